@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import { checkoutStatuses, refundSchema } from './billing.ts'
+import { childSchema, levelSchema, registrationRequestSchema, registrationSchema } from './enrollment.ts'
+import * as field from './fields.ts'
+import { moneySchema } from './fields.ts'
+
+/** `GET /api/classes`: what the landing and the sign-up pages show. */
+export const classesViewSchema = z.object({
+  levels: z.array(levelSchema.extend({ price: moneySchema })),
+  /** "Enroll one child and a sibling joins free", where it is on. */
+  promotion: z
+    .object({
+      promotionId: z.string(),
+      classTypes: z.array(z.string()),
+      /** The last day of it in California, `YYYY-MM-DD`. */
+      lastDay: z.string(),
+    })
+    .nullable(),
+})
+export type ClassesView = z.infer<typeof classesViewSchema>
+
+/** `POST /api/registrations`: the specified fields; `id` and `siblings` are ours and optional. */
+export const registerBodySchema = registrationRequestSchema.extend({ id: registrationRequestSchema.shape.id.optional() })
+export type RegisterBody = z.input<typeof registerBodySchema>
+
+/** The answer to `POST /api/registrations` and `POST /api/registrations/:reference/checkout`. */
+export const registerAnswerSchema = z.object({ checkoutUrl: z.url(), registrationId: z.uuid() })
+export type RegisterAnswer = z.infer<typeof registerAnswerSchema>
+
+/**
+ * `GET /api/registrations/:reference`, and each `state` event of `/api/registrations/:reference/events`.
+ * `reference` is the registration's id. Whether it is paid is told by `status`, which enrollment decides.
+ */
+export const registrationViewSchema = registrationSchema
+  .pick({
+    registrationId: true,
+    status: true,
+    guardianName: true,
+    email: true,
+    children: true,
+    address: true,
+    classType: true,
+    levelTitle: true,
+    startDate: true,
+    startTime: true,
+    timeZone: true,
+    heldUntil: true,
+    rejectionReason: true,
+  })
+  .extend({
+    waiverSignedAt: z.iso.datetime().nullable(),
+    /** Null while no checkout was made, and while billing cannot be asked. */
+    checkout: z
+      .object({
+        status: z.enum(checkoutStatuses),
+        /** Where to pay, while that is possible. */
+        url: z.url().nullable(),
+        ...moneySchema.shape,
+        receiptNumber: z.string().nullable(),
+        paidAt: z.iso.datetime().nullable(),
+        lastDecline: z.string().nullable(),
+        refunds: z.array(refundSchema.pick({ amount: true, currency: true, status: true, reason: true })),
+      })
+      .nullable(),
+  })
+export type RegistrationView = z.infer<typeof registrationViewSchema>
+
+const emptyToUndefined = (value: unknown) => (value === '' ? undefined : value)
+
+/**
+ * `POST /api/waivers`: the specified payload, read tolerantly: `selectedDate` for `startDate`, a nested `address`, and
+ * timestamps in any shape are accepted. `registrationId` is ours: with it the waiver goes to exactly that registration.
+ */
+export const waiverBodySchema = z.preprocess(
+  (body) => {
+    if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
+    const record = body as Record<string, unknown>
+    return { ...record, startDate: record['startDate'] || record['selectedDate'] || '' }
+  },
+  z.object({
+    registrationId: z.preprocess(emptyToUndefined, z.uuid({ error: 'registrationId must be a UUID.' }).optional()),
+    guardianName: field.guardianName,
+    childName: childSchema.shape.childName,
+    email: field.email,
+    startDate: z.union([field.plainDate, z.literal('')]),
+    classType: registrationRequestSchema.shape.classType,
+    documentSha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/, { error: 'documentSha256 must be 64 hex digits.' })
+      .nullish(),
+  }),
+)
+export type WaiverBody = z.infer<typeof waiverBodySchema>
+
+/** The answer to `POST /api/waivers`. */
+export const waiverAnswerSchema = z.object({ waiverId: z.uuid(), registrationId: z.uuid(), signedAt: z.iso.datetime() })
+
+/** `GET /api/getAllRegistrations`: enrollment's page, each with what billing knows. */
+export const adminRegistrationSchema = registrationSchema.extend({
+  attemptId: z.uuid().nullable(),
+  stripePaymentIntentId: z.string().nullable(),
+  refunds: z.array(refundSchema),
+})
+export const adminRegistrationsSchema = z.object({
+  registrations: z.array(adminRegistrationSchema),
+  nextCursor: z.uuid().nullable(),
+})

@@ -1,0 +1,113 @@
+import { z } from 'zod'
+import { levelClassTypeSchema, registrationFactsSchema } from './enrollment.ts'
+import { defineEvent } from './event.ts'
+import { moneySchema } from './fields.ts'
+
+/** `GET /prices`: what is true now. */
+export const pricesSchema = z.object({
+  prices: z.array(z.object({ sku: z.string(), ...moneySchema.shape })),
+  promotions: z.array(
+    z.object({
+      promotionId: z.string(),
+      kind: z.literal('sibling_free'),
+      classTypes: z.array(levelClassTypeSchema),
+      startsAt: z.iso.datetime(),
+      /** The first instant at which it is over. */
+      endsAt: z.iso.datetime(),
+    }),
+  ),
+})
+export type Prices = z.infer<typeof pricesSchema>
+
+/** The price book's name of a class: `class:basic`. */
+export function classSku(classType: string): string {
+  return `class:${classType}`
+}
+
+export const checkoutStatuses = ['creating', 'open', 'processing', 'paid', 'expired', 'failed'] as const
+
+/** `POST /checkouts`: creates the checkout of a registration, or answers the one that is open. */
+export const createCheckoutSchema = z.object({ purchase: registrationFactsSchema })
+export type CreateCheckout = z.infer<typeof createCheckoutSchema>
+
+export const refundSchema = z.object({
+  refundId: z.uuid(),
+  stripeRefundId: z.string().nullable(),
+  ...moneySchema.shape,
+  reason: z.enum(['seat_gone', 'duplicate', 'amount_mismatch', 'requested']),
+  status: z.enum(['pending', 'succeeded', 'failed']),
+})
+export type Refund = z.infer<typeof refundSchema>
+
+/** `GET /checkouts/:registrationId`: its newest attempt, and what came of it. */
+export const checkoutSchema = z.object({
+  attemptId: z.uuid(),
+  registrationId: z.uuid(),
+  status: z.enum(checkoutStatuses),
+  /** Where the parent pays; null when there is nothing to pay there (any more). */
+  checkoutUrl: z.url().nullable(),
+  ...moneySchema.shape,
+  expiresAt: z.iso.datetime(),
+  payment: z
+    .object({
+      paymentId: z.uuid(),
+      stripePaymentIntentId: z.string(),
+      receiptNumber: z.string(),
+      paidAt: z.iso.datetime(),
+      ...moneySchema.shape,
+    })
+    .nullable(),
+  refunds: z.array(refundSchema),
+  /** Why the card was last declined, in words for the parent. */
+  lastDecline: z.string().nullable(),
+})
+export type Checkout = z.infer<typeof checkoutSchema>
+
+/** `POST /refunds` (administrators): the whole payment, or `amount` cents of it. */
+export const createRefundSchema = z.object({
+  registrationId: z.uuid(),
+  /** Made by the caller: sending it again makes no second refund. */
+  refundId: z.uuid(),
+  amount: z.int().min(1, { error: 'A refund is at least 1 cent.' }).optional(),
+})
+
+const attempt = z.object({ attemptId: z.uuid(), registrationId: z.uuid() })
+
+export const checkoutCreated = defineEvent(
+  'billing',
+  'checkout.created',
+  attempt.extend({ ...moneySchema.shape, expiresAt: z.iso.datetime() }),
+)
+/** The provider has closed the checkout unpaid; nothing can be paid there any more. */
+export const checkoutExpired = defineEvent('billing', 'checkout.expired', attempt)
+export const paymentCompleted = defineEvent(
+  'billing',
+  'payment.completed',
+  attempt.extend({
+    paymentId: z.uuid(),
+    ...moneySchema.shape,
+    receiptNumber: z.string(),
+    paidAt: z.iso.datetime(),
+  }),
+)
+/** A try that failed. While `final` is false the checkout is still open and the parent may try another card. */
+export const paymentFailed = defineEvent(
+  'billing',
+  'payment.failed',
+  attempt.extend({ final: z.boolean(), reason: z.string() }),
+)
+export const paymentRefunded = defineEvent(
+  'billing',
+  'payment.refunded',
+  z.object({
+    refundId: z.uuid(),
+    paymentId: z.uuid(),
+    registrationId: z.uuid(),
+    ...moneySchema.shape,
+    reason: refundSchema.shape.reason,
+    /** All refunds of the payment so far, in cents; equal to `paidAmount` when all of it went back. */
+    refundedTotal: z.int(),
+    paidAmount: z.int(),
+    purchase: registrationFactsSchema,
+  }),
+)

@@ -1,0 +1,229 @@
+import { z } from 'zod'
+import { defineEvent } from './event.ts'
+import * as field from './fields.ts'
+
+/** What a class session is for: the four levels, and the members' session of each date. */
+export const classTypes = ['basic', 'intermediate', 'advanced', 'custom', 'membership'] as const
+export const classTypeSchema = z.enum(classTypes, { error: 'Choose a class.' })
+export type ClassType = z.infer<typeof classTypeSchema>
+/** The class types that the sign-up pages sell. */
+export const levelClassTypes = ['basic', 'intermediate', 'advanced', 'custom'] as const
+export const levelClassTypeSchema = z.enum(levelClassTypes, { error: 'Choose a class.' })
+export type LevelClassType = z.infer<typeof levelClassTypeSchema>
+
+export const levelIds = ['lvl1', 'lvl2', 'lvl3', 'lvlX'] as const
+
+/** A registration holds 1 to this many children. */
+export const maxChildren = 10
+
+export const registrationStatuses = ['held', 'confirmed', 'waiver_signed', 'rejected', 'expired', 'cancelled'] as const
+export const registrationStatusSchema = z.enum(registrationStatuses)
+export type RegistrationStatus = z.infer<typeof registrationStatusSchema>
+
+export const childSchema = z.object({ childName: field.childName, childAge: field.childAge })
+export type Child = z.infer<typeof childSchema>
+
+export const addressSchema = z.object({
+  addressLine1: field.addressLine1,
+  addressLine2: field.addressLine2.default(''),
+  city: field.city,
+  state: field.state,
+  zipCode: field.zipCode,
+})
+export type Address = z.infer<typeof addressSchema>
+
+/** `POST /registrations`, and the body of the BFF's `POST /api/registrations` once it has an id. */
+export const registrationRequestSchema = z.object({
+  /** UUIDv7 made by the client: the idempotency key all the way down. */
+  id: z.uuid({ version: 'v7', error: 'id must be a UUIDv7.' }),
+  guardianName: field.guardianName,
+  email: field.email,
+  ...childSchema.shape,
+  /** Further children of the same family, each takes a seat; all or none. */
+  siblings: z
+    .array(childSchema, { error: 'Siblings must be a list.' })
+    .max(maxChildren - 1, { error: `One registration can hold at most ${maxChildren} children.` })
+    .default([]),
+  ...addressSchema.shape,
+  startDate: field.plainDate,
+  classType: levelClassTypeSchema,
+})
+export type RegistrationRequest = z.infer<typeof registrationRequestSchema>
+
+/** What is true of a registration for its whole life: the snapshot that events, checkouts and mails carry. */
+export const registrationFactsSchema = z.object({
+  registrationId: z.uuid(),
+  guardianName: z.string(),
+  email: z.string(),
+  children: z.array(z.object({ childName: z.string(), childAge: z.int() })).min(1),
+  address: z.object({
+    addressLine1: z.string(),
+    addressLine2: z.string(),
+    city: z.string(),
+    state: z.string(),
+    zipCode: z.string(),
+  }),
+  classSessionId: z.uuid(),
+  classType: classTypeSchema,
+  /** The level as parents know it: `Level 1 Foundations`. */
+  levelTitle: z.string(),
+  /** `YYYY-MM-DD` */
+  startDate: z.string(),
+  /** `HH:MM` on the wall clock of `timeZone`. */
+  startTime: z.string(),
+  durationMinutes: z.int(),
+  /** IANA name. */
+  timeZone: z.string(),
+})
+export type RegistrationFacts = z.infer<typeof registrationFactsSchema>
+
+/** `GET /registrations/:id`, and the answer to `POST /registrations`. */
+export const registrationSchema = registrationFactsSchema.extend({
+  status: registrationStatusSchema,
+  /** When the seats are let go if nothing is paid; null once they are confirmed or gone. */
+  heldUntil: z.iso.datetime().nullable(),
+  /** Why a paid registration was turned away. */
+  rejectionReason: z.enum(['class_full', 'class_started', 'registration_cancelled']).nullable(),
+  payment: z
+    .object({ paymentId: z.uuid(), receiptNumber: z.string(), amount: z.int(), currency: z.literal('usd'), paidAt: z.iso.datetime() })
+    .nullable(),
+  waiver: z.object({ waiverId: z.uuid(), signedAt: z.iso.datetime(), documentSha256: z.string() }).nullable(),
+  kit: z.object({ status: z.enum(['ready', 'shipped']) }).nullable(),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+})
+export type Registration = z.infer<typeof registrationSchema>
+
+/** `GET /registrations?email=&status=&cursor=&limit=`: newest first. */
+export const registrationQuerySchema = z.object({
+  email: z.string().max(254).optional(),
+  status: registrationStatusSchema.optional(),
+  /** `nextCursor` of the page before. */
+  cursor: z.uuid().optional(),
+  limit: z.coerce.number().int().min(1).max(500).default(100),
+})
+export const registrationPageSchema = z.object({
+  registrations: z.array(registrationSchema),
+  nextCursor: z.uuid().nullable(),
+})
+export type RegistrationPage = z.infer<typeof registrationPageSchema>
+
+export const classSessionSchema = z.object({
+  classSessionId: z.uuid(),
+  /** `YYYY-MM-DD` */
+  date: z.string(),
+  /** `HH:MM` */
+  startTime: z.string(),
+  durationMinutes: z.int(),
+  timeZone: z.string(),
+  capacity: z.int(),
+  /** Never negative, whatever the capacity was lowered to. */
+  seatsLeft: z.int().min(0),
+})
+export type ClassSession = z.infer<typeof classSessionSchema>
+
+export const levelSchema = z.object({
+  levelId: z.enum(levelIds),
+  classType: levelClassTypeSchema,
+  /** `Level 1 Foundations` */
+  title: z.string(),
+  description: z.string(),
+  recommendedAges: z.object({ from: z.int(), to: z.int() }),
+  /** `6 weeks`, `6 to 8 weeks` */
+  programLength: z.string(),
+  /** Only those on sale: open and in the future. */
+  sessions: z.array(classSessionSchema),
+})
+export type Level = z.infer<typeof levelSchema>
+
+/** `GET /classes` */
+export const classesSchema = z.object({ levels: z.array(levelSchema) })
+
+/** `GET /available-slots?classType=`, and the specified `GET /api/availableSlots`. */
+export const availableSlotsQuerySchema = z.object({ classType: classTypeSchema.default('membership') })
+export const availableSlotsSchema = z.object({
+  slots: z.array(z.object({ classDate: z.string(), availableSlots: z.int().min(0) })),
+})
+export type AvailableSlots = z.infer<typeof availableSlotsSchema>
+
+/**
+ * `POST /waivers`: the specified payload in its canonical shape, with what the BFF knows of the signer's request.
+ * Without `registrationId`, the paid and unsigned registration of that email, child, date and class is meant.
+ */
+export const signWaiverSchema = z.object({
+  registrationId: z.uuid().optional(),
+  guardianName: field.guardianName,
+  childName: field.childName,
+  email: field.email,
+  startDate: z.union([field.plainDate, z.literal('')]).default(''),
+  classType: levelClassTypeSchema,
+  /** Hex SHA-256 of the document that the signer's page showed; null where the client did not tell. */
+  documentSha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .nullable()
+    .default(null),
+  evidence: z.object({ ipAddress: z.string(), userAgent: z.string().max(1000) }),
+})
+export type SignWaiver = z.input<typeof signWaiverSchema>
+
+/** The answer to `POST /waivers`; signing again with the same content answers the same. */
+export const waiverSchema = z.object({
+  waiverId: z.uuid(),
+  registrationId: z.uuid(),
+  signedAt: z.iso.datetime(),
+  /** Hex SHA-256 of `/waiver.pdf` as it was shown. */
+  documentSha256: z.string(),
+})
+export type Waiver = z.infer<typeof waiverSchema>
+
+const confirmedPayment = z.object({
+  paymentId: z.uuid(),
+  receiptNumber: z.string(),
+  amount: z.int(),
+  currency: z.literal('usd'),
+})
+
+export const registrationHeld = defineEvent(
+  'enrollment',
+  'registration.held',
+  registrationFactsSchema.extend({ heldUntil: z.iso.datetime() }),
+)
+export const registrationConfirmed = defineEvent(
+  'enrollment',
+  'registration.confirmed',
+  registrationFactsSchema.extend({ payment: confirmedPayment }),
+)
+/** It was paid, but no seat is left for it: billing owes the money back. */
+export const registrationRejected = defineEvent(
+  'enrollment',
+  'registration.rejected',
+  registrationFactsSchema.extend({
+    payment: confirmedPayment,
+    reason: z.enum(['class_full', 'class_started', 'registration_cancelled']),
+  }),
+)
+/** The hold ran out unpaid and its seats are free again: billing closes the checkout that may still be open. */
+export const registrationExpired = defineEvent('enrollment', 'registration.expired', registrationFactsSchema)
+export const registrationCancelled = defineEvent(
+  'enrollment',
+  'registration.cancelled',
+  registrationFactsSchema.extend({ reason: z.enum(['refunded', 'requested']) }),
+)
+export const waiverSigned = defineEvent(
+  'enrollment',
+  'waiver.signed',
+  registrationFactsSchema.extend({
+    waiverId: z.uuid(),
+    signedAt: z.iso.datetime(),
+    documentSha256: z.string(),
+    /** Where enrollment serves the signed PDF, relative to its own address: `/waivers/{id}.pdf`. */
+    signedPdfPath: z.string(),
+  }),
+)
+export const kitReady = defineEvent('enrollment', 'kit.ready', registrationFactsSchema)
+export const kitShipped = defineEvent(
+  'enrollment',
+  'kit.shipped',
+  registrationFactsSchema.extend({ carrier: z.string(), trackingNumber: z.string() }),
+)

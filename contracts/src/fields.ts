@@ -1,0 +1,59 @@
+import { z } from 'zod'
+
+const controlCharacters = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
+/** Overrides and isolates can make the sentence around a name read backwards; plain right-to-left text needs none of them. */
+const directionControls = /[\u202a-\u202e\u2066-\u2069]/
+
+/** Text that is written by a person on one line: trimmed, otherwise kept as typed; at most `max` characters (code points). */
+export function lineOfText(label: string, max: number) {
+  return z
+    .string({ error: `${label} is required.` })
+    .transform((value) => value.trim())
+    .superRefine((value, context) => {
+      const refuse = (message: string) => context.addIssue({ code: 'custom', message, input: value })
+      if (value.length > max * 2 || [...value].length > max) refuse(`${label} can have at most ${max} characters.`)
+      else if (!value.isWellFormed()) refuse(`${label} has a character that is cut in half.`)
+      else if (controlCharacters.test(value)) refuse(`${label} must be on one line, without control characters.`)
+      else if (directionControls.test(value)) refuse(`${label} has characters that change the reading direction.`)
+    })
+}
+
+/** As `lineOfText`, and not empty. */
+export function requiredLine(label: string, max: number) {
+  return lineOfText(label, max).refine((value) => value !== '', { error: `${label} is required.` })
+}
+
+export const guardianName = requiredLine('Guardian name', 100)
+export const childName = requiredLine("Child's first name", 100)
+export const childAge = z
+  .number({ error: "Child's age is required, as a number." })
+  .int({ error: "Child's age must be a whole number." })
+  .min(5, { error: 'A child must be at least 5 years old.' })
+  .max(999, { error: "Child's age is not a plausible number." })
+
+/** As typed apart from surrounding blanks; compare with `emailKey`. */
+export const email = requiredLine('Email', 254).pipe(z.email({ error: 'Enter an email address, like name@example.com.' }))
+
+export const addressLine1 = requiredLine('Address line 1', 200)
+export const addressLine2 = lineOfText('Address line 2', 200)
+export const city = requiredLine('City', 100)
+export const state = requiredLine('State', 100)
+/** Five ASCII digits; a string, because `02139` is a zip. */
+export const zipCode = z
+  .string({ error: 'Zip code must be exactly five digits.' })
+  .transform((value) => value.trim())
+  .pipe(z.string().regex(/^[0-9]{5}$/, { error: 'Zip code must be exactly five digits.' }))
+
+/** A calendar day `YYYY-MM-DD`, without time or zone. */
+export const plainDate = z.iso.date({ error: 'Choose a date.' })
+/** A wall clock time `HH:MM`, 24 hours. */
+export const plainTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/)
+
+/** An amount in cents of a currency. */
+export const moneySchema = z.object({ amount: z.int().min(0), currency: z.literal('usd') })
+export type Money = z.infer<typeof moneySchema>
+
+/** The address is the same mailbox whatever its case, for us: the key to find it by. */
+export function emailKey(address: string): string {
+  return address.trim().toLowerCase()
+}

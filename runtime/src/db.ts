@@ -1,0 +1,80 @@
+import { fileURLToPath } from 'node:url'
+import { sql } from 'drizzle-orm'
+import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
+import { migrate } from 'drizzle-orm/postgres-js/migrator'
+import postgres from 'postgres'
+import type { DatabaseConfig } from './config.ts'
+import type { Logger } from './telemetry.ts'
+
+export type Database = PostgresJsDatabase
+/** What a use case works on. Only code that holds one can publish an event. */
+export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0]
+
+/** The channel on which a committed transaction wakes the relay or a job; the payload is its name. */
+const wakeChannel = 'wake'
+
+export interface Connection {
+  db: Database
+  /** Calls `wake` with the name that a committed transaction notified, and with undefined whenever notices may have been missed. */
+  listen(wake: (name: string | undefined) => void): Promise<void>
+  close(): Promise<void>
+}
+
+/** Opens the pool of a service's own database. Connections are made when needed and made anew when they break. */
+export function connect(config: DatabaseConfig, service: string, log: Logger): Connection {
+  const client = postgres(config.DATABASE_URL, {
+    max: config.DATABASE_POOL,
+    connection: { application_name: service },
+    connect_timeout: 10,
+    backoff: (retries) => Math.min(0.05 * 2 ** retries, 2),
+    onnotice: (notice) => log.debug({ notice: notice['message'] }, 'database notice'),
+  })
+  return {
+    db: drizzle(client),
+    async listen(wake) {
+      await client.listen(
+        wakeChannel,
+        (name) => wake(name),
+        () => wake(undefined),
+      )
+    },
+    close: () => client.end({ timeout: 5 }),
+  }
+}
+
+/** Wakes the job of that name, in whichever process runs it, once `tx` has committed. */
+export async function wake(tx: Transaction | Database, job: string): Promise<void> {
+  await tx.execute(sql`select pg_notify(${wakeChannel}, ${job})`)
+}
+
+const runtimeMigrations = fileURLToPath(new URL('../migrations', import.meta.url))
+
+/**
+ * Brings the database up to date, the runtime's own tables first, and then seeds it. Processes that start at once wait
+ * for each other under an advisory lock.
+ */
+export async function prepareDatabase(config: DatabaseConfig, migrations: string, seed?: (db: Database) => Promise<void>): Promise<void> {
+  const client = postgres(config.DATABASE_URL, { max: 1, onnotice: () => {} })
+  try {
+    const db = drizzle(client)
+    await db.execute(sql`select pg_advisory_lock(hashtext('prepare'))`)
+    await migrate(db, { migrationsFolder: runtimeMigrations, migrationsTable: 'runtime' })
+    await migrate(db, { migrationsFolder: migrations, migrationsTable: 'service' })
+    await seed?.(db)
+  } finally {
+    await client.end({ timeout: 5 })
+  }
+}
+
+/**
+ * Runs `work` if no other process is at the same work right now, holding the lock for as long as it runs.
+ * @returns false where another process has the lock.
+ */
+export async function exclusively(db: Database, lock: string, work: (tx: Transaction) => Promise<void>): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    const [row] = await tx.execute<{ locked: boolean }>(sql`select pg_try_advisory_xact_lock(hashtext(${lock})) as locked`)
+    if (!row?.locked) return false
+    await work(tx)
+    return true
+  })
+}

@@ -1,0 +1,117 @@
+import type { ErrorBody, Issue } from '@robokids/contracts/errors'
+import { errorStatus, type ErrorCode } from '@robokids/contracts/errors'
+import swagger from '@fastify/swagger'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type RawReplyDefaultExpression, type RawRequestDefaultExpression, type RawServerDefault } from 'fastify'
+import {
+  createJsonSchemaTransform,
+  hasZodFastifySchemaValidationErrors,
+  serializerCompiler,
+  validatorCompiler,
+  type ZodTypeProvider,
+} from 'fastify-type-provider-zod'
+import { v7 as uuidv7 } from 'uuid'
+import type { BaseConfig } from './config.ts'
+import { DomainError, isConnectionError, sqlState } from './errors.ts'
+import { inTrace, type Logger, type Metrics } from './telemetry.ts'
+
+/** A Fastify server whose routes are typed and checked by zod schemas. */
+export type Http = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>
+
+const frameworkErrors: Record<string, [ErrorCode, string]> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'Send the body as application/json.'],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', 'The body is too large.'],
+  FST_ERR_CTP_EMPTY_JSON_BODY: ['malformed_body', 'The body is empty.'],
+  FST_ERR_CTP_INVALID_JSON_BODY: ['malformed_body', 'The body is not valid JSON.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['malformed_body', 'The body is shorter or longer than announced.'],
+  FST_ERR_VALIDATION: ['validation_failed', 'The request is not valid.'],
+}
+
+interface Refusal {
+  code: ErrorCode
+  message: string
+  issues?: Issue[] | undefined
+}
+
+function refusalOf(error: unknown): Refusal | undefined {
+  if (error instanceof DomainError) return error
+  if (hasZodFastifySchemaValidationErrors(error)) {
+    const issues = error.validation.map((issue) => ({
+      path: issue.instancePath.replace(/^\//, '').replaceAll('/', '.'),
+      message: issue.message ?? 'Not valid.',
+    }))
+    return { code: 'validation_failed', message: issues[0]?.message ?? 'The request is not valid.', issues }
+  }
+  const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number }
+  const known = frameworkErrors[code]
+  if (known) return { code: known[0], message: known[1] }
+  if (error instanceof SyntaxError && statusCode === 400) return { code: 'malformed_body', message: 'The body is not valid JSON.' }
+  if (statusCode >= 400 && statusCode < 500) return { code: 'validation_failed', message: 'The request is not valid.' }
+  // 22xxx: a value that the database cannot hold, such as a NUL character in text.
+  if (sqlState(error)?.startsWith('22')) return { code: 'validation_failed', message: 'The request holds a value that cannot be stored.' }
+  if (isConnectionError(error)) return { code: 'upstream_unavailable', message: 'Please try again in a moment.' }
+  return undefined
+}
+
+/** Creates the server of a process: request ids, trace context, error bodies, body limits and metrics are the same everywhere. */
+export function createHttp(name: string, config: BaseConfig, log: Logger, metrics: Metrics): Http {
+  const trusted = config.TRUST_PROXY
+  const http: Http = Fastify<RawServerDefault>({
+    loggerInstance: log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    trustProxy: typeof trusted === 'number' ? (_address, hop) => hop < trusted : trusted,
+    bodyLimit: 100 * 1024,
+    requestTimeout: 30_000,
+    forceCloseConnections: 'idle',
+    return503OnClosing: true,
+    genReqId: (request) => {
+      const given = request.headers['x-request-id']
+      return typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : uuidv7()
+    },
+    routerOptions: { maxParamLength: 200 },
+  }).withTypeProvider<ZodTypeProvider>()
+  http.setValidatorCompiler(validatorCompiler)
+  http.setSerializerCompiler(serializerCompiler)
+  void http.register(swagger, {
+    openapi: { info: { title: name, version: '1.0.0' } },
+    transform: createJsonSchemaTransform({ skipList: [] }),
+  })
+
+  http.addHook('onRequest', (request, reply, next) => {
+    void reply.header('x-request-id', request.id)
+    const traceparent = request.headers['traceparent']
+    inTrace(typeof traceparent === 'string' ? traceparent : undefined, request.id, () => {
+      next()
+    })
+  })
+  http.addHook('onResponse', (request, reply, next) => {
+    const labels = { method: request.method, route: request.routeOptions.url ?? 'none', status: String(reply.statusCode) }
+    metrics.httpDuration.observe(labels, reply.elapsedTime / 1000)
+    next()
+  })
+
+  http.setErrorHandler((error, request, reply) => {
+    const refusal = refusalOf(error)
+    const code = refusal?.code ?? 'internal'
+    const status = errorStatus[code]
+    if (status >= 500) request.log.error({ err: error, route: request.routeOptions.url }, 'request failed')
+    if (status === 503) void reply.header('retry-after', '2')
+    const body: ErrorBody = {
+      code,
+      message: refusal?.message ?? 'Something went wrong.',
+      requestId: request.id,
+      ...(refusal?.issues ? { issues: refusal.issues } : {}),
+    }
+    // Past a route's own schemas: an error body has one shape everywhere.
+    return reply.code(status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(body)
+  })
+  http.setNotFoundHandler(() => {
+    throw new DomainError('not_found', 'There is nothing at this address.')
+  })
+  return http
+}

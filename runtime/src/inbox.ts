@@ -1,0 +1,182 @@
+import type { CloudEvent, EventDefinition } from '@robokids/contracts/event'
+import { desc, eq, isNull, sql } from 'drizzle-orm'
+import { integer, pgTable, primaryKey, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { v7 as uuidv7 } from 'uuid'
+import { z } from 'zod'
+import type { Bus, Delivery } from './bus.ts'
+import type { Database, Transaction } from './db.ts'
+import { DomainError, isConnectionError } from './errors.ts'
+import type { Context } from './service.ts'
+import { inTrace } from './telemetry.ts'
+
+/** Which events a handler has dealt with: the guarantee that each takes effect once. */
+export const inbox = pgTable(
+  'inbox',
+  {
+    handler: text().notNull(),
+    eventId: uuid('event_id').notNull(),
+    handledAt: timestamp('handled_at', { withTimezone: true }).notNull().defaultNow(),
+  },
+  (table) => [primaryKey({ columns: [table.handler, table.eventId] })],
+)
+
+const deadLetters = pgTable('dead_letters', {
+  id: uuid().primaryKey(),
+  handler: text().notNull(),
+  subject: text().notNull(),
+  payload: text().notNull(),
+  error: text().notNull(),
+  deliveries: integer().notNull(),
+  failedAt: timestamp('failed_at', { withTimezone: true }).notNull().defaultNow(),
+  replayedAt: timestamp('replayed_at', { withTimezone: true }),
+})
+
+/** A dead letter as an operator reads it. */
+export const deadLetterSchema = z.object({
+  id: z.uuid(),
+  handler: z.string(),
+  subject: z.string(),
+  payload: z.string(),
+  error: z.string(),
+  deliveries: z.int(),
+  failedAt: z.iso.datetime(),
+  replayedAt: z.iso.datetime().nullable(),
+})
+export type DeadLetter = z.infer<typeof deadLetterSchema>
+
+export interface Consumer<Config> {
+  definition: EventDefinition
+  handle(tx: Transaction, event: CloudEvent, context: Context<Config>): Promise<void>
+}
+
+/**
+ * One line in a service's table of consumers. `handle` runs in the transaction that also marks the event as handled, so
+ * it takes effect once, however often the event arrives; it must do nothing outside of that transaction.
+ */
+export function consume<Config, Type extends string, Data>(
+  definition: EventDefinition<Type, Data>,
+  handle: (tx: Transaction, event: CloudEvent<Type, Data>, context: Context<Config>) => Promise<void>,
+): Consumer<Config> {
+  return { definition, handle: handle as Consumer<Config>['handle'] }
+}
+
+/** The durable's name, which is the handler's name in the inbox: `enrollment__payment-completed`. */
+export function handlerName(service: string, definition: EventDefinition): string {
+  return `${service}__${definition.type.replaceAll('.', '-')}`
+}
+
+/** @returns false where the event was handled before. */
+async function handleOnce<Config>(consumer: Consumer<Config>, handler: string, event: CloudEvent, context: Context<Config>): Promise<boolean> {
+  return context.db.transaction(async (tx) => {
+    const marked = await tx.insert(inbox).values({ handler, eventId: event.id }).onConflictDoNothing().returning()
+    if (marked.length === 0) return false
+    await consumer.handle(tx, event, context)
+    return true
+  })
+}
+
+function parseEvent(consumer: Consumer<never>, payload: string): CloudEvent {
+  return consumer.definition.schema.parse(JSON.parse(payload))
+}
+
+function describe(error: unknown): string {
+  if (error instanceof z.ZodError) return `It does not fit its contract:\n${z.prettifyError(error)}`
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+/** Starts a durable consumer for each line of the table. */
+export function startConsumers<Config>(consumers: Consumer<Config>[], bus: Bus, context: Context<Config>): { stop(): Promise<void> }[] {
+  const delays = context.config.CONSUMER_RETRY_DELAYS
+  return consumers.map((consumer) => {
+    const handler = handlerName(context.name, consumer.definition)
+    const log = context.log.child({ handler })
+
+    async function bury(delivery: Delivery, error: unknown): Promise<void> {
+      await context.db.insert(deadLetters).values({
+        id: uuidv7(),
+        handler,
+        subject: delivery.subject,
+        // PostgreSQL's text cannot hold NUL.
+        payload: delivery.payload.replaceAll('\u0000', '\ufffd'),
+        error: describe(error).replaceAll('\u0000', '\ufffd'),
+        deliveries: delivery.attempt,
+      })
+      delivery.giveUp('dead letter')
+      context.metrics.eventsHandled.inc({ handler, outcome: 'dead' })
+      log.error({ err: error, deliveries: delivery.attempt }, 'event became a dead letter')
+    }
+
+    async function handle(delivery: Delivery): Promise<void> {
+      let event: CloudEvent
+      try {
+        event = parseEvent(consumer as Consumer<never>, delivery.payload)
+      } catch (error) {
+        await bury(delivery, error).catch((cause: unknown) => {
+          log.warn({ err: cause }, 'dead letter could not be written yet')
+          delivery.retry(1_000)
+        })
+        return
+      }
+      await inTrace(event.traceparent, undefined, async () => {
+        try {
+          const first = await handleOnce(consumer, handler, event, context)
+          delivery.done()
+          context.metrics.eventsHandled.inc({ handler, outcome: first ? 'done' : 'duplicate' })
+        } catch (error) {
+          const delay = delays[delivery.attempt - 1]
+          // A database that is away is nobody's fault: such a delivery never becomes a dead letter.
+          if (delay !== undefined || isConnectionError(error)) {
+            delivery.retry(delay ?? delays.at(-1) ?? 1_000)
+            context.metrics.eventsHandled.inc({ handler, outcome: 'retry' })
+            log.warn({ err: error, eventId: event.id, attempt: delivery.attempt }, 'event will be tried again')
+            return
+          }
+          await bury(delivery, error).catch((cause: unknown) => {
+            log.warn({ err: cause }, 'dead letter could not be written yet')
+            delivery.retry(delays.at(-1) ?? 1_000)
+          })
+        }
+      })
+    }
+
+    return bus.consume(handler, consumer.definition.producer, consumer.definition.type, handle)
+  })
+}
+
+/** The newest 500 dead letters, those that wait for an operator only unless `all`. */
+export async function listDeadLetters(db: Database, all: boolean): Promise<DeadLetter[]> {
+  const rows = await db
+    .select()
+    .from(deadLetters)
+    .where(all ? undefined : isNull(deadLetters.replayedAt))
+    .orderBy(desc(deadLetters.failedAt))
+    .limit(500)
+  return rows.map((row) => ({ ...row, failedAt: row.failedAt.toISOString(), replayedAt: row.replayedAt?.toISOString() ?? null }))
+}
+
+/**
+ * Hands a dead letter to its handler once more, in the same transaction that marks it as replayed.
+ * @throws DomainError `dead_letter_not_found`, or `validation_failed` while it still does not fit its contract.
+ */
+export async function replayDeadLetter<Config>(consumers: Consumer<Config>[], id: string, context: Context<Config>): Promise<void> {
+  await context.db.transaction(async (tx) => {
+    const [letter] = await tx.select().from(deadLetters).where(eq(deadLetters.id, id)).for('update')
+    const consumer = consumers.find((candidate) => handlerName(context.name, candidate.definition) === letter?.handler)
+    if (!letter || !consumer) throw new DomainError('dead_letter_not_found', 'There is no such dead letter here.')
+    if (letter.replayedAt) return
+    let event: CloudEvent
+    try {
+      event = parseEvent(consumer as Consumer<never>, letter.payload)
+    } catch (error) {
+      throw new DomainError('validation_failed', describe(error))
+    }
+    await inTrace(event.traceparent, undefined, async () => {
+      const marked = await tx.insert(inbox).values({ handler: letter.handler, eventId: event.id }).onConflictDoNothing().returning()
+      if (marked.length > 0) await consumer.handle(tx, event, context)
+    })
+    await tx
+      .update(deadLetters)
+      .set({ replayedAt: sql`now()` })
+      .where(eq(deadLetters.id, id))
+  })
+}

@@ -1,0 +1,77 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { randomBytes } from 'node:crypto'
+import { pino, type Logger } from 'pino'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+export type { Logger }
+
+/** Where the running code belongs: one HTTP request or one event's handling. */
+interface Trace {
+  traceId: string
+  spanId: string
+  /** The span that this one follows from: the caller's, or the one that published the event. */
+  parentSpanId?: string
+  requestId?: string
+}
+
+const traces = new AsyncLocalStorage<Trace>()
+const traceparentPattern = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/
+
+/**
+ * Runs `work` in a span of its own, continuing the trace of `traceparent` (W3C Trace Context,
+ * https://www.w3.org/TR/trace-context/) where that is valid, else starting a new trace.
+ */
+export function inTrace<T>(traceparent: string | undefined, requestId: string | undefined, work: () => T): T {
+  const parent = traceparentPattern.exec(traceparent ?? '')
+  const trace: Trace = {
+    traceId: parent?.[1] ?? randomBytes(16).toString('hex'),
+    spanId: randomBytes(8).toString('hex'),
+    ...(parent?.[2] === undefined ? {} : { parentSpanId: parent[2] }),
+    ...(requestId === undefined ? {} : { requestId }),
+  }
+  return traces.run(trace, work)
+}
+
+/** The `traceparent` to send along with a request or an event; undefined outside of any trace. */
+export function currentTraceparent(): string | undefined {
+  const trace = traces.getStore()
+  return trace && `00-${trace.traceId}-${trace.spanId}-01`
+}
+
+/** The id of the HTTP request that is being answered, to send along to the next service. */
+export function currentRequestId(): string | undefined {
+  return traces.getStore()?.requestId
+}
+
+/** A JSON logger whose every line carries the service and, inside a trace, its ids. Personal data does not belong in it. */
+export function createLogger(service: string, level: string): Logger {
+  return pino({ level, base: { service }, mixin: () => traces.getStore() ?? {} })
+}
+
+/** What a process counts, for Prometheus. */
+export function createMetrics() {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const registers = [registry]
+  return {
+    registry,
+    httpDuration: new Histogram({
+      name: 'http_request_duration_seconds',
+      help: 'Time to answer a request',
+      labelNames: ['method', 'route', 'status'],
+      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+      registers,
+    }),
+    outboxPublished: new Counter({ name: 'outbox_published_total', help: 'Events published', labelNames: ['type'], registers }),
+    outboxPending: new Gauge({ name: 'outbox_pending', help: 'Events that wait to be published', registers }),
+    eventsHandled: new Counter({
+      name: 'events_handled_total',
+      help: 'Deliveries by handler and outcome (done, duplicate, retry, dead)',
+      labelNames: ['handler', 'outcome'],
+      registers,
+    }),
+    jobRuns: new Counter({ name: 'job_runs_total', help: 'Runs by job and outcome', labelNames: ['job', 'outcome'], registers }),
+  }
+}
+
+export type Metrics = ReturnType<typeof createMetrics>
