@@ -1,0 +1,30 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import './ui/tokens.css'
+import './ui/base.css'
+import { ApiError } from './api.ts'
+import { followNavigation } from './navigation.ts'
+import { buildRouter } from './router.tsx'
+
+const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // A refusal stays a refusal; a lost connection or a server in trouble may be gone at the next try.
+      retry: (failures, error) => failures < 2 && (!(error instanceof ApiError) || error.status === 0 || error.status >= 500),
+    },
+  },
+})
+const router = buildRouter(queryClient)
+followNavigation(router)
+
+const place = document.getElementById('root')
+if (!place) throw new Error('index.html has no #root')
+createRoot(place).render(
+  <StrictMode>
+    <QueryClientProvider client={queryClient}>
+      <RouterProvider router={router} />
+    </QueryClientProvider>
+  </StrictMode>,
+)

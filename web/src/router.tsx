@@ -1,0 +1,111 @@
+import type { LevelClassType } from '@robokids/contracts/enrollment'
+import type { PagePath } from '@robokids/contracts/pages'
+import type { QueryClient } from '@tanstack/react-query'
+import {
+  type AsyncRouteComponent,
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+  type RouterHistory,
+} from '@tanstack/react-router'
+import { Frame } from './components/Frame.tsx'
+import { Loading } from './components/Loading.tsx'
+import { classesQuery } from './queries.ts'
+import { NotFound } from './routes/NotFound.tsx'
+import { ScreenError } from './routes/ScreenError.tsx'
+import { parseSearch, type Search, stringifySearch } from './search.ts'
+
+interface Context {
+  queryClient: QueryClient
+}
+
+const root = createRootRouteWithContext<Context>()({
+  component: Frame,
+  notFoundComponent: NotFound,
+  validateSearch: (search): Search => search as Search,
+})
+
+/** Asks for what a screen reads, without waiting: the screen has its own skeleton meanwhile. */
+const classes = ({ queryClient }: Context) => void queryClient.prefetchQuery(classesQuery)
+
+/** A screen is loaded when a link to it is pointed at, or when it is visited. */
+function page<const Path extends PagePath>(
+  path: Path,
+  title: string,
+  component: AsyncRouteComponent<object>,
+  ...prefetches: ((context: Context) => void)[]
+) {
+  return createRoute({
+    getParentRoute: () => root,
+    path,
+    component,
+    staticData: { title },
+    loader: ({ context }) => {
+      for (const prefetch of prefetches) prefetch(context)
+    },
+  })
+}
+
+function signUp(classType: LevelClassType) {
+  return lazyRouteComponent(async () => {
+    const { SignUp } = await import('./routes/SignUp.tsx')
+    return { SignUpForLevel: () => <SignUp classType={classType} /> }
+  }, 'SignUpForLevel')
+}
+
+const home = lazyRouteComponent(() => import('./routes/Home.tsx'), 'Home')
+const landing = lazyRouteComponent(() => import('./routes/Landing.tsx'), 'Landing')
+const payment = lazyRouteComponent(() => import('./routes/Payment.tsx'), 'Payment')
+const confirmation = lazyRouteComponent(() => import('./routes/Confirmation.tsx'), 'Confirmation')
+const receipt = lazyRouteComponent(() => import('./routes/Receipt.tsx'), 'Receipt')
+const waiver = lazyRouteComponent(() => import('./routes/Waiver.tsx'), 'Waiver')
+
+const routeTree = root.addChildren([
+  page('/', 'Empowering Kids to Build the Future', home),
+  page('/robokidslanding', 'Live robotics classes', landing, classes),
+  page('/robokids', 'Level 1 Foundations', signUp('basic'), classes),
+  page('/robokidspage1', 'Level 1 Foundations', signUp('basic'), classes),
+  page('/robokidspage2', 'Level 2 Smart Robotics and Coding', signUp('intermediate'), classes),
+  page('/robokidspage3', 'Level 3 Autonomous Mastery', signUp('advanced'), classes),
+  page('/robokidspage4', 'Level X Custom Innovation Lab', signUp('custom'), classes),
+  page('/robokids-payment', 'Payment', payment),
+  page('/robokids/success', 'Your registration', confirmation),
+  page('/robokids-success', 'Your registration', confirmation),
+  page('/robokids/receipt', 'Receipt', receipt),
+  page('/robokids/waiver', 'Waiver', waiver),
+  page('/waiver', 'Waiver', waiver),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/admin',
+    beforeLoad: () => {
+      throw redirect({ to: '/', replace: true })
+    },
+  }),
+])
+
+export function buildRouter(queryClient: QueryClient, history?: RouterHistory) {
+  return createRouter({
+    routeTree,
+    ...(history ? { history } : {}),
+    context: { queryClient },
+    parseSearch,
+    stringifySearch,
+    defaultPreload: 'intent',
+    defaultPreloadStaleTime: 0,
+    defaultPendingComponent: Loading,
+    defaultErrorComponent: ScreenError,
+    scrollRestoration: true,
+  })
+}
+
+declare module '@tanstack/react-router' {
+  interface StaticDataRouteOption {
+    /** The page's part of the document's title. */
+    title?: string
+  }
+  interface Register {
+    router: ReturnType<typeof buildRouter>
+  }
+}

@@ -1,0 +1,1 @@
+export const Confirmation = () => <h1>Confirmation</h1>

@@ -1,0 +1,3 @@
+export function NotFound() {
+  return <h1>This page took itself apart</h1>
+}

@@ -1,0 +1,1 @@
+export const Payment = () => <h1>Payment</h1>

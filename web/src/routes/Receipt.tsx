@@ -1,0 +1,1 @@
+export const Receipt = () => <h1>Receipt</h1>

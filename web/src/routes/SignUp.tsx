@@ -1,0 +1,1 @@
+export const SignUp = ({ classType }: { classType: string }) => <h1>{classType}</h1>

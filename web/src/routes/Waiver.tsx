@@ -1,0 +1,1 @@
+export const Waiver = () => <h1>Waiver</h1>

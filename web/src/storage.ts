@@ -1,0 +1,44 @@
+/**
+ * The browser's storage, where it may be used; otherwise memory for this visit. Its getter can throw (blocked cookies),
+ * and so can setItem (full, or private mode): neither may cost more than what was to be kept.
+ */
+export interface SafeStorage {
+  get: (key: string) => string | null
+  set: (key: string, value: string) => void
+  remove: (key: string) => void
+}
+
+export function safeStorage(browserStorage: () => Storage): SafeStorage {
+  // What the browser refused to keep, and what it would not let go (null).
+  const memory = new Map<string, string | null>()
+  return {
+    get(key) {
+      const kept = memory.get(key)
+      if (kept !== undefined) return kept
+      try {
+        return browserStorage().getItem(key)
+      } catch {
+        return null
+      }
+    },
+    set(key, value) {
+      try {
+        browserStorage().setItem(key, value)
+        memory.delete(key)
+      } catch {
+        memory.set(key, value)
+      }
+    },
+    remove(key) {
+      try {
+        browserStorage().removeItem(key)
+        memory.delete(key)
+      } catch {
+        memory.set(key, null)
+      }
+    },
+  }
+}
+
+export const session = safeStorage(() => window.sessionStorage)
+export const local = safeStorage(() => window.localStorage)

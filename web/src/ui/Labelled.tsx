@@ -1,0 +1,68 @@
+import { type ReactNode, useId } from 'react'
+import styles from './Labelled.module.css'
+
+export interface LabelProps {
+  label: ReactNode
+  /** Below the control: what is wanted, and why. */
+  hint?: ReactNode
+  /** What is wrong, in words that help. */
+  error?: string | undefined
+  /** Marks the field as one that may stay empty. */
+  optional?: boolean
+}
+
+interface ControlAttributes {
+  id: string
+  className: string
+  'aria-describedby'?: string
+  'aria-invalid'?: true
+}
+
+/** Label above, hint below, error beside: the frame that every control of a form stands in. */
+export function Labelled({
+  label,
+  hint,
+  error,
+  optional,
+  id,
+  children,
+}: LabelProps & { id?: string | undefined; children: (control: ControlAttributes) => ReactNode }) {
+  const ownId = useId()
+  const controlId = id ?? ownId
+  const hintId = `${controlId}-hint`
+  const errorId = `${controlId}-error`
+  const describedBy = [error ? errorId : '', hint ? hintId : ''].filter(Boolean).join(' ')
+  return (
+    <div className={styles['field']}>
+      <label htmlFor={controlId} className={styles['label']}>
+        {label}
+        {optional && <span className={styles['optional']}> (optional)</span>}
+      </label>
+      {children({
+        id: controlId,
+        className: styles['control'] ?? '',
+        ...(describedBy ? { 'aria-describedby': describedBy } : {}),
+        ...(error ? { 'aria-invalid': true } : {}),
+      })}
+      <FieldError id={errorId} error={error} />
+      {hint && (
+        <p id={hintId} className={styles['hint']}>
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}
+
+export function FieldError({ id, error }: { id: string; error: string | undefined }) {
+  if (!error) return null
+  return (
+    <p id={id} className={styles['error']}>
+      <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+        <path d="M8 1.5 15 14H1z" fill="none" stroke="currentColor" strokeWidth="1.6" strokeLinejoin="round" />
+        <path d="M8 6v4m0 2v.2" stroke="currentColor" strokeWidth="1.6" strokeLinecap="round" />
+      </svg>
+      {error}
+    </p>
+  )
+}

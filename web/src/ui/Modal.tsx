@@ -1,0 +1,48 @@
+import { type ReactNode, useEffect, useRef } from 'react'
+
+interface ModalProps {
+  open: boolean
+  /** The reader closed it, by Escape or beside it: `open` must become false. */
+  onClose: () => void
+  className?: string | undefined
+  role?: 'dialog' | 'alertdialog'
+  /** The id of what names it. */
+  labelledBy?: string
+  label?: string
+  children: ReactNode
+}
+
+/** The browser's own modal dialog: the page behind is inert, Escape closes it, and focus returns to where it was. */
+export function Modal({ open, onClose, className, role, labelledBy, label, children }: ModalProps) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const shown = useRef(false)
+  useEffect(() => {
+    const element = dialog.current
+    if (!open || !element) return
+    element.showModal()
+    shown.current = true
+    return () => {
+      shown.current = false
+      element.close()
+    }
+  }, [open])
+  return (
+    <dialog
+      ref={dialog}
+      className={className}
+      role={role}
+      aria-labelledby={labelledBy}
+      aria-label={label}
+      onClose={() => {
+        // Not when it was `open` that closed it.
+        if (shown.current) onClose()
+      }}
+      onClick={(event) => {
+        // A press on the dialog element itself is one on its backdrop; an alert waits for its button.
+        if (event.target === event.currentTarget && role !== 'alertdialog') onClose()
+      }}
+    >
+      {open && children}
+    </dialog>
+  )
+}
