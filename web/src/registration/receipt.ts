@@ -1,10 +1,10 @@
-import { z } from "zod";
-import { session } from "../storage.ts";
-import type { RegistrationRecord } from "./record.ts";
+import { z } from 'zod'
+import { session } from '../storage.ts'
+import type { RegistrationRecord } from './record.ts'
 
-const receiptKey = "roboKidsReceipt";
+const receiptKey = 'roboKidsReceipt'
 
-const line = z.string().default("");
+const line = z.string().default('')
 const receiptSchema = z.object({
   registrationId: line,
   guardianName: line,
@@ -19,25 +19,15 @@ const receiptSchema = z.object({
   zip: line,
   startDate: line,
   timestamp: z.union([z.string(), z.number()]).nullable().default(null),
-});
+})
 
 /** What the receipt page shows, and keeps after the registration's own record is gone. */
-export type ReceiptRecord = z.output<typeof receiptSchema>;
+export type ReceiptRecord = z.output<typeof receiptSchema>
 
 export function receiptOf(record: RegistrationRecord): ReceiptRecord {
-  const {
-    registrationId,
-    guardianName,
-    email,
-    childName,
-    childAge,
-    siblings,
-    city,
-    state,
-    startDate,
-    timestamp,
-  } = record;
-  const { addressLine1: address1, addressLine2: address2, zipCode: zip } = record;
+  const { registrationId, guardianName, email, childName, childAge, siblings, city, state, startDate, timestamp } =
+    record
+  const { addressLine1: address1, addressLine2: address2, zipCode: zip } = record
   return {
     registrationId,
     guardianName,
@@ -52,21 +42,21 @@ export function receiptOf(record: RegistrationRecord): ReceiptRecord {
     zip,
     startDate,
     timestamp,
-  };
+  }
 }
 
 export function readReceipt(): ReceiptRecord | undefined {
   try {
-    return receiptSchema.safeParse(JSON.parse(session.get(receiptKey) ?? "null")).data;
+    return receiptSchema.safeParse(JSON.parse(session.get(receiptKey) ?? 'null')).data
   } catch {
-    return undefined;
+    return undefined
   }
 }
 
 export function saveReceipt(receipt: ReceiptRecord): void {
-  session.set(receiptKey, JSON.stringify(receipt));
+  session.set(receiptKey, JSON.stringify(receipt))
 }
 
 export function forgetReceipt(): void {
-  session.remove(receiptKey);
+  session.remove(receiptKey)
 }

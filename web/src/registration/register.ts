@@ -1,28 +1,22 @@
-import {
-  type RegisterAnswer,
-  registerAnswerSchema,
-  registrationViewSchema,
-} from "@robokids/contracts/bff";
-import { api, ApiError } from "../api.ts";
-import { forgetSent, idToSend, noteRefused } from "./draft.ts";
-import type { RegistrationContent } from "./sign-up-values.ts";
+import { type RegisterAnswer, registerAnswerSchema, registrationViewSchema } from '@robokids/contracts/bff'
+import { api, ApiError } from '../api.ts'
+import { forgetSent, idToSend, noteRefused } from './draft.ts'
+import type { RegistrationContent } from './sign-up-values.ts'
 
-export type Registered =
-  | ({ next: "pay" } & RegisterAnswer)
-  | { next: "confirmation"; registrationId: string };
+export type Registered = ({ next: 'pay' } & RegisterAnswer) | { next: 'confirmation'; registrationId: string }
 
 function send(id: string, content: RegistrationContent): Promise<RegisterAnswer> {
-  return api("/api/registrations", {
-    method: "POST",
+  return api('/api/registrations', {
+    method: 'POST',
     body: { id, ...content },
     answer: registerAnswerSchema,
-  });
+  })
 }
 
 /** Whether the id that the server will not take again belongs to a registration that is paid: it must not be paid twice. */
 async function isPaid(id: string): Promise<boolean> {
-  const { status } = await api(`/api/registrations/${id}`, { answer: registrationViewSchema });
-  return status === "confirmed" || status === "waiver_signed";
+  const { status } = await api(`/api/registrations/${id}`, { answer: registrationViewSchema })
+  return status === 'confirmed' || status === 'waiver_signed'
 }
 
 /**
@@ -30,16 +24,15 @@ async function isPaid(id: string): Promise<boolean> {
  * registration; when that id is used up (its seats were let go, say), a new one is taken once.
  */
 export async function register(content: RegistrationContent): Promise<Registered> {
-  const id = idToSend(content);
+  const id = idToSend(content)
   try {
-    return { next: "pay", ...(await send(id, content)) };
+    return { next: 'pay', ...(await send(id, content)) }
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    if (error.code === "class_full") noteRefused(id);
-    if (error.code !== "id_reused" && error.code !== "registration_closed") throw error;
-    if (error.code === "registration_closed" && (await isPaid(id)))
-      return { next: "confirmation", registrationId: id };
-    forgetSent(id);
-    return { next: "pay", ...(await send(idToSend(content), content)) };
+    if (!(error instanceof ApiError)) throw error
+    if (error.code === 'class_full') noteRefused(id)
+    if (error.code !== 'id_reused' && error.code !== 'registration_closed') throw error
+    if (error.code === 'registration_closed' && (await isPaid(id))) return { next: 'confirmation', registrationId: id }
+    forgetSent(id)
+    return { next: 'pay', ...(await send(idToSend(content), content)) }
   }
 }

@@ -1,16 +1,16 @@
-import { type RegistrationView, registrationViewSchema } from "@robokids/contracts/bff";
-import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
-import { api, ApiError } from "../api.ts";
-import { isSettled, standingOf } from "./standing.ts";
+import { type RegistrationView, registrationViewSchema } from '@robokids/contracts/bff'
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { api, ApiError } from '../api.ts'
+import { isSettled, standingOf } from './standing.ts'
 
 /** While the event stream is open it brings the news; asking is only for a stream that is open and silent. */
-const askBesideStreamMs = 8_000;
-const askWithoutStreamMs = 3_000;
+const askBesideStreamMs = 8_000
+const askWithoutStreamMs = 3_000
 
 export function registrationQuery(reference: string) {
   return queryOptions({
-    queryKey: ["registration", reference],
+    queryKey: ['registration', reference],
     queryFn: ({ signal }) =>
       api(`/api/registrations/${encodeURIComponent(reference)}`, {
         answer: registrationViewSchema,
@@ -18,73 +18,69 @@ export function registrationQuery(reference: string) {
       }),
     retry: false,
     staleTime: 0,
-  });
+  })
 }
 
 /** The server knows no such registration, as against: it cannot be asked now. */
 export function isUnknown(error: unknown): boolean {
-  return (
-    error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429
-  );
+  return error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429
 }
 
 export type Watched =
-  | { state: "loading" }
-  | { state: "unknown" }
+  | { state: 'loading' }
+  | { state: 'unknown' }
   /** Nothing is known yet because the server cannot be asked; it is asked again. */
-  | { state: "unreachable" }
-  | { state: "known"; view: RegistrationView };
+  | { state: 'unreachable' }
+  | { state: 'known'; view: RegistrationView }
 
 /**
  * A registration as the server tells it, kept up to date while something is still to come: by its event stream, and by
  * asking where the stream is given up (a browser does so for good on a 502 or on HTML) or says nothing.
  */
 export function useRegistration(reference: string | null): Watched {
-  const queryClient = useQueryClient();
-  const [streaming, setStreaming] = useState(false);
+  const queryClient = useQueryClient()
+  const [streaming, setStreaming] = useState(false)
   const query = useQuery({
-    ...registrationQuery(reference ?? ""),
+    ...registrationQuery(reference ?? ''),
     enabled: reference !== null,
     refetchOnWindowFocus: ({ state: { error } }) => !isUnknown(error),
     refetchInterval: ({ state: { data, error } }) => {
-      if (isUnknown(error) || (data && isSettled(standingOf(data)))) return false;
-      return streaming ? askBesideStreamMs : askWithoutStreamMs;
+      if (isUnknown(error) || (data && isSettled(standingOf(data)))) return false
+      return streaming ? askBesideStreamMs : askWithoutStreamMs
     },
-  });
-  const { data, error } = query;
-  const watch = reference !== null && !isUnknown(error) && !(data && isSettled(standingOf(data)));
+  })
+  const { data, error } = query
+  const watch = reference !== null && !isUnknown(error) && !(data && isSettled(standingOf(data)))
 
   useEffect(() => {
-    if (!watch || reference === null) return;
-    const { queryKey } = registrationQuery(reference);
-    const stream = new EventSource(`/api/registrations/${encodeURIComponent(reference)}/events`);
-    stream.addEventListener("open", () => setStreaming(true));
-    stream.addEventListener("error", () => setStreaming(false));
-    stream.addEventListener("state", (event: MessageEvent<string>) => {
-      const view = readView(event.data);
-      if (!view) return;
+    if (!watch || reference === null) return
+    const { queryKey } = registrationQuery(reference)
+    const stream = new EventSource(`/api/registrations/${encodeURIComponent(reference)}/events`)
+    stream.addEventListener('open', () => setStreaming(true))
+    stream.addEventListener('error', () => setStreaming(false))
+    stream.addEventListener('state', (event: MessageEvent<string>) => {
+      const view = readView(event.data)
+      if (!view) return
       // An answer that is under way is older than this news.
-      void queryClient
-        .cancelQueries({ queryKey })
-        .then(() => queryClient.setQueryData(queryKey, view));
-    });
+      void queryClient.cancelQueries({ queryKey }).then(() => queryClient.setQueryData(queryKey, view))
+    })
     return () => {
-      stream.close();
-      setStreaming(false);
-    };
-  }, [watch, reference, queryClient]);
+      stream.close()
+      setStreaming(false)
+    }
+  }, [watch, reference, queryClient])
 
-  if (data) return { state: "known", view: data };
-  if (isUnknown(error)) return { state: "unknown" };
+  if (data) return { state: 'known', view: data }
+  if (isUnknown(error)) return { state: 'unknown' }
   // While it asks again after a failure the query has no error, but has had one.
-  if (query.errorUpdateCount > 0) return { state: "unreachable" };
-  return { state: "loading" };
+  if (query.errorUpdateCount > 0) return { state: 'unreachable' }
+  return { state: 'loading' }
 }
 
 function readView(text: string): RegistrationView | undefined {
   try {
-    return registrationViewSchema.safeParse(JSON.parse(text)).data;
+    return registrationViewSchema.safeParse(JSON.parse(text)).data
   } catch {
-    return undefined;
+    return undefined
   }
 }
