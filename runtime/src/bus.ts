@@ -19,6 +19,8 @@ export interface Delivery {
 export interface Bus {
   /** Resolves when the broker has stored all of them; an id that it already has is dropped there. */
   publish(events: CloudEvent[]): Promise<void>
+  /** Publishes any text, and again if it is called again: what a faulty producer would do. */
+  publishUnchecked(subject: string, payload: string): Promise<void>
   /** Delivers every event of `subject`, one after the other, to a durable consumer until it is stopped. */
   consume(durable: string, stream: string, subject: string, handle: (delivery: Delivery) => Promise<void>): { stop(): Promise<void> }
   /** Calls `see` with events as they pass, without any guarantee: for a screen that also asks from time to time. */
@@ -64,7 +66,7 @@ export async function connectBus(options: { url: string; replicas: number; name:
     maxPingOut: 2,
   })
   await ensureStreams(connection, options.replicas)
-  const jetstream = connection.jetstream({ timeout: 5_000 })
+  const jetstream = connection.jetstream({ timeout: 2_000 })
 
   let up = true
   /** Pulls that were sent before a reconnect are lost with the old connection: each loop is told to send a new one. */
@@ -118,6 +120,9 @@ export async function connectBus(options: { url: string; replicas: number; name:
   return {
     async publish(events) {
       await Promise.all(events.map((event) => jetstream.publish(event.type, JSON.stringify(event), { msgID: event.id })))
+    },
+    async publishUnchecked(subject, payload) {
+      await jetstream.publish(subject, payload)
     },
     consume(durable, stream, subject, handle) {
       let stopped = false

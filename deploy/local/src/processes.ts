@@ -1,0 +1,72 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo } from 'node:net'
+
+/** A server that was started as a child process, in a process group of its own: Ctrl-C reaches us alone. */
+export interface LocalServer {
+  url: string
+  /** SIGKILL, as a crash would. */
+  kill(): Promise<void>
+  /** Starts it again on the same port with the same data. */
+  restart(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** A TCP port on loopback that nobody listens on right now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+export async function isListening(port: number, host = '127.0.0.1'): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host })
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+}
+
+/** Polls until `check` holds. @throws after `timeoutMs`, or at once when `child` has exited, with what it printed. */
+export async function until(check: () => Promise<boolean>, what: string, child?: LocalChild, timeoutMs = 20_000): Promise<void> {
+  const deadline = performance.now() + timeoutMs
+  while (!(await check())) {
+    if (child && child.process.exitCode !== null) throw new Error(`${what} did not start:\n${child.output()}`)
+    if (performance.now() > deadline) throw new Error(`${what} was not there after ${timeoutMs / 1000} s.\n${child?.output() ?? ''}`)
+    await new Promise((resolve) => setTimeout(resolve, 15))
+  }
+}
+
+export interface LocalChild {
+  process: ChildProcess
+  /** The last lines that it printed. */
+  output(): string
+}
+
+export function launch(command: string, args: string[], options: { uid?: number; gid?: number; env?: NodeJS.ProcessEnv } = {}): LocalChild {
+  const child = spawn(command, args, { ...options, detached: process.platform !== 'win32', stdio: ['ignore', 'pipe', 'pipe'] })
+  let tail = ''
+  const keep = (chunk: Buffer) => {
+    tail = (tail + chunk.toString()).slice(-4000)
+  }
+  child.stdout.on('data', keep)
+  child.stderr.on('data', keep)
+  // A command that does not exist is told by `until`, through the exit code.
+  child.on('error', (error) => keep(Buffer.from(error.message)))
+  return { process: child, output: () => tail }
+}
+
+export async function end(child: LocalChild, signal: NodeJS.Signals): Promise<void> {
+  if (child.process.exitCode !== null || child.process.signalCode !== null) return
+  const exited = once(child.process, 'exit')
+  child.process.kill(signal)
+  const impatient = setTimeout(() => child.process.kill('SIGKILL'), 10_000)
+  await exited
+  clearTimeout(impatient)
+}

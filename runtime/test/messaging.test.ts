@@ -1,0 +1,217 @@
+import { fileURLToPath } from 'node:url'
+import { paymentFailed } from '@robokids/contracts/billing'
+import { mailDelivered } from '@robokids/contracts/notifications'
+import { consume, handlerName } from '@robokids/runtime/inbox'
+import { newEvent, publish } from '@robokids/runtime/outbox'
+import type { Service } from '@robokids/runtime/service'
+import { wake } from '@robokids/runtime/db'
+import { eventually, testBed, type TestBed } from '@robokids/test/bed'
+import { sql } from 'drizzle-orm'
+import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+
+/** A service that counts what it hears, and tells each thing on. A subject can be made to fail. */
+const failing = new Set<string>()
+let jobRuns = 0
+const tally: Service<{ GREETING: string }> = {
+  name: 'notifications',
+  config: z.object({ GREETING: z.string().default('hello') }),
+  migrations: fileURLToPath(new URL('./fixture', import.meta.url)),
+  consumers: [
+    consume(paymentFailed, async (tx, event) => {
+      await tx.execute(sql`insert into tally values (${event.subject}, 1) on conflict (subject) do update set times = tally.times + 1`)
+      await publish(tx, mailDelivered, event.subject, { mailId: uuidv7(), kind: 'waiver_signed', registrationId: event.data.registrationId })
+      if (failing.has(event.subject)) throw new Error('made to fail')
+    }),
+  ],
+  jobs: [
+    {
+      name: 'count-runs',
+      everyMs: 60_000,
+      async run() {
+        jobRuns += 1
+      },
+    },
+  ],
+  routes(http, context) {
+    http.post('/strict', { schema: { body: z.object({ children: z.array(z.object({ age: z.number().min(5) })) }) } }, async () => ({ ok: true }))
+    http.post('/stores/:text', { schema: { params: z.object({ text: z.string() }) } }, async (request) => {
+      await context.db.execute(sql`insert into tally values (${request.params.text}, 1)`)
+      return { ok: true }
+    })
+    http.get('/broken', async () => {
+      throw new Error('a secret of ours')
+    })
+  },
+}
+
+const failure = () => ({ attemptId: uuidv7(), registrationId: uuidv7(), final: false, reason: 'Your card was declined.' })
+
+let bed: TestBed
+let service: Awaited<ReturnType<typeof start>>
+const start = () => bed.start(tally, { CONSUMER_RETRY_DELAYS: '20,20' })
+const times = async (subject: string) => {
+  const [row] = await service.context.db.execute<{ times: number }>(sql`select times from tally where subject = ${subject}`)
+  return row?.times ?? 0
+}
+const admin = (path: string, method = 'GET') =>
+  fetch(`${service.url}/admin${path}`, { method, headers: { 'x-admin-secret': service.context.config.ADMIN_SECRET } })
+
+beforeAll(async () => {
+  bed = await testBed()
+  service = await start()
+})
+afterAll(() => bed.stop())
+
+describe('a consumer', () => {
+  it('takes each event into effect once, however often it is delivered', async () => {
+    const subject = uuidv7()
+    const event = await bed.bus.publish(paymentFailed, subject, failure())
+    await bed.bus.republish(event)
+    await bed.bus.republish(event)
+    const last = await bed.bus.publish(paymentFailed, uuidv7(), failure())
+    await eventually(() => times(last.subject))
+    expect(await times(subject)).toBe(1)
+    expect(bed.bus.all(mailDelivered, (data) => data.registrationId === event.data.registrationId)).toHaveLength(1)
+  })
+
+  it('puts what does not fit its contract among the dead letters and goes on', async () => {
+    const poison = { ...newEvent(paymentFailed, uuidv7(), failure()), data: { attemptId: 'x', note: 'NUL \u0000 inside' } }
+    await bed.bus.republish(poison)
+    await bed.bus.publishRaw('payment.failed', 'not json {')
+    const next = await bed.bus.publish(paymentFailed, uuidv7(), failure())
+    await eventually(() => times(next.subject))
+    const { deadLetters } = (await (await admin('/dead-letters')).json()) as { deadLetters: { id: string; payload: string; error: string }[] }
+    const letter = deadLetters.find((candidate) => candidate.payload.includes(poison.id))
+    expect(letter?.error).toContain('data.attemptId')
+    expect(deadLetters.some((candidate) => candidate.payload === 'not json {')).toBe(true)
+    const replay = await admin(`/dead-letters/${letter?.id}/replay`, 'POST')
+    expect(replay.status).toBe(400)
+  })
+
+  it('retries what fails, then lets an operator replay it once, with nothing left behind by the failures', async () => {
+    const subject = uuidv7()
+    failing.add(subject)
+    const event = await bed.bus.publish(paymentFailed, subject, failure())
+    const letter = await eventually(async () => {
+      const body = (await (await admin('/dead-letters')).json()) as { deadLetters: { id: string; payload: string; deliveries: number }[] }
+      return body.deadLetters.find((candidate) => candidate.payload.includes(event.id))
+    })
+    expect(letter.deliveries).toBe(3)
+    expect(await times(subject)).toBe(0)
+
+    expect((await admin(`/dead-letters/${letter.id}/replay`, 'POST')).status).toBe(500)
+    failing.delete(subject)
+    expect((await admin(`/dead-letters/${letter.id}/replay`, 'POST')).status).toBe(200)
+    expect((await admin(`/dead-letters/${letter.id}/replay`, 'POST')).status).toBe(200)
+    expect(await times(subject)).toBe(1)
+    const told = await bed.bus.seen(mailDelivered, (data) => data.registrationId === event.data.registrationId)
+    expect(bed.bus.all(mailDelivered, (data) => data.registrationId === event.data.registrationId)).toEqual([told])
+  })
+
+  it('continues the trace of the event it handles', async () => {
+    const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
+    const event = { ...newEvent(paymentFailed, uuidv7(), failure()), traceparent: `00-${traceId}-00f067aa0ba902b7-01` }
+    await bed.bus.republish(event)
+    const told = await bed.bus.seen(mailDelivered, (data) => data.registrationId === event.data.registrationId)
+    expect(told.traceparent?.split('-')[1]).toBe(traceId)
+  })
+
+  it('is called what its service and its event are called', () => {
+    expect(handlerName('enrollment', paymentFailed)).toBe('enrollment__payment-failed')
+  })
+})
+
+describe('the outbox', () => {
+  it('publishes nothing of a transaction that was rolled back', async () => {
+    const data = { mailId: uuidv7(), kind: 'waiver_signed' as const, registrationId: uuidv7() }
+    const { db } = service.context
+    await expect(
+      db.transaction(async (tx) => {
+        await publish(tx, mailDelivered, data.mailId, data)
+        throw new Error('rolled back')
+      }),
+    ).rejects.toThrow('rolled back')
+    const later = { ...data, mailId: uuidv7(), registrationId: uuidv7() }
+    await db.transaction((tx) => publish(tx, mailDelivered, later.mailId, later))
+    await bed.bus.seen(mailDelivered, (seen) => seen.mailId === later.mailId)
+    expect(bed.bus.all(mailDelivered, (seen) => seen.mailId === data.mailId)).toEqual([])
+  })
+
+  it('publishes a row that commits long after younger ones', async () => {
+    const { db } = service.context
+    const old = { mailId: uuidv7(), kind: 'waiver_signed' as const, registrationId: uuidv7() }
+    const young = { ...old, mailId: uuidv7() }
+    await db.transaction(async (tx) => {
+      await publish(tx, mailDelivered, old.mailId, old)
+      await db.transaction((other) => publish(other, mailDelivered, young.mailId, young))
+      await bed.bus.seen(mailDelivered, (data) => data.mailId === young.mailId)
+    })
+    await bed.bus.seen(mailDelivered, (data) => data.mailId === old.mailId)
+  })
+})
+
+describe('a broker that is killed', () => {
+  it('takes publishing and consuming up again within seconds of coming back, and readiness tells', async () => {
+    await bed.nats.kill()
+    await eventually(async () => (await fetch(`${service.url}/readyz`)).status === 503)
+    const data = { mailId: uuidv7(), kind: 'waiver_signed' as const, registrationId: uuidv7() }
+    await service.context.db.transaction((tx) => publish(tx, mailDelivered, data.mailId, data))
+    await bed.nats.restart()
+    await eventually(async () => (await fetch(`${service.url}/readyz`)).status === 200)
+    const event = await eventually(() => bed.bus.publish(paymentFailed, uuidv7(), failure()))
+    await eventually(() => times(event.subject), 5_000)
+    await bed.bus.seen(mailDelivered, (seen) => seen.mailId === data.mailId, 5_000)
+  })
+})
+
+describe('a job', () => {
+  it('runs when a committed transaction wakes it', async () => {
+    await eventually(() => jobRuns >= 1)
+    const before = jobRuns
+    await service.context.db.transaction((tx) => wake(tx, 'count-runs'))
+    await eventually(() => jobRuns > before)
+  })
+})
+
+describe('every HTTP server', () => {
+  const post = (path: string, body: string, headers: Record<string, string> = { 'content-type': 'application/json' }) =>
+    fetch(service.url + path, { method: 'POST', body, headers })
+
+  it.each([
+    ['a body that is no JSON', '{"children":', undefined, 400, 'malformed_body'],
+    ['an empty body', '', undefined, 400, 'malformed_body'],
+    ['another content type', '<x/>', { 'content-type': 'text/xml' }, 415, 'unsupported_media_type'],
+    ['1 MB', JSON.stringify({ children: 'x'.repeat(1 << 20) }), undefined, 413, 'payload_too_large'],
+    ['a wrong field', '{"children":[{"age":9},{"age":4}]}', undefined, 400, 'validation_failed'],
+  ])('answers %s with a client error in the one shape', async (_what, body, headers, status, code) => {
+    const answer = await post('/strict', body, headers)
+    expect(answer.status).toBe(status)
+    const json = (await answer.json()) as { code: string; requestId: string; issues?: { path: string }[] }
+    expect(json.code).toBe(code)
+    expect(json.requestId).toBe(answer.headers.get('x-request-id'))
+    if (code === 'validation_failed') expect(json.issues?.[0]?.path).toBe('children.1.age')
+  })
+
+  it('hides what went wrong inside', async () => {
+    const answer = await fetch(`${service.url}/broken`, { headers: { 'x-request-id': 'abc-1' } })
+    expect(answer.status).toBe(500)
+    expect(await answer.json()).toEqual({ code: 'internal', message: 'Something went wrong.', requestId: 'abc-1' })
+  })
+
+  it('answers text that the database cannot hold with a client error', async () => {
+    expect((await post('/stores/a%00b', '{}')).status).toBe(400)
+  })
+
+  it('answers an unknown address with 404 and refuses the admin routes without the secret', async () => {
+    expect((await fetch(`${service.url}/nothing`)).status).toBe(404)
+    expect((await fetch(`${service.url}/admin/dead-letters`)).status).toBe(401)
+  })
+
+  it('counts what it did', async () => {
+    const metrics = await (await fetch(`${service.url}/metrics`)).text()
+    expect(metrics).toContain('events_handled_total{handler="notifications__payment-failed",outcome="done"}')
+    expect(metrics).toContain('outbox_pending')
+  })
+})

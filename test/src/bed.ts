@@ -1,0 +1,119 @@
+import type { CloudEvent, EventDefinition } from '@robokids/contracts/event'
+import { ensureDatabase } from '@robokids/local/postgres'
+import type { LocalServer } from '@robokids/local/processes'
+import { connectBus, type Bus } from '@robokids/runtime/bus'
+import { newEvent } from '@robokids/runtime/outbox'
+import { startService, type RunningService, type Service } from '@robokids/runtime/service'
+import { createLogger } from '@robokids/runtime/telemetry'
+import { v7 as uuidv7 } from 'uuid'
+import { inject } from 'vitest'
+import './global-setup.ts'
+import { testNats } from './infrastructure.ts'
+
+/**
+ * Calls `check` until it answers something truthy without throwing, and answers that.
+ * @throws what the last call threw, once `timeoutMs` is over.
+ */
+export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = 10_000): Promise<Exclude<T, undefined | false | null | 0 | ''>> {
+  const deadline = performance.now() + timeoutMs
+  for (;;) {
+    let problem: unknown
+    try {
+      const answer = await check()
+      if (answer) return answer as Exclude<T, undefined | false | null | 0 | ''>
+      problem = new Error(`Not within ${timeoutMs} ms: ${check.toString().slice(0, 300)}`)
+    } catch (error) {
+      problem = error
+    }
+    if (performance.now() > deadline) throw problem
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+/** The bus as a test sees it: it publishes as if it were the producing service, and remembers everything that passes. */
+export class TestBus {
+  readonly #bus: Bus
+  readonly #events: CloudEvent[]
+
+  constructor(bus: Bus, events: CloudEvent[]) {
+    this.#bus = bus
+    this.#events = events
+  }
+
+  /** Publishes an event of its own making, or, given an envelope, exactly that one again. */
+  async publish<Data>(definition: EventDefinition<string, Data>, subject: string, data: NoInfer<Data>): Promise<CloudEvent<string, Data>> {
+    const event = newEvent(definition, subject, data)
+    await this.#bus.publish([event])
+    return event
+  }
+
+  /** Publishes an envelope as it is: a copy, or a poisoned one. The broker's own deduplication is bypassed. */
+  async republish(event: CloudEvent): Promise<void> {
+    await this.#bus.publishUnchecked(event.type, JSON.stringify(event))
+  }
+
+  /** Publishes any text under a subject. */
+  async publishRaw(subject: string, payload: string): Promise<void> {
+    await this.#bus.publishUnchecked(subject, payload)
+  }
+
+  /** The events of that definition that have passed so far, each delivery of it. */
+  all<Data>(definition: EventDefinition<string, Data>, where: (data: Data) => boolean = () => true): CloudEvent<string, Data>[] {
+    return (this.#events as CloudEvent<string, Data>[]).filter((event) => event.type === definition.type && where(event.data))
+  }
+
+  /** Waits for an event. */
+  async seen<Data>(definition: EventDefinition<string, Data>, where: (data: Data) => boolean = () => true, timeoutMs?: number): Promise<CloudEvent<string, Data>> {
+    return eventually(() => this.all(definition, where)[0], timeoutMs)
+  }
+}
+
+/** A place to run services in: a NATS of its own, databases of its own, everything taken down at the end. */
+export interface TestBed {
+  nats: LocalServer
+  bus: TestBus
+  /** Makes a new empty database. @returns its URL. */
+  database(): Promise<string>
+  /**
+   * Starts a service on a free port. Without `DATABASE_URL` in `env` it gets a new database; with the URL of another
+   * instance it becomes a second process of the same service.
+   */
+  start<Config>(service: Service<Config>, env?: Record<string, string>): Promise<RunningService<Config> & { databaseUrl: string }>
+  stop(): Promise<void>
+}
+
+export async function testBed(): Promise<TestBed> {
+  const nats = await testNats()
+  const log = createLogger('test', 'silent')
+  const bus = await connectBus({ url: nats.url, replicas: 1, name: 'test', log })
+  const events: CloudEvent[] = []
+  bus.watch(['>'], (event) => {
+    if (typeof event === 'object' && event !== null && 'specversion' in event) events.push(event)
+  })
+  const running: RunningService<never>[] = []
+  const database = () => ensureDatabase(inject('postgresUrl'), `test_${uuidv7().replaceAll('-', '')}`)
+
+  return {
+    nats,
+    bus: new TestBus(bus, events),
+    database,
+    async start(service, env = {}) {
+      const databaseUrl = env['DATABASE_URL'] ?? (service.migrations === undefined ? '' : await database())
+      const started = await startService(service, {
+        APP_ENV: 'local',
+        NATS_URL: nats.url,
+        LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
+        CONSUMER_RETRY_DELAYS: '50,100,200,400,800,1600,3200',
+        ...env,
+        DATABASE_URL: databaseUrl,
+      })
+      running.push(started as unknown as RunningService<never>)
+      return { ...started, databaseUrl }
+    },
+    async stop() {
+      await Promise.all(running.map((service) => service.stop()))
+      await bus.close()
+      await nats.stop()
+    },
+  }
+}

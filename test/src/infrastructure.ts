@@ -1,0 +1,64 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startNats } from '@robokids/local/nats'
+import { startPostgres } from '@robokids/local/postgres'
+import { freePort, type LocalServer } from '@robokids/local/processes'
+import { GenericContainer, Wait } from 'testcontainers'
+
+/** `TEST_INFRA=containers` runs PostgreSQL and NATS in containers; else they run as plain processes. Same suites. */
+const inContainers = process.env['TEST_INFRA'] === 'containers'
+
+async function scratchDir(name: string): Promise<string> {
+  return mkdtemp(join(tmpdir(), `robokids-${name}-`))
+}
+
+async function localServer(name: string, start: (dataDir: string, port: number) => Promise<LocalServer>): Promise<LocalServer> {
+  const dataDir = await scratchDir(name)
+  const server = await start(dataDir, await freePort())
+  return {
+    ...server,
+    async stop() {
+      await server.stop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A container on a fixed host port, so that it can be killed and come back at the same address with the same data. */
+async function container(image: string, command: string[], inner: number, env: Record<string, string>, url: (port: number) => string): Promise<LocalServer> {
+  const port = await freePort()
+  const started = await new GenericContainer(image)
+    .withCommand(command)
+    .withEnvironment(env)
+    .withExposedPorts({ container: inner, host: port })
+    .withWaitStrategy(image.startsWith('postgres') ? Wait.forLogMessage(/database system is ready to accept connections/, 1) : Wait.forListeningPorts())
+    .withAutoRemove(false)
+    .start()
+  return {
+    url: url(port),
+    async kill() {
+      await started.stop({ remove: false, timeout: 1 })
+    },
+    async restart() {
+      await started.restart()
+    },
+    async stop() {
+      await started.stop({ remove: true })
+    },
+  }
+}
+
+/** A PostgreSQL server for a whole test run; each suite makes databases of its own in it. */
+export async function testPostgres(): Promise<LocalServer> {
+  if (!inContainers) return localServer('postgres', (dataDir, port) => startPostgres({ dataDir, port, scratch: true }))
+  const env = { POSTGRES_HOST_AUTH_METHOD: 'trust', POSTGRES_PASSWORD: 'test' }
+  const command = ['-c', 'max_connections=300', '-c', 'fsync=off']
+  return container('postgres:18-alpine', command, 5432, env, (port) => `postgres://postgres:test@127.0.0.1:${port}`)
+}
+
+/** A NATS server for one suite: streams have fixed names, so suites that share one would hear each other. */
+export async function testNats(): Promise<LocalServer> {
+  if (!inContainers) return localServer('nats', (dataDir, port) => startNats({ dataDir, port }))
+  return container('nats:2-alpine', ['-js', '-sd', '/data'], 4222, {}, (port) => `nats://127.0.0.1:${port}`)
+}
