@@ -1,6 +1,6 @@
 import { pagePaths, redirects } from '@robokids/contracts/pages'
 import { QueryClient } from '@tanstack/react-query'
-import { createMemoryHistory, isRedirect } from '@tanstack/react-router'
+import { type AnyRoute, createMemoryHistory, isRedirect } from '@tanstack/react-router'
 import { describe, expect, it } from 'vitest'
 import { buildRouter } from './router.tsx'
 
@@ -17,11 +17,10 @@ describe('router', () => {
   })
 
   it.each(Object.entries(redirects))('leads from %s to %s, in place of it', (from, to) => {
-    const beforeLoad: (() => void) | undefined = routerAt('/').routesByPath['/admin'].options.beforeLoad as never
-    expect(from).toBe('/admin')
+    const routes: Record<string, AnyRoute> = routerAt('/').routesByPath
     let thrown: unknown
     try {
-      beforeLoad?.()
+      routes[from]?.options.beforeLoad({})
     } catch (error) {
       thrown = error
     }

@@ -1,0 +1,152 @@
+import { classesViewSchema, registerAnswerSchema, registrationViewSchema, waiverAnswerSchema } from '@robokids/contracts/bff'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { type Answer, classesView, registerAnswer, registrationView, type Shape, waiverAnswer } from './answers.ts'
+
+const uuid = '019a0000-0000-7000-8000-000000000001'
+const time = '2030-01-02T03:04:05.000Z'
+
+const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample: object }[] = [
+  {
+    file: 'classes-view',
+    schema: classesViewSchema,
+    answer: classesView,
+    sample: {
+      levels: [
+        {
+          levelId: 'lvl1',
+          classType: 'basic',
+          title: 'Level 1 Foundations',
+          description: 'First robots.',
+          recommendedAges: { from: 6, to: 13 },
+          programLength: '6 weeks',
+          price: { amount: 40000, currency: 'usd' },
+          sessions: [
+            {
+              classSessionId: uuid,
+              date: '2030-01-04',
+              startTime: '16:00',
+              durationMinutes: 75,
+              timeZone: 'America/Los_Angeles',
+              capacity: 10,
+              seatsLeft: 3,
+            },
+          ],
+        },
+      ],
+      promotion: { promotionId: uuid, classTypes: ['basic'], lastDay: '2030-01-10' },
+    },
+  },
+  {
+    file: 'register-answer',
+    schema: registerAnswerSchema,
+    answer: registerAnswer,
+    sample: { checkoutUrl: 'https://pay.example.com/1', registrationId: uuid },
+  },
+  {
+    file: 'registration-view',
+    schema: registrationViewSchema,
+    answer: registrationView,
+    sample: {
+      registrationId: uuid,
+      status: 'confirmed',
+      guardianName: 'Maren Holt',
+      email: 'maren.holt@example.com',
+      children: [{ childName: 'Ivo', childAge: 8 }],
+      address: { addressLine1: '1 Main St', addressLine2: '', city: 'San Mateo', state: 'CA', zipCode: '94401' },
+      classType: 'basic',
+      levelTitle: 'Level 1 Foundations',
+      startDate: '2030-01-04',
+      startTime: '16:00',
+      timeZone: 'America/Los_Angeles',
+      heldUntil: null,
+      rejectionReason: null,
+      waiverSignedAt: time,
+      checkout: {
+        status: 'paid',
+        url: null,
+        amount: 40000,
+        currency: 'usd',
+        receiptNumber: 'R-1',
+        paidAt: time,
+        lastDecline: null,
+        refunds: [{ amount: 40000, currency: 'usd', status: 'succeeded', reason: 'seat_gone' }],
+      },
+    },
+  },
+  {
+    file: 'waiver-answer',
+    schema: waiverAnswerSchema,
+    answer: waiverAnswer,
+    sample: { waiverId: uuid, registrationId: uuid, signedAt: time },
+  },
+]
+
+/** How a text is written is the server's care; the browser needs its shape. */
+const shapeOf = (schema: z.ZodType) =>
+  z.toJSONSchema(schema, {
+    override: ({ jsonSchema }) => {
+      for (const key of ['$schema', 'additionalProperties', 'description', 'format', 'pattern'] as const) delete jsonSchema[key]
+    },
+  })
+
+const checkedKeywords = new Set([
+  'type',
+  'properties',
+  'required',
+  'items',
+  'enum',
+  'const',
+  'anyOf',
+  'minimum',
+  'maximum',
+  'minItems',
+  'maxItems',
+])
+
+function keywordsOf(shape: Shape): string[] {
+  const inner = [...Object.values(shape.properties ?? {}), ...(shape.items ? [shape.items] : []), ...(shape.anyOf ?? [])]
+  return [...Object.keys(shape), ...inner.flatMap(keywordsOf)]
+}
+
+type Path = (string | number)[]
+function pathsOf(value: unknown, path: Path = []): Path[] {
+  if (typeof value !== 'object' || value === null) return [path]
+  return [path, ...Object.entries(value).flatMap(([key, inner]) => pathsOf(inner, [...path, Array.isArray(value) ? Number(key) : key]))]
+}
+
+function changed(sample: object, path: Path, change: (parent: Record<string | number, unknown>, key: string | number) => void): unknown {
+  const root = { sample: structuredClone(sample) }
+  const full: Path = ['sample', ...path]
+  let parent = root as Record<string | number, unknown>
+  for (const key of full.slice(0, -1)) parent = parent[key] as Record<string | number, unknown>
+  change(parent, full.at(-1) ?? '')
+  return root.sample
+}
+
+describe.each(cases)('the answer $file', ({ file, schema, answer, sample }) => {
+  it('is checked by the shape that the contract has now', async () => {
+    const { $schema: _, ...shape } = shapeOf(schema)
+    await expect(`${JSON.stringify(shape)}\n`).toMatchFileSnapshot(`./answers/${file}.json`)
+    expect(new Set(keywordsOf(shape as Shape)).difference(checkedKeywords)).toEqual(new Set())
+  })
+
+  it('takes what the contract takes', () => {
+    expect(schema.safeParse(sample).success).toBe(true)
+    expect(answer.safeParse(sample)).toEqual({ success: true, data: sample })
+  })
+
+  it('refuses what the contract refuses, wherever it is broken', () => {
+    const values = fc.constantFrom<unknown>(null, -1, 1.5, true, [], {}, [null])
+    fc.assert(
+      fc.property(fc.constantFrom(...pathsOf(sample)), fc.option(values, { nil: 'remove' }), (path, value) => {
+        const broken = changed(sample, path, (parent, key) => {
+          if (value === 'remove' && typeof key === 'string') delete parent[key]
+          else parent[key] = value
+        })
+        expect(answer.safeParse(broken).success).toBe(schema.safeParse(broken).success)
+      }),
+    )
+  })
+})
