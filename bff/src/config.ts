@@ -1,0 +1,25 @@
+import { z } from 'zod'
+
+export const configSchema = z.object({
+  /** The one origin that parents see. Requests that change something must come from it. */
+  SITE_URL: z
+    .url()
+    .default('http://localhost:3000')
+    .transform((url) => new URL(url).origin),
+  ENROLLMENT_URL: z.url().default('http://127.0.0.1:4002'),
+  BILLING_URL: z.url().default('http://127.0.0.1:4003'),
+  /** Public client ids, told apart in limits and logs; never an authority. */
+  API_KEYS: z
+    .string()
+    .default('robokids-web')
+    .transform((list) => list.split(',')),
+  /** Requests a minute from one address, to anything under /api and to what changes something. */
+  RATE_LIMIT_READS: z.coerce.number().int().min(1).default(1200),
+  RATE_LIMIT_WRITES: z.coerce.number().int().min(1).default(600),
+  /** How long a service may take to answer. */
+  UPSTREAM_TIMEOUT_MS: z.coerce.number().int().min(100).default(15_000),
+  /** The folder of the built web; empty serves the API alone. */
+  WEB_DIST: z.string().default(''),
+})
+
+export type Config = z.infer<typeof configSchema>

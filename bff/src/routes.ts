@@ -1,0 +1,85 @@
+import {
+  classesViewSchema,
+  registerAnswerSchema,
+  registerBodySchema,
+  registrationViewSchema,
+  waiverAnswerSchema,
+  waiverBodySchema,
+} from '@robokids/contracts/bff'
+import { availableSlotsQuerySchema, availableSlotsSchema, registrationSchema, waiverSchema } from '@robokids/contracts/enrollment'
+import { DomainError } from '@robokids/runtime/errors'
+import type { Http } from '@robokids/runtime/http'
+import type { Context } from '@robokids/runtime/service'
+import { v7 as uuidv7 } from 'uuid'
+import { z } from 'zod'
+import type { Config } from './config.ts'
+import { RegistrationNotices, streamRegistration } from './registration-stream.ts'
+import { startCheckout } from './start-checkout.ts'
+import type { Services } from './upstream.ts'
+import { classesView } from './views/classes.ts'
+import { CheckoutSync, registrationView } from './views/registration.ts'
+
+const referenceSchema = z.object({ reference: z.string() })
+
+/** A reference that cannot be one of ours is as unknown as one that is not. */
+function registrationIdOf(reference: string): string {
+  if (z.uuid().safeParse(reference).success) return reference
+  throw new DomainError('registration_not_found', 'We know no registration with this reference.')
+}
+
+export function apiRoutes(http: Http, context: Context<Config>, services: Services): void {
+  const { SITE_URL } = context.config
+  const { enrollment } = services
+  const notices = new RegistrationNotices(context.bus)
+  const sync = new CheckoutSync(2_000)
+
+  http.get('/api/classes', { schema: { response: { 200: classesViewSchema } } }, () => classesView(services))
+
+  http.get(
+    '/api/availableSlots',
+    { schema: { querystring: availableSlotsQuerySchema, response: { 200: availableSlotsSchema } } },
+    (request) => enrollment.call('GET', `/available-slots?classType=${request.query.classType}`, { answer: availableSlotsSchema }),
+  )
+
+  http.post('/api/registrations', { schema: { body: registerBodySchema, response: { 200: registerAnswerSchema } } }, async (request) => {
+    const body = { ...request.body, id: request.body.id ?? uuidv7() }
+    const registration = await enrollment.call('POST', '/registrations', { body, answer: registrationSchema })
+    return startCheckout(services, registration, SITE_URL)
+  })
+
+  http.post(
+    '/api/registrations/:reference/checkout',
+    { schema: { params: referenceSchema, response: { 200: registerAnswerSchema } } },
+    async (request) => {
+      const path = `/registrations/${registrationIdOf(request.params.reference)}`
+      const registration = await enrollment.call('GET', path, { answer: registrationSchema })
+      return startCheckout(services, registration, SITE_URL)
+    },
+  )
+
+  http.get(
+    '/api/registrations/:reference',
+    { schema: { params: referenceSchema, response: { 200: registrationViewSchema } } },
+    (request) => registrationView(services, registrationIdOf(request.params.reference), sync),
+  )
+
+  http.get('/api/registrations/:reference/events', { schema: { params: referenceSchema } }, async (request, reply) => {
+    const ask = () => registrationView(services, registrationIdOf(request.params.reference), sync)
+    streamRegistration(request, reply, await ask(), notices, ask)
+  })
+
+  http.post('/api/waivers', { schema: { body: waiverBodySchema, response: { 200: waiverAnswerSchema } } }, async (request) => {
+    const evidence = { ipAddress: request.ip, userAgent: (request.headers['user-agent'] ?? '').slice(0, 1000) }
+    return enrollment.call('POST', '/waivers', { body: { ...request.body, evidence }, answer: waiverSchema })
+  })
+
+  http.get('/waiver.pdf', async (_request, reply) => {
+    const answer = await enrollment.raw('GET', '/waiver.pdf', {})
+    if (answer.status !== 200) throw new DomainError('upstream_unavailable', 'Please try again in a moment.')
+    for (const name of ['content-type', 'content-disposition', 'etag', 'x-document-sha256']) {
+      const value = answer.headers[name]
+      if (value !== undefined) void reply.header(name, value)
+    }
+    return reply.header('cache-control', 'no-cache').send(answer.body)
+  })
+}

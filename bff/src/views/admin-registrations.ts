@@ -1,0 +1,58 @@
+import type { adminRegistrationsSchema } from '@robokids/contracts/bff'
+import { checkoutSchema, type Checkout } from '@robokids/contracts/billing'
+import { registrationPageSchema } from '@robokids/contracts/enrollment'
+import { stringify } from 'csv-stringify/sync'
+import { z } from 'zod'
+import type { Services } from '../upstream.ts'
+
+type AdminRegistrations = z.infer<typeof adminRegistrationsSchema>
+
+const checkoutsSchema = z.object({ checkouts: z.array(checkoutSchema) })
+
+/** A page of registrations, newest first, each with its payment and refunds. */
+export async function adminRegistrationsView(services: Services, query: URLSearchParams, adminSecret: string): Promise<AdminRegistrations> {
+  const headers = { 'x-admin-secret': adminSecret }
+  const page = await services.enrollment.call('GET', `/registrations?${query}`, { answer: registrationPageSchema, headers })
+  const ids = page.registrations.map((registration) => registration.registrationId)
+  const { checkouts } =
+    ids.length === 0
+      ? { checkouts: [] }
+      : await services.billing.call('GET', `/checkouts?registrationIds=${ids.join(',')}`, { answer: checkoutsSchema, headers })
+  const byRegistration = new Map<string, Checkout>(checkouts.map((checkout) => [checkout.registrationId, checkout]))
+  return {
+    nextCursor: page.nextCursor,
+    registrations: page.registrations.map((registration) => {
+      const checkout = byRegistration.get(registration.registrationId)
+      return {
+        ...registration,
+        attemptId: checkout?.attemptId ?? null,
+        stripePaymentIntentId: checkout?.payment?.stripePaymentIntentId ?? null,
+        refunds: checkout?.refunds ?? [],
+      }
+    }),
+  }
+}
+
+/** The same page as CSV (RFC 4180). Cells that a spreadsheet would take for a formula are quoted against it. */
+export function registrationsCsv({ registrations }: AdminRegistrations): string {
+  const rows = registrations.map((registration) => ({
+    registrationId: registration.registrationId,
+    status: registration.status,
+    classType: registration.classType,
+    startDate: registration.startDate,
+    startTime: registration.startTime,
+    guardianName: registration.guardianName,
+    email: registration.email,
+    children: registration.children.map((child) => `${child.childName} (${child.childAge})`).join('; '),
+    ...registration.address,
+    amountCents: registration.payment?.amount ?? '',
+    receiptNumber: registration.payment?.receiptNumber ?? '',
+    paymentIntent: registration.stripePaymentIntentId ?? '',
+    refundedCents: registration.refunds.filter((refund) => refund.status === 'succeeded').reduce((sum, refund) => sum + refund.amount, 0),
+    waiverSignedAt: registration.waiver?.signedAt ?? '',
+    kit: registration.kit?.status ?? '',
+    createdAt: registration.createdAt,
+  }))
+  const columns = Object.keys(rows[0] ?? { registrationId: '' })
+  return stringify(rows, { header: true, columns, record_delimiter: 'windows', escape_formulas: true })
+}
