@@ -40,9 +40,11 @@ export async function doorkeeping(http: Http, config: Config): Promise<void> {
 
   await http.register(rateLimit, {
     timeWindow: '1 minute',
-    max: (request) => (request.method === 'GET' || request.method === 'HEAD' ? config.RATE_LIMIT_READS : config.RATE_LIMIT_WRITES),
+    max: (request) =>
+      request.method === 'GET' || request.method === 'HEAD' ? config.RATE_LIMIT_READS : config.RATE_LIMIT_WRITES,
     // Reads and writes are counted apart: a page that polls never uses up the way to pay.
-    keyGenerator: (request) => `${request.method === 'GET' || request.method === 'HEAD' ? 'read' : 'write'} ${request.ip}`,
+    keyGenerator: (request) =>
+      `${request.method === 'GET' || request.method === 'HEAD' ? 'read' : 'write'} ${request.ip}`,
     allowList: (request) => !request.url.startsWith('/api/'),
     errorResponseBuilder: () => new DomainError('rate_limited', 'Too many requests. Please try again in a minute.'),
   })

@@ -23,7 +23,9 @@ export async function pages(http: Http, config: Config): Promise<void> {
   })
 
   for (const path of pagePaths) {
-    http.get(path, (_request, reply) => reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(document))
+    http.get(path, (_request, reply) =>
+      reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(document),
+    )
   }
   for (const [from, to] of Object.entries(redirects)) http.get(from, (_request, reply) => reply.redirect(to, 301))
 

@@ -6,7 +6,12 @@ import {
   waiverAnswerSchema,
   waiverBodySchema,
 } from '@robokids/contracts/bff'
-import { availableSlotsQuerySchema, availableSlotsSchema, registrationSchema, waiverSchema } from '@robokids/contracts/enrollment'
+import {
+  availableSlotsQuerySchema,
+  availableSlotsSchema,
+  registrationSchema,
+  waiverSchema,
+} from '@robokids/contracts/enrollment'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
@@ -38,14 +43,19 @@ export function apiRoutes(http: Http, context: Context<Config>, services: Servic
   http.get(
     '/api/availableSlots',
     { schema: { querystring: availableSlotsQuerySchema, response: { 200: availableSlotsSchema } } },
-    (request) => enrollment.call('GET', `/available-slots?classType=${request.query.classType}`, { answer: availableSlotsSchema }),
+    (request) =>
+      enrollment.call('GET', `/available-slots?classType=${request.query.classType}`, { answer: availableSlotsSchema }),
   )
 
-  http.post('/api/registrations', { schema: { body: registerBodySchema, response: { 200: registerAnswerSchema } } }, async (request) => {
-    const body = { ...request.body, id: request.body.id ?? uuidv7() }
-    const registration = await enrollment.call('POST', '/registrations', { body, answer: registrationSchema })
-    return startCheckout(services, registration, SITE_URL)
-  })
+  http.post(
+    '/api/registrations',
+    { schema: { body: registerBodySchema, response: { 200: registerAnswerSchema } } },
+    async (request) => {
+      const body = { ...request.body, id: request.body.id ?? uuidv7() }
+      const registration = await enrollment.call('POST', '/registrations', { body, answer: registrationSchema })
+      return startCheckout(services, registration, SITE_URL)
+    },
+  )
 
   http.post(
     '/api/registrations/:reference/checkout',
@@ -68,10 +78,14 @@ export function apiRoutes(http: Http, context: Context<Config>, services: Servic
     streamRegistration(request, reply, await ask(), notices, ask)
   })
 
-  http.post('/api/waivers', { schema: { body: waiverBodySchema, response: { 200: waiverAnswerSchema } } }, async (request) => {
-    const evidence = { ipAddress: request.ip, userAgent: (request.headers['user-agent'] ?? '').slice(0, 1000) }
-    return enrollment.call('POST', '/waivers', { body: { ...request.body, evidence }, answer: waiverSchema })
-  })
+  http.post(
+    '/api/waivers',
+    { schema: { body: waiverBodySchema, response: { 200: waiverAnswerSchema } } },
+    async (request) => {
+      const evidence = { ipAddress: request.ip, userAgent: (request.headers['user-agent'] ?? '').slice(0, 1000) }
+      return enrollment.call('POST', '/waivers', { body: { ...request.body, evidence }, answer: waiverSchema })
+    },
+  )
 
   http.get('/waiver.pdf', async (_request, reply) => {
     const answer = await enrollment.raw('GET', '/waiver.pdf', {})

@@ -9,10 +9,15 @@ import type { Services } from './upstream.ts'
  * hold has run out, and sees to it that the hold outlives the checkout. One that is paid leads to its confirmation page.
  * Safe to repeat. @throws DomainError `class_full`, `registration_closed`, `upstream_unavailable`
  */
-export async function startCheckout({ enrollment, billing }: Services, registration: Registration, siteUrl: string): Promise<RegisterAnswer> {
+export async function startCheckout(
+  { enrollment, billing }: Services,
+  registration: Registration,
+  siteUrl: string,
+): Promise<RegisterAnswer> {
   const { registrationId } = registration
   const confirmation = { checkoutUrl: `${siteUrl}/robokids/success?reference=${registrationId}`, registrationId }
-  const hold = () => enrollment.call('POST', `/registrations/${registrationId}/hold`, { body: {}, answer: registrationSchema })
+  const hold = () =>
+    enrollment.call('POST', `/registrations/${registrationId}/hold`, { body: {}, answer: registrationSchema })
 
   if (registration.status === 'confirmed' || registration.status === 'waiver_signed') return confirmation
   if (registration.status === 'rejected' || registration.status === 'cancelled') {

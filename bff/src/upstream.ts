@@ -41,7 +41,12 @@ function unavailable(cause: unknown): DomainError {
 }
 
 function upstream(pool: Pool): Upstream {
-  async function raw(method: 'GET' | 'POST', path: string, headers: Record<string, string>, body?: Buffer): Promise<RawAnswer> {
+  async function raw(
+    method: 'GET' | 'POST',
+    path: string,
+    headers: Record<string, string>,
+    body?: Buffer,
+  ): Promise<RawAnswer> {
     const traceparent = currentTraceparent()
     const requestId = currentRequestId()
     try {
@@ -65,7 +70,12 @@ function upstream(pool: Pool): Upstream {
     raw,
     async call(method, path, { body, answer, headers }) {
       const json = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
-      const given = await raw(method, path, { ...headers, ...(json ? { 'content-type': 'application/json' } : {}) }, json)
+      const given = await raw(
+        method,
+        path,
+        { ...headers, ...(json ? { 'content-type': 'application/json' } : {}) },
+        json,
+      )
       let parsed: unknown
       try {
         parsed = JSON.parse(given.body.toString())
@@ -78,7 +88,8 @@ function upstream(pool: Pool): Upstream {
         throw unavailable(read.error)
       }
       const refusal = errorBodySchema.safeParse(parsed)
-      if (refusal.success && given.status < 500) throw new DomainError(refusal.data.code, refusal.data.message, refusal.data.issues)
+      if (refusal.success && given.status < 500)
+        throw new DomainError(refusal.data.code, refusal.data.message, refusal.data.issues)
       throw unavailable(new Error(`${method} ${path} answered ${given.status}`))
     },
   }
@@ -87,7 +98,12 @@ function upstream(pool: Pool): Upstream {
 /** Opens a pool of connections to each service. */
 export function connectServices(config: Config): Services {
   const pool = (url: string) =>
-    new Pool(url, { connections: 64, headersTimeout: config.UPSTREAM_TIMEOUT_MS, bodyTimeout: config.UPSTREAM_TIMEOUT_MS, connectTimeout: 2_000 })
+    new Pool(url, {
+      connections: 64,
+      headersTimeout: config.UPSTREAM_TIMEOUT_MS,
+      bodyTimeout: config.UPSTREAM_TIMEOUT_MS,
+      connectTimeout: 2_000,
+    })
   const pools = { enrollment: pool(config.ENROLLMENT_URL), billing: pool(config.BILLING_URL) }
   return {
     enrollment: upstream(pools.enrollment),

@@ -36,7 +36,10 @@ export function deadLetterRoutes<Config>(http: Http, consumers: Consumer<Config>
   )
   http.post(
     '/admin/dead-letters/:id/replay',
-    { preHandler, schema: { params: z.object({ id: z.uuid() }), response: { 200: z.object({ replayed: z.literal(true) }) } } },
+    {
+      preHandler,
+      schema: { params: z.object({ id: z.uuid() }), response: { 200: z.object({ replayed: z.literal(true) }) } },
+    },
     async (request) => {
       await replayDeadLetter(consumers, request.params.id, context)
       return { replayed: true as const }

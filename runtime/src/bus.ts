@@ -1,6 +1,16 @@
 import type { CloudEvent } from '@robokids/contracts/event'
 import { streams } from '@robokids/contracts/events'
-import { AckPolicy, connect, DeliverPolicy, Events, nanos, StorageType, type ConsumerMessages, type JsMsg, type NatsConnection } from 'nats'
+import {
+  AckPolicy,
+  connect,
+  DeliverPolicy,
+  Events,
+  nanos,
+  StorageType,
+  type ConsumerMessages,
+  type JsMsg,
+  type NatsConnection,
+} from 'nats'
 import type { Logger } from './telemetry.ts'
 
 /** One delivery of an event to a durable consumer. Exactly one of its methods is to be called. */
@@ -22,7 +32,12 @@ export interface Bus {
   /** Publishes any text, and again if it is called again: what a faulty producer would do. */
   publishUnchecked(subject: string, payload: string): Promise<void>
   /** Delivers every event of `subject`, one after the other, to a durable consumer until it is stopped. */
-  consume(durable: string, stream: string, subject: string, handle: (delivery: Delivery) => Promise<void>): { stop(): Promise<void> }
+  consume(
+    durable: string,
+    stream: string,
+    subject: string,
+    handle: (delivery: Delivery) => Promise<void>,
+  ): { stop(): Promise<void> }
   /** Calls `see` with events as they pass, without any guarantee: for a screen that also asks from time to time. */
   watch(subjects: string[], see: (event: CloudEvent) => void): void
   connected(): boolean
@@ -92,7 +107,13 @@ export async function connectBus(options: { url: string; replicas: number; name:
     }
   }
 
-  async function pull(durable: string, stream: string, subject: string, handle: (delivery: Delivery) => Promise<void>, stopped: () => boolean) {
+  async function pull(
+    durable: string,
+    stream: string,
+    subject: string,
+    handle: (delivery: Delivery) => Promise<void>,
+    stopped: () => boolean,
+  ) {
     const manager = await connection.jetstreamManager()
     const config = {
       durable_name: durable,
@@ -119,7 +140,9 @@ export async function connectBus(options: { url: string; replicas: number; name:
 
   return {
     async publish(events) {
-      await Promise.all(events.map((event) => jetstream.publish(event.type, JSON.stringify(event), { msgID: event.id })))
+      await Promise.all(
+        events.map((event) => jetstream.publish(event.type, JSON.stringify(event), { msgID: event.id })),
+      )
     },
     async publishUnchecked(subject, payload) {
       await jetstream.publish(subject, payload)

@@ -26,7 +26,9 @@ const baseShape = {
   TRUST_PROXY: z
     .string()
     .default('false')
-    .transform((value) => (value === 'true' ? true : value === 'false' ? false : /^\d+$/.test(value) ? Number(value) : value)),
+    .transform((value) =>
+      value === 'true' ? true : value === 'false' ? false : /^\d+$/.test(value) ? Number(value) : value,
+    ),
 }
 
 const databaseShape = {
@@ -69,6 +71,7 @@ export function readConfig<Own>(own: z.ZodType<Own>, env: Environment): BaseConf
 /** Reads where a service's database is. @throws ConfigError */
 export function readDatabaseConfig(env: Environment): DatabaseConfig {
   const read = databaseSchema.safeParse(env)
-  if (!read.success) throw new ConfigError('DATABASE_URL: says where the database is, postgres://user:password@host/name')
+  if (!read.success)
+    throw new ConfigError('DATABASE_URL: says where the database is, postgres://user:password@host/name')
   return read.data
 }

@@ -6,7 +6,8 @@ import postgres from 'postgres'
 import type { DatabaseConfig } from './config.ts'
 import type { Logger } from './telemetry.ts'
 
-export type Database = PostgresJsDatabase
+/** `$client` is for the one statement that must be fast: what is written with its template is prepared once a connection. */
+export type Database = PostgresJsDatabase & { $client: postgres.Sql }
 /** What a use case works on. Only code that holds one can publish an event. */
 export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0]
 
@@ -53,7 +54,11 @@ const runtimeMigrations = fileURLToPath(new URL('../migrations', import.meta.url
  * Brings the database up to date, the runtime's own tables first, and then seeds it. Processes that start at once wait
  * for each other under an advisory lock.
  */
-export async function prepareDatabase(config: DatabaseConfig, migrations: string, seed?: (db: Database) => Promise<void>): Promise<void> {
+export async function prepareDatabase(
+  config: DatabaseConfig,
+  migrations: string,
+  seed?: (db: Database) => Promise<void>,
+): Promise<void> {
   const client = postgres(config.DATABASE_URL, { max: 1, onnotice: () => {} })
   try {
     const db = drizzle(client)
@@ -70,9 +75,15 @@ export async function prepareDatabase(config: DatabaseConfig, migrations: string
  * Runs `work` if no other process is at the same work right now, holding the lock for as long as it runs.
  * @returns false where another process has the lock.
  */
-export async function exclusively(db: Database, lock: string, work: (tx: Transaction) => Promise<void>): Promise<boolean> {
+export async function exclusively(
+  db: Database,
+  lock: string,
+  work: (tx: Transaction) => Promise<void>,
+): Promise<boolean> {
   return db.transaction(async (tx) => {
-    const [row] = await tx.execute<{ locked: boolean }>(sql`select pg_try_advisory_xact_lock(hashtext(${lock})) as locked`)
+    const [row] = await tx.execute<{ locked: boolean }>(
+      sql`select pg_try_advisory_xact_lock(hashtext(${lock})) as locked`,
+    )
     if (!row?.locked) return false
     await work(tx)
     return true

@@ -1,7 +1,13 @@
 import type { ErrorBody, Issue } from '@robokids/contracts/errors'
 import { errorStatus, type ErrorCode } from '@robokids/contracts/errors'
 import swagger from '@fastify/swagger'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type RawReplyDefaultExpression, type RawRequestDefaultExpression, type RawServerDefault } from 'fastify'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type RawReplyDefaultExpression,
+  type RawRequestDefaultExpression,
+  type RawServerDefault,
+} from 'fastify'
 import {
   createJsonSchemaTransform,
   hasZodFastifySchemaValidationErrors,
@@ -50,10 +56,12 @@ function refusalOf(error: unknown): Refusal | undefined {
   const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number }
   const known = frameworkErrors[code]
   if (known) return { code: known[0], message: known[1] }
-  if (error instanceof SyntaxError && statusCode === 400) return { code: 'malformed_body', message: 'The body is not valid JSON.' }
+  if (error instanceof SyntaxError && statusCode === 400)
+    return { code: 'malformed_body', message: 'The body is not valid JSON.' }
   if (statusCode >= 400 && statusCode < 500) return { code: 'validation_failed', message: 'The request is not valid.' }
   // 22xxx: a value that the database cannot hold, such as a NUL character in text.
-  if (sqlState(error)?.startsWith('22')) return { code: 'validation_failed', message: 'The request holds a value that cannot be stored.' }
+  if (sqlState(error)?.startsWith('22'))
+    return { code: 'validation_failed', message: 'The request holds a value that cannot be stored.' }
   if (isConnectionError(error)) return { code: 'upstream_unavailable', message: 'Please try again in a moment.' }
   return undefined
 }
@@ -62,7 +70,7 @@ function refusalOf(error: unknown): Refusal | undefined {
 export function createHttp(name: string, config: BaseConfig, log: Logger, metrics: Metrics): Http {
   const trusted = config.TRUST_PROXY
   const http: Http = Fastify<RawServerDefault>({
-    loggerInstance: log as FastifyBaseLogger,
+    loggerInstance: log,
     disableRequestLogging: true,
     trustProxy: typeof trusted === 'number' ? (_address, hop) => hop < trusted : trusted,
     bodyLimit: 100 * 1024,
@@ -90,7 +98,11 @@ export function createHttp(name: string, config: BaseConfig, log: Logger, metric
     })
   })
   http.addHook('onResponse', (request, reply, next) => {
-    const labels = { method: request.method, route: request.routeOptions.url ?? 'none', status: String(reply.statusCode) }
+    const labels = {
+      method: request.method,
+      route: request.routeOptions.url ?? 'none',
+      status: String(reply.statusCode),
+    }
     metrics.httpDuration.observe(labels, reply.elapsedTime / 1000)
     next()
   })

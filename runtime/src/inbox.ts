@@ -57,7 +57,7 @@ export function consume<Config, Type extends string, Data>(
   definition: EventDefinition<Type, Data>,
   handle: (tx: Transaction, event: CloudEvent<Type, Data>, context: Context<Config>) => Promise<void>,
 ): Consumer<Config> {
-  return { definition, handle: handle as Consumer<Config>['handle'] }
+  return { definition, handle }
 }
 
 /** The durable's name, which is the handler's name in the inbox: `enrollment__payment-completed`. */
@@ -66,7 +66,12 @@ export function handlerName(service: string, definition: EventDefinition): strin
 }
 
 /** @returns false where the event was handled before. */
-async function handleOnce<Config>(consumer: Consumer<Config>, handler: string, event: CloudEvent, context: Context<Config>): Promise<boolean> {
+async function handleOnce<Config>(
+  consumer: Consumer<Config>,
+  handler: string,
+  event: CloudEvent,
+  context: Context<Config>,
+): Promise<boolean> {
   return context.db.transaction(async (tx) => {
     const marked = await tx.insert(inbox).values({ handler, eventId: event.id }).onConflictDoNothing().returning()
     if (marked.length === 0) return false
@@ -75,8 +80,8 @@ async function handleOnce<Config>(consumer: Consumer<Config>, handler: string, e
   })
 }
 
-function parseEvent(consumer: Consumer<never>, payload: string): CloudEvent {
-  return consumer.definition.schema.parse(JSON.parse(payload))
+function parseEvent(definition: EventDefinition, payload: string): CloudEvent {
+  return definition.schema.parse(JSON.parse(payload))
 }
 
 function describe(error: unknown): string {
@@ -85,7 +90,11 @@ function describe(error: unknown): string {
 }
 
 /** Starts a durable consumer for each line of the table. */
-export function startConsumers<Config>(consumers: Consumer<Config>[], bus: Bus, context: Context<Config>): { stop(): Promise<void> }[] {
+export function startConsumers<Config>(
+  consumers: Consumer<Config>[],
+  bus: Bus,
+  context: Context<Config>,
+): { stop(): Promise<void> }[] {
   const delays = context.config.CONSUMER_RETRY_DELAYS
   return consumers.map((consumer) => {
     const handler = handlerName(context.name, consumer.definition)
@@ -109,7 +118,7 @@ export function startConsumers<Config>(consumers: Consumer<Config>[], bus: Bus, 
     async function handle(delivery: Delivery): Promise<void> {
       let event: CloudEvent
       try {
-        event = parseEvent(consumer as Consumer<never>, delivery.payload)
+        event = parseEvent(consumer.definition, delivery.payload)
       } catch (error) {
         await bury(delivery, error).catch((cause: unknown) => {
           log.warn({ err: cause }, 'dead letter could not be written yet')
@@ -151,14 +160,22 @@ export async function listDeadLetters(db: Database, all: boolean): Promise<DeadL
     .where(all ? undefined : isNull(deadLetters.replayedAt))
     .orderBy(desc(deadLetters.failedAt))
     .limit(500)
-  return rows.map((row) => ({ ...row, failedAt: row.failedAt.toISOString(), replayedAt: row.replayedAt?.toISOString() ?? null }))
+  return rows.map((row) => ({
+    ...row,
+    failedAt: row.failedAt.toISOString(),
+    replayedAt: row.replayedAt?.toISOString() ?? null,
+  }))
 }
 
 /**
  * Hands a dead letter to its handler once more, in the same transaction that marks it as replayed.
  * @throws DomainError `dead_letter_not_found`, or `validation_failed` while it still does not fit its contract.
  */
-export async function replayDeadLetter<Config>(consumers: Consumer<Config>[], id: string, context: Context<Config>): Promise<void> {
+export async function replayDeadLetter<Config>(
+  consumers: Consumer<Config>[],
+  id: string,
+  context: Context<Config>,
+): Promise<void> {
   await context.db.transaction(async (tx) => {
     const [letter] = await tx.select().from(deadLetters).where(eq(deadLetters.id, id)).for('update')
     const consumer = consumers.find((candidate) => handlerName(context.name, candidate.definition) === letter?.handler)
@@ -166,12 +183,16 @@ export async function replayDeadLetter<Config>(consumers: Consumer<Config>[], id
     if (letter.replayedAt) return
     let event: CloudEvent
     try {
-      event = parseEvent(consumer as Consumer<never>, letter.payload)
+      event = parseEvent(consumer.definition, letter.payload)
     } catch (error) {
       throw new DomainError('validation_failed', describe(error))
     }
     await inTrace(event.traceparent, undefined, async () => {
-      const marked = await tx.insert(inbox).values({ handler: letter.handler, eventId: event.id }).onConflictDoNothing().returning()
+      const marked = await tx
+        .insert(inbox)
+        .values({ handler: letter.handler, eventId: event.id })
+        .onConflictDoNothing()
+        .returning()
       if (marked.length > 0) await consumer.handle(tx, event, context)
     })
     await tx

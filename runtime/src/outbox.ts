@@ -16,7 +16,11 @@ export const outbox = pgTable('outbox', {
 })
 
 /** Puts data into its envelope. Use `publish`; this alone is for a statement that writes its own `outbox` row. */
-export function newEvent<Data>(definition: EventDefinition<string, Data>, subject: string, data: NoInfer<Data>): CloudEvent<string, Data> {
+export function newEvent<Data>(
+  definition: EventDefinition<string, Data>,
+  subject: string,
+  data: NoInfer<Data>,
+): CloudEvent<string, Data> {
   return {
     specversion: '1.0',
     id: uuidv7(),

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { sql } from 'drizzle-orm'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { deadLetterRoutes } from './admin.ts'
 import { connectBus, type Bus } from './bus.ts'
 import { Clock } from './clock.ts'
@@ -60,7 +60,10 @@ function noDatabase(name: string): Database {
 }
 
 /** Starts a service in this process. Rejects with `ConfigError` before anything is opened where a setting is wrong. */
-export async function startService<Config>(service: Service<Config>, env: Environment): Promise<RunningService<Config>> {
+export async function startService<Config>(
+  service: Service<Config>,
+  env: Environment,
+): Promise<RunningService<Config>> {
   const config = readConfig(service.config, env)
   const log = createLogger(service.name, config.LOG_LEVEL)
   const metrics = createMetrics()
@@ -69,12 +72,20 @@ export async function startService<Config>(service: Service<Config>, env: Enviro
   let connection: Connection | undefined
   if (service.migrations !== undefined) {
     const databaseConfig = readDatabaseConfig(env)
-    const { seed } = service
+    const seed = service.seed?.bind(service)
     await prepareDatabase(databaseConfig, service.migrations, seed && ((db) => seed(db, clock)))
     connection = connect(databaseConfig, service.name, log)
   }
   const bus = await connectBus({ url: config.NATS_URL, replicas: config.NATS_REPLICAS, name: service.name, log })
-  const context: Context<Config> = { name: service.name, config, db: connection?.db ?? noDatabase(service.name), bus, clock, log, metrics }
+  const context: Context<Config> = {
+    name: service.name,
+    config,
+    db: connection?.db ?? noDatabase(service.name),
+    bus,
+    clock,
+    log,
+    metrics,
+  }
 
   const http = createHttp(service.name, config, log, metrics)
   let stopping = false

@@ -62,7 +62,12 @@ export function createMetrics() {
       buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
       registers,
     }),
-    outboxPublished: new Counter({ name: 'outbox_published_total', help: 'Events published', labelNames: ['type'], registers }),
+    outboxPublished: new Counter({
+      name: 'outbox_published_total',
+      help: 'Events published',
+      labelNames: ['type'],
+      registers,
+    }),
     outboxPending: new Gauge({ name: 'outbox_pending', help: 'Events that wait to be published', registers }),
     eventsHandled: new Counter({
       name: 'events_handled_total',
@@ -70,7 +75,12 @@ export function createMetrics() {
       labelNames: ['handler', 'outcome'],
       registers,
     }),
-    jobRuns: new Counter({ name: 'job_runs_total', help: 'Runs by job and outcome', labelNames: ['job', 'outcome'], registers }),
+    jobRuns: new Counter({
+      name: 'job_runs_total',
+      help: 'Runs by job and outcome',
+      labelNames: ['job', 'outcome'],
+      registers,
+    }),
   }
 }
 

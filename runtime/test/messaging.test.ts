@@ -20,8 +20,14 @@ const tally: Service<{ GREETING: string }> = {
   migrations: fileURLToPath(new URL('./fixture', import.meta.url)),
   consumers: [
     consume(paymentFailed, async (tx, event) => {
-      await tx.execute(sql`insert into tally values (${event.subject}, 1) on conflict (subject) do update set times = tally.times + 1`)
-      await publish(tx, mailDelivered, event.subject, { mailId: uuidv7(), kind: 'waiver_signed', registrationId: event.data.registrationId })
+      await tx.execute(
+        sql`insert into tally values (${event.subject}, 1) on conflict (subject) do update set times = tally.times + 1`,
+      )
+      await publish(tx, mailDelivered, event.subject, {
+        mailId: uuidv7(),
+        kind: 'waiver_signed',
+        registrationId: event.data.registrationId,
+      })
       if (failing.has(event.subject)) throw new Error('made to fail')
     }),
   ],
@@ -35,7 +41,11 @@ const tally: Service<{ GREETING: string }> = {
     },
   ],
   routes(http, context) {
-    http.post('/strict', { schema: { body: z.object({ children: z.array(z.object({ age: z.number().min(5) })) }) } }, async () => ({ ok: true }))
+    http.post(
+      '/strict',
+      { schema: { body: z.object({ children: z.array(z.object({ age: z.number().min(5) })) }) } },
+      async () => ({ ok: true }),
+    )
     http.post('/stores/:text', { schema: { params: z.object({ text: z.string() }) } }, async (request) => {
       await context.db.execute(sql`insert into tally values (${request.params.text}, 1)`)
       return { ok: true }
@@ -46,13 +56,20 @@ const tally: Service<{ GREETING: string }> = {
   },
 }
 
-const failure = () => ({ attemptId: uuidv7(), registrationId: uuidv7(), final: false, reason: 'Your card was declined.' })
+const failure = () => ({
+  attemptId: uuidv7(),
+  registrationId: uuidv7(),
+  final: false,
+  reason: 'Your card was declined.',
+})
 
 let bed: TestBed
 let service: Awaited<ReturnType<typeof start>>
 const start = () => bed.start(tally, { CONSUMER_RETRY_DELAYS: '20,20' })
 const times = async (subject: string) => {
-  const [row] = await service.context.db.execute<{ times: number }>(sql`select times from tally where subject = ${subject}`)
+  const [row] = await service.context.db.execute<{ times: number }>(
+    sql`select times from tally where subject = ${subject}`,
+  )
   return row?.times ?? 0
 }
 const admin = (path: string, method = 'GET') =>
@@ -77,12 +94,17 @@ describe('a consumer', () => {
   })
 
   it('puts what does not fit its contract among the dead letters and goes on', async () => {
-    const poison = { ...newEvent(paymentFailed, uuidv7(), failure()), data: { attemptId: 'x', note: 'NUL \u0000 inside' } }
+    const poison = {
+      ...newEvent(paymentFailed, uuidv7(), failure()),
+      data: { attemptId: 'x', note: 'NUL \u0000 inside' },
+    }
     await bed.bus.republish(poison)
     await bed.bus.publishRaw('payment.failed', 'not json {')
     const next = await bed.bus.publish(paymentFailed, uuidv7(), failure())
     await eventually(() => times(next.subject))
-    const { deadLetters } = (await (await admin('/dead-letters')).json()) as { deadLetters: { id: string; payload: string; error: string }[] }
+    const { deadLetters } = (await (await admin('/dead-letters')).json()) as {
+      deadLetters: { id: string; payload: string; error: string }[]
+    }
     const letter = deadLetters.find((candidate) => candidate.payload.includes(poison.id))
     expect(letter?.error).toContain('data.attemptId')
     expect(deadLetters.some((candidate) => candidate.payload === 'not json {')).toBe(true)
@@ -95,7 +117,9 @@ describe('a consumer', () => {
     failing.add(subject)
     const event = await bed.bus.publish(paymentFailed, subject, failure())
     const letter = await eventually(async () => {
-      const body = (await (await admin('/dead-letters')).json()) as { deadLetters: { id: string; payload: string; deliveries: number }[] }
+      const body = (await (await admin('/dead-letters')).json()) as {
+        deadLetters: { id: string; payload: string; deliveries: number }[]
+      }
       return body.deadLetters.find((candidate) => candidate.payload.includes(event.id))
     })
     expect(letter.deliveries).toBe(3)

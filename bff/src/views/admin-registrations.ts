@@ -10,14 +10,24 @@ type AdminRegistrations = z.infer<typeof adminRegistrationsSchema>
 const checkoutsSchema = z.object({ checkouts: z.array(checkoutSchema) })
 
 /** A page of registrations, newest first, each with its payment and refunds. */
-export async function adminRegistrationsView(services: Services, query: URLSearchParams, adminSecret: string): Promise<AdminRegistrations> {
+export async function adminRegistrationsView(
+  services: Services,
+  query: URLSearchParams,
+  adminSecret: string,
+): Promise<AdminRegistrations> {
   const headers = { 'x-admin-secret': adminSecret }
-  const page = await services.enrollment.call('GET', `/registrations?${query}`, { answer: registrationPageSchema, headers })
+  const page = await services.enrollment.call('GET', `/registrations?${query.toString()}`, {
+    answer: registrationPageSchema,
+    headers,
+  })
   const ids = page.registrations.map((registration) => registration.registrationId)
   const { checkouts } =
     ids.length === 0
       ? { checkouts: [] }
-      : await services.billing.call('GET', `/checkouts?registrationIds=${ids.join(',')}`, { answer: checkoutsSchema, headers })
+      : await services.billing.call('GET', `/checkouts?registrationIds=${ids.join(',')}`, {
+          answer: checkoutsSchema,
+          headers,
+        })
   const byRegistration = new Map<string, Checkout>(checkouts.map((checkout) => [checkout.registrationId, checkout]))
   return {
     nextCursor: page.nextCursor,
@@ -48,7 +58,9 @@ export function registrationsCsv({ registrations }: AdminRegistrations): string 
     amountCents: registration.payment?.amount ?? '',
     receiptNumber: registration.payment?.receiptNumber ?? '',
     paymentIntent: registration.stripePaymentIntentId ?? '',
-    refundedCents: registration.refunds.filter((refund) => refund.status === 'succeeded').reduce((sum, refund) => sum + refund.amount, 0),
+    refundedCents: registration.refunds
+      .filter((refund) => refund.status === 'succeeded')
+      .reduce((sum, refund) => sum + refund.amount, 0),
     waiverSignedAt: registration.waiver?.signedAt ?? '',
     kit: registration.kit?.status ?? '',
     createdAt: registration.createdAt,

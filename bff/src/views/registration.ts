@@ -6,7 +6,10 @@ import type { Services } from '../upstream.ts'
 
 /** A payment may be under way: what billing knows could be older than what the provider knows. */
 function isUnsettled(registration: Registration, checkout: Checkout): boolean {
-  return (registration.status === 'held' || registration.status === 'expired') && ['creating', 'open', 'processing'].includes(checkout.status)
+  return (
+    (registration.status === 'held' || registration.status === 'expired') &&
+    ['creating', 'open', 'processing'].includes(checkout.status)
+  )
 }
 
 /** Asks the provider through billing, but for one reference only every so often, however many pages ask. */
@@ -31,7 +34,11 @@ export class CheckoutSync {
   }
 }
 
-async function findCheckout({ billing }: Services, registration: Registration, sync: CheckoutSync): Promise<Checkout | null> {
+async function findCheckout(
+  { billing }: Services,
+  registration: Registration,
+  sync: CheckoutSync,
+): Promise<Checkout | null> {
   const path = `/checkouts/${registration.registrationId}`
   try {
     const known = await billing.call('GET', path, { answer: checkoutSchema })
@@ -39,7 +46,8 @@ async function findCheckout({ billing }: Services, registration: Registration, s
     return await billing.call('POST', `${path}/sync`, { answer: checkoutSchema })
   } catch (error) {
     // What enrollment knows is worth showing without billing.
-    if (error instanceof DomainError && (error.code === 'checkout_not_found' || error.code === 'upstream_unavailable')) return null
+    if (error instanceof DomainError && (error.code === 'checkout_not_found' || error.code === 'upstream_unavailable'))
+      return null
     throw error
   }
 }
@@ -74,7 +82,11 @@ function present(registration: Registration, checkout: Checkout | null): Registr
 }
 
 /** One registration as its family sees it. @throws DomainError `registration_not_found` */
-export async function registrationView(services: Services, registrationId: string, sync: CheckoutSync): Promise<RegistrationView> {
+export async function registrationView(
+  services: Services,
+  registrationId: string,
+  sync: CheckoutSync,
+): Promise<RegistrationView> {
   const path = `/registrations/${registrationId}`
   const before = await services.enrollment.call('GET', path, { answer: registrationSchema })
   const checkout = await findCheckout(services, before, sync)
