@@ -85,7 +85,13 @@ export const registrationSchema = registrationFactsSchema.extend({
   /** Why a paid registration was turned away. */
   rejectionReason: z.enum(['class_full', 'class_started', 'registration_cancelled']).nullable(),
   payment: z
-    .object({ paymentId: z.uuid(), receiptNumber: z.string(), amount: z.int(), currency: z.literal('usd'), paidAt: z.iso.datetime() })
+    .object({
+      paymentId: z.uuid(),
+      receiptNumber: z.string(),
+      amount: z.int(),
+      currency: z.literal('usd'),
+      paidAt: z.iso.datetime(),
+    })
     .nullable(),
   waiver: z.object({ waiverId: z.uuid(), signedAt: z.iso.datetime(), documentSha256: z.string() }).nullable(),
   kit: z.object({ status: z.enum(['ready', 'shipped']) }).nullable(),
@@ -176,6 +182,13 @@ export const waiverSchema = z.object({
   documentSha256: z.string(),
 })
 export type Waiver = z.infer<typeof waiverSchema>
+
+/** `POST /kits/:registrationId/ship` (administrators). */
+export const shipKitSchema = z.object({
+  carrier: field.requiredLine('Carrier', 100),
+  trackingNumber: field.requiredLine('Tracking number', 100),
+})
+export type ShipKit = z.infer<typeof shipKitSchema>
 
 const confirmedPayment = z.object({
   paymentId: z.uuid(),

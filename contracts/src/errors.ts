@@ -24,6 +24,8 @@ export const errorStatus = {
   registration_not_paid: 409,
   waiver_already_signed: 409,
   waiver_document_changed: 409,
+  kit_not_ready: 409,
+  kit_already_shipped: 409,
   refund_not_possible: 409,
   payload_too_large: 413,
   unsupported_media_type: 415,

@@ -1,0 +1,18 @@
+import { fileURLToPath } from 'node:url'
+import type { Service } from '@robokids/runtime/service'
+import { configSchema, type Config } from './config.ts'
+import { consumers } from './consumers.ts'
+import { expireHolds } from './end-hold.ts'
+import { routes } from './routes.ts'
+import { seed } from './seed.ts'
+
+/** Classes, seats, registrations, waivers and kits. */
+export const enrollment: Service<Config> = {
+  name: 'enrollment',
+  config: configSchema,
+  migrations: fileURLToPath(new URL('../migrations', import.meta.url)),
+  seed,
+  routes,
+  consumers,
+  jobs: [{ name: 'expire-holds', everyMs: 5_000, run: expireHolds }],
+}

@@ -1,0 +1,17 @@
+import { checkoutCreated, checkoutExpired, paymentCompleted, paymentFailed, paymentRefunded } from '@robokids/contracts/billing'
+import { consume, type Consumer } from '@robokids/runtime/inbox'
+import type { Config } from './config.ts'
+import { endHoldOfAttempt } from './end-hold.ts'
+import { noteAttempt } from './note-attempt.ts'
+import { settle } from './settle-payment.ts'
+import { settleFullRefund } from './settle-refund.ts'
+
+export const consumers: Consumer<Config>[] = [
+  consume(checkoutCreated, noteAttempt),
+  consume(checkoutExpired, (tx, event, context) => endHoldOfAttempt(tx, event.data, context)),
+  consume(paymentCompleted, settle),
+  consume(paymentFailed, async (tx, event, context) => {
+    if (event.data.final) await endHoldOfAttempt(tx, event.data, context)
+  }),
+  consume(paymentRefunded, settleFullRefund),
+]

@@ -1,0 +1,80 @@
+import { registrationExpired, type Registration } from '@robokids/contracts/enrollment'
+import type { Transaction } from '@robokids/runtime/db'
+import { publish } from '@robokids/runtime/outbox'
+import type { Context } from '@robokids/runtime/service'
+import { and, asc, eq, inArray, lt } from 'drizzle-orm'
+import type { Config } from './config.ts'
+import { lockRegistration, moveSeats } from './lock-registration.ts'
+import { factsOf, readRegistration, registrationNotFound, type RegistrationRow } from './read-registrations.ts'
+import { endHold, isAttemptOfHold } from './rules.ts'
+import { registrations } from './schema.ts'
+
+/** Lets the seats of locked registrations go, those that are still `held`. */
+async function letGo(tx: Transaction, rows: RegistrationRow[], now: Temporal.Instant): Promise<void> {
+  const freed = new Map<string, number>()
+  const ended: RegistrationRow[] = []
+  for (const row of rows) {
+    const change = endHold(row)
+    if (!change) continue
+    ended.push(row)
+    freed.set(row.classSessionId, (freed.get(row.classSessionId) ?? 0) + change.held)
+  }
+  if (ended.length === 0) return
+  await tx
+    .update(registrations)
+    .set({ status: 'expired', heldUntil: null, updatedAt: now })
+    .where(
+      inArray(
+        registrations.id,
+        ended.map((row) => row.id),
+      ),
+    )
+  // In one order everywhere, so that two of these never wait for each other.
+  for (const [classSessionId, held] of [...freed].toSorted()) await moveSeats(tx, classSessionId, { held, sold: 0 })
+  for (const row of ended) await publish(tx, registrationExpired, row.id, factsOf(row))
+}
+
+/** A checkout ended unpaid: its hold ends with it, unless the parent has begun a new one since. */
+export async function endHoldOfAttempt(
+  tx: Transaction,
+  attempt: { registrationId: string; attemptId: string },
+  context: Context<Config>,
+): Promise<void> {
+  const locked = await lockRegistration(tx, attempt.registrationId)
+  if (!locked || !isAttemptOfHold(locked.registration, attempt.attemptId)) return
+  await letGo(tx, [locked.registration], context.clock.now())
+}
+
+/**
+ * An administrator ends a hold before its time; where there is none (any more), nothing changes.
+ * @throws DomainError `registration_not_found`
+ */
+export async function expireNow(id: string, context: Context<Config>): Promise<Registration> {
+  return context.db.transaction(async (tx) => {
+    const locked = await lockRegistration(tx, id)
+    if (!locked) throw registrationNotFound()
+    await letGo(tx, [locked.registration], context.clock.now())
+    return readRegistration(tx, id)
+  })
+}
+
+const batchSize = 100
+
+/** Ends the holds that ran out, a batch a transaction. Those that are being paid for at this moment are left for later. */
+export async function expireHolds(context: Context<Config>): Promise<void> {
+  const now = context.clock.now()
+  let more = true
+  while (more) {
+    more = await context.db.transaction(async (tx) => {
+      const rows = await tx
+        .select()
+        .from(registrations)
+        .where(and(eq(registrations.status, 'held'), lt(registrations.heldUntil, now)))
+        .orderBy(asc(registrations.heldUntil))
+        .limit(batchSize)
+        .for('no key update', { skipLocked: true })
+      await letGo(tx, rows, now)
+      return rows.length === batchSize
+    })
+  }
+}

@@ -1,0 +1,45 @@
+import type { AvailableSlots, ClassType, Level } from '@robokids/contracts/enrollment'
+import type { Context } from '@robokids/runtime/service'
+import { and, asc, eq, gt } from 'drizzle-orm'
+import type { Config } from './config.ts'
+import { seatsLeft } from './rules.ts'
+import { classSessions, levels } from './schema.ts'
+
+/** The sessions on sale, by date; as `isOffered` says. */
+async function offeredSessions(context: Context<Config>, classType?: ClassType) {
+  return context.db
+    .select()
+    .from(classSessions)
+    .where(
+      and(
+        eq(classSessions.status, 'open'),
+        gt(classSessions.startsAt, context.clock.now()),
+        classType && eq(classSessions.classType, classType),
+      ),
+    )
+    .orderBy(asc(classSessions.startsAt))
+}
+
+export async function listLevels(context: Context<Config>): Promise<Level[]> {
+  const [rows, sessions] = await Promise.all([context.db.select().from(levels).orderBy(asc(levels.position)), offeredSessions(context)])
+  return rows.map(({ ageFrom, ageTo, position: _, ...level }) => ({
+    ...level,
+    recommendedAges: { from: ageFrom, to: ageTo },
+    sessions: sessions
+      .filter((session) => session.classType === level.classType)
+      .map((session) => ({
+        classSessionId: session.id,
+        date: session.date,
+        startTime: session.startTime,
+        durationMinutes: session.durationMinutes,
+        timeZone: session.timeZone,
+        capacity: session.capacity,
+        seatsLeft: seatsLeft(session),
+      })),
+  }))
+}
+
+export async function listSlots(classType: ClassType, context: Context<Config>): Promise<AvailableSlots['slots']> {
+  const sessions = await offeredSessions(context, classType)
+  return sessions.map((session) => ({ classDate: session.date, availableSlots: seatsLeft(session) }))
+}

@@ -1,0 +1,94 @@
+import type { Registration, RegistrationFacts, RegistrationPage } from '@robokids/contracts/enrollment'
+import { registrationQuerySchema } from '@robokids/contracts/enrollment'
+import { emailKey } from '@robokids/contracts/fields'
+import type { Database, Transaction } from '@robokids/runtime/db'
+import { DomainError } from '@robokids/runtime/errors'
+import { and, desc, eq, lt, type SQL } from 'drizzle-orm'
+import type { z } from 'zod'
+import { kitShipments, registrations, waivers } from './schema.ts'
+
+export type RegistrationRow = typeof registrations.$inferSelect
+
+/** An instant as contracts carry it. */
+export function isoTime(instant: Temporal.Instant): string {
+  return instant.toString({ fractionalSecondDigits: 3 })
+}
+
+/** The snapshot that every event of the registration carries. */
+export function factsOf(row: RegistrationRow): RegistrationFacts {
+  return {
+    registrationId: row.id,
+    guardianName: row.guardianName,
+    email: row.email,
+    children: row.children,
+    address: {
+      addressLine1: row.addressLine1,
+      addressLine2: row.addressLine2,
+      city: row.city,
+      state: row.state,
+      zipCode: row.zipCode,
+    },
+    classSessionId: row.classSessionId,
+    classType: row.classType,
+    levelTitle: row.levelTitle,
+    startDate: row.startDate,
+    startTime: row.startTime,
+    durationMinutes: row.durationMinutes,
+    timeZone: row.timeZone,
+  }
+}
+
+function paymentOf(row: RegistrationRow): Registration['payment'] {
+  const { paymentId, receiptNumber, paidAmount, paidCurrency, paidAt } = row
+  if (paymentId === null || receiptNumber === null || paidAmount === null || paidCurrency === null || paidAt === null) return null
+  return { paymentId, receiptNumber, amount: paidAmount, currency: paidCurrency, paidAt: isoTime(paidAt) }
+}
+
+async function select(db: Database | Transaction, where: SQL | undefined, limit: number): Promise<Registration[]> {
+  const rows = await db
+    .select({
+      row: registrations,
+      waiver: { waiverId: waivers.id, signedAt: waivers.signedAt, documentSha256: waivers.documentSha256 },
+      kit: { status: kitShipments.status },
+    })
+    .from(registrations)
+    .leftJoin(waivers, eq(waivers.registrationId, registrations.id))
+    .leftJoin(kitShipments, eq(kitShipments.registrationId, registrations.id))
+    .where(where)
+    .orderBy(desc(registrations.id))
+    .limit(limit)
+  return rows.map(({ row, waiver, kit }) => ({
+    ...factsOf(row),
+    status: row.status,
+    heldUntil: row.heldUntil && isoTime(row.heldUntil),
+    rejectionReason: row.rejectionReason,
+    payment: paymentOf(row),
+    waiver: waiver && { ...waiver, signedAt: isoTime(waiver.signedAt) },
+    kit,
+    createdAt: isoTime(row.createdAt),
+    updatedAt: isoTime(row.updatedAt),
+  }))
+}
+
+export function registrationNotFound(): DomainError {
+  return new DomainError('registration_not_found', 'There is no such registration.')
+}
+
+/** @throws DomainError `registration_not_found` */
+export async function readRegistration(db: Database | Transaction, id: string): Promise<Registration> {
+  const [registration] = await select(db, eq(registrations.id, id), 1)
+  if (!registration) throw registrationNotFound()
+  return registration
+}
+
+/** A page of all registrations, newest first. */
+export async function listRegistrations(db: Database, query: z.infer<typeof registrationQuerySchema>): Promise<RegistrationPage> {
+  const where = and(
+    query.email === undefined ? undefined : eq(registrations.emailKey, emailKey(query.email)),
+    query.status && eq(registrations.status, query.status),
+    query.cursor === undefined ? undefined : lt(registrations.id, query.cursor),
+  )
+  const found = await select(db, where, query.limit + 1)
+  const page = found.slice(0, query.limit)
+  return { registrations: page, nextCursor: found.length > page.length ? (page.at(-1)?.registrationId ?? null) : null }
+}

@@ -1,0 +1,90 @@
+import {
+  availableSlotsQuerySchema,
+  availableSlotsSchema,
+  classesSchema,
+  registrationPageSchema,
+  registrationQuerySchema,
+  registrationRequestSchema,
+  registrationSchema,
+  shipKitSchema,
+  signWaiverSchema,
+  waiverSchema,
+} from '@robokids/contracts/enrollment'
+import { requireAdmin } from '@robokids/runtime/admin'
+import type { Http } from '@robokids/runtime/http'
+import type { Context } from '@robokids/runtime/service'
+import { z } from 'zod'
+import type { Config } from './config.ts'
+import { expireNow } from './end-hold.ts'
+import { holdSeats } from './hold-seats.ts'
+import { listLevels, listSlots } from './list-classes.ts'
+import { listRegistrations, readRegistration } from './read-registrations.ts'
+import { holdAgain } from './renew-hold.ts'
+import { shipKit } from './ship-kit.ts'
+import { readSignedPdf, signWaiver } from './sign-waiver.ts'
+import { waiverDocument } from './waiver-document.ts'
+
+const byId = z.object({ id: z.uuid() })
+
+export function routes(http: Http, context: Context<Config>): void {
+  const admin = requireAdmin(context.config.ADMIN_SECRET)
+
+  http.get('/classes', { schema: { response: { 200: classesSchema } } }, async () => ({ levels: await listLevels(context) }))
+
+  http.get(
+    '/available-slots',
+    { schema: { querystring: availableSlotsQuerySchema, response: { 200: availableSlotsSchema } } },
+    async (request) => ({ slots: await listSlots(request.query.classType, context) }),
+  )
+
+  http.post('/registrations', { schema: { body: registrationRequestSchema, response: { 200: registrationSchema } } }, (request) =>
+    holdSeats(request.body, context),
+  )
+
+  http.get('/registrations/:id', { schema: { params: byId, response: { 200: registrationSchema } } }, (request) =>
+    readRegistration(context.db, request.params.id),
+  )
+
+  http.post('/registrations/:id/hold', { schema: { params: byId, response: { 200: registrationSchema } } }, (request) =>
+    holdAgain(request.params.id, context),
+  )
+
+  http.post('/waivers', { schema: { body: signWaiverSchema, response: { 200: waiverSchema } } }, (request) =>
+    signWaiver(request.body, context),
+  )
+
+  http.get('/waiver.pdf', async (request, reply) => {
+    const { pdf, sha256 } = waiverDocument()
+    const etag = `"${sha256}"`
+    void reply.headers({ etag, 'x-document-sha256': sha256, 'cache-control': 'no-cache' })
+    if (request.headers['if-none-match'] === etag) return reply.code(304).send()
+    return reply
+      .headers({ 'content-type': 'application/pdf', 'content-disposition': 'inline; filename="waiver.pdf"' })
+      .send(Buffer.from(pdf))
+  })
+
+  http.get('/waivers/:id.pdf', { schema: { params: byId } }, async (request, reply) => {
+    const pdf = await readSignedPdf(request.params.id, context)
+    return reply
+      .headers({ 'content-type': 'application/pdf', 'content-disposition': 'inline; filename="signed-waiver.pdf"', 'cache-control': 'no-store' })
+      .send(Buffer.from(pdf))
+  })
+
+  http.get(
+    '/registrations',
+    { preHandler: admin, schema: { querystring: registrationQuerySchema, response: { 200: registrationPageSchema } } },
+    (request) => listRegistrations(context.db, request.query),
+  )
+
+  http.post(
+    '/registrations/:id/expire',
+    { preHandler: admin, schema: { params: byId, response: { 200: registrationSchema } } },
+    (request) => expireNow(request.params.id, context),
+  )
+
+  http.post(
+    '/kits/:id/ship',
+    { preHandler: admin, schema: { params: byId, body: shipKitSchema, response: { 200: registrationSchema } } },
+    (request) => shipKit(request.params.id, request.body, context),
+  )
+}

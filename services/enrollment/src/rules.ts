@@ -1,0 +1,233 @@
+import type { Registration, RegistrationStatus } from '@robokids/contracts/enrollment'
+import { emailKey } from '@robokids/contracts/fields'
+import { DomainError } from '@robokids/runtime/errors'
+
+export type RejectionReason = NonNullable<Registration['rejectionReason']>
+export type SessionStatus = 'open' | 'cancelled'
+
+export interface SessionState {
+  capacity: number
+  held: number
+  sold: number
+  status: SessionStatus
+  startsAt: Temporal.Instant
+}
+
+export interface RegistrationState {
+  status: RegistrationStatus
+  seats: number
+  holds: number
+  heldSince: Temporal.Instant
+  attemptId: string | null
+  attemptCreatedAt: Temporal.Instant | null
+  paymentId: string | null
+  rejectionReason: RejectionReason | null
+}
+
+/** What to add to a session's counts. */
+export interface SeatChange {
+  held: number
+  sold: number
+}
+
+const noSeats: SeatChange = { held: 0, sold: 0 }
+
+export function seatsLeft(session: Pick<SessionState, 'capacity' | 'held' | 'sold'>): number {
+  return Math.max(0, session.capacity - session.held - session.sold)
+}
+
+/** Whether the session is on sale: open, and not begun. */
+export function isOffered(session: Pick<SessionState, 'status' | 'startsAt'>, now: Temporal.Instant): boolean {
+  return session.status === 'open' && Temporal.Instant.compare(now, session.startsAt) < 0
+}
+
+export function classNotOffered(): DomainError {
+  const message = 'This class date is not offered. Please choose another date.'
+  return new DomainError('class_not_offered', message, [{ path: 'startDate', message }])
+}
+
+export function classFull(): DomainError {
+  return new DomainError('class_full', 'This class is full. Please choose another date.')
+}
+
+const closed: Record<Exclude<RegistrationStatus, 'held' | 'expired'>, string> = {
+  confirmed: 'This registration is paid already.',
+  waiver_signed: 'This registration is paid and signed already.',
+  rejected: 'This registration was turned away and its payment returned. Please register again.',
+  cancelled: 'This registration was cancelled. Please register again.',
+}
+
+/**
+ * A parent comes back to pay: a hold that ran out takes its seats again, and one that still stands is prolonged.
+ * @throws DomainError `registration_closed`, `class_not_offered`, `class_full`
+ */
+export function renewHold(registration: RegistrationState, session: SessionState, now: Temporal.Instant): SeatChange {
+  const { status, seats } = registration
+  if (status !== 'held' && status !== 'expired') throw new DomainError('registration_closed', closed[status])
+  if (!isOffered(session, now)) throw classNotOffered()
+  if (status === 'held') return noSeats
+  if (seatsLeft(session) < seats) throw classFull()
+  return { held: seats, sold: 0 }
+}
+
+/** What a hold that ends unpaid changes; undefined where there is none. */
+export function endHold(registration: RegistrationState): SeatChange | undefined {
+  return registration.status === 'held' ? { held: -registration.seats, sold: 0 } : undefined
+}
+
+/** Whether an attempt that was made at `createdAt` is now the newest one of the present hold. */
+export function isNewestAttempt(registration: RegistrationState, createdAt: Temporal.Instant): boolean {
+  const { status, holds, heldSince, attemptCreatedAt } = registration
+  if (status !== 'held') return false
+  // The first hold is older than any attempt; a renewed one may still hear of attempts that were made for earlier ones.
+  if (holds > 1 && Temporal.Instant.compare(createdAt, heldSince) < 0) return false
+  return attemptCreatedAt === null || Temporal.Instant.compare(createdAt, attemptCreatedAt) > 0
+}
+
+/**
+ * Whether the end of this attempt is the end of the present hold. In doubt it is not: such a hold runs out by itself a
+ * few minutes later, while seats that were let go under a parent's hands may be sold to another family.
+ */
+export function isAttemptOfHold(registration: RegistrationState, attemptId: string): boolean {
+  if (registration.attemptId !== null) return registration.attemptId === attemptId
+  return registration.holds === 1
+}
+
+/** What was already heard of one payment; its two facts can arrive in either order and more than once. */
+export interface PaymentState {
+  completed: boolean
+  refunded: boolean
+}
+
+export type PaymentOutcome =
+  | { kind: 'nothing' }
+  | { kind: 'confirm'; seats: SeatChange }
+  | { kind: 'cancel'; seats: SeatChange }
+  | { kind: 'reject'; seats: SeatChange; reason: RejectionReason }
+
+const nothing: PaymentOutcome = { kind: 'nothing' }
+
+/** What a completed payment does. A hold that was made in time is confirmed even where the class has begun meanwhile. */
+export function settlePayment(
+  registration: RegistrationState,
+  session: SessionState,
+  payment: PaymentState,
+  now: Temporal.Instant,
+): PaymentOutcome {
+  if (payment.completed) return nothing
+  const { status, seats } = registration
+  switch (status) {
+    case 'confirmed':
+    case 'waiver_signed':
+      // A second payment of the same registration: billing sees it, and returns it.
+      return nothing
+    case 'rejected':
+    case 'cancelled':
+      if (payment.refunded) return nothing
+      return { kind: 'reject', seats: noSeats, reason: registration.rejectionReason ?? 'registration_cancelled' }
+    case 'held':
+    case 'expired': {
+      const letGo = { held: status === 'held' ? -seats : 0, sold: 0 }
+      if (payment.refunded) return { kind: 'cancel', seats: letGo }
+      if (session.status === 'cancelled') return { kind: 'reject', seats: letGo, reason: 'registration_cancelled' }
+      if (status === 'expired') {
+        if (!isOffered(session, now)) return { kind: 'reject', seats: letGo, reason: 'class_started' }
+        if (seatsLeft(session) < seats) return { kind: 'reject', seats: letGo, reason: 'class_full' }
+      }
+      return { kind: 'confirm', seats: { ...letGo, sold: seats } }
+    }
+  }
+}
+
+/** What the full refund of a payment does: undefined where it changes nothing. */
+export function settleRefund(registration: RegistrationState, paymentId: string, payment: PaymentState): SeatChange | undefined {
+  if (payment.refunded || registration.paymentId !== paymentId) return undefined
+  if (registration.status !== 'confirmed' && registration.status !== 'waiver_signed') return undefined
+  return { held: 0, sold: -registration.seats }
+}
+
+/** A registration as far as a waiver is matched with it. */
+export interface Signable {
+  registrationId: string
+  status: RegistrationStatus
+  guardianName: string
+  email: string
+  children: { childName: string }[]
+  classType: string
+  startDate: string
+  /** What is signed already. */
+  waiver: { guardianName: string; documentSha256: string } | null
+}
+
+export interface Signature {
+  guardianName: string
+  childName: string
+  email: string
+  classType: string
+  /** Empty where the signer's page did not know it. */
+  startDate: string
+  documentSha256: string | null
+}
+
+/** The same name, typed on whichever keyboard. */
+function sameText(a: string, b: string): boolean {
+  return a.trim().normalize('NFC') === b.trim().normalize('NFC')
+}
+
+function isAbout(signature: Signature, registration: Signable): boolean {
+  return (
+    emailKey(registration.email) === emailKey(signature.email) &&
+    registration.classType === signature.classType &&
+    (signature.startDate === '' || registration.startDate === signature.startDate) &&
+    registration.children.some((child) => sameText(child.childName, signature.childName))
+  )
+}
+
+function isPaid(registration: Signable): boolean {
+  return registration.status === 'confirmed' || registration.status === 'waiver_signed'
+}
+
+const notPaid: Record<Exclude<RegistrationStatus, 'confirmed' | 'waiver_signed'>, string> = {
+  held: 'This registration is not paid yet. Please complete the payment before you sign the waiver.',
+  expired: 'This registration was not paid in time. Please return to the form.',
+  rejected: 'This registration could not be confirmed and its payment is returned, so there is nothing to sign.',
+  cancelled: 'This registration was cancelled, so there is nothing to sign.',
+}
+
+/**
+ * Finds the registration that is signed for among those of the signer: the paid one, where several fit the oldest that
+ * is still unsigned.
+ * @param candidates oldest first.
+ * @throws DomainError `registration_not_found`, `registration_not_paid`
+ */
+export function chooseSignable<Candidate extends Signable>(candidates: Candidate[], signature: Signature): Candidate {
+  const fitting = candidates.filter((candidate) => isAbout(signature, candidate))
+  const paid = fitting.filter(isPaid)
+  const byGuardian = paid.filter((candidate) => sameText((candidate.waiver ?? candidate).guardianName, signature.guardianName))
+  const chosen = byGuardian.find((candidate) => candidate.waiver === null) ?? byGuardian[0] ?? paid.find((candidate) => candidate.waiver !== null) ?? paid[0] ?? fitting.at(-1)
+  if (!chosen) throw new DomainError('registration_not_found', 'There is no registration with these details. Please return to the form.')
+  return chosen
+}
+
+/**
+ * Whether this signature is to be recorded (`sign`), or is one that is already (`repeat`).
+ * @throws DomainError `registration_not_paid`, `waiver_already_signed`, `registration_not_found`, `waiver_document_changed`
+ */
+export function judgeSignature(registration: Signable, signature: Signature, currentDocumentSha256: string): 'sign' | 'repeat' {
+  const { status, waiver } = registration
+  if (status !== 'confirmed' && status !== 'waiver_signed') throw new DomainError('registration_not_paid', notPaid[status])
+  if (waiver) {
+    const same =
+      sameText(waiver.guardianName, signature.guardianName) &&
+      (signature.documentSha256 === null || signature.documentSha256 === waiver.documentSha256)
+    if (!same) throw new DomainError('waiver_already_signed', 'The waiver of this registration is signed already.')
+    return 'repeat'
+  }
+  if (!sameText(registration.guardianName, signature.guardianName)) {
+    throw new DomainError('registration_not_found', 'There is no registration with these details. Please return to the form.')
+  }
+  if (signature.documentSha256 !== null && signature.documentSha256 !== currentDocumentSha256) {
+    throw new DomainError('waiver_document_changed', 'The waiver was updated. Please read it again.')
+  }
+  return 'sign'
+}

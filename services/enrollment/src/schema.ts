@@ -1,0 +1,144 @@
+import type { Child, ClassType, RegistrationStatus } from '@robokids/contracts/enrollment'
+import { levelClassTypes, levelIds } from '@robokids/contracts/enrollment'
+import { sql } from 'drizzle-orm'
+import { boolean, check, customType, date, index, integer, jsonb, pgTable, text, unique, uuid } from 'drizzle-orm/pg-core'
+import type { RejectionReason, SessionStatus } from './rules.ts'
+
+/** To the millisecond, as contracts carry it: what is answered now is what is read later. */
+const instant = customType<{ data: Temporal.Instant; driverData: string }>({
+  dataType: () => 'timestamp with time zone',
+  toDriver: (value) => value.toString({ fractionalSecondDigits: 3 }),
+  fromDriver: (value) => Temporal.Instant.from(value),
+})
+
+const bytes = customType<{ data: Uint8Array; driverData: Uint8Array }>({
+  dataType: () => 'bytea',
+  toDriver: (value) => Buffer.from(value.buffer, value.byteOffset, value.byteLength),
+})
+
+export const levels = pgTable('levels', {
+  classType: text('class_type', { enum: levelClassTypes }).primaryKey(),
+  levelId: text('level_id', { enum: levelIds }).notNull().unique(),
+  title: text().notNull(),
+  description: text().notNull(),
+  ageFrom: integer('age_from').notNull(),
+  ageTo: integer('age_to').notNull(),
+  programLength: text('program_length').notNull(),
+  position: integer().notNull(),
+})
+
+export const classSessions = pgTable(
+  'class_sessions',
+  {
+    id: uuid().primaryKey(),
+    season: text().notNull(),
+    classType: text('class_type').$type<ClassType>().notNull(),
+    date: date().notNull(),
+    /** `HH:MM` on the wall clock of `timeZone`. */
+    startTime: text('start_time').notNull(),
+    durationMinutes: integer('duration_minutes').notNull(),
+    timeZone: text('time_zone').notNull(),
+    startsAt: instant('starts_at').notNull(),
+    capacity: integer().notNull(),
+    /** Seats of registrations that are `held`. */
+    held: integer().notNull().default(0),
+    /** Seats of registrations that are `confirmed` or `waiver_signed`. */
+    sold: integer().notNull().default(0),
+    status: text().$type<SessionStatus>().notNull().default('open'),
+  },
+  (table) => [
+    // A registration names its class by these two.
+    unique('class_sessions_type_date').on(table.classType, table.date),
+    check('class_sessions_seats', sql`${table.capacity} >= 0 and ${table.held} >= 0 and ${table.sold} >= 0`),
+  ],
+)
+
+export const registrations = pgTable(
+  'registrations',
+  {
+    /** Made by the client: the idempotency key. */
+    id: uuid().primaryKey(),
+    /** Hex SHA-256 of what was asked for, to tell a repetition from a reused id. */
+    contentHash: text('content_hash').notNull(),
+    guardianName: text('guardian_name').notNull(),
+    email: text().notNull(),
+    emailKey: text('email_key').notNull(),
+    children: jsonb().$type<Child[]>().notNull(),
+    seats: integer().notNull(),
+    addressLine1: text('address_line1').notNull(),
+    addressLine2: text('address_line2').notNull(),
+    city: text().notNull(),
+    state: text().notNull(),
+    zipCode: text('zip_code').notNull(),
+    classSessionId: uuid('class_session_id')
+      .notNull()
+      .references(() => classSessions.id),
+    classType: text('class_type').$type<ClassType>().notNull(),
+    levelTitle: text('level_title').notNull(),
+    startDate: date('start_date').notNull(),
+    startTime: text('start_time').notNull(),
+    durationMinutes: integer('duration_minutes').notNull(),
+    timeZone: text('time_zone').notNull(),
+    status: text().$type<RegistrationStatus>().notNull(),
+    heldUntil: instant('held_until'),
+    /** How often the seats were held: 1, and one more for each resumed checkout. */
+    holds: integer().notNull().default(1),
+    /** When the present (or last) hold was taken. */
+    heldSince: instant('held_since').notNull(),
+    /** The newest checkout attempt that is known to belong to the present hold. */
+    attemptId: uuid('attempt_id'),
+    attemptCreatedAt: instant('attempt_created_at'),
+    /** The payment that confirmed this registration, or for which it was rejected. */
+    paymentId: uuid('payment_id'),
+    receiptNumber: text('receipt_number'),
+    paidAmount: integer('paid_amount'),
+    paidCurrency: text('paid_currency').$type<'usd'>(),
+    paidAt: instant('paid_at'),
+    rejectionReason: text('rejection_reason').$type<RejectionReason>(),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+  },
+  (table) => [
+    index('registrations_email').on(table.emailKey, table.id),
+    index('registrations_holds').on(table.heldUntil).where(sql`status = 'held'`),
+    index('registrations_session').on(table.classSessionId),
+  ],
+)
+
+/** Every payment that was ever told of, whichever of its two facts came first: each is dealt with once. */
+export const payments = pgTable('payments', {
+  paymentId: uuid('payment_id').primaryKey(),
+  registrationId: uuid('registration_id')
+    .notNull()
+    .references(() => registrations.id),
+  completed: boolean().notNull().default(false),
+  /** All of it went back. */
+  refunded: boolean().notNull().default(false),
+})
+
+/** What proves a signature. Rows are never changed. */
+export const waivers = pgTable('waivers', {
+  id: uuid().primaryKey(),
+  registrationId: uuid('registration_id')
+    .notNull()
+    .unique()
+    .references(() => registrations.id),
+  /** Hex SHA-256 of the PDF that was shown. */
+  documentSha256: text('document_sha256').notNull(),
+  guardianName: text('guardian_name').notNull(),
+  signedAt: instant('signed_at').notNull(),
+  ipAddress: text('ip_address').notNull(),
+  userAgent: text('user_agent').notNull(),
+  signedPdf: bytes('signed_pdf').notNull(),
+})
+
+export const kitShipments = pgTable('kit_shipments', {
+  registrationId: uuid('registration_id')
+    .primaryKey()
+    .references(() => registrations.id),
+  status: text().$type<'ready' | 'shipped'>().notNull().default('ready'),
+  carrier: text(),
+  trackingNumber: text('tracking_number'),
+  readyAt: instant('ready_at').notNull(),
+  shippedAt: instant('shipped_at'),
+})

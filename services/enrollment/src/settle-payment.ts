@@ -1,0 +1,57 @@
+import type { paymentCompleted } from '@robokids/contracts/billing'
+import { registrationCancelled, registrationConfirmed, registrationRejected } from '@robokids/contracts/enrollment'
+import type { EventOf } from '@robokids/contracts/event'
+import type { Transaction } from '@robokids/runtime/db'
+import { publish } from '@robokids/runtime/outbox'
+import type { Context } from '@robokids/runtime/service'
+import { eq } from 'drizzle-orm'
+import type { Config } from './config.ts'
+import { lockRegistration, moveSeats } from './lock-registration.ts'
+import { factsOf } from './read-registrations.ts'
+import { settlePayment } from './rules.ts'
+import { payments, registrations } from './schema.ts'
+
+/** A payment arrived: its registration is confirmed where it still has or again gets its seats, else it is turned away. */
+export async function settle(tx: Transaction, event: EventOf<typeof paymentCompleted>, context: Context<Config>): Promise<void> {
+  const { registrationId, paymentId, receiptNumber, amount, currency, paidAt } = event.data
+  const locked = await lockRegistration(tx, registrationId)
+  // Money is never dropped: until somebody finds out what it was for, it stays a dead letter.
+  if (!locked) throw new Error(`payment ${paymentId} is for registration ${registrationId}, which is not here`)
+  const { registration, session } = locked
+  const [known = { completed: false, refunded: false }] = await tx.select().from(payments).where(eq(payments.paymentId, paymentId))
+  const now = context.clock.now()
+  const outcome = settlePayment(registration, session, known, now)
+  await tx
+    .insert(payments)
+    .values({ paymentId, registrationId, completed: true })
+    .onConflictDoUpdate({ target: payments.paymentId, set: { completed: true } })
+  if (outcome.kind === 'nothing') return
+
+  await moveSeats(tx, session.id, outcome.seats)
+  const status = ({ confirm: 'confirmed', reject: 'rejected', cancel: 'cancelled' } as const)[outcome.kind]
+  await tx
+    .update(registrations)
+    .set({
+      status,
+      heldUntil: null,
+      rejectionReason: outcome.kind === 'reject' ? outcome.reason : null,
+      paymentId,
+      receiptNumber,
+      paidAmount: amount,
+      paidCurrency: currency,
+      paidAt: Temporal.Instant.from(paidAt),
+      updatedAt: now,
+    })
+    .where(eq(registrations.id, registrationId))
+
+  const facts = factsOf(registration)
+  const payment = { paymentId, receiptNumber, amount, currency }
+  switch (outcome.kind) {
+    case 'confirm':
+      return publish(tx, registrationConfirmed, registrationId, { ...facts, payment })
+    case 'reject':
+      return publish(tx, registrationRejected, registrationId, { ...facts, payment, reason: outcome.reason })
+    case 'cancel':
+      return publish(tx, registrationCancelled, registrationId, { ...facts, reason: 'refunded' })
+  }
+}

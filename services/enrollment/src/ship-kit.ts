@@ -1,0 +1,36 @@
+import { kitShipped, type Registration, type ShipKit } from '@robokids/contracts/enrollment'
+import { DomainError } from '@robokids/runtime/errors'
+import { publish } from '@robokids/runtime/outbox'
+import type { Context } from '@robokids/runtime/service'
+import { eq } from 'drizzle-orm'
+import type { Config } from './config.ts'
+import { lockRegistration } from './lock-registration.ts'
+import { factsOf, readRegistration, registrationNotFound } from './read-registrations.ts'
+import { kitShipments } from './schema.ts'
+
+/**
+ * Notes that a kit is on its way, once; the same note again is answered the same.
+ * @throws DomainError `registration_not_found`, `kit_not_ready`, `kit_already_shipped`
+ */
+export async function shipKit(registrationId: string, { carrier, trackingNumber }: ShipKit, context: Context<Config>): Promise<Registration> {
+  return context.db.transaction(async (tx) => {
+    const locked = await lockRegistration(tx, registrationId)
+    if (!locked) throw registrationNotFound()
+    const [kit] = await tx.select().from(kitShipments).where(eq(kitShipments.registrationId, registrationId))
+    if (kit?.status === 'shipped') {
+      const same = kit.carrier === carrier && kit.trackingNumber === trackingNumber
+      if (!same) throw new DomainError('kit_already_shipped', 'This kit is already shipped under another tracking number.')
+      return readRegistration(tx, registrationId)
+    }
+    // A kit that was ready stays here when its registration is cancelled.
+    if (!kit || locked.registration.status !== 'waiver_signed') {
+      throw new DomainError('kit_not_ready', 'A kit can be shipped only for a registration that is paid and signed.')
+    }
+    await tx
+      .update(kitShipments)
+      .set({ status: 'shipped', carrier, trackingNumber, shippedAt: context.clock.now() })
+      .where(eq(kitShipments.registrationId, registrationId))
+    await publish(tx, kitShipped, registrationId, { ...factsOf(locked.registration), carrier, trackingNumber })
+    return readRegistration(tx, registrationId)
+  })
+}

@@ -1,0 +1,96 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { kitReady, signWaiverSchema, waiverSigned, type Waiver } from '@robokids/contracts/enrollment'
+import { emailKey } from '@robokids/contracts/fields'
+import type { Database } from '@robokids/runtime/db'
+import { DomainError } from '@robokids/runtime/errors'
+import { publish } from '@robokids/runtime/outbox'
+import type { Context } from '@robokids/runtime/service'
+import { asc, eq } from 'drizzle-orm'
+import type { z } from 'zod'
+import type { Config } from './config.ts'
+import { lockRegistration } from './lock-registration.ts'
+import { factsOf, isoTime } from './read-registrations.ts'
+import { chooseSignable, judgeSignature } from './rules.ts'
+import { kitShipments, registrations, waivers } from './schema.ts'
+import { renderSignedWaiver } from './signed-waiver.ts'
+import { waiverDocument } from './waiver-document.ts'
+
+/** A signer's registrations with what is signed of them, oldest first. */
+async function findSignable(db: Database, request: z.infer<typeof signWaiverSchema>) {
+  const rows = await db
+    .select({
+      registration: registrations,
+      waiver: {
+        waiverId: waivers.id,
+        guardianName: waivers.guardianName,
+        documentSha256: waivers.documentSha256,
+        signedAt: waivers.signedAt,
+      },
+    })
+    .from(registrations)
+    .leftJoin(waivers, eq(waivers.registrationId, registrations.id))
+    .where(
+      request.registrationId === undefined
+        ? eq(registrations.emailKey, emailKey(request.email))
+        : eq(registrations.id, request.registrationId),
+    )
+    .orderBy(asc(registrations.id))
+  return rows.map(({ registration, waiver }) => ({ ...registration, registrationId: registration.id, waiver }))
+}
+
+/**
+ * Records a signature with its evidence, once. The same signature again is answered the same.
+ * @throws DomainError `registration_not_found`, `registration_not_paid`, `waiver_already_signed`, `waiver_document_changed`
+ */
+export async function signWaiver(request: z.infer<typeof signWaiverSchema>, context: Context<Config>): Promise<Waiver> {
+  const document = waiverDocument()
+  const registration = chooseSignable(await findSignable(context.db, request), request)
+  const { registrationId, waiver } = registration
+  if (judgeSignature(registration, request, document.sha256) === 'repeat' && waiver) {
+    return { waiverId: waiver.waiverId, registrationId, signedAt: isoTime(waiver.signedAt), documentSha256: waiver.documentSha256 }
+  }
+
+  const facts = factsOf(registration)
+  const { ipAddress, userAgent } = request.evidence
+  const waiverId = randomUUIDv7()
+  const signedAt = context.clock.now()
+  const documentSha256 = document.sha256
+  // Before the transaction: nothing waits for it, and the facts never change.
+  const signedPdf = await renderSignedWaiver({ waiverId, facts, signedAt, documentSha256, ipAddress, userAgent })
+
+  const signed = await context.db.transaction(async (tx) => {
+    const locked = await lockRegistration(tx, registrationId)
+    if (locked?.registration.status !== 'confirmed') return false
+    await tx.insert(waivers).values({
+      id: waiverId,
+      registrationId,
+      documentSha256,
+      guardianName: facts.guardianName,
+      signedAt,
+      ipAddress,
+      userAgent,
+      signedPdf,
+    })
+    await tx.update(registrations).set({ status: 'waiver_signed', updatedAt: signedAt }).where(eq(registrations.id, registrationId))
+    await tx.insert(kitShipments).values({ registrationId, readyAt: signedAt })
+    await publish(tx, waiverSigned, registrationId, {
+      ...facts,
+      waiverId,
+      signedAt: isoTime(signedAt),
+      documentSha256,
+      signedPdfPath: `/waivers/${waiverId}.pdf`,
+    })
+    await publish(tx, kitReady, registrationId, facts)
+    return true
+  })
+  // Signed (or refunded) by another request in the meantime: judged anew, for this very registration.
+  if (!signed) return signWaiver({ ...request, registrationId }, context)
+  return { waiverId, registrationId, signedAt: isoTime(signedAt), documentSha256 }
+}
+
+/** The signed PDF, as it was made when it was signed. @throws DomainError `not_found` */
+export async function readSignedPdf(waiverId: string, context: Context<Config>): Promise<Uint8Array> {
+  const [waiver] = await context.db.select({ signedPdf: waivers.signedPdf }).from(waivers).where(eq(waivers.id, waiverId))
+  if (!waiver) throw new DomainError('not_found', 'There is no such waiver.')
+  return waiver.signedPdf
+}
