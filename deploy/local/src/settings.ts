@@ -1,0 +1,84 @@
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+
+/** The project's root. */
+export const root = fileURLToPath(new URL('../../..', import.meta.url))
+
+const port = (standard: number) => z.coerce.number().int().min(1).max(65535).default(standard)
+
+const settingsSchema = z.object({
+  PORT: port(3000),
+  ENROLLMENT_PORT: port(4002),
+  BILLING_PORT: port(4003),
+  NOTIFICATIONS_PORT: port(4004),
+  STRIPE_SIMULATOR_PORT: port(4010),
+  POSTGRES_PORT: port(4020),
+  NATS_PORT: port(4022),
+  MAILBOX_PORT: port(1080),
+  SMTP_PORT: port(1025),
+  /** Where everything is kept. */
+  DATA_DIR: z
+    .string()
+    .default('.data')
+    .transform((path) => resolve(root, path)),
+  /** Servers of one's own, instead of those that are started here. */
+  NATS_URL: z.string().optional(),
+  DATABASE_SERVER_URL: z.string().optional(),
+  LOG_LEVEL: z.string().default('warn'),
+})
+
+export type Settings = z.infer<typeof settingsSchema>
+
+/** Reads `PORT` and friends from the environment. @throws z.ZodError */
+export function readSettings(env: NodeJS.ProcessEnv): Settings {
+  return settingsSchema.parse(env)
+}
+
+export const webhookSecret = 'whsec_local'
+
+export type ServiceName = 'enrollment' | 'billing' | 'notifications' | 'bff'
+
+/** What each process is told through its environment, with everything on this machine. */
+export function serviceEnvironment(
+  settings: Settings,
+  natsUrl: string,
+  databaseUrl: (name: string) => string,
+): Record<ServiceName, Record<string, string>> {
+  const siteUrl = `http://localhost:${settings.PORT}`
+  const simulatorUrl = `http://127.0.0.1:${settings.STRIPE_SIMULATOR_PORT}`
+  const enrollmentUrl = `http://127.0.0.1:${settings.ENROLLMENT_PORT}`
+  const shared = {
+    ...process.env,
+    APP_ENV: 'local',
+    HOST: '127.0.0.1',
+    NATS_URL: natsUrl,
+    SITE_URL: siteUrl,
+    LOG_LEVEL: settings.LOG_LEVEL,
+  } as Record<string, string>
+  return {
+    enrollment: { ...shared, PORT: String(settings.ENROLLMENT_PORT), DATABASE_URL: databaseUrl('enrollment') },
+    billing: {
+      ...shared,
+      PORT: String(settings.BILLING_PORT),
+      DATABASE_URL: databaseUrl('billing'),
+      STRIPE_SECRET_KEY: 'sk_test_local',
+      STRIPE_API_URL: simulatorUrl,
+      STRIPE_WEBHOOK_SECRETS: webhookSecret,
+    },
+    notifications: {
+      ...shared,
+      PORT: String(settings.NOTIFICATIONS_PORT),
+      DATABASE_URL: databaseUrl('notifications'),
+      SMTP_URL: `smtp://127.0.0.1:${settings.SMTP_PORT}`,
+      ENROLLMENT_URL: enrollmentUrl,
+    },
+    bff: {
+      ...shared,
+      PORT: String(settings.PORT),
+      ENROLLMENT_URL: enrollmentUrl,
+      BILLING_URL: `http://127.0.0.1:${settings.BILLING_PORT}`,
+      WEB_DIST: resolve(root, 'web/dist'),
+    },
+  }
+}

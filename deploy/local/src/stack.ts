@@ -1,0 +1,88 @@
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { startService } from '@robokids/runtime/service'
+import { bff } from '../../../bff/src/app.ts'
+import { billing } from '../../../services/billing/src/app.ts'
+import { enrollment } from '../../../services/enrollment/src/app.ts'
+import { notifications } from '../../../services/notifications/src/app.ts'
+import { createSimulator } from '../../stripe-simulator/src/app.ts'
+import { startMailbox } from './mailbox.ts'
+import { startNats } from './nats.ts'
+import { ensureDatabase, startPostgres } from './postgres.ts'
+import { isListening } from './processes.ts'
+import { serviceEnvironment, webhookSecret, type Settings } from './settings.ts'
+import { buildWeb } from './web-build.ts'
+
+/** Everything that runs, in the order in which it has to be let go of. */
+export interface Stack {
+  stop(): Promise<void>
+}
+
+const databases = ['enrollment', 'billing', 'notifications']
+
+async function assertFree(settings: Settings): Promise<void> {
+  const ports = Object.entries(settings).filter((entry): entry is [string, number] => entry[0].endsWith('PORT'))
+  for (const [name, port] of ports) {
+    if (await isListening(port))
+      throw new Error(
+        `Port ${port} is taken by another program. Stop it, or choose another port: ${name}=${port + 1000} npm start`,
+      )
+  }
+}
+
+/** Starts the whole system in this process, with its servers beside it. What was started is stopped again where a part fails. */
+export async function startStack(settings: Settings, fresh: boolean): Promise<Stack> {
+  await assertFree(settings)
+  if (fresh) await rm(settings.DATA_DIR, { recursive: true, force: true })
+  await mkdir(settings.DATA_DIR, { recursive: true })
+  const dataDir = (name: string) => join(settings.DATA_DIR, name)
+
+  const stops: (() => Promise<void>)[] = []
+  const stop = async () => {
+    for (const stopOne of stops.splice(0).toReversed()) await stopOne()
+  }
+  async function keep<T extends { stop(): Promise<void> }>(starting: Promise<T>): Promise<T> {
+    const started = await starting
+    stops.push(() => started.stop())
+    return started
+  }
+
+  try {
+    const postgresUrl = settings.DATABASE_SERVER_URL
+      ? Promise.resolve(settings.DATABASE_SERVER_URL)
+      : keep(startPostgres({ dataDir: dataDir('postgres'), port: settings.POSTGRES_PORT })).then(({ url }) => url)
+    const natsUrl = settings.NATS_URL
+      ? Promise.resolve(settings.NATS_URL)
+      : keep(startNats({ dataDir: dataDir('nats'), port: settings.NATS_PORT })).then(({ url }) => url)
+    const servers = await Promise.allSettled([
+      postgresUrl,
+      natsUrl,
+      keep(startMailbox({ dataDir: dataDir('mail'), port: settings.MAILBOX_PORT, smtpPort: settings.SMTP_PORT })),
+      keep(
+        createSimulator({
+          port: settings.STRIPE_SIMULATOR_PORT,
+          publicUrl: `http://localhost:${settings.STRIPE_SIMULATOR_PORT}`,
+          stateFile: dataDir('stripe-simulator.json'),
+          webhooks: [{ url: `http://127.0.0.1:${settings.PORT}/webhooks/stripe`, secret: webhookSecret }],
+        }),
+      ),
+      buildWeb(),
+    ])
+    for (const server of servers) if (server.status === 'rejected') throw server.reason
+
+    const serverUrl = await postgresUrl
+    const urls = new Map<string, string>()
+    await Promise.all(databases.map(async (name) => urls.set(name, await ensureDatabase(serverUrl, name))))
+    const env = serviceEnvironment(settings, await natsUrl, (name) => urls.get(name) ?? '')
+    await Promise.all([
+      keep(startService(enrollment, env.enrollment)),
+      keep(startService(billing, env.billing)),
+      keep(startService(notifications, env.notifications)),
+    ])
+    await keep(startService(bff, env.bff))
+    return { stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}

@@ -1,0 +1,47 @@
+import { parseArgs } from 'node:util'
+import { readSettings } from './settings.ts'
+import { startStack } from './stack.ts'
+
+const began = performance.now()
+const { values } = parseArgs({ options: { fresh: { type: 'boolean', default: false } } })
+const settings = readSettings(process.env)
+
+let stopping = false
+function stopOn(stop: () => Promise<void>): void {
+  const leave = () => {
+    if (stopping) process.exit(1)
+    stopping = true
+    console.log('\nStopping … (once more to stop at once)')
+    void stop().then(() => process.exit(0))
+  }
+  process.on('SIGINT', leave)
+  process.on('SIGTERM', leave)
+}
+
+try {
+  console.log('Starting Robo Kids Learning …')
+  const starting = startStack(settings, values.fresh)
+  stopOn(() => starting.then((stack) => stack.stop()))
+  await starting
+  const address = (name: string, port: number, what = '') => `  ${name.padEnd(18)} http://localhost:${port}${what}`
+  console.log(
+    [
+      `Ready after ${((performance.now() - began) / 1000).toFixed(1)} s.`,
+      '',
+      address('site', settings.PORT),
+      address('mailbox', settings.MAILBOX_PORT, '   every mail that the site sends ends here'),
+      address('payment simulator', settings.STRIPE_SIMULATOR_PORT, '   pay with 4242 4242 4242 4242'),
+      address('enrollment', settings.ENROLLMENT_PORT),
+      address('billing', settings.BILLING_PORT),
+      address('notifications', settings.NOTIFICATIONS_PORT),
+      `  ${'SMTP'.padEnd(18)} localhost:${settings.SMTP_PORT}`,
+      `  ${'NATS'.padEnd(18)} ${settings.NATS_URL ?? `nats://localhost:${settings.NATS_PORT}`}`,
+      `  ${'PostgreSQL'.padEnd(18)} ${settings.DATABASE_SERVER_URL ?? `postgres://postgres@localhost:${settings.POSTGRES_PORT}`}`,
+      '',
+      'Ctrl-C stops everything. The data stays in .data/ (npm start -- --fresh begins anew).',
+    ].join('\n'),
+  )
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exit(1)
+}

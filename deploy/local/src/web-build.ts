@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { build } from 'vite'
+import { root } from './settings.ts'
+
+const stampFile = join(root, 'web/dist/.built-from')
+
+/** A fingerprint of all that the build reads: names, sizes and times of change. */
+async function fingerprint(): Promise<string> {
+  const hash = createHash('sha256')
+  for (const folder of ['web', 'contracts/src', 'package-lock.json']) {
+    const path = join(root, folder)
+    const entries = (await stat(path)).isDirectory()
+      ? await readdir(path, { recursive: true, withFileTypes: true })
+      : []
+    const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+    const read = files.filter(
+      (file) => !file.includes('/dist/') && !file.includes('/node_modules/') && !file.includes('/e2e/'),
+    )
+    for (const file of [...read, ...(entries.length === 0 ? [path] : [])].toSorted()) {
+      const { size, mtimeMs } = await stat(file)
+      hash.update(`${file} ${size} ${mtimeMs}\n`)
+    }
+  }
+  return hash.digest('hex')
+}
+
+/** Builds the web's files into web/dist, unless what is there was built from the same sources. */
+export async function buildWeb(): Promise<void> {
+  const wanted = await fingerprint()
+  const built = await readFile(stampFile, 'utf8').catch(() => '')
+  if (built === wanted) return
+  await build({ root: join(root, 'web'), logLevel: 'warn' })
+  await writeFile(stampFile, wanted)
+}
