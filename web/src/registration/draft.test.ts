@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { forgetDraft, forgetSent, idToSend, readDraft, saveDraft, mayHoldSeats, noteRefused } from './draft.ts'
-import { emptyValues, readContent, type RegistrationContent } from './sign-up-values.ts'
+import { readContent } from './read-content.ts'
+import { emptyValues, type RegistrationContent } from './sign-up-values.ts'
 
 function content(changes: Partial<RegistrationContent> = {}): RegistrationContent {
   const read = readContent(

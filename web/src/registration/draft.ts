@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { session } from '../storage.ts'
 import { emptyValues, type RegistrationContent, type SignUpValues } from './sign-up-values.ts'
 import { uuidV7 } from './uuid-v7.ts'
@@ -8,37 +7,48 @@ const sentKey = 'roboKidsSignUpSent'
 /** A family that goes back and forth between levels and dates; older ones are not met again. */
 const sentKept = 8
 
-const draftSchema = z.object({
-  guardianName: z.string(),
-  email: z.string(),
-  addressLine1: z.string(),
-  addressLine2: z.string(),
-  city: z.string(),
-  state: z.string(),
-  zipCode: z.string(),
-  startDate: z.string(),
-  children: z.array(z.object({ childName: z.string(), childAge: z.string() })).min(1),
-})
+interface Sent {
+  id: string
+  content: Partial<Record<string, unknown>>
+  /** The server answered that it holds nothing under this id. */
+  refused?: boolean
+}
 
-const sentSchema = z.array(
-  z.object({
-    id: z.string(),
-    content: z.record(z.string(), z.unknown()),
-    refused: z.boolean().optional(),
-  }),
-)
-
-function readJson<Schema extends z.ZodType>(key: string, schema: Schema): z.output<Schema> | undefined {
+function readJson(key: string): unknown {
   try {
-    return schema.safeParse(JSON.parse(session.get(key) ?? 'null')).data
+    return JSON.parse(session.get(key) ?? 'null')
   } catch {
-    return undefined
+    return null
   }
 }
 
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+
+const typed = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+function readSent(): Sent[] {
+  const sent = readJson(sentKey)
+  if (!Array.isArray(sent)) return []
+  return sent.filter(
+    (entry): entry is Sent => isObject(entry) && typeof entry['id'] === 'string' && isObject(entry['content']),
+  )
+}
+
+const saveSent = (sent: Sent[]) => session.set(sentKey, JSON.stringify(sent.slice(0, sentKept)))
+
 /** What was typed, so that a reload, a deployment or a look at another level costs nothing. */
 export function readDraft(): SignUpValues {
-  return readJson(draftKey, draftSchema) ?? emptyValues
+  const draft = readJson(draftKey)
+  if (!isObject(draft)) return emptyValues
+  const children = Array.isArray(draft['children']) ? draft['children'].filter(isObject) : []
+  const lines = Object.keys(emptyValues).map((name) => [name, typed(draft[name])])
+  return {
+    ...(Object.fromEntries(lines) as Omit<SignUpValues, 'children'>),
+    children:
+      children.length === 0
+        ? emptyValues.children
+        : children.map((child) => ({ childName: typed(child['childName']), childAge: typed(child['childAge']) })),
+  }
 }
 
 export function saveDraft(values: SignUpValues): void {
@@ -55,31 +65,28 @@ export function forgetDraft(): void {
  * is, or a new one. It is kept before the first send, because the answer may be lost.
  */
 export function idToSend(content: RegistrationContent): string {
-  const sent = readJson(sentKey, sentSchema) ?? []
+  const sent = readSent()
   const text = JSON.stringify(content)
   const known = sent.find((entry) => JSON.stringify(entry.content) === text)
   if (known) return known.id
   const id = uuidV7()
-  session.set(sentKey, JSON.stringify([{ id, content }, ...sent].slice(0, sentKept)))
+  saveSent([{ id, content }, ...sent])
   return id
 }
 
 /** Whether seats of this class and date may be held by this very form, sent before. */
 export function mayHoldSeats(classType: string, startDate: string): boolean {
-  const sent = readJson(sentKey, sentSchema) ?? []
-  return sent.some(
+  return readSent().some(
     ({ content, refused }) => !refused && content['classType'] === classType && content['startDate'] === startDate,
   )
 }
 
 /** The server answered that it holds nothing under this id. */
 export function noteRefused(id: string): void {
-  const sent = readJson(sentKey, sentSchema) ?? []
-  session.set(sentKey, JSON.stringify(sent.map((entry) => (entry.id === id ? { ...entry, refused: true } : entry))))
+  saveSent(readSent().map((entry) => (entry.id === id ? { ...entry, refused: true } : entry)))
 }
 
 /** After this the content goes out under a new id. */
 export function forgetSent(id: string): void {
-  const sent = readJson(sentKey, sentSchema) ?? []
-  session.set(sentKey, JSON.stringify(sent.filter((entry) => entry.id !== id)))
+  saveSent(readSent().filter((entry) => entry.id !== id))
 }

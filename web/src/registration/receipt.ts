@@ -1,28 +1,26 @@
-import { z } from 'zod'
 import { session } from '../storage.ts'
-import type { RegistrationRecord } from './record.ts'
+import { parseRecord, type RegistrationRecord } from './record.ts'
 
 const receiptKey = 'roboKidsReceipt'
 
-const line = z.string().default('')
-const receiptSchema = z.object({
-  registrationId: line,
-  guardianName: line,
-  email: line,
-  childName: line,
-  childAge: line,
-  siblings: z.array(z.object({ childName: line, childAge: line })).default([]),
-  address1: line,
-  address2: line,
-  city: line,
-  state: line,
-  zip: line,
-  startDate: line,
-  timestamp: z.union([z.string(), z.number()]).nullable().default(null),
-})
-
 /** What the receipt page shows, and keeps after the registration's own record is gone. */
-export type ReceiptRecord = z.output<typeof receiptSchema>
+export interface ReceiptRecord extends Pick<
+  RegistrationRecord,
+  | 'registrationId'
+  | 'guardianName'
+  | 'email'
+  | 'childName'
+  | 'childAge'
+  | 'siblings'
+  | 'city'
+  | 'state'
+  | 'startDate'
+  | 'timestamp'
+> {
+  address1: string
+  address2: string
+  zip: string
+}
 
 export function receiptOf(record: RegistrationRecord): ReceiptRecord {
   const { registrationId, guardianName, email, childName, childAge, siblings, city, state, startDate, timestamp } =
@@ -45,12 +43,11 @@ export function receiptOf(record: RegistrationRecord): ReceiptRecord {
   }
 }
 
+/** Undefined where nothing readable is saved. */
 export function readReceipt(): ReceiptRecord | undefined {
-  try {
-    return receiptSchema.safeParse(JSON.parse(session.get(receiptKey) ?? 'null')).data
-  } catch {
-    return undefined
-  }
+  const stored = session.get(receiptKey)
+  const record = stored === null ? undefined : parseRecord(stored)
+  return record && receiptOf(record)
 }
 
 export function saveReceipt(receipt: ReceiptRecord): void {

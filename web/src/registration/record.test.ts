@@ -51,12 +51,9 @@ describe('parseRecord', () => {
     })
   })
 
-  it.each(['{"guardianName":', '[]', '"text"', '7', 'null', '{"guardianName":{}}'])(
-    'takes %s for no record',
-    (stored) => {
-      expect(parseRecord(stored)).toBeUndefined()
-    },
-  )
+  it.each(['{"guardianName":', '[]', '"text"', '7', 'null'])('takes %s for no record', (stored) => {
+    expect(parseRecord(stored)).toBeUndefined()
+  })
 
   it('reads back what was saved', () => {
     const record = recordOfView(sampleView())

@@ -1,37 +1,10 @@
 import type { RegistrationView } from '@robokids/contracts/bff'
-import { z } from 'zod'
 import type { Search } from '../search.ts'
 import { local, session } from '../storage.ts'
 import type { RegistrationContent } from './sign-up-values.ts'
 
 const waiverSessionKey = 'roboKidsWaiverSession'
 const localKey = 'roboKidsRegistration'
-
-const text = z
-  .union([z.string(), z.number()])
-  .transform(String)
-  .nullish()
-  .transform((value) => value ?? '')
-
-const child = z.object({ childName: text, childAge: text })
-
-const storedSchema = z.object({
-  registrationId: text,
-  guardianName: text,
-  email: text,
-  ...child.shape,
-  siblings: z.array(child).nullish(),
-  addressLine1: text,
-  addressLine2: text,
-  city: text,
-  state: text,
-  zipCode: text,
-  address: z.object({ line1: text, line2: text, city: text, state: text, zip: text }).nullish(),
-  startDate: text,
-  selectedDate: text,
-  classType: text,
-  timestamp: z.union([z.string(), z.number()]).nullish(),
-})
 
 /** A registration as this browser remembers it; what it does not know is an empty string. */
 export interface RegistrationRecord {
@@ -53,27 +26,50 @@ export interface RegistrationRecord {
   timestamp: string | number | null
 }
 
-/** Reads a stored record in either of its shapes; `undefined` when it is none. */
+type Stored = Record<string, unknown>
+
+const isObject = (value: unknown): value is Stored =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The first of these keys that says something. Zip codes and ages may be stored as numbers. */
+function line(stored: Stored, ...keys: string[]): string {
+  for (const key of keys) {
+    const value = stored[key]
+    if (typeof value === 'number') return String(value)
+    if (typeof value === 'string' && value !== '') return value
+  }
+  return ''
+}
+
+const readChild = (stored: Stored) => ({ childName: line(stored, 'childName'), childAge: line(stored, 'childAge') })
+
+/** Reads a stored record in any of its shapes (flat, nested address, receipt); `undefined` when it is none. */
 export function parseRecord(stored: string): RegistrationRecord | undefined {
-  let content: unknown
+  let record: unknown
   try {
-    content = JSON.parse(stored)
+    record = JSON.parse(stored)
   } catch {
     return undefined
   }
-  const parsed = storedSchema.safeParse(content).data
-  if (!parsed) return undefined
-  const { address, selectedDate, siblings, timestamp, ...flat } = parsed
+  if (!isObject(record)) return undefined
+  const { siblings, timestamp } = record
+  const address = isObject(record['address']) ? record['address'] : {}
+  const place = (key: string, ...otherKeys: string[]) =>
+    line(record, key, ...otherKeys) || line(address, key, ...otherKeys)
   return {
-    ...flat,
-    siblings: siblings ?? [],
-    addressLine1: flat.addressLine1 || (address?.line1 ?? ''),
-    addressLine2: flat.addressLine2 || (address?.line2 ?? ''),
-    city: flat.city || (address?.city ?? ''),
-    state: flat.state || (address?.state ?? ''),
-    zipCode: flat.zipCode || (address?.zip ?? ''),
-    startDate: flat.startDate || selectedDate,
-    timestamp: timestamp ?? null,
+    registrationId: line(record, 'registrationId'),
+    guardianName: line(record, 'guardianName'),
+    email: line(record, 'email'),
+    ...readChild(record),
+    siblings: Array.isArray(siblings) ? siblings.filter(isObject).map(readChild) : [],
+    addressLine1: place('addressLine1', 'address1', 'line1'),
+    addressLine2: place('addressLine2', 'address2', 'line2'),
+    city: place('city'),
+    state: place('state'),
+    zipCode: place('zipCode', 'zip'),
+    startDate: line(record, 'startDate', 'selectedDate'),
+    classType: line(record, 'classType'),
+    timestamp: typeof timestamp === 'string' || typeof timestamp === 'number' ? timestamp : null,
   }
 }
 

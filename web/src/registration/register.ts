@@ -1,21 +1,26 @@
-import { type RegisterAnswer, registerAnswerSchema, registrationViewSchema } from '@robokids/contracts/bff'
+import type { RegisterAnswer } from '@robokids/contracts/bff'
+import { registerAnswer, registrationView } from '../answers.ts'
 import { api, ApiError } from '../api.ts'
 import { forgetSent, idToSend, noteRefused } from './draft.ts'
 import type { RegistrationContent } from './sign-up-values.ts'
 
 export type Registered = ({ next: 'pay' } & RegisterAnswer) | { next: 'confirmation'; registrationId: string }
 
+/** A connection that hangs fails in the end; the next try has the same id. */
+const answerWithinMs = 45_000
+
 function send(id: string, content: RegistrationContent): Promise<RegisterAnswer> {
   return api('/api/registrations', {
     method: 'POST',
     body: { id, ...content },
-    answer: registerAnswerSchema,
+    answer: registerAnswer,
+    signal: AbortSignal.timeout(answerWithinMs),
   })
 }
 
 /** Whether the id that the server will not take again belongs to a registration that is paid: it must not be paid twice. */
 async function isPaid(id: string): Promise<boolean> {
-  const { status } = await api(`/api/registrations/${id}`, { answer: registrationViewSchema })
+  const { status } = await api(`/api/registrations/${id}`, { answer: registrationView })
   return status === 'confirmed' || status === 'waiver_signed'
 }
 

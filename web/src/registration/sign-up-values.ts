@@ -1,6 +1,5 @@
-import { type LevelClassType, registrationRequestSchema } from '@robokids/contracts/enrollment'
-import type { Issue } from '@robokids/contracts/errors'
-import type { z } from 'zod'
+import type { LevelClassType, RegistrationRequest } from '@robokids/contracts/enrollment'
+import type { RegistrationRecord } from './record.ts'
 
 export interface ChildValues {
   childName: string
@@ -34,69 +33,11 @@ export const emptyValues: SignUpValues = {
   children: [noChild],
 }
 
-const contentSchema = registrationRequestSchema.omit({ id: true })
-
 /** What is sent, apart from its id. */
-export type RegistrationContent = z.output<typeof contentSchema>
-
-/** Messages by field, under the names that the server's issues use: `zipCode`, `siblings.0.childAge`. */
-export type FieldErrors = Readonly<Record<string, string>>
-
-/** The server's name of a child's field: the first child is flat, the others are `siblings`. */
-export function childField(index: number, field: keyof ChildValues): string {
-  return index === 0 ? field : `siblings.${index - 1}.${field}`
-}
-
-/** The form's fields from top to bottom. */
-export function fieldsInOrder(children: number): string[] {
-  return [
-    'guardianName',
-    'email',
-    'addressLine1',
-    'addressLine2',
-    'city',
-    'state',
-    'zipCode',
-    ...Array.from({ length: children }, (_, index) => [
-      childField(index, 'childName'),
-      childField(index, 'childAge'),
-    ]).flat(),
-    'startDate',
-  ]
-}
-
-function readAge(typed: string): number | undefined {
-  const text = typed.trim()
-  if (text === '') return undefined
-  return /^-?[0-9]+(\.[0-9]+)?$/.test(text) ? Number(text) : Number.NaN
-}
-
-/** Checks the form as the server will, and makes of it what is sent. */
-export function readContent(
-  values: SignUpValues,
-  classType: LevelClassType,
-): { content: RegistrationContent } | { errors: FieldErrors } {
-  const { children, ...family } = values
-  const [first = noChild, ...siblings] = children.map(({ childName, childAge }) => ({
-    childName,
-    childAge: readAge(childAge),
-  }))
-  const parsed = contentSchema.safeParse({ ...family, ...first, siblings, classType })
-  if (parsed.success) return { content: parsed.data }
-  return {
-    errors: errorsByField(parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }))),
-  }
-}
-
-/** The first message of each field. */
-export function errorsByField(issues: readonly Issue[]): FieldErrors {
-  const errors: Record<string, string> = {}
-  for (const { path, message } of issues) errors[path] ??= message
-  return errors
-}
+export type RegistrationContent = Omit<RegistrationRequest, 'id'> & { classType: LevelClassType }
 
 /** Puts a saved registration back into the form. */
-export function valuesOfContent(content: Omit<RegistrationContent, 'classType'>): SignUpValues {
+export function valuesOfRecord(record: RegistrationRecord): SignUpValues {
   const {
     guardianName,
     email,
@@ -109,20 +50,7 @@ export function valuesOfContent(content: Omit<RegistrationContent, 'classType'>)
     childName,
     childAge,
     siblings,
-  } = content
-  const children = [{ childName, childAge }, ...siblings].map((child) => ({
-    ...child,
-    childAge: String(child.childAge),
-  }))
-  return {
-    guardianName,
-    email,
-    addressLine1,
-    addressLine2,
-    city,
-    state,
-    zipCode,
-    startDate,
-    children,
-  }
+  } = record
+  const children = [{ childName, childAge }, ...siblings]
+  return { guardianName, email, addressLine1, addressLine2, city, state, zipCode, startDate, children }
 }

@@ -13,7 +13,7 @@ export type Standing =
   | { kind: 'rejected'; reason: RegistrationView['rejectionReason']; refund: RefundStanding }
   /** `charged: 'no'` once the card's side is closed as well, or never was opened. */
   | { kind: 'expired'; charged: 'no' | 'unknown' }
-  | { kind: 'cancelled'; refunded: Money | null }
+  | { kind: 'cancelled'; refund: RefundStanding | null }
 
 export interface RefundStanding {
   state: 'done' | 'underway' | 'failed'
@@ -63,7 +63,7 @@ export function standingOf({ status, checkout, rejectionReason }: RegistrationVi
         charged: checkout?.status === 'expired' || checkout?.status === 'failed' ? 'no' : 'unknown',
       }
     case 'cancelled':
-      return { kind: 'cancelled', refunded }
+      return { kind: 'cancelled', refund: checkout && checkout.refunds.length > 0 ? refundOf(checkout) : null }
   }
 }
 
@@ -71,10 +71,10 @@ export function standingOf({ status, checkout, rejectionReason }: RegistrationVi
 export function isSettled(standing: Standing): boolean {
   switch (standing.kind) {
     case 'registered':
-    case 'cancelled':
       return true
+    case 'cancelled':
     case 'rejected':
-      return standing.refund.state !== 'underway'
+      return standing.refund?.state !== 'underway'
     case 'expired':
       return standing.charged === 'no'
     case 'processing':

@@ -1,6 +1,7 @@
-import { type RegistrationView, registrationViewSchema } from '@robokids/contracts/bff'
+import type { RegistrationView } from '@robokids/contracts/bff'
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import { registrationView } from '../answers.ts'
 import { api, ApiError } from '../api.ts'
 import { isSettled, standingOf } from './standing.ts'
 
@@ -13,7 +14,7 @@ export function registrationQuery(reference: string) {
     queryKey: ['registration', reference],
     queryFn: ({ signal }) =>
       api(`/api/registrations/${encodeURIComponent(reference)}`, {
-        answer: registrationViewSchema,
+        answer: registrationView,
         signal,
       }),
     retry: false,
@@ -23,7 +24,7 @@ export function registrationQuery(reference: string) {
 
 /** The server knows no such registration, as against: it cannot be asked now. */
 export function isUnknown(error: unknown): boolean {
-  return error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429
+  return error instanceof ApiError && ['registration_not_found', 'not_found', 'validation_failed'].includes(error.code)
 }
 
 export type Watched =
@@ -79,7 +80,8 @@ export function useRegistration(reference: string | null): Watched {
 
 function readView(text: string): RegistrationView | undefined {
   try {
-    return registrationViewSchema.safeParse(JSON.parse(text)).data
+    const parsed = registrationView.safeParse(JSON.parse(text))
+    return parsed.success ? parsed.data : undefined
   } catch {
     return undefined
   }

@@ -1,1 +1,190 @@
-export const Confirmation = () => <h1>Confirmation</h1>
+import type { RegistrationView } from '@robokids/contracts/bff'
+import { formatMoney } from '@robokids/contracts/pricing'
+import { useSearch } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { classRow, Details, familyRows, startRow } from '../components/Details.tsx'
+import { Actions, EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
+import { EndedOutcome, endedTitle, isEnded } from '../components/Outcome.tsx'
+import {
+  type RegistrationRecord,
+  recordOfSearch,
+  recordOfView,
+  savedRecord,
+  saveSessionRecord,
+} from '../registration/record.ts'
+import { standingOf } from '../registration/standing.ts'
+import { useRegistration } from '../registration/use-registration.ts'
+import { ButtonLink } from '../ui/Button.tsx'
+import { Card } from '../ui/Card.tsx'
+import { Notice } from '../ui/Notice.tsx'
+
+/** What is paid is the server's to say; without a reference to ask it about, the page shows what it was given. */
+export function Confirmation() {
+  const search = useSearch({ strict: false })
+  const [saved] = useState(savedRecord)
+  const record = saved ?? recordOfSearch(search)
+  const reference = search['reference'] || record?.registrationId
+  if (reference)
+    return <Checked reference={reference} saved={record?.registrationId === reference ? record : undefined} />
+  if (record) return <AsGiven record={record} fresh={!saved} />
+  return <NoData />
+}
+
+function NoData() {
+  return (
+    <EnrollmentPage step="register" title="Your registration">
+      <Notice kind="error" title="No user data found. Please register again." />
+      <Actions>
+        <ButtonLink to="/robokids">Go to registration</ButtonLink>
+      </Actions>
+    </EnrollmentPage>
+  )
+}
+
+function AsGiven({ record, fresh }: { record: RegistrationRecord; fresh: boolean }) {
+  const [given] = useState(record)
+  useEffect(() => {
+    if (fresh) saveSessionRecord(given)
+  }, [fresh, given])
+  return (
+    <EnrollmentPage step="waiver" title="You're Registered">
+      <RecordCard record={given} />
+      <p>One thing is left before we can ship the kit: the waiver. It takes a minute.</p>
+      <Actions>
+        <ButtonLink to="/robokids/waiver">Read and sign the waiver</ButtonLink>
+      </Actions>
+    </EnrollmentPage>
+  )
+}
+
+function RecordCard({ record, startTime }: { record: RegistrationRecord; startTime?: string }) {
+  return (
+    <Card>
+      <Details rows={[...familyRows(record), startRow(record.startDate, startTime), classRow(record.classType)]} />
+    </Card>
+  )
+}
+
+function Checked({ reference, saved }: { reference: string; saved: RegistrationRecord | undefined }) {
+  const watched = useRegistration(reference)
+  switch (watched.state) {
+    case 'loading':
+      return <EnrollmentLoading step="pay" />
+    case 'unknown':
+      return <NoData />
+    case 'unreachable':
+      return (
+        <EnrollmentPage step="pay" title="Your payment is being processed">
+          <Notice title="We cannot reach our registration desk right now." live>
+            <p>
+              If you have paid, your payment is safe with us. This page asks again by itself, and the confirmation comes
+              by email too.
+            </p>
+          </Notice>
+          {saved && <RecordCard record={saved} />}
+        </EnrollmentPage>
+      )
+    case 'known':
+      return <Told view={watched.view} />
+  }
+}
+
+function Told({ view }: { view: RegistrationView }) {
+  const standing = standingOf(view)
+  const record = recordOfView(view)
+  const details = <RecordCard record={record} startTime={view.startTime} />
+  const search = { reference: view.registrationId }
+
+  useEffect(() => {
+    // The waiver page reads it; once the waiver is signed it has been removed for good.
+    if (view.status === 'confirmed') saveSessionRecord(recordOfView(view))
+  }, [view])
+
+  if (isEnded(standing)) {
+    return (
+      <EnrollmentPage step="pay" title={endedTitle(standing)}>
+        <EndedOutcome view={view} standing={standing} />
+        {details}
+      </EnrollmentPage>
+    )
+  }
+  switch (standing.kind) {
+    case 'registered': {
+      const signed = view.waiverSignedAt !== null
+      return (
+        <EnrollmentPage step={signed ? 'kit' : 'waiver'} title="You're Registered">
+          <Notice
+            kind="success"
+            title={signed ? 'Your waiver is signed, and the kit gets ready to ship.' : 'Your seat is paid and yours.'}
+            live
+          >
+            {view.checkout?.receiptNumber && (
+              <p>
+                {formatMoney(view.checkout)} paid, receipt {view.checkout.receiptNumber}.
+              </p>
+            )}
+            {standing.refunded && <p>{formatMoney(standing.refunded)} of it went back to your card.</p>}
+          </Notice>
+          {details}
+          {!signed && <p>One thing is left before we can ship the kit: the waiver. It takes a minute.</p>}
+          <Actions>
+            {signed ? (
+              <ButtonLink to="/robokids/receipt" search={search}>
+                See your receipt
+              </ButtonLink>
+            ) : (
+              <ButtonLink to="/robokids/waiver" search={search}>
+                Read and sign the waiver
+              </ButtonLink>
+            )}
+          </Actions>
+        </EnrollmentPage>
+      )
+    }
+    case 'processing':
+      return (
+        <EnrollmentPage step="pay" title="Your payment is being processed">
+          <Notice title="We are waiting for the final word on your payment and your seat." live>
+            <p>This page turns by itself as soon as it is known. You can also close it: we will email you.</p>
+          </Notice>
+          {details}
+        </EnrollmentPage>
+      )
+    case 'awaiting':
+      return (
+        <EnrollmentPage step="pay" title="Your payment is being processed">
+          {standing.lastDecline ? (
+            <Notice kind="error" title="Your card was declined, and nothing was charged." live>
+              <p>{standing.lastDecline}</p>
+            </Notice>
+          ) : (
+            <Notice title="We have not heard of your payment yet." live>
+              <p>
+                If you have just paid, this page turns by itself in a moment. You can also close it: we will email you.
+              </p>
+            </Notice>
+          )}
+          {details}
+          <Actions>
+            <ButtonLink to="/robokids-payment" search={search} variant="secondary">
+              I have not paid yet
+            </ButtonLink>
+          </Actions>
+        </EnrollmentPage>
+      )
+    case 'unpaid':
+      return (
+        <EnrollmentPage step="pay" title="Your payment did not go through">
+          <Notice title="You were not charged." live>
+            <p>The card page was closed before a payment was made. Your seat is still held for a moment.</p>
+          </Notice>
+          {details}
+          <Actions>
+            <ButtonLink to="/robokids-payment" search={search}>
+              Go to payment
+            </ButtonLink>
+          </Actions>
+        </EnrollmentPage>
+      )
+  }
+}

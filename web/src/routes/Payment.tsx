@@ -1,1 +1,205 @@
-export const Payment = () => <h1>Payment</h1>
+import type { RegistrationView } from '@robokids/contracts/bff'
+import { formatMoney, payableChildren } from '@robokids/contracts/pricing'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { type ReactNode, useRef, useState } from 'react'
+import { registerAnswer } from '../answers.ts'
+import { api, ApiError } from '../api.ts'
+import { classRow, Details, familyRows, startRow } from '../components/Details.tsx'
+import { Actions, EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
+import { EndedOutcome, endedTitle, isEnded } from '../components/Outcome.tsx'
+import { StartAgain } from '../components/StartAgain.tsx'
+import { classesQuery } from '../queries.ts'
+import { offerOf } from '../registration/class-offer.ts'
+import { registrationFailure } from '../registration/failure.ts'
+import { recordOfView, savedRecord, saveRecords } from '../registration/record.ts'
+import { standingOf } from '../registration/standing.ts'
+import { useLeaveFor } from '../registration/use-leave-for.ts'
+import { registrationQuery, useRegistration } from '../registration/use-registration.ts'
+import { Alert } from '../ui/Alert.tsx'
+import { Button, ButtonLink } from '../ui/Button.tsx'
+import { Card } from '../ui/Card.tsx'
+import { Notice } from '../ui/Notice.tsx'
+import styles from './Payment.module.css'
+
+export function Payment() {
+  const search = useSearch({ strict: false })
+  const [saved] = useState(savedRecord)
+  const reference = search['reference'] || saved?.registrationId
+  return reference ? <PaymentOf reference={reference} /> : <NothingSaved />
+}
+
+function NothingSaved() {
+  return (
+    <EnrollmentPage step="register" title="Payment">
+      <Notice kind="error" title="Registration info not found. Please go back and try again." />
+      <Actions>
+        <ButtonLink to="/robokids">Go to registration</ButtonLink>
+      </Actions>
+    </EnrollmentPage>
+  )
+}
+
+function PaymentOf({ reference }: { reference: string }) {
+  const watched = useRegistration(reference)
+  switch (watched.state) {
+    case 'loading':
+      return <EnrollmentLoading step="pay" />
+    case 'unknown':
+      return <NothingSaved />
+    case 'unreachable':
+      return (
+        <EnrollmentPage step="pay" title="Payment">
+          <Notice title="We cannot reach our registration desk right now." live>
+            <p>Nothing is lost. This page asks again by itself.</p>
+          </Notice>
+        </EnrollmentPage>
+      )
+    case 'known':
+      return <PaymentFor view={watched.view} />
+  }
+}
+
+function PaymentFor({ view }: { view: RegistrationView }) {
+  const standing = standingOf(view)
+  const summary = (
+    <Details
+      rows={[...familyRows(recordOfView(view)), startRow(view.startDate, view.startTime), classRow(view.classType)]}
+    />
+  )
+  if (isEnded(standing)) {
+    const again = standing.kind === 'expired'
+    return (
+      <EnrollmentPage step="pay" title={endedTitle(standing)}>
+        <EndedOutcome view={view} standing={standing}>
+          {again && (
+            <Payable view={view} lastDecline={null}>
+              {summary}
+            </Payable>
+          )}
+        </EndedOutcome>
+        {!again && <Card>{summary}</Card>}
+      </EnrollmentPage>
+    )
+  }
+  if (standing.kind === 'registered' || standing.kind === 'processing') {
+    const paid = standing.kind === 'registered'
+    return (
+      <EnrollmentPage
+        step={paid ? 'waiver' : 'pay'}
+        title={paid ? 'This registration is paid' : 'Your payment is being processed'}
+      >
+        <Notice
+          kind={paid ? 'success' : 'info'}
+          title={paid ? 'There is nothing left to pay.' : 'Please do not pay again.'}
+          live
+        >
+          <p>{paid ? 'Your seat is yours.' : 'We are waiting for the final word on your payment and your seat.'}</p>
+        </Notice>
+        <Card>{summary}</Card>
+        <Actions>
+          <ButtonLink to="/robokids/success" search={{ reference: view.registrationId }}>
+            Go to your confirmation
+          </ButtonLink>
+        </Actions>
+      </EnrollmentPage>
+    )
+  }
+  return (
+    <EnrollmentPage step="pay" title="Pay for your seat">
+      <Payable view={view} lastDecline={standing.kind === 'awaiting' ? standing.lastDecline : null}>
+        {summary}
+      </Payable>
+    </EnrollmentPage>
+  )
+}
+
+/** What is due: frozen in a checkout that is open; the price of the day where a new one is made. */
+function useAmountDue(view: RegistrationView) {
+  const classes = useQuery(classesQuery)
+  if (view.checkout?.status === 'open' || view.checkout?.status === 'creating') return view.checkout
+  const level = view.classType === 'membership' ? undefined : view.classType
+  const offer = classes.data && level && offerOf(classes.data, level)
+  if (!offer) return null
+  const { amount, currency } = offer.price
+  return { amount: amount * payableChildren(view.children.length, offer.siblingJoinsFree), currency }
+}
+
+function Payable({
+  view,
+  lastDecline,
+  children,
+}: {
+  view: RegistrationView
+  lastDecline: string | null
+  children: ReactNode
+}) {
+  const due = useAmountDue(view)
+  const queryClient = useQueryClient()
+  const { leaving, leaveFor } = useLeaveFor()
+  const [sending, setSending] = useState(false)
+  const [alert, setAlert] = useState<string | null>(null)
+  const [full, setFull] = useState<string | null>(null)
+  const underWay = useRef(false)
+  const record = recordOfView(view)
+  const { registrationId } = view
+
+  const pay = async () => {
+    if (underWay.current || leaving) return
+    underWay.current = true
+    setSending(true)
+    try {
+      const { checkoutUrl } = await api(`/api/registrations/${encodeURIComponent(registrationId)}/checkout`, {
+        method: 'POST',
+        body: {},
+        answer: registerAnswer,
+      })
+      saveRecords(record)
+      leaveFor(checkoutUrl)
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'class_full') setFull(error.message)
+      else setAlert(registrationFailure(error))
+      void queryClient.invalidateQueries(registrationQuery(registrationId))
+    } finally {
+      underWay.current = false
+      setSending(false)
+    }
+  }
+
+  return (
+    <>
+      {lastDecline && (
+        <Notice kind="error" title="Your card was declined, and nothing was charged.">
+          <p>{lastDecline} You can try again, with this card or another one.</p>
+        </Notice>
+      )}
+      <Card>
+        {children}
+        <p className={styles['due']}>
+          <span>To pay</span>
+          <strong>{due ? formatMoney(due) : 'Shown on the card page'}</strong>
+        </p>
+      </Card>
+      {full ? (
+        <>
+          <Notice kind="error" title={full} live>
+            <p>Nothing was charged. You can choose another date; what you typed is kept.</p>
+          </Notice>
+          <Actions>
+            <StartAgain record={record}>Choose another date</StartAgain>
+          </Actions>
+        </>
+      ) : (
+        <>
+          <Actions>
+            <Button onClick={() => void pay()} pending={sending || leaving}>
+              {view.status === 'expired' ? 'Hold a seat again and pay' : 'Pay'} {due && formatMoney(due)} by card
+            </Button>
+          </Actions>
+          <p className={styles['aside']}>Nothing has been charged yet. You confirm the payment on the card page.</p>
+        </>
+      )}
+      <Alert message={alert} onClose={() => setAlert(null)} />
+    </>
+  )
+}

@@ -1,1 +1,110 @@
-export const Receipt = () => <h1>Receipt</h1>
+import { formatMoney } from '@robokids/contracts/pricing'
+import type { RegistrationView } from '@robokids/contracts/bff'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
+import { classRow, Details, familyRows, startRow } from '../components/Details.tsx'
+import { EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
+import { forgetDraft } from '../registration/draft.ts'
+import { forgetReceipt, readReceipt, type ReceiptRecord, receiptOf } from '../registration/receipt.ts'
+import { forgetRecords, readSessionRecord, recordOfView } from '../registration/record.ts'
+import { useRegistration } from '../registration/use-registration.ts'
+import { Button } from '../ui/Button.tsx'
+import { Card } from '../ui/Card.tsx'
+import styles from './Receipt.module.css'
+
+/** How long the print dialog gets before the saved data goes and the page leads home. */
+const closeAfterMs = 1_000
+
+function savedReceipt(): ReceiptRecord | undefined {
+  const receipt = readReceipt()
+  if (receipt) return receipt
+  const stored = readSessionRecord()
+  return stored.state === 'found' ? receiptOf(stored.record) : undefined
+}
+
+export function Receipt() {
+  const search = useSearch({ strict: false })
+  const [saved] = useState(savedReceipt)
+  const reference = search['reference'] || saved?.registrationId || null
+  const own = saved?.registrationId === reference || !reference ? saved : undefined
+  const watched = useRegistration(reference)
+  const view = watched.state === 'known' ? watched.view : undefined
+  const receipt = own ?? (view && receiptOf(recordOfView(view)))
+
+  if (receipt?.guardianName) return <Paper receipt={receipt} view={view} />
+  if (reference && (watched.state === 'loading' || watched.state === 'unreachable'))
+    return <EnrollmentLoading step="kit" />
+  return <BackToForm />
+}
+
+/** Without saved data there is no receipt, and nothing to say about it. */
+function BackToForm() {
+  const navigate = useNavigate()
+  useEffect(() => {
+    void navigate({ to: '/robokids', replace: true })
+  }, [navigate])
+  return null
+}
+
+const instant = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeStyle: 'short' })
+
+function momentText(timestamp: string | number): string {
+  const moment = new Date(timestamp)
+  return Number.isNaN(moment.getTime()) ? String(timestamp) : instant.format(moment).replaceAll('\u202f', ' ')
+}
+
+function moneyRows({ checkout, status }: RegistrationView): [string, string][] {
+  if (!checkout) return []
+  if (!checkout.paidAt)
+    return [['Payment', status === 'confirmed' || status === 'waiver_signed' ? 'Received' : 'Not received yet']]
+  const refunded = checkout.refunds.filter((refund) => refund.status !== 'failed')
+  return [
+    ['Amount paid', formatMoney(checkout)],
+    ...(checkout.receiptNumber ? [['Receipt number', checkout.receiptNumber] as [string, string]] : []),
+    ['Paid on', momentText(checkout.paidAt)],
+    ...refunded.map((refund): [string, string] => ['Refunded', formatMoney(refund)]),
+  ]
+}
+
+function Paper({ receipt, view }: { receipt: ReceiptRecord; view: RegistrationView | undefined }) {
+  const navigate = useNavigate()
+  const [closing, setClosing] = useState(false)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+
+  const downloadAndClose = () => {
+    setClosing(true)
+    window.print()
+    timer.current = setTimeout(() => {
+      forgetReceipt()
+      forgetRecords()
+      forgetDraft()
+      void navigate({ to: '/' })
+    }, closeAfterMs)
+  }
+
+  const { address1: addressLine1, address2: addressLine2, zip: zipCode, ...rest } = receipt
+  return (
+    <EnrollmentPage step="kit" title="Receipt">
+      <Card className={styles['paper'] ?? ''}>
+        <p className={styles['from']}>Robo Kids Learning</p>
+        <Details
+          rows={[
+            ...familyRows({ ...rest, addressLine1, addressLine2, zipCode }),
+            startRow(receipt.startDate, view?.startTime),
+            ...(view ? [classRow(view.classType)] : []),
+            ...(receipt.timestamp === null ? [] : ([['Date', momentText(receipt.timestamp)]] as const)),
+            ...(view ? moneyRows(view) : []),
+            ...(view?.waiverSignedAt ? ([['Waiver signed', momentText(view.waiverSignedAt)]] as const) : []),
+          ]}
+        />
+      </Card>
+      <div className={styles['actions']}>
+        <Button onClick={downloadAndClose} disabled={closing}>
+          Download & Close
+        </Button>
+        <p>In the print dialog, choose “Save as PDF” to keep a copy. This page then closes and forgets your data.</p>
+      </div>
+    </EnrollmentPage>
+  )
+}

@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import {
-  emptyValues,
-  errorsByField,
-  fieldsInOrder,
-  readContent,
-  type SignUpValues,
-  valuesOfContent,
-} from './sign-up-values.ts'
+import { errorsByField, fieldsInOrder, readContent } from './read-content.ts'
+import { recordOfContent } from './record.ts'
+import { emptyValues, type SignUpValues, valuesOfRecord } from './sign-up-values.ts'
 
 const maren: SignUpValues = {
   guardianName: ' Maren Holt ',
@@ -86,11 +81,13 @@ describe('errorsByField', () => {
   })
 })
 
-describe('valuesOfContent', () => {
+describe('valuesOfRecord', () => {
   it('brings what was sent back into the form', () => {
     const children = [maren.children[0]!, { childName: 'Noa', childAge: '7' }]
     const read = readContent({ ...maren, children }, 'basic')
     if (!('content' in read)) throw new Error('a good form was refused')
-    expect(readContent(valuesOfContent(read.content), 'basic')).toEqual(read)
+    expect(
+      readContent(valuesOfRecord(recordOfContent('019a0c3e-7b1d-7a2c-9f52-3f1c2d4e5a6b', read.content)), 'basic'),
+    ).toEqual(read)
   })
 })

@@ -1,0 +1,86 @@
+import { formatClassDate, formatClassTime } from '@robokids/contracts/class-date'
+import type { ReactNode } from 'react'
+import { signUpContentOf } from '../content/sign-up.ts'
+import type { RegistrationRecord } from '../registration/record.ts'
+import styles from './Details.module.css'
+
+type Row = readonly [name: string, value: ReactNode]
+
+/** What is known, a line each. */
+export function Details({ rows }: { rows: readonly Row[] }) {
+  return (
+    <dl className={styles['details']}>
+      {rows.map(([name, value]) => (
+        <div key={name} className={styles['row']}>
+          <dt>{name}</dt>
+          <dd>
+            <bdi>{value}</bdi>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+export type KnownDetails = Pick<
+  RegistrationRecord,
+  | 'guardianName'
+  | 'email'
+  | 'childName'
+  | 'childAge'
+  | 'siblings'
+  | 'addressLine1'
+  | 'addressLine2'
+  | 'city'
+  | 'state'
+  | 'zipCode'
+  | 'startDate'
+>
+
+const known = (value: string, name: string) => value || `[Missing ${name}]`
+
+function childLine(child: { childName: string; childAge: string }, position: string) {
+  const name = known(child.childName, `${position} Name`)
+  return child.childAge ? `${name}, age ${child.childAge}` : name
+}
+
+function AddressLines({ addressLine1, addressLine2, city, state, zipCode }: KnownDetails) {
+  if (!addressLine1 && !city && !state && !zipCode) return '[Missing Address]'
+  return (
+    <>
+      {known(addressLine1, 'Address Line 1')}
+      {addressLine2 && (
+        <>
+          <br />
+          {addressLine2}
+        </>
+      )}
+      <br />
+      {known(city, 'City')}, {known(state, 'State')} {known(zipCode, 'Zip Code')}
+    </>
+  )
+}
+
+export function familyRows(details: KnownDetails): Row[] {
+  const children = [{ childName: details.childName, childAge: details.childAge }, ...details.siblings]
+  return [
+    ['Guardian', known(details.guardianName, 'Guardian Name')],
+    [
+      children.length === 1 ? 'Child' : 'Children',
+      children.map((child, index) => <div key={index}>{childLine(child, index === 0 ? 'Child' : 'Sibling')}</div>),
+    ],
+    ['Email', known(details.email, 'Email')],
+    ['Shipping address', <AddressLines key="address" {...details} />],
+  ]
+}
+
+/** The date as a calendar day, never moved by the reader's own zone. */
+export function startRow(startDate: string, startTime?: string): Row {
+  const day = startDate ? formatClassDate(startDate) : '[Missing Start Date]'
+  return ['Start date', startTime ? `${day}, ${formatClassTime(startTime)} Pacific` : day]
+}
+
+export function classRow(classType: string): Row {
+  const title = signUpContentOf(classType)?.title
+  return ['Class type', title ? `${title} (${classType})` : known(classType, 'Class Type')]
+}

@@ -1,0 +1,106 @@
+import type { RegistrationView } from '@robokids/contracts/bff'
+import { formatMoney } from '@robokids/contracts/pricing'
+import type { ReactNode } from 'react'
+import { recordOfView } from '../registration/record.ts'
+import type { RefundStanding, Standing } from '../registration/standing.ts'
+import { ButtonLink } from '../ui/Button.tsx'
+import { Notice } from '../ui/Notice.tsx'
+import { Actions } from './EnrollmentPage.tsx'
+import { StartAgain } from './StartAgain.tsx'
+
+/** How a registration ended that has no seat. */
+export type Ended = Extract<Standing, { kind: 'rejected' | 'expired' | 'cancelled' }>
+
+export function isEnded(standing: Standing): standing is Ended {
+  return standing.kind === 'rejected' || standing.kind === 'expired' || standing.kind === 'cancelled'
+}
+
+export function endedTitle(standing: Ended): string {
+  switch (standing.kind) {
+    case 'rejected':
+      return 'We could not give you the seat'
+    case 'expired':
+      return 'This registration has expired'
+    case 'cancelled':
+      return 'This registration was cancelled'
+  }
+}
+
+const whyRejected = {
+  class_full: 'The last seat went to another family before your payment arrived.',
+  class_started: 'The class had already started when your payment arrived.',
+  registration_cancelled: 'The registration had been cancelled when your payment arrived.',
+}
+
+function refundText({ state, money }: RefundStanding): string {
+  const amount = money ? formatMoney(money) : 'Your money'
+  switch (state) {
+    case 'done':
+      return `${amount} was refunded to your card. Your bank may take a few days to show it.`
+    case 'underway':
+      return `${amount} is on its way back to your card. You do not need to do anything.`
+    case 'failed':
+      return `Your bank did not take the refund of ${amount}. We still owe it to you and will send it another way.`
+  }
+}
+
+interface EndedOutcomeProps {
+  view: RegistrationView
+  standing: Ended
+  /** Another way on from an expired one, above the way back to the form. */
+  children?: ReactNode
+}
+
+export function EndedOutcome({ view, standing, children }: EndedOutcomeProps) {
+  const record = recordOfView(view)
+  switch (standing.kind) {
+    case 'rejected':
+      return (
+        <>
+          <Notice title={refundText(standing.refund)} live>
+            <p>{whyRejected[standing.reason ?? 'class_full']} We are sorry.</p>
+          </Notice>
+          <Actions>
+            <StartAgain record={record}>Choose another date</StartAgain>
+            <ButtonLink to="/robokidslanding" variant="secondary">
+              See all classes
+            </ButtonLink>
+          </Actions>
+        </>
+      )
+    case 'expired':
+      return (
+        <>
+          <Notice title={standing.charged === 'no' ? 'You were not charged.' : 'No payment arrived in time.'} live>
+            <p>
+              A seat is held for a while only, so that other families get a chance. This one was let go. Your details
+              are kept.
+            </p>
+          </Notice>
+          {children}
+          <Actions>
+            <StartAgain record={record} variant={children ? 'secondary' : 'primary'}>
+              Start again with my details
+            </StartAgain>
+            {!children && (
+              <ButtonLink to="/robokids-payment" search={{ reference: view.registrationId }} variant="secondary">
+                Pay for the same class
+              </ButtonLink>
+            )}
+          </Actions>
+        </>
+      )
+    case 'cancelled':
+      return (
+        <>
+          <Notice
+            title={standing.refund ? refundText(standing.refund) : 'There is no seat held for it any more.'}
+            live
+          />
+          <Actions>
+            <StartAgain record={record}>Register again</StartAgain>
+          </Actions>
+        </>
+      )
+  }
+}

@@ -1,0 +1,328 @@
+import { formatClassDate } from '@robokids/contracts/class-date'
+import { type LevelClassType, maxChildren } from '@robokids/contracts/enrollment'
+import { formatMoney } from '@robokids/contracts/pricing'
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { type FormEvent, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
+import { ApiError } from '../api.ts'
+import { classesQuery } from '../queries.ts'
+import { type LevelOffer, seatsLeftText, totalOf } from '../registration/class-offer.ts'
+import { mayHoldSeats, readDraft, saveDraft } from '../registration/draft.ts'
+import { registrationFailure } from '../registration/failure.ts'
+import { recordOfContent, saveRecords } from '../registration/record.ts'
+import {
+  childField,
+  errorsByField,
+  type FieldErrors,
+  fieldsInOrder,
+  readContent,
+} from '../registration/read-content.ts'
+import { register } from '../registration/register.ts'
+import {
+  type ChildValues,
+  noChild,
+  type RegistrationContent,
+  type SignUpValues,
+} from '../registration/sign-up-values.ts'
+import { useLeaveFor } from '../registration/use-leave-for.ts'
+import { Alert } from '../ui/Alert.tsx'
+import { Button } from '../ui/Button.tsx'
+import { Field } from '../ui/Field.tsx'
+import { Notice } from '../ui/Notice.tsx'
+import { Select } from '../ui/Select.tsx'
+import styles from './SignUpForm.module.css'
+
+const idOf = (field: string) => `sign-up-${field.replaceAll('.', '-')}`
+
+function focusField(field: string) {
+  document.getElementById(idOf(field))?.focus()
+}
+
+interface SignUpFormProps {
+  classType: LevelClassType
+  /** Undefined while it loads, and where it cannot be loaded. */
+  offer: LevelOffer | undefined
+}
+
+export function SignUpForm({ classType, offer }: SignUpFormProps) {
+  const { startDate } = useSearch({ strict: false })
+  const [values, setValues] = useState<SignUpValues>(() => ({ ...readDraft(), ...(startDate ? { startDate } : {}) }))
+  const [errors, setErrors] = useState<FieldErrors>({})
+  const [sending, setSending] = useState(false)
+  const [alert, setAlert] = useState<string | null>(null)
+  const { leaving, leaveFor } = useLeaveFor()
+  // A second press can come before React has drawn the disabled button.
+  const underWay = useRef(false)
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  const addSibling = useRef<HTMLButtonElement>(null)
+  const submitButton = useRef<HTMLButtonElement>(null)
+
+  const chosen = offer?.sessions.find(({ date }) => date === values.startDate)
+  const busy = sending || leaving
+
+  const change = (changes: Partial<SignUpValues>, ...fields: string[]) => {
+    const next = { ...values, ...changes }
+    setValues(next)
+    saveDraft(next)
+    setErrors((before) => Object.fromEntries(Object.entries(before).filter(([field]) => !fields.includes(field))))
+  }
+
+  const changeChildren = (children: ChildValues[]) => {
+    // The fields of siblings are numbered: what is said of one must not end at another.
+    change({ children }, ...fieldsInOrder(maxChildren).filter((field) => field.startsWith('siblings.')))
+  }
+
+  const point = (found: FieldErrors) => {
+    const first = fieldsInOrder(values.children.length).find((field) => found[field])
+    flushSync(() => setErrors(found))
+    if (first) focusField(first)
+  }
+
+  /** What only the dates on sale can tell; the seats of one's own earlier try do not stand in one's way. */
+  const dateError = (): string | undefined => {
+    if (!offer) return undefined
+    if (!chosen) return 'Choose a date.'
+    if (chosen.seatsLeft >= values.children.length || mayHoldSeats(classType, values.startDate)) return undefined
+    if (chosen.seatsLeft === 0) return 'This date is full. Choose another one.'
+    return `This date has ${seatsLeftText(chosen.seatsLeft)}, and you are registering ${values.children.length} children. Choose another one.`
+  }
+
+  const send = async (content: RegistrationContent) => {
+    underWay.current = true
+    setSending(true)
+    try {
+      const answer = await register(content)
+      if (answer.next === 'confirmation') {
+        await navigate({ to: '/robokids/success', search: { reference: answer.registrationId } })
+        return
+      }
+      saveRecords(recordOfContent(answer.registrationId, content))
+      leaveFor(answer.checkoutUrl)
+    } catch (error) {
+      setAlert(registrationFailure(error))
+      if (error instanceof ApiError) setErrors(errorsByField(error.issues))
+      // Seats may have gone meanwhile.
+      void queryClient.invalidateQueries(classesQuery)
+    } finally {
+      underWay.current = false
+      setSending(false)
+    }
+  }
+
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (underWay.current || leaving) return
+    const read = readContent(values, classType)
+    const found: Record<string, string> = 'errors' in read ? { ...read.errors } : {}
+    const date = dateError()
+    if (date) found['startDate'] ??= date
+    if ('errors' in read || date) point(found)
+    else {
+      setErrors({})
+      void send(read.content)
+    }
+  }
+
+  const closeAlert = () => {
+    setAlert(null)
+    const first = fieldsInOrder(values.children.length).find((field) => errors[field])
+    // After the dialog has given the focus back: the button was disabled when it took it.
+    setTimeout(() => (first ? focusField(first) : submitButton.current?.focus()))
+  }
+
+  const field = (name: string) => ({ id: idOf(name), name, error: errors[name] })
+  const text = (name: Exclude<keyof SignUpValues, 'children' | 'startDate'>) => ({
+    ...field(name),
+    value: values[name],
+    onChange: (event: { target: { value: string } }) => change({ [name]: event.target.value }, name),
+  })
+
+  return (
+    <form className={styles['form']} onSubmit={submit} noValidate>
+      <fieldset className={styles['group']}>
+        <legend>You</legend>
+        <Field
+          {...text('guardianName')}
+          label="Guardian name"
+          hint="You are the parent or guardian, 18 or older."
+          autoComplete="name"
+          required
+        />
+        <Field
+          {...text('email')}
+          label="Email"
+          hint="The confirmation and the class link go there."
+          type="email"
+          inputMode="email"
+          autoComplete="email"
+          autoCapitalize="none"
+          spellCheck={false}
+          required
+        />
+      </fieldset>
+
+      <fieldset className={styles['group']}>
+        <legend>Where the kit goes</legend>
+        <Field {...text('addressLine1')} label="Address line 1" autoComplete="address-line1" required />
+        <Field {...text('addressLine2')} label="Address line 2" optional autoComplete="address-line2" />
+        <div className={styles['place']}>
+          <Field {...text('city')} label="City" autoComplete="address-level2" required />
+          <Field {...text('state')} label="State" autoComplete="address-level1" required />
+          <Field
+            {...text('zipCode')}
+            label="Zip code"
+            inputMode="numeric"
+            autoComplete="postal-code"
+            maxLength={10}
+            required
+          />
+        </div>
+      </fieldset>
+
+      <fieldset className={styles['group']}>
+        <legend>Your {values.children.length > 1 ? 'children' : 'child'}</legend>
+        {values.children.map((child, index) => {
+          const set = (changes: Partial<ChildValues>, name: keyof ChildValues) =>
+            change(
+              { children: values.children.map((entry, at) => (at === index ? { ...entry, ...changes } : entry)) },
+              childField(index, name),
+            )
+          const rows = (
+            <>
+              <div className={styles['child']}>
+                <Field
+                  {...field(childField(index, 'childName'))}
+                  label="Child's first name"
+                  value={child.childName}
+                  onChange={(event) => set({ childName: event.target.value }, 'childName')}
+                  autoComplete="off"
+                  required
+                />
+                <Field
+                  {...field(childField(index, 'childAge'))}
+                  label="Child's age"
+                  value={child.childAge}
+                  onChange={(event) => set({ childAge: event.target.value }, 'childAge')}
+                  inputMode="numeric"
+                  autoComplete="off"
+                  maxLength={4}
+                  required
+                />
+              </div>
+              {offer && <AgeNotice child={child} offer={offer} />}
+            </>
+          )
+          if (index === 0) return <div key={index}>{rows}</div>
+          return (
+            <fieldset key={index} className={styles['sibling']}>
+              <legend>Sibling {values.children.length > 2 ? index : ''}</legend>
+              {rows}
+              <Button
+                variant="quiet"
+                onClick={() => {
+                  flushSync(() => changeChildren(values.children.filter((_, at) => at !== index)))
+                  addSibling.current?.focus()
+                }}
+              >
+                Remove {child.childName.trim() || 'this sibling'}
+              </Button>
+            </fieldset>
+          )
+        })}
+        {values.children.length < maxChildren && (
+          <div className={styles['add']}>
+            <Button
+              ref={addSibling}
+              variant="secondary"
+              onClick={() => {
+                const index = values.children.length
+                flushSync(() => changeChildren([...values.children, noChild]))
+                focusField(childField(index, 'childName'))
+              }}
+            >
+              Add a sibling
+            </Button>
+            <p className={styles['aside']}>
+              {offer?.siblingJoinsFree
+                ? 'Enroll one child and a sibling joins free.'
+                : 'Brothers and sisters in the same class, in one go.'}
+            </p>
+          </div>
+        )}
+      </fieldset>
+
+      <fieldset className={styles['group']}>
+        <legend>When it starts</legend>
+        <Select
+          {...field('startDate')}
+          label="Start date"
+          value={chosen ? values.startDate : ''}
+          onChange={(event) => change({ startDate: event.target.value }, 'startDate')}
+          required
+        >
+          <option value="">Select a date</option>
+          {offer?.sessions.map(({ classSessionId, date, seatsLeft }) => (
+            <option key={classSessionId} value={date} disabled={seatsLeft === 0 && !mayHoldSeats(classType, date)}>
+              {formatClassDate(date)} ({seatsLeftText(seatsLeft)})
+            </option>
+          ))}
+        </Select>
+        {offer?.sessions.length === 0 && (
+          <p className={styles['aside']}>No dates are open right now. Please come back soon.</p>
+        )}
+      </fieldset>
+
+      <div className={styles['end']}>
+        {errors['siblings'] && <Notice kind="error">{errors['siblings']}</Notice>}
+        <div className={styles['total']} aria-live="polite">
+          {offer ? (
+            <TotalLine offer={offer} count={values.children.length} />
+          ) : (
+            <span>Total: shown before you pay</span>
+          )}
+        </div>
+        <Button ref={submitButton} type="submit" wide pending={busy}>
+          Continue to payment
+        </Button>
+        <p className={styles['aside']}>
+          Your seat is held while you pay on the next page. Nothing is charged before you confirm there.
+        </p>
+      </div>
+      <Alert message={alert} onClose={closeAlert} />
+    </form>
+  )
+}
+
+function TotalLine({ offer, count }: { offer: LevelOffer; count: number }) {
+  const { total, free, saved } = totalOf(offer, count)
+  return (
+    <>
+      <span>
+        Total for {count === 1 ? '1 child' : `${count} children`}
+        {free > 0 && (
+          <span className={styles['saving']}>
+            {free === 1 ? 'One sibling joins free' : `${free} siblings join free`}: you save {formatMoney(saved)}
+          </span>
+        )}
+      </span>
+      <strong>{formatMoney(total)}</strong>
+    </>
+  )
+}
+
+function AgeNotice({ child, offer }: { child: ChildValues; offer: LevelOffer }) {
+  const age = /^[0-9]{1,3}$/.test(child.childAge.trim()) ? Number(child.childAge) : undefined
+  const { from, to } = offer.recommendedAges
+  if (age === undefined || age < 5 || (age >= from && age <= to)) return null
+  return (
+    <Notice live>
+      <p>
+        We made this class for ages {from} to {to}. {child.childName.trim() || 'Your child'} is{' '}
+        {age < from ? 'younger' : 'older'} and welcome all the same
+        {age < from && '; sitting together for the first sessions helps'}.
+      </p>
+    </Notice>
+  )
+}

@@ -1,0 +1,26 @@
+import { useNavigate } from '@tanstack/react-router'
+import { signUpContentOf } from '../content/sign-up.ts'
+import { saveDraft } from '../registration/draft.ts'
+import type { RegistrationRecord } from '../registration/record.ts'
+import { valuesOfRecord } from '../registration/sign-up-values.ts'
+import { Button } from '../ui/Button.tsx'
+
+/** The way back to the form, with everything that was typed in it. */
+interface StartAgainProps {
+  record: RegistrationRecord
+  variant?: 'primary' | 'secondary'
+  children: string
+}
+
+export function StartAgain({ record, variant = 'primary', children }: StartAgainProps) {
+  const navigate = useNavigate()
+  const startAgain = () => {
+    saveDraft(valuesOfRecord(record))
+    void navigate({ to: signUpContentOf(record.classType)?.path ?? '/robokids' })
+  }
+  return (
+    <Button variant={variant} onClick={startAgain}>
+      {children}
+    </Button>
+  )
+}

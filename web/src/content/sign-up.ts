@@ -1,0 +1,166 @@
+import type { LevelClassType } from '@robokids/contracts/enrollment'
+import type { PagePath } from '@robokids/contracts/pages'
+import type { Accent } from '../ui/Card.tsx'
+
+export interface SignUpContent {
+  path: PagePath
+  title: string
+  accent: Accent
+  /** What the child will have done by the end, a sentence each. */
+  learn: readonly string[]
+  box: readonly string[]
+  faq: readonly { question: string; answer: string }[]
+}
+
+const anyLevelFaq: SignUpContent['faq'] = [
+  {
+    question: 'What does my child need at home?',
+    answer:
+      'A computer or tablet with a camera and a microphone, a steady internet connection and a table to build on. Everything else is in the kit.',
+  },
+  {
+    question: 'How big are the groups?',
+    answer: 'Small: 5 to 10 students and a live coach, so that every child is seen and helped while building.',
+  },
+  {
+    question: 'When does the kit arrive?',
+    answer:
+      'It ships after you have signed the waiver, and before the program starts. It goes to the address that you give in this form. Kit styles may vary.',
+  },
+  {
+    question: 'Who can register?',
+    answer: 'A parent or guardian who is 18 or older. You register and pay, and you sign the waiver for your child.',
+  },
+  {
+    question: 'Are classes recorded?',
+    answer: 'Live sessions may be recorded, as the terms say.',
+  },
+  {
+    question: 'Can I get my money back?',
+    answer:
+      'All sales are final. If we cannot give your child the seat that you paid for, the whole amount goes back to your card by itself.',
+  },
+]
+
+export const signUpContent: Record<LevelClassType, SignUpContent> = {
+  basic: {
+    path: '/robokidspage1',
+    title: 'Level 1 Foundations',
+    accent: 'green',
+    learn: [
+      'Build a rover that drives, and know what each of its parts is for.',
+      'Wire a circuit with a battery, a switch, a light and two motors.',
+      'Change a first program and see at once what it does.',
+    ],
+    box: [
+      'Rover frame and wheels',
+      'Two motors and a driver',
+      'Controller board',
+      'Wires, lights and switches',
+      'Printed build guide',
+    ],
+    faq: [
+      {
+        question: 'Does my child need to know any coding?',
+        answer:
+          'No. We begin with the parts on the table, and the first lines of code come when the rover is ready for them.',
+      },
+      {
+        question: 'How long is the program?',
+        answer: 'Six weeks, live on a video call.',
+      },
+      ...anyLevelFaq,
+    ],
+  },
+  intermediate: {
+    path: '/robokidspage2',
+    title: 'Level 2 Smart Robotics and Coding',
+    accent: 'blue',
+    learn: [
+      'Build a robot arm that moves to where its program tells it.',
+      'Read sensors and let the robot decide what to do.',
+      'Write, test and mend a program of one’s own.',
+    ],
+    box: ['Robot arm parts', 'Servo motors', 'Controller board', 'Distance and touch sensors', 'Printed build guide'],
+    faq: [
+      {
+        question: 'Does my child need Level 1 first?',
+        answer:
+          'It helps, but it is not required. A child who has wired a circuit or written a small program before will feel at home.',
+      },
+      {
+        question: 'How long is the program?',
+        answer: 'Six weeks, with one live session a week of 60 to 75 minutes.',
+      },
+      ...anyLevelFaq,
+    ],
+  },
+  advanced: {
+    path: '/robokidspage3',
+    title: 'Level 3 Autonomous Mastery',
+    accent: 'violet',
+    learn: [
+      'Build a walker that finds its own way.',
+      'Combine several sensors, and plan what the robot does when they disagree.',
+      'Measure, tune and explain how the robot behaves.',
+    ],
+    box: [
+      'Walker frame and legs',
+      'Servo motors and driver',
+      'Controller board',
+      'Distance, light and tilt sensors',
+      'Printed build guide',
+    ],
+    faq: [
+      {
+        question: 'What should my child know already?',
+        answer: 'Simple circuits, and programs with conditions and loops. Level 2 is a good way there.',
+      },
+      {
+        question: 'How long is the program?',
+        answer: 'Eight weeks, live on a video call.',
+      },
+      ...anyLevelFaq,
+    ],
+  },
+  custom: {
+    path: '/robokidspage4',
+    title: 'Level X Custom Innovation Lab',
+    accent: 'orange',
+    learn: [
+      'Turn an idea into a drawing, a parts list and a plan.',
+      'Build and test a prototype with a coach beside you.',
+      'Show the finished robot, and tell how it came to be.',
+    ],
+    box: [
+      'Controller board',
+      'Motors, servos and a driver',
+      'A wide set of sensors',
+      'Building parts to shape',
+      'Printed project notebook',
+    ],
+    faq: [
+      {
+        question: 'Does my child need an idea beforehand?',
+        answer: 'No. The first sessions are for finding one that is worth building and can be built in time.',
+      },
+      {
+        question: 'How long is the program?',
+        answer: 'Six to eight weeks, live on a video call; it depends on the project.',
+      },
+      ...anyLevelFaq,
+    ],
+  },
+}
+
+/** The level of a class type, where it is one: records also hold what was typed into an address line. */
+export function signUpContentOf(classType: string): SignUpContent | undefined {
+  return Object.hasOwn(signUpContent, classType) ? signUpContent[classType as LevelClassType] : undefined
+}
+
+export const nextSteps = [
+  'You pay by card on the next page.',
+  'You sign the waiver; it takes a minute.',
+  'The kit ships to your home, before the first class.',
+  'The class link comes by email.',
+] as const

@@ -1,0 +1,37 @@
+import type { ClassesView } from '@robokids/contracts/bff'
+import type { Level, LevelClassType } from '@robokids/contracts/enrollment'
+import type { Money } from '@robokids/contracts/fields'
+import { payableChildren } from '@robokids/contracts/pricing'
+
+export type LevelOffer = Level & { price: Money; siblingJoinsFree: boolean; promotionLastDay: string | null }
+
+/** What is on sale of one level, with the promotion where it covers it. */
+export function offerOf(classes: ClassesView, classType: LevelClassType): LevelOffer | undefined {
+  const level = classes.levels.find((entry) => entry.classType === classType)
+  if (!level) return undefined
+  const siblingJoinsFree = classes.promotion?.classTypes.includes(classType) ?? false
+  return {
+    ...level,
+    siblingJoinsFree,
+    promotionLastDay: siblingJoinsFree ? (classes.promotion?.lastDay ?? null) : null,
+  }
+}
+
+export interface Total {
+  total: Money
+  /** How many of the children come along free. */
+  free: number
+  saved: Money
+}
+
+/** What this many children cost today. The server counts again: this is what the parent is told beforehand. */
+export function totalOf(offer: LevelOffer, children: number): Total {
+  const paid = payableChildren(children, offer.siblingJoinsFree)
+  const times = (count: number): Money => ({ amount: offer.price.amount * count, currency: offer.price.currency })
+  return { total: times(paid), free: children - paid, saved: times(children - paid) }
+}
+
+export function seatsLeftText(seatsLeft: number): string {
+  if (seatsLeft === 0) return 'full'
+  return seatsLeft === 1 ? '1 seat left' : `${seatsLeft} seats left`
+}

@@ -1,0 +1,61 @@
+import { type LevelClassType, registrationRequestSchema } from '@robokids/contracts/enrollment'
+import type { Issue } from '@robokids/contracts/errors'
+import { type ChildValues, noChild, type RegistrationContent, type SignUpValues } from './sign-up-values.ts'
+
+const contentSchema = registrationRequestSchema.omit({ id: true })
+
+/** Messages by field, under the names that the server's issues use: `zipCode`, `siblings.0.childAge`. */
+export type FieldErrors = Readonly<Record<string, string>>
+
+/** The server's name of a child's field: the first child is flat, the others are `siblings`. */
+export function childField(index: number, field: keyof ChildValues): string {
+  return index === 0 ? field : `siblings.${index - 1}.${field}`
+}
+
+/** The form's fields from top to bottom. */
+export function fieldsInOrder(children: number): string[] {
+  return [
+    'guardianName',
+    'email',
+    'addressLine1',
+    'addressLine2',
+    'city',
+    'state',
+    'zipCode',
+    ...Array.from({ length: children }, (_, index) => [
+      childField(index, 'childName'),
+      childField(index, 'childAge'),
+    ]).flat(),
+    'startDate',
+  ]
+}
+
+function readAge(typed: string): number | undefined {
+  const text = typed.trim()
+  if (text === '') return undefined
+  return /^-?[0-9]+(\.[0-9]+)?$/.test(text) ? Number(text) : Number.NaN
+}
+
+/** Checks the form as the server will, and makes of it what is sent. */
+export function readContent(
+  values: SignUpValues,
+  classType: LevelClassType,
+): { content: RegistrationContent } | { errors: FieldErrors } {
+  const { children, ...family } = values
+  const [first = noChild, ...siblings] = children.map(({ childName, childAge }) => ({
+    childName,
+    childAge: readAge(childAge),
+  }))
+  const parsed = contentSchema.safeParse({ ...family, ...first, siblings, classType })
+  if (parsed.success) return { content: parsed.data }
+  return {
+    errors: errorsByField(parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }))),
+  }
+}
+
+/** The first message of each field. */
+export function errorsByField(issues: readonly Issue[]): FieldErrors {
+  const errors: Record<string, string> = {}
+  for (const { path, message } of issues) errors[path] ??= message
+  return errors
+}
