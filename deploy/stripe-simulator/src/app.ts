@@ -1,0 +1,189 @@
+/**
+ * The simulator as a value: start it in a test or beside other services, point the `stripe` SDK at its address, stop it.
+ */
+import { setInterval } from 'node:timers'
+
+import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify'
+import { ZodError } from 'zod'
+
+import { Api } from './api.ts'
+import { balanceTransactionRoutes } from './balance-transactions.ts'
+import { chargeRoutes } from './charges.ts'
+import { registerCheckoutPages } from './checkout-pages.ts'
+import { Clock } from './clock.ts'
+import type { Context } from './context.ts'
+import { problem, registerControl } from './control.ts'
+import { customerRoutes } from './customers.ts'
+import { ApiError, internalError, invalidRequest, unrecognizedUrl } from './errors.ts'
+import { eventRoutes } from './events.ts'
+import { Faults } from './faults.ts'
+import { newId } from './ids.ts'
+import { paymentIntentRoutes } from './payment-intents.ts'
+import { paymentMethodRoutes } from './payment-methods.ts'
+import { priceRoutes } from './prices.ts'
+import { refundRoutes } from './refunds.ts'
+import type { Routes } from './routes.ts'
+import { sessionRoutes } from './sessions.ts'
+import { Store } from './store.ts'
+import { sweep } from './sweep.ts'
+import { configureEndpoints, webhookEndpointRoutes, type ConfiguredWebhook } from './webhook-endpoints.ts'
+import { Deliveries } from './webhooks.ts'
+
+/** Every resource of the API; a new one is a file and a line here. */
+const RESOURCES: readonly Routes[] = [
+  sessionRoutes,
+  paymentIntentRoutes,
+  paymentMethodRoutes,
+  chargeRoutes,
+  refundRoutes,
+  balanceTransactionRoutes,
+  customerRoutes,
+  priceRoutes,
+  eventRoutes,
+  webhookEndpointRoutes,
+]
+
+export type { ConfiguredWebhook } from './webhook-endpoints.ts'
+
+export interface SimulatorOptions {
+  /** 0 (the default) takes any free port. */
+  port?: number
+  /** Default 127.0.0.1. The control API comes with it: never bind it where strangers reach it. */
+  host?: string
+  /** Where a browser finds the payment page, if that is not `http://host:port`. */
+  publicUrl?: string
+  /** The secret keys that are accepted. Default: every `sk_test_…`. Live keys are always refused. */
+  apiKeys?: readonly string[]
+  /** Webhook endpoints, beside those that the API makes. */
+  webhooks?: readonly ConfiguredWebhook[]
+  /** State is kept in this file over restarts. Default: in memory only. */
+  stateFile?: string
+  /** Milliseconds since the epoch. Default: Date.now. */
+  clock?: () => number
+  /** Pauses between the attempts of a delivery; when they are used up it has failed. */
+  retryDelaysMs?: readonly number[]
+  /** Every creation of a session takes this much longer. */
+  sessionCreateDelayMs?: number
+  /** How long a paid checkout waits for the webhook's answer before it redirects. Default 10 s, as Checkout does. */
+  redirectWaitMs?: number
+  /** Seconds until the refunds of the refund test cards change. Default 5. */
+  refundSettleSeconds?: number
+  /** The name on the payment page. */
+  merchantName?: string
+}
+
+export interface Simulator {
+  /** Address of API, pages and control API: no trailing slash. */
+  readonly url: string
+  readonly port: number
+  /** For the SDK: `new Stripe(key, { ...simulator.sdk })`. */
+  readonly sdk: { host: string; port: number; protocol: 'http' }
+  /** Seconds, by the simulator's clock. */
+  now(): number
+  /** Moves the clock on and does what time brings about. */
+  advanceClock(seconds: number): void
+  /** Resolves when every delivery that is due has been tried. */
+  deliveriesIdle(): Promise<void>
+  /** Ends deliveries under way (they are made again after the next start), writes the state, closes the port. */
+  stop(): Promise<void>
+}
+
+const SWEEP_EVERY_MS = 1000
+const BODY_LIMIT = 256 * 1024
+
+export async function createSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
+  const host = options.host ?? '127.0.0.1'
+  const store = new Store(options.stateFile)
+  const clock = new Clock(options.clock ?? Date.now, store.clockOffsetMs)
+  const ctx: Context = {
+    store,
+    clock,
+    deliveries: new Deliveries(store, options.retryDelaysMs),
+    faults: new Faults(),
+    settings: {
+      publicUrl: (options.publicUrl ?? '').replace(/\/+$/, ''),
+      merchantName: options.merchantName ?? 'Robo Kids Learning',
+      apiKeys: options.apiKeys ?? [],
+      refundSettleSeconds: options.refundSettleSeconds ?? 5,
+      redirectWaitMs: options.redirectWaitMs ?? 10_000,
+      sessionCreateDelayMs: options.sessionCreateDelayMs ?? 0,
+    },
+  }
+  configureEndpoints(store, options.webhooks ?? [], clock.seconds())
+
+  const app = await buildServer(ctx)
+  await app.listen({ port: options.port ?? 0, host })
+  const address = app.server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  const url = `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
+  if (ctx.settings.publicUrl === '') ctx.settings.publicUrl = url
+
+  const timer = setInterval(() => sweep(ctx), SWEEP_EVERY_MS)
+  timer.unref()
+  ctx.deliveries.start()
+
+  let stopping: Promise<void> | undefined
+  return {
+    url,
+    port,
+    sdk: { host: reachable, port, protocol: 'http' },
+    now: () => clock.seconds(),
+    advanceClock(seconds) {
+      clock.offsetMs += seconds * 1000
+      store.clockOffsetMs = clock.offsetMs
+      store.changed()
+      sweep(ctx)
+    },
+    deliveriesIdle: () => ctx.deliveries.idle(),
+    stop() {
+      stopping ??= (async () => {
+        clearInterval(timer)
+        await ctx.deliveries.stop()
+        await app.close()
+        await store.flush()
+      })()
+      return stopping
+    },
+  }
+}
+
+async function buildServer(ctx: Context): Promise<FastifyInstance> {
+  const app = Fastify({
+    bodyLimit: BODY_LIMIT,
+    routerOptions: { maxParamLength: 500 },
+    // No request log: a form's body holds a card number, if only a test card's.
+    logger: false,
+    frameworkErrors(error, _request, reply: FastifyReply) {
+      void reply.code(400).send(invalidRequest(error.message).body(newId('req_')))
+    },
+  })
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
+    done(null, body),
+  )
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    if (request.url.startsWith('/_sim/')) {
+      const status = error instanceof ZodError ? 400 : (error.statusCode ?? 500)
+      return reply.code(status).send(problem(error.message))
+    }
+    const status = error.statusCode ?? 500
+    const shown =
+      error instanceof ApiError
+        ? error
+        : status < 500
+          ? new ApiError(status, { type: 'invalid_request_error', message: error.message })
+          : internalError()
+    if (status >= 500) console.error('stripe-simulator: unexpected error', error)
+    return reply.code(shown.status).send(shown.body(newId('req_')))
+  })
+  app.setNotFoundHandler((request, reply) =>
+    reply.code(404).send(unrecognizedUrl(request.method, request.url).body(newId('req_'))),
+  )
+
+  app.get('/healthz', () => ({ status: 'ok' }))
+  new Api(ctx).register(app, RESOURCES)
+  registerControl(app, ctx)
+  registerCheckoutPages(app, ctx)
+  await app.ready()
+  return app
+}

@@ -1,0 +1,170 @@
+/**
+ * The test cards and what becomes of a payment with each. Only these numbers are taken: a number that is not listed
+ * might be somebody's real card. A number is looked up and forgotten; nothing but brand and last four digits is kept.
+ */
+
+export interface Decline {
+  code: string
+  declineCode: string
+  /** The text that a parent reads. */
+  message: string
+}
+
+export interface TestCard {
+  number: string
+  label: string
+  /** Missing: the charge succeeds. */
+  decline?: Decline
+  /** The bank asks the parent to confirm first. */
+  authentication?: true
+  refund?: 'pending_then_succeeded' | 'succeeded_then_failed'
+  /** Not offered on the page's list. */
+  unlisted?: true
+}
+
+const declined = (declineCode: string, message = 'Your card was declined.'): Decline => ({
+  code: 'card_declined',
+  declineCode,
+  message,
+})
+
+export const TEST_CARDS: readonly TestCard[] = [
+  { number: '4242424242424242', label: 'Payment succeeds' },
+  { number: '4000000000000002', label: 'Declined', decline: declined('generic_decline') },
+  {
+    number: '4000000000009995',
+    label: 'Declined: insufficient funds',
+    decline: declined('insufficient_funds', 'Your card has insufficient funds.'),
+  },
+  { number: '4000000000009987', label: 'Declined: lost card', decline: declined('lost_card') },
+  { number: '4000000000009979', label: 'Declined: stolen card', decline: declined('stolen_card') },
+  {
+    number: '4000000000000069',
+    label: 'Declined: expired card',
+    decline: { code: 'expired_card', declineCode: 'expired_card', message: 'Your card has expired.' },
+  },
+  {
+    number: '4000000000000127',
+    label: 'Declined: wrong security code',
+    decline: {
+      code: 'incorrect_cvc',
+      declineCode: 'incorrect_cvc',
+      message: "Your card's security code is incorrect.",
+    },
+  },
+  {
+    number: '4000000000000119',
+    label: 'Declined: processing error',
+    decline: {
+      code: 'processing_error',
+      declineCode: 'processing_error',
+      message: 'An error occurred while processing your card. Try again in a little bit.',
+    },
+  },
+  { number: '4000002500003155', label: '3-D Secure, then succeeds', authentication: true },
+  { number: '4000002760003184', label: '3-D Secure every time, then succeeds', authentication: true },
+  {
+    number: '4000008400001629',
+    label: '3-D Secure passes, then declined',
+    authentication: true,
+    decline: declined('generic_decline'),
+  },
+  {
+    number: '4000000000007726',
+    label: 'Succeeds; a refund is pending first',
+    refund: 'pending_then_succeeded',
+  },
+  {
+    number: '4000000000005126',
+    label: 'Succeeds; a refund fails later',
+    refund: 'succeeded_then_failed',
+  },
+  { number: '4000000000000341', label: 'Declined when charged', decline: declined('generic_decline') },
+  // Stripe disputes this one as fraud after it succeeded. Disputes are not simulated, so it is a plain success here.
+  { number: '4000000000000259', label: 'Payment succeeds', unlisted: true },
+]
+
+const BY_NUMBER = new Map(TEST_CARDS.map((card) => [card.number, card]))
+
+/** What a parent typed, or a test sent. The number and the code are never stored or logged. */
+export interface CardEntry {
+  number: string
+  expMonth: number | null
+  expYear: number | null
+  cvc: string
+}
+
+export interface CheckedCard {
+  card: TestCard
+  brand: 'visa'
+  last4: string
+  expMonth: number
+  expYear: number
+}
+
+export type CardField = 'number' | 'expiry' | 'cvc'
+
+export interface CardProblem {
+  field: CardField
+  code: string
+  message: string
+}
+
+/** The form's own checks, which come before any payment: a problem here makes no PaymentIntent and no event. */
+export function checkCard(entry: CardEntry, now: Date): CheckedCard | CardProblem {
+  const number = entry.number.replaceAll(/[\s-]/g, '')
+  if (!/^\d*$/.test(number)) return invalidNumber()
+  if (number.length < 13) {
+    return { field: 'number', code: 'incomplete_number', message: 'Your card number is incomplete.' }
+  }
+  const card = BY_NUMBER.get(number)
+  if (card === undefined) return invalidNumber()
+
+  const { expMonth, expYear } = entry
+  if (expMonth === null || expYear === null || expMonth < 1 || expMonth > 12) {
+    return {
+      field: 'expiry',
+      code: 'incomplete_expiry',
+      message: "Your card's expiration date is incomplete.",
+    }
+  }
+  const year = expYear < 100 ? 2000 + expYear : expYear
+  if (year < now.getFullYear()) {
+    return {
+      field: 'expiry',
+      code: 'invalid_expiry_year_past',
+      message: "Your card's expiration year is in the past.",
+    }
+  }
+  if (year === now.getFullYear() && expMonth < now.getMonth() + 1) {
+    return {
+      field: 'expiry',
+      code: 'invalid_expiry_month_past',
+      message: "Your card's expiration date is in the past.",
+    }
+  }
+  if (year > now.getFullYear() + 50) {
+    return { field: 'expiry', code: 'invalid_expiry_year', message: "Your card's expiration year is invalid." }
+  }
+  if (!/^\d{3}$/.test(entry.cvc)) {
+    return { field: 'cvc', code: 'incomplete_cvc', message: "Your card's security code is incomplete." }
+  }
+  return { card, brand: 'visa', last4: number.slice(-4), expMonth, expYear: year }
+}
+
+function invalidNumber(): CardProblem {
+  return {
+    field: 'number',
+    code: 'incorrect_number',
+    message: 'Your card number is invalid. This is a simulator: it takes only the listed test cards.',
+  }
+}
+
+export function isProblem(checked: CheckedCard | CardProblem): checked is CardProblem {
+  return 'field' in checked
+}
+
+/** `4242 4242 4242 4242` */
+export function grouped(number: string): string {
+  return number.replaceAll(/(\d{4})(?=\d)/g, '$1 ')
+}

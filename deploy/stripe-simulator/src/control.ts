@@ -1,0 +1,218 @@
+/** The control API under `/_sim/`: for tests, on the machine itself. JSON in, JSON out. */
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+
+import type { Context } from './context.ts'
+import { emit, rendered } from './events.ts'
+import { lookUp } from './look-up.ts'
+import { completeAsync, payCheckout, settleAsync } from './pay.ts'
+import { currentSession, expireSession } from './sessions.ts'
+import { newestFirst } from './store.ts'
+import { sweep } from './sweep.ts'
+import { BY_ITSELF } from './types.ts'
+import { NORMAL_MODE } from './webhooks.ts'
+
+const YEAR_SECONDS = 366 * 24 * 3600
+
+const clockBody = z.union([
+  z.strictObject({
+    advanceSeconds: z
+      .number()
+      .min(0)
+      .max(10 * YEAR_SECONDS),
+  }),
+  z.strictObject({ reset: z.literal(true) }),
+])
+
+const deliveryBody = z.strictObject({
+  paused: z.boolean().default(false),
+  dropped: z.boolean().default(false),
+  duplicate: z.int().min(1).max(50).default(1),
+  reverse: z.boolean().default(false),
+  delayMs: z.int().min(0).max(600_000).default(0),
+  types: z.array(z.string()).nullable().default(null),
+})
+
+const faultBody = z.strictObject({
+  kind: z.enum(['delay', 'reset', 'error']),
+  method: z.enum(['GET', 'POST', 'DELETE']).nullable().default(null),
+  path: z.string().startsWith('/').default('/v1/checkout/sessions'),
+  times: z.int().min(1).max(10_000).default(1),
+  when: z.enum(['before', 'after']).optional(),
+  delayMs: z.int().min(0).max(600_000).default(0),
+  status: z.int().min(400).max(599).default(500),
+})
+
+const payBody = z.strictObject({
+  card: z.string().max(40),
+  expMonth: z.int().default(12),
+  expYear: z.int().optional(),
+  cvc: z.string().max(10).default('123'),
+  name: z.string().max(256).default('Test Parent'),
+  email: z.string().max(320).optional(),
+})
+
+const asyncBody = z.strictObject({
+  outcome: z.enum(['succeeded', 'failed']).optional(),
+  afterSeconds: z.number().min(0).default(0),
+})
+
+const settleBody = z.strictObject({ outcome: z.enum(['succeeded', 'failed']) })
+
+const emitBody = z.strictObject({ type: z.string().min(1).max(100), objectId: z.string() })
+
+type WithId = { Params: { id: string } }
+
+export function registerControl(app: FastifyInstance, ctx: Context): void {
+  app.get('/_sim/state', () => stateOf(ctx))
+
+  app.post('/_sim/clock', (request) => {
+    const body = clockBody.parse(request.body)
+    ctx.clock.offsetMs = 'reset' in body ? 0 : ctx.clock.offsetMs + body.advanceSeconds * 1000
+    ctx.store.clockOffsetMs = ctx.clock.offsetMs
+    ctx.store.changed()
+    sweep(ctx)
+    return { now: ctx.clock.seconds(), offsetSeconds: ctx.clock.offsetMs / 1000 }
+  })
+
+  app.post('/_sim/webhooks/config', (request) => {
+    ctx.deliveries.mode = deliveryBody.parse(request.body ?? {})
+    return ctx.deliveries.mode
+  })
+
+  app.post('/_sim/webhooks/release', () => {
+    const released = ctx.deliveries.release()
+    ctx.deliveries.mode = NORMAL_MODE
+    return { released }
+  })
+
+  app.post('/_sim/webhooks/flush', async () => {
+    await ctx.deliveries.idle()
+    return ctx.deliveries.counts()
+  })
+
+  app.get('/_sim/events', () => ({
+    events: newestFirst(ctx.store.events)
+      .reverse()
+      .map((record) => ({
+        ...rendered(ctx, record),
+        thin: record.thin,
+        deliveries: ctx.deliveries.attemptsFor(record.snapshot.id).map((one) => ({
+          endpoint: one.endpointId,
+          status: one.status,
+          attempts: one.attempts,
+        })),
+      })),
+  }))
+
+  app.post('/_sim/events', (request, reply) => {
+    const { type, objectId } = emitBody.parse(request.body)
+    const object = lookUp(ctx.store, objectId)
+    if (object === undefined) return reply.code(404).send(problem(`No object ${objectId}`))
+    return emit(ctx, type, object as { id: string; object: string }, BY_ITSELF)
+  })
+
+  app.post<WithId>('/_sim/events/:id/resend', (request, reply) => {
+    const record = ctx.store.events.get(request.params.id)
+    if (record === undefined) return reply.code(404).send(problem('No such event'))
+    ctx.deliveries.resend(record)
+    return { resent: record.snapshot.id }
+  })
+
+  app.post('/_sim/faults', (request) => {
+    const body = faultBody.parse(request.body)
+    // A reset that hurts is the one after the work is done: the caller cannot know that it was.
+    ctx.faults.order({ ...body, when: body.when ?? (body.kind === 'reset' ? 'after' : 'before') })
+    return { faults: ctx.faults.list() }
+  })
+
+  app.delete('/_sim/faults', () => {
+    ctx.faults.clear()
+    return { faults: [] }
+  })
+
+  app.post<WithId>('/_sim/checkout/:id/pay', async (request, reply) => {
+    const { card, expYear, email, ...body } = payBody.parse(request.body)
+    const { id } = request.params
+    const result = await payCheckout(ctx, id, {
+      ...body,
+      number: card,
+      expYear: expYear ?? new Date(ctx.clock.ms()).getFullYear() + 3,
+      email: email ?? knownEmail(ctx, id) ?? 'parent@example.com',
+    })
+    return reply.code(result.status === 'not_found' ? 404 : 200).send(result)
+  })
+
+  app.post<WithId>('/_sim/checkout/:id/complete-async', (request, reply) => {
+    const { outcome, afterSeconds } = asyncBody.parse(request.body ?? {})
+    const settlement = outcome === undefined ? null : { outcome, afterSeconds }
+    const result = completeAsync(ctx, request.params.id, settlement)
+    return reply.code(result.status === 'not_found' ? 404 : 200).send(result)
+  })
+
+  app.post<WithId>('/_sim/checkout/:id/settle-async', (request, reply) => {
+    const { outcome } = settleBody.parse(request.body)
+    if (!settleAsync(ctx, request.params.id, outcome)) {
+      return reply.code(409).send(problem('This session has no payment that waits to settle'))
+    }
+    return ctx.store.sessions.get(request.params.id)?.object
+  })
+
+  app.post<WithId>('/_sim/checkout/:id/expire', (request, reply) => {
+    const record = currentSession(ctx, request.params.id)
+    if (record === undefined) return reply.code(404).send(problem('No such session'))
+    if (record.object.status !== 'open') {
+      return reply.code(409).send(problem(`The session is ${record.object.status}`))
+    }
+    record.object.expires_at = ctx.clock.seconds()
+    expireSession(ctx, record, BY_ITSELF)
+    return record.object
+  })
+}
+
+export function problem(message: string) {
+  return { error: { type: 'simulator_control', message } }
+}
+
+/** The address that the page would show filled in. */
+export function knownEmail(ctx: Context, sessionId: string): string | null {
+  const session = ctx.store.sessions.get(sessionId)?.object
+  if (session === undefined) return null
+  const customer = ctx.store.customers.get(String(session.customer))
+  return session.customer_email ?? customer?.object.email ?? null
+}
+
+function countBy<T>(all: Iterable<T>, keyOf: (one: T) => string): Record<string, number> {
+  const counts: Record<string, number> = { total: 0 }
+  for (const one of all) {
+    const key = keyOf(one)
+    counts['total'] = (counts['total'] ?? 0) + 1
+    counts[key] = (counts[key] ?? 0) + 1
+  }
+  return counts
+}
+
+function stateOf(ctx: Context) {
+  const { store } = ctx
+  sweep(ctx)
+  const charges = [...store.charges.values()]
+  const refunds = [...store.refunds.values()].map((record) => record.object)
+  return {
+    clock: { now: ctx.clock.seconds(), offsetSeconds: ctx.clock.offsetMs / 1000 },
+    sessions: countBy(store.sessions.values(), (one) => String(one.object.status)),
+    paymentIntents: countBy(store.paymentIntents.values(), (one) => one.status),
+    charges: {
+      ...countBy(charges, (one) => one.status),
+      amountCaptured: charges.reduce((sum, one) => sum + one.amount_captured, 0),
+      amountRefunded: charges.reduce((sum, one) => sum + one.amount_refunded, 0),
+    },
+    refunds: {
+      ...countBy(refunds, (one) => one.status ?? 'pending'),
+      amount: refunds.filter((one) => one.status !== 'failed').reduce((sum, one) => sum + one.amount, 0),
+    },
+    customers: countBy(store.customers.values(), (one) => (one.deleted ? 'deleted' : 'active')),
+    events: countBy(store.events.values(), (one) => one.snapshot.type),
+    webhooks: { mode: ctx.deliveries.mode, deliveries: ctx.deliveries.counts() },
+    faults: ctx.faults.list(),
+  }
+}

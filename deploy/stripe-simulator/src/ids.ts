@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto'
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** Random letters and digits, as Stripe's object ids use them. */
+export function randomToken(length: number): string {
+  let token = ''
+  while (token.length < length) {
+    for (const byte of randomBytes(length)) {
+      // 248 is the largest multiple of 62 in a byte: values above it would favour the first letters.
+      if (byte < 248 && token.length < length) token += ALPHABET[byte % 62]
+    }
+  }
+  return token
+}
+
+/** Length of the random part, by prefix; the lengths are those of Stripe's own ids. */
+const LENGTHS = {
+  cs_test_a1: 56,
+  pi_3: 23,
+  ch_3: 23,
+  py_3: 23,
+  re_3: 23,
+  txn_3: 23,
+  pm_1: 23,
+  evt_1: 23,
+  evt_test_65: 40,
+  we_1: 23,
+  li_1: 23,
+  price_1: 23,
+  prod_: 14,
+  cus_: 14,
+  req_: 14,
+  whsec_: 32,
+} as const
+
+export type IdPrefix = keyof typeof LENGTHS
+
+/** A new id such as `pi_3…`; never the same twice, not even over restarts. */
+export function newId(prefix: IdPrefix): string {
+  return prefix + randomToken(LENGTHS[prefix])
+}

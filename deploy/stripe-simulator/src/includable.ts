@@ -1,0 +1,11 @@
+import { refundsOf } from './charges.ts'
+import type { Context } from './context.ts'
+import { lineItemsOf } from './sessions.ts'
+
+/** Properties that an object shows only when they are asked for by `expand`. */
+export function includable(ctx: Context, target: Record<string, unknown>, part: string): unknown {
+  const id = String(target['id'])
+  if (target['object'] === 'checkout.session' && part === 'line_items') return lineItemsOf(ctx, id)
+  if (target['object'] === 'charge' && part === 'refunds') return refundsOf(ctx, id)
+  return undefined
+}

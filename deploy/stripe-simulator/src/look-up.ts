@@ -1,0 +1,18 @@
+import { deletedCustomer } from './customers.ts'
+import type { Store } from './store.ts'
+
+/** The object that an id names, as the API shows it, for `expand`. */
+export function lookUp(store: Store, id: string): unknown {
+  const customer = store.customers.get(id)
+  if (customer !== undefined) return customer.deleted ? deletedCustomer(id) : customer.object
+  return (
+    store.sessions.get(id)?.object ??
+    store.paymentIntents.get(id) ??
+    store.paymentMethods.get(id) ??
+    store.charges.get(id) ??
+    store.refunds.get(id)?.object ??
+    store.balanceTransactions.get(id) ??
+    store.products.get(id) ??
+    store.prices.get(id)
+  )
+}

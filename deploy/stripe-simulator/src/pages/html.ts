@@ -1,0 +1,36 @@
+/** Markup with every inserted value escaped, unless it is markup itself. */
+export class Html {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+type Insert = Html | string | number | null | undefined | false | readonly Html[]
+
+export function html(parts: TemplateStringsArray, ...inserts: readonly Insert[]): Html {
+  let text = parts[0] ?? ''
+  for (const [index, insert] of inserts.entries()) {
+    text += render(insert) + (parts[index + 1] ?? '')
+  }
+  return new Html(text)
+}
+
+function render(insert: Insert): string {
+  if (insert === null || insert === undefined || insert === false) return ''
+  if (insert instanceof Html) return insert.text
+  if (Array.isArray(insert)) return insert.map((one: Html) => one.text).join('')
+  return escape(String(insert))
+}
+
+const ENTITIES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+function escape(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
+}

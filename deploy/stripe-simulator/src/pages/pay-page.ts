@@ -1,0 +1,148 @@
+import { grouped, TEST_CARDS } from '../cards.ts'
+import { money } from '../money.ts'
+import type { PayEntry, PayField, PayOutcome } from '../pay.ts'
+import type { LineItem, Session } from '../types.ts'
+import { ROBOT } from './drawings.ts'
+import { html, type Html } from './html.ts'
+import { layout } from './layout.ts'
+
+export interface PayPage {
+  session: Session
+  lineItems: readonly LineItem[]
+  /** Product id to its description. */
+  descriptions: ReadonlyMap<string, string>
+  email: string | null
+  /** What the form without script sent, and how it was answered; card details are never sent back. */
+  entry?: Pick<PayEntry, 'name' | 'email'>
+  refusal?: PayOutcome
+}
+
+export function payPage(page: PayPage): string {
+  const { session } = page
+  const merchant = session.branding_settings?.display_name ?? ''
+  return layout({
+    title: `Pay ${merchant}`,
+    script: true,
+    body: html`<main class="page">
+      ${summary(page, merchant)}
+      <section class="card" aria-labelledby="pay-title">
+        <h2 id="pay-title">Pay by card</h2>
+        ${payForm(page)}
+      </section>
+    </main>`,
+  })
+}
+
+function summary({ session, lineItems, descriptions }: PayPage, merchant: string): Html {
+  const currency = session.currency ?? 'usd'
+  const total = money(session.amount_total ?? 0, currency)
+  return html`<section aria-labelledby="sum-title">
+    <div class="brand">${ROBOT}<span>${merchant}</span></div>
+    ${session.cancel_url !== null && html`<a class="back" href="${session.cancel_url}"><span aria-hidden="true">←</span> Back to ${merchant}</a>`}
+    <h1 id="sum-title"><span class="for small">Pay ${merchant}</span><br /><span class="total">${total}</span></h1>
+    <ul class="items">
+      ${lineItems.map((item) => lineItem(item, descriptions))}
+    </ul>
+    <p class="sum"><span>Total due</span><span class="price">${total}</span></p>
+  </section>`
+}
+
+function lineItem(item: LineItem, descriptions: ReadonlyMap<string, string>): Html {
+  const quantity = item.quantity ?? 1
+  const each = quantity > 1 ? `${quantity} × ${money(item.price.unit_amount ?? 0, item.currency)}` : null
+  const productId = typeof item.price.product === 'string' ? item.price.product : ''
+  return html`<li>
+    <span class="name">${item.description}</span
+    ><span class="price">${money(item.amount_total, item.currency)}</span>
+    ${each !== null && html`<span class="more">${each}</span>`}
+    ${descriptions.has(productId) && html`<span class="more">${descriptions.get(productId)}</span>`}
+  </li>`
+}
+
+function payForm({ session, email, entry, refusal }: PayPage): Html {
+  const total = session.amount_total ?? 0
+  const problem = (field: PayField) => (refusal?.field === field ? refusal.message : '')
+  const typed = entry?.email ?? email ?? ''
+  const isFixed = session.customer_email !== null
+  const submitText = session.custom_text.submit?.message
+  const afterText = session.custom_text.after_submit?.message
+  const verb = session.submit_type === 'book' ? 'Book' : session.submit_type === 'donate' ? 'Donate' : 'Pay'
+  return html`<form id="pay" method="post" action="/c/pay/${session.id}" novalidate>
+    <p id="form-alert" class="alert" role="alert">${refusal?.field === null ? refusal.message : ''}</p>
+    ${field({ name: 'email', label: 'Email', type: 'email', autocomplete: 'email', value: typed, readonly: isFixed, problem: problem('email') })}
+    ${total > 0 && cardFields(problem, entry?.name ?? '')}
+    ${submitText !== undefined && html`<p class="small">${submitText}</p>`}
+    <button type="submit">
+      <span class="spin" aria-hidden="true"></span
+      ><span class="label">${total > 0 ? `${verb} ${money(total, session.currency ?? 'usd')}` : 'Complete order'}</span>
+    </button>
+    ${afterText !== undefined && html`<p class="small">${afterText}</p>`}
+    <p class="small">
+      This page stands in for the payment provider. It takes only the test cards below and keeps no card number. Do not
+      enter a real card.
+    </p>
+  </form>`
+}
+
+function cardFields(problem: (field: PayField) => string, name: string): Html {
+  return html`${field({ name: 'number', label: 'Card number', autocomplete: 'cc-number', inputmode: 'numeric', placeholder: '4242 4242 4242 4242', maxlength: 23, problem: problem('number') })}
+    <div class="pair">
+      ${field({ name: 'expiry', label: 'Expiry date', autocomplete: 'cc-exp', inputmode: 'numeric', placeholder: 'MM / YY', maxlength: 9, problem: problem('expiry') })}
+      ${field({ name: 'cvc', label: 'Security code', autocomplete: 'cc-csc', inputmode: 'numeric', placeholder: 'CVC', maxlength: 4, problem: problem('cvc') })}
+    </div>
+    ${field({ name: 'name', label: 'Name on card', autocomplete: 'cc-name', value: name, maxlength: 256, problem: problem('name') })}
+    ${testCards()}`
+}
+
+interface FieldOptions {
+  name: PayField
+  label: string
+  autocomplete: string
+  problem: string
+  type?: string
+  value?: string
+  inputmode?: string
+  placeholder?: string
+  maxlength?: number
+  readonly?: boolean
+}
+
+function field(options: FieldOptions): Html {
+  const { name, problem } = options
+  return html`<div class="field">
+    <label for="${name}">${options.label}</label>
+    <input
+      id="${name}"
+      name="${name}"
+      type="${options.type ?? 'text'}"
+      value="${options.value ?? ''}"
+      autocomplete="${options.autocomplete}"
+      ${options.inputmode !== undefined && html`inputmode="${options.inputmode}"`}
+      ${options.placeholder !== undefined && html`placeholder="${options.placeholder}"`}
+      ${options.maxlength !== undefined && html`maxlength="${options.maxlength}"`}
+      ${options.readonly === true && html`readonly`}
+      required
+      aria-describedby="${name}-error"
+      ${problem !== '' && html`aria-invalid="true" autofocus`}
+    />
+    <p id="${name}-error" class="error" role="alert">${problem}</p>
+  </div>`
+}
+
+function testCards(): Html {
+  const shown = TEST_CARDS.filter((card) => card.unlisted !== true)
+  return html`<details>
+    <summary>Test cards</summary>
+    <ul class="cards">
+      ${shown.map(
+        (card) =>
+          html`<li>
+            <button type="button" data-card="${grouped(card.number)}">
+              <code>${grouped(card.number)}</code> <span>${card.label}</span>
+            </button>
+          </li>`,
+      )}
+    </ul>
+    <div class="cards"><p>Choose one to fill it in, or type it: any date in the future and any three digits.</p></div>
+  </details>`
+}

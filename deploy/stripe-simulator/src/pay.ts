@@ -1,0 +1,358 @@
+/**
+ * What happens when a parent presses Pay. The page's form and the control API both come through here. Everything up to
+ * the answer runs in one go, so two presses of the button cannot both find the session open: it is charged once.
+ */
+import { checkCard, isProblem, TEST_CARDS, type CardEntry, type Decline, type TestCard } from './cards.ts'
+import { createCharge, settleCharge } from './charges.ts'
+import type { Context } from './context.ts'
+import { emit } from './events.ts'
+import { randomToken } from './ids.ts'
+import { isEmail } from './params.ts'
+import { paymentIntentFor } from './payment-intents.ts'
+import { createBankMethod, createCardMethod, type Payer } from './payment-methods.ts'
+import { currentSession, customerDetails, customerFor } from './sessions.ts'
+import type { SessionRecord } from './store.ts'
+import { BY_ITSELF, type PaymentIntent, type PaymentMethod } from './types.ts'
+
+export interface PayEntry extends CardEntry {
+  name: string
+  email: string
+}
+
+export type PayField = 'email' | 'number' | 'expiry' | 'cvc' | 'name'
+
+export interface PayOutcome {
+  status:
+    | 'paid'
+    /** The session is complete, the money not there yet. */
+    | 'processing'
+    | 'requires_action'
+    | 'declined'
+    /** The form's own checks failed: no payment was tried. */
+    | 'invalid'
+    | 'expired'
+    | 'not_found'
+  /** For the parent to read. */
+  message: string
+  /** Where the browser goes next; null to stay on the form. */
+  redirectUrl: string | null
+  /** The field that the message belongs to. */
+  field: PayField | null
+  code: string | null
+  declineCode: string | null
+}
+
+const EXPIRED = 'This payment page has expired. You have not been charged.'
+const FAILED_AUTHENTICATION: Decline = {
+  code: 'payment_intent_authentication_failure',
+  declineCode: '',
+  message: 'We are unable to authenticate your payment method. Please choose a different payment method and try again.',
+}
+
+function outcome(status: PayOutcome['status'], message: string, more: Partial<PayOutcome> = {}): PayOutcome {
+  return { status, message, redirectUrl: null, field: null, code: null, declineCode: null, ...more }
+}
+
+const NOT_FOUND = outcome('not_found', 'This payment page does not exist. Check the link you were given.')
+
+/** Tries to pay, and after a success waits for the merchant's answer to the webhook, at most ten seconds. */
+export async function payCheckout(ctx: Context, id: string, entry: PayEntry): Promise<PayOutcome> {
+  return await afterWebhook(ctx, id, tryToPay(ctx, id, entry))
+}
+
+/** The parent's answer to the bank's question. */
+export async function answerChallenge(
+  ctx: Context,
+  id: string,
+  challengeId: string,
+  passed: boolean,
+): Promise<PayOutcome> {
+  return await afterWebhook(ctx, id, tryToAnswer(ctx, id, challengeId, passed))
+}
+
+async function afterWebhook(ctx: Context, id: string, result: PayOutcome): Promise<PayOutcome> {
+  if (result.status === 'paid' || result.status === 'processing') {
+    const eventId = ctx.store.sessions.get(id)?.completedEventId
+    if (typeof eventId === 'string') {
+      await ctx.deliveries.firstAnswer(eventId, ctx.settings.redirectWaitMs)
+    }
+  }
+  return result
+}
+
+/** What a session that cannot be paid any more answers; null while it can be. */
+function closedOutcome(record: SessionRecord): PayOutcome | null {
+  const { object: session } = record
+  if (session.status === 'open') return null
+  if (session.status === 'expired') {
+    return outcome('expired', EXPIRED, { redirectUrl: session.cancel_url })
+  }
+  const redirectUrl = successUrl(record)
+  return session.payment_status === 'unpaid'
+    ? outcome('processing', 'Your payment is being processed.', { redirectUrl })
+    : outcome('paid', 'This has been paid.', { redirectUrl })
+}
+
+export function successUrl(record: SessionRecord): string {
+  const { id, success_url: url } = record.object
+  return (url ?? '').replaceAll('{CHECKOUT_SESSION_ID}', id)
+}
+
+function tryToPay(ctx: Context, id: string, entry: PayEntry): PayOutcome {
+  const record = currentSession(ctx, id)
+  if (record === undefined) return NOT_FOUND
+  const closed = closedOutcome(record)
+  if (closed !== null) return closed
+
+  const payer: Payer = { name: entry.name.trim().slice(0, 256), email: entry.email.trim() }
+  if (record.object.customer_email !== null) payer.email = record.object.customer_email
+  if (!isEmail(payer.email)) {
+    return outcome('invalid', 'Enter your e-mail address, like name@example.com.', {
+      field: 'email',
+      code: 'email_invalid',
+    })
+  }
+  if (record.object.amount_total === 0) return completeFree(ctx, record, payer)
+
+  const checked = checkCard(entry, new Date(ctx.clock.ms()))
+  if (isProblem(checked)) {
+    return outcome('invalid', checked.message, { field: checked.field, code: checked.code })
+  }
+  if (payer.name === '') {
+    return outcome('invalid', 'Enter the name on the card.', { field: 'name', code: 'name_missing' })
+  }
+
+  const customer = customerFor(ctx, record.object, payer)
+  const intent = paymentIntentFor(ctx, record, customer)
+  const method = createCardMethod(ctx, checked, payer, customer)
+  // A new try takes the place of a confirmation that was left open.
+  record.challenge = null
+  if (checked.card.authentication === true) {
+    return askForConfirmation(ctx, record, intent, method, payer)
+  }
+  return charge(ctx, record, intent, method, payer, checked.card, false)
+}
+
+function askForConfirmation(
+  ctx: Context,
+  record: SessionRecord,
+  intent: PaymentIntent,
+  method: PaymentMethod,
+  payer: Payer,
+): PayOutcome {
+  const challenge = {
+    id: randomToken(24),
+    paymentMethodId: method.id,
+    last4: method.card?.last4 ?? '',
+    ...payer,
+  }
+  record.challenge = challenge
+  const url = `${ctx.settings.publicUrl}/c/authenticate/${record.object.id}/${challenge.id}`
+  intent.status = 'requires_action'
+  intent.payment_method = method.id
+  intent.last_payment_error = null
+  intent.next_action = {
+    redirect_to_url: { return_url: record.object.url, url },
+    type: 'redirect_to_url',
+  }
+  emit(ctx, 'payment_intent.requires_action', intent, BY_ITSELF)
+  return outcome('requires_action', 'Your bank asks you to confirm this payment.', { redirectUrl: url })
+}
+
+function tryToAnswer(ctx: Context, id: string, challengeId: string, passed: boolean): PayOutcome {
+  const record = currentSession(ctx, id)
+  if (record === undefined) return NOT_FOUND
+  const closed = closedOutcome(record)
+  if (closed !== null) return closed
+
+  const { challenge } = record
+  const method = ctx.store.paymentMethods.get(challenge?.paymentMethodId ?? '')
+  const card = TEST_CARDS.find((one) => one.number.slice(-4) === challenge?.last4)
+  if (challenge?.id !== challengeId || method === undefined || card === undefined) {
+    return outcome('declined', 'This confirmation is no longer valid. Please pay again.', {
+      redirectUrl: record.object.url,
+    })
+  }
+  const payer: Payer = { name: challenge.name, email: challenge.email }
+  const intent = paymentIntentFor(ctx, record, method.customer as string | null)
+  record.challenge = null
+  if (passed) return charge(ctx, record, intent, method, payer, card, true)
+
+  fail(ctx, intent, method, FAILED_AUTHENTICATION, null)
+  return outcome('declined', FAILED_AUTHENTICATION.message, {
+    redirectUrl: record.object.url,
+    code: FAILED_AUTHENTICATION.code,
+  })
+}
+
+function charge(
+  ctx: Context,
+  record: SessionRecord,
+  intent: PaymentIntent,
+  method: PaymentMethod,
+  payer: Payer,
+  card: TestCard,
+  authenticated: boolean,
+): PayOutcome {
+  const { decline } = card
+  const result = decline === undefined ? { status: 'succeeded' as const } : { status: 'failed' as const, decline }
+  const made = createCharge(ctx, intent, method, result, authenticated)
+  intent.latest_charge = made.id
+  intent.next_action = null
+  if (decline !== undefined) {
+    emit(ctx, 'charge.failed', made, BY_ITSELF)
+    fail(ctx, intent, method, decline, made.id)
+    return outcome('declined', decline.message, {
+      redirectUrl: authenticated ? record.object.url : null,
+      field: declinedField(decline),
+      code: decline.code,
+      declineCode: decline.declineCode,
+    })
+  }
+  emit(ctx, 'charge.succeeded', made, BY_ITSELF)
+  succeed(ctx, intent, method)
+  complete(ctx, record, payer, 'paid')
+  return outcome('paid', 'Payment successful.', { redirectUrl: successUrl(record) })
+}
+
+function declinedField(decline: Decline): PayField {
+  if (decline.code === 'expired_card') return 'expiry'
+  return decline.code === 'incorrect_cvc' ? 'cvc' : 'number'
+}
+
+function succeed(ctx: Context, intent: PaymentIntent, method: PaymentMethod): void {
+  intent.status = 'succeeded'
+  intent.amount_received = intent.amount
+  intent.payment_method = method.id
+  intent.last_payment_error = null
+  intent.processing = null
+  emit(ctx, 'payment_intent.succeeded', intent, BY_ITSELF)
+}
+
+function fail(
+  ctx: Context,
+  intent: PaymentIntent,
+  method: PaymentMethod,
+  decline: Decline,
+  chargeId: string | null,
+): void {
+  intent.status = 'requires_payment_method'
+  intent.payment_method = null
+  intent.next_action = null
+  intent.processing = null
+  intent.last_payment_error = {
+    ...(chargeId === null ? {} : { charge: chargeId }),
+    code: decline.code,
+    ...(decline.declineCode === '' ? {} : { decline_code: decline.declineCode }),
+    doc_url: `https://stripe.com/docs/error-codes/${decline.code.replaceAll('_', '-')}`,
+    message: decline.message,
+    payment_method: structuredClone(method),
+    type: chargeId === null ? 'invalid_request_error' : 'card_error',
+  }
+  emit(ctx, 'payment_intent.payment_failed', intent, BY_ITSELF)
+}
+
+function complete(
+  ctx: Context,
+  record: SessionRecord,
+  payer: Payer,
+  paymentStatus: 'paid' | 'unpaid' | 'no_payment_required',
+): void {
+  const session = record.object
+  session.status = 'complete'
+  session.payment_status = paymentStatus
+  session.url = null
+  session.customer_details = customerDetails(payer.email, payer.name === '' ? null : payer.name)
+  record.completedEventId = emit(ctx, 'checkout.session.completed', session, BY_ITSELF).id
+}
+
+function completeFree(ctx: Context, record: SessionRecord, payer: Payer): PayOutcome {
+  customerFor(ctx, record.object, payer)
+  complete(ctx, record, payer, 'no_payment_required')
+  return outcome('paid', 'Nothing to pay.', { redirectUrl: successUrl(record) })
+}
+
+/**
+ * A payment by bank debit: the session is complete at once and unpaid, and the money comes, or does not, later.
+ * `settlement` says when by itself; null leaves it to `settleAsync`.
+ */
+export function completeAsync(
+  ctx: Context,
+  id: string,
+  settlement: { afterSeconds: number; outcome: 'succeeded' | 'failed' } | null,
+): PayOutcome {
+  const record = currentSession(ctx, id)
+  if (record === undefined) return NOT_FOUND
+  const closed = closedOutcome(record)
+  if (closed !== null) return closed
+
+  const payer: Payer = {
+    name: 'Test Parent',
+    email: record.object.customer_email ?? 'parent@example.com',
+  }
+  const customer = customerFor(ctx, record.object, payer)
+  const intent = paymentIntentFor(ctx, record, customer)
+  const method = createBankMethod(ctx, payer, customer)
+  const made = createCharge(ctx, intent, method, { status: 'pending' }, false)
+  record.challenge = null
+  record.object.payment_method_types = ['card', 'us_bank_account']
+  intent.payment_method_types = ['card', 'us_bank_account']
+  intent.status = 'processing'
+  intent.payment_method = method.id
+  intent.latest_charge = made.id
+  intent.last_payment_error = null
+  intent.next_action = null
+  emit(ctx, 'charge.pending', made, BY_ITSELF)
+  emit(ctx, 'payment_intent.processing', intent, BY_ITSELF)
+  complete(ctx, record, payer, 'unpaid')
+  if (settlement !== null) {
+    record.settlement = {
+      at: ctx.clock.seconds() + settlement.afterSeconds,
+      outcome: settlement.outcome,
+    }
+    settleDuePayments(ctx)
+  }
+  return outcome('processing', 'Your payment is being processed.', { redirectUrl: successUrl(record) })
+}
+
+/** Ends an asynchronous payment now; false if the session has none that is waiting. */
+export function settleAsync(ctx: Context, id: string, result: 'succeeded' | 'failed'): boolean {
+  const record = ctx.store.sessions.get(id)
+  const session = record?.object
+  if (session?.status !== 'complete' || session.payment_status !== 'unpaid') return false
+  const intent = ctx.store.paymentIntents.get(String(session.payment_intent))
+  const made = ctx.store.charges.get(String(intent?.latest_charge))
+  const method = ctx.store.paymentMethods.get(String(intent?.payment_method))
+  if (record === undefined || intent === undefined || made === undefined || method === undefined) {
+    return false
+  }
+  record.settlement = null
+  if (result === 'succeeded') {
+    settleCharge(ctx, made, { status: 'succeeded' })
+    emit(ctx, 'charge.succeeded', made, BY_ITSELF)
+    succeed(ctx, intent, method)
+    session.payment_status = 'paid'
+    emit(ctx, 'checkout.session.async_payment_succeeded', session, BY_ITSELF)
+    return true
+  }
+  const decline: Decline = {
+    code: 'payment_method_bank_account_closed',
+    declineCode: 'generic_decline',
+    message: 'The bank account could not be debited.',
+  }
+  settleCharge(ctx, made, { status: 'failed', decline })
+  emit(ctx, 'charge.failed', made, BY_ITSELF)
+  fail(ctx, intent, method, decline, made.id)
+  emit(ctx, 'checkout.session.async_payment_failed', session, BY_ITSELF)
+  return true
+}
+
+export function settleDuePayments(ctx: Context): void {
+  const now = ctx.clock.seconds()
+  for (const record of ctx.store.sessions.values()) {
+    const { settlement } = record
+    if (settlement !== null && settlement.at <= now) {
+      settleAsync(ctx, record.object.id, settlement.outcome)
+    }
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * The objects as they travel over the wire. They are the SDK's own types (types only: nothing of the SDK runs here),
+ * so that the compiler rejects an object that lacks a required key. Where the SDK turns a wire value into a class of its
+ * own, the wire's type is put back.
+ */
+import type Stripe from 'stripe'
+
+export type Session = Omit<Stripe.Checkout.Session, 'line_items'>
+export type PaymentIntent = Stripe.PaymentIntent
+export type PaymentMethod = Stripe.PaymentMethod
+export type Charge = Stripe.Charge
+export type Refund = Stripe.Refund
+export type Customer = Stripe.Customer
+export type Product = Stripe.Product
+export type BalanceTransaction = Stripe.BalanceTransaction
+export type WebhookEndpoint = Stripe.WebhookEndpoint
+
+/** On the wire `unit_amount_decimal` is a string; the SDK makes a Decimal of it. */
+export type Price = Omit<Stripe.Price, 'unit_amount_decimal'> & {
+  unit_amount_decimal: string | null
+}
+export type LineItem = Omit<Stripe.LineItem, 'price'> & { price: Price }
+
+/** A snapshot event: it carries the object as it was when the event happened. */
+export type SnapshotEvent = Omit<Stripe.EventBase, 'data' | 'type'> & {
+  type: string
+  data: { object: { id: string; object: string }; previous_attributes?: Record<string, unknown> }
+}
+
+/** A thin event: it names the object and leaves fetching it to the receiver. */
+export type ThinEvent = Omit<Stripe.V2.Core.EventBase, 'context'> & {
+  related_object: { id: string; type: string; url: string }
+}
+
+export type Metadata = Record<string, string>
+
+/** What made an event happen: an API request, or nothing but time or the parent's own click. */
+export interface Cause {
+  requestId: string | null
+  idempotencyKey: string | null
+}
+
+export const BY_ITSELF: Cause = { requestId: null, idempotencyKey: null }

@@ -1,0 +1,173 @@
+import { API_VERSION } from './api-versions.ts'
+import type { Context } from './context.ts'
+import { invalidRequest, noSuch } from './errors.ts'
+import { newId } from './ids.ts'
+import { page } from './lists.ts'
+import {
+  boolean,
+  clearable,
+  expandParam,
+  httpUrl,
+  list,
+  listParams,
+  mergeMetadata,
+  metadata,
+  notSimulated,
+  optional,
+  string,
+  type Decoder,
+} from './params.ts'
+import { del, get, post, type Routes } from './routes.ts'
+import { newestFirst, type EndpointRecord, type Store } from './store.ts'
+
+/** A webhook endpoint that is given at start, beside those that the API makes. */
+export interface ConfiguredWebhook {
+  url: string
+  /** One signing secret, or several while one is being rolled: the newest first. */
+  secret: string | readonly string[]
+  /** Event types, `*` (the default) or a group such as `charge.*`. */
+  enabled_events?: readonly string[]
+  /** Snapshots are shaped for this version. Default: the version of the API here. */
+  api_version?: string
+  /** Which kind of event is sent. Default: `snapshot`. */
+  payload?: 'snapshot' | 'thin'
+}
+
+/** Puts the configured endpoints in place of the last start's; the same address keeps its id. */
+export function configureEndpoints(store: Store, webhooks: readonly ConfiguredWebhook[], now: number): void {
+  const old = [...store.endpoints.values()].filter((record) => record.configured)
+  for (const record of old) store.endpoints.delete(record.object.id)
+  for (const webhook of webhooks) {
+    const known = old.find((record) => record.object.url === webhook.url)
+    const record: EndpointRecord = {
+      object: {
+        id: known?.object.id ?? newId('we_1'),
+        object: 'webhook_endpoint',
+        api_version: webhook.api_version ?? API_VERSION,
+        application: null,
+        created: known?.object.created ?? now,
+        description: 'Configured at start',
+        enabled_events: [...(webhook.enabled_events ?? ['*'])],
+        livemode: false,
+        metadata: {},
+        status: 'enabled',
+        url: webhook.url,
+      },
+      secrets: typeof webhook.secret === 'string' ? [webhook.secret] : [...webhook.secret],
+      payload: webhook.payload ?? 'snapshot',
+      configured: true,
+    }
+    store.endpoints.set(record.object.id, record)
+  }
+  store.changed()
+}
+
+const eventName: Decoder<string> = (value, param) => {
+  const name = string(100)(value, param)
+  if (name !== '*' && !/^[a-z0-9_]+(\.[a-z0-9_]+)+$/.test(name)) {
+    throw invalidRequest(`Invalid ${param}: ${name} is not an event type.`, { param })
+  }
+  return name
+}
+
+const apiVersion: Decoder<string> = (value, param) => {
+  const version = string(60)(value, param)
+  if (!/^\d{4}-\d{2}-\d{2}(\.[a-z]+)?$/.test(version)) {
+    throw invalidRequest(`Invalid API version: ${version}`, { param })
+  }
+  return version
+}
+
+function existing(ctx: Context, id: string): EndpointRecord {
+  const record = ctx.store.endpoints.get(id)
+  if (record === undefined) throw noSuch('webhook endpoint', id, 'webhook_endpoint')
+  return record
+}
+
+export const webhookEndpointRoutes: Routes = (route) => {
+  route(
+    post(
+      '/v1/webhook_endpoints',
+      {
+        ...expandParam,
+        api_version: optional(apiVersion),
+        connect: notSimulated('false'),
+        description: optional(clearable(string())),
+        enabled_events: list(eventName, 500),
+        metadata: optional(metadata()),
+        url: httpUrl(),
+      },
+      (ctx, params) => {
+        const secret = newId('whsec_')
+        const record: EndpointRecord = {
+          object: {
+            id: newId('we_1'),
+            object: 'webhook_endpoint',
+            api_version: params.api_version ?? API_VERSION,
+            application: null,
+            created: ctx.clock.seconds(),
+            description: params.description ?? null,
+            enabled_events: params.enabled_events,
+            livemode: false,
+            metadata: mergeMetadata({}, params.metadata ?? {}),
+            status: 'enabled',
+            url: params.url,
+          },
+          secrets: [secret],
+          payload: 'snapshot',
+          configured: false,
+        }
+        ctx.store.endpoints.set(record.object.id, record)
+        ctx.store.changed()
+        // The secret is shown this once, as Stripe does.
+        return { ...record.object, secret }
+      },
+    ),
+  )
+
+  route(
+    get('/v1/webhook_endpoints', listParams, (ctx, paging) =>
+      page(
+        newestFirst(ctx.store.endpoints).map((record) => record.object),
+        paging,
+        '/v1/webhook_endpoints',
+        'webhook endpoint',
+      ),
+    ),
+  )
+
+  route(get('/v1/webhook_endpoints/:id', expandParam, (ctx, _params, { id }) => existing(ctx, id).object))
+
+  route(
+    post(
+      '/v1/webhook_endpoints/:id',
+      {
+        ...expandParam,
+        description: optional(clearable(string())),
+        disabled: optional(boolean()),
+        enabled_events: optional(list(eventName, 500)),
+        metadata: optional(metadata()),
+        url: optional(httpUrl()),
+      },
+      (ctx, params, { id }) => {
+        const endpoint = existing(ctx, id).object
+        if (params.description !== undefined) endpoint.description = params.description
+        if (params.disabled !== undefined) endpoint.status = params.disabled ? 'disabled' : 'enabled'
+        if (params.enabled_events !== undefined) endpoint.enabled_events = params.enabled_events
+        if (params.url !== undefined) endpoint.url = params.url
+        endpoint.metadata = mergeMetadata(endpoint.metadata, params.metadata ?? {})
+        ctx.store.changed()
+        return endpoint
+      },
+    ),
+  )
+
+  route(
+    del('/v1/webhook_endpoints/:id', expandParam, (ctx, _params, { id }) => {
+      existing(ctx, id)
+      ctx.store.endpoints.delete(id)
+      ctx.store.changed()
+      return { id, object: 'webhook_endpoint', deleted: true }
+    }),
+  )
+}
