@@ -45,7 +45,6 @@ export interface Bus {
 }
 
 const day = 24 * 60 * 60 * 1000
-const ackWaitMs = 30_000
 
 async function ensureStreams(connection: NatsConnection, replicas: number): Promise<void> {
   const manager = await connection.jetstreamManager()
@@ -64,11 +63,22 @@ async function ensureStreams(connection: NatsConnection, replicas: number): Prom
   }
 }
 
+export interface BusOptions {
+  url: string
+  /** Copies of each stream. */
+  replicas: number
+  /** The process's name, for the broker's own lists. */
+  name: string
+  /** After how long a delivery that is not answered is made again. */
+  ackWaitMs: number
+  log: Logger
+}
+
 /**
  * Connects to the broker and makes sure that the streams of all services exist. Waits for a broker that is not there
  * yet, and reconnects for as long as the process runs.
  */
-export async function connectBus(options: { url: string; replicas: number; name: string; log: Logger }): Promise<Bus> {
+export async function connectBus(options: BusOptions): Promise<Bus> {
   const { log } = options
   const connection = await connect({
     servers: options.url.split(','),
@@ -119,13 +129,14 @@ export async function connectBus(options: { url: string; replicas: number; name:
       durable_name: durable,
       filter_subject: subject,
       ack_policy: AckPolicy.Explicit,
-      ack_wait: nanos(ackWaitMs),
+      ack_wait: nanos(options.ackWaitMs),
       deliver_policy: DeliverPolicy.All,
       max_deliver: -1,
       max_ack_pending: 1000,
     }
     const known = await manager.consumers.info(stream, durable).catch(() => undefined)
     if (!known) await manager.consumers.add(stream, config)
+    else if (known.config.ack_wait !== config.ack_wait) await manager.consumers.update(stream, durable, config)
     const consumer = await jetstream.consumers.get(stream, durable)
     while (!stopped()) {
       const messages = await consumer.fetch({ max_messages: 20, expires: 10_000, idle_heartbeat: 2_000 })

@@ -22,6 +22,8 @@ const baseShape = {
     .default('200,1000,5000,15000,30000,60000,120000')
     .transform((list) => list.split(',').map(Number))
     .pipe(z.array(z.number().int().min(0))),
+  /** Milliseconds after which an event whose handler says nothing, having crashed perhaps, is delivered again. */
+  CONSUMER_ACK_WAIT_MS: z.coerce.number().int().min(100).default(30_000),
   /** What proxies stand in front: `false`, `true`, a number of hops, or addresses. Their `X-Forwarded-For` is believed. */
   TRUST_PROXY: z
     .string()

@@ -4,6 +4,7 @@ import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import { migrate } from 'drizzle-orm/postgres-js/migrator'
 import postgres from 'postgres'
 import type { DatabaseConfig } from './config.ts'
+import { isConnectionError } from './errors.ts'
 import type { Logger } from './telemetry.ts'
 
 /** `$client` is for the one statement that must be fast: what is written with its template is prepared once a connection. */
@@ -50,24 +51,36 @@ export async function wake(tx: Transaction | Database, job: string): Promise<voi
 
 const runtimeMigrations = fileURLToPath(new URL('../migrations', import.meta.url))
 
+/** How long a service waits for a database that is still starting. */
+const patienceMs = 60_000
+
 /**
  * Brings the database up to date, the runtime's own tables first, and then seeds it. Processes that start at once wait
- * for each other under an advisory lock.
+ * for each other under an advisory lock; a database that is not there yet is waited for.
  */
 export async function prepareDatabase(
   config: DatabaseConfig,
   migrations: string,
+  log: Logger,
   seed?: (db: Database) => Promise<void>,
 ): Promise<void> {
-  const client = postgres(config.DATABASE_URL, { max: 1, onnotice: () => {} })
-  try {
-    const db = drizzle(client)
-    await db.execute(sql`select pg_advisory_lock(hashtext('prepare'))`)
-    await migrate(db, { migrationsFolder: runtimeMigrations, migrationsTable: 'runtime' })
-    await migrate(db, { migrationsFolder: migrations, migrationsTable: 'service' })
-    await seed?.(db)
-  } finally {
-    await client.end({ timeout: 5 })
+  const deadline = performance.now() + patienceMs
+  for (;;) {
+    const client = postgres(config.DATABASE_URL, { max: 1, onnotice: () => {} })
+    try {
+      const db = drizzle(client)
+      await db.execute(sql`select pg_advisory_lock(hashtext('prepare'))`)
+      await migrate(db, { migrationsFolder: runtimeMigrations, migrationsTable: 'runtime' })
+      await migrate(db, { migrationsFolder: migrations, migrationsTable: 'service' })
+      await seed?.(db)
+      return
+    } catch (error) {
+      if (!isConnectionError(error) || performance.now() > deadline) throw error
+      log.warn({ err: error }, 'waiting for the database')
+      await new Promise((resolve) => setTimeout(resolve, 500))
+    } finally {
+      await client.end({ timeout: 5 })
+    }
   }
 }
 

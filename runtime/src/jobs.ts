@@ -3,7 +3,7 @@ import type { Context } from './service.ts'
 /** Work that a service does by itself: every so often, and whenever a committed transaction wakes it by name. */
 export interface Job<Config> {
   name: string
-  everyMs: number
+  everyMs: number | ((config: Context<Config>['config']) => number)
   /** Runs in one process at a time. Must be safe to be killed anywhere in it and to be run again. */
   run(context: Context<Config>): Promise<void>
 }

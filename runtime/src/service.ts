@@ -73,10 +73,16 @@ export async function startService<Config>(
   if (service.migrations !== undefined) {
     const databaseConfig = readDatabaseConfig(env)
     const seed = service.seed?.bind(service)
-    await prepareDatabase(databaseConfig, service.migrations, seed && ((db) => seed(db, clock)))
+    await prepareDatabase(databaseConfig, service.migrations, log, seed && ((db) => seed(db, clock)))
     connection = connect(databaseConfig, service.name, log)
   }
-  const bus = await connectBus({ url: config.NATS_URL, replicas: config.NATS_REPLICAS, name: service.name, log })
+  const bus = await connectBus({
+    url: config.NATS_URL,
+    replicas: config.NATS_REPLICAS,
+    name: service.name,
+    ackWaitMs: config.CONSUMER_ACK_WAIT_MS,
+    log,
+  })
   const context: Context<Config> = {
     name: service.name,
     config,
@@ -132,7 +138,8 @@ export async function startService<Config>(
         metrics.jobRuns.inc({ job: job.name, outcome: 'failed' })
         log.error({ err: error, job: job.name }, 'job failed and will run again')
       }
-      loops.set(job.name, startLoop(job.everyMs, run, failed))
+      const everyMs = typeof job.everyMs === 'number' ? job.everyMs : job.everyMs(config)
+      loops.set(job.name, startLoop(everyMs, run, failed))
     }
     await connection.listen((name) => {
       if (name === undefined) for (const loop of loops.values()) loop.wake()

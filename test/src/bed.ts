@@ -14,7 +14,10 @@ import { testNats } from './infrastructure.ts'
  * Calls `check` until it answers something truthy without throwing, and answers that.
  * @throws what the last call threw, once `timeoutMs` is over.
  */
-export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = 10_000): Promise<Exclude<T, undefined | false | null | 0 | ''>> {
+export async function eventually<T>(
+  check: () => T | Promise<T>,
+  timeoutMs = 10_000,
+): Promise<Exclude<T, undefined | false | null | 0 | ''>> {
   const deadline = performance.now() + timeoutMs
   for (;;) {
     let problem: unknown
@@ -41,7 +44,11 @@ export class TestBus {
   }
 
   /** Publishes an event of its own making, or, given an envelope, exactly that one again. */
-  async publish<Data>(definition: EventDefinition<string, Data>, subject: string, data: NoInfer<Data>): Promise<CloudEvent<string, Data>> {
+  async publish<Data>(
+    definition: EventDefinition<string, Data>,
+    subject: string,
+    data: NoInfer<Data>,
+  ): Promise<CloudEvent<string, Data>> {
     const event = newEvent(definition, subject, data)
     await this.#bus.publish([event])
     return event
@@ -58,12 +65,21 @@ export class TestBus {
   }
 
   /** The events of that definition that have passed so far, each delivery of it. */
-  all<Data>(definition: EventDefinition<string, Data>, where: (data: Data) => boolean = () => true): CloudEvent<string, Data>[] {
-    return (this.#events as CloudEvent<string, Data>[]).filter((event) => event.type === definition.type && where(event.data))
+  all<Data>(
+    definition: EventDefinition<string, Data>,
+    where: (data: Data) => boolean = () => true,
+  ): CloudEvent<string, Data>[] {
+    return (this.#events as CloudEvent<string, Data>[]).filter(
+      (event) => event.type === definition.type && where(event.data),
+    )
   }
 
   /** Waits for an event. */
-  async seen<Data>(definition: EventDefinition<string, Data>, where: (data: Data) => boolean = () => true, timeoutMs?: number): Promise<CloudEvent<string, Data>> {
+  async seen<Data>(
+    definition: EventDefinition<string, Data>,
+    where: (data: Data) => boolean = () => true,
+    timeoutMs?: number,
+  ): Promise<CloudEvent<string, Data>> {
     return eventually(() => this.all(definition, where)[0], timeoutMs)
   }
 }
@@ -78,14 +94,17 @@ export interface TestBed {
    * Starts a service on a free port. Without `DATABASE_URL` in `env` it gets a new database; with the URL of another
    * instance it becomes a second process of the same service.
    */
-  start<Config>(service: Service<Config>, env?: Record<string, string>): Promise<RunningService<Config> & { databaseUrl: string }>
+  start<Config>(
+    service: Service<Config>,
+    env?: Record<string, string>,
+  ): Promise<RunningService<Config> & { databaseUrl: string }>
   stop(): Promise<void>
 }
 
 export async function testBed(): Promise<TestBed> {
   const nats = await testNats()
   const log = createLogger('test', 'silent')
-  const bus = await connectBus({ url: nats.url, replicas: 1, name: 'test', log })
+  const bus = await connectBus({ url: nats.url, replicas: 1, name: 'test', ackWaitMs: 30_000, log })
   const events: CloudEvent[] = []
   bus.watch(['>'], (event) => {
     if (typeof event === 'object' && event !== null && 'specversion' in event) events.push(event)

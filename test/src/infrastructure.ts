@@ -13,7 +13,10 @@ async function scratchDir(name: string): Promise<string> {
   return mkdtemp(join(tmpdir(), `robokids-${name}-`))
 }
 
-async function localServer(name: string, start: (dataDir: string, port: number) => Promise<LocalServer>): Promise<LocalServer> {
+async function localServer(
+  name: string,
+  start: (dataDir: string, port: number) => Promise<LocalServer>,
+): Promise<LocalServer> {
   const dataDir = await scratchDir(name)
   const server = await start(dataDir, await freePort())
   return {
@@ -26,13 +29,23 @@ async function localServer(name: string, start: (dataDir: string, port: number) 
 }
 
 /** A container on a fixed host port, so that it can be killed and come back at the same address with the same data. */
-async function container(image: string, command: string[], inner: number, env: Record<string, string>, url: (port: number) => string): Promise<LocalServer> {
+async function container(
+  image: string,
+  command: string[],
+  inner: number,
+  env: Record<string, string>,
+  url: (port: number) => string,
+): Promise<LocalServer> {
   const port = await freePort()
   const started = await new GenericContainer(image)
     .withCommand(command)
     .withEnvironment(env)
     .withExposedPorts({ container: inner, host: port })
-    .withWaitStrategy(image.startsWith('postgres') ? Wait.forLogMessage(/database system is ready to accept connections/, 1) : Wait.forListeningPorts())
+    .withWaitStrategy(
+      image.startsWith('postgres')
+        ? Wait.forLogMessage(/database system is ready to accept connections/, 1)
+        : Wait.forListeningPorts(),
+    )
     .withAutoRemove(false)
     .start()
   return {

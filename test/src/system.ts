@@ -1,0 +1,251 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  classesViewSchema,
+  registerAnswerSchema,
+  registrationViewSchema,
+  type RegisterBody,
+  type RegistrationView,
+} from '@robokids/contracts/bff'
+import { startMailbox } from '@robokids/local/mailbox'
+import { ensureDatabase } from '@robokids/local/postgres'
+import { freePort, until, type LocalServer } from '@robokids/local/processes'
+import { readSettings, root, serviceEnvironment, webhookSecret, type ServiceName } from '@robokids/local/settings'
+import postgres from 'postgres'
+import { v7 as uuidv7 } from 'uuid'
+import { inject } from 'vitest'
+import { createSimulator, type Simulator } from '../../deploy/stripe-simulator/src/app.ts'
+import { eventually } from './bed.ts'
+import './global-setup.ts'
+import { testNats } from './infrastructure.ts'
+
+/** One service in a process of its own, which can be killed as a crash would kill it. */
+export interface ServiceProcess {
+  url: string
+  start(): Promise<void>
+  /** SIGKILL */
+  kill(): Promise<void>
+  /** SIGTERM: lets it finish. */
+  stop(): Promise<void>
+  /** What it printed so far. */
+  output(): string
+}
+
+export interface Mail {
+  id: string
+  subject: string
+  to: { address: string; name: string }[]
+  text: string
+  html: string
+  attachments?: { generatedFileName: string; contentType: string }[]
+}
+
+/** The whole system, every process on its own, beside a simulator and a mailbox. */
+export interface System {
+  siteUrl: string
+  simulator: Simulator
+  nats: LocalServer
+  mailbox: LocalServer
+  processes: Record<ServiceName, ServiceProcess>
+  databaseUrls: Record<Exclude<ServiceName, 'bff'>, string>
+  /** A second process of a service: same database, other port. */
+  another(service: ServiceName, env?: Record<string, string>): Promise<ServiceProcess>
+  /** A connection to a service's database, to hold locks and to look. */
+  sql(service: Exclude<ServiceName, 'bff'>): postgres.Sql
+  post(path: string, body: unknown, siteUrl?: string): Promise<{ status: number; body: unknown }>
+  /** Registers a family. Every call is another family unless it is told an id. */
+  register(differences?: Partial<RegisterBody>): Promise<{ registrationId: string; checkoutUrl: string }>
+  /** Pays what a registration owes on the simulator's page. */
+  pay(checkoutUrl: string, card?: string): Promise<{ status: string; message?: string | null }>
+  state(registrationId: string): Promise<RegistrationView>
+  /** Waits until a registration has that status. */
+  reaches(registrationId: string, status: RegistrationView['status'], timeoutMs?: number): Promise<RegistrationView>
+  /** The mails that came for an address. */
+  mailsTo(address: string): Promise<Mail[]>
+  /** The open dates of a level, soonest first. */
+  openDates(classType?: string): Promise<{ date: string; seatsLeft: number }[]>
+  stop(): Promise<void>
+}
+
+function serviceProcess(name: ServiceName, env: Record<string, string>): ServiceProcess {
+  const url = `http://127.0.0.1:${env['PORT']}`
+  const program = join(root, name === 'bff' ? 'bff' : `services/${name}`, 'src/main.ts')
+  let child: ChildProcess | undefined
+  let printed = ''
+  async function end(signal: NodeJS.Signals) {
+    const ending = child
+    child = undefined
+    if (!ending || ending.exitCode !== null || ending.signalCode !== null) return
+    const exited = once(ending, 'exit')
+    ending.kill(signal)
+    await exited
+  }
+  return {
+    url,
+    output: () => printed,
+    kill: () => end('SIGKILL'),
+    stop: () => end('SIGTERM'),
+    async start() {
+      const started = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+      child = started
+      const keep = (chunk: Buffer) => {
+        printed += chunk.toString()
+      }
+      started.stdout.on('data', keep)
+      started.stderr.on('data', keep)
+      const ready = async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.ok === true
+      await until(ready, name, { process: started, output: () => printed })
+    },
+  }
+}
+
+/**
+ * Starts the system.
+ * @param settings extra environment for a service, by its name, or for all of them under `all`.
+ */
+export async function startSystem(
+  settings: Partial<Record<ServiceName | 'all', Record<string, string>>> = {},
+): Promise<System> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'robokids-system-'))
+  const names = [
+    'PORT',
+    'ENROLLMENT_PORT',
+    'BILLING_PORT',
+    'NOTIFICATIONS_PORT',
+    'STRIPE_SIMULATOR_PORT',
+    'MAILBOX_PORT',
+    'SMTP_PORT',
+  ]
+  const ports: Record<string, string> = {}
+  for (const name of names) ports[name] = String(await freePort())
+  const local = readSettings({ ...ports, DATA_DIR: dataDir, LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'warn' })
+
+  const [nats, mailbox] = await Promise.all([
+    testNats(),
+    startMailbox({ dataDir: join(dataDir, 'mail'), port: local.MAILBOX_PORT, smtpPort: local.SMTP_PORT }),
+  ])
+  const tag = uuidv7().replaceAll('-', '')
+  const database = (name: string) => ensureDatabase(inject('postgresUrl'), `${name}_${tag}`)
+  const databaseUrls = {
+    enrollment: await database('enrollment'),
+    billing: await database('billing'),
+    notifications: await database('notifications'),
+  }
+  const siteUrl = `http://localhost:${local.PORT}`
+  const simulator = await createSimulator({
+    port: local.STRIPE_SIMULATOR_PORT,
+    webhooks: [{ url: `${siteUrl}/webhooks/stripe`, secret: webhookSecret }],
+    retryDelaysMs: [100, 200, 400, 800, 1600, 3200, 6400],
+    redirectWaitMs: 2_000,
+  })
+
+  const base = serviceEnvironment(local, nats.url, (name) => databaseUrls[name as keyof typeof databaseUrls])
+  const quick = {
+    CONSUMER_RETRY_DELAYS: '50,100,200,400,800,1600,3200,6400',
+    CONSUMER_ACK_WAIT_MS: '3000',
+    WEB_DIST: '',
+  }
+  const environment = (name: ServiceName, extra: Record<string, string> = {}) => ({
+    ...base[name],
+    ...quick,
+    ...settings.all,
+    ...settings[name],
+    ...extra,
+  })
+  const processes = {
+    enrollment: serviceProcess('enrollment', environment('enrollment')),
+    billing: serviceProcess('billing', environment('billing')),
+    notifications: serviceProcess('notifications', environment('notifications')),
+    bff: serviceProcess('bff', environment('bff')),
+  }
+  await Promise.all(Object.values(processes).map((one) => one.start()))
+
+  const others: ServiceProcess[] = []
+  const connections: postgres.Sql[] = []
+  const headers = { 'content-type': 'application/json', 'x-api-key': 'robokids-web', origin: siteUrl }
+
+  const system: System = {
+    siteUrl,
+    simulator,
+    nats,
+    mailbox,
+    processes,
+    databaseUrls,
+    async another(service, env = {}) {
+      const second = serviceProcess(service, environment(service, { ...env, PORT: String(await freePort()) }))
+      others.push(second)
+      await second.start()
+      return second
+    },
+    sql(service) {
+      const connection = postgres(databaseUrls[service], { max: 4, onnotice: () => {} })
+      connections.push(connection)
+      return connection
+    },
+    async post(path, body, site = siteUrl) {
+      const answer = await fetch(site + path, { method: 'POST', headers, body: JSON.stringify(body) })
+      return { status: answer.status, body: await answer.json() }
+    },
+    async register(differences = {}) {
+      const startDate = differences.startDate ?? (await system.openDates(differences.classType))[0]?.date
+      const body = {
+        id: uuidv7(),
+        guardianName: 'Maren Holt',
+        childName: 'Ivo',
+        childAge: 9,
+        email: 'maren.holt@example.com',
+        addressLine1: '14 Alder Way',
+        addressLine2: '',
+        city: 'San Mateo',
+        state: 'CA',
+        zipCode: '94401',
+        classType: 'basic',
+        startDate,
+        ...differences,
+      }
+      const answer = await system.post('/api/registrations', body)
+      if (answer.status !== 200)
+        throw new Error(`registration was answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+      return registerAnswerSchema.parse(answer.body)
+    },
+    async pay(checkoutUrl, card = '4242424242424242') {
+      const sessionId = new URL(checkoutUrl).pathname.split('/').at(-1)
+      const answer = await fetch(`${simulator.url}/_sim/checkout/${sessionId}/pay`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ card }),
+      })
+      return (await answer.json()) as { status: string; message?: string | null }
+    },
+    async state(registrationId) {
+      const answer = await fetch(`${siteUrl}/api/registrations/${registrationId}`)
+      return registrationViewSchema.parse(await answer.json())
+    },
+    reaches: (registrationId, status, timeoutMs) =>
+      eventually(async () => {
+        const view = await system.state(registrationId)
+        if (view.status !== status)
+          throw new Error(`${registrationId} is ${view.status}, not ${status}: ${JSON.stringify(view.checkout)}`)
+        return view
+      }, timeoutMs),
+    async mailsTo(address) {
+      const mails = (await (await fetch(`${mailbox.url}/email`)).json()) as Mail[]
+      return mails.filter((mail) => mail.to.some((recipient) => recipient.address === address))
+    },
+    async openDates(classType = 'basic') {
+      const view = classesViewSchema.parse(await (await fetch(`${siteUrl}/api/classes`)).json())
+      return view.levels.find((level) => level.classType === classType)?.sessions ?? []
+    },
+    async stop() {
+      await Promise.all(connections.map((connection) => connection.end({ timeout: 1 })))
+      await Promise.all([...Object.values(processes), ...others].map((one) => one.stop()))
+      await simulator.stop()
+      await Promise.all([mailbox.stop(), nats.stop()])
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+  return system
+}
