@@ -20,7 +20,9 @@ export const classesViewSchema = z.object({
 export type ClassesView = z.infer<typeof classesViewSchema>
 
 /** `POST /api/registrations`: the specified fields; `id` and `siblings` are ours and optional. */
-export const registerBodySchema = registrationRequestSchema.extend({ id: registrationRequestSchema.shape.id.optional() })
+export const registerBodySchema = registrationRequestSchema.extend({
+  id: registrationRequestSchema.shape.id.optional(),
+})
 export type RegisterBody = z.input<typeof registerBodySchema>
 
 /** The answer to `POST /api/registrations` and `POST /api/registrations/:reference/checkout`. */

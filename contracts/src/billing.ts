@@ -63,6 +63,15 @@ export const checkoutSchema = z.object({
 })
 export type Checkout = z.infer<typeof checkoutSchema>
 
+/** `GET /checkouts?registrationIds=a,b,c`: those that exist, in no order. */
+export const checkoutsQuerySchema = z.object({
+  registrationIds: z
+    .string()
+    .transform((list) => list.split(','))
+    .pipe(z.array(z.uuid()).max(500, { error: 'Ask for at most 500 registrations at once.' })),
+})
+export const checkoutsSchema = z.object({ checkouts: z.array(checkoutSchema) })
+
 /** `POST /refunds` (administrators): the whole payment, or `amount` cents of it. */
 export const createRefundSchema = z.object({
   registrationId: z.uuid(),
@@ -70,6 +79,19 @@ export const createRefundSchema = z.object({
   refundId: z.uuid(),
   amount: z.int().min(1, { error: 'A refund is at least 1 cent.' }).optional(),
 })
+export type CreateRefund = z.infer<typeof createRefundSchema>
+
+/** `POST /admin/prices` (administrators): what a thing costs from `validFrom` on, or from now. Answers as `GET /prices`. */
+export const setPriceSchema = z.object({
+  sku: z.string().min(1).max(100),
+  /** Cents: what the payment provider takes at the least, and at the most. */
+  amount: z
+    .int()
+    .min(50, { error: 'A price is at least 50 cents.' })
+    .max(99_999_999, { error: 'A price is at most $999,999.99.' }),
+  validFrom: z.iso.datetime().optional(),
+})
+export type SetPrice = z.infer<typeof setPriceSchema>
 
 const attempt = z.object({ attemptId: z.uuid(), registrationId: z.uuid() })
 

@@ -32,7 +32,9 @@ export const childAge = z
   .max(999, { error: "Child's age is not a plausible number." })
 
 /** As typed apart from surrounding blanks; compare with `emailKey`. */
-export const email = requiredLine('Email', 254).pipe(z.email({ error: 'Enter an email address, like name@example.com.' }))
+export const email = requiredLine('Email', 254).pipe(
+  z.email({ error: 'Enter an email address, like name@example.com.' }),
+)
 
 export const addressLine1 = requiredLine('Address line 1', 200)
 export const addressLine2 = lineOfText('Address line 2', 200)

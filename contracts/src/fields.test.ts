@@ -1,0 +1,110 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { formatClassDate, formatClassTime, formatShortClassDate } from './class-date.ts'
+import { childAge, childName, email, zipCode } from './fields.ts'
+import { formatMoney, payableChildren } from './pricing.ts'
+
+describe('a name', () => {
+  it.each([
+    '张伟',
+    'Nguyễn Thị Ánh',
+    'עדי לוי',
+    'محمد',
+    'Ivo 🤖',
+    "D'Arcy & Jo <3",
+    'Zoë Ångström-Łukasiewicz',
+    '👩‍👩‍👧',
+    'é'.repeat(100),
+  ])('may be %s and is kept word for word', (name) => {
+    expect(childName.parse(name)).toBe(name)
+  })
+
+  it.each([
+    '',
+    '   ',
+    'a'.repeat(101),
+    'Ivo\r\nBcc: spy@example.net',
+    'NUL \u0000',
+    'half \ud83e',
+    '\u202eovI',
+    `${'a'.repeat(99)}${'🤖'.repeat(60)}`,
+  ])('may not be %j', (name) => {
+    expect(childName.safeParse(name).success).toBe(false)
+  })
+
+  it('is trimmed and otherwise untouched, whatever it is made of', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 }), (text) => {
+        const read = childName.safeParse(text)
+        if (read.success) expect(read.data).toBe(text.trim())
+      }),
+    )
+  })
+})
+
+describe('a zip code', () => {
+  it.each([
+    ['02139', '02139'],
+    ['94401 ', '94401'],
+  ])('%j is taken', (typed, kept) => {
+    expect(zipCode.parse(typed)).toBe(kept)
+  })
+  it.each([2139, '2139', '94401-1234', '９４４０１', '944O1', ''])('%j is refused', (typed) => {
+    expect(zipCode.safeParse(typed).success).toBe(false)
+  })
+})
+
+describe('an email', () => {
+  it.each(['maren.holt+class@example.com', "o'neil@example.co.uk"])('may be %s', (address) => {
+    expect(email.parse(address)).toBe(address)
+  })
+  it.each([
+    'maren',
+    'maren@',
+    'a b@example.com',
+    'maren@example.com\r\nRCPT TO:<spy@example.net>',
+    `${'a'.repeat(250)}@example.com`,
+  ])('may not be %j', (address) => {
+    expect(email.safeParse(address).success).toBe(false)
+  })
+})
+
+describe('a child', () => {
+  it('is at least 5, in whole years', () => {
+    expect(childAge.safeParse(5).success).toBe(true)
+    for (const age of [4, 5.5, -1, '9', null, Number.NaN]) expect(childAge.safeParse(age).success).toBe(false)
+  })
+})
+
+describe('a class date', () => {
+  it('is written for people without going through any time zone', () => {
+    expect(formatClassDate('2025-10-03')).toBe('Friday, October 3, 2025')
+    expect(formatShortClassDate('2025-10-03')).toBe('Oct 3')
+    expect(formatClassTime('16:00')).toBe('4:00 PM')
+    expect(formatClassTime('00:00')).toBe('12:00 AM')
+    expect(formatClassDate('[Missing Start Date]')).toBe('[Missing Start Date]')
+  })
+
+  it('names the same day as the calendar does, for every date', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 60_000 }), (days) => {
+        const date = Temporal.PlainDate.from('1950-01-01').add({ days })
+        expect(formatClassDate(date.toString())).toBe(date.toLocaleString('en-US', { dateStyle: 'full' }))
+      }),
+    )
+  })
+})
+
+describe('money', () => {
+  it('is written in dollars and cents', () => {
+    expect(formatMoney({ amount: 40000, currency: 'usd' })).toBe('$400.00')
+    expect(formatMoney({ amount: 123456789, currency: 'usd' })).toBe('$1,234,567.89')
+    expect(formatMoney({ amount: 100000, currency: 'usd' }, true)).toBe('$1,000')
+    expect(formatMoney({ amount: 5, currency: 'usd' }, true)).toBe('$0.05')
+  })
+
+  it('is owed for each child, or for every other one while siblings join free', () => {
+    expect([1, 2, 3, 4].map((children) => payableChildren(children, true))).toEqual([1, 1, 2, 2])
+    expect([1, 2, 3, 4].map((children) => payableChildren(children, false))).toEqual([1, 2, 3, 4])
+  })
+})
