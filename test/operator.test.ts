@@ -1,0 +1,176 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { paymentCompleted } from '@robokids/contracts/billing'
+import { root } from '@robokids/local/settings'
+import { connectBus, type Bus } from '@robokids/runtime/bus'
+import { newEvent } from '@robokids/runtime/outbox'
+import { createLogger } from '@robokids/runtime/telemetry'
+import { parse } from 'csv-parse/sync'
+import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from './src/bed.ts'
+import { startSystem, type System } from './src/system.ts'
+
+let system: System
+let bus: Bus
+beforeAll(async () => {
+  system = await startSystem({ all: { CONSUMER_RETRY_DELAYS: '20,20' } })
+  bus = await connectBus({
+    url: system.nats.url,
+    replicas: 1,
+    name: 'test',
+    ackWaitMs: 30_000,
+    log: createLogger('test', 'silent'),
+  })
+})
+afterAll(async () => {
+  await bus.close()
+  await system.stop()
+})
+
+/** Runs `npm run admin -- …` as an operator would. */
+async function admin(...args: string[]): Promise<{ code: number; output: string }> {
+  const env = {
+    ...process.env,
+    SITE_URL: system.siteUrl,
+    ENROLLMENT_URL: system.processes.enrollment.url,
+    BILLING_URL: system.processes.billing.url,
+    NOTIFICATIONS_URL: system.processes.notifications.url,
+  }
+  return promisify(execFile)(process.execPath, [join(root, 'deploy/local/src/admin.ts'), ...args], { env }).then(
+    ({ stdout }) => ({ code: 0, output: stdout }),
+    (error: Error & { code: number; stderr: string }) => ({ code: error.code, output: error.stderr }),
+  )
+}
+
+const address = () => `${uuidv7()}@example.com`
+
+describe('npm run admin -- dead-letters', () => {
+  it('lists, shows and replays an event that nobody could handle, while all others went on', async () => {
+    const registrationId = uuidv7()
+    const payment = {
+      paymentId: uuidv7(),
+      attemptId: uuidv7(),
+      registrationId,
+      amount: 40_000,
+      currency: 'usd' as const,
+      receiptNumber: 'RK-999999',
+      paidAt: '2026-11-28T00:00:00.000Z',
+    }
+    const poison = newEvent(paymentCompleted, payment.paymentId, payment)
+    await bus.publish([poison])
+    await bus.publishUnchecked('payment.completed', '{"specversion": "2.0"}')
+
+    const family = await system.register({ email: address() })
+    await system.pay(family.checkoutUrl)
+    await system.reaches(family.registrationId, 'confirmed')
+
+    const letters = await eventually(async () => {
+      const { output } = await admin('dead-letters')
+      const lines = output.trim().split('\n')
+      return lines.length === 2 && lines
+    })
+    const ids = letters.map((line) => line.split(' ')[0] ?? '')
+    const shown = await Promise.all(ids.map((id) => admin('dead-letters', 'show', id)))
+    const index = shown.findIndex((one) => one.output.includes(poison.id))
+    expect(shown[index]?.output).toContain('enrollment__payment-completed')
+
+    const malformed = await admin('dead-letters', 'replay', ids[1 - index] ?? '')
+    expect(malformed.code).toBe(1)
+    expect(malformed.output).toContain('validation_failed')
+
+    // What was missing is there now: the registration that the payment was for.
+    await system.register({ id: registrationId, email: address() })
+    expect((await admin('dead-letters', 'replay', ids[index] ?? '')).code).toBe(0)
+    await system.reaches(registrationId, 'confirmed')
+    expect((await admin('dead-letters')).output).not.toContain(ids[index])
+    expect((await admin('dead-letters', 'replay', ids[index] ?? '')).code).toBe(1)
+  })
+})
+
+describe('npm run admin -- registrations', () => {
+  it('finds an expired registration by its email, with its attempt', async () => {
+    const email = address()
+    const { registrationId } = await system.register({ email })
+    expect((await admin('expire', registrationId)).code).toBe(0)
+    await system.reaches(registrationId, 'expired')
+    const { registrations } = JSON.parse((await admin('registrations', '--email', email.toUpperCase())).output) as {
+      registrations: {
+        registrationId: string
+        status: string
+        attemptId: string
+        createdAt: string
+        updatedAt: string
+      }[]
+    }
+    expect(registrations).toHaveLength(1)
+    expect(registrations[0]).toMatchObject({
+      registrationId,
+      status: 'expired',
+      attemptId: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+    })
+  })
+
+  it('exports rows that a spreadsheet reads as text, not as formulas', async () => {
+    const email = address()
+    const typed = {
+      guardianName: '=HYPERLINK("http://evil.example","x")',
+      childName: '+1+1',
+      addressLine1: '@SUM(A1)',
+      addressLine2: '=1+1',
+      city: '-2+3',
+      state: 'a"b,c',
+      zipCode: '02139',
+    }
+    await system.register({ email, ...typed })
+    const rows = parse((await admin('registrations', '--email', email, '--csv')).output, { columns: true }) as Record<
+      string,
+      string
+    >[]
+    expect(rows).toHaveLength(1)
+    expect(rows[0]?.['zipCode']).toBe('02139')
+    expect(rows[0]?.['state']).toBe('a"b,c')
+    for (const cell of Object.values(rows[0] ?? {})) expect(cell).not.toMatch(/^[=+\-@\t\r]/)
+    const { registrations } = JSON.parse((await admin('registrations', '--email', email)).output) as {
+      registrations: { guardianName: string; children: { childName: string }[]; address: Record<string, string> }[]
+    }
+    expect(registrations[0]?.guardianName).toBe(typed.guardianName)
+    expect(registrations[0]?.children[0]?.childName).toBe(typed.childName)
+    expect(registrations[0]?.address['addressLine1']).toBe(typed.addressLine1)
+  })
+
+  it('needs the secret', async () => {
+    const answer = await fetch(`${system.siteUrl}/api/getAllRegistrations`, { headers: { 'x-admin-secret': 'guess' } })
+    expect(answer.status).toBe(401)
+  })
+})
+
+describe('npm run admin -- refund', () => {
+  it('gives back no more than was paid, and frees the seat when all of it went back', async () => {
+    const email = address()
+    const { registrationId, checkoutUrl } = await system.register({ email })
+    await system.pay(checkoutUrl)
+    await system.reaches(registrationId, 'confirmed')
+    for (const amount of ['40001', '0', '-1', '1.5', 'all']) {
+      const refused = await admin('refund', registrationId, amount)
+      expect(refused.code, amount).toBe(1)
+      expect(refused.output.length).toBeGreaterThan(10)
+    }
+    const both = await Promise.all([admin('refund', registrationId), admin('refund', registrationId)])
+    expect(both.map((one) => one.code).toSorted()).toEqual([0, 1])
+    await system.reaches(registrationId, 'cancelled')
+    const view = await system.state(registrationId)
+    expect(view.checkout?.refunds.map((refund) => refund.amount)).toEqual([40_000])
+    await eventually(async () =>
+      (await system.mailsTo(email)).some((mail) => mail.text.includes('$400.00') && /refund/i.test(mail.subject)),
+    )
+  })
+})
+
+describe('npm run admin', () => {
+  it('explains itself', async () => {
+    expect((await admin()).output).toContain('dead-letters')
+    expect((await admin('frobnicate')).code).toBe(1)
+  })
+})

@@ -1,0 +1,167 @@
+import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from './src/bed.ts'
+import { startSystem, type System } from './src/system.ts'
+
+let system: System
+beforeAll(async () => {
+  system = await startSystem({ billing: { RECONCILE_EVERY_MS: '1000' } })
+})
+afterAll(() => system.stop())
+
+const address = () => `${uuidv7()}@example.com`
+const control = (path: string, body: object = {}) =>
+  fetch(`${system.simulator.url}/_sim/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+
+async function moneyMoved(): Promise<{ charges: number; refunds: number }> {
+  return (await (await fetch(`${system.simulator.url}/_sim/state`)).json()) as { charges: number; refunds: number }
+}
+
+/** Takes the seats of a registration away as time would: its hold has run out. */
+async function letHoldLapse(registrationId: string): Promise<void> {
+  await system.sql(
+    'enrollment',
+  )`update registrations set held_until = now() - interval '1 hour' where id = ${registrationId}`
+  await system.reaches(registrationId, 'expired')
+}
+
+async function fill(classType: 'basic' | 'intermediate' | 'advanced', startDate: string, seats: number): Promise<void> {
+  const families = Array.from({ length: seats }, () => system.register({ classType, startDate, email: address() }))
+  for (const { registrationId, checkoutUrl } of await Promise.all(families)) {
+    await system.pay(checkoutUrl)
+    await system.reaches(registrationId, 'confirmed')
+  }
+}
+
+describe('the notices of a payment', () => {
+  it('make one payment, one confirmation and one mail when each comes twice, in reverse order, and before the success page', async () => {
+    const email = address()
+    const { registrationId, checkoutUrl } = await system.register({ email })
+    const before = await moneyMoved()
+    await control('webhooks/config', { paused: true, duplicate: 2, reverse: true })
+    await system.pay(checkoutUrl)
+    await control('webhooks/release')
+    await system.reaches(registrationId, 'confirmed')
+    const pages = await Promise.all(Array.from({ length: 20 }, () => system.state(registrationId)))
+    expect(new Set(pages.map((page) => page.status))).toEqual(new Set(['confirmed']))
+    await eventually(async () => (await system.mailsTo(email)).length === 1)
+    await system.simulator.deliveriesIdle()
+    expect((await moneyMoved()).charges).toBe(before.charges + 1)
+    const [counts] = await system.sql('billing')`
+      select (select count(*)::int from payments where registration_id = ${registrationId}) as payments,
+             (select count(*)::int from outbox where type = 'payment.completed' and envelope->'data'->>'registrationId' = ${registrationId}) as completed`
+    expect(counts).toEqual({ payments: 1, completed: 1 })
+    const [confirmed] = await system.sql('enrollment')`
+      select count(*)::int as times from outbox where type = 'registration.confirmed' and envelope->>'subject' = ${registrationId}`
+    expect(confirmed?.['times']).toBe(1)
+    expect(await system.mailsTo(email)).toHaveLength(1)
+  })
+
+  it('are not needed: what never arrives is found by reconciliation', async () => {
+    const email = address()
+    const { registrationId, checkoutUrl } = await system.register({ email })
+    await control('webhooks/config', { dropped: true })
+    await system.pay(checkoutUrl)
+    await control('webhooks/config', { dropped: false })
+    // Not through the page, which would ask the provider by itself.
+    await eventually(async () => {
+      const [row] = await system.sql('enrollment')`select status from registrations where id = ${registrationId}`
+      return row?.['status'] === 'confirmed'
+    }, 30_000)
+    await eventually(async () => (await system.mailsTo(email)).length === 1)
+  })
+})
+
+describe('a payment that completes after its hold ran out', () => {
+  it('gets a seat where one is free', async () => {
+    const email = address()
+    const dates = await system.openDates('intermediate')
+    const { registrationId, checkoutUrl } = await system.register({
+      classType: 'intermediate',
+      startDate: dates[0]?.date ?? '',
+      email,
+    })
+    await control('webhooks/config', { paused: true })
+    await system.pay(checkoutUrl)
+    await system.sql(
+      'enrollment',
+    )`update registrations set held_until = now() - interval '1 hour' where id = ${registrationId}`
+    await eventually(async () => {
+      const [row] = await system.sql('enrollment')`select status from registrations where id = ${registrationId}`
+      return row?.['status'] !== 'held'
+    }, 20_000)
+    await control('webhooks/release')
+    await system.reaches(registrationId, 'confirmed')
+    await eventually(async () => (await system.mailsTo(email)).length === 1)
+  })
+
+  it('is refunded once, with one mail and a page that says so, where the seats are gone', async () => {
+    const email = address()
+    const [date] = (await system.openDates('advanced')).map((session) => session.date)
+    await fill('advanced', date ?? '', 9)
+    const late = await system.register({ classType: 'advanced', startDate: date ?? '', email })
+    // The parent is on the card page; the hold runs out without the provider hearing of it, and another family comes.
+    await control('webhooks/config', { paused: true })
+    await system.pay(late.checkoutUrl)
+    await system.sql(
+      'enrollment',
+    )`update registrations set held_until = now() - interval '1 hour' where id = ${late.registrationId}`
+    await eventually(async () => {
+      const [row] = await system.sql('enrollment')`select status from registrations where id = ${late.registrationId}`
+      return row?.['status'] === 'expired'
+    }, 20_000)
+    const taken = await system.sql('enrollment')`
+      update class_sessions set sold = sold + 1 where class_type = 'advanced' and date = ${date ?? ''} and held + sold < capacity returning id`
+    expect(taken.length).toBeLessThanOrEqual(1)
+    const before = await moneyMoved()
+    await control('webhooks/release')
+
+    const rejected = await system.reaches(late.registrationId, 'rejected')
+    expect(rejected.rejectionReason).toBe('class_full')
+    await eventually(async () => (await system.state(late.registrationId)).checkout?.refunds[0]?.status === 'succeeded')
+    expect((await system.state(late.registrationId)).checkout?.refunds).toEqual([
+      { amount: 75_000, currency: 'usd', status: 'succeeded', reason: 'seat_gone' },
+    ])
+    await eventually(async () => (await system.mailsTo(email)).length === 1)
+    const [mail] = await system.mailsTo(email)
+    expect(mail?.text).toContain('$750.00')
+    const { events } = (await (await fetch(`${system.simulator.url}/_sim/events`)).json()) as {
+      events: { id: string }[]
+    }
+    for (const event of events.slice(-12)) await control(`events/${event.id}/resend`)
+    await system.simulator.deliveriesIdle()
+    expect((await moneyMoved()).refunds).toBe(before.refunds + 1)
+    expect(await system.mailsTo(email)).toHaveLength(1)
+  })
+})
+
+describe('a hold that the operator lets go', () => {
+  it('closes the checkout: pressing Pay afterwards charges nothing', async () => {
+    const { registrationId, checkoutUrl } = await system.register({ email: address() })
+    const expired = await fetch(`${system.processes.enrollment.url}/registrations/${registrationId}/expire`, {
+      method: 'POST',
+      headers: { 'x-admin-secret': 'local-admin' },
+    })
+    expect(expired.status).toBe(200)
+    await eventually(async () => (await system.state(registrationId)).checkout?.status === 'expired')
+    const before = await moneyMoved()
+    expect((await system.pay(checkoutUrl)).status).toBe('expired')
+    expect((await moneyMoved()).charges).toBe(before.charges)
+    expect((await system.state(registrationId)).status).toBe('expired')
+  })
+
+  it('can be taken up again by the family, at the price of the day, while there are seats', async () => {
+    const { registrationId } = await system.register({ email: address() })
+    await letHoldLapse(registrationId)
+    await eventually(async () => (await system.state(registrationId)).checkout?.status === 'expired')
+    const resumed = await system.post(`/api/registrations/${registrationId}/checkout`, {})
+    expect(resumed.status).toBe(200)
+    const { checkoutUrl } = resumed.body as { checkoutUrl: string }
+    await system.pay(checkoutUrl)
+    await system.reaches(registrationId, 'confirmed')
+  })
+})
