@@ -1,4 +1,10 @@
-import { checkoutCreated, checkoutExpired, paymentCompleted, paymentFailed, paymentRefunded } from '@robokids/contracts/billing'
+import {
+  checkoutCreated,
+  checkoutExpired,
+  paymentCompleted,
+  paymentFailed,
+  paymentRefunded,
+} from '@robokids/contracts/billing'
 import { consume, type Consumer } from '@robokids/runtime/inbox'
 import type { Config } from './config.ts'
 import { endHoldOfAttempt } from './end-hold.ts'

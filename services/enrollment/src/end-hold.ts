@@ -29,8 +29,10 @@ async function letGo(tx: Transaction, rows: RegistrationRow[], now: Temporal.Ins
         ended.map((row) => row.id),
       ),
     )
-  // In one order everywhere, so that two of these never wait for each other.
-  for (const [classSessionId, held] of [...freed].toSorted()) await moveSeats(tx, classSessionId, { held, sold: 0 })
+  // In one order everywhere, so that no two transactions wait for each other.
+  for (const classSessionId of [...freed.keys()].toSorted()) {
+    await moveSeats(tx, classSessionId, { held: freed.get(classSessionId) ?? 0, sold: 0 })
+  }
   for (const row of ended) await publish(tx, registrationExpired, row.id, factsOf(row))
 }
 

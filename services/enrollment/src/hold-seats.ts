@@ -17,12 +17,16 @@ import { classFull, classNotOffered, isOffered } from './rules.ts'
 import { classSessions, registrations } from './schema.ts'
 
 /** What only the session's row knows. */
-type SessionFacts = Pick<RegistrationFacts, 'classSessionId' | 'levelTitle' | 'startTime' | 'durationMinutes' | 'timeZone'>
+type SessionFacts = Pick<
+  RegistrationFacts,
+  'classSessionId' | 'levelTitle' | 'startTime' | 'durationMinutes' | 'timeZone'
+>
 
 const uniqueViolation = '23505'
 
-function contentHash({ id: _, ...content }: RegistrationRequest): string {
-  return createHash('sha256').update(JSON.stringify(content)).digest('hex')
+/** Parsing has put the fields into one order and filled in what was left out. */
+function contentHash(request: RegistrationRequest): string {
+  return createHash('sha256').update(JSON.stringify(request)).digest('hex')
 }
 
 /** Why nothing was held: the id is known, the class is not on sale, or it is full. */
@@ -69,10 +73,9 @@ export async function holdSeats(request: RegistrationRequest, context: Context<C
     startDate: request.startDate,
   } satisfies Omit<RegistrationFacts, keyof SessionFacts>
   // Without the session's facts: the statement adds them.
-  const event = newEvent(registrationHeld as EventDefinition<string, unknown>, request.id, { ...requested, heldUntil })
+  const event = newEvent(registrationHeld as EventDefinition, request.id, { ...requested, heldUntil })
 
-  const rows = await context.db
-    .$client<SessionFacts[]>`
+  const rows = await context.db.$client<SessionFacts[]>`
       with session as (
         update class_sessions set held = held + ${seats}
         where class_type = ${request.classType} and date = ${request.startDate}
@@ -107,10 +110,10 @@ export async function holdSeats(request: RegistrationRequest, context: Context<C
       select id as "classSessionId", level_title as "levelTitle", start_time as "startTime",
         duration_minutes as "durationMinutes", time_zone as "timeZone"
       from fact`.catch((error: unknown) => {
-      // The same request at the same time: the other one was first.
-      if (sqlState(error) === uniqueViolation) return []
-      throw error
-    })
+    // The same request at the same time: the other one was first.
+    if (sqlState(error) === uniqueViolation) return []
+    throw error
+  })
   const [session] = rows
   if (!session) return explain(request, hash, context)
   return {

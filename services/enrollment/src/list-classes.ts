@@ -21,10 +21,17 @@ async function offeredSessions(context: Context<Config>, classType?: ClassType) 
 }
 
 export async function listLevels(context: Context<Config>): Promise<Level[]> {
-  const [rows, sessions] = await Promise.all([context.db.select().from(levels).orderBy(asc(levels.position)), offeredSessions(context)])
-  return rows.map(({ ageFrom, ageTo, position: _, ...level }) => ({
-    ...level,
-    recommendedAges: { from: ageFrom, to: ageTo },
+  const [rows, sessions] = await Promise.all([
+    context.db.select().from(levels).orderBy(asc(levels.position)),
+    offeredSessions(context),
+  ])
+  return rows.map((level) => ({
+    levelId: level.levelId,
+    classType: level.classType,
+    title: level.title,
+    description: level.description,
+    recommendedAges: { from: level.ageFrom, to: level.ageTo },
+    programLength: level.programLength,
     sessions: sessions
       .filter((session) => session.classType === level.classType)
       .map((session) => ({

@@ -12,5 +12,8 @@ export async function noteAttempt(tx: Transaction, event: EventOf<typeof checkou
   const createdAt = Temporal.Instant.from(event.time)
   const locked = await lockRegistration(tx, registrationId)
   if (!locked || !isNewestAttempt(locked.registration, createdAt)) return
-  await tx.update(registrations).set({ attemptId, attemptCreatedAt: createdAt }).where(eq(registrations.id, registrationId))
+  await tx
+    .update(registrations)
+    .set({ attemptId, attemptCreatedAt: createdAt })
+    .where(eq(registrations.id, registrationId))
 }

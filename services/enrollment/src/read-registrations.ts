@@ -1,5 +1,9 @@
-import type { Registration, RegistrationFacts, RegistrationPage } from '@robokids/contracts/enrollment'
-import { registrationQuerySchema } from '@robokids/contracts/enrollment'
+import type {
+  Registration,
+  RegistrationFacts,
+  RegistrationPage,
+  registrationQuerySchema,
+} from '@robokids/contracts/enrollment'
 import { emailKey } from '@robokids/contracts/fields'
 import type { Database, Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
@@ -40,7 +44,8 @@ export function factsOf(row: RegistrationRow): RegistrationFacts {
 
 function paymentOf(row: RegistrationRow): Registration['payment'] {
   const { paymentId, receiptNumber, paidAmount, paidCurrency, paidAt } = row
-  if (paymentId === null || receiptNumber === null || paidAmount === null || paidCurrency === null || paidAt === null) return null
+  if (paymentId === null || receiptNumber === null || paidAmount === null || paidCurrency === null || paidAt === null)
+    return null
   return { paymentId, receiptNumber, amount: paidAmount, currency: paidCurrency, paidAt: isoTime(paidAt) }
 }
 
@@ -82,7 +87,10 @@ export async function readRegistration(db: Database | Transaction, id: string): 
 }
 
 /** A page of all registrations, newest first. */
-export async function listRegistrations(db: Database, query: z.infer<typeof registrationQuerySchema>): Promise<RegistrationPage> {
+export async function listRegistrations(
+  db: Database,
+  query: z.infer<typeof registrationQuerySchema>,
+): Promise<RegistrationPage> {
   const where = and(
     query.email === undefined ? undefined : eq(registrations.emailKey, emailKey(query.email)),
     query.status && eq(registrations.status, query.status),

@@ -29,7 +29,9 @@ const byId = z.object({ id: z.uuid() })
 export function routes(http: Http, context: Context<Config>): void {
   const admin = requireAdmin(context.config.ADMIN_SECRET)
 
-  http.get('/classes', { schema: { response: { 200: classesSchema } } }, async () => ({ levels: await listLevels(context) }))
+  http.get('/classes', { schema: { response: { 200: classesSchema } } }, async () => ({
+    levels: await listLevels(context),
+  }))
 
   http.get(
     '/available-slots',
@@ -37,8 +39,10 @@ export function routes(http: Http, context: Context<Config>): void {
     async (request) => ({ slots: await listSlots(request.query.classType, context) }),
   )
 
-  http.post('/registrations', { schema: { body: registrationRequestSchema, response: { 200: registrationSchema } } }, (request) =>
-    holdSeats(request.body, context),
+  http.post(
+    '/registrations',
+    { schema: { body: registrationRequestSchema, response: { 200: registrationSchema } } },
+    (request) => holdSeats(request.body, context),
   )
 
   http.get('/registrations/:id', { schema: { params: byId, response: { 200: registrationSchema } } }, (request) =>
@@ -66,7 +70,11 @@ export function routes(http: Http, context: Context<Config>): void {
   http.get('/waivers/:id.pdf', { schema: { params: byId } }, async (request, reply) => {
     const pdf = await readSignedPdf(request.params.id, context)
     return reply
-      .headers({ 'content-type': 'application/pdf', 'content-disposition': 'inline; filename="signed-waiver.pdf"', 'cache-control': 'no-store' })
+      .headers({
+        'content-type': 'application/pdf',
+        'content-disposition': 'inline; filename="signed-waiver.pdf"',
+        'cache-control': 'no-store',
+      })
       .send(Buffer.from(pdf))
   })
 

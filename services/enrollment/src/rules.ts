@@ -116,31 +116,28 @@ export function settlePayment(
 ): PaymentOutcome {
   if (payment.completed) return nothing
   const { status, seats } = registration
-  switch (status) {
-    case 'confirmed':
-    case 'waiver_signed':
-      // A second payment of the same registration: billing sees it, and returns it.
-      return nothing
-    case 'rejected':
-    case 'cancelled':
-      if (payment.refunded) return nothing
-      return { kind: 'reject', seats: noSeats, reason: registration.rejectionReason ?? 'registration_cancelled' }
-    case 'held':
-    case 'expired': {
-      const letGo = { held: status === 'held' ? -seats : 0, sold: 0 }
-      if (payment.refunded) return { kind: 'cancel', seats: letGo }
-      if (session.status === 'cancelled') return { kind: 'reject', seats: letGo, reason: 'registration_cancelled' }
-      if (status === 'expired') {
-        if (!isOffered(session, now)) return { kind: 'reject', seats: letGo, reason: 'class_started' }
-        if (seatsLeft(session) < seats) return { kind: 'reject', seats: letGo, reason: 'class_full' }
-      }
-      return { kind: 'confirm', seats: { ...letGo, sold: seats } }
-    }
+  // A second payment of the same registration: billing sees it, and returns it.
+  if (status === 'confirmed' || status === 'waiver_signed') return nothing
+  if (status === 'rejected' || status === 'cancelled') {
+    if (payment.refunded) return nothing
+    return { kind: 'reject', seats: noSeats, reason: registration.rejectionReason ?? 'registration_cancelled' }
   }
+  const letGo = { held: status === 'held' ? -seats : 0, sold: 0 }
+  if (payment.refunded) return { kind: 'cancel', seats: letGo }
+  if (session.status === 'cancelled') return { kind: 'reject', seats: letGo, reason: 'registration_cancelled' }
+  if (status === 'expired') {
+    if (!isOffered(session, now)) return { kind: 'reject', seats: letGo, reason: 'class_started' }
+    if (seatsLeft(session) < seats) return { kind: 'reject', seats: letGo, reason: 'class_full' }
+  }
+  return { kind: 'confirm', seats: { ...letGo, sold: seats } }
 }
 
 /** What the full refund of a payment does: undefined where it changes nothing. */
-export function settleRefund(registration: RegistrationState, paymentId: string, payment: PaymentState): SeatChange | undefined {
+export function settleRefund(
+  registration: RegistrationState,
+  paymentId: string,
+  payment: PaymentState,
+): SeatChange | undefined {
   if (payment.refunded || registration.paymentId !== paymentId) return undefined
   if (registration.status !== 'confirmed' && registration.status !== 'waiver_signed') return undefined
   return { held: 0, sold: -registration.seats }
@@ -203,9 +200,20 @@ const notPaid: Record<Exclude<RegistrationStatus, 'confirmed' | 'waiver_signed'>
 export function chooseSignable<Candidate extends Signable>(candidates: Candidate[], signature: Signature): Candidate {
   const fitting = candidates.filter((candidate) => isAbout(signature, candidate))
   const paid = fitting.filter(isPaid)
-  const byGuardian = paid.filter((candidate) => sameText((candidate.waiver ?? candidate).guardianName, signature.guardianName))
-  const chosen = byGuardian.find((candidate) => candidate.waiver === null) ?? byGuardian[0] ?? paid.find((candidate) => candidate.waiver !== null) ?? paid[0] ?? fitting.at(-1)
-  if (!chosen) throw new DomainError('registration_not_found', 'There is no registration with these details. Please return to the form.')
+  const byGuardian = paid.filter((candidate) =>
+    sameText((candidate.waiver ?? candidate).guardianName, signature.guardianName),
+  )
+  const chosen =
+    byGuardian.find((candidate) => candidate.waiver === null) ??
+    byGuardian[0] ??
+    paid.find((candidate) => candidate.waiver !== null) ??
+    paid[0] ??
+    fitting.at(-1)
+  if (!chosen)
+    throw new DomainError(
+      'registration_not_found',
+      'There is no registration with these details. Please return to the form.',
+    )
   return chosen
 }
 
@@ -213,9 +221,14 @@ export function chooseSignable<Candidate extends Signable>(candidates: Candidate
  * Whether this signature is to be recorded (`sign`), or is one that is already (`repeat`).
  * @throws DomainError `registration_not_paid`, `waiver_already_signed`, `registration_not_found`, `waiver_document_changed`
  */
-export function judgeSignature(registration: Signable, signature: Signature, currentDocumentSha256: string): 'sign' | 'repeat' {
+export function judgeSignature(
+  registration: Signable,
+  signature: Signature,
+  currentDocumentSha256: string,
+): 'sign' | 'repeat' {
   const { status, waiver } = registration
-  if (status !== 'confirmed' && status !== 'waiver_signed') throw new DomainError('registration_not_paid', notPaid[status])
+  if (status !== 'confirmed' && status !== 'waiver_signed')
+    throw new DomainError('registration_not_paid', notPaid[status])
   if (waiver) {
     const same =
       sameText(waiver.guardianName, signature.guardianName) &&
@@ -224,7 +237,10 @@ export function judgeSignature(registration: Signable, signature: Signature, cur
     return 'repeat'
   }
   if (!sameText(registration.guardianName, signature.guardianName)) {
-    throw new DomainError('registration_not_found', 'There is no registration with these details. Please return to the form.')
+    throw new DomainError(
+      'registration_not_found',
+      'There is no registration with these details. Please return to the form.',
+    )
   }
   if (signature.documentSha256 !== null && signature.documentSha256 !== currentDocumentSha256) {
     throw new DomainError('waiver_document_changed', 'The waiver was updated. Please read it again.')

@@ -1,7 +1,19 @@
 import type { Child, ClassType, RegistrationStatus } from '@robokids/contracts/enrollment'
 import { levelClassTypes, levelIds } from '@robokids/contracts/enrollment'
 import { sql } from 'drizzle-orm'
-import { boolean, check, customType, date, index, integer, jsonb, pgTable, text, unique, uuid } from 'drizzle-orm/pg-core'
+import {
+  boolean,
+  check,
+  customType,
+  date,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  text,
+  unique,
+  uuid,
+} from 'drizzle-orm/pg-core'
 import type { RejectionReason, SessionStatus } from './rules.ts'
 
 /** To the millisecond, as contracts carry it: what is answered now is what is read later. */
@@ -100,7 +112,9 @@ export const registrations = pgTable(
   },
   (table) => [
     index('registrations_email').on(table.emailKey, table.id),
-    index('registrations_holds').on(table.heldUntil).where(sql`status = 'held'`),
+    index('registrations_holds')
+      .on(table.heldUntil)
+      .where(sql`status = 'held'`),
     index('registrations_session').on(table.classSessionId),
   ],
 )

@@ -23,7 +23,8 @@ const levelRows: (typeof levels.$inferInsert)[] = [
     classType: 'intermediate',
     levelId: 'lvl2',
     title: 'Level 2 Smart Robotics and Coding',
-    description: 'Robots that sense and decide: real code on a microcontroller, servos, and projects that react to the world.',
+    description:
+      'Robots that sense and decide: real code on a microcontroller, servos, and projects that react to the world.',
     ageFrom: 8,
     ageTo: 14,
     programLength: '6 weeks',
@@ -33,7 +34,8 @@ const levelRows: (typeof levels.$inferInsert)[] = [
     classType: 'advanced',
     levelId: 'lvl3',
     title: 'Level 3 Autonomous Mastery',
-    description: 'Robots that find their own way: navigation, control loops, and a machine that works without a remote.',
+    description:
+      'Robots that find their own way: navigation, control loops, and a machine that works without a remote.',
     ageFrom: 10,
     ageTo: 15,
     programLength: '8 weeks',
@@ -43,7 +45,8 @@ const levelRows: (typeof levels.$inferInsert)[] = [
     classType: 'custom',
     levelId: 'lvlX',
     title: 'Level X Custom Innovation Lab',
-    description: 'A project of the student’s own, from the first sketch to a working prototype, with a mentor at its side.',
+    description:
+      'A project of the student’s own, from the first sketch to a working prototype, with a mentor at its side.',
     ageFrom: 11,
     ageTo: 16,
     programLength: '6 to 8 weeks',
@@ -81,8 +84,15 @@ export async function seed(db: Database, clock: Clock): Promise<void> {
   await db.transaction(async (tx) => {
     await tx.insert(levels).values(levelRows).onConflictDoNothing()
     await tx.insert(classSessions).values(sessionRows('fall-2025', fall2025)).onConflictDoNothing()
-    const [coming] = await tx.select({ one: sql`1` }).from(classSessions).where(gte(classSessions.date, today)).limit(1)
+    const [coming] = await tx
+      .select({ one: sql`1` })
+      .from(classSessions)
+      .where(gte(classSessions.date, today))
+      .limit(1)
     if (coming) return
-    await tx.insert(classSessions).values(sessionRows(`opened-${today}`, upcomingSeason(today))).onConflictDoNothing()
+    await tx
+      .insert(classSessions)
+      .values(sessionRows(`opened-${today}`, upcomingSeason(today)))
+      .onConflictDoNothing()
   })
 }

@@ -12,13 +12,20 @@ import { settlePayment } from './rules.ts'
 import { payments, registrations } from './schema.ts'
 
 /** A payment arrived: its registration is confirmed where it still has or again gets its seats, else it is turned away. */
-export async function settle(tx: Transaction, event: EventOf<typeof paymentCompleted>, context: Context<Config>): Promise<void> {
+export async function settle(
+  tx: Transaction,
+  event: EventOf<typeof paymentCompleted>,
+  context: Context<Config>,
+): Promise<void> {
   const { registrationId, paymentId, receiptNumber, amount, currency, paidAt } = event.data
   const locked = await lockRegistration(tx, registrationId)
   // Money is never dropped: until somebody finds out what it was for, it stays a dead letter.
   if (!locked) throw new Error(`payment ${paymentId} is for registration ${registrationId}, which is not here`)
   const { registration, session } = locked
-  const [known = { completed: false, refunded: false }] = await tx.select().from(payments).where(eq(payments.paymentId, paymentId))
+  const [known = { completed: false, refunded: false }] = await tx
+    .select()
+    .from(payments)
+    .where(eq(payments.paymentId, paymentId))
   const now = context.clock.now()
   const outcome = settlePayment(registration, session, known, now)
   await tx

@@ -12,13 +12,21 @@ import { settleRefund } from './rules.ts'
 import { payments, registrations } from './schema.ts'
 
 /** All of a payment went back: the registration that it had confirmed is cancelled, and its seats are free again. */
-export async function settleFullRefund(tx: Transaction, event: EventOf<typeof paymentRefunded>, context: Context<Config>): Promise<void> {
+export async function settleFullRefund(
+  tx: Transaction,
+  event: EventOf<typeof paymentRefunded>,
+  context: Context<Config>,
+): Promise<void> {
   const { registrationId, paymentId, refundedTotal, paidAmount } = event.data
   if (refundedTotal < paidAmount) return
   const locked = await lockRegistration(tx, registrationId)
-  if (!locked) throw new Error(`refund of payment ${paymentId} is for registration ${registrationId}, which is not here`)
+  if (!locked)
+    throw new Error(`refund of payment ${paymentId} is for registration ${registrationId}, which is not here`)
   const { registration, session } = locked
-  const [known = { completed: false, refunded: false }] = await tx.select().from(payments).where(eq(payments.paymentId, paymentId))
+  const [known = { completed: false, refunded: false }] = await tx
+    .select()
+    .from(payments)
+    .where(eq(payments.paymentId, paymentId))
   const seats = settleRefund(registration, paymentId, known)
   await tx
     .insert(payments)
@@ -26,6 +34,9 @@ export async function settleFullRefund(tx: Transaction, event: EventOf<typeof pa
     .onConflictDoUpdate({ target: payments.paymentId, set: { refunded: true } })
   if (!seats) return
   await moveSeats(tx, session.id, seats)
-  await tx.update(registrations).set({ status: 'cancelled', updatedAt: context.clock.now() }).where(eq(registrations.id, registrationId))
+  await tx
+    .update(registrations)
+    .set({ status: 'cancelled', updatedAt: context.clock.now() })
+    .where(eq(registrations.id, registrationId))
   await publish(tx, registrationCancelled, registrationId, { ...factsOf(registration), reason: 'refunded' })
 }

@@ -12,14 +12,19 @@ import { kitShipments } from './schema.ts'
  * Notes that a kit is on its way, once; the same note again is answered the same.
  * @throws DomainError `registration_not_found`, `kit_not_ready`, `kit_already_shipped`
  */
-export async function shipKit(registrationId: string, { carrier, trackingNumber }: ShipKit, context: Context<Config>): Promise<Registration> {
+export async function shipKit(
+  registrationId: string,
+  { carrier, trackingNumber }: ShipKit,
+  context: Context<Config>,
+): Promise<Registration> {
   return context.db.transaction(async (tx) => {
     const locked = await lockRegistration(tx, registrationId)
     if (!locked) throw registrationNotFound()
     const [kit] = await tx.select().from(kitShipments).where(eq(kitShipments.registrationId, registrationId))
     if (kit?.status === 'shipped') {
       const same = kit.carrier === carrier && kit.trackingNumber === trackingNumber
-      if (!same) throw new DomainError('kit_already_shipped', 'This kit is already shipped under another tracking number.')
+      if (!same)
+        throw new DomainError('kit_already_shipped', 'This kit is already shipped under another tracking number.')
       return readRegistration(tx, registrationId)
     }
     // A kit that was ready stays here when its registration is cancelled.

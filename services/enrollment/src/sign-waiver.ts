@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { kitReady, signWaiverSchema, waiverSigned, type Waiver } from '@robokids/contracts/enrollment'
+import { kitReady, waiverSigned, type signWaiverSchema, type Waiver } from '@robokids/contracts/enrollment'
 import { emailKey } from '@robokids/contracts/fields'
 import type { Database } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
@@ -47,7 +47,12 @@ export async function signWaiver(request: z.infer<typeof signWaiverSchema>, cont
   const registration = chooseSignable(await findSignable(context.db, request), request)
   const { registrationId, waiver } = registration
   if (judgeSignature(registration, request, document.sha256) === 'repeat' && waiver) {
-    return { waiverId: waiver.waiverId, registrationId, signedAt: isoTime(waiver.signedAt), documentSha256: waiver.documentSha256 }
+    return {
+      waiverId: waiver.waiverId,
+      registrationId,
+      signedAt: isoTime(waiver.signedAt),
+      documentSha256: waiver.documentSha256,
+    }
   }
 
   const facts = factsOf(registration)
@@ -71,7 +76,10 @@ export async function signWaiver(request: z.infer<typeof signWaiverSchema>, cont
       userAgent,
       signedPdf,
     })
-    await tx.update(registrations).set({ status: 'waiver_signed', updatedAt: signedAt }).where(eq(registrations.id, registrationId))
+    await tx
+      .update(registrations)
+      .set({ status: 'waiver_signed', updatedAt: signedAt })
+      .where(eq(registrations.id, registrationId))
     await tx.insert(kitShipments).values({ registrationId, readyAt: signedAt })
     await publish(tx, waiverSigned, registrationId, {
       ...facts,
@@ -90,7 +98,10 @@ export async function signWaiver(request: z.infer<typeof signWaiverSchema>, cont
 
 /** The signed PDF, as it was made when it was signed. @throws DomainError `not_found` */
 export async function readSignedPdf(waiverId: string, context: Context<Config>): Promise<Uint8Array> {
-  const [waiver] = await context.db.select({ signedPdf: waivers.signedPdf }).from(waivers).where(eq(waivers.id, waiverId))
+  const [waiver] = await context.db
+    .select({ signedPdf: waivers.signedPdf })
+    .from(waivers)
+    .where(eq(waivers.id, waiverId))
   if (!waiver) throw new DomainError('not_found', 'There is no such waiver.')
   return waiver.signedPdf
 }

@@ -1,0 +1,409 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  chooseSignable,
+  endHold,
+  isAttemptOfHold,
+  isNewestAttempt,
+  isOffered,
+  judgeSignature,
+  renewHold,
+  seatsLeft,
+  settlePayment,
+  settleRefund,
+  type PaymentState,
+  type RegistrationState,
+  type SeatChange,
+  type SessionState,
+  type Signable,
+  type Signature,
+} from './rules.ts'
+
+const start = Temporal.Instant.from('2027-01-09T00:00:00Z')
+const before = start.subtract({ hours: 24 })
+
+function session(differences: Partial<SessionState> = {}): SessionState {
+  return { capacity: 10, held: 0, sold: 0, status: 'open', startsAt: start, ...differences }
+}
+
+function registration(differences: Partial<RegistrationState> = {}): RegistrationState {
+  return {
+    status: 'held',
+    seats: 1,
+    holds: 1,
+    heldSince: before,
+    attemptId: null,
+    attemptCreatedAt: null,
+    paymentId: null,
+    rejectionReason: null,
+    ...differences,
+  }
+}
+
+const unheard: PaymentState = { completed: false, refunded: false }
+
+/** The rules at work on one session, as the use cases apply them. */
+class World {
+  readonly session: SessionState
+  readonly registrations: RegistrationState[] = []
+  readonly payments = new Map<string, PaymentState & { outcomes: string[] }>()
+  now = before
+
+  constructor(capacity: number) {
+    this.session = session({ capacity })
+  }
+
+  move(change: SeatChange): void {
+    this.session.held += change.held
+    this.session.sold += change.sold
+  }
+
+  payment(id: string) {
+    const known = this.payments.get(id) ?? { ...unheard, outcomes: [] }
+    this.payments.set(id, known)
+    return known
+  }
+
+  hold(seats: number): void {
+    if (!isOffered(this.session, this.now) || seatsLeft(this.session) < seats) return
+    this.move({ held: seats, sold: 0 })
+    this.registrations.push(registration({ seats, heldSince: this.now }))
+  }
+
+  renew(one: RegistrationState): void {
+    try {
+      this.move(renewHold(one, this.session, this.now))
+      one.status = 'held'
+      one.holds += 1
+    } catch {
+      // Refused, and nothing changed: the invariants tell.
+    }
+  }
+
+  end(one: RegistrationState): void {
+    const change = endHold(one)
+    if (!change) return
+    this.move(change)
+    one.status = 'expired'
+  }
+
+  pay(one: RegistrationState, paymentId: string): void {
+    const known = this.payment(paymentId)
+    const outcome = settlePayment(one, this.session, known, this.now)
+    known.completed = true
+    known.outcomes.push(outcome.kind)
+    if (outcome.kind === 'nothing') return
+    this.move(outcome.seats)
+    one.status = ({ confirm: 'confirmed', reject: 'rejected', cancel: 'cancelled' } as const)[outcome.kind]
+    one.paymentId = paymentId
+  }
+
+  refund(one: RegistrationState, paymentId: string): void {
+    const known = this.payment(paymentId)
+    const change = settleRefund(one, paymentId, known)
+    known.refunded = true
+    if (!change) return
+    this.move(change)
+    one.status = 'cancelled'
+  }
+
+  seatsOf(...statuses: RegistrationState['status'][]): number {
+    return this.registrations.filter((one) => statuses.includes(one.status)).reduce((sum, one) => sum + one.seats, 0)
+  }
+
+  check(): void {
+    expect(this.session.held).toBe(this.seatsOf('held'))
+    expect(this.session.sold).toBe(this.seatsOf('confirmed', 'waiver_signed'))
+    expect(this.session.held + this.session.sold).toBeLessThanOrEqual(this.session.capacity)
+    for (const { outcomes } of this.payments.values()) {
+      expect(outcomes.filter((outcome) => outcome !== 'nothing').length).toBeLessThanOrEqual(1)
+    }
+  }
+}
+
+const target = fc.nat({ max: 30 })
+const command = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('hold' as const), seats: fc.integer({ min: 1, max: 10 }) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constantFrom('pay' as const, 'refund' as const),
+      target,
+      payment: fc.nat({ max: 2 }),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constantFrom('end' as const, 'renew' as const, 'sign' as const), target }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('wait' as const), hours: fc.integer({ min: 1, max: 30 }) }) },
+)
+
+function run(world: World, step: typeof command extends fc.Arbitrary<infer Step> ? Step : never): void {
+  if (step.do === 'hold') return world.hold(step.seats)
+  if (step.do === 'wait') {
+    world.now = world.now.add({ hours: step.hours })
+    return
+  }
+  const index = world.registrations.length === 0 ? -1 : step.target % world.registrations.length
+  const one = world.registrations[index]
+  if (!one) return
+  if (step.do === 'pay') world.pay(one, `${index}:${step.payment}`)
+  else if (step.do === 'refund') world.refund(one, `${index}:${step.payment}`)
+  else if (step.do === 'end') world.end(one)
+  else if (step.do === 'renew') world.renew(one)
+  else if (one.status === 'confirmed') one.status = 'waiver_signed'
+}
+
+describe('seats', () => {
+  it('are counted right and never sold twice, whatever happens in whatever order', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 20 }), fc.array(command, { maxLength: 60 }), (capacity, steps) => {
+        const world = new World(capacity)
+        for (const step of steps) {
+          run(world, step)
+          world.check()
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('left are what capacity, held and sold leave, and never fewer than none', () => {
+    const count = fc.nat({ max: 1000 })
+    fc.assert(
+      fc.property(count, count, count, (capacity, held, sold) => {
+        const left = seatsLeft({ capacity, held, sold })
+        expect(left).toBe(capacity > held + sold ? capacity - held - sold : 0)
+      }),
+    )
+  })
+})
+
+describe('isOffered', () => {
+  it.each([
+    ['2027-06-11T22:59:59Z', '2027-06-11', '16:00', true],
+    ['2027-06-11T23:00:00Z', '2027-06-11', '16:00', false],
+    ['2027-06-11T23:30:00Z', '2027-06-11', '16:00', false],
+    ['2027-01-08T01:00:00Z', '2027-01-08', '16:00', true],
+    ['2027-01-09T01:00:00Z', '2027-01-08', '16:00', false],
+    ['2027-01-01T07:59:59Z', '2027-01-01', '00:00', true],
+    ['2027-01-01T08:00:00.500Z', '2027-01-01', '00:00', false],
+  ])('at %s a class on %s at %s Pacific: %s', (now, date, time, offered) => {
+    const startsAt = Temporal.PlainDate.from(date)
+      .toZonedDateTime({ timeZone: 'America/Los_Angeles', plainTime: time })
+      .toInstant()
+    expect(isOffered({ status: 'open', startsAt }, Temporal.Instant.from(now))).toBe(offered)
+  })
+
+  it('is never a cancelled session', () => {
+    expect(isOffered(session({ status: 'cancelled' }), before)).toBe(false)
+  })
+})
+
+describe('a payment', () => {
+  it('ends the same whether it or its full refund is heard of first, however often each comes', () => {
+    const events = fc
+      .array(fc.constantFrom('pay' as const, 'refund' as const), { minLength: 2, maxLength: 8 })
+      .filter((list) => list.includes('pay') && list.includes('refund'))
+    fc.assert(
+      fc.property(events, fc.constantFrom('held' as const, 'expired' as const), (list, from) => {
+        const world = new World(10)
+        world.hold(2)
+        const [one] = world.registrations
+        if (!one) throw new Error('nothing was held')
+        if (from === 'expired') world.end(one)
+        for (const event of list) world[event](one, 'p')
+        world.check()
+        expect(one.status).toBe('cancelled')
+        expect(seatsLeft(world.session)).toBe(10)
+      }),
+    )
+  })
+
+  it('confirms a hold that was made in time, even where the class has begun meanwhile', () => {
+    const outcome = settlePayment(registration(), session({ held: 1 }), unheard, start.add({ minutes: 5 }))
+    expect(outcome).toEqual({ kind: 'confirm', seats: { held: -1, sold: 1 } })
+  })
+
+  it('takes the seats again where the hold ran out and they are free', () => {
+    const outcome = settlePayment(registration({ status: 'expired', seats: 3 }), session({ sold: 7 }), unheard, before)
+    expect(outcome).toEqual({ kind: 'confirm', seats: { held: 0, sold: 3 } })
+  })
+
+  it.each([
+    ['class_full', registration({ status: 'expired', seats: 4 }), session({ sold: 7 }), before],
+    ['class_started', registration({ status: 'expired' }), session(), start],
+    ['registration_cancelled', registration({ status: 'cancelled' }), session(), before],
+    ['registration_cancelled', registration({ status: 'expired' }), session({ status: 'cancelled' }), before],
+    ['class_full', registration({ status: 'rejected', rejectionReason: 'class_full' }), session(), before],
+  ] as const)('is turned away: %s', (reason, one, its, now) => {
+    expect(settlePayment(one, its, unheard, now)).toEqual({ kind: 'reject', reason, seats: { held: 0, sold: 0 } })
+  })
+
+  it('lets the held seats go where the class was cancelled', () => {
+    expect(settlePayment(registration({ seats: 2 }), session({ status: 'cancelled' }), unheard, before)).toEqual({
+      kind: 'reject',
+      reason: 'registration_cancelled',
+      seats: { held: -2, sold: 0 },
+    })
+  })
+
+  it.each(['confirmed', 'waiver_signed'] as const)('does nothing to a registration that is %s', (status) => {
+    expect(settlePayment(registration({ status, paymentId: 'a' }), session({ sold: 1 }), unheard, before)).toEqual({
+      kind: 'nothing',
+    })
+  })
+})
+
+describe('a full refund', () => {
+  it.each(['held', 'expired', 'rejected', 'cancelled'] as const)(
+    'changes nothing of a registration that is %s',
+    (status) => {
+      expect(
+        settleRefund(registration({ status, paymentId: 'a' }), 'a', { completed: true, refunded: false }),
+      ).toBeUndefined()
+    },
+  )
+
+  it('of another payment changes nothing', () => {
+    expect(settleRefund(registration({ status: 'confirmed', paymentId: 'a' }), 'b', unheard)).toBeUndefined()
+  })
+})
+
+describe('renewHold', () => {
+  it.each(['confirmed', 'waiver_signed', 'rejected', 'cancelled'] as const)('refuses one that is %s', (status) => {
+    expect(() => renewHold(registration({ status }), session(), before)).toThrow(
+      expect.objectContaining({ code: 'registration_closed' }),
+    )
+  })
+
+  it('refuses where the class has begun, also for a hold that still stands', () => {
+    for (const status of ['held', 'expired'] as const) {
+      expect(() => renewHold(registration({ status }), session(), start)).toThrow(
+        expect.objectContaining({ code: 'class_not_offered' }),
+      )
+    }
+  })
+
+  it('takes all seats or none', () => {
+    expect(renewHold(registration({ status: 'expired', seats: 2 }), session({ sold: 8 }), before)).toEqual({
+      held: 2,
+      sold: 0,
+    })
+    expect(() => renewHold(registration({ status: 'expired', seats: 2 }), session({ sold: 9 }), before)).toThrow(
+      expect.objectContaining({ code: 'class_full', message: 'This class is full. Please choose another date.' }),
+    )
+  })
+})
+
+describe('the end of a checkout attempt', () => {
+  const renewed = registration({ holds: 2, heldSince: before })
+
+  it('ends the first hold, whether or not the attempt was heard of', () => {
+    expect(isAttemptOfHold(registration(), 'a1')).toBe(true)
+    expect(isAttemptOfHold(registration({ attemptId: 'a1' }), 'a1')).toBe(true)
+  })
+
+  it('never ends a hold that has a newer attempt, nor a renewed one that none is known of', () => {
+    expect(isAttemptOfHold(registration({ attemptId: 'a2' }), 'a1')).toBe(false)
+    expect(isAttemptOfHold(renewed, 'a1')).toBe(false)
+  })
+
+  it('does not end a renewed hold after its creation was heard of late', () => {
+    expect(isNewestAttempt(renewed, before.subtract({ minutes: 1 }))).toBe(false)
+    expect(isNewestAttempt(renewed, before.add({ seconds: 1 }))).toBe(true)
+  })
+
+  it('goes by the newest attempt, in whichever order they are heard of', () => {
+    const known = registration({ attemptId: 'a2', attemptCreatedAt: before.add({ minutes: 2 }) })
+    expect(isNewestAttempt(known, before.add({ minutes: 1 }))).toBe(false)
+    expect(isNewestAttempt(known, before.add({ minutes: 3 }))).toBe(true)
+  })
+})
+
+describe('a waiver', () => {
+  const paid: Signable = {
+    registrationId: 'r1',
+    status: 'confirmed',
+    guardianName: 'Maren Holt',
+    email: 'Maren.Holt@example.com',
+    children: [{ childName: 'Ivo' }, { childName: 'Noa' }],
+    classType: 'basic',
+    startDate: '2027-01-08',
+    waiver: null,
+  }
+  const signature: Signature = {
+    guardianName: 'Maren Holt',
+    childName: 'Ivo',
+    email: 'maren.holt@EXAMPLE.com',
+    classType: 'basic',
+    startDate: '2027-01-08',
+    documentSha256: null,
+  }
+  const signed = {
+    ...paid,
+    registrationId: 'r0',
+    status: 'waiver_signed' as const,
+    waiver: { guardianName: 'Maren Holt', documentSha256: 'd1' },
+  }
+
+  it('goes to the oldest paid registration that is unsigned', () => {
+    const held = { ...paid, registrationId: 'held', status: 'held' as const }
+    const second = { ...paid, registrationId: 'r2' }
+    expect(chooseSignable([held, signed, paid, second], signature).registrationId).toBe('r1')
+    expect(chooseSignable([held, signed], signature).registrationId).toBe('r0')
+    expect(chooseSignable([paid], { ...signature, startDate: '' }).registrationId).toBe('r1')
+  })
+
+  it('knows a name that was typed in another Unicode form', () => {
+    const zoe = { ...paid, guardianName: 'Zo\u00eb Holt' }
+    expect(judgeSignature(zoe, { ...signature, guardianName: 'Zoe\u0308 Holt' }, 'd1')).toBe('sign')
+  })
+
+  it.each([
+    ['another child', { childName: 'Someone' }],
+    ['another address', { email: 'other@example.com' }],
+    ['another class', { classType: 'advanced' }],
+    ['another date', { startDate: '2027-01-09' }],
+  ])('for %s finds nothing', (_, difference) => {
+    expect(() => chooseSignable([paid, signed], { ...signature, ...difference })).toThrow(
+      expect.objectContaining({ code: 'registration_not_found' }),
+    )
+  })
+
+  it.each(['held', 'expired', 'rejected', 'cancelled'] as const)(
+    'is refused for a registration that is %s',
+    (status) => {
+      const one = chooseSignable([{ ...paid, status }], signature)
+      expect(() => judgeSignature(one, signature, 'd1')).toThrow(
+        expect.objectContaining({ code: 'registration_not_paid' }),
+      )
+    },
+  )
+
+  it('of the same content is a repetition, also after the document was replaced', () => {
+    expect(judgeSignature(signed, signature, 'd1')).toBe('repeat')
+    expect(judgeSignature(signed, { ...signature, documentSha256: 'd1' }, 'd2')).toBe('repeat')
+  })
+
+  it('of other content is refused', () => {
+    const other = { ...signature, guardianName: 'Someone Else' }
+    expect(() => judgeSignature(signed, other, 'd1')).toThrow(
+      expect.objectContaining({ code: 'waiver_already_signed' }),
+    )
+    expect(() => judgeSignature(signed, { ...signature, documentSha256: 'd2' }, 'd1')).toThrow(
+      expect.objectContaining({ code: 'waiver_already_signed' }),
+    )
+    expect(() => judgeSignature(paid, other, 'd1')).toThrow(expect.objectContaining({ code: 'registration_not_found' }))
+  })
+
+  it('that shows an old document is refused', () => {
+    expect(() => judgeSignature(paid, { ...signature, documentSha256: 'd0' }, 'd1')).toThrow(
+      expect.objectContaining({
+        code: 'waiver_document_changed',
+        message: 'The waiver was updated. Please read it again.',
+      }),
+    )
+  })
+})

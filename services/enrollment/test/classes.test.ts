@@ -1,0 +1,198 @@
+import { classTypes, classesSchema, registrationHeld } from '@robokids/contracts/enrollment'
+import { firstClassDay } from '@robokids/contracts/season'
+import { asc, eq } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { enrollment } from '../src/app.ts'
+import { classSessions, levels } from '../src/schema.ts'
+import { codeOf, openSchool, requestFor, type School } from './school.ts'
+
+let school: School
+beforeAll(async () => {
+  school = await openSchool()
+})
+afterEach(() => school.resetClock())
+afterAll(() => school.bed.stop())
+
+function pacificDay(instant: Temporal.Instant): Temporal.PlainDate {
+  return instant.toZonedDateTimeISO('America/Los_Angeles').toPlainDate()
+}
+
+describe('the seed', () => {
+  it('offers four levels, each on four dates from Friday to Monday at 4 PM in California', async () => {
+    const { levels: listed } = classesSchema.parse((await school.call('GET', '/classes')).body)
+    expect(listed.map(({ levelId, classType, title }) => [levelId, classType, title])).toEqual([
+      ['lvl1', 'basic', 'Level 1 Foundations'],
+      ['lvl2', 'intermediate', 'Level 2 Smart Robotics and Coding'],
+      ['lvl3', 'advanced', 'Level 3 Autonomous Mastery'],
+      ['lvlX', 'custom', 'Level X Custom Innovation Lab'],
+    ])
+    expect(listed.map(({ recommendedAges: { from, to }, programLength }) => [from, to, programLength])).toEqual([
+      [6, 13, '6 weeks'],
+      [8, 14, '6 weeks'],
+      [10, 15, '8 weeks'],
+      [11, 16, '6 to 8 weeks'],
+    ])
+    const first = firstClassDay(pacificDay(Temporal.Now.instant()).toString())
+    for (const level of listed) {
+      const seeded = level.sessions.filter((session) => session.date < '2030-01-01')
+      expect(seeded.map((session) => Temporal.PlainDate.from(session.date).dayOfWeek)).toEqual([5, 6, 7, 1])
+      expect(seeded[0]).toMatchObject({
+        date: first,
+        startTime: '16:00',
+        timeZone: 'America/Los_Angeles',
+        durationMinutes: 75,
+        capacity: 10,
+        seatsLeft: 10,
+      })
+    }
+  })
+
+  it('has five sessions on each date of the past and the upcoming season', async () => {
+    const rows = await school.db.select().from(classSessions).where(eq(classSessions.season, 'fall-2025'))
+    expect([...new Set(rows.map((row) => row.date))].toSorted()).toEqual([
+      '2025-10-03',
+      '2025-10-04',
+      '2025-10-05',
+      '2025-10-06',
+    ])
+    expect(
+      rows
+        .filter((row) => row.date === '2025-10-03')
+        .map((row) => row.classType)
+        .toSorted(),
+    ).toEqual([...classTypes].toSorted())
+    expect(rows.find((row) => row.date === '2025-10-03')?.startsAt.toString()).toBe('2025-10-03T23:00:00Z')
+    expect(await school.db.$count(classSessions)).toBeGreaterThanOrEqual(40)
+  })
+
+  it('doubles nothing and moves nothing at later starts, in whichever zone the process runs', async () => {
+    const first = await school.bed.start(enrollment)
+    const everything = async () => [
+      await first.context.db.select().from(levels).orderBy(asc(levels.position)),
+      (await first.context.db.select().from(classSessions).orderBy(asc(classSessions.id))).map((row) => ({
+        ...row,
+        startsAt: row.startsAt.epochMilliseconds,
+      })),
+    ]
+    const before = await everything()
+    const zone = process.env['TZ']
+    try {
+      for (const TZ of ['UTC', 'America/New_York', 'Asia/Tokyo']) {
+        process.env['TZ'] = TZ
+        await (await school.bed.start(enrollment, { DATABASE_URL: first.databaseUrl })).stop()
+        expect(await everything()).toEqual(before)
+      }
+    } finally {
+      if (zone === undefined) delete process.env['TZ']
+      else process.env['TZ'] = zone
+    }
+  })
+
+  it('opens another season only when every date has passed', async () => {
+    const first = await school.bed.start(enrollment)
+    const dates = async () => {
+      const rows = await first.context.db
+        .selectDistinct({ date: classSessions.date })
+        .from(classSessions)
+        .orderBy(asc(classSessions.date))
+      return rows.map((row) => row.date)
+    }
+    const before = await dates()
+    const last = Temporal.PlainDate.from(before.at(-1) ?? '')
+    const restartOn = async (day: Temporal.PlainDate) => {
+      const noon = day.toZonedDateTime({ timeZone: 'America/Los_Angeles', plainTime: '12:00' }).toInstant()
+      const offset = Temporal.Now.instant().until(noon).toString()
+      await (await school.bed.start(enrollment, { DATABASE_URL: first.databaseUrl, CLOCK_OFFSET: offset })).stop()
+    }
+    await restartOn(last)
+    expect(await dates()).toEqual(before)
+    const dayAfter = last.add({ days: 1 })
+    await restartOn(dayAfter)
+    const after = await dates()
+    expect(after.slice(0, before.length)).toEqual(before)
+    expect(after.length).toBe(before.length + 4)
+    expect(after[before.length]).toBe(firstClassDay(dayAfter.toString()))
+  })
+})
+
+describe('GET /available-slots', () => {
+  it('lists the members’ sessions, or a level’s where one is asked for', async () => {
+    const members = await school.session({ classType: 'membership', capacity: 7 })
+    const { body } = await school.call('GET', '/available-slots')
+    expect(body).toMatchObject({ slots: expect.arrayContaining([{ classDate: members.date, availableSlots: 7 }]) })
+    const basic = await school.call('GET', '/available-slots?classType=basic')
+    expect(basic.body).not.toMatchObject({
+      slots: expect.arrayContaining([{ classDate: members.date, availableSlots: 7 }]),
+    })
+  })
+
+  it('answers 400 for a class there is not', async () => {
+    const answer = await school.call('GET', '/available-slots?classType=expert')
+    expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed'])
+  })
+})
+
+describe('a class date', () => {
+  it.each([
+    { date: '2027-06-11', startTime: '16:00', classType: 'advanced', now: '2027-06-11T22:59:58Z', offered: true },
+    { date: '2027-06-12', startTime: '16:00', classType: 'advanced', now: '2027-06-12T23:00:00Z', offered: false },
+    { date: '2027-06-13', startTime: '16:00', classType: 'advanced', now: '2027-06-13T23:30:00Z', offered: false },
+    { date: '2027-11-12', startTime: '16:00', classType: 'advanced', now: '2027-11-12T04:00:00Z', offered: true },
+    { date: '2027-12-31', startTime: '23:30', classType: 'advanced', now: '2028-01-01T07:29:00Z', offered: true },
+    { date: '2028-01-01', startTime: '00:00', classType: 'advanced', now: '2027-12-31T23:59:58-08:00', offered: true },
+    {
+      date: '2028-01-02',
+      startTime: '00:00',
+      classType: 'advanced',
+      now: '2028-01-02T00:00:00.500-08:00',
+      offered: false,
+    },
+  ] as const)('$date $startTime is offered at $now: $offered', async ({ date, startTime, classType, now, offered }) => {
+    const session = await school.session({ date, startTime, classType })
+    school.service.context.clock.set(Temporal.Instant.from(now))
+    expect(await school.seatsLeft(session)).toBe(offered ? 10 : undefined)
+    const request = requestFor(session)
+    const answer = await school.register(request)
+    if (offered) {
+      expect(answer.body).toMatchObject({ status: 'held', startDate: date, startTime })
+    } else {
+      expect([answer.status, codeOf(answer)]).toEqual([400, 'class_not_offered'])
+      expect(await school.told(registrationHeld, request.id)).toEqual([])
+    }
+  })
+
+  it('that was cancelled is not offered', async () => {
+    const session = await school.session()
+    await school.db.update(classSessions).set({ status: 'cancelled' }).where(eq(classSessions.id, session.id))
+    expect(await school.seatsLeft(session)).toBeUndefined()
+    expect(codeOf(await school.register(requestFor(session)))).toBe('class_not_offered')
+  })
+})
+
+describe('seats left', () => {
+  it('go down by each hold and stay through each payment, the same in both lists', async () => {
+    const session = await school.session()
+    const held = []
+    for (const left of [9, 8, 7, 6]) {
+      held.push(await school.hold(session))
+      expect(await school.seatsLeft(session)).toBe(left)
+    }
+    for (const { registrationId } of held.slice(0, 3)) {
+      await school.pay(registrationId)
+      expect(await school.seatsLeft(session)).toBe(6)
+    }
+    expect(await school.counts(session.id)).toMatchObject({ held: 1, sold: 3 })
+  })
+
+  it('are none, not fewer, where the capacity was lowered below what is sold', async () => {
+    const session = await school.session()
+    const family = []
+    for (let index = 0; index < 9; index += 1) family.push(await school.enrol(session))
+    for (const capacity of [8, 0]) {
+      await school.db.update(classSessions).set({ capacity }).where(eq(classSessions.id, session.id))
+      expect(await school.seatsLeft(session)).toBe(0)
+      expect(codeOf(await school.register(requestFor(session)))).toBe('class_full')
+    }
+    for (const { registrationId } of family) expect((await school.read(registrationId)).status).toBe('confirmed')
+  })
+})
