@@ -1,0 +1,185 @@
+import { createHash } from 'node:crypto'
+import { getDocumentProxy, getResolvedPDFJS } from 'unpdf'
+import { describe, expect, it } from 'vitest'
+import { renderSignedWaiver, type Signature } from './signed-waiver.ts'
+import { waiverDocument } from './waiver-document.ts'
+
+const unusualNames = [
+  '张伟',
+  '陶喆 䶮',
+  'Nguyễn Thị Ánh',
+  'Αλέξης Παπάς',
+  'Олена Шевченко',
+  'עדי לוי',
+  'محمد',
+  'محمد علي',
+  '한글 이름',
+  'さくら',
+  'Ivo 🤖',
+  "D'Arcy & Jo <3",
+  'Zoë Ångström-Łukasiewicz',
+]
+
+function signature(names: string[], changes: Partial<Signature> = {}): Signature {
+  return {
+    waiverId: '0196f3c0-0000-7000-8000-000000000001',
+    facts: {
+      registrationId: '0196f3c0-0000-7000-8000-000000000002',
+      guardianName: names[0] ?? 'Maren Holt',
+      email: 'maren.holt@example.com',
+      children: names.map((childName, index) => ({ childName, childAge: 7 + index })),
+      address: {
+        addressLine1: '12 Harbor Way',
+        addressLine2: 'Apt 4',
+        city: 'Cambridge',
+        state: 'MA',
+        zipCode: '02139',
+      },
+      classSessionId: '0196f3c0-0000-7000-8000-000000000003',
+      classType: 'basic',
+      levelTitle: 'Level 1 Foundations',
+      startDate: '2027-01-08',
+      startTime: '16:00',
+      durationMinutes: 60,
+      timeZone: 'America/Los_Angeles',
+    },
+    signedAt: Temporal.Instant.from('2026-11-28T03:15:30.123Z'),
+    documentSha256: waiverDocument().sha256,
+    ipAddress: '203.0.113.9',
+    userAgent: 'Mozilla/5.0 (X11; Linux x86_64)',
+    ...changes,
+  }
+}
+
+interface PageContent {
+  text: string
+  /** The codes of the glyphs that are drawn; 0 is the empty box of a character that a font does not have. */
+  glyphs: number[]
+}
+
+async function readPages(pdf: Uint8Array): Promise<PageContent[]> {
+  const { OPS } = await getResolvedPDFJS()
+  const document = await getDocumentProxy(pdf.slice())
+  const pages: PageContent[] = []
+  for (let number = 1; number <= document.numPages; number += 1) {
+    const page = await document.getPage(number)
+    const { items } = await page.getTextContent()
+    const operators = await page.getOperatorList()
+    const shown = operators.argsArray.filter((_, index) => operators.fnArray[index] === OPS.showText) as unknown[][][]
+    const glyphs = shown
+      .flatMap(([drawn]) => drawn ?? [])
+      .filter((glyph) => typeof glyph === 'object' && glyph !== null)
+    pages.push({
+      text: items.map((item) => ('str' in item ? item.str + (item.hasEOL ? '\n' : '') : '')).join(''),
+      glyphs: (glyphs as { originalCharCode: number }[]).map((glyph) => glyph.originalCharCode),
+    })
+  }
+  return pages
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+describe('the waiver document', () => {
+  it('is the same file, with the hash of its bytes, however often it is asked for', () => {
+    const { pdf, sha256: hash } = waiverDocument()
+    expect(waiverDocument().pdf).toBe(pdf)
+    expect(hash).toBe(sha256(pdf))
+  })
+
+  it('holds every word of the agreement', async () => {
+    const { waiverWords: words } = await import('../waiver/words.ts')
+    const pages = await readPages(waiverDocument().pdf)
+    const letters = (text: string) => text.replaceAll(/\s/gu, '')
+    const shown = letters(
+      pages.map((page) => page.text.replace(/\n?Robo Kids Learning · Participation.*$/su, '')).join(''),
+    )
+    const sections = words.sections.flatMap((section) => [
+      section.heading,
+      ...section.paragraphs,
+      ...(section.points ?? []),
+    ])
+    for (const passage of [words.title, words.version, words.introduction, ...sections, words.closing]) {
+      expect(shown).toContain(letters(passage))
+    }
+  })
+})
+
+describe('a signed waiver', () => {
+  it('begins with the shown document, byte for byte', async () => {
+    const signed = await renderSignedWaiver(signature(['Ivo']))
+    const shown = waiverDocument()
+    expect(sha256(signed.subarray(0, shown.pdf.length))).toBe(shown.sha256)
+    const [before, after] = [await readPages(shown.pdf), await readPages(signed)]
+    expect(after.slice(0, before.length)).toEqual(before)
+    expect(after).toHaveLength(before.length + 1)
+  })
+
+  it('tells on its last page who signed what, for whom, when and from where', async () => {
+    const pages = await readPages(await renderSignedWaiver(signature(['Maren Holt', 'Ivo'])))
+    const text = pages.at(-1)?.text
+    for (const fact of [
+      'Maren Holt',
+      'Ivo, age 8',
+      'maren.holt@example.com',
+      '12 Harbor Way',
+      'Apt 4',
+      'Cambridge, MA 02139',
+      'Level 1 Foundations',
+      'Friday, January 8, 2027, 4:00 PM Pacific',
+      'Friday, November 27, 2026 at 7:15:30 PM PST',
+      '2026-11-28T03:15:30.123Z (UTC)',
+      waiverDocument().sha256,
+      '203.0.113.9',
+      'Mozilla/5.0 (X11; Linux x86_64)',
+    ]) {
+      expect(text).toContain(fact)
+    }
+  })
+
+  it.each(unusualNames)('holds %s as it was typed, without an empty box', async (name) => {
+    const pages = await readPages(await renderSignedWaiver(signature([name])))
+    const page = pages.at(-1)
+    expect(page?.text.match(new RegExp(RegExp.escape(name), 'gu'))).toHaveLength(2)
+    expect(page?.glyphs.length).toBeGreaterThan(200)
+    expect(page?.glyphs).not.toContain(0)
+  })
+
+  it('spells out a character that no font has', async () => {
+    const pages = await readPages(await renderSignedWaiver(signature(['Ivo \u{10fffd}'])))
+    const page = pages.at(-1)
+    expect(page?.text).toContain('Ivo [U+10FFFD]')
+    expect(page?.glyphs).not.toContain(0)
+  })
+
+  it('draws decomposed letters like composed ones', async () => {
+    const name = 'Nguyễn Thị Ánh'
+    const page = (await readPages(await renderSignedWaiver(signature([name.normalize('NFD')])))).at(-1)
+    expect(page?.text).toContain(name.normalize('NFC'))
+  })
+
+  it('goes on on another page where one is too short, and loses nothing', async () => {
+    const names = Array.from({ length: 10 }, (_, index) => `${index}${'é'.repeat(99)}`)
+    const userAgent = Array.from({ length: 100 }, (_, index) => `part/${index}`).join(' ')
+    const pages = await readPages(await renderSignedWaiver(signature(names, { userAgent })))
+    expect(pages.length).toBeGreaterThan(3)
+    const letters = pages
+      .map((page) => page.text)
+      .join('')
+      .replaceAll(/\s/gu, '')
+    for (const name of names) expect(letters).toContain(name)
+    expect(letters).toContain(userAgent.replaceAll(' ', ''))
+  })
+
+  it('is the same file for the same signature', async () => {
+    const once = await renderSignedWaiver(signature(unusualNames))
+    expect(sha256(await renderSignedWaiver(signature(unusualNames)))).toBe(sha256(once))
+  })
+
+  it('refuses to sign a document that is not the one it has', async () => {
+    await expect(renderSignedWaiver(signature(['Ivo'], { documentSha256: '0'.repeat(64) }))).rejects.toThrow(
+      'no document',
+    )
+  })
+})

@@ -1,0 +1,116 @@
+import { buffer } from 'node:stream/consumers'
+import { PDFDocument as Pdf } from '@cantoo/pdf-lib'
+import { classTimeZone, formatClassDate, formatClassTime } from '@robokids/contracts/class-date'
+import type { RegistrationFacts } from '@robokids/contracts/enrollment'
+import PDFDocument from 'pdfkit'
+import { bold, isolate, regular, writeText, type Style } from './typeset.ts'
+import { waiverDocument } from './waiver-document.ts'
+
+export interface Signature {
+  waiverId: string
+  facts: RegistrationFacts
+  signedAt: Temporal.Instant
+  /** Hex SHA-256 of the document that was shown. */
+  documentSha256: string
+  ipAddress: string
+  userAgent: string
+}
+
+const ink = '#14213d'
+const signal = '#c2410c'
+const quiet = '#475569'
+const margin = 60
+const width = 612 - 2 * margin
+const labelWidth = 118
+
+const label: Style = { face: bold, size: 9, color: quiet }
+const value: Style = { face: regular, size: 10.5, color: ink }
+const small: Style = { face: regular, size: 8.5, color: ink }
+
+function inPacificTime(instant: Temporal.Instant): string {
+  const zoned = instant.toZonedDateTimeISO(classTimeZone)
+  return zoned.toLocaleString('en-US', { dateStyle: 'full', timeStyle: 'long' }).replaceAll('\u202f', ' ')
+}
+
+/** What the signature page tells, in its order. */
+function rowsOf({
+  waiverId,
+  facts,
+  signedAt,
+  documentSha256,
+  ipAddress,
+  userAgent,
+}: Signature): [string, string[], Style][] {
+  const { address } = facts
+  const children = facts.children.map(({ childName, childAge }) => `${isolate(childName)}, age ${childAge}`)
+  const street = [address.addressLine1, address.addressLine2].filter((line) => line !== '')
+  const city = `${isolate(address.city)}, ${isolate(address.state)} ${address.zipCode}`
+  const when = `${formatClassDate(facts.startDate)}, ${formatClassTime(facts.startTime)} Pacific`
+  return [
+    ['Signed by', [facts.guardianName, 'parent or legal guardian, 18 or older'], value],
+    [children.length === 1 ? 'For the child' : 'For the children', children, value],
+    ['Email', [facts.email], value],
+    ['Address', [...street, city], value],
+    ['Class', [facts.levelTitle, when], value],
+    ['Signed at', [inPacificTime(signedAt), `${signedAt.toString({ smallestUnit: 'millisecond' })} (UTC)`], value],
+    ['How', ['Checked the box “I agree” and pressed “I Agree & Complete Registration”'], value],
+    ['Document (SHA-256)', [documentSha256], small],
+    ['Network address', [ipAddress], small],
+    ['Browser', [userAgent], small],
+    ['Registration', [facts.registrationId], small],
+    ['Waiver', [waiverId], small],
+  ]
+}
+
+async function renderSignaturePage(signature: Signature): Promise<Uint8Array> {
+  const doc = new PDFDocument({
+    size: 'LETTER',
+    margins: { top: 54, bottom: 84, left: margin, right: margin },
+    // Also what pdfkit derives its file id from: the same signature is the same file.
+    info: { CreationDate: new Date(signature.signedAt.epochMilliseconds) },
+  })
+  const pages = buffer(doc)
+  const foot = () => {
+    const sentence = `The pages before this one are the document that was shown, byte for byte: this file begins with it, and the first ${waiverDocument().pdf.length} bytes of it have the SHA-256 above.`
+    const bottom = doc.page.margins.bottom
+    doc.page.margins.bottom = 0
+    writeText(doc, sentence, { ...small, size: 7.5, color: quiet }, margin, 740, width)
+    doc.page.margins.bottom = bottom
+  }
+  writeText(doc, 'ROBO KIDS LEARNING', { face: bold, size: 9, color: signal }, margin, 64, width)
+  writeText(doc, 'Signature page', { face: bold, size: 17, color: ink }, margin, 88, width)
+  doc
+    .moveTo(margin, 100)
+    .lineTo(margin + width, 100)
+    .lineWidth(1)
+    .strokeColor(signal)
+    .stroke()
+  let y = 126
+  for (const [name, lines, style] of rowsOf(signature)) {
+    if (y > doc.page.height - doc.page.margins.bottom) {
+      doc.addPage()
+      y = doc.page.margins.top + style.size
+    }
+    writeText(doc, name, label, margin, y, labelWidth)
+    for (const line of lines) y = writeText(doc, line, style, margin + labelWidth, y, width - labelWidth)
+    y += 8
+  }
+  foot()
+  doc.end()
+  return pages
+}
+
+/**
+ * The signed waiver: the document exactly as it was shown, followed by a signature page. The page is appended as an
+ * incremental update, so the file's first bytes are the shown document and anybody can check its hash.
+ * The same signature makes the same bytes.
+ */
+export async function renderSignedWaiver(signature: Signature): Promise<Uint8Array> {
+  const shown = waiverDocument()
+  if (signature.documentSha256 !== shown.sha256)
+    throw new Error(`There is no document ${signature.documentSha256} to sign.`)
+  const signed = await Pdf.load(shown.pdf, { forIncrementalUpdate: true, updateMetadata: false })
+  const page = await Pdf.load(await renderSignaturePage(signature), { updateMetadata: false })
+  for (const copy of await signed.copyPages(page, page.getPageIndices())) signed.addPage(copy)
+  return signed.commit({ useObjectStreams: false })
+}
