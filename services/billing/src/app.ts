@@ -1,0 +1,23 @@
+import { fileURLToPath } from 'node:url'
+import type { Service } from '@robokids/runtime/service'
+import { closeCheckouts } from './close-checkouts.ts'
+import { configSchema, type BillingConfig } from './config.ts'
+import { consumers } from './consumers.ts'
+import { reconcile } from './reconcile.ts'
+import { routes } from './routes.ts'
+import { runRefunds } from './run-refunds.ts'
+import { seed } from './seed.ts'
+
+export const billing: Service<BillingConfig> = {
+  name: 'billing',
+  config: configSchema,
+  migrations: fileURLToPath(new URL('../migrations', import.meta.url)),
+  seed,
+  routes,
+  consumers,
+  jobs: [
+    { name: 'close-checkouts', everyMs: 15_000, run: closeCheckouts },
+    { name: 'run-refunds', everyMs: 2_000, run: runRefunds },
+    { name: 'reconcile', everyMs: (config) => config.RECONCILE_EVERY_MS, run: reconcile },
+  ],
+}

@@ -1,0 +1,65 @@
+import { wake, type Transaction } from '@robokids/runtime/db'
+import { and, asc, eq, inArray, isNotNull, isNull, lt } from 'drizzle-orm'
+import type { BillingContext } from './config.ts'
+import { applySession, fulfilSession } from './fulfil-session.ts'
+import { openSession } from './open-session.ts'
+import { checkoutAttempts } from './schema.ts'
+import { expireSession, StripeFailure } from './stripe.ts'
+
+/**
+ * Has the checkout of a registration that is gone closed, if one is open. One that was made after `goneAt` belongs to a
+ * registration that has come back since and is left alone: the news of its end was late.
+ */
+export async function requestClose(
+  tx: Transaction,
+  { clock }: BillingContext,
+  registrationId: string,
+  goneAt: Temporal.Instant,
+): Promise<void> {
+  const requested = await tx
+    .update(checkoutAttempts)
+    .set({ closeRequestedAt: clock.now() })
+    .where(
+      and(
+        eq(checkoutAttempts.registrationId, registrationId),
+        inArray(checkoutAttempts.status, ['creating', 'open']),
+        isNull(checkoutAttempts.closeRequestedAt),
+        lt(checkoutAttempts.createdAt, goneAt),
+      ),
+    )
+    .returning({ id: checkoutAttempts.id })
+  if (requested.length > 0) await wake(tx, 'close-checkouts')
+}
+
+/** Closes the sessions that are to be closed. A failure with one is tried again at the next run. */
+export async function closeCheckouts(context: BillingContext): Promise<void> {
+  const due = await context.db
+    .select({ id: checkoutAttempts.id })
+    .from(checkoutAttempts)
+    .where(and(isNotNull(checkoutAttempts.closeRequestedAt), inArray(checkoutAttempts.status, ['creating', 'open'])))
+    .orderBy(asc(checkoutAttempts.closeRequestedAt))
+    .limit(100)
+  for (const { id } of due) {
+    try {
+      await closeCheckout(context, id)
+    } catch (error) {
+      context.log.warn({ err: error, attemptId: id }, 'a checkout could not be closed yet')
+    }
+  }
+}
+
+/** Closes an attempt's session, or learns that it was paid, or is being paid, before it could be closed. */
+export async function closeCheckout(context: BillingContext, attemptId: string): Promise<void> {
+  // Whether a session was made that somebody could pay is only known once the provider has told.
+  if (!(await openSession(context, attemptId))) return
+  const [attempt] = await context.db.select().from(checkoutAttempts).where(eq(checkoutAttempts.id, attemptId))
+  if (attempt?.status !== 'open' || attempt.stripeSessionId === null) return
+  const { stripeSessionId } = attempt
+  try {
+    const session = await expireSession(context, stripeSessionId)
+    await context.db.transaction((tx) => applySession(tx, context, session))
+  } catch (error) {
+    if (!(error instanceof StripeFailure) || !error.refused) throw error
+    await fulfilSession(context, stripeSessionId)
+  }
+}

@@ -1,0 +1,16 @@
+import { registrationCancelled, registrationExpired, registrationRejected } from '@robokids/contracts/enrollment'
+import { consume, type Consumer } from '@robokids/runtime/inbox'
+import { requestClose } from './close-checkouts.ts'
+import type { BillingConfig } from './config.ts'
+import { refundSeatGone } from './request-refund.ts'
+
+export const consumers: Consumer<BillingConfig>[] = [
+  consume(registrationRejected, (tx, event, context) => refundSeatGone(tx, context, event.data.payment.paymentId)),
+  consume(registrationExpired, (tx, event, context) =>
+    requestClose(tx, context, event.data.registrationId, Temporal.Instant.from(event.time)),
+  ),
+  consume(registrationCancelled, async (tx, event, context) => {
+    if (event.data.reason === 'refunded') return
+    await requestClose(tx, context, event.data.registrationId, Temporal.Instant.from(event.time))
+  }),
+]

@@ -1,0 +1,199 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { checkoutCreated, checkoutExpired, paymentCompleted, paymentFailed } from '@robokids/contracts/billing'
+import { wake, type Transaction } from '@robokids/runtime/db'
+import { publish } from '@robokids/runtime/outbox'
+import { and, asc, eq, inArray, ne, or, sql } from 'drizzle-orm'
+import type { BillingContext } from './config.ts'
+import { judge, receiptNumber, type ObservedSession } from './rules.ts'
+import { checkoutAttempts, counters, payments, refunds, type Attempt } from './schema.ts'
+import { fetchSession } from './stripe.ts'
+
+/**
+ * Brings an attempt up to what the provider says of its session now. Webhooks, returning parents and the reconcile job
+ * all come through here, in any order and any number of times.
+ */
+export async function fulfilSession(context: BillingContext, sessionId: string): Promise<void> {
+  const session = await fetchSession(context, sessionId)
+  await context.db.transaction((tx) => applySession(tx, context, session))
+}
+
+/** All attempts of a registration, oldest first, locked: whoever changes one of them holds them all. */
+export async function lockAttempts(tx: Transaction, registrationId: string): Promise<Attempt[]> {
+  return tx
+    .select()
+    .from(checkoutAttempts)
+    .where(eq(checkoutAttempts.registrationId, registrationId))
+    .orderBy(asc(checkoutAttempts.id))
+    .for('update')
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** The attempt that the provider's metadata names, or that has this session; with its registration's attempts locked. */
+export async function lockAttemptOf(
+  tx: Transaction,
+  attemptId: string | null,
+  sessionId?: string,
+): Promise<{ attempt: Attempt; all: Attempt[] } | undefined> {
+  const named = attemptId !== null && uuid.test(attemptId) ? eq(checkoutAttempts.id, attemptId) : undefined
+  const having = sessionId === undefined ? undefined : eq(checkoutAttempts.stripeSessionId, sessionId)
+  const condition = or(...[named, having].filter((one) => one !== undefined))
+  if (!condition) return undefined
+  const [found] = await tx
+    .select({ id: checkoutAttempts.id, registrationId: checkoutAttempts.registrationId })
+    .from(checkoutAttempts)
+    .where(condition)
+  if (!found) return undefined
+  const all = await lockAttempts(tx, found.registrationId)
+  const attempt = all.find((one) => one.id === found.id)
+  return attempt && { attempt, all }
+}
+
+/**
+ * As `fulfilSession`, with a session as the provider showed it a moment ago. What was shown may be older than what is
+ * known by now; so an attempt only ever moves on, and money that came in counts whatever the attempt has become.
+ */
+export async function applySession(tx: Transaction, context: BillingContext, session: ObservedSession): Promise<void> {
+  const locked = await lockAttemptOf(tx, session.attemptId, session.sessionId)
+  if (!locked) {
+    context.log.info({ sessionId: session.sessionId }, 'a checkout session that is not ours was left alone')
+    return
+  }
+  const { all } = locked
+  const attempt = locked.attempt.status === 'creating' ? await markOpen(tx, locked.attempt, session) : locked.attempt
+  const verdict = judge(session, attempt)
+  if (verdict === 'paid' || verdict === 'amount_mismatch') {
+    await recordPayment(tx, context, attempt, all, session, verdict)
+    return
+  }
+  const isLive = attempt.status === 'open' || attempt.status === 'processing'
+  if (verdict === 'processing' && attempt.status === 'open') {
+    await update(tx, attempt, { status: 'processing' })
+  } else if (verdict === 'expired' && isLive) {
+    await update(tx, attempt, { status: 'expired' })
+    await publish(tx, checkoutExpired, attempt.registrationId, ids(attempt))
+  } else if (verdict === 'failed' && isLive) {
+    await fail(tx, attempt, session.payment?.decline ?? 'The payment did not go through.')
+  }
+}
+
+function ids(attempt: Attempt) {
+  return { attemptId: attempt.id, registrationId: attempt.registrationId }
+}
+
+async function update(tx: Transaction, attempt: Attempt, changes: Partial<Attempt>): Promise<void> {
+  await tx.update(checkoutAttempts).set(changes).where(eq(checkoutAttempts.id, attempt.id))
+}
+
+async function markOpen(tx: Transaction, attempt: Attempt, session: ObservedSession): Promise<Attempt> {
+  const opened = { status: 'open' as const, stripeSessionId: session.sessionId, checkoutUrl: session.url }
+  await update(tx, attempt, opened)
+  await publish(tx, checkoutCreated, attempt.registrationId, {
+    ...ids(attempt),
+    amount: attempt.amount,
+    currency: attempt.currency,
+    expiresAt: attempt.expiresAt.toString(),
+  })
+  if (attempt.closeRequestedAt) await wake(tx, 'close-checkouts')
+  return { ...attempt, ...opened }
+}
+
+async function fail(tx: Transaction, attempt: Attempt, reason: string): Promise<void> {
+  await update(tx, attempt, { status: 'failed', lastDecline: reason })
+  await publish(tx, paymentFailed, attempt.registrationId, { ...ids(attempt), final: true, reason })
+}
+
+async function recordPayment(
+  tx: Transaction,
+  context: BillingContext,
+  attempt: Attempt,
+  all: Attempt[],
+  session: ObservedSession,
+  verdict: 'paid' | 'amount_mismatch',
+): Promise<void> {
+  const { log, clock } = context
+  const { payment } = session
+  const { registrationId } = attempt
+  if (!payment) {
+    if (attempt.status === 'open') await fail(tx, attempt, 'The checkout was completed without a payment.')
+    log.error({ ...ids(attempt), sessionId: session.sessionId }, 'a checkout was completed without a payment')
+    return
+  }
+  const earlier = await tx.select().from(payments).where(eq(payments.registrationId, registrationId))
+  if (earlier.some((one) => one.stripePaymentIntentId === payment.intentId)) return
+  const isPaid = earlier.some((one) => one.outcome === 'accepted')
+  const outcome = verdict === 'amount_mismatch' ? verdict : isPaid ? 'duplicate' : 'accepted'
+  const row = {
+    id: randomUUIDv7(),
+    attemptId: attempt.id,
+    registrationId,
+    stripePaymentIntentId: payment.intentId,
+    outcome,
+    amount: payment.amount ?? session.amount ?? 0,
+    currency: payment.currency ?? session.currency ?? 'usd',
+    receiptNumber: outcome === 'accepted' ? await nextReceiptNumber(tx) : null,
+    paidAt: payment.paidAt ?? clock.now().round('millisecond'),
+  } as const
+  await tx.insert(payments).values(row)
+
+  if (row.receiptNumber !== null) {
+    await update(tx, attempt, { status: 'paid', lastDecline: null, closeRequestedAt: null })
+    await publish(tx, paymentCompleted, registrationId, {
+      ...ids(attempt),
+      paymentId: row.id,
+      amount: attempt.amount,
+      currency: attempt.currency,
+      receiptNumber: row.receiptNumber,
+      paidAt: row.paidAt.toString(),
+    })
+    await closeOthers(tx, context, attempt, all)
+    return
+  }
+  log.error(
+    { ...ids(attempt), paymentId: row.id, outcome, amount: row.amount, currency: row.currency, agreed: attempt.amount },
+    'a payment is not owed and goes back',
+  )
+  await tx.insert(refunds).values({
+    id: randomUUIDv7(),
+    paymentId: row.id,
+    registrationId,
+    amount: row.amount,
+    currency: row.currency,
+    reason: outcome === 'duplicate' ? 'duplicate' : 'amount_mismatch',
+    status: 'pending',
+    nextTryAt: clock.now(),
+    createdAt: clock.now(),
+  })
+  await wake(tx, 'run-refunds')
+  if (attempt.status === 'paid') return
+  if (isPaid) await update(tx, attempt, { status: 'failed', lastDecline: null })
+  else await fail(tx, attempt, 'The amount that was paid is not the price. It goes back in full.')
+}
+
+/** The counter's row stays locked until this transaction ends; one that fails takes its number back with it. */
+async function nextReceiptNumber(tx: Transaction): Promise<string> {
+  const [counter] = await tx
+    .update(counters)
+    .set({ value: sql`${counters.value} + 1` })
+    .where(eq(counters.name, 'receipt'))
+    .returning()
+  if (!counter) throw new Error('The counter of receipts is missing.')
+  return receiptNumber(counter.value)
+}
+
+/** Another checkout of a registration that is paid now must not be paid as well. */
+async function closeOthers(tx: Transaction, { clock }: BillingContext, paid: Attempt, all: Attempt[]): Promise<void> {
+  const others = all.filter((attempt) => attempt.id !== paid.id).map((attempt) => attempt.id)
+  if (others.length === 0) return
+  await tx
+    .update(checkoutAttempts)
+    .set({ closeRequestedAt: clock.now() })
+    .where(
+      and(
+        inArray(checkoutAttempts.id, others),
+        inArray(checkoutAttempts.status, ['creating', 'open']),
+        ne(checkoutAttempts.id, paid.id),
+      ),
+    )
+  await wake(tx, 'close-checkouts')
+}

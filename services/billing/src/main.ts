@@ -1,0 +1,4 @@
+import { runService } from '@robokids/runtime/service'
+import { billing } from './app.ts'
+
+await runService(billing)

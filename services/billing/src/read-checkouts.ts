@@ -1,0 +1,69 @@
+import type { Checkout, Refund } from '@robokids/contracts/billing'
+import type { Database } from '@robokids/runtime/db'
+import { DomainError } from '@robokids/runtime/errors'
+import { and, asc, desc, eq, inArray, sql } from 'drizzle-orm'
+import { checkoutAttempts, payments, refunds, type RefundRow } from './schema.ts'
+
+export function presentRefund(row: RefundRow): Refund {
+  return {
+    refundId: row.id,
+    stripeRefundId: row.stripeRefundId,
+    amount: row.amount,
+    currency: 'usd',
+    reason: row.reason,
+    status: row.status,
+  }
+}
+
+/** The checkouts of these registrations, of each the paid attempt or else the newest; none for one that never had any. */
+export async function readCheckouts(db: Database, registrationIds: string[]): Promise<Checkout[]> {
+  if (registrationIds.length === 0) return []
+  const attempts = await db
+    .selectDistinctOn([checkoutAttempts.registrationId])
+    .from(checkoutAttempts)
+    .where(inArray(checkoutAttempts.registrationId, registrationIds))
+    .orderBy(checkoutAttempts.registrationId, desc(sql`${checkoutAttempts.status} = 'paid'`), desc(checkoutAttempts.id))
+  const paid = await db
+    .select()
+    .from(payments)
+    .where(and(inArray(payments.registrationId, registrationIds), eq(payments.outcome, 'accepted')))
+  const back = await db
+    .select()
+    .from(refunds)
+    .where(inArray(refunds.registrationId, registrationIds))
+    .orderBy(asc(refunds.createdAt), asc(refunds.id))
+
+  const paymentOf = new Map(paid.map((payment) => [payment.registrationId, payment]))
+  const refundsOf = Map.groupBy(back, (refund) => refund.registrationId)
+  return attempts.map((attempt) => {
+    const payment = paymentOf.get(attempt.registrationId)
+    return {
+      attemptId: attempt.id,
+      registrationId: attempt.registrationId,
+      status: attempt.status,
+      checkoutUrl: attempt.status === 'open' ? attempt.checkoutUrl : null,
+      amount: attempt.amount,
+      currency: attempt.currency,
+      expiresAt: attempt.expiresAt.toString(),
+      payment: payment
+        ? {
+            paymentId: payment.id,
+            stripePaymentIntentId: payment.stripePaymentIntentId,
+            receiptNumber: payment.receiptNumber ?? '',
+            paidAt: payment.paidAt.toString(),
+            amount: payment.amount,
+            currency: 'usd' as const,
+          }
+        : null,
+      refunds: (refundsOf.get(attempt.registrationId) ?? []).map(presentRefund),
+      lastDecline: attempt.lastDecline,
+    }
+  })
+}
+
+/** @throws DomainError checkout_not_found */
+export async function readCheckout(db: Database, registrationId: string): Promise<Checkout> {
+  const [checkout] = await readCheckouts(db, [registrationId])
+  if (!checkout) throw new DomainError('checkout_not_found', 'There is no checkout for this registration.')
+  return checkout
+}

@@ -1,0 +1,57 @@
+import { paymentFailed } from '@robokids/contracts/billing'
+import type { Transaction } from '@robokids/runtime/db'
+import { publish } from '@robokids/runtime/outbox'
+import { eq } from 'drizzle-orm'
+import type { BillingContext } from './config.ts'
+import { lockAttemptOf } from './fulfil-session.ts'
+import { checkoutAttempts } from './schema.ts'
+import { ask, idOf } from './stripe.ts'
+
+/** A payment whose last try was declined, as the provider showed it. */
+export interface ObservedDecline {
+  attemptId: string | null
+  /** The charge that was declined, or the payment where it came to no charge. */
+  declinedId: string
+  words: string
+}
+
+/** Asks what became of a payment; undefined where nothing is declined (any more). */
+export async function fetchDecline(context: BillingContext, intentId: string): Promise<ObservedDecline | undefined> {
+  const intent = await ask(context, (stripe) => stripe.paymentIntents.retrieve(intentId))
+  const error = intent.last_payment_error
+  if (!error || intent.status === 'succeeded') return undefined
+  return {
+    attemptId: intent.metadata['attemptId'] ?? null,
+    declinedId: error.charge ?? idOf(intent.latest_charge) ?? intent.id,
+    words: error.message ?? 'The payment did not go through.',
+  }
+}
+
+/**
+ * Remembers why a card was declined, and tells of it while the parent can still try another one. Once the attempt is
+ * paid, a decline is old news.
+ */
+export async function recordDecline(
+  tx: Transaction,
+  { log }: BillingContext,
+  { attemptId, declinedId, words }: ObservedDecline,
+): Promise<void> {
+  const attempt = (await lockAttemptOf(tx, attemptId))?.attempt
+  if (!attempt) {
+    log.info({ declinedId }, 'a declined payment that is not ours was left alone')
+    return
+  }
+  if (attempt.status === 'paid' || attempt.lastDeclinedId === declinedId) return
+  await tx
+    .update(checkoutAttempts)
+    .set({ lastDecline: words, lastDeclinedId: declinedId })
+    .where(eq(checkoutAttempts.id, attempt.id))
+  if (attempt.status !== 'open') return
+  const { registrationId } = attempt
+  await publish(tx, paymentFailed, registrationId, {
+    attemptId: attempt.id,
+    registrationId,
+    final: false,
+    reason: words,
+  })
+}

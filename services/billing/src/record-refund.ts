@@ -1,0 +1,145 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { paymentRefunded } from '@robokids/contracts/billing'
+import type { Transaction } from '@robokids/runtime/db'
+import { publish } from '@robokids/runtime/outbox'
+import { eq } from 'drizzle-orm'
+import type { Stripe } from 'stripe'
+import type { BillingContext } from './config.ts'
+import { fulfilSession } from './fulfil-session.ts'
+import { laterRefundStatus, refundedTotal, refundStatus, type RefundStatus } from './rules.ts'
+import { checkoutAttempts, payments, refunds, type RefundRow } from './schema.ts'
+import { ask, idOf } from './stripe.ts'
+
+/** A refund as the provider showed it. */
+export interface ObservedRefund {
+  stripeRefundId: string
+  /** What we called it when we asked for it; null for one that was made in the provider's dashboard. */
+  refundId: string | null
+  intentId: string | null
+  amount: number
+  currency: string
+  status: RefundStatus
+}
+
+export function observeRefund(refund: Stripe.Refund): ObservedRefund {
+  return {
+    stripeRefundId: refund.id,
+    refundId: refund.metadata?.['refundId'] ?? null,
+    intentId: idOf(refund.payment_intent),
+    amount: refund.amount,
+    currency: refund.currency,
+    status: refundStatus(refund.status),
+  }
+}
+
+export async function fetchRefund(context: BillingContext, stripeRefundId: string): Promise<ObservedRefund> {
+  return observeRefund(await ask(context, (stripe) => stripe.refunds.retrieve(stripeRefundId)))
+}
+
+export async function fetchRefundsOf(
+  context: BillingContext,
+  of: { charge: string } | { payment_intent: string },
+): Promise<ObservedRefund[]> {
+  const listed = await ask(context, (stripe) => stripe.refunds.list({ ...of, limit: 100 }))
+  return listed.data.map(observeRefund)
+}
+
+export async function recordRefundsOf(
+  context: BillingContext,
+  of: { charge: string } | { payment_intent: string },
+): Promise<void> {
+  const observed = await fetchRefundsOf(context, of)
+  await context.db.transaction(async (tx) => {
+    for (const one of observed) await recordRefund(tx, context, one)
+  })
+}
+
+/** A refund can be heard of before its payment: then the payment is looked up first. */
+export async function learnPayment(context: BillingContext, intentId: string): Promise<void> {
+  const [known] = await context.db
+    .select({ id: payments.id })
+    .from(payments)
+    .where(eq(payments.stripePaymentIntentId, intentId))
+  if (known) return
+  const sessions = await ask(context, (stripe) => stripe.checkout.sessions.list({ payment_intent: intentId, limit: 1 }))
+  for (const session of sessions.data) await fulfilSession(context, session.id)
+}
+
+/** Records how a refund is doing, whoever made it: each of the provider's refunds is one row, told of once. */
+export async function recordRefund(tx: Transaction, context: BillingContext, observed: ObservedRefund): Promise<void> {
+  const { clock, log } = context
+  const [payment] =
+    observed.intentId === null
+      ? []
+      : await tx.select().from(payments).where(eq(payments.stripePaymentIntentId, observed.intentId)).for('update')
+  if (!payment) {
+    log.info({ stripeRefundId: observed.stripeRefundId }, 'a refund that is not ours was left alone')
+    return
+  }
+  const rows = await tx.select().from(refunds).where(eq(refunds.paymentId, payment.id))
+  const row =
+    rows.find((one) => one.stripeRefundId === observed.stripeRefundId) ??
+    rows.find((one) => one.id === observed.refundId && one.stripeRefundId === null) ??
+    (await insertForeign(tx, context, payment, observed))
+  const status = laterRefundStatus(row.status, observed.status)
+  const announce = status === 'succeeded' && row.announcedAt === null
+  await tx
+    .update(refunds)
+    .set({ status, stripeRefundId: observed.stripeRefundId, ...(announce ? { announcedAt: clock.now() } : {}) })
+    .where(eq(refunds.id, row.id))
+  if (status === 'failed' && row.status !== 'failed') {
+    log.error(
+      {
+        refundId: row.id,
+        stripeRefundId: observed.stripeRefundId,
+        registrationId: row.registrationId,
+        reason: row.reason,
+      },
+      'a refund failed at the bank: the money has to be given back another way',
+    )
+  }
+  if (!announce) return
+  const { currency } = payment
+  if (currency !== 'usd') {
+    log.error({ refundId: row.id, currency }, 'a refund of another currency is not told of')
+    return
+  }
+  const [attempt] = await tx.select().from(checkoutAttempts).where(eq(checkoutAttempts.id, payment.attemptId))
+  if (!attempt) throw new Error(`The attempt of payment ${payment.id} is gone.`)
+  await publish(tx, paymentRefunded, row.registrationId, {
+    refundId: row.id,
+    paymentId: payment.id,
+    registrationId: row.registrationId,
+    amount: row.amount,
+    currency,
+    reason: row.reason,
+    refundedTotal: refundedTotal([...rows.filter((one) => one.id !== row.id), { amount: row.amount, status }]),
+    paidAmount: payment.amount,
+    purchase: attempt.purchase,
+  })
+}
+
+async function insertForeign(
+  tx: Transaction,
+  { clock }: BillingContext,
+  payment: typeof payments.$inferSelect,
+  observed: ObservedRefund,
+): Promise<RefundRow> {
+  const [row] = await tx
+    .insert(refunds)
+    .values({
+      id: randomUUIDv7(),
+      paymentId: payment.id,
+      registrationId: payment.registrationId,
+      amount: observed.amount,
+      currency: observed.currency,
+      reason: 'requested',
+      status: 'pending',
+      stripeRefundId: observed.stripeRefundId,
+      nextTryAt: clock.now(),
+      createdAt: clock.now(),
+    })
+    .returning()
+  if (!row) throw new Error('The refund was not written.')
+  return row
+}

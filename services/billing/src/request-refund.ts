@@ -1,0 +1,94 @@
+import { randomUUIDv7 } from 'node:crypto'
+import type { CreateRefund, Refund } from '@robokids/contracts/billing'
+import { wake, type Transaction } from '@robokids/runtime/db'
+import { DomainError } from '@robokids/runtime/errors'
+import { and, eq } from 'drizzle-orm'
+import type { BillingContext } from './config.ts'
+import { presentRefund } from './read-checkouts.ts'
+import { decideRefund, refundable } from './rules.ts'
+import { runRefund } from './run-refunds.ts'
+import { payments, refunds } from './schema.ts'
+
+/**
+ * Gives back a registration's payment, or a part of it, on an administrator's word.
+ * @throws DomainError payment_not_found, refund_not_possible, id_reused
+ */
+export async function requestRefund(context: BillingContext, request: CreateRefund): Promise<Refund> {
+  const { refundId, registrationId } = request
+  await context.db.transaction((tx) => insertRefund(tx, context, request))
+  // Written down, it will be made; but whoever asked would rather hear that it was.
+  await runRefund(context, refundId).catch((error: unknown) =>
+    context.log.warn({ err: error, refundId }, 'a refund will be tried again'),
+  )
+  const [row] = await context.db.select().from(refunds).where(eq(refunds.id, refundId))
+  if (!row) throw new Error('The refund is gone.')
+  if (row.status === 'failed') {
+    context.log.error({ refundId, registrationId }, 'a refund was refused')
+    throw new DomainError(
+      'refund_not_possible',
+      'The payment provider refused this refund. Look at the payment in its dashboard.',
+    )
+  }
+  return presentRefund(row)
+}
+
+async function insertRefund(
+  tx: Transaction,
+  { clock }: BillingContext,
+  { refundId, registrationId, amount }: CreateRefund,
+): Promise<void> {
+  const [payment] = await tx
+    .select()
+    .from(payments)
+    .where(and(eq(payments.registrationId, registrationId), eq(payments.outcome, 'accepted')))
+    .for('update')
+  const [known] = await tx.select().from(refunds).where(eq(refunds.id, refundId))
+  if (known) {
+    const same = known.registrationId === registrationId && (amount === undefined || amount === known.amount)
+    if (!same) throw new DomainError('id_reused', 'This refundId belongs to another refund.')
+    return
+  }
+  if (!payment) throw new DomainError('payment_not_found', 'Nothing was paid for this registration.')
+  const earlier = await tx.select().from(refunds).where(eq(refunds.paymentId, payment.id))
+  const decided = decideRefund({ amount: payment.amount, currency: 'usd' }, earlier, amount)
+  const inserted = await tx
+    .insert(refunds)
+    .values({
+      id: refundId,
+      paymentId: payment.id,
+      registrationId,
+      amount: decided,
+      currency: payment.currency,
+      reason: 'requested',
+      status: 'pending',
+      nextTryAt: clock.now(),
+      createdAt: clock.now(),
+    })
+    .onConflictDoNothing()
+    .returning()
+  if (inserted.length === 0) throw new DomainError('id_reused', 'This refundId belongs to another refund.')
+}
+
+/** Gives back what is left of a payment whose seat is gone: once, however often it is asked for. */
+export async function refundSeatGone(tx: Transaction, { clock }: BillingContext, paymentId: string): Promise<void> {
+  const [payment] = await tx.select().from(payments).where(eq(payments.id, paymentId)).for('update')
+  if (!payment) throw new Error(`The payment ${paymentId} of a rejected registration is not known.`)
+  const earlier = await tx.select().from(refunds).where(eq(refunds.paymentId, paymentId))
+  const left = refundable(payment.amount, earlier)
+  if (left <= 0) return
+  await tx
+    .insert(refunds)
+    .values({
+      id: randomUUIDv7(),
+      paymentId,
+      registrationId: payment.registrationId,
+      amount: left,
+      currency: payment.currency,
+      reason: 'seat_gone',
+      status: 'pending',
+      nextTryAt: clock.now(),
+      createdAt: clock.now(),
+    })
+    .onConflictDoNothing()
+  await wake(tx, 'run-refunds')
+}

@@ -1,0 +1,257 @@
+import { classSku } from '@robokids/contracts/billing'
+import type { Refund } from '@robokids/contracts/billing'
+import type { ClassType, LevelClassType, RegistrationFacts } from '@robokids/contracts/enrollment'
+import type { Money } from '@robokids/contracts/fields'
+import { formatMoney, payableChildren } from '@robokids/contracts/pricing'
+import { firstClassDay } from '@robokids/contracts/season'
+import { DomainError } from '@robokids/runtime/errors'
+
+/** The promotions are days of this zone. */
+const businessZone = 'America/Los_Angeles'
+
+/** Stripe wants a session to live at least 30 minutes from when the request arrives. */
+export const checkoutLifetime = Temporal.Duration.from({ minutes: 31 })
+
+export interface Promotion {
+  id: string
+  kind: 'sibling_free'
+  classTypes: LevelClassType[]
+  startsAt: Temporal.Instant
+  endsAt: Temporal.Instant
+}
+
+function startOfDay(day: Temporal.PlainDate): Temporal.Instant {
+  return day.toZonedDateTime(businessZone).toInstant()
+}
+
+export function businessDay(now: Temporal.Instant): Temporal.PlainDate {
+  return now.toZonedDateTimeISO(businessZone).toPlainDate()
+}
+
+/** A promotion from the start of one day to the end of another. */
+export function siblingPromotion(id: string, firstDay: Temporal.PlainDate, lastDay: Temporal.PlainDate): Promotion {
+  return {
+    id,
+    kind: 'sibling_free',
+    classTypes: ['basic', 'intermediate', 'advanced'],
+    startsAt: startOfDay(firstDay),
+    endsAt: startOfDay(lastDay.add({ days: 1 })),
+  }
+}
+
+const seasonPromotionId = /^sibling-free-(\d{4}-\d{2}-\d{2})$/
+
+/** The promotion of the season that opens on `today`: until four days after its Monday, as in Fall 2025. */
+export function seasonPromotion(today: Temporal.PlainDate): Promotion {
+  const friday = Temporal.PlainDate.from(firstClassDay(today.toString()))
+  return siblingPromotion(`sibling-free-${friday.toString()}`, today, friday.add({ days: 7 }))
+}
+
+/** Whether this is the promotion of a season with classes to come: then the next season's is not due. */
+export function seasonIsAhead(promotionId: string, today: Temporal.PlainDate): boolean {
+  const friday = seasonPromotionId.exec(promotionId)?.[1]
+  return (
+    friday !== undefined && Temporal.PlainDate.compare(Temporal.PlainDate.from(friday).add({ days: 3 }), today) >= 0
+  )
+}
+
+/** A promotion holds from the instant it starts to the last one before it ends. */
+export function isRunning(promotion: Pick<Promotion, 'startsAt' | 'endsAt'>, now: Temporal.Instant): boolean {
+  return Temporal.Instant.compare(promotion.startsAt, now) <= 0 && Temporal.Instant.compare(now, promotion.endsAt) < 0
+}
+
+export interface Quote {
+  unitAmount: number
+  /** Children who are paid for. */
+  quantity: number
+  amount: number
+}
+
+/** What a registration costs at `now`, by the price of its class and the promotions. */
+export function quote(
+  price: number,
+  classType: ClassType,
+  children: number,
+  promotions: Promotion[],
+  now: Temporal.Instant,
+): Quote {
+  const siblingJoinsFree = promotions.some(
+    (promotion) => isRunning(promotion, now) && (promotion.classTypes as ClassType[]).includes(classType),
+  )
+  const quantity = payableChildren(children, siblingJoinsFree)
+  return { unitAmount: price, quantity, amount: price * quantity }
+}
+
+export function purchaseSku(purchase: RegistrationFacts): string {
+  return classSku(purchase.classType)
+}
+
+/** @throws DomainError validation_failed */
+function longDate(startDate: string): string {
+  let date: Temporal.PlainDate
+  try {
+    date = Temporal.PlainDate.from(startDate)
+  } catch {
+    throw new DomainError('validation_failed', 'startDate is not a date.', [
+      { path: 'purchase.startDate', message: 'startDate is not a date.' },
+    ])
+  }
+  return date.toLocaleString('en-US', { weekday: 'long', month: 'long', day: 'numeric', year: 'numeric' })
+}
+
+/** What the provider is asked for: decided once per attempt, then never again. */
+export function sessionParameters(
+  attemptId: string,
+  purchase: RegistrationFacts,
+  { unitAmount, quantity }: Quote,
+  expiresAt: Temporal.Instant,
+  siteUrl: string,
+) {
+  const children = purchase.children.length
+  const free = children - quantity
+  const metadata = { registrationId: purchase.registrationId, attemptId }
+  const reference = encodeURIComponent(purchase.registrationId)
+  return {
+    mode: 'payment' as const,
+    allowed_payment_method_types: ['card' as const],
+    // The price is one amount of dollars: nobody is to be charged a converted one.
+    adaptive_pricing: { enabled: false },
+    client_reference_id: purchase.registrationId,
+    customer_email: purchase.email,
+    line_items: [
+      {
+        quantity,
+        price_data: {
+          currency: 'usd',
+          unit_amount: unitAmount,
+          product_data: {
+            name: `${purchase.levelTitle}: ${longDate(purchase.startDate)}`,
+            ...(children > 1
+              ? { description: `For ${children} children${free > 0 ? `, ${free} of them free` : ''}` }
+              : {}),
+          },
+        },
+      },
+    ],
+    metadata,
+    // A session's metadata does not reach its payment.
+    payment_intent_data: { metadata },
+    expires_at: Math.floor(expiresAt.epochMilliseconds / 1000),
+    success_url: `${siteUrl}/robokids/success?reference=${reference}`,
+    cancel_url: `${siteUrl}/robokids-payment?reference=${reference}`,
+  }
+}
+
+export type SessionParameters = ReturnType<typeof sessionParameters>
+
+/** A checkout session as the provider showed it, with the payment behind it. */
+export interface ObservedSession {
+  sessionId: string
+  attemptId: string | null
+  /** `open`, `complete` or `expired`. */
+  status: string
+  /** `paid`, `unpaid`, `no_payment_required`, or what the provider may come to say. */
+  paymentStatus: string
+  mode: string
+  amount: number | null
+  currency: string | null
+  url: string | null
+  payment: {
+    intentId: string
+    /** Null where the answer named the payment only. */
+    status: string | null
+    amount: number | null
+    currency: string | null
+    paidAt: Temporal.Instant | null
+    /** Why it was last declined, in words for the parent. */
+    decline: string | null
+  } | null
+}
+
+export type Verdict = 'open' | 'processing' | 'paid' | 'amount_mismatch' | 'failed' | 'expired'
+
+/** What a session says about its attempt. Money counts as paid only if it is exactly what was asked for. */
+export function judge(session: ObservedSession, attempt: Money): Verdict {
+  if (session.status === 'expired') return 'expired'
+  if (session.status === 'open') return 'open'
+  if (session.paymentStatus === 'unpaid') {
+    const over = session.payment?.status === 'requires_payment_method' || session.payment?.status === 'canceled'
+    return over ? 'failed' : 'processing'
+  }
+  const asAgreed =
+    session.paymentStatus === 'paid' &&
+    session.payment !== null &&
+    session.mode === 'payment' &&
+    session.amount === attempt.amount &&
+    session.currency === attempt.currency
+  return asAgreed ? 'paid' : 'amount_mismatch'
+}
+
+/** The next number of the receipts: `RK-000001`. */
+export function receiptNumber(count: number): string {
+  return `RK-${String(count).padStart(6, '0')}`
+}
+
+export type RefundStatus = Refund['status']
+
+/** Stripe's words for how a refund is doing, in ours. */
+export function refundStatus(said: string | null): RefundStatus {
+  if (said === 'succeeded') return 'succeeded'
+  return said === 'failed' || said === 'canceled' ? 'failed' : 'pending'
+}
+
+const refundOrder: RefundStatus[] = ['pending', 'succeeded', 'failed']
+
+/** A refund only moves on: what is told late, of an earlier state, changes nothing. */
+export function laterRefundStatus(now: RefundStatus, told: RefundStatus): RefundStatus {
+  return refundOrder.indexOf(told) > refundOrder.indexOf(now) ? told : now
+}
+
+interface RefundFacts {
+  amount: number
+  status: RefundStatus
+}
+
+function sum(refunds: RefundFacts[]): number {
+  return refunds.reduce((total, refund) => total + refund.amount, 0)
+}
+
+/** Cents that are not yet on their way back, nor back. */
+export function refundable(paid: number, refunds: RefundFacts[]): number {
+  return paid - sum(refunds.filter((refund) => refund.status !== 'failed'))
+}
+
+/** Cents that are back. */
+export function refundedTotal(refunds: RefundFacts[]): number {
+  return sum(refunds.filter((refund) => refund.status === 'succeeded'))
+}
+
+/**
+ * How much a refund is of, where `asked` left out means all that is left.
+ * @throws DomainError refund_not_possible
+ */
+export function decideRefund(payment: Money, refunds: RefundFacts[], asked: number | undefined): number {
+  const left = refundable(payment.amount, refunds)
+  const money = (amount: number) => formatMoney({ amount, currency: payment.currency })
+  if (left <= 0) {
+    throw new DomainError(
+      'refund_not_possible',
+      `Nothing is left to refund: all of the ${money(payment.amount)} went back already.`,
+    )
+  }
+  if (asked !== undefined && asked > left) {
+    throw new DomainError(
+      'refund_not_possible',
+      `${money(asked)} is more than can be refunded: ${money(left)} is left of the ${money(payment.amount)} that was paid.`,
+    )
+  }
+  return asked ?? left
+}
+
+const firstPauseMs = 2_000
+const longestPauseMs = 60 * 60 * 1000
+
+/** How long to wait after a try that failed, the first one being number 1. */
+export function pauseAfter(tries: number): Temporal.Duration {
+  return Temporal.Duration.from({ milliseconds: Math.min(firstPauseMs * 2 ** Math.min(tries - 1, 20), longestPauseMs) })
+}

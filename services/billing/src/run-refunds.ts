@@ -1,0 +1,87 @@
+import { and, asc, eq, isNull, lte } from 'drizzle-orm'
+import type { BillingContext } from './config.ts'
+import { observeRefund, recordRefund, recordRefundsOf, type ObservedRefund } from './record-refund.ts'
+import { pauseAfter } from './rules.ts'
+import { payments, refunds, type RefundRow } from './schema.ts'
+import { ask, StripeFailure } from './stripe.ts'
+
+/** Has the provider make the refunds that wait for it. A failure with one is tried again, later and later. */
+export async function runRefunds(context: BillingContext): Promise<void> {
+  const due = await context.db
+    .select({ id: refunds.id })
+    .from(refunds)
+    .where(
+      and(eq(refunds.status, 'pending'), isNull(refunds.stripeRefundId), lte(refunds.nextTryAt, context.clock.now())),
+    )
+    .orderBy(asc(refunds.nextTryAt))
+    .limit(100)
+  for (const { id } of due) {
+    try {
+      await runRefund(context, id)
+    } catch (error) {
+      context.log.warn({ err: error, refundId: id }, 'a refund will be tried again')
+    }
+  }
+}
+
+/** Has the provider make a refund, once, and records it; does nothing for one that it has already. */
+export async function runRefund(context: BillingContext, refundId: string): Promise<void> {
+  const [row] = await context.db
+    .select({ refund: refunds, intentId: payments.stripePaymentIntentId })
+    .from(refunds)
+    .innerJoin(payments, eq(refunds.paymentId, payments.id))
+    .where(eq(refunds.id, refundId))
+  if (!row || row.refund.status !== 'pending' || row.refund.stripeRefundId !== null) return
+  const { refund, intentId } = row
+  let made: ObservedRefund
+  try {
+    made = (await findMade(context, refund, intentId)) ?? (await make(context, refund, intentId))
+  } catch (error) {
+    await postpone(context, refund, intentId, error)
+    throw error
+  }
+  await context.db.transaction((tx) => recordRefund(tx, context, made))
+}
+
+/** After a try whose outcome is not known, and past the day for which a key is kept, only a look can tell. */
+async function findMade(
+  context: BillingContext,
+  refund: RefundRow,
+  intentId: string,
+): Promise<ObservedRefund | undefined> {
+  if (refund.tries === 0) return undefined
+  const listed = await ask(context, (stripe) => stripe.refunds.list({ payment_intent: intentId, limit: 100 }))
+  return listed.data.map(observeRefund).find((one) => one.refundId === refund.id)
+}
+
+async function make(context: BillingContext, refund: RefundRow, intentId: string): Promise<ObservedRefund> {
+  const idempotencyKey = refund.keyGeneration === 0 ? refund.id : `${refund.id}.${refund.keyGeneration}`
+  const reason = refund.reason === 'duplicate' ? 'duplicate' : 'requested_by_customer'
+  const metadata = { refundId: refund.id, registrationId: refund.registrationId }
+  return observeRefund(
+    await ask(context, (stripe) =>
+      stripe.refunds.create({ payment_intent: intentId, amount: refund.amount, reason, metadata }, { idempotencyKey }),
+    ),
+  )
+}
+
+async function postpone(context: BillingContext, refund: RefundRow, intentId: string, error: unknown): Promise<void> {
+  const stillWaiting = and(eq(refunds.id, refund.id), eq(refunds.status, 'pending'), isNull(refunds.stripeRefundId))
+  if (error instanceof StripeFailure && error.refused) {
+    context.log.error(
+      { err: error, refundId: refund.id, reason: refund.reason },
+      'the provider refused a refund: look at it by hand',
+    )
+    await context.db.update(refunds).set({ status: 'failed' }).where(stillWaiting)
+    // Mostly because somebody else has given the money back: then that is what is to be known.
+    await recordRefundsOf(context, { payment_intent: intentId })
+    return
+  }
+  const tries = refund.tries + 1
+  // A saved server error would be repeated under its key for a day. The next try looks for the refund first.
+  const keyGeneration = refund.keyGeneration + (error instanceof StripeFailure && error.replayed ? 1 : 0)
+  await context.db
+    .update(refunds)
+    .set({ tries, keyGeneration, nextTryAt: context.clock.now().add(pauseAfter(tries)) })
+    .where(stillWaiting)
+}

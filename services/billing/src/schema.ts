@@ -1,0 +1,175 @@
+import { checkoutStatuses, type Refund } from '@robokids/contracts/billing'
+import type { LevelClassType, RegistrationFacts } from '@robokids/contracts/enrollment'
+import { sql } from 'drizzle-orm'
+import {
+  bigint,
+  customType,
+  index,
+  integer,
+  json,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core'
+import type { SessionParameters } from './rules.ts'
+
+/** To the millisecond, as contracts carry it: what is answered now is what is read later. */
+const instant = customType<{ data: Temporal.Instant; driverData: string }>({
+  dataType: () => 'timestamp with time zone',
+  toDriver: (value) => value.toString({ fractionalSecondDigits: 3 }),
+  fromDriver: (value) => Temporal.Instant.from(value),
+})
+
+/** What each thing costs, and when: rows of one sku never overlap. Amounts are cents. */
+export const priceBook = pgTable(
+  'price_book',
+  {
+    sku: text().notNull(),
+    amount: integer().notNull(),
+    currency: text().$type<'usd'>().notNull(),
+    validFrom: instant('valid_from').notNull(),
+    /** The first instant at which it is no longer true. */
+    validTo: instant('valid_to'),
+  },
+  (table) => [primaryKey({ columns: [table.sku, table.validFrom] })],
+)
+
+export const promotions = pgTable('promotions', {
+  id: text().primaryKey(),
+  kind: text().$type<'sibling_free'>().notNull(),
+  classTypes: jsonb('class_types').$type<LevelClassType[]>().notNull(),
+  startsAt: instant('starts_at').notNull(),
+  /** The first instant at which it is over. */
+  endsAt: instant('ends_at').notNull(),
+})
+
+export const checkoutAttempts = pgTable(
+  'checkout_attempts',
+  {
+    /** UUIDv7; also the idempotency key under which the provider makes the session. */
+    id: uuid().primaryKey(),
+    registrationId: uuid('registration_id').notNull(),
+    status: text({ enum: checkoutStatuses }).notNull(),
+    purchase: jsonb().$type<RegistrationFacts>().notNull(),
+    amount: integer().notNull(),
+    currency: text().$type<'usd'>().notNull(),
+    /** What the provider is asked for. `json`, not `jsonb`: it is sent again word for word. */
+    parameters: json().$type<SessionParameters>().notNull(),
+    /** On the provider's clock. */
+    expiresAt: instant('expires_at').notNull(),
+    stripeSessionId: text('stripe_session_id').unique(),
+    checkoutUrl: text('checkout_url'),
+    lastDecline: text('last_decline'),
+    /** The charge, or else the payment intent, that was declined last: each decline is told of once. */
+    lastDeclinedId: text('last_declined_id'),
+    /** Its registration is gone: the session is to be closed. */
+    closeRequestedAt: instant('close_requested_at'),
+    /** When the provider was last asked about it, in real time. */
+    checkedAt: instant('checked_at').notNull(),
+    /** In real time, as events' times are. */
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [
+    // However many requests come in at once, a registration has one checkout that can be paid.
+    uniqueIndex('checkout_attempts_live')
+      .on(table.registrationId)
+      .where(sql`status in ('creating', 'open', 'processing')`),
+    index('checkout_attempts_registration').on(table.registrationId),
+    index('checkout_attempts_unsettled')
+      .on(table.checkedAt)
+      .where(sql`status in ('creating', 'open', 'processing')`),
+  ],
+)
+
+/** Money that came in: each of the provider's payments once, whether it was owed or not. */
+export const payments = pgTable(
+  'payments',
+  {
+    id: uuid().primaryKey(),
+    attemptId: uuid('attempt_id')
+      .notNull()
+      .references(() => checkoutAttempts.id),
+    registrationId: uuid('registration_id').notNull(),
+    stripePaymentIntentId: text('stripe_payment_intent_id').notNull().unique(),
+    /** Only an accepted payment pays for the registration; the others go back. */
+    outcome: text({ enum: ['accepted', 'duplicate', 'amount_mismatch'] }).notNull(),
+    amount: integer().notNull(),
+    currency: text().notNull(),
+    /** Of accepted payments only. */
+    receiptNumber: text('receipt_number').unique(),
+    paidAt: instant('paid_at').notNull(),
+  },
+  (table) => [
+    uniqueIndex('payments_accepted')
+      .on(table.registrationId)
+      .where(sql`outcome = 'accepted'`),
+    index('payments_registration').on(table.registrationId),
+  ],
+)
+
+export const refunds = pgTable(
+  'refunds',
+  {
+    /** UUIDv7 or made by the caller; also the idempotency key under which the provider makes the refund. */
+    id: uuid().primaryKey(),
+    paymentId: uuid('payment_id')
+      .notNull()
+      .references(() => payments.id),
+    registrationId: uuid('registration_id').notNull(),
+    amount: integer().notNull(),
+    currency: text().notNull(),
+    reason: text().$type<Refund['reason']>().notNull(),
+    status: text().$type<Refund['status']>().notNull(),
+    /** Null until the provider has it. */
+    stripeRefundId: text('stripe_refund_id').unique(),
+    tries: integer().notNull().default(0),
+    nextTryAt: instant('next_try_at').notNull(),
+    /** Counts up when the provider has saved a server error under the idempotency key, and would repeat it for a day. */
+    keyGeneration: integer('key_generation').notNull().default(0),
+    /** When `payment.refunded` was published: once, whatever becomes of it. */
+    announcedAt: instant('announced_at'),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [
+    // What we owe by ourselves, we owe once.
+    uniqueIndex('refunds_owed')
+      .on(table.paymentId, table.reason)
+      .where(sql`reason <> 'requested'`),
+    index('refunds_payment').on(table.paymentId),
+    index('refunds_registration').on(table.registrationId),
+    index('refunds_pending')
+      .on(table.nextTryAt)
+      .where(sql`status = 'pending'`),
+  ],
+)
+
+/** The provider's events that have taken effect. */
+export const stripeEvents = pgTable(
+  'stripe_events',
+  {
+    id: text().primaryKey(),
+    type: text().notNull(),
+    objectId: text('object_id').notNull(),
+    handledAt: instant('handled_at').notNull(),
+  },
+  (table) => [index('stripe_events_handled').on(table.handledAt)],
+)
+
+/** One row a sequence, counted up in the transaction that uses the number: no gap is left by one that fails. */
+export const counters = pgTable('counters', {
+  name: text().primaryKey(),
+  value: bigint({ mode: 'number' }).notNull(),
+})
+
+/** How far the provider's list of events has been read, in its seconds. */
+export const cursors = pgTable('cursors', {
+  name: text().primaryKey(),
+  position: bigint({ mode: 'number' }).notNull(),
+})
+
+export type Attempt = typeof checkoutAttempts.$inferSelect
+export type Payment = typeof payments.$inferSelect
+export type RefundRow = typeof refunds.$inferSelect

@@ -1,0 +1,32 @@
+import { classSku } from '@robokids/contracts/billing'
+import type { Clock } from '@robokids/runtime/clock'
+import type { Database } from '@robokids/runtime/db'
+import { businessDay, seasonIsAhead, seasonPromotion, siblingPromotion } from './rules.ts'
+import { counters, priceBook, promotions } from './schema.ts'
+
+/** 2025 began in California. */
+const pricesSince = Temporal.Instant.from('2025-01-01T08:00:00Z')
+const classPrices = { basic: 40_000, intermediate: 50_000, advanced: 75_000, custom: 100_000 }
+
+const fall2025 = siblingPromotion(
+  'sibling-free-2025-fall',
+  Temporal.PlainDate.from('2025-08-23'),
+  Temporal.PlainDate.from('2025-10-10'),
+)
+
+/** Writes the prices and promotions that must exist. Safe at every start: what is there, changed or not, stays as it is. */
+export async function seed(db: Database, clock: Clock): Promise<void> {
+  const prices = Object.entries(classPrices).map(([classType, amount]) => ({
+    sku: classSku(classType),
+    amount,
+    currency: 'usd' as const,
+    validFrom: pricesSince,
+  }))
+  await db.insert(priceBook).values(prices).onConflictDoNothing()
+  await db.insert(counters).values({ name: 'receipt', value: 0 }).onConflictDoNothing()
+  await db.insert(promotions).values(fall2025).onConflictDoNothing()
+  const today = businessDay(clock.now())
+  const known = await db.select({ id: promotions.id }).from(promotions)
+  if (known.some(({ id }) => seasonIsAhead(id, today))) return
+  await db.insert(promotions).values(seasonPromotion(today)).onConflictDoNothing()
+}

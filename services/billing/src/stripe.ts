@@ -1,0 +1,152 @@
+import { DomainError } from '@robokids/runtime/errors'
+import { Stripe } from 'stripe'
+import type { BillingConfig, BillingContext } from './config.ts'
+import type { ObservedSession } from './rules.ts'
+
+/** The version whose shapes this service knows: the one that the SDK's types are of. */
+export const apiVersion = '2026-10-28.endive'
+
+interface Provider {
+  stripe: Stripe
+  /** How far the provider's clock is ahead of this machine's, by its last refusal. */
+  aheadMs: number
+}
+
+const providers = new WeakMap<BillingConfig, Provider>()
+
+function providerOf(config: BillingConfig): Provider {
+  const known = providers.get(config)
+  if (known) return known
+  const url = config.STRIPE_API_URL === undefined ? undefined : new URL(config.STRIPE_API_URL)
+  const stripe = new Stripe(config.STRIPE_SECRET_KEY, {
+    apiVersion,
+    maxNetworkRetries: 2,
+    timeout: config.STRIPE_TIMEOUT_MS,
+    telemetry: false,
+    appInfo: { name: 'Robo Kids Learning' },
+    ...(url && {
+      host: url.hostname,
+      port: url.port || (url.protocol === 'https:' ? 443 : 80),
+      protocol: url.protocol === 'https:' ? 'https' : 'http',
+    }),
+  })
+  const provider = { stripe, aheadMs: 0 }
+  providers.set(config, provider)
+  return provider
+}
+
+/**
+ * The provider did not do what it was asked. Carries what a decision or a log line needs and nothing personal or
+ * secret: the SDK's own errors hold request and card data, so none of them leaves this file.
+ */
+export class StripeFailure extends DomainError {
+  readonly httpStatus: number | undefined
+  readonly stripeType: string | undefined
+  readonly stripeCode: string | undefined
+  readonly param: string | undefined
+  readonly stripeRequestId: string | undefined
+  /** It repeated an answer that it had saved under the idempotency key. */
+  readonly replayed: boolean
+
+  constructor(error: InstanceType<typeof Stripe.errors.StripeError>) {
+    super('upstream_unavailable', 'Payments cannot be reached right now. Please try again in a moment.')
+    this.name = 'StripeFailure'
+    this.httpStatus = error.statusCode
+    this.stripeType = error.rawType ?? error.type
+    this.stripeCode = error.code
+    this.param = error.param
+    this.stripeRequestId = error.requestId
+    this.replayed = error.headers?.['idempotent-replayed'] === 'true'
+  }
+
+  /** It understood the question and will never say yes to it. */
+  get refused(): boolean {
+    return this.httpStatus !== undefined && [400, 402, 404, 410, 422].includes(this.httpStatus)
+  }
+
+  get missing(): boolean {
+    return this.httpStatus === 404
+  }
+}
+
+/** Asks the provider something. @throws StripeFailure */
+export async function ask<T>({ config }: BillingContext, question: (stripe: Stripe) => Promise<T>): Promise<T> {
+  const provider = providerOf(config)
+  try {
+    return await question(provider.stripe)
+  } catch (error) {
+    if (!(error instanceof Stripe.errors.StripeError)) throw error
+    const said = Date.parse(error.headers?.['date'] ?? '')
+    if (!Number.isNaN(said)) provider.aheadMs = said - Temporal.Now.instant().epochMilliseconds
+    throw new StripeFailure(error)
+  }
+}
+
+/** The time on the provider's clock, by which it decides what has expired; never a rehearsal's. */
+export function stripeTime({ config }: BillingContext): Temporal.Instant {
+  return Temporal.Now.instant().add({ milliseconds: providerOf(config).aheadMs })
+}
+
+/**
+ * Checks a webhook's signature against each secret that is in use. The time it was signed at is real time.
+ * @throws DomainError signature_invalid
+ */
+export function verifySignature({ config, log }: BillingContext, body: Buffer, header: string | undefined): void {
+  const { webhooks } = providerOf(config).stripe
+  for (const secret of config.STRIPE_WEBHOOK_SECRETS) {
+    try {
+      if (webhooks.signature?.verifyHeader(body, header ?? '', secret)) return
+    } catch (error) {
+      if (!(error instanceof Stripe.errors.StripeSignatureVerificationError)) throw error
+    }
+  }
+  log.warn('a webhook was refused for its signature')
+  throw new DomainError('signature_invalid', 'The signature does not fit the body, or is too old.')
+}
+
+/** The id of something that the provider shows as an id or, where asked for, as a whole. */
+export function idOf(shown: string | { id: string } | null | undefined): string | null {
+  return typeof shown === 'string' ? shown : (shown?.id ?? null)
+}
+
+const paymentOfSession = ['payment_intent.latest_charge']
+
+export async function fetchSession(context: BillingContext, sessionId: string): Promise<ObservedSession> {
+  return observe(
+    await ask(context, (stripe) => stripe.checkout.sessions.retrieve(sessionId, { expand: paymentOfSession })),
+  )
+}
+
+export async function expireSession(context: BillingContext, sessionId: string): Promise<ObservedSession> {
+  return observe(
+    await ask(context, (stripe) => stripe.checkout.sessions.expire(sessionId, { expand: paymentOfSession })),
+  )
+}
+
+export function observe(session: Stripe.Checkout.Session): ObservedSession {
+  const intent = session.payment_intent
+  const intentId = idOf(intent)
+  const seen = typeof intent === 'string' ? null : intent
+  const charge = typeof seen?.latest_charge === 'string' ? null : seen?.latest_charge
+  return {
+    sessionId: session.id,
+    attemptId: session.metadata?.['attemptId'] ?? null,
+    status: session.status ?? 'open',
+    paymentStatus: session.payment_status,
+    mode: session.mode,
+    amount: session.amount_total,
+    currency: session.currency,
+    url: session.url,
+    payment:
+      intentId === null
+        ? null
+        : {
+            intentId,
+            status: seen?.status ?? null,
+            amount: seen?.amount_received ?? null,
+            currency: seen?.currency ?? null,
+            paidAt: charge ? Temporal.Instant.fromEpochMilliseconds(charge.created * 1000) : null,
+            decline: seen?.last_payment_error?.message ?? null,
+          },
+  }
+}

@@ -1,0 +1,292 @@
+import { randomUUIDv7 } from 'node:crypto'
+import {
+  checkoutSchema,
+  pricesSchema,
+  refundSchema,
+  type Checkout,
+  type Prices,
+  type Refund,
+} from '@robokids/contracts/billing'
+import type { RegistrationFacts } from '@robokids/contracts/enrollment'
+import type { ErrorBody } from '@robokids/contracts/errors'
+import { freePort } from '@robokids/local/processes'
+import type { RunningService } from '@robokids/runtime/service'
+import {
+  createSimulator,
+  type ConfiguredWebhook,
+  type Simulator,
+  type SimulatorOptions,
+} from '@robokids/stripe-simulator'
+import { testBed, type TestBed } from '@robokids/test/bed'
+import { Stripe } from 'stripe'
+import { billing } from '../src/app.ts'
+import type { BillingConfig } from '../src/config.ts'
+
+export const webhookSecret = 'whsec_billing_tests_new'
+export const oldWebhookSecret = 'whsec_billing_tests_old'
+export const adminHeaders = { 'x-admin-secret': 'local-admin' }
+/** Test cards that Stripe documents. */
+export const cards = {
+  good: '4242424242424242',
+  declined: '4000000000000002',
+  poor: '4000000000009995',
+  challenge: '4000002500003155',
+}
+
+export interface Answer {
+  status: number
+  body: unknown
+}
+
+/** An event as the simulator's control API shows it. */
+export interface SimEvent {
+  id: string
+  type: string
+  created: number
+  data: { object: { id: string; metadata?: Record<string, string> } }
+  thin: { id: string; type: string }
+}
+
+export function purchase(differences: Partial<RegistrationFacts> = {}): RegistrationFacts {
+  return {
+    registrationId: randomUUIDv7(),
+    guardianName: 'Ada Lind',
+    email: 'ada.lind@example.com',
+    children: [{ childName: 'Ivo', childAge: 8 }],
+    address: { addressLine1: '1 Main St', addressLine2: '', city: 'Fresno', state: 'CA', zipCode: '93650' },
+    classSessionId: randomUUIDv7(),
+    classType: 'basic',
+    levelTitle: 'Level 1 Foundations',
+    startDate: '2027-01-08',
+    startTime: '16:00',
+    durationMinutes: 75,
+    timeZone: 'America/Los_Angeles',
+    ...differences,
+  }
+}
+
+export interface TillOptions {
+  env?: Record<string, string>
+  webhook?: Partial<ConfiguredWebhook>
+  simulator?: SimulatorOptions
+}
+
+/** A running billing service beside a payment simulator of its own, as callers, parents and Stripe see them. */
+export class Till {
+  readonly bed: TestBed
+  readonly simulator: Simulator
+  readonly service: RunningService<BillingConfig> & { databaseUrl: string }
+  readonly env: Record<string, string>
+  /** Stripe as its dashboard and its API see it. */
+  readonly stripe: Stripe
+
+  private constructor(bed: TestBed, simulator: Simulator, service: Till['service'], env: Record<string, string>) {
+    this.bed = bed
+    this.simulator = simulator
+    this.service = service
+    this.env = env
+    this.stripe = new Stripe('sk_test_dashboard', { ...simulator.sdk, telemetry: false })
+  }
+
+  static async open(bed: TestBed, options: TillOptions = {}): Promise<Till> {
+    const port = await freePort()
+    const simulator = await createSimulator({
+      retryDelaysMs: [100, 200, 400, 800, 1600],
+      refundSettleSeconds: 3600,
+      ...options.simulator,
+      webhooks: [{ url: `http://127.0.0.1:${port}/webhooks/stripe`, secret: webhookSecret, ...options.webhook }],
+    })
+    const env = {
+      PORT: String(port),
+      STRIPE_SECRET_KEY: 'sk_test_billing',
+      STRIPE_API_URL: simulator.url,
+      STRIPE_WEBHOOK_SECRETS: webhookSecret,
+      SITE_URL: 'https://robokids.example/',
+      // A test that is about reconciling says so.
+      RECONCILE_EVERY_MS: '3600000',
+      ...options.env,
+    }
+    const service = await bed.start(billing, env)
+    return new Till(bed, simulator, service, { ...env, DATABASE_URL: service.databaseUrl })
+  }
+
+  /** One on a bus of its own: on a shared one, two services of one name would share their events. */
+  static async apart(options: TillOptions = {}): Promise<Till> {
+    return Till.open(await testBed(), options)
+  }
+
+  /** A second process of the same service. */
+  async another(env: Record<string, string> = {}): Promise<RunningService<BillingConfig>> {
+    return this.bed.start(billing, { ...this.env, PORT: '0', ...env })
+  }
+
+  /** Stops it and all that belongs to it. */
+  async close(): Promise<void> {
+    await this.bed.stop()
+    await this.simulator.stop()
+  }
+
+  async call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+    url = this.service.url,
+  ): Promise<Answer> {
+    const answer = await fetch(`${url}${path}`, {
+      method,
+      headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await answer.text()
+    return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) }
+  }
+
+  async checkout(facts: RegistrationFacts, url?: string): Promise<Checkout> {
+    const answer = await this.call('POST', '/checkouts', { purchase: facts }, {}, url)
+    if (answer.status !== 200)
+      throw new Error(`POST /checkouts answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+    return checkoutSchema.parse(answer.body)
+  }
+
+  async read(registrationId: string): Promise<Checkout> {
+    return checkoutSchema.parse((await this.call('GET', `/checkouts/${registrationId}`)).body)
+  }
+
+  async sync(registrationId: string): Promise<Answer> {
+    return this.call('POST', `/checkouts/${registrationId}/sync`)
+  }
+
+  async prices(): Promise<Prices> {
+    return pricesSchema.parse((await this.call('GET', '/prices')).body)
+  }
+
+  async setPrice(sku: string, amount: number): Promise<Answer> {
+    return this.call('POST', '/admin/prices', { sku, amount }, adminHeaders)
+  }
+
+  async refund(registrationId: string, amount?: number, refundId: string = randomUUIDv7()): Promise<Answer> {
+    return this.call(
+      'POST',
+      '/refunds',
+      { registrationId, refundId, ...(amount === undefined ? {} : { amount }) },
+      adminHeaders,
+    )
+  }
+
+  async refunded(registrationId: string, amount?: number): Promise<Refund> {
+    const answer = await this.refund(registrationId, amount)
+    if (answer.status !== 200)
+      throw new Error(`POST /refunds answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+    return refundSchema.parse(answer.body)
+  }
+
+  /** Calls the simulator's control API. */
+  async sim(method: string, path: string, body?: unknown): Promise<unknown> {
+    const answer = await this.call(
+      method,
+      `/_sim${path}`,
+      body ?? (method === 'POST' ? {} : undefined),
+      {},
+      this.simulator.url,
+    )
+    if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+    return answer.body
+  }
+
+  /** What the parent does on the payment page. */
+  async pay(
+    checkout: Pick<Checkout, 'checkoutUrl'>,
+    card: string = cards.good,
+  ): Promise<{ status: string; redirectUrl: string | null }> {
+    return (await this.sim('POST', `/checkout/${sessionIdOf(checkout)}/pay`, { card })) as {
+      status: string
+      redirectUrl: string | null
+    }
+  }
+
+  /** Opens a checkout and pays it; resolves once billing knows. */
+  async sell(facts: RegistrationFacts = purchase(), card?: string): Promise<Checkout> {
+    const checkout = await this.checkout(facts)
+    await this.pay(checkout, card)
+    const answer = await this.sync(facts.registrationId)
+    return checkoutSchema.parse(answer.body)
+  }
+
+  /** How webhooks travel from now on. */
+  async webhooks(mode: {
+    paused?: boolean
+    dropped?: boolean
+    duplicate?: number
+    reverse?: boolean
+    types?: string[]
+  }): Promise<void> {
+    await this.sim('POST', '/webhooks/config', mode)
+  }
+
+  async release(): Promise<void> {
+    await this.sim('POST', '/webhooks/release')
+    await this.simulator.deliveriesIdle()
+  }
+
+  async fault(fault: Record<string, unknown>): Promise<void> {
+    await this.sim('POST', '/faults', fault)
+  }
+
+  /** The events about one registration's money, oldest first. */
+  async events(registrationId: string, of: (event: SimEvent) => boolean = () => true): Promise<SimEvent[]> {
+    const { events } = (await this.sim('GET', '/events')) as { events: SimEvent[] }
+    return events.filter((event) => event.data.object.metadata?.['registrationId'] === registrationId && of(event))
+  }
+
+  async sessions(registrationId: string): Promise<Stripe.Checkout.Session[]> {
+    const all = await this.stripe.checkout.sessions.list({ limit: 100 }).autoPagingToArray({ limit: 10_000 })
+    return all.filter((session) => session.client_reference_id === registrationId)
+  }
+
+  /** Posts a webhook as Stripe would, signed with `secret`. */
+  async deliver(
+    event: unknown,
+    options: { secret?: string; signedAt?: number; signature?: string } = {},
+  ): Promise<Answer> {
+    const payload = typeof event === 'string' ? event : JSON.stringify(event, null, 2)
+    const signature =
+      options.signature ??
+      this.stripe.webhooks.generateTestHeaderString({
+        payload,
+        secret: options.secret ?? webhookSecret,
+        timestamp: options.signedAt ?? Math.floor(Temporal.Now.instant().epochMilliseconds / 1000),
+      })
+    return this.call('POST', '/webhooks/stripe', payload, { 'stripe-signature': signature })
+  }
+
+  /** A snapshot event about an object, with an id of its own unless one is given. */
+  event(type: string, objectId: string, differences: Record<string, unknown> = {}) {
+    return {
+      id: `evt_${randomUUIDv7()}`,
+      object: 'event',
+      api_version: '2026-10-28.endive',
+      created: Math.floor(Temporal.Now.instant().epochMilliseconds / 1000),
+      livemode: false,
+      pending_webhooks: 1,
+      request: null,
+      type,
+      data: { object: { id: objectId } },
+      ...differences,
+    }
+  }
+}
+
+export function sessionIdOf(checkout: Pick<Checkout, 'checkoutUrl'>): string {
+  const id = /cs_test_\w+/.exec(checkout.checkoutUrl ?? '')?.[0]
+  if (id === undefined) throw new Error(`No session in ${checkout.checkoutUrl}`)
+  return id
+}
+
+export function codeOf(answer: Answer): string {
+  return (answer.body as ErrorBody).code
+}
+
+export function messageOf(answer: Answer): string {
+  return (answer.body as ErrorBody).message
+}
