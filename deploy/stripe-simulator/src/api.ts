@@ -1,4 +1,5 @@
 /** Serves the API's endpoints: authentication, request encoding, idempotency, ordered faults, error bodies, headers. */
+import { report } from './report.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -70,27 +71,22 @@ export class Api {
       }
       if (refusal !== undefined) throw orderedError(refusal)
 
-      if (key !== undefined) {
-        const saved = this.idempotencyKeys.begin(key, fingerprint(endpoint.method, path, form))
-        if (saved !== null) {
-          return await reply
-            .headers({ 'idempotent-replayed': 'true', 'original-request': saved.requestId })
-            .code(saved.status)
-            .send(saved.body)
-        }
+      const print = fingerprint(endpoint.method, path, form)
+      const saved = key === undefined ? null : this.idempotencyKeys.begin(key, print)
+      if (saved !== null) {
+        void reply.headers({ 'idempotent-replayed': 'true', 'original-request': saved.requestId })
+        answer = { status: saved.status, body: saved.body }
+      } else {
         holdsKey = true
+        const params = endpoint.params(form, '')
+        await pause(faults, 'before', this.#standingDelay(endpoint))
+        answer = this.#execute(endpoint, params, request.params.id ?? '', { requestId, idempotencyKey: key ?? null })
+        const spoiled = faults.find((fault) => fault.kind === 'error' && fault.when === 'after')
+        if (spoiled !== undefined) {
+          answer = { status: spoiled.status, body: orderedError(spoiled).body(requestId) }
+        }
+        if (key !== undefined) this.idempotencyKeys.save(key, { ...answer, requestId })
       }
-      const params = endpoint.params(form, '')
-      await pause(faults, 'before', this.#standingDelay(endpoint))
-      answer = this.#execute(endpoint, params, request.params.id ?? '', {
-        requestId,
-        idempotencyKey: key ?? null,
-      })
-      const spoiled = faults.find((fault) => fault.kind === 'error' && fault.when === 'after')
-      if (spoiled !== undefined) {
-        answer = { status: spoiled.status, body: orderedError(spoiled).body(requestId) }
-      }
-      if (key !== undefined) this.idempotencyKeys.save(key, { ...answer, requestId })
     } catch (error) {
       // Nothing was executed: the key stays free for a corrected request.
       if (holdsKey && key !== undefined) this.idempotencyKeys.release(key)
@@ -177,6 +173,6 @@ function orderedError(fault: Fault): ApiError {
 }
 
 function unexpected(error: unknown): ApiError {
-  console.error('stripe-simulator: unexpected error', error)
+  report('unexpected error', error)
   return internalError()
 }

@@ -1,6 +1,7 @@
 /**
  * The simulator as a value: start it in a test or beside other services, point the `stripe` SDK at its address, stop it.
  */
+import { report } from './report.ts'
 import { setInterval } from 'node:timers'
 
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify'
@@ -173,7 +174,7 @@ async function buildServer(ctx: Context): Promise<FastifyInstance> {
         : status < 500
           ? new ApiError(status, { type: 'invalid_request_error', message: error.message })
           : internalError()
-    if (status >= 500) console.error('stripe-simulator: unexpected error', error)
+    if (status >= 500) report('unexpected error', error)
     return reply.code(shown.status).send(shown.body(newId('req_')))
   })
   app.setNotFoundHandler((request, reply) =>

@@ -102,7 +102,7 @@ export interface CheckedCard {
   expYear: number
 }
 
-export type CardField = 'number' | 'expiry' | 'cvc'
+type CardField = 'number' | 'expiry' | 'cvc'
 
 export interface CardProblem {
   field: CardField

@@ -1,4 +1,5 @@
 /** The pages that a parent's browser sees. Each works without script; with script the form asks for JSON instead. */
+import { idOf } from './ids.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 import type { Context } from './context.ts'
@@ -22,7 +23,7 @@ export function registerCheckoutPages(app: FastifyInstance, ctx: Context): void 
     const entry = readEntry(request)
     const result = await payCheckout(ctx, id, entry)
     if (wantsJson(request)) {
-      return reply.code(statusOf(result)).header('cache-control', 'no-store').send(result)
+      return reply.header('cache-control', 'no-store').send(result)
     }
     if (goesOn(result)) return reply.redirect(result.redirectUrl ?? '', 303)
     return showSession(ctx, reply, id, { entry, refusal: result })
@@ -44,7 +45,7 @@ export function registerCheckoutPages(app: FastifyInstance, ctx: Context): void 
     const { id, challengeId } = request.params
     const passed = bodyOf(request)['answer'] === 'complete'
     const result = await answerChallenge(ctx, id, challengeId, passed)
-    if (wantsJson(request)) return reply.code(statusOf(result)).send(result)
+    if (wantsJson(request)) return reply.header('cache-control', 'no-store').send(result)
     if (goesOn(result)) return reply.redirect(result.redirectUrl ?? '', 303)
     return showSession(ctx, reply, id, { refusal: result })
   })
@@ -80,7 +81,7 @@ function showSession(
 function pageOf(ctx: Context, record: SessionRecord, more: { entry?: PayEntry; refusal?: PayOutcome }): PayPage {
   const descriptions = new Map<string, string>()
   for (const item of record.lineItems) {
-    const product = ctx.store.products.get(String(item.price.product))
+    const product = ctx.store.products.get(idOf(item.price.product))
     if (product?.description) descriptions.set(product.id, product.description)
   }
   return {

@@ -1,4 +1,5 @@
 /** The control API under `/_sim/`: for tests, on the machine itself. JSON in, JSON out. */
+import { idOf } from './ids.ts'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 
@@ -7,7 +8,6 @@ import { emit, rendered } from './events.ts'
 import { lookUp } from './look-up.ts'
 import { completeAsync, payCheckout, settleAsync } from './pay.ts'
 import { currentSession, expireSession } from './sessions.ts'
-import { newestFirst } from './store.ts'
 import { sweep } from './sweep.ts'
 import { BY_ITSELF } from './types.ts'
 import { NORMAL_MODE } from './webhooks.ts'
@@ -92,17 +92,15 @@ export function registerControl(app: FastifyInstance, ctx: Context): void {
   })
 
   app.get('/_sim/events', () => ({
-    events: newestFirst(ctx.store.events)
-      .reverse()
-      .map((record) => ({
-        ...rendered(ctx, record),
-        thin: record.thin,
-        deliveries: ctx.deliveries.attemptsFor(record.snapshot.id).map((one) => ({
-          endpoint: one.endpointId,
-          status: one.status,
-          attempts: one.attempts,
-        })),
+    events: [...ctx.store.events.values()].map((record) => ({
+      ...rendered(ctx, record),
+      thin: record.thin,
+      deliveries: ctx.deliveries.attemptsFor(record.snapshot.id).map((one) => ({
+        endpoint: one.endpointId,
+        status: one.status,
+        attempts: one.attempts,
       })),
+    })),
   }))
 
   app.post('/_sim/events', (request, reply) => {
@@ -178,7 +176,7 @@ export function problem(message: string) {
 export function knownEmail(ctx: Context, sessionId: string): string | null {
   const session = ctx.store.sessions.get(sessionId)?.object
   if (session === undefined) return null
-  const customer = ctx.store.customers.get(String(session.customer))
+  const customer = ctx.store.customers.get(idOf(session.customer))
   return session.customer_email ?? customer?.object.email ?? null
 }
 
@@ -199,7 +197,7 @@ function stateOf(ctx: Context) {
   const refunds = [...store.refunds.values()].map((record) => record.object)
   return {
     clock: { now: ctx.clock.seconds(), offsetSeconds: ctx.clock.offsetMs / 1000 },
-    sessions: countBy(store.sessions.values(), (one) => String(one.object.status)),
+    sessions: countBy(store.sessions.values(), (one) => one.object.status ?? 'open'),
     paymentIntents: countBy(store.paymentIntents.values(), (one) => one.status),
     charges: {
       ...countBy(charges, (one) => one.status),

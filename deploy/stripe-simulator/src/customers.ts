@@ -164,7 +164,7 @@ export const customerRoutes: Routes = (route) => {
 }
 
 /** The top-level keys that changed, with their old values: an event's `previous_attributes`. */
-export function previousAttributes(before: object, after: object): Record<string, unknown> {
+function previousAttributes(before: object, after: object): Record<string, unknown> {
   const changed = Object.entries(before).filter(
     ([key, value]) => JSON.stringify(value) !== JSON.stringify((after as Record<string, unknown>)[key]),
   )

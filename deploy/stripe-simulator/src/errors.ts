@@ -1,6 +1,6 @@
 /** The error bodies of the API. The SDK picks its error class by HTTP status; `type` and `code` are what callers read. */
 
-export type ErrorType = 'api_error' | 'card_error' | 'idempotency_error' | 'invalid_request_error'
+type ErrorType = 'api_error' | 'card_error' | 'idempotency_error' | 'invalid_request_error'
 
 export interface ErrorDetail {
   type: ErrorType

@@ -40,3 +40,9 @@ export type IdPrefix = keyof typeof LENGTHS
 export function newId(prefix: IdPrefix): string {
   return prefix + randomToken(LENGTHS[prefix])
 }
+
+/** The id in a field that may hold an id, the object itself where it was expanded, or nothing. */
+export function idOf(reference: string | { id: string } | null | undefined): string {
+  if (reference === null || reference === undefined) return ''
+  return typeof reference === 'string' ? reference : reference.id
+}

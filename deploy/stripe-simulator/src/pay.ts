@@ -6,7 +6,7 @@ import { checkCard, isProblem, TEST_CARDS, type CardEntry, type Decline, type Te
 import { createCharge, settleCharge } from './charges.ts'
 import type { Context } from './context.ts'
 import { emit } from './events.ts'
-import { randomToken } from './ids.ts'
+import { idOf, randomToken } from './ids.ts'
 import { isEmail } from './params.ts'
 import { paymentIntentFor } from './payment-intents.ts'
 import { createBankMethod, createCardMethod, type Payer } from './payment-methods.ts'
@@ -320,9 +320,9 @@ export function settleAsync(ctx: Context, id: string, result: 'succeeded' | 'fai
   const record = ctx.store.sessions.get(id)
   const session = record?.object
   if (session?.status !== 'complete' || session.payment_status !== 'unpaid') return false
-  const intent = ctx.store.paymentIntents.get(String(session.payment_intent))
-  const made = ctx.store.charges.get(String(intent?.latest_charge))
-  const method = ctx.store.paymentMethods.get(String(intent?.payment_method))
+  const intent = ctx.store.paymentIntents.get(idOf(session.payment_intent))
+  const made = ctx.store.charges.get(idOf(intent?.latest_charge))
+  const method = ctx.store.paymentMethods.get(idOf(intent?.payment_method))
   if (record === undefined || intent === undefined || made === undefined || method === undefined) {
     return false
   }

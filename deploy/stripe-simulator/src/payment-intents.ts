@@ -1,7 +1,7 @@
 import type { Context } from './context.ts'
 import { invalidRequest, noSuch } from './errors.ts'
 import { emit } from './events.ts'
-import { newId, randomToken } from './ids.ts'
+import { idOf, newId, randomToken } from './ids.ts'
 import { page } from './lists.ts'
 import {
   clearable,
@@ -23,7 +23,7 @@ import { BY_ITSELF, type Cause, type PaymentIntent } from './types.ts'
 /** Checkout makes the PaymentIntent at the first try to pay, and every further try uses the same one. */
 export function paymentIntentFor(ctx: Context, record: SessionRecord, customer: string | null): PaymentIntent {
   const session = record.object
-  const known = ctx.store.paymentIntents.get(String(session.payment_intent))
+  const known = ctx.store.paymentIntents.get(idOf(session.payment_intent))
   if (known !== undefined) return known
 
   const id = newId('pi_3')

@@ -14,7 +14,7 @@ export interface Payer {
   email: string
 }
 
-export function billingDetails(payer: Payer): PaymentMethod['billing_details'] {
+function billingDetails(payer: Payer): PaymentMethod['billing_details'] {
   return {
     address: {
       city: null,

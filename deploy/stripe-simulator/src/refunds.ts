@@ -3,7 +3,7 @@ import { TEST_CARDS } from './cards.ts'
 import type { Context } from './context.ts'
 import { invalidRequest, noSuch, noSuchReference } from './errors.ts'
 import { emit } from './events.ts'
-import { newId } from './ids.ts'
+import { idOf, newId } from './ids.ts'
 import { page } from './lists.ts'
 import { money } from './money.ts'
 import {
@@ -130,9 +130,9 @@ function chargeToRefund(ctx: Context, params: CreateParams): Charge {
     }
     return charge
   }
-  const intent = ctx.store.paymentIntents.get(String(intentId))
-  if (intent === undefined) throw noSuchReference('payment_intent', String(intentId), 'payment_intent')
-  const charge = ctx.store.charges.get(String(intent.latest_charge))
+  const intent = ctx.store.paymentIntents.get(intentId ?? '')
+  if (intent === undefined) throw noSuchReference('payment_intent', intentId ?? '', 'payment_intent')
+  const charge = ctx.store.charges.get(idOf(intent.latest_charge))
   if (charge?.status !== 'succeeded') {
     throw invalidRequest(`This PaymentIntent (${intent.id}) does not have a successful charge to refund.`, {
       param: 'payment_intent',
@@ -172,7 +172,7 @@ function settle(ctx: Context, record: RefundRecord, status: 'succeeded' | 'faile
     currency: refund.currency,
     description: 'REFUND FAILURE',
   }).id
-  const charge = ctx.store.charges.get(String(refund.charge))
+  const charge = ctx.store.charges.get(idOf(refund.charge))
   if (charge !== undefined) {
     charge.amount_refunded -= refund.amount
     charge.refunded = false

@@ -20,13 +20,13 @@ export type Routes = (route: (endpoint: Endpoint) => void) => void
  * key, one by `run` is.
  */
 export function get<S extends Shape>(path: string, shape: S, run: Run<S>): Endpoint {
-  return { method: 'GET', path, params: object(shape), run: run as Endpoint['run'] }
+  return { method: 'GET', path, params: object(shape), run }
 }
 
 export function post<S extends Shape>(path: string, shape: S, run: Run<S>): Endpoint {
-  return { method: 'POST', path, params: object(shape), run: run as Endpoint['run'] }
+  return { method: 'POST', path, params: object(shape), run }
 }
 
 export function del<S extends Shape>(path: string, shape: S, run: Run<S>): Endpoint {
-  return { method: 'DELETE', path, params: object(shape), run: run as Endpoint['run'] }
+  return { method: 'DELETE', path, params: object(shape), run }
 }

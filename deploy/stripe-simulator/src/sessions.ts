@@ -2,7 +2,7 @@ import { createCustomer, referencedCustomer } from './customers.ts'
 import type { Context } from './context.ts'
 import { invalidRequest, noSuch } from './errors.ts'
 import { emit } from './events.ts'
-import { newId } from './ids.ts'
+import { idOf, newId } from './ids.ts'
 import { createLineItem, currency, lineItemParams } from './line-items.ts'
 import { page, type ListPage } from './lists.ts'
 import {
@@ -382,7 +382,7 @@ export function expireSession(ctx: Context, record: SessionRecord, cause: Cause)
   session.status = 'expired'
   session.url = null
   record.challenge = null
-  const intent = ctx.store.paymentIntents.get(String(session.payment_intent))
+  const intent = ctx.store.paymentIntents.get(idOf(session.payment_intent))
   if (intent !== undefined) cancelPaymentIntent(ctx, intent, 'automatic', cause)
   emit(ctx, 'checkout.session.expired', session, cause)
 }

@@ -2,6 +2,7 @@
  * Everything the simulator remembers: maps in memory, in order of creation, written to one JSON file when a file is
  * configured. Writes are debounced and atomic (a temporary file, then a rename); a kill can cost the last 50 ms.
  */
+import { report } from './report.ts'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -42,7 +43,7 @@ export interface SessionRecord {
   settlement: { at: number; outcome: 'succeeded' | 'failed' } | null
 }
 
-export interface Challenge {
+interface Challenge {
   id: string
   paymentMethodId: string
   /** Names the test card without its number: the last four digits of each listed card differ. */
@@ -51,7 +52,7 @@ export interface Challenge {
   email: string
 }
 
-export interface CustomerRecord {
+interface CustomerRecord {
   object: Customer
   deleted: boolean
 }
@@ -207,14 +208,14 @@ export class Store implements Tables {
       this.#dirty = false
       const state: Record<string, unknown> = { format: FORMAT, clockOffsetMs: this.clockOffsetMs }
       for (const name of TABLE_NAMES) state[name] = [...this[name]]
-      const temporary = `${file}.${process.pid}.tmp`
+      const temporary = `${file}.tmp`
       try {
         await writeFile(temporary, JSON.stringify(state), { mode: 0o600 })
         await rename(temporary, file)
       } catch (error) {
         // A full disk must not end the payments that are in memory; the next change tries again.
         this.#dirty = true
-        console.error(`stripe-simulator: could not write ${file}: ${String(error)}`)
+        report(`could not write ${file}`, error)
       }
     })
     await this.#writing
@@ -223,5 +224,5 @@ export class Store implements Tables {
 
 /** Newest first, the order of the API's lists. */
 export function newestFirst<T>(table: ReadonlyMap<string, T>): T[] {
-  return [...table.values()].reverse()
+  return [...table.values()].toReversed()
 }

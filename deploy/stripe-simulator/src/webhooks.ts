@@ -38,7 +38,7 @@ const SECOND = 1000
 const MINUTE = 60 * SECOND
 
 /** Stripe retries for three days; quicker at the start here, so that a restarted service soon hears what it missed. */
-export const DEFAULT_RETRY_DELAYS_MS: readonly number[] = [
+const DEFAULT_RETRY_DELAYS_MS: readonly number[] = [
   ...[1, 2, 4, 8, 16, 32].map((seconds) => seconds * SECOND),
   ...[1, 2, 5, 10, 30].map((minutes) => minutes * MINUTE),
   ...Array.from({ length: 72 }, () => 60 * MINUTE),
@@ -243,11 +243,7 @@ export class Deliveries {
  * The `Stripe-Signature` header. It is stamped with the machine's time, not the simulated one: receivers compare it with
  * their own clock.
  */
-export function signatureHeader(
-  payload: string,
-  secrets: readonly string[],
-  seconds = Math.floor(Date.now() / 1000),
-): string {
+function signatureHeader(payload: string, secrets: readonly string[], seconds = Math.floor(Date.now() / 1000)): string {
   const signatures = secrets.map(
     (secret) => `v1=${createHmac('sha256', secret).update(`${seconds}.${payload}`).digest('hex')}`,
   )

@@ -19,8 +19,8 @@ export function html(parts: TemplateStringsArray, ...inserts: readonly Insert[])
 function render(insert: Insert): string {
   if (insert === null || insert === undefined || insert === false) return ''
   if (insert instanceof Html) return insert.text
-  if (Array.isArray(insert)) return insert.map((one: Html) => one.text).join('')
-  return escape(String(insert))
+  if (typeof insert === 'string') return escape(insert)
+  return typeof insert === 'number' ? String(insert) : insert.map((one) => one.text).join('')
 }
 
 const ENTITIES: Record<string, string> = {

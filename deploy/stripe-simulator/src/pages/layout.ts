@@ -5,6 +5,10 @@ import { html, Html } from './html.ts'
 import { PAY_SCRIPT } from './pay-script.ts'
 import { STYLES } from './styles.ts'
 
+// Made here and not in the markup below: the policy's hashes are those of the exact text between the tags.
+const STYLE_ELEMENT = new Html(`<style>${STYLES}</style>`)
+const SCRIPT_ELEMENT = new Html(`<script>${PAY_SCRIPT}</script>`)
+
 export function layout(page: { title: string; body: Html; script?: boolean }): string {
   return html`<!doctype html>
     <html lang="en">
@@ -14,19 +18,11 @@ export function layout(page: { title: string; body: Html; script?: boolean }): s
         <meta name="robots" content="noindex" />
         <title>${page.title}</title>
         <link rel="icon" href="data:," />
-        <style>
-          ${new Html(STYLES)}
-        </style>
+        ${STYLE_ELEMENT}
       </head>
       <body>
         <p class="banner">${NOTE}<span>Payment simulator: no real card is charged</span></p>
-        ${page.body}
-        ${
-          page.script === true &&
-          html`<script>
-            ${new Html(PAY_SCRIPT)}
-          </script>`
-        }
+        ${page.body} ${page.script === true && SCRIPT_ELEMENT}
       </body>
     </html> `.text
 }

@@ -38,7 +38,7 @@ function summary({ session, lineItems, descriptions }: PayPage, merchant: string
   const total = money(session.amount_total ?? 0, currency)
   return html`<section aria-labelledby="sum-title">
     <div class="brand">${ROBOT}<span>${merchant}</span></div>
-    ${session.cancel_url !== null && html`<a class="back" href="${session.cancel_url}"><span aria-hidden="true">←</span> Back to ${merchant}</a>`}
+    ${session.cancel_url !== null && html`<a class="back" href="${session.cancel_url}"><span aria-hidden="true">←</span> <span>Back to ${merchant}</span></a>`}
     <h1 id="sum-title"><span class="for small">Pay ${merchant}</span><br /><span class="total">${total}</span></h1>
     <ul class="items">
       ${lineItems.map((item) => lineItem(item, descriptions))}
@@ -52,8 +52,7 @@ function lineItem(item: LineItem, descriptions: ReadonlyMap<string, string>): Ht
   const each = quantity > 1 ? `${quantity} × ${money(item.price.unit_amount ?? 0, item.currency)}` : null
   const productId = typeof item.price.product === 'string' ? item.price.product : ''
   return html`<li>
-    <span class="name">${item.description}</span
-    ><span class="price">${money(item.amount_total, item.currency)}</span>
+    <span class="name">${item.description}</span><span class="price">${money(item.amount_total, item.currency)}</span>
     ${each !== null && html`<span class="more">${each}</span>`}
     ${descriptions.has(productId) && html`<span class="more">${descriptions.get(productId)}</span>`}
   </li>`
@@ -78,7 +77,7 @@ function payForm({ session, email, entry, refusal }: PayPage): Html {
     </button>
     ${afterText !== undefined && html`<p class="small">${afterText}</p>`}
     <p class="small">
-      This page stands in for the payment provider. It takes only the test cards below and keeps no card number. Do not
+      This page stands in for the payment provider. It takes only the listed test cards and keeps no card number. Do not
       enter a real card.
     </p>
   </form>`

@@ -61,6 +61,7 @@ export const PAY_SCRIPT = `
       field('cvc').value = field('cvc').value || '123';
       field('name').value = field('name').value || 'Test Parent';
       for (const name of names) clear(name);
+      one.closest('details').open = false;
       button.focus();
     });
   }

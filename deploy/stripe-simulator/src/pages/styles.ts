@@ -33,7 +33,9 @@ h1, h2 { font-family: "Bricolage Grotesque", "Atkinson Hyperlegible Next", syste
 .page { display: grid; gap: 20px; max-width: 1040px; margin: 0 auto; padding: 20px 16px 40px; }
 .brand { display: flex; align-items: center; gap: 12px; font-weight: 700; }
 .brand svg { width: 40px; height: 40px; flex: none; }
-.back { display: inline-flex; gap: 8px; align-items: center; min-height: 44px; color: var(--muted); font-size: 15px; }
+.back { display: inline-flex; gap: 8px; align-items: center; min-height: 44px; color: var(--muted); font-size: 15px; text-decoration: none; }
+.back span { text-decoration: underline; }
+.back span[aria-hidden] { text-decoration: none; }
 .for { margin-top: 20px; color: var(--muted); }
 .total { font-size: 40px; font-weight: 700; letter-spacing: -.02em; font-variant-numeric: tabular-nums; }
 .items { list-style: none; margin-top: 18px; }
@@ -96,5 +98,5 @@ summary { min-height: 44px; padding: 10px 14px; font-weight: 600; cursor: pointe
   .card { padding: 28px; }
   .total { font-size: 48px; }
 }
-@media (max-width: 400px) { .cards button { grid-template-columns: 1fr; } }
+@media (max-width: 430px) { .banner { font-size: 14px; } .cards button { grid-template-columns: 1fr; } }
 `.trim()

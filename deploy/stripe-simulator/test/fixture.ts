@@ -1,0 +1,131 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+import { Stripe } from 'stripe'
+import { onTestFinished } from 'vitest'
+
+import { createSimulator, type Simulator, type SimulatorOptions } from '../src/app.ts'
+
+/** A simulator of its own for one test, and the official SDK pointed at it. */
+export async function start(options: SimulatorOptions = {}) {
+  const simulator = await createSimulator({ retryDelaysMs: [5, 10, 20, 40], ...options })
+  onTestFinished(() => simulator.stop())
+  return { simulator, stripe: sdkFor(simulator) }
+}
+
+export function sdkFor(simulator: Simulator, key = 'sk_test_simulator', config: { maxNetworkRetries?: number } = {}) {
+  return new Stripe(key, { ...simulator.sdk, maxNetworkRetries: 0, telemetry: false, ...config })
+}
+
+export const CREATE: Stripe.Checkout.SessionCreateParams = {
+  mode: 'payment',
+  allowed_payment_method_types: ['card'],
+  line_items: [
+    {
+      quantity: 1,
+      price_data: {
+        currency: 'usd',
+        unit_amount: 40_000,
+        product_data: { name: 'Robotics Foundations', description: 'Four live classes' },
+      },
+    },
+  ],
+  customer_email: 'ada.lind@example.com',
+  success_url: 'http://localhost:3000/success?session={CHECKOUT_SESSION_ID}',
+  cancel_url: 'http://localhost:3000/back',
+  metadata: { registration: 'r-1' },
+  payment_intent_data: { metadata: { registration: 'r-1' }, description: 'Robotics Foundations' },
+}
+
+export interface PayAnswer {
+  status: string
+  message: string
+  redirectUrl: string | null
+  field: string | null
+  code: string | null
+  declineCode: string | null
+}
+
+/** Calls the control API. */
+export async function control<T = Record<string, unknown>>(
+  simulator: Simulator,
+  path: string,
+  body?: unknown,
+  method = body === undefined ? 'GET' : 'POST',
+): Promise<T> {
+  const answer = await fetch(`${simulator.url}/_sim${path}`, {
+    method,
+    ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+  })
+  return (await answer.json()) as T
+}
+
+export function pay(simulator: Simulator, sessionId: string, card = '4242424242424242', more: object = {}) {
+  return control<PayAnswer>(simulator, `/checkout/${sessionId}/pay`, { card, ...more })
+}
+
+interface ControlEvents {
+  events: { id: string; type: string; data: { object: Record<string, unknown> }; pending_webhooks: number }[]
+}
+
+export async function eventTypes(simulator: Simulator): Promise<string[]> {
+  const { events } = await control<ControlEvents>(simulator, '/events')
+  return events.map((event) => event.type)
+}
+
+export interface Received {
+  headers: IncomingHttpHeaders
+  body: string
+  type: string
+  id: string
+}
+
+/** A webhook receiver that keeps what it gets; `answer` may refuse it. */
+export async function receiver(answer: (index: number, response: ServerResponse) => void = respond(200)) {
+  const received: Received[] = []
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const body = Buffer.concat(chunks).toString('utf8')
+      const { id, type } = JSON.parse(body) as { id: string; type: string }
+      received.push({ headers: request.headers, body, id, type })
+      answer(received.length - 1, response)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())))
+  const { port } = server.address() as AddressInfo
+  return { received, url: `http://127.0.0.1:${port}/webhooks/stripe` }
+}
+
+export function respond(status: number, headers: Record<string, string> = {}) {
+  return (_index: number, response: ServerResponse) => {
+    response.writeHead(status, headers).end()
+  }
+}
+
+/** Polls until the check holds; its last error says what did not. */
+export async function eventually(check: () => unknown, timeoutMs = 5000): Promise<void> {
+  const deadline = Date.now() + timeoutMs
+  for (;;) {
+    try {
+      await check()
+      return
+    } catch (error) {
+      if (Date.now() > deadline) throw error
+    }
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+/** The error that a call of the SDK ends with. */
+export async function refusal(call: Promise<unknown>): Promise<Stripe.errors.StripeError> {
+  try {
+    await call
+  } catch (error) {
+    if (error instanceof Stripe.errors.StripeError) return error
+    throw error
+  }
+  throw new Error('The call was not refused')
+}
