@@ -31,6 +31,11 @@ const deliveryBody = z.strictObject({
   reverse: z.boolean().default(false),
   delayMs: z.int().min(0).max(600_000).default(0),
   types: z.array(z.string()).nullable().default(null),
+  apiVersion: z
+    .string()
+    .regex(/^\d{4}-\d{2}-\d{2}(\.[a-z]+)?$/)
+    .nullable()
+    .default(null),
 })
 
 const faultBody = z.strictObject({

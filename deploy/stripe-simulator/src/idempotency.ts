@@ -67,6 +67,7 @@ export class IdempotencyKeys {
     const print = this.#inFlight.get(key)
     this.#inFlight.delete(key)
     if (print === undefined) return
+    this.#forget()
     this.#ctx.store.savedResponses.set(key, {
       key,
       fingerprint: print,
@@ -82,11 +83,12 @@ export class IdempotencyKeys {
     this.#inFlight.delete(key)
   }
 
-  /** Forgets answers older than a day. */
-  sweep(): void {
+  /** Answers older than a day, which come first in the map. */
+  #forget(): void {
     const oldest = this.#ctx.clock.seconds() - KEPT_SECONDS
     for (const [key, saved] of this.#ctx.store.savedResponses) {
-      if (saved.createdAt <= oldest) this.#ctx.store.savedResponses.delete(key)
+      if (saved.createdAt > oldest) return
+      this.#ctx.store.savedResponses.delete(key)
     }
   }
 }

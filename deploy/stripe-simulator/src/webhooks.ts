@@ -23,6 +23,8 @@ export interface DeliveryMode {
   delayMs: number
   /** The event types this mode is for (`charge.*` names a group); null is all. */
   types: string[] | null
+  /** Shape snapshots for this API version, whatever the endpoint's; null leaves that to the endpoint. */
+  apiVersion: string | null
 }
 
 export const NORMAL_MODE: DeliveryMode = {
@@ -32,6 +34,7 @@ export const NORMAL_MODE: DeliveryMode = {
   reverse: false,
   delayMs: 0,
   types: null,
+  apiVersion: null,
 }
 
 const SECOND = 1000
@@ -214,7 +217,7 @@ export class Deliveries {
     const event =
       endpoint.payload === 'thin'
         ? record.thin
-        : renderFor(endpoint.object.api_version ?? API_VERSION, {
+        : renderFor(this.mode.apiVersion ?? endpoint.object.api_version ?? API_VERSION, {
             ...record.snapshot,
             pending_webhooks: this.pendingFor(record.snapshot.id),
           })

@@ -166,6 +166,15 @@ describe('delivery modes', () => {
     await eventually(() => expect(received.map((one) => one.id)).toContain(lost!.id))
   })
 
+  it('shapes snapshots for another version while told to', async () => {
+    const { received, url } = await receiver()
+    const { simulator, stripe } = await start({ webhooks: [{ url, secret: SECRET }] })
+    await control(simulator, '/webhooks/config', { apiVersion: '2022-11-15' })
+    await stripe.customers.create({})
+    await simulator.deliveriesIdle()
+    expect(JSON.parse(received[0]!.body)).toMatchObject({ api_version: '2022-11-15' })
+  })
+
   it('sends an event that did not happen, as a late one would come', async () => {
     const { received, url } = await receiver()
     const { simulator, stripe } = await start({ webhooks: [{ url, secret: SECRET }] })
