@@ -1,4 +1,9 @@
-import { classesViewSchema, registerAnswerSchema, registrationViewSchema, waiverAnswerSchema } from '@robokids/contracts/bff'
+import {
+  classesViewSchema,
+  registerAnswerSchema,
+  registrationViewSchema,
+  waiverAnswerSchema,
+} from '@robokids/contracts/bff'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -87,7 +92,8 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
 const shapeOf = (schema: z.ZodType) =>
   z.toJSONSchema(schema, {
     override: ({ jsonSchema }) => {
-      for (const key of ['$schema', 'additionalProperties', 'description', 'format', 'pattern'] as const) delete jsonSchema[key]
+      for (const key of ['$schema', 'additionalProperties', 'description', 'format', 'pattern'] as const)
+        delete jsonSchema[key]
     },
   })
 
@@ -106,17 +112,30 @@ const checkedKeywords = new Set([
 ])
 
 function keywordsOf(shape: Shape): string[] {
-  const inner = [...Object.values(shape.properties ?? {}), ...(shape.items ? [shape.items] : []), ...(shape.anyOf ?? [])]
+  const inner = [
+    ...Object.values(shape.properties ?? {}),
+    ...(shape.items ? [shape.items] : []),
+    ...(shape.anyOf ?? []),
+  ]
   return [...Object.keys(shape), ...inner.flatMap(keywordsOf)]
 }
 
 type Path = (string | number)[]
 function pathsOf(value: unknown, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return [path]
-  return [path, ...Object.entries(value).flatMap(([key, inner]) => pathsOf(inner, [...path, Array.isArray(value) ? Number(key) : key]))]
+  return [
+    path,
+    ...Object.entries(value).flatMap(([key, inner]) =>
+      pathsOf(inner, [...path, Array.isArray(value) ? Number(key) : key]),
+    ),
+  ]
 }
 
-function changed(sample: object, path: Path, change: (parent: Record<string | number, unknown>, key: string | number) => void): unknown {
+function changed(
+  sample: object,
+  path: Path,
+  change: (parent: Record<string | number, unknown>, key: string | number) => void,
+): unknown {
   const root = { sample: structuredClone(sample) }
   const full: Path = ['sample', ...path]
   let parent = root as Record<string | number, unknown>

@@ -52,7 +52,9 @@ export function fits(shape: Shape, value: unknown): boolean {
   const record = value as Record<string, unknown>
   return (
     (shape.required ?? []).every((key) => Object.hasOwn(record, key)) &&
-    Object.entries(shape.properties ?? {}).every(([key, inner]) => !Object.hasOwn(record, key) || fits(inner, record[key]))
+    Object.entries(shape.properties ?? {}).every(
+      ([key, inner]) => !Object.hasOwn(record, key) || fits(inner, record[key]),
+    )
   )
 }
 

@@ -63,7 +63,7 @@ export async function api<T>(path: `/api/${string}`, { method = 'GET', body, ans
   const { status } = response
   if (content === undefined) throw new ApiError({ status, code: 'answer_unreadable', message: '' })
   if (!response.ok) {
-    throw new ApiError(isErrorBody(content) ? { ...content, status } : { status, code: 'answer_unreadable', message: '' })
+    throw new ApiError(isErrorBody(content) ? { ...content, status } : unexpected(status, content))
   }
   const parsed = answer.safeParse(content)
   if (!parsed.success) throw new ApiError(unexpected(status, content))
@@ -71,7 +71,8 @@ export async function api<T>(path: `/api/${string}`, { method = 'GET', body, ans
 }
 
 function unexpected(status: number, content: unknown): Refusal {
-  const message = content instanceof Object && 'message' in content && typeof content.message === 'string' ? content.message : ''
+  const message =
+    content instanceof Object && 'message' in content && typeof content.message === 'string' ? content.message : ''
   return { status, code: 'answer_unexpected', message }
 }
 

@@ -13,7 +13,6 @@ import {
 import { Frame } from './components/Frame.tsx'
 import { Loading } from './components/Loading.tsx'
 import { classesQuery } from './queries.ts'
-import { NotFound } from './routes/NotFound.tsx'
 import { ScreenError } from './routes/ScreenError.tsx'
 import { parseSearch, type Search, stringifySearch } from './search.ts'
 
@@ -23,7 +22,7 @@ interface Context {
 
 const root = createRootRouteWithContext<Context>()({
   component: Frame,
-  notFoundComponent: NotFound,
+  notFoundComponent: lazyRouteComponent(() => import('./routes/NotFound.tsx'), 'NotFound'),
   validateSearch: (search): Search => search as Search,
 })
 

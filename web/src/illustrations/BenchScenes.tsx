@@ -1,20 +1,4 @@
-import type { ReactNode } from 'react'
-
-/** Scenes of a class at home, in one frame of 320 × 220. */
-function Scene({ children }: { children: ReactNode }) {
-  return (
-    <svg
-      viewBox="0 0 320 220"
-      fill="none"
-      stroke="var(--pic-line)"
-      strokeWidth="2"
-      strokeLinecap="round"
-      strokeLinejoin="round"
-    >
-      {children}
-    </svg>
-  )
-}
+import { Picture } from './Picture.tsx'
 
 function Table() {
   return (
@@ -37,74 +21,10 @@ function ControllerBoard({ x, y }: { x: number; y: number }) {
   )
 }
 
-function Wheel({ x, y, r = 16 }: { x: number; y: number; r?: number }) {
-  return (
-    <>
-      <circle cx={x} cy={y} r={r} fill="var(--pic-screen)" />
-      <circle cx={x} cy={y} r={r * 0.5} fill="var(--pic-light)" />
-      <circle cx={x} cy={y} r="1.5" />
-    </>
-  )
-}
-
-export function KitOnTable() {
-  return (
-    <Scene>
-      <Table />
-      <path d="M98 84 76 60l60-4 24 28z" fill="var(--pic-wood-deep)" />
-      <path d="M222 84l22-24-60-4-24 28z" fill="var(--pic-wood-deep)" />
-      <rect x="128" y="46" width="40" height="60" rx="5" fill="var(--pic-blue)" transform="rotate(-8 148 76)" />
-      <path d="m133 60 26-4m-25 12 18-3" stroke="var(--pic-white)" />
-      <Wheel x={193} y={72} r={20} />
-      <path d="M98 84h124v94H98z" fill="var(--pic-wood)" />
-      <path d="M148 84h24v20h-24z" fill="var(--pic-orange)" />
-      <path d="M116 156h32m-32 10h22" />
-      <circle cx="200" cy="158" r="10" fill="var(--pic-white)" />
-      <path d="m195 158 4 4 6-8" />
-      <g transform="translate(28 146)">
-        <rect x="10" y="8" width="34" height="24" rx="3" fill="var(--pic-yellow)" />
-        <path d="M44 20h10M0 14h10M0 26h10" />
-      </g>
-      <g transform="translate(244 150)">
-        <path d="M12 28V14a10 10 0 0 1 20 0v14z" fill="var(--pic-red)" />
-        <path d="M16 28v14m12-14v8" />
-      </g>
-    </Scene>
-  )
-}
-
-export function LiveCall() {
-  return (
-    <Scene>
-      <Table />
-      <rect x="58" y="30" width="204" height="134" rx="10" fill="var(--pic-dark)" />
-      <rect x="68" y="40" width="184" height="114" rx="4" fill="var(--pic-screen)" />
-      <path d="M42 164h236l10 14H32z" fill="var(--pic-mid)" />
-      <rect x="74" y="46" width="112" height="102" rx="4" fill="var(--pic-light)" stroke="none" />
-      <path d="M96 148c0-26 14-36 34-36s34 10 34 36z" fill="var(--pic-blue)" />
-      <circle cx="130" cy="88" r="22" fill="var(--pic-skin-2)" />
-      <path d="M108 84c2-20 12-26 24-26s22 8 21 24c-10 0-14-4-18-10-6 8-14 12-27 12z" fill="var(--pic-line)" />
-      <path d="M122 92v1m16-1v1m-13 7c3 3 8 3 11 0" />
-      <g fill="var(--pic-light)">
-        <rect x="192" y="46" width="54" height="30" rx="3" />
-        <rect x="192" y="82" width="54" height="30" rx="3" />
-        <rect x="192" y="118" width="54" height="30" rx="3" />
-      </g>
-      <path d="M206 76c0-9 6-12 13-12s13 3 13 12z" fill="var(--pic-red)" />
-      <circle cx="219" cy="58" r="8" fill="var(--pic-skin-1)" />
-      <path d="M206 112c0-9 6-12 13-12s13 3 13 12z" fill="var(--pic-green)" />
-      <circle cx="219" cy="94" r="8" fill="var(--pic-skin-3)" />
-      <path d="M206 148c0-9 6-12 13-12s13 3 13 12z" fill="var(--pic-yellow)" />
-      <circle cx="219" cy="130" r="8" fill="var(--pic-skin-2)" />
-      <circle cx="160" cy="35" r="1.5" />
-    </Scene>
-  )
-}
-
 /** Battery plus → switch → resistor → the LED's long leg; its short leg → battery minus. */
 export function FirstCircuit() {
   return (
-    <Scene>
+    <Picture width={320} height={220}>
       <path d="M76 82V44h52" stroke="var(--pic-red)" strokeWidth="3" />
       <path d="M184 44h66v40" stroke="var(--pic-red)" strokeWidth="3" />
       <path d="M250 120v26" stroke="var(--pic-red)" strokeWidth="3" />
@@ -124,13 +44,13 @@ export function FirstCircuit() {
       <path d="M144 154v-22a18 18 0 0 1 36 0v22z" fill="var(--pic-red)" />
       <path d="M140 154h44v8h-44z" fill="var(--pic-red)" />
       <path d="M134 112l-10-8m38-10V80m28 32 10-8" stroke="var(--pic-yellow)" strokeWidth="3" />
-    </Scene>
+    </Picture>
   )
 }
 
 export function CodeAndBoard() {
   return (
-    <Scene>
+    <Picture width={320} height={220}>
       <Table />
       <rect x="40" y="34" width="168" height="116" rx="9" fill="var(--pic-dark)" />
       <rect x="49" y="43" width="150" height="98" rx="4" fill="var(--pic-screen)" />
@@ -149,38 +69,13 @@ export function CodeAndBoard() {
       <path d="M222 164c18 0 6-34 18-34" strokeWidth="3" />
       <ControllerBoard x={247} y={105} />
       <path d="M240 130h8" strokeWidth="5" />
-    </Scene>
-  )
-}
-
-export function TestTrack() {
-  return (
-    <Scene>
-      <path d="M0 150h320v70H0z" fill="var(--pic-light)" stroke="none" />
-      <path d="M0 150h320" />
-      <path d="M20 192c60-24 110 14 160-8s70-26 124-8" strokeWidth="3" strokeDasharray="10 9" />
-      <path d="m240 150 14-46 14 46z" fill="var(--pic-orange)" />
-      <path d="m246 130 16 0" stroke="var(--pic-white)" strokeWidth="6" />
-      <path d="M232 150h44" strokeWidth="4" />
-      <path d="M292 150V70" strokeWidth="3" />
-      <path d="M292 72h-36l10 12-10 12h36z" fill="var(--pic-green)" />
-      <path d="M188 104a30 30 0 0 1 0 36m12-46a46 46 0 0 1 0 56" stroke="var(--pic-blue)" />
-      <path d="M84 92h72l16 26v30H72v-30z" fill="var(--pic-white)" />
-      <rect x="96" y="66" width="46" height="28" rx="6" fill="var(--accent)" />
-      <circle cx="110" cy="80" r="5" fill="var(--pic-white)" />
-      <circle cx="128" cy="80" r="5" fill="var(--pic-white)" />
-      <path d="M119 66V52" />
-      <circle cx="119" cy="49" r="4" fill="var(--pic-red)" />
-      <path d="M86 122h62" stroke="var(--accent)" strokeWidth="4" />
-      <Wheel x={94} y={150} r={19} />
-      <Wheel x={152} y={150} r={19} />
-    </Scene>
+    </Picture>
   )
 }
 
 export function Notebook() {
   return (
-    <Scene>
+    <Picture width={320} height={220}>
       <Table />
       <path d="M56 40h100v122H56z" fill="var(--pic-white)" transform="rotate(-3 106 100)" />
       <path d="M160 40h104v122H160z" fill="var(--pic-white)" transform="rotate(2 210 100)" />
@@ -193,6 +88,6 @@ export function Notebook() {
       <path d="m180 136 10 8 16-18" stroke="var(--pic-green)" strokeWidth="4" />
       <path d="m250 172 40-54 10 8-40 54-13 5z" fill="var(--pic-yellow)" />
       <path d="m286 122 10 8" />
-    </Scene>
+    </Picture>
   )
 }

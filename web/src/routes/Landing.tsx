@@ -1,1 +1,167 @@
-export const Landing = () => <h1>Landing</h1>
+import type { ClassesView } from '@robokids/contracts/bff'
+import { formatClassDate } from '@robokids/contracts/class-date'
+import type { LevelClassType } from '@robokids/contracts/enrollment'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { LevelCard } from '../components/LevelCard.tsx'
+import { reasons, testimonials } from '../content/landing.ts'
+import { levels } from '../content/levels.ts'
+import { Avatar } from '../illustrations/Avatar.tsx'
+import { KitBox } from '../illustrations/KitBox.tsx'
+import { classesQuery } from '../queries.ts'
+import { Button } from '../ui/Button.tsx'
+import { Notice } from '../ui/Notice.tsx'
+import { Skeleton } from '../ui/Skeleton.tsx'
+import styles from './Landing.module.css'
+
+const order = Object.keys(levels) as LevelClassType[]
+
+export function Landing() {
+  const classes = useQuery(classesQuery)
+  return (
+    <>
+      <div className={styles['hero']}>
+        <div className={styles['heroInner']}>
+          <div className={styles['heroWords']}>
+            <p className={styles['kicker']}>Robo Kids Learning</p>
+            <h1>Live robotics classes, with the kit shipped to your home</h1>
+            <p className={styles['lead']}>
+              Your child builds a real robot at your table, with a coach on the video call and a small group of 5 to 10.
+              Choose a level, pick a date, and we send the box.
+            </p>
+          </div>
+          <div className={styles['heroPicture']}>
+            <KitBox />
+          </div>
+        </div>
+      </div>
+
+      <section className={styles['section']} aria-labelledby="levels-heading">
+        <div className={styles['levelsHead']}>
+          <h2 id="levels-heading">Four levels</h2>
+          <p className={styles['soft']}>
+            Made for ages 7 to 16. Children from 5 may join: the ages are a recommendation.
+          </p>
+        </div>
+        {classes.isError && !classes.data ? (
+          <Notice kind="error" title="We could not load the classes." live>
+            <p>Their dates and prices come from our server, which did not answer. Nothing is wrong on your side.</p>
+            <Button
+              variant="secondary"
+              onClick={() => void classes.refetch()}
+              pending={classes.isFetching}
+              pendingLabel="Loading..."
+            >
+              Try again
+            </Button>
+          </Notice>
+        ) : (
+          <>
+            <Promotion classes={classes.data} />
+            <div className={styles['levels']}>
+              {order.map((classType) => (
+                <LevelCard
+                  key={classType}
+                  classType={classType}
+                  level={classes.data?.levels.find((level) => level.classType === classType)}
+                />
+              ))}
+            </div>
+          </>
+        )}
+        <p className={styles['moreDates']}>
+          No date that suits you? <Link to={'/contact' as string}>More dates available</Link>: write to us, and we find
+          one together.
+        </p>
+      </section>
+
+      <section className={styles['section']} aria-labelledby="why-heading">
+        <h2 id="why-heading">Why choose us</h2>
+        <ul className={styles['reasons']}>
+          {reasons.map(({ title, text }) => (
+            <li key={title} className={styles['reason']}>
+              <svg viewBox="0 0 28 28" width="28" height="28" aria-hidden="true" className={styles['tick']}>
+                <circle cx="14" cy="14" r="12.5" />
+                <path d="m8.5 14.5 4 4 7-8" />
+              </svg>
+              <div>
+                <h3>{title}</h3>
+                <p className={styles['soft']}>{text}</p>
+              </div>
+            </li>
+          ))}
+        </ul>
+      </section>
+
+      <section className={styles['section']} aria-labelledby="families-heading">
+        <h2 id="families-heading">What families say</h2>
+        <ul className={styles['quotes']}>
+          {testimonials.map(({ name, location, image, quote }) => (
+            <li key={name}>
+              <figure className={styles['quote']}>
+                <blockquote>
+                  <p>“{quote}”</p>
+                </blockquote>
+                <figcaption className={styles['who']}>
+                  <span className={styles['avatar']}>
+                    <Avatar {...image} />
+                  </span>
+                  <span>
+                    <strong>{name}</strong>
+                    <br />
+                    <span className={styles['soft']}>{location}</span>
+                  </span>
+                </figcaption>
+              </figure>
+            </li>
+          ))}
+        </ul>
+      </section>
+    </>
+  )
+}
+
+/** One strip, of one height: the sibling promotion while it is on, otherwise what the price holds. */
+function Promotion({ classes }: { classes: ClassesView | undefined }) {
+  const promotion = classes?.promotion
+  return (
+    <div className={`${styles['strip']} ${promotion ? styles['promotion'] : ''}`} aria-busy={!classes}>
+      <Siblings />
+      {!classes && <Skeleton width="min(32ch, 70%)" />}
+      {classes && !promotion && (
+        <p>
+          <strong>One price, everything in it:</strong> the live sessions, the kit, and its way to your home.
+        </p>
+      )}
+      {classes && promotion && (
+        <p>
+          <strong>Enroll one child and a sibling joins free.</strong> {levelNames(classes, promotion.classTypes)}, until{' '}
+          {formatClassDate(promotion.lastDay)}.
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** `Level 1, Level 2 and Level 3` */
+function levelNames(classes: ClassesView, classTypes: string[]): string {
+  const names = classes.levels
+    .filter(({ classType }) => classTypes.includes(classType))
+    .map(({ title }) => title.split(' ').slice(0, 2).join(' '))
+  return new Intl.ListFormat('en-US').format(names)
+}
+
+function Siblings() {
+  return (
+    <svg viewBox="0 0 56 40" width="56" height="40" aria-hidden="true" className={styles['siblings']}>
+      <path d="M16 9V5m24 10v-3" />
+      <circle cx="16" cy="4" r="2.5" fill="var(--signal)" />
+      <circle cx="40" cy="11" r="2.5" fill="var(--signal)" />
+      <rect x="2" y="9" width="28" height="24" rx="8" fill="var(--pic-white)" />
+      <rect x="6" y="14" width="20" height="13" rx="5" fill="var(--pic-screen)" />
+      <rect x="29" y="16" width="23" height="20" rx="7" fill="var(--pic-white)" />
+      <rect x="32" y="20" width="17" height="11" rx="4" fill="var(--pic-screen)" />
+      <path d="M12 20v.1m8-.1v.1m17 4.900v.1m7-.1v.1" stroke="var(--pic-glow)" strokeWidth="4" />
+    </svg>
+  )
+}

@@ -1,3 +1,24 @@
+import { LostRobot } from '../illustrations/LostRobot.tsx'
+import { ButtonLink } from '../ui/Button.tsx'
+import styles from './NotFound.module.css'
+
 export function NotFound() {
-  return <h1>This page took itself apart</h1>
+  return (
+    <div className={styles['page']}>
+      <div className={styles['picture']}>
+        <LostRobot />
+      </div>
+      <h1>This page took itself apart</h1>
+      <p className={styles['text']}>
+        There is nothing at this address, or not yet. The robot is looking for the missing parts; you may go on from
+        here.
+      </p>
+      <div className={styles['actions']}>
+        <ButtonLink to="/">Go to the home page</ButtonLink>
+        <ButtonLink to="/robokidslanding" variant="secondary">
+          View Classes
+        </ButtonLink>
+      </div>
+    </div>
+  )
 }

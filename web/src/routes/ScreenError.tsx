@@ -16,7 +16,10 @@ export function ScreenError({ error, reset }: ErrorComponentProps) {
   return (
     <div className={styles['screen']} role="alert">
       <h1>Something went wrong</h1>
-      <p>This page could not be shown. It is not your doing. Please try again; if it stays like this, come back in a few minutes.</p>
+      <p>
+        This page could not be shown. It is not your doing. Please try again; if it stays like this, come back in a few
+        minutes.
+      </p>
       <div className={styles['actions']}>
         <Button onClick={retry}>Try again</Button>
         <ButtonLink to="/" variant="secondary">

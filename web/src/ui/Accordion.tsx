@@ -14,7 +14,14 @@ export function Accordion({ items }: AccordionProps) {
           <summary className={styles['question']}>
             {question}
             <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
-              <path d="m3 6 5 5 5-5" fill="none" stroke="currentColor" strokeWidth="2" strokeLinecap="round" strokeLinejoin="round" />
+              <path
+                d="m3 6 5 5 5-5"
+                fill="none"
+                stroke="currentColor"
+                strokeWidth="2"
+                strokeLinecap="round"
+                strokeLinejoin="round"
+              />
             </svg>
           </summary>
           <div className={styles['answer']}>{typeof answer === 'string' ? <p>{answer}</p> : answer}</div>

@@ -4,7 +4,8 @@ import styles from './Button.module.css'
 
 type Variant = 'primary' | 'secondary' | 'quiet'
 
-const classOf = (variant: Variant, wide: boolean) => `${styles['button']} ${styles[variant]} ${wide ? styles['wide'] : ''}`
+const classOf = (variant: Variant, wide: boolean) =>
+  `${styles['button']} ${styles[variant]} ${wide ? styles['wide'] : ''}`
 
 interface ButtonProps extends Omit<ComponentProps<'button'>, 'className'> {
   variant?: Variant
@@ -26,7 +27,13 @@ export function Button({
   ...rest
 }: ButtonProps) {
   return (
-    <button {...rest} type={type} className={classOf(variant, wide)} disabled={disabled || pending} aria-busy={pending || undefined}>
+    <button
+      {...rest}
+      type={type}
+      className={classOf(variant, wide)}
+      disabled={disabled || pending}
+      aria-busy={pending || undefined}
+    >
       {pending && <span className={styles['spinner']} aria-hidden="true" />}
       {pending ? pendingLabel : children}
     </button>

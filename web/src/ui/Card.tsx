@@ -10,5 +10,11 @@ interface CardProps extends ComponentProps<'div'> {
 }
 
 export function Card({ as: Element = 'div', accent, className = '', ...rest }: CardProps) {
-  return <Element {...rest} data-accent={accent} className={`${styles['card']} ${accent ? styles['banded'] : ''} ${className}`} />
+  return (
+    <Element
+      {...rest}
+      data-accent={accent}
+      className={`${styles['card']} ${accent ? styles['banded'] : ''} ${className}`}
+    />
+  )
 }

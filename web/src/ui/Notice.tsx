@@ -17,7 +17,10 @@ interface NoticeProps {
 
 export function Notice({ kind = 'info', title, children, live = false }: NoticeProps) {
   return (
-    <div className={`${styles['notice']} ${styles[kind]}`} role={live ? (kind === 'error' ? 'alert' : 'status') : undefined}>
+    <div
+      className={`${styles['notice']} ${styles[kind]}`}
+      role={live ? (kind === 'error' ? 'alert' : 'status') : undefined}
+    >
       <svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true" className={styles['sign']}>
         <circle cx="10" cy="10" r="8.5" />
         {signs[kind]}

@@ -1,0 +1,52 @@
+import { useEffect, useRef, useState } from 'react'
+import { local } from '../storage.ts'
+import { Button } from '../ui/Button.tsx'
+import styles from './CookieBanner.module.css'
+
+const acceptedKey = 'cookiesAccepted'
+
+export function CookieBanner() {
+  const [accepted, setAccepted] = useState(() => local.get(acceptedKey) === 'true')
+  const banner = useRef<HTMLElement>(null)
+
+  // The page keeps as much room free below its end as the banner takes, so that it covers nothing for good.
+  useEffect(() => {
+    const element = banner.current
+    if (!element) return
+    const { style } = document.documentElement
+    const watch = new ResizeObserver(() => style.setProperty('--banner', `${element.offsetHeight}px`))
+    watch.observe(element)
+    return () => {
+      watch.disconnect()
+      style.removeProperty('--banner')
+    }
+  }, [accepted])
+
+  if (accepted) return null
+  return (
+    <section ref={banner} className={styles['banner']} aria-label="Cookies">
+      <div className={styles['inner']}>
+        <p>
+          This site uses cookies. Read our{' '}
+          <a href="/privacy" target="_blank" rel="noopener noreferrer">
+            Privacy Policy<span className="visually-hidden"> (opens in a new tab)</span>
+          </a>{' '}
+          and{' '}
+          <a href="/terms" target="_blank" rel="noopener noreferrer">
+            Terms of Service<span className="visually-hidden"> (opens in a new tab)</span>
+          </a>
+          .
+        </p>
+        <Button
+          variant="secondary"
+          onClick={() => {
+            local.set(acceptedKey, 'true')
+            setAccepted(true)
+          }}
+        >
+          Accept
+        </Button>
+      </div>
+    </section>
+  )
+}

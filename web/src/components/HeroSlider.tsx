@@ -1,0 +1,87 @@
+import type { ReactNode } from 'react'
+import { heroSlides } from '../content/home.ts'
+import { ClassScene } from '../illustrations/ClassScene.tsx'
+import { GuideScene } from '../illustrations/GuideScene.tsx'
+import { InnovatorScene } from '../illustrations/InnovatorScene.tsx'
+import { ButtonLink } from '../ui/Button.tsx'
+import styles from './HeroSlider.module.css'
+import { useTurns } from './use-turns.ts'
+
+const intervalMs = 7_000
+
+const pictures: Record<(typeof heroSlides)[number]['id'], ReactNode> = {
+  classes: <ClassScene />,
+  innovator: <InnovatorScene />,
+  guides: <GuideScene />,
+}
+
+function Sign({ path, filled = false }: { path: string; filled?: boolean }) {
+  return (
+    <svg viewBox="0 0 16 16" width="18" height="18" aria-hidden="true">
+      <path
+        d={path}
+        fill={filled ? 'currentColor' : 'none'}
+        stroke={filled ? 'none' : 'currentColor'}
+        strokeWidth="2"
+        strokeLinecap="round"
+        strokeLinejoin="round"
+      />
+    </svg>
+  )
+}
+
+/** What the site has for a child, three slides in turn. */
+export function HeroSlider() {
+  const { index, show, running, paused, setPaused, still, attention } = useTurns(heroSlides.length, intervalMs)
+  return (
+    <section className={styles['slider']} aria-roledescription="carousel" aria-label="What we offer" {...attention}>
+      <div className={styles['stage']} aria-live={running ? 'off' : 'polite'}>
+        {heroSlides.map(({ id, title, text, action, to }, at) => (
+          <div
+            key={id}
+            className={`${styles['slide']} ${at === index ? styles['shown'] : ''}`}
+            role="group"
+            aria-roledescription="slide"
+            aria-label={`${at + 1} of ${heroSlides.length}`}
+            inert={at !== index}
+          >
+            <div className={styles['words']}>
+              <h2>{title}</h2>
+              <p className={styles['text']}>{text}</p>
+              <ButtonLink to={to}>{action}</ButtonLink>
+            </div>
+            <div className={styles['picture']}>{pictures[id]}</div>
+          </div>
+        ))}
+      </div>
+      <div className={styles['controls']}>
+        <button type="button" className={styles['control']} onClick={() => show(index - 1)}>
+          <span className="visually-hidden">Previous slide</span>
+          <Sign path="m10 3-5 5 5 5" />
+        </button>
+        <div className={styles['dots']}>
+          {heroSlides.map(({ id, title }, at) => (
+            <button
+              key={id}
+              type="button"
+              className={styles['dot']}
+              aria-label={`Slide ${at + 1}: ${title}`}
+              aria-current={at === index ? 'true' : undefined}
+              onClick={() => show(at)}
+            />
+          ))}
+        </div>
+        <button type="button" className={styles['control']} onClick={() => show(index + 1)}>
+          <span className="visually-hidden">Next slide</span>
+          <Sign path="m6 3 5 5-5 5" />
+        </button>
+        {!still && (
+          <button type="button" className={styles['control']} onClick={() => setPaused(!paused)}>
+            <span className="visually-hidden">{paused ? 'Play the slides' : 'Pause the slides'}</span>
+            <Sign path={paused ? 'M4.5 2.5 13 8l-8.5 5.500z' : 'M4 3h3v10H4zm5 0h3v10H9z'} filled />
+          </button>
+        )}
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,98 @@
+import type { ClassesView } from '@robokids/contracts/bff'
+import { formatClassDate, formatClassTime } from '@robokids/contracts/class-date'
+import type { LevelClassType } from '@robokids/contracts/enrollment'
+import { formatMoney } from '@robokids/contracts/pricing'
+import { Link } from '@tanstack/react-router'
+import { levels } from '../content/levels.ts'
+import { LevelRobot } from '../illustrations/LevelRobot.tsx'
+import { ButtonLink } from '../ui/Button.tsx'
+import { Skeleton } from '../ui/Skeleton.tsx'
+import styles from './LevelCard.module.css'
+
+type Level = ClassesView['levels'][number]
+
+interface LevelCardProps {
+  classType: LevelClassType
+  /** Missing while it is loading. */
+  level: Level | undefined
+}
+
+/** A level on the landing page: what it is, what it costs, when it starts and what is still free. */
+export function LevelCard({ classType, level }: LevelCardProps) {
+  const { path, accent, name, promise } = levels[classType]
+  const full =
+    level !== undefined && level.sessions.length > 0 && level.sessions.every(({ seatsLeft }) => seatsLeft === 0)
+  return (
+    <article className={styles['card']} data-accent={accent} aria-busy={!level}>
+      <div className={styles['picture']}>
+        <LevelRobot classType={classType} />
+      </div>
+      <div className={styles['words']}>
+        <h3 className={styles['title']}>
+          <span>{level?.title ?? name}</span>
+          <span className={styles['price']}>{level ? formatMoney(level.price, true) : <Skeleton width="3.5ch" />}</span>
+        </h3>
+        <p className={styles['promise']}>{promise}</p>
+        <p className={styles['description']}>{level?.description ?? <Lines />}</p>
+        <dl className={styles['facts']}>
+          <div>
+            <dt>Program</dt>
+            <dd>{level?.programLength ?? <Skeleton width="7ch" />}</dd>
+          </div>
+          <div>
+            <dt>Recommended ages</dt>
+            <dd>{level ? `${level.recommendedAges.from} to ${level.recommendedAges.to}` : <Skeleton width="7ch" />}</dd>
+          </div>
+        </dl>
+        <h4 className={styles['datesTitle']}>Upcoming dates</h4>
+        <div className={styles['dates']}>{level ? <Dates sessions={level.sessions} /> : <Lines of={4} />}</div>
+        <div className={styles['action']}>
+          <ButtonLink to={path} wide variant={full ? 'secondary' : 'primary'}>
+            {full ? `Look at ${shortName(name)}` : `Register for ${shortName(name)}`}
+          </ButtonLink>
+        </div>
+      </div>
+    </article>
+  )
+}
+
+const shortName = (name: string) => name.split(' ').slice(0, 2).join(' ')
+
+function Lines({ of = 2 }: { of?: number }) {
+  return Array.from({ length: of }, (_, line) => (
+    <Skeleton key={line} width={line % 2 ? '70%' : '92%'} height="0.9em" />
+  ))
+}
+
+function Dates({ sessions }: { sessions: Level['sessions'] }) {
+  const first = sessions[0]
+  if (!first) {
+    return (
+      <p className={styles['none']}>
+        New dates are on their way. <Link to={'/contact' as string}>Ask us</Link> to tell you first.
+      </p>
+    )
+  }
+  return (
+    <>
+      <ul className={styles['list']}>
+        {sessions.map(({ classSessionId, date, seatsLeft }) => (
+          <li key={classSessionId} className={seatsLeft === 0 ? styles['full'] : undefined}>
+            <span>{formatClassDate(date)}</span>
+            <Seats left={seatsLeft} />
+          </li>
+        ))}
+      </ul>
+      <p className={styles['time']}>{formatClassTime(first.startTime)} Pacific, live video call</p>
+    </>
+  )
+}
+
+function Seats({ left }: { left: number }) {
+  if (left === 0) return <span className={styles['seats']}>Class full</span>
+  return (
+    <span className={`${styles['seats']} ${left <= 3 ? styles['few'] : styles['free']}`}>
+      {left === 1 ? '1 seat left' : `${left} seats left`}
+    </span>
+  )
+}
