@@ -7,7 +7,6 @@ import type { DatabaseConfig } from './config.ts'
 import { isConnectionError } from './errors.ts'
 import type { Logger } from './telemetry.ts'
 
-/** `$client` is for the one statement that must be fast: what is written with its template is prepared once a connection. */
 export type Database = PostgresJsDatabase & { $client: postgres.Sql }
 /** What a use case works on. Only code that holds one can publish an event. */
 export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0]
@@ -41,6 +40,27 @@ export function connect(config: DatabaseConfig, service: string, log: Logger): C
       )
     },
     close: () => client.end({ timeout: 5 }),
+  }
+}
+
+/**
+ * Runs one statement prepared, for the one that must be fast. Nothing else is sent on its connection meanwhile: the
+ * driver would line up other requests' statements behind it, and they would wait for its locks as well.
+ */
+export async function runPrepared<Row extends object>(
+  db: Database,
+  statement: (sql: postgres.ReservedSql) => PromiseLike<Row[]>,
+): Promise<Row[]> {
+  const connection = await db.$client.reserve()
+  let broken = false
+  try {
+    return await statement(connection)
+  } catch (error) {
+    broken = isConnectionError(error)
+    throw error
+  } finally {
+    // A connection that broke goes back to the driver by itself, to be made anew.
+    if (!broken) connection.release()
   }
 }
 
