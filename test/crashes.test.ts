@@ -84,8 +84,7 @@ async function killAndRestart(name: Owner, letGo: () => Promise<void>): Promise<
 }
 
 afterEach(async () => {
-  const state = (await (await fetch(`${system.simulator.url}/_sim/state`)).json()) as { refunds: number }
-  expect(state.refunds).toBe(0)
+  expect((await system.atProvider()).refunds).toBe(0)
 })
 
 describe('a service that is killed between its commit and its publishing', () => {

@@ -17,10 +17,6 @@ const control = (path: string, body: object = {}) =>
     body: JSON.stringify(body),
   })
 
-async function moneyMoved(): Promise<{ charges: number; refunds: number }> {
-  return (await (await fetch(`${system.simulator.url}/_sim/state`)).json()) as { charges: number; refunds: number }
-}
-
 /** Takes the seats of a registration away as time would: its hold has run out. */
 async function letHoldLapse(registrationId: string): Promise<void> {
   await system.sql(
@@ -41,7 +37,7 @@ describe('the notices of a payment', () => {
   it('make one payment, one confirmation and one mail when each comes twice, in reverse order, and before the success page', async () => {
     const email = address()
     const { registrationId, checkoutUrl } = await system.register({ email })
-    const before = await moneyMoved()
+    const before = await system.atProvider()
     await control('webhooks/config', { paused: true, duplicate: 2, reverse: true })
     await system.pay(checkoutUrl)
     await control('webhooks/release')
@@ -50,7 +46,7 @@ describe('the notices of a payment', () => {
     expect(new Set(pages.map((page) => page.status))).toEqual(new Set(['confirmed']))
     await eventually(async () => (await system.mailsTo(email)).length === 1)
     await system.simulator.deliveriesIdle()
-    expect((await moneyMoved()).charges).toBe(before.charges + 1)
+    expect((await system.atProvider()).charges).toBe(before.charges + 1)
     const [counts] = await system.sql('billing')`
       select (select count(*)::int from payments where registration_id = ${registrationId}) as payments,
              (select count(*)::int from outbox where type = 'payment.completed' and envelope->'data'->>'registrationId' = ${registrationId}) as completed`
@@ -117,7 +113,7 @@ describe('a payment that completes after its hold ran out', () => {
     const taken = await system.sql('enrollment')`
       update class_sessions set sold = sold + 1 where class_type = 'advanced' and date = ${date ?? ''} and held + sold < capacity returning id`
     expect(taken.length).toBeLessThanOrEqual(1)
-    const before = await moneyMoved()
+    const before = await system.atProvider()
     await control('webhooks/release')
 
     const rejected = await system.reaches(late.registrationId, 'rejected')
@@ -134,7 +130,7 @@ describe('a payment that completes after its hold ran out', () => {
     }
     for (const event of events.slice(-12)) await control(`events/${event.id}/resend`)
     await system.simulator.deliveriesIdle()
-    expect((await moneyMoved()).refunds).toBe(before.refunds + 1)
+    expect((await system.atProvider()).refunds).toBe(before.refunds + 1)
     expect(await system.mailsTo(email)).toHaveLength(1)
   })
 })
@@ -148,9 +144,9 @@ describe('a hold that the operator lets go', () => {
     })
     expect(expired.status).toBe(200)
     await eventually(async () => (await system.state(registrationId)).checkout?.status === 'expired')
-    const before = await moneyMoved()
+    const before = await system.atProvider()
     expect((await system.pay(checkoutUrl)).status).toBe('expired')
-    expect((await moneyMoved()).charges).toBe(before.charges)
+    expect((await system.atProvider()).charges).toBe(before.charges)
     expect((await system.state(registrationId)).status).toBe('expired')
   })
 

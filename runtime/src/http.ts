@@ -1,6 +1,5 @@
 import type { ErrorBody, Issue } from '@robokids/contracts/errors'
 import { errorStatus, type ErrorCode } from '@robokids/contracts/errors'
-import swagger from '@fastify/swagger'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -9,7 +8,6 @@ import Fastify, {
   type RawServerDefault,
 } from 'fastify'
 import {
-  createJsonSchemaTransform,
   hasZodFastifySchemaValidationErrors,
   serializerCompiler,
   validatorCompiler,
@@ -74,6 +72,8 @@ export function createHttp(name: string, config: BaseConfig, log: Logger, metric
     disableRequestLogging: true,
     trustProxy: typeof trusted === 'number' ? (_address, hop) => hop < trusted : trusted,
     bodyLimit: 100 * 1024,
+    // A page of 500 ids fits into a query.
+    http: { maxHeaderSize: 32 * 1024 },
     requestTimeout: 30_000,
     forceCloseConnections: 'idle',
     return503OnClosing: true,
@@ -85,10 +85,6 @@ export function createHttp(name: string, config: BaseConfig, log: Logger, metric
   }).withTypeProvider<ZodTypeProvider>()
   http.setValidatorCompiler(validatorCompiler)
   http.setSerializerCompiler(serializerCompiler)
-  void http.register(swagger, {
-    openapi: { info: { title: name, version: '1.0.0' } },
-    transform: createJsonSchemaTransform({ skipList: [] }),
-  })
 
   http.addHook('onRequest', (request, reply, next) => {
     void reply.header('x-request-id', request.id)
@@ -96,6 +92,16 @@ export function createHttp(name: string, config: BaseConfig, log: Logger, metric
     inTrace(typeof traceparent === 'string' ? traceparent : undefined, request.id, () => {
       next()
     })
+  })
+  let closing = false
+  http.addHook('preClose', (done) => {
+    closing = true
+    done()
+  })
+  // An answer to what was accepted before the stop: kept alive after it, its connection would hold up the stop.
+  http.addHook('onSend', (_request, reply, payload, done) => {
+    if (closing) void reply.header('connection', 'close')
+    done(null, payload)
   })
   http.addHook('onResponse', (request, reply, next) => {
     const labels = {

@@ -60,6 +60,8 @@ export interface System {
   register(differences?: Partial<RegisterBody>): Promise<{ registrationId: string; checkoutUrl: string }>
   /** Pays what a registration owes on the simulator's page. */
   pay(checkoutUrl: string, card?: string): Promise<{ status: string; message?: string | null }>
+  /** How much there is at the payment provider so far. */
+  atProvider(): Promise<{ sessions: number; charges: number; refunds: number }>
   state(registrationId: string): Promise<RegistrationView>
   /** Waits until a registration has that status. */
   reaches(registrationId: string, status: RegistrationView['status'], timeoutMs?: number): Promise<RegistrationView>
@@ -97,7 +99,7 @@ function serviceProcess(name: ServiceName, env: Record<string, string>): Service
       started.stdout.on('data', keep)
       started.stderr.on('data', keep)
       const ready = async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.ok === true
-      await until(ready, name, { process: started, output: () => printed })
+      await until(ready, name, { process: started, output: () => printed }, 60_000)
     },
   }
 }
@@ -161,7 +163,6 @@ export async function startSystem(
     notifications: serviceProcess('notifications', environment('notifications')),
     bff: serviceProcess('bff', environment('bff')),
   }
-  await Promise.all(Object.values(processes).map((one) => one.start()))
 
   const others: ServiceProcess[] = []
   const connections: postgres.Sql[] = []
@@ -220,6 +221,11 @@ export async function startSystem(
       })
       return (await answer.json()) as { status: string; message?: string | null }
     },
+    async atProvider() {
+      const state = (await (await fetch(`${simulator.url}/_sim/state`)).json()) as Record<string, { total: number }>
+      const total = (kind: string) => state[kind]?.total ?? 0
+      return { sessions: total('sessions'), charges: total('charges'), refunds: total('refunds') }
+    },
     async state(registrationId) {
       const answer = await fetch(`${siteUrl}/api/registrations/${registrationId}`)
       return registrationViewSchema.parse(await answer.json())
@@ -246,6 +252,12 @@ export async function startSystem(
       await Promise.all([mailbox.stop(), nats.stop()])
       await rm(dataDir, { recursive: true, force: true })
     },
+  }
+  try {
+    await Promise.all(Object.values(processes).map((one) => one.start()))
+  } catch (error) {
+    await system.stop()
+    throw error
   }
   return system
 }
