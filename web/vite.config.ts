@@ -35,6 +35,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     // One small style sheet: no page appears unstyled, and no tab from before a deployment misses a part of it.
     cssCodeSplit: false,
+    modulePreload: { polyfill: false },
   },
   server: { proxy: { '/api': bff, '/webhooks': bff, '/waiver.pdf': bff } },
 })

@@ -1,8 +1,6 @@
 import type { ReactNode } from 'react'
 import { heroSlides } from '../content/home.ts'
-import { ClassScene } from '../illustrations/ClassScene.tsx'
-import { GuideScene } from '../illustrations/GuideScene.tsx'
-import { InnovatorScene } from '../illustrations/InnovatorScene.tsx'
+import { Drawing } from '../illustrations/Drawing.tsx'
 import { ButtonLink } from '../ui/Button.tsx'
 import styles from './HeroSlider.module.css'
 import { useTurns } from './use-turns.ts'
@@ -10,9 +8,9 @@ import { useTurns } from './use-turns.ts'
 const intervalMs = 7_000
 
 const pictures: Record<(typeof heroSlides)[number]['id'], ReactNode> = {
-  classes: <ClassScene />,
-  innovator: <InnovatorScene />,
-  guides: <GuideScene />,
+  classes: <Drawing of="class-scene" />,
+  innovator: <Drawing of="innovator-scene" />,
+  guides: <Drawing of="guide-scene" />,
 }
 
 function Sign({ path, filled = false }: { path: string; filled?: boolean }) {

@@ -20,8 +20,8 @@ interface LevelCardProps {
 /** A level on the landing page: what it is, what it costs, when it starts and what is still free. */
 export function LevelCard({ classType, level }: LevelCardProps) {
   const { path, accent, name, promise } = levels[classType]
-  const full =
-    level !== undefined && level.sessions.length > 0 && level.sessions.every(({ seatsLeft }) => seatsLeft === 0)
+  // While it is loading, it is taken for open.
+  const open = !level || level.sessions.some(({ seatsLeft }) => seatsLeft > 0)
   return (
     <article className={styles['card']} data-accent={accent} aria-busy={!level}>
       <div className={styles['picture']}>
@@ -47,8 +47,8 @@ export function LevelCard({ classType, level }: LevelCardProps) {
         <h4 className={styles['datesTitle']}>Upcoming dates</h4>
         <div className={styles['dates']}>{level ? <Dates sessions={level.sessions} /> : <Lines of={4} />}</div>
         <div className={styles['action']}>
-          <ButtonLink to={path} wide variant={full ? 'secondary' : 'primary'}>
-            {full ? `Look at ${shortName(name)}` : `Register for ${shortName(name)}`}
+          <ButtonLink to={path} wide variant={open ? 'primary' : 'secondary'}>
+            {open ? `Register for ${shortName(name)}` : `Look at ${shortName(name)}`}
           </ButtonLink>
         </div>
       </div>

@@ -1,9 +1,9 @@
-import type { AvatarLooks } from '../illustrations/Avatar.tsx'
+import type { DrawingName } from '../illustrations/Drawing.tsx'
 
 export interface Testimonial {
   name: string
   location: string
-  image: AvatarLooks
+  image: DrawingName
   quote: string
 }
 
@@ -12,39 +12,21 @@ export const testimonials: Testimonial[] = [
   {
     name: 'Mother of a Level 1 student, 8',
     location: 'San Mateo, California',
-    image: {
-      skin: 2,
-      hair: 'long',
-      hairColour: 'var(--pic-screen)',
-      shirt: 'var(--pic-green)',
-      ground: 'var(--pic-light)',
-    },
+    image: 'mother',
     quote:
       'I expected another hour in front of a screen. Instead the screen was forgotten, and the two of us crawled after a rover under the kitchen table.',
   },
   {
     name: 'Father of a Level 2 student, 11',
     location: 'Austin, Texas',
-    image: {
-      skin: 3,
-      hair: 'short',
-      hairColour: 'var(--pic-screen)',
-      shirt: 'var(--pic-blue)',
-      ground: 'var(--pic-yellow)',
-    },
+    image: 'father',
     quote:
       'The coach did not give the answer away. She asked what the sensor was seeing, and waited. He found the mistake himself, and told us about it all through dinner.',
   },
   {
     name: 'Grandmother of a Level 3 student, 13',
     location: 'Columbus, Ohio',
-    image: {
-      skin: 1,
-      hair: 'bun',
-      hairColour: 'var(--pic-mid)',
-      shirt: 'var(--pic-violet)',
-      ground: 'var(--pic-wood)',
-    },
+    image: 'grandmother',
     quote:
       'Six children in the group, so there was always time for her question. At the end her robot drove through our living room alone, and stopped for the cat.',
   },

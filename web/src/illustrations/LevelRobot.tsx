@@ -1,13 +1,14 @@
 import type { LevelClassType } from '@robokids/contracts/enrollment'
-import { Arm } from './Arm.tsx'
-import { Rover } from './Rover.tsx'
-import { ShapeShifter } from './ShapeShifter.tsx'
-import { Walker } from './Walker.tsx'
+import { Drawing, type DrawingName } from './Drawing.tsx'
 
-const robots = { basic: Rover, intermediate: Arm, advanced: Walker, custom: ShapeShifter }
+const robots: Record<LevelClassType, DrawingName> = {
+  basic: 'rover',
+  intermediate: 'arm',
+  advanced: 'walker',
+  custom: 'shape-shifter',
+}
 
 /** Each level's own robot. */
 export function LevelRobot({ classType }: { classType: LevelClassType }) {
-  const Robot = robots[classType]
-  return <Robot />
+  return <Drawing of={robots[classType]} />
 }

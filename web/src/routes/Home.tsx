@@ -2,25 +2,19 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { HeroSlider } from '../components/HeroSlider.tsx'
 import { features, tagline, values } from '../content/home.ts'
-import { Arm } from '../illustrations/Arm.tsx'
-import { Bear } from '../illustrations/Bear.tsx'
-import { KitBox } from '../illustrations/KitBox.tsx'
-import { Rover } from '../illustrations/Rover.tsx'
-import { ShapeShifter } from '../illustrations/ShapeShifter.tsx'
-import { Spider } from '../illustrations/Spider.tsx'
-import { Walker } from '../illustrations/Walker.tsx'
+import { Drawing } from '../illustrations/Drawing.tsx'
 import styles from './Home.module.css'
 
 const valuePictures: Record<(typeof values)[number]['id'], ReactNode> = {
-  foundations: <Walker />,
-  kits: <KitBox />,
-  safe: <Bear />,
+  foundations: <Drawing of="walker" />,
+  kits: <Drawing of="kit-box" />,
+  safe: <Drawing of="bear" />,
 }
 
 const featurePictures: Record<(typeof features)[number]['id'], ReactNode> = {
-  classes: <Rover />,
-  innovator: <ShapeShifter />,
-  guides: <Arm />,
+  classes: <Drawing of="rover" />,
+  innovator: <Drawing of="shape-shifter" />,
+  guides: <Drawing of="arm" />,
 }
 
 export function Home() {
@@ -72,7 +66,7 @@ export function Home() {
       <section className={styles['section']} aria-labelledby="spider-heading">
         <div className={styles['spider']}>
           <div className={styles['spiderPicture']}>
-            <Spider />
+            <Drawing of="spider" />
           </div>
           <div className={styles['spiderWords']}>
             <h2 id="spider-heading">

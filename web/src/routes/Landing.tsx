@@ -6,8 +6,7 @@ import { Link } from '@tanstack/react-router'
 import { LevelCard } from '../components/LevelCard.tsx'
 import { reasons, testimonials } from '../content/landing.ts'
 import { levels } from '../content/levels.ts'
-import { Avatar } from '../illustrations/Avatar.tsx'
-import { KitBox } from '../illustrations/KitBox.tsx'
+import { Drawing } from '../illustrations/Drawing.tsx'
 import { classesQuery } from '../queries.ts'
 import { Button } from '../ui/Button.tsx'
 import { Notice } from '../ui/Notice.tsx'
@@ -31,7 +30,7 @@ export function Landing() {
             </p>
           </div>
           <div className={styles['heroPicture']}>
-            <KitBox />
+            <Drawing of="kit-box" />
           </div>
         </div>
       </div>
@@ -104,7 +103,7 @@ export function Landing() {
                 </blockquote>
                 <figcaption className={styles['who']}>
                   <span className={styles['avatar']}>
-                    <Avatar {...image} />
+                    <Drawing of={image} />
                   </span>
                   <span>
                     <strong>{name}</strong>

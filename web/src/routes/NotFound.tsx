@@ -1,4 +1,4 @@
-import { LostRobot } from '../illustrations/LostRobot.tsx'
+import { Drawing } from '../illustrations/Drawing.tsx'
 import { ButtonLink } from '../ui/Button.tsx'
 import styles from './NotFound.module.css'
 
@@ -6,7 +6,7 @@ export function NotFound() {
   return (
     <div className={styles['page']}>
       <div className={styles['picture']}>
-        <LostRobot />
+        <Drawing of="lost-robot" />
       </div>
       <h1>This page took itself apart</h1>
       <p className={styles['text']}>
