@@ -1,0 +1,107 @@
+import ICAL from 'ical.js'
+import { sync } from 'node-ical'
+import { describe, expect, it } from 'vitest'
+import { renderCalendar, type CalendarEntry } from './calendar.ts'
+
+function entry(facts: Partial<CalendarEntry['facts']> = {}, changes: Partial<CalendarEntry> = {}): string {
+  return renderCalendar({
+    method: 'PUBLISH',
+    sequence: 0,
+    stamp: Temporal.Instant.from('2026-11-28T03:15:30.123Z'),
+    organizer: 'hello@example.com',
+    description: 'One line\nand another',
+    facts: {
+      registrationId: '0196f3c0-0000-7000-8000-000000000002',
+      guardianName: 'Maren Holt',
+      email: 'maren.holt@example.com',
+      children: [{ childName: 'Ivo', childAge: 8 }],
+      address: { addressLine1: '', addressLine2: '', city: '', state: '', zipCode: '' },
+      classSessionId: '0196f3c0-0000-7000-8000-000000000003',
+      classType: 'basic',
+      levelTitle: 'Level 1 Foundations',
+      startDate: '2027-01-08',
+      startTime: '16:00',
+      durationMinutes: 60,
+      timeZone: 'America/Los_Angeles',
+      ...facts,
+    },
+    ...changes,
+  })
+}
+
+/** Reads it with two parsers that know nothing of each other. */
+function times(source: string): string[] {
+  const event = Object.values(sync.parseICS(source)).find((part) => part?.type === 'VEVENT')
+  if (event?.type !== 'VEVENT') throw new Error('There is no event.')
+  const calendar = new ICAL.Component(ICAL.parse(source) as unknown[] as never)
+  const zone = new ICAL.Timezone(calendar.getFirstSubcomponent('vtimezone') ?? undefined)
+  const own = calendar.getFirstSubcomponent('vevent')
+  return ['dtstart', 'dtend'].map((name, index) => {
+    const value = own?.getFirstPropertyValue(name)
+    if (!(value instanceof ICAL.Time)) throw new Error(`There is no ${name}.`)
+    value.zone = zone
+    const instant = new Date(value.toUnixTime() * 1000).toISOString()
+    expect((index === 0 ? event.start : event.end)?.toISOString()).toBe(instant)
+    return instant
+  })
+}
+
+describe('a calendar entry', () => {
+  it.each([
+    ['a winter class', '2027-01-08', '16:00', 60, ['2027-01-09T00:00:00.000Z', '2027-01-09T01:00:00.000Z']],
+    ['a summer class', '2027-07-09', '16:00', 75, ['2027-07-09T23:00:00.000Z', '2027-07-10T00:15:00.000Z']],
+    ['a class at midnight', '2027-01-01', '00:00', 60, ['2027-01-01T08:00:00.000Z', '2027-01-01T09:00:00.000Z']],
+    [
+      'a class that ends the next day',
+      '2027-01-01',
+      '23:30',
+      75,
+      ['2027-01-02T07:30:00.000Z', '2027-01-02T08:45:00.000Z'],
+    ],
+    [
+      'a class on the day the clocks go forward',
+      '2027-03-14',
+      '16:00',
+      60,
+      ['2027-03-14T23:00:00.000Z', '2027-03-15T00:00:00.000Z'],
+    ],
+    [
+      'a class on the day the clocks go back',
+      '2027-11-07',
+      '16:00',
+      60,
+      ['2027-11-08T00:00:00.000Z', '2027-11-08T01:00:00.000Z'],
+    ],
+  ] as const)('puts %s at the right moment', (_case, startDate, startTime, durationMinutes, moments) => {
+    expect(times(entry({ startDate, startTime, durationMinutes }))).toEqual(moments)
+  })
+
+  it('names its zone with the yearly rules of both its times', () => {
+    const source = entry()
+    const zone = /BEGIN:VTIMEZONE\r\n(.*?)END:VTIMEZONE/s.exec(source)?.[1] ?? ''
+    expect(source.match(/BEGIN:VTIMEZONE/g)).toHaveLength(1)
+    expect(zone).toContain('TZID:America/Los_Angeles')
+    expect(/BEGIN:STANDARD(.*?)END:STANDARD/s.exec(zone)?.[1]).toContain('RRULE:FREQ=YEARLY;BYMONTH=11;BYDAY=1SU')
+    expect(/BEGIN:DAYLIGHT(.*?)END:DAYLIGHT/s.exec(zone)?.[1]).toContain('RRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=2SU')
+  })
+
+  it('has what RFC 5546 asks of a publication: one UID, SEQUENCE, a UTC stamp and an organizer', () => {
+    const source = entry()
+    expect(source).toContain('METHOD:PUBLISH\r\n')
+    expect(source).toContain('UID:registration-0196f3c0-0000-7000-8000-000000000002@robokidslearning\r\n')
+    expect(source).toContain('SEQUENCE:0\r\n')
+    expect(source).toContain('DTSTAMP:20261128T031530Z\r\n')
+    expect(source).toContain('ORGANIZER;CN=Robo Kids Learning:mailto:hello@example.com\r\n')
+    expect(source.endsWith('END:VCALENDAR\r\n')).toBe(true)
+  })
+
+  it('is the same text for the same entry', () => {
+    expect(entry()).toBe(entry())
+  })
+
+  it('escapes what means something in a calendar', () => {
+    const source = entry({ children: [{ childName: 'Jo; "Bug", \\o/', childAge: 8 }] })
+    expect(source.replaceAll('\r\n ', '')).toContain('(Jo\\; "Bug"\\, \\\\o/)')
+    expect(source).toContain('DESCRIPTION:One line\\nand another\r\n')
+  })
+})

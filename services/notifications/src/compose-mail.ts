@@ -1,0 +1,101 @@
+import { and, eq, sql } from 'drizzle-orm'
+import type { Context } from '@robokids/runtime/service'
+import { renderCalendar } from './calendar.ts'
+import type { Config } from './config.ts'
+import { fetchSignedWaiver } from './fetch-signed-waiver.ts'
+import type { RenderedLetter } from './mails/letter.ts'
+import { endsRegistration, paymentRefundedMail } from './mails/payment-refunded.ts'
+import { registrationConfirmedMail } from './mails/registration-confirmed.ts'
+import { waiverSignedMail } from './mails/waiver-signed.ts'
+import { mails, rejections, type MailData, type MailRow } from './schema.ts'
+
+export interface Attachment {
+  filename: string
+  contentType: string
+  content: Buffer
+}
+
+export interface ComposedMail extends RenderedLetter {
+  recipientName: string
+  attachments: Attachment[]
+}
+
+/** The mail is not true any more, and is not to be sent. */
+export class MailOutdated extends Error {}
+
+function calendarFile(method: 'PUBLISH' | 'CANCEL', content: string): Attachment {
+  const contentType = `text/calendar; charset=utf-8; method=${method}`
+  return { filename: 'robo-kids-class.ics', contentType, content: Buffer.from(content) }
+}
+
+/** Whether all that was paid went back in the meantime, at somebody's wish: the registration is cancelled. */
+async function wasCancelled({ registrationId }: MailRow, paymentId: string, { db }: Context<Config>): Promise<boolean> {
+  const refunds = await db
+    .select({ data: mails.data })
+    .from(mails)
+    .where(
+      and(
+        eq(mails.registrationId, registrationId),
+        eq(mails.kind, 'payment_refunded'),
+        sql`${mails.data} ->> 'paymentId' = ${paymentId}`,
+      ),
+    )
+  return refunds.some(({ data }) => endsRegistration(data as MailData['payment_refunded']))
+}
+
+async function confirmation(mail: MailRow, data: MailData['registration_confirmed'], context: Context<Config>) {
+  if (await wasCancelled(mail, data.payment.paymentId, context)) {
+    throw new MailOutdated('The registration was cancelled before this could be sent.')
+  }
+  const { SITE_URL, MAIL_FROM } = context.config
+  const calendar = renderCalendar({
+    method: 'PUBLISH',
+    facts: data,
+    sequence: 0,
+    stamp: mail.createdAt,
+    organizer: MAIL_FROM,
+    description: `The class link comes by email once the waiver is signed:\n${SITE_URL}/robokids/waiver?reference=${data.registrationId}`,
+  })
+  return { letter: registrationConfirmedMail(data, SITE_URL), attachments: [calendarFile('PUBLISH', calendar)] }
+}
+
+async function refund(mail: MailRow, data: MailData['payment_refunded'], context: Context<Config>) {
+  const { db, config } = context
+  const [rejection] = await db.select().from(rejections).where(eq(rejections.paymentId, data.paymentId))
+  const letter = paymentRefundedMail(data, rejection?.reason, config.SITE_URL)
+  if (!endsRegistration(data)) return { letter, attachments: [] }
+  const calendar = renderCalendar({
+    method: 'CANCEL',
+    facts: data.purchase,
+    sequence: 1,
+    stamp: mail.createdAt,
+    organizer: config.MAIL_FROM,
+    description: 'This registration is cancelled.',
+  })
+  return { letter, attachments: [calendarFile('CANCEL', calendar)] }
+}
+
+/**
+ * Writes a mail from its row.
+ * @throws MailOutdated, and whatever kept the signed waiver from being fetched.
+ */
+export async function composeMail(mail: MailRow, context: Context<Config>): Promise<ComposedMail> {
+  switch (mail.kind) {
+    case 'registration_confirmed': {
+      const data = mail.data as MailData['registration_confirmed']
+      const { letter, attachments } = await confirmation(mail, data, context)
+      return { ...letter, recipientName: data.guardianName, attachments }
+    }
+    case 'waiver_signed': {
+      const data = mail.data as MailData['waiver_signed']
+      const content = await fetchSignedWaiver(context.config, data.signedPdfPath)
+      const file = { filename: 'signed-waiver.pdf', contentType: 'application/pdf', content }
+      return { ...waiverSignedMail(data), recipientName: data.guardianName, attachments: [file] }
+    }
+    case 'payment_refunded': {
+      const data = mail.data as MailData['payment_refunded']
+      const { letter, attachments } = await refund(mail, data, context)
+      return { ...letter, recipientName: data.purchase.guardianName, attachments }
+    }
+  }
+}

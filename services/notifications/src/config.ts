@@ -1,0 +1,18 @@
+import { z } from 'zod'
+
+export const configSchema = z.object({
+  /** `smtp://user:password@host:port`, or `smtps://` for TLS from the first byte. */
+  SMTP_URL: z.url({ protocol: /^smtps?$/ }).default('smtp://127.0.0.1:1025'),
+  /** The address that mails come from. */
+  MAIL_FROM: z.email().default('hello@robokidslearning.example'),
+  /** Where the links in a mail lead. */
+  SITE_URL: z
+    .url()
+    .default('http://localhost:3000')
+    .transform((url) => new URL(url).origin),
+  /** Where signed waivers are fetched from. */
+  ENROLLMENT_URL: z.url().default('http://127.0.0.1:4002'),
+  /** How long the mail server may leave a command unanswered. */
+  SMTP_TIMEOUT_MS: z.coerce.number().int().min(100).default(20_000),
+})
+export type Config = z.infer<typeof configSchema>

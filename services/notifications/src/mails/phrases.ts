@@ -1,0 +1,55 @@
+import { formatClassDate, formatClassTime } from '@robokids/contracts/class-date'
+import type { RegistrationFacts } from '@robokids/contracts/enrollment'
+import type { Letter } from './letter.ts'
+import { say, type Words } from './words.ts'
+
+/** `Pacific Time` */
+function zoneName(timeZone: string): string {
+  const parts = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longGeneric' }).formatToParts()
+  return parts.find((part) => part.type === 'timeZoneName')?.value ?? timeZone
+}
+
+export function dateOf({ startDate }: RegistrationFacts): string {
+  return formatClassDate(startDate)
+}
+
+/** `4:00 PM Pacific Time` */
+export function timeOf({ startTime, timeZone }: RegistrationFacts): string {
+  return `${formatClassTime(startTime)} ${zoneName(timeZone)}`
+}
+
+/** `Ivo`, `Ivo and Mia`, `Ivo, Mia and 2 more`: a subject has little room. */
+export function childrenInShort({ children }: RegistrationFacts): Words {
+  const [first = '', second = '', third = ''] = children.map((child) => child.childName)
+  if (children.length === 1) return say`${first}`
+  if (children.length === 2) return say`${first} and ${second}`
+  if (children.length === 3) return say`${first}, ${second} and ${third}`
+  return [...say`${first}, ${second}`, ` and ${children.length - 2} more`]
+}
+
+export function classFact(facts: RegistrationFacts): Letter['facts'][number] {
+  return { label: 'Class', lines: [[facts.levelTitle], ['Live, on a video call']] }
+}
+
+export function whenFact(facts: RegistrationFacts): Letter['facts'][number] {
+  return { label: 'When', lines: [[dateOf(facts)], [`${timeOf(facts)}, ${facts.durationMinutes} minutes`]] }
+}
+
+export function childrenFact({ children }: RegistrationFacts): Letter['facts'][number] {
+  const lines = children.map(({ childName, childAge }) => [...say`${childName}`, `, age ${childAge}`])
+  return { label: children.length === 1 ? 'Child' : 'Children', lines }
+}
+
+export function addressFact({ address }: RegistrationFacts): Letter['facts'][number] {
+  const { addressLine1, addressLine2, city, state, zipCode } = address
+  return {
+    label: 'Kit goes to',
+    lines: [
+      say`${addressLine1}`,
+      ...(addressLine2 === '' ? [] : [say`${addressLine2}`]),
+      say`${city}, ${state} ${zipCode}`,
+    ],
+  }
+}
+
+export const questions: Words = ['Questions? Reply to this email; we answer within 48 hours, Monday to Friday.']

@@ -1,0 +1,29 @@
+import { formatMoney } from '@robokids/contracts/pricing'
+import type { MailData } from '../schema.ts'
+import { renderLetter, type RenderedLetter } from './letter.ts'
+import { addressFact, childrenFact, childrenInShort, classFact, dateOf, questions, whenFact } from './phrases.ts'
+import { say } from './words.ts'
+
+/** Paid and confirmed: what was booked, and that the waiver is next. */
+export function registrationConfirmedMail(data: MailData['registration_confirmed'], siteUrl: string): RenderedLetter {
+  const paid = formatMoney(data.payment)
+  const seats = data.children.length === 1 ? 'the seat is' : 'the seats are'
+  return renderLetter({
+    subject: [`You're registered: `, ...childrenInShort(data), `, ${data.levelTitle}, ${dateOf(data)}`],
+    heading: "You're registered",
+    opening: [say`Hello ${data.guardianName},`, [`Your payment of ${paid} has arrived, and ${seats} yours.`]],
+    facts: [
+      classFact(data),
+      whenFact(data),
+      childrenFact(data),
+      { label: 'Paid', lines: [[paid], [`Receipt ${data.payment.receiptNumber}`]] },
+      addressFact(data),
+    ],
+    step: {
+      text: ['Next step: please read and sign the waiver. We ship the kit and send the class link once it is signed.'],
+      label: 'Read and sign the waiver',
+      url: `${siteUrl}/robokids/waiver?reference=${data.registrationId}`,
+    },
+    closing: [['The class is attached as an entry for your calendar.'], questions],
+  })
+}

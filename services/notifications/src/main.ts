@@ -1,0 +1,4 @@
+import { runService } from '@robokids/runtime/service'
+import { notifications } from './app.ts'
+
+await runService(notifications)

@@ -1,0 +1,32 @@
+import type { Mail } from '@robokids/contracts/notifications'
+import { wake } from '@robokids/runtime/db'
+import { DomainError } from '@robokids/runtime/errors'
+import type { Context } from '@robokids/runtime/service'
+import { eq } from 'drizzle-orm'
+import type { Config } from './config.ts'
+import { messageIdOf } from './message-id.ts'
+import { mailOf } from './read-mails.ts'
+import { mails } from './schema.ts'
+
+/**
+ * Has a mail sent again, the same words under a new Message-ID. One that still waits is only sent sooner: asking twice
+ * sends it once.
+ * @throws DomainError `not_found`
+ */
+export async function resendMail(mailId: string, context: Context<Config>): Promise<Mail> {
+  return context.db.transaction(async (tx) => {
+    const [mail] = await tx.select().from(mails).where(eq(mails.id, mailId)).for('update')
+    if (!mail) throw new DomainError('not_found', 'There is no such mail.')
+    const nextTryAt = context.clock.now()
+    const sending = mail.sending + 1
+    const messageId = messageIdOf(mailId, sending, context.config.MAIL_FROM)
+    const again = { status: 'pending', attempts: 0, lastError: null, sending, messageId, nextTryAt } as const
+    const [changed = mail] = await tx
+      .update(mails)
+      .set(mail.status === 'pending' ? { nextTryAt } : again)
+      .where(eq(mails.id, mailId))
+      .returning()
+    await wake(tx, 'send-mails')
+    return mailOf(changed)
+  })
+}

@@ -1,0 +1,58 @@
+import type { paymentRefunded } from '@robokids/contracts/billing'
+import type { registrationConfirmed, registrationRejected, waiverSigned } from '@robokids/contracts/enrollment'
+import type { EventOf } from '@robokids/contracts/event'
+import { mailKinds, mailStatuses } from '@robokids/contracts/notifications'
+import { sql } from 'drizzle-orm'
+import { customType, index, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+
+/** To the millisecond, as contracts carry it. */
+const instant = customType<{ data: Temporal.Instant; driverData: string }>({
+  dataType: () => 'timestamp with time zone',
+  toDriver: (value) => value.toString({ fractionalSecondDigits: 3 }),
+  fromDriver: (value) => Temporal.Instant.from(value),
+})
+
+/** The data of the event that a mail tells about, frozen: a mail that is sent a day later, or again, says the same. */
+export interface MailData {
+  registration_confirmed: EventOf<typeof registrationConfirmed>['data']
+  waiver_signed: EventOf<typeof waiverSigned>['data']
+  payment_refunded: EventOf<typeof paymentRefunded>['data']
+}
+
+/** One row a fact, whatever is published how often. */
+export const mails = pgTable(
+  'mails',
+  {
+    id: uuid().primaryKey(),
+    /** `registration_confirmed:{registrationId}` */
+    fact: text().notNull().unique(),
+    kind: text({ enum: mailKinds }).notNull(),
+    registrationId: uuid('registration_id').notNull(),
+    recipient: text().notNull(),
+    data: jsonb().$type<MailData[keyof MailData]>().notNull(),
+    status: text({ enum: mailStatuses }).notNull().default('pending'),
+    /** 1, and one more whenever an administrator has it sent again. */
+    sending: integer().notNull().default(1),
+    /** Of this sending: the same at each of its attempts, so that a receiver knows a copy when one comes. */
+    messageId: text('message_id').notNull(),
+    /** Of this sending, the one under way included. */
+    attempts: integer().notNull().default(0),
+    nextTryAt: instant('next_try_at').notNull(),
+    lastError: text('last_error'),
+    createdAt: instant('created_at').notNull(),
+    sentAt: instant('sent_at'),
+  },
+  (table) => [
+    index('mails_due')
+      .on(table.nextTryAt, table.id)
+      .where(sql`status = 'pending'`),
+    index('mails_registration').on(table.registrationId),
+  ],
+)
+export type MailRow = typeof mails.$inferSelect
+
+/** Why a paid registration was turned away, to be told with its refund. */
+export const rejections = pgTable('rejections', {
+  paymentId: uuid('payment_id').primaryKey(),
+  reason: text().$type<EventOf<typeof registrationRejected>['data']['reason']>().notNull(),
+})

@@ -1,0 +1,414 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { paymentRefunded } from '@robokids/contracts/billing'
+import { registrationConfirmed, registrationRejected, waiverSigned } from '@robokids/contracts/enrollment'
+import { mailDelivered } from '@robokids/contracts/notifications'
+import { eventually } from '@robokids/test/bed'
+import nodeIcal, { type VEvent } from 'node-ical'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { confirmed, refunded, registration, signed } from './events.ts'
+import { adminHeaders, openOffice, siteUrl, waiverAt, type Office } from './office.ts'
+import type { Received } from './post-office.ts'
+
+let office: Office
+beforeAll(async () => {
+  office = await openOffice()
+})
+afterAll(() => office.close())
+
+const unusualNames = [
+  '张伟',
+  'Nguyễn Thị Ánh',
+  'Αλέξης Παπάς',
+  'עדי לוי',
+  'محمد',
+  '한글 이름',
+  'Ivo 🤖',
+  "D'Arcy & Jo <3",
+  'Zoë Ångström-Łukasiewicz',
+  'Ada "Bug" Lind; Jr., \\o/',
+]
+
+/** Isolates stand around right-to-left names in plain text: a reader does not see them. */
+function seen(text: string | undefined): string {
+  return (text ?? '').replaceAll(/[\u2068\u2069]/g, '')
+}
+
+function htmlText(html: string | false | undefined): string {
+  const text = (html || '').replaceAll(/<br>/g, '\n').replaceAll(/<[^>]*>/g, '')
+  const named: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&amp;': '&' }
+  return text.replaceAll(/&(?:lt|gt|quot|amp);/g, (entity) => named[entity] ?? entity)
+}
+
+function calendarOf(mail: Received) {
+  const file = mail.parsed.attachments.find(({ contentType }) => contentType === 'text/calendar')
+  if (!file) throw new Error('There is no calendar in the mail.')
+  const source = file.content.toString('utf8')
+  const parsed = nodeIcal.sync.parseICS(source)
+  const events = Object.values(parsed).filter((part): part is VEvent => part?.type === 'VEVENT')
+  const [event] = events
+  if (!event || events.length > 1) throw new Error('There is not one event in the calendar.')
+  return { source, event, parsed }
+}
+
+describe('registration.confirmed', () => {
+  it('is told by one mail with all that was booked, the same in text and HTML', async () => {
+    const facts = registration({
+      children: [
+        { childName: 'Ivo', childAge: 8 },
+        { childName: 'Mia', childAge: 11 },
+      ],
+    })
+    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
+    const { parsed } = await office.post.mailTo(facts.email)
+
+    expect(parsed.subject).toBe("You're registered: Ivo and Mia, Level 1 Foundations, Friday, January 8, 2027")
+    expect(parsed.from?.value).toEqual([{ name: 'Robo Kids Learning', address: 'hello@robokidslearning.example' }])
+    for (const part of [parsed.text ?? '', htmlText(parsed.html)]) {
+      for (const fact of [
+        'Hello Maren Holt,',
+        'Level 1 Foundations',
+        'Friday, January 8, 2027',
+        '4:00 PM Pacific Time, 60 minutes',
+        'Ivo, age 8',
+        'Mia, age 11',
+        '$400.00',
+        'Receipt 2026-000123',
+        '12 Harbor Way',
+        'Apt 4',
+        'Cambridge, MA 02139',
+        'read and sign the waiver',
+      ]) {
+        expect(part).toContain(fact)
+      }
+    }
+    const link = `${siteUrl}/robokids/waiver?reference=${facts.registrationId}`
+    expect(parsed.text).toContain(link)
+    expect(parsed.html).toContain(`href="${link}"`)
+    expect(parsed.html).not.toMatch(/<img|src=|url\(/)
+  })
+
+  it('brings the class as a calendar entry in its own time zone', async () => {
+    const facts = registration()
+    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
+    const { source, event, parsed } = calendarOf(await office.post.mailTo(facts.email))
+
+    expect(event.start.toISOString()).toBe('2027-01-09T00:00:00.000Z')
+    expect(event.end?.toISOString()).toBe('2027-01-09T01:00:00.000Z')
+    expect(event.summary).toBe('Robo Kids Learning: Level 1 Foundations (Ivo)')
+    expect(event.status).toBe('CONFIRMED')
+    expect(event.sequence).toBe('0')
+    expect(parsed.vcalendar?.method).toBe('PUBLISH')
+    expect(source.match(/BEGIN:VTIMEZONE/g)).toHaveLength(1)
+    expect(source).toContain('DTSTART;TZID=America/Los_Angeles:20270108T160000')
+  })
+
+  it('says in a header which method its calendar file has', async () => {
+    const facts = registration()
+    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
+    const { parsed } = await office.post.mailTo(facts.email)
+    const file = parsed.attachments.find(({ filename }) => filename === 'robo-kids-class.ics')
+    expect(file?.headers.get('content-type')).toMatchObject({
+      value: 'text/calendar',
+      params: { charset: 'utf-8', method: 'PUBLISH' },
+    })
+  })
+
+  it.each(unusualNames)('keeps %s as it was typed in subject, text, HTML, calendar and address', async (name) => {
+    const facts = registration({ guardianName: name, children: [{ childName: name, childAge: 8 }] })
+    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
+    const mail = await office.post.mailTo(facts.email)
+    const { parsed, raw } = mail
+
+    expect(seen(parsed.subject)).toBe(`You're registered: ${name}, Level 1 Foundations, Friday, January 8, 2027`)
+    expect(seen(parsed.text)).toContain(`Hello ${name},`)
+    expect(seen(parsed.text)).toContain(`${name}, age 8`)
+    expect(htmlText(parsed.html)).toContain(`Hello ${name},`)
+    expect(htmlText(parsed.html)).toContain(`${name}, age 8`)
+    expect(parsed.html).not.toMatch(/&#39;|&amp;(?:amp|lt|gt|quot);/)
+    expect(parsed.subject).not.toMatch(/&\w+;/)
+    expect(parsed.text).not.toMatch(/&\w+;/)
+    expect(calendarOf(mail).event.summary).toBe(`Robo Kids Learning: Level 1 Foundations (${name})`)
+    const to = Array.isArray(parsed.to) ? parsed.to[0] : parsed.to
+    expect(to?.value).toEqual([{ name, address: facts.email }])
+
+    const headers = raw.slice(0, raw.indexOf('\r\n\r\n'))
+    expect(headers).toMatch(/^[\t\r\n\x20-\x7e]*$/)
+  })
+
+  it('isolates right-to-left names, so that the sentence around them reads on', async () => {
+    const facts = registration({ children: [{ childName: 'עדי לוי', childAge: 8 }] })
+    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
+    const { parsed } = await office.post.mailTo(facts.email)
+    expect(parsed.subject).toContain('\u2068עדי לוי\u2069')
+    expect(parsed.text).toContain('\u2068עדי לוי\u2069, age 8')
+    expect(parsed.html).toContain('<bdi>עדי לוי</bdi>, age 8')
+  })
+
+  it.each([
+    ['wide', '玛丽亚'.repeat(33)],
+    ['accented', 'é'.repeat(100)],
+    ['astral', '🤖'.repeat(100)],
+    ['unbroken', 'x'.repeat(100)],
+  ])('keeps every line of mail and calendar within its limit for ten %s names of full length', async (_kind, name) => {
+    const children = Array.from({ length: 10 }, (_, index) => ({ childName: name, childAge: 6 + index }))
+    const facts = registration({ guardianName: name, children })
+    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
+    const mail = await office.post.mailTo(facts.email)
+
+    const lines = mail.raw.split('\r\n')
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(998)
+    expect(mail.raw.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/)
+    for (const word of mail.raw.match(/=\?[^?]+\?[BQ]\?[^?]*\?=/gi) ?? []) expect(word.length).toBeLessThanOrEqual(75)
+    const { source, event } = calendarOf(mail)
+    for (const line of source.split('\r\n')) {
+      expect(Buffer.byteLength(line)).toBeLessThanOrEqual(75)
+      expect(line.isWellFormed()).toBe(true)
+    }
+    expect(source.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/)
+    expect(event.summary).toBe(`Robo Kids Learning: Level 1 Foundations (${Array(10).fill(name).join(', ')})`)
+    expect(`${mail.parsed.subject}${mail.parsed.text}${mail.parsed.html}${source}`).not.toContain('\ufffd')
+    expect(mail.parsed.subject).toContain(`${name}, ${name} and 8 more`)
+  })
+
+  it('sends one mail however often the event and the fact come', async () => {
+    const facts = registration()
+    const data = confirmed(facts)
+    const event = await office.bed.bus.publish(registrationConfirmed, facts.registrationId, data)
+    await office.bed.bus.republish(event)
+    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, data)
+    await office.bed.bus.republish(event)
+    // Behind the copies on the same consumer: when its mail is there, they have been dealt with.
+    const last = registration()
+    await office.bed.bus.publish(registrationConfirmed, last.registrationId, confirmed(last))
+    await office.post.mailTo(last.email)
+
+    const [mail, ...more] = await eventually(async () => {
+      const all = await office.mailsOf(facts.registrationId)
+      return all[0]?.status === 'sent' ? all : undefined
+    })
+    expect(more).toEqual([])
+    expect(mail).toMatchObject({ fact: `registration_confirmed:${facts.registrationId}`, attempts: 1, lastError: null })
+    expect(office.post.to(facts.email)).toHaveLength(1)
+    await office.bed.bus.seen(mailDelivered, ({ mailId }) => mailId === mail?.mailId)
+    expect(office.bed.bus.all(mailDelivered, ({ mailId }) => mailId === mail?.mailId)).toHaveLength(1)
+  })
+
+  it('adds no header and no recipient for line breaks in a name or an address', async () => {
+    const named = registration({ guardianName: 'Maren\r\nBcc: spy@example.net' })
+    const spied = registration({ children: [{ childName: 'Ivo\r\nBcc: spy@example.net\r\n', childAge: 8 }] })
+    const addressed = registration({ email: `maren.${randomUUIDv7()}@example.com\r\nRCPT TO:<spy@example.net>` })
+    for (const facts of [addressed, named, spied]) {
+      await office.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
+    }
+    for (const { email } of [named, spied]) {
+      const { raw, envelope } = await office.post.mailTo(email)
+      const headers = raw.slice(0, raw.indexOf('\r\n\r\n'))
+      expect(headers).not.toMatch(/^bcc:/im)
+      expect(headers.match(/^subject:/gim)).toHaveLength(1)
+      expect(envelope.to).toEqual([email])
+    }
+    await eventually(async () => ((await office.mailsOf(addressed.registrationId))[0]?.attempts ?? 0) > 0)
+    expect(office.post.all().filter(({ envelope }) => envelope.to.some((to) => /spy/.test(to)))).toEqual([])
+  })
+})
+
+describe('waiver.signed', () => {
+  it('is told by a mail with the signed PDF, byte for byte', async () => {
+    const facts = registration()
+    const data = signed(facts)
+    await office.bed.bus.publish(waiverSigned, facts.registrationId, data)
+    const { parsed } = await office.post.mailTo(facts.email)
+
+    expect(parsed.subject).toBe('Your signed waiver: Ivo, Level 1 Foundations')
+    for (const part of [parsed.text ?? '', htmlText(parsed.html)]) {
+      expect(part).toContain('Friday, November 27, 2026 at 7:15 PM Pacific')
+      expect(part).toContain('Friday, January 8, 2027')
+      expect(part).toContain('Cambridge, MA 02139')
+    }
+    const [file] = parsed.attachments
+    expect(file).toMatchObject({ filename: 'signed-waiver.pdf', contentType: 'application/pdf' })
+    expect(file?.content.equals(waiverAt(data.signedPdfPath))).toBe(true)
+  })
+
+  it.each(unusualNames)('keeps %s as it was typed', async (name) => {
+    const facts = registration({ guardianName: name, children: [{ childName: name, childAge: 8 }] })
+    await office.bed.bus.publish(waiverSigned, facts.registrationId, signed(facts))
+    const { parsed } = await office.post.mailTo(facts.email)
+    expect(seen(parsed.subject)).toBe(`Your signed waiver: ${name}, Level 1 Foundations`)
+    expect(seen(parsed.text)).toContain(`Hello ${name},`)
+    expect(htmlText(parsed.html)).toContain(`Hello ${name},`)
+  })
+})
+
+describe('payment.refunded', () => {
+  it.each([
+    ['class_full', 'by the time it arrived, the class was full'],
+    ['class_started', 'by the time it arrived, the class had already begun'],
+    ['registration_cancelled', 'by the time it arrived, the registration had been cancelled'],
+  ] as const)('tells a parent without a seat why, when the reason is %s', async (reason, words) => {
+    const facts = registration()
+    const { payment } = confirmed(facts)
+    const rejection = await office.bed.bus.publish(registrationRejected, facts.registrationId, {
+      ...facts,
+      payment,
+      reason,
+    })
+    await eventually(async () => {
+      const count = await office.service.context.metrics.eventsHandled.get()
+      return rejection && count.values.some(({ labels }) => labels.handler === 'notifications__registration-rejected')
+    })
+    const data = refunded(facts, { paymentId: payment.paymentId })
+    await office.bed.bus.publish(paymentRefunded, data.refundId, data)
+    const { parsed } = await office.post.mailTo(facts.email)
+    expect(parsed.subject).toBe('Refund of $400.00: Level 1 Foundations, Friday, January 8, 2027')
+    for (const part of [parsed.text ?? '', htmlText(parsed.html)]) {
+      expect(part).toContain(words)
+      expect(part).toContain('We have refunded $400.00 to the card you paid with.')
+    }
+    expect(parsed.attachments).toEqual([])
+  })
+
+  it('tells of a lost seat also when it does not know why', async () => {
+    const facts = registration()
+    const data = refunded(facts)
+    await office.bed.bus.publish(paymentRefunded, data.refundId, data)
+    const { parsed } = await office.post.mailTo(facts.email)
+    expect(parsed.text).toContain('by the time it arrived, there was no seat left for it')
+  })
+
+  it.each([
+    ['duplicate', {}, 'We refunded a second payment of $400.00', 'You owe only one'],
+    ['amount_mismatch', {}, 'We refunded your payment of $400.00', 'not for the price of the class'],
+    [
+      'requested',
+      { amount: 5_000, refundedTotal: 5_000 },
+      'We refunded $50.00 of $400.00',
+      'Your registration stays as it is.',
+    ],
+  ] as const)('says what became of the money for the reason %s', async (reason, changes, heading, words) => {
+    const facts = registration()
+    const data = refunded(facts, { reason, ...changes })
+    await office.bed.bus.publish(paymentRefunded, data.refundId, data)
+    const { parsed } = await office.post.mailTo(facts.email)
+    for (const part of [parsed.text ?? '', htmlText(parsed.html)]) {
+      expect(part).toContain(heading)
+      expect(part).toContain(words)
+    }
+    expect(parsed.attachments).toEqual([])
+  })
+
+  it('takes the class out of the calendar when all of it went back on request', async () => {
+    const facts = registration()
+    const booked = confirmed(facts)
+    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, booked)
+    const before = calendarOf(await office.post.mailTo(facts.email))
+    const data = refunded(facts, { reason: 'requested', paymentId: booked.payment.paymentId })
+    await office.bed.bus.publish(paymentRefunded, data.refundId, data)
+    const mail = await office.post.mailTo(facts.email, 2)
+    const after = calendarOf(mail)
+    expect(mail.parsed.text).toContain('This registration is cancelled')
+    expect(after.event.uid).toBe(before.event.uid)
+    expect(Number(after.event.sequence)).toBe(Number(before.event.sequence) + 1)
+    expect(after.event.status).toBe('CANCELLED')
+    expect(after.parsed.vcalendar?.method).toBe('CANCEL')
+    expect(after.event.start.toISOString()).toBe(before.event.start.toISOString())
+  })
+
+  it('keeps back a confirmation that comes after all of it went back', async () => {
+    const facts = registration()
+    const booked = confirmed(facts)
+    const data = refunded(facts, { reason: 'requested', paymentId: booked.payment.paymentId })
+    await office.bed.bus.publish(paymentRefunded, data.refundId, data)
+    await office.post.mailTo(facts.email)
+    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, booked)
+    const kept = await eventually(async () =>
+      (await office.mailsOf(facts.registrationId)).find(({ status }) => status === 'failed'),
+    )
+    expect(kept).toMatchObject({ kind: 'registration_confirmed', lastError: expect.stringContaining('cancelled') })
+    expect(office.post.to(facts.email)).toHaveLength(1)
+  })
+
+  it('sends a mail for each refund of a payment, and one for each of them', async () => {
+    const facts = registration()
+    const first = refunded(facts, { reason: 'requested', amount: 10_000, refundedTotal: 10_000 })
+    const second = refunded(facts, { ...first, refundId: randomUUIDv7(), amount: 30_000, refundedTotal: 40_000 })
+    for (const data of [first, second, first, second]) {
+      await office.bed.bus.publish(paymentRefunded, data.refundId, data)
+    }
+    await office.post.mailTo(facts.email, 2)
+    const last = registration()
+    const marker = refunded(last)
+    await office.bed.bus.publish(paymentRefunded, marker.refundId, marker)
+    await office.post.mailTo(last.email)
+    expect(await office.mailsOf(facts.registrationId)).toHaveLength(2)
+    expect(office.post.to(facts.email)).toHaveLength(2)
+  })
+})
+
+describe('two families in one class', () => {
+  it('have calendar entries of their own', async () => {
+    const one = registration()
+    const other = registration({ classSessionId: one.classSessionId })
+    for (const facts of [one, other]) {
+      await office.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
+    }
+    const [first, second] = [
+      calendarOf(await office.post.mailTo(one.email)),
+      calendarOf(await office.post.mailTo(other.email)),
+    ]
+    expect(first.event.uid).not.toBe(second.event.uid)
+  })
+})
+
+describe('POST /mails/:id/resend', () => {
+  it('sends the same words and the same calendar entry under a new Message-ID', async () => {
+    const facts = registration()
+    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
+    const first = await office.post.mailTo(facts.email)
+    const mail = await eventually(async () =>
+      (await office.mailsOf(facts.registrationId)).find(({ status }) => status === 'sent'),
+    )
+    await office.resend(mail.mailId)
+    const second = await office.post.mailTo(facts.email, 2)
+    expect(second.parsed.text).toBe(first.parsed.text)
+    expect(second.parsed.html).toBe(first.parsed.html)
+    expect(second.parsed.messageId).not.toBe(first.parsed.messageId)
+    expect(calendarOf(second).source).toBe(calendarOf(first).source)
+  })
+
+  it('answers 404 not_found for a mail that there is not', async () => {
+    const url = `${office.service.url}/mails/${randomUUIDv7()}/resend`
+    const answer = await fetch(url, { method: 'POST', headers: adminHeaders })
+    expect(answer.status).toBe(404)
+    expect(await answer.json()).toMatchObject({ code: 'not_found' })
+  })
+
+  it('answers 401 admin_secret_invalid without the admin secret, and sends nothing', async () => {
+    const facts = registration()
+    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
+    const mail = await eventually(async () =>
+      (await office.mailsOf(facts.registrationId)).find(({ status }) => status === 'sent'),
+    )
+    const answer = await fetch(`${office.service.url}/mails/${mail.mailId}/resend`, { method: 'POST' })
+    expect(answer.status).toBe(401)
+    expect((await office.mailsOf(facts.registrationId))[0]).toEqual(mail)
+  })
+})
+
+describe('GET /mails', () => {
+  it('answers 401 admin_secret_invalid without the admin secret', async () => {
+    const answer = await fetch(`${office.service.url}/mails?registrationId=${randomUUIDv7()}`)
+    expect(answer.status).toBe(401)
+    expect(await answer.json()).toMatchObject({ code: 'admin_secret_invalid' })
+  })
+
+  it.each(['', '?registrationId=', '?registrationId=1', '?registrationId=%00'])('answers 400 for %j', async (query) => {
+    const answer = await fetch(`${office.service.url}/mails${query}`, { headers: adminHeaders })
+    expect(answer.status).toBe(400)
+    expect(await answer.json()).toMatchObject({ code: 'validation_failed', issues: [{ path: 'registrationId' }] })
+  })
+
+  it('is empty for a registration that nothing was sent about', async () => {
+    expect(await office.mailsOf(randomUUIDv7())).toEqual([])
+  })
+})

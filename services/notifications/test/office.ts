@@ -1,0 +1,93 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { mailSchema, mailsSchema, type Mail } from '@robokids/contracts/notifications'
+import type { RunningService } from '@robokids/runtime/service'
+import { testBed, type TestBed } from '@robokids/test/bed'
+import { notifications } from '../src/app.ts'
+import type { Config } from '../src/config.ts'
+import { PostOffice } from './post-office.ts'
+
+export const siteUrl = 'https://school.example'
+
+/** Stands for enrollment where it keeps signed waivers: any path has one, made of its own name. */
+export class WaiverShelf {
+  readonly #server: Server
+  #failures = 0
+  /** Requests so far. */
+  asked = 0
+
+  constructor() {
+    this.#server = createServer((request, response) => {
+      this.asked += 1
+      if (this.#failures > 0) {
+        this.#failures -= 1
+        response.writeHead(503, { 'content-type': 'application/json' }).end('{"code":"upstream_unavailable"}')
+      } else {
+        response.writeHead(200, { 'content-type': 'application/pdf' }).end(waiverAt(request.url ?? ''))
+      }
+    })
+  }
+
+  async open(): Promise<string> {
+    await new Promise<void>((resolve) => void this.#server.listen(0, '127.0.0.1', resolve))
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  failNext(times: number): void {
+    this.#failures = times
+  }
+
+  async close(): Promise<void> {
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+}
+
+export function waiverAt(path: string): Buffer {
+  return Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.from([0xe2, 0xe3, 0xcf, 0xd3, 0, 13, 10]), Buffer.from(path)])
+}
+
+/** A running notifications service with a mail server and a bus. */
+export interface Office {
+  bed: TestBed
+  post: PostOffice
+  shelf: WaiverShelf
+  env: Record<string, string>
+  service: RunningService<Config> & { databaseUrl: string }
+  /** Lets the time pass until every retry is due, and has the service look. */
+  passTime(duration: Temporal.DurationLike): void
+  mailsOf(registrationId: string): Promise<Mail[]>
+  resend(mailId: string): Promise<Mail>
+  close(): Promise<void>
+}
+
+export const adminHeaders = { 'x-admin-secret': 'local-admin' }
+
+export async function openOffice(): Promise<Office> {
+  const [bed, post, shelf] = [await testBed(), new PostOffice(), new WaiverShelf()]
+  await post.open()
+  const env = { SMTP_URL: post.url, ENROLLMENT_URL: await shelf.open(), SITE_URL: siteUrl, SMTP_TIMEOUT_MS: '2000' }
+  const service = await bed.start(notifications, env)
+  return {
+    bed,
+    post,
+    shelf,
+    env,
+    service,
+    passTime(duration) {
+      service.context.clock.advance(duration)
+      service.nudge()
+    },
+    async mailsOf(registrationId) {
+      const answer = await fetch(`${service.url}/mails?registrationId=${registrationId}`, { headers: adminHeaders })
+      return mailsSchema.parse(await answer.json()).mails
+    },
+    async resend(mailId) {
+      const answer = await fetch(`${service.url}/mails/${mailId}/resend`, { method: 'POST', headers: adminHeaders })
+      return mailSchema.parse(await answer.json())
+    },
+    async close() {
+      await bed.stop()
+      await Promise.all([post.close(), shelf.close()])
+    },
+  }
+}

@@ -1,0 +1,115 @@
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { eventually } from '@robokids/test/bed'
+import { simpleParser, type ParsedMail } from 'mailparser'
+import { SMTPServer } from 'smtp-server'
+
+/** What the server does with the next mail to an address instead of taking it. */
+export type Fault =
+  /** 451 to the recipient: try again later. */
+  | 'greylist'
+  /** 550 to the recipient: never. */
+  | 'refuse'
+  /** 554 to the message. */
+  | 'refuse_message'
+  /** It has the whole message, and the connection breaks before it can say so. */
+  | 'drop'
+  /** It has the whole message, and says nothing. */
+  | 'hang'
+
+export interface Received {
+  envelope: { from: string; to: string[] }
+  raw: string
+  parsed: ParsedMail
+}
+
+interface Refusal extends Error {
+  responseCode: number
+}
+
+function refusal(responseCode: number, message: string): Refusal {
+  return Object.assign(new Error(message), { responseCode })
+}
+
+/** A real SMTP server that keeps what it is given, and can be made to fail. */
+export class PostOffice {
+  readonly #received: Received[] = []
+  readonly #faults = new Map<string, Fault[]>()
+  #server: SMTPServer | undefined
+  #port = 0
+
+  get url(): string {
+    return `smtp://127.0.0.1:${this.#port}`
+  }
+
+  /** Opens, always at the same port. */
+  async open(): Promise<void> {
+    const server = new SMTPServer({
+      disabledCommands: ['AUTH', 'STARTTLS'],
+      disableReverseLookup: true,
+      logger: false,
+      onRcptTo: ({ address }, _session, callback) => {
+        if (this.#next(address, 'greylist')) callback(refusal(451, '4.7.1 Greylisted'))
+        else if (this.#next(address, 'refuse')) callback(refusal(550, '5.1.1 No such mailbox'))
+        else callback()
+      },
+      onData: (stream, session, callback) => {
+        void buffer(stream).then(async (content) => {
+          const to = session.envelope.rcptTo.map(({ address }) => address)
+          const [first = ''] = to
+          if (this.#next(first, 'refuse_message')) return callback(refusal(554, '5.7.1 Not this one'))
+          const { mailFrom } = session.envelope
+          this.#received.push({
+            envelope: { from: mailFrom ? mailFrom.address : '', to },
+            raw: content.toString('latin1'),
+            parsed: await simpleParser(content),
+          })
+          if (this.#next(first, 'hang')) return undefined
+          if (!this.#next(first, 'drop')) return callback(null, 'Taken')
+          for (const connection of server.connections as Set<{ id: string; _socket: { destroy(): void } }>) {
+            if (connection.id === session.id) connection._socket.destroy()
+          }
+          return undefined
+        })
+      },
+    })
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen(this.#port, '127.0.0.1', resolve)
+    })
+    // Clients that are killed reset their connections: not a fault of the server.
+    server.on('error', () => {})
+    this.#server = server
+    this.#port = (server.server.address() as AddressInfo).port
+  }
+
+  async close(): Promise<void> {
+    const server = this.#server
+    if (server) await new Promise<void>((resolve) => void server.close(resolve))
+  }
+
+  #next(address: string, fault: Fault): boolean {
+    const faults = this.#faults.get(address)
+    if (faults?.[0] !== fault) return false
+    faults.shift()
+    return true
+  }
+
+  /** Has the next mails to an address fail, one fault each, in this order. */
+  plan(address: string, ...faults: Fault[]): void {
+    this.#faults.set(address, faults)
+  }
+
+  all(): readonly Received[] {
+    return this.#received
+  }
+
+  to(address: string): Received[] {
+    return this.#received.filter(({ envelope }) => envelope.to.includes(address))
+  }
+
+  /** Waits for that many mails to an address. @returns the last of them. */
+  async mailTo(address: string, count = 1): Promise<Received> {
+    return eventually(() => (this.to(address).length >= count ? this.to(address)[count - 1] : undefined))
+  }
+}
