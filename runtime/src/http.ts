@@ -1,6 +1,7 @@
 import type { ErrorBody, Issue } from '@robokids/contracts/errors'
 import { errorStatus, type ErrorCode } from '@robokids/contracts/errors'
 import Fastify, {
+  LogController,
   type FastifyBaseLogger,
   type FastifyInstance,
   type RawReplyDefaultExpression,
@@ -65,11 +66,11 @@ function refusalOf(error: unknown): Refusal | undefined {
 }
 
 /** Creates the server of a process: request ids, trace context, error bodies, body limits and metrics are the same everywhere. */
-export function createHttp(name: string, config: BaseConfig, log: Logger, metrics: Metrics): Http {
+export function createHttp(config: BaseConfig, log: Logger, metrics: Metrics): Http {
   const trusted = config.TRUST_PROXY
   const http: Http = Fastify<RawServerDefault>({
     loggerInstance: log,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     trustProxy: typeof trusted === 'number' ? (_address, hop) => hop < trusted : trusted,
     bodyLimit: 100 * 1024,
     // A page of 500 ids fits into a query.

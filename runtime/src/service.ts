@@ -93,7 +93,7 @@ export async function startService<Config>(
     metrics,
   }
 
-  const http = createHttp(service.name, config, log, metrics)
+  const http = createHttp(config, log, metrics)
   let stopping = false
   http.get('/healthz', { logLevel: 'silent' }, async () => ({ status: 'ok' }))
   http.get('/readyz', { logLevel: 'silent' }, async (_request, reply) => {
