@@ -1,6 +1,6 @@
 import { formatClassDate, formatClassTime } from '@robokids/contracts/class-date'
 import type { ReactNode } from 'react'
-import { signUpContentOf } from '../content/sign-up.ts'
+import { isLevel, levels } from '../content/levels.ts'
 import type { RegistrationRecord } from '../registration/record.ts'
 import styles from './Details.module.css'
 
@@ -81,6 +81,8 @@ export function startRow(startDate: string, startTime?: string): Row {
 }
 
 export function classRow(classType: string): Row {
-  const title = signUpContentOf(classType)?.title
-  return ['Class type', title ? `${title} (${classType})` : known(classType, 'Class Type')]
+  return [
+    'Class type',
+    isLevel(classType) ? `${levels[classType].name} (${classType})` : known(classType, 'Class Type'),
+  ]
 }

@@ -26,7 +26,7 @@ export function EnrollmentLoading({ step }: { step: EnrollmentPageProps['step'] 
     <div className={styles['page']} aria-busy="true">
       <Steps current={step} />
       <h1>One moment</h1>
-      <p role="status">Loading your registration...</p>
+      <p aria-live="polite">Loading your registration...</p>
       <Skeleton height="12rem" />
     </div>
   )

@@ -32,15 +32,18 @@ const whyRejected = {
   registration_cancelled: 'The registration had been cancelled when your payment arrived.',
 }
 
-function refundText({ state, money }: RefundStanding): string {
+function refundText({ state, money }: RefundStanding): { title: string; detail: string } {
   const amount = money ? formatMoney(money) : 'Your money'
   switch (state) {
     case 'done':
-      return `${amount} was refunded to your card. Your bank may take a few days to show it.`
+      return { title: `${amount} was refunded to your card.`, detail: 'Your bank may take a few days to show it.' }
     case 'underway':
-      return `${amount} is on its way back to your card. You do not need to do anything.`
+      return { title: `${amount} is on its way back to your card.`, detail: 'You do not need to do anything.' }
     case 'failed':
-      return `Your bank did not take the refund of ${amount}. We still owe it to you and will send it another way.`
+      return {
+        title: `Your bank did not take the refund of ${amount}.`,
+        detail: 'We still owe it to you and will send it another way.',
+      }
   }
 }
 
@@ -57,8 +60,10 @@ export function EndedOutcome({ view, standing, children }: EndedOutcomeProps) {
     case 'rejected':
       return (
         <>
-          <Notice title={refundText(standing.refund)} live>
-            <p>{whyRejected[standing.reason ?? 'class_full']} We are sorry.</p>
+          <Notice title={refundText(standing.refund).title} live>
+            <p>
+              {whyRejected[standing.reason ?? 'class_full']} We are sorry. {refundText(standing.refund).detail}
+            </p>
           </Notice>
           <Actions>
             <StartAgain record={record}>Choose another date</StartAgain>
@@ -94,9 +99,11 @@ export function EndedOutcome({ view, standing, children }: EndedOutcomeProps) {
       return (
         <>
           <Notice
-            title={standing.refund ? refundText(standing.refund) : 'There is no seat held for it any more.'}
+            title={standing.refund ? refundText(standing.refund).title : 'There is no seat held for it any more.'}
             live
-          />
+          >
+            {standing.refund && <p>{refundText(standing.refund).detail}</p>}
+          </Notice>
           <Actions>
             <StartAgain record={record}>Register again</StartAgain>
           </Actions>

@@ -1,5 +1,6 @@
-import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react'
+import type { ReactNode } from 'react'
 import styles from './Slideshow.module.css'
+import { useTurns } from './use-turns.ts'
 
 export interface Slide {
   picture: ReactNode
@@ -13,46 +14,12 @@ interface SlideshowProps {
   intervalMs: number
 }
 
-const reducedMotion = '(prefers-reduced-motion: reduce)'
-
-function followReducedMotion(onChange: () => void) {
-  const media = window.matchMedia(reducedMotion)
-  media.addEventListener('change', onChange)
-  return () => media.removeEventListener('change', onChange)
-}
-
-function followVisibility(onChange: () => void) {
-  document.addEventListener('visibilitychange', onChange)
-  return () => document.removeEventListener('visibilitychange', onChange)
-}
-
 /** Pictures that take turns by themselves, and hold still for whoever points at them, tabs to them, or asks for no motion. */
 export function Slideshow({ label, slides, intervalMs }: SlideshowProps) {
-  const [index, setIndex] = useState(0)
-  const [paused, setPaused] = useState(false)
-  const [attended, setAttended] = useState(false)
-  const still = useSyncExternalStore(followReducedMotion, () => window.matchMedia(reducedMotion).matches)
-  const hidden = useSyncExternalStore(followVisibility, () => document.hidden)
-  const running = !paused && !attended && !still && !hidden
-
-  useEffect(() => {
-    if (!running) return
-    const timer = setInterval(() => setIndex((current) => (current + 1) % slides.length), intervalMs)
-    return () => clearInterval(timer)
-  }, [running, intervalMs, slides.length])
+  const { index, show, running, paused, setPaused, still, attention } = useTurns(slides.length, intervalMs)
 
   return (
-    <section
-      className={styles['slideshow']}
-      aria-roledescription="slideshow"
-      aria-label={label}
-      onPointerEnter={() => setAttended(true)}
-      onPointerLeave={() => setAttended(false)}
-      onFocus={() => setAttended(true)}
-      onBlur={(event) => {
-        if (!event.currentTarget.contains(event.relatedTarget)) setAttended(false)
-      }}
-    >
+    <section className={styles['slideshow']} aria-roledescription="slideshow" aria-label={label} {...attention}>
       <div className={styles['stage']} aria-live={running ? 'off' : 'polite'}>
         {slides.map(({ picture, caption }, at) => (
           <figure
@@ -84,7 +51,7 @@ export function Slideshow({ label, slides, intervalMs }: SlideshowProps) {
             </svg>
           </button>
         )}
-        <button type="button" className={styles['control']} onClick={() => setIndex((index + 1) % slides.length)}>
+        <button type="button" className={styles['control']} onClick={() => show(index + 1)}>
           <span className="visually-hidden">Next picture of {label}</span>
           <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
             <path

@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
-import { signUpContentOf } from '../content/sign-up.ts'
+import { isLevel, levels } from '../content/levels.ts'
 import { saveDraft } from '../registration/draft.ts'
 import type { RegistrationRecord } from '../registration/record.ts'
 import { valuesOfRecord } from '../registration/sign-up-values.ts'
@@ -16,7 +16,7 @@ export function StartAgain({ record, variant = 'primary', children }: StartAgain
   const navigate = useNavigate()
   const startAgain = () => {
     saveDraft(valuesOfRecord(record))
-    void navigate({ to: signUpContentOf(record.classType)?.path ?? '/robokids' })
+    void navigate({ to: isLevel(record.classType) ? levels[record.classType].path : '/robokids' })
   }
   return (
     <Button variant={variant} onClick={startAgain}>

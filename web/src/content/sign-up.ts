@@ -1,13 +1,10 @@
 import type { LevelClassType } from '@robokids/contracts/enrollment'
-import type { PagePath } from '@robokids/contracts/pages'
-import type { Accent } from '../ui/Card.tsx'
 
 export interface SignUpContent {
-  path: PagePath
-  title: string
-  accent: Accent
   /** What the child will have done by the end, a sentence each. */
   learn: readonly string[]
+  /** The box in one breath. */
+  boxInShort: string
   box: readonly string[]
   faq: readonly { question: string; answer: string }[]
 }
@@ -44,14 +41,12 @@ const anyLevelFaq: SignUpContent['faq'] = [
 
 export const signUpContent: Record<LevelClassType, SignUpContent> = {
   basic: {
-    path: '/robokidspage1',
-    title: 'Level 1 Foundations',
-    accent: 'green',
     learn: [
       'Build a rover that drives, and know what each of its parts is for.',
       'Wire a circuit with a battery, a switch, a light and two motors.',
       'Change a first program and see at once what it does.',
     ],
+    boxInShort: 'A rover to build, two motors, a controller board, wires and lights.',
     box: [
       'Rover frame and wheels',
       'Two motors and a driver',
@@ -73,14 +68,12 @@ export const signUpContent: Record<LevelClassType, SignUpContent> = {
     ],
   },
   intermediate: {
-    path: '/robokidspage2',
-    title: 'Level 2 Smart Robotics and Coding',
-    accent: 'blue',
     learn: [
       'Build a robot arm that moves to where its program tells it.',
       'Read sensors and let the robot decide what to do.',
       'Write, test and mend a program of one’s own.',
     ],
+    boxInShort: 'A robot arm to build, servo motors, a controller board and sensors.',
     box: ['Robot arm parts', 'Servo motors', 'Controller board', 'Distance and touch sensors', 'Printed build guide'],
     faq: [
       {
@@ -96,14 +89,12 @@ export const signUpContent: Record<LevelClassType, SignUpContent> = {
     ],
   },
   advanced: {
-    path: '/robokidspage3',
-    title: 'Level 3 Autonomous Mastery',
-    accent: 'violet',
     learn: [
       'Build a walker that finds its own way.',
       'Combine several sensors, and plan what the robot does when they disagree.',
       'Measure, tune and explain how the robot behaves.',
     ],
+    boxInShort: 'A walker to build, servo motors, a controller board and sensors.',
     box: [
       'Walker frame and legs',
       'Servo motors and driver',
@@ -124,14 +115,12 @@ export const signUpContent: Record<LevelClassType, SignUpContent> = {
     ],
   },
   custom: {
-    path: '/robokidspage4',
-    title: 'Level X Custom Innovation Lab',
-    accent: 'orange',
     learn: [
       'Turn an idea into a drawing, a parts list and a plan.',
       'Build and test a prototype with a coach beside you.',
       'Show the finished robot, and tell how it came to be.',
     ],
+    boxInShort: 'A controller board, motors, servos, many sensors and parts to shape.',
     box: [
       'Controller board',
       'Motors, servos and a driver',
@@ -151,11 +140,6 @@ export const signUpContent: Record<LevelClassType, SignUpContent> = {
       ...anyLevelFaq,
     ],
   },
-}
-
-/** The level of a class type, where it is one: records also hold what was typed into an address line. */
-export function signUpContentOf(classType: string): SignUpContent | undefined {
-  return Object.hasOwn(signUpContent, classType) ? signUpContent[classType as LevelClassType] : undefined
 }
 
 export const nextSteps = [

@@ -5,7 +5,7 @@ import { uuidV7 } from './uuid-v7.ts'
 describe('uuidV7', () => {
   it('makes ids that the contract takes, all different', () => {
     const ids = Array.from({ length: 200 }, uuidV7)
-    for (const id of ids) expect(registrationRequestSchema.shape.id.safeParse(id).success, id).toBe(true)
+    expect(ids.filter((id) => !registrationRequestSchema.shape.id.safeParse(id).success)).toEqual([])
     expect(new Set(ids).size).toBe(ids.length)
   })
 

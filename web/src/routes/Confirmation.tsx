@@ -48,11 +48,11 @@ function AsGiven({ record, fresh }: { record: RegistrationRecord; fresh: boolean
   }, [fresh, given])
   return (
     <EnrollmentPage step="waiver" title="You're Registered">
-      <RecordCard record={given} />
       <p>One thing is left before we can ship the kit: the waiver. It takes a minute.</p>
       <Actions>
         <ButtonLink to="/robokids/waiver">Read and sign the waiver</ButtonLink>
       </Actions>
+      <RecordCard record={given} />
     </EnrollmentPage>
   )
 }
@@ -125,7 +125,6 @@ function Told({ view }: { view: RegistrationView }) {
             )}
             {standing.refunded && <p>{formatMoney(standing.refunded)} of it went back to your card.</p>}
           </Notice>
-          {details}
           {!signed && <p>One thing is left before we can ship the kit: the waiver. It takes a minute.</p>}
           <Actions>
             {signed ? (
@@ -138,6 +137,7 @@ function Told({ view }: { view: RegistrationView }) {
               </ButtonLink>
             )}
           </Actions>
+          {details}
         </EnrollmentPage>
       )
     }

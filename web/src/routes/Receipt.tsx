@@ -61,7 +61,6 @@ function moneyRows({ checkout, status }: RegistrationView): [string, string][] {
   return [
     ['Amount paid', formatMoney(checkout)],
     ...(checkout.receiptNumber ? [['Receipt number', checkout.receiptNumber] as [string, string]] : []),
-    ['Paid on', momentText(checkout.paidAt)],
     ...refunded.map((refund): [string, string] => ['Refunded', formatMoney(refund)]),
   ]
 }
@@ -93,7 +92,9 @@ function Paper({ receipt, view }: { receipt: ReceiptRecord; view: RegistrationVi
             ...familyRows({ ...rest, addressLine1, addressLine2, zipCode }),
             startRow(receipt.startDate, view?.startTime),
             ...(view ? [classRow(view.classType)] : []),
-            ...(receipt.timestamp === null ? [] : ([['Date', momentText(receipt.timestamp)]] as const)),
+            ...(receipt.timestamp === null
+              ? []
+              : ([['Date', momentText(view?.checkout?.paidAt ?? receipt.timestamp)]] as const)),
             ...(view ? moneyRows(view) : []),
             ...(view?.waiverSignedAt ? ([['Waiver signed', momentText(view.waiverSignedAt)]] as const) : []),
           ]}

@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { SignUpForm } from '../components/SignUpForm.tsx'
 import { SignUpSlideshows } from '../components/SignUpSlideshows.tsx'
+import { levels } from '../content/levels.ts'
 import { nextSteps, type SignUpContent, signUpContent } from '../content/sign-up.ts'
 import { classesQuery } from '../queries.ts'
 import { type LevelOffer, offerOf, seatsLeftText } from '../registration/class-offer.ts'
@@ -21,10 +22,10 @@ export function SignUp({ classType }: { classType: LevelClassType }) {
   const offer = classes.data && offerOf(classes.data, classType)
 
   return (
-    <div className={styles['page']} data-accent={content.accent}>
+    <div className={styles['page']} data-accent={levels[classType].accent}>
       <header className={styles['head']}>
         <Steps current="register" />
-        <h1>{offer?.title ?? content.title}</h1>
+        <h1>{offer?.title ?? levels[classType].name}</h1>
         <Facts content={content} offer={offer} failed={classes.isError} />
         {classes.isError && (
           <Notice kind="error" title="We could not load the dates and the price." live>
@@ -86,7 +87,7 @@ function Facts({ content, offer, failed }: { content: SignUpContent; offer: Leve
         )}
       </Fact>
       <Fact name="Starts">{offer ? <Dates offer={offer} /> : waiting}</Fact>
-      <Fact name="In the box">{content.box.slice(0, 3).join(', ')} and more. Kit styles may vary.</Fact>
+      <Fact name="In the box">{content.boxInShort} Kit styles may vary.</Fact>
       <Fact name="What happens next">You pay by card, sign the waiver, and the kit ships before the first class.</Fact>
     </dl>
   )

@@ -183,7 +183,12 @@ function WaiverForm({ record, onDone }: { record: RegistrationRecord; onDone: (d
 function Document() {
   return (
     <div className={styles['document']}>
-      <object data={waiverAddress} type="application/pdf" aria-label="The waiver" className={styles['paper']}>
+      <object
+        data={`${waiverAddress}#navpanes=0&view=FitH`}
+        type="application/pdf"
+        aria-label="The waiver"
+        className={styles['paper']}
+      >
         <div className={styles['instead']}>
           <p>Your browser cannot show the waiver inside this page.</p>
           <a href={waiverAddress} target="_blank" rel="noreferrer">
@@ -193,7 +198,7 @@ function Document() {
       </object>
       <p className={styles['links']}>
         <a href={waiverAddress} target="_blank" rel="noreferrer">
-          Open on its own
+          Open the waiver in a new tab
         </a>
         <a href={waiverAddress} download="waiver.pdf">
           Download the waiver (PDF)

@@ -1,0 +1,132 @@
+import type { Page } from 'playwright-core'
+
+export interface Family {
+  guardianName: string
+  email: string
+  addressLine1: string
+  addressLine2: string
+  city: string
+  state: string
+  zipCode: string
+  children: { name: string; age: string }[]
+  /** `YYYY-MM-DD`; the first date that is not full when it is left out. */
+  startDate?: string
+}
+
+export const sampleFamily: Family = {
+  guardianName: 'Maren Holt',
+  email: 'maren.holt@example.com',
+  addressLine1: '14 Alder Way',
+  addressLine2: '',
+  city: 'Cambridge',
+  state: 'MA',
+  zipCode: '02139',
+  children: [{ name: 'Ivo', age: '9' }],
+}
+
+export const signUpPaths = {
+  basic: '/robokidspage1',
+  intermediate: '/robokidspage2',
+  advanced: '/robokidspage3',
+  custom: '/robokidspage4',
+} as const
+
+/** The date list of the sign-up form, once the dates are there; answers the first that can be chosen. */
+export async function firstOpenDate(page: Page): Promise<string> {
+  const open = page.getByLabel('Start date').locator('option:not([value=""]):not([disabled])').first()
+  await open.waitFor({ state: 'attached' })
+  return (await open.getAttribute('value')) ?? ''
+}
+
+/** Types a family into the sign-up form that is open. */
+export async function fillSignUp(page: Page, changes: Partial<Family> = {}): Promise<Family> {
+  const family = { ...sampleFamily, ...changes }
+  await page.getByLabel('Guardian name').fill(family.guardianName)
+  await page.getByLabel('Email', { exact: true }).fill(family.email)
+  await page.getByLabel('Address line 1').fill(family.addressLine1)
+  await page.getByLabel(/^Address line 2/).fill(family.addressLine2)
+  await page.getByLabel('City').fill(family.city)
+  await page.getByLabel('State', { exact: true }).fill(family.state)
+  await page.getByLabel('Zip code').fill(family.zipCode)
+  for (const [index, { name, age }] of family.children.entries()) {
+    if (index > 0) await page.getByRole('button', { name: 'Add a sibling' }).click()
+    await page.getByLabel("Child's first name").nth(index).fill(name)
+    await page.getByLabel("Child's age").nth(index).fill(age)
+  }
+  const startDate = family.startDate ?? (await firstOpenDate(page))
+  await page.getByLabel('Start date').selectOption(startDate)
+  return { ...family, startDate }
+}
+
+export const submitButton = (page: Page) =>
+  page.getByRole('button', { name: /^(Continue to payment|Processing\.\.\.)$/ })
+export const alertBox = (page: Page) => page.getByRole('alertdialog')
+export const heading = (page: Page) => page.getByRole('heading', { level: 1 })
+
+/** Reads an alert and closes it. */
+export async function closeAlert(page: Page): Promise<string> {
+  const message = await alertBox(page).locator('p').innerText()
+  await alertBox(page).getByRole('button', { name: 'OK' }).click()
+  await alertBox(page).waitFor({ state: 'hidden' })
+  return message
+}
+
+/** From the confirmation page to the signed waiver. */
+export async function signWaiver(page: Page): Promise<void> {
+  await page.getByRole('link', { name: 'Read and sign the waiver' }).click()
+  await page.getByLabel('I have read the waiver and agree to it.').check()
+  await page.getByRole('button', { name: 'I Agree & Complete Registration' }).click()
+  await page.getByRole('heading', { name: 'Waiver submitted successfully!' }).waitFor()
+}
+
+/** The lines of the details on a page: `Start date` → `Friday, October 3, 2025`. */
+export async function detailsOf(page: Page): Promise<Record<string, string>> {
+  await page.locator('main dl').first().waitFor()
+  return page
+    .locator('main dl > div')
+    .evaluateAll((rows) =>
+      Object.fromEntries(
+        rows.map((row) => [row.querySelector('dt')?.textContent ?? '', row.querySelector('dd')?.innerText ?? '']),
+      ),
+    )
+}
+
+/** Collects every text that the page's body ever shows, from its first moment on. Read it with `textsSeen`. */
+export async function watchTexts(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    const seen: string[] = []
+    Object.assign(window, { textsSeen: seen })
+    new MutationObserver(() => {
+      const text = document.body?.innerText ?? ''
+      if (seen.at(-1) !== text) seen.push(text)
+    }).observe(document, { subtree: true, childList: true, characterData: true })
+  })
+}
+
+export function textsSeen(page: Page): Promise<string> {
+  return page.evaluate(() => (window as unknown as { textsSeen: string[] }).textsSeen.join('\n'))
+}
+
+/** Storage whose getters throw, as browsers do that block cookies, or whose setItem does, as full ones do. */
+export async function breakStorage(page: Page, how: 'blocked' | 'full'): Promise<void> {
+  await page.addInitScript((kind) => {
+    if (kind === 'full') {
+      Storage.prototype.setItem = () => {
+        throw new DOMException('The quota has been exceeded.', 'QuotaExceededError')
+      }
+      return
+    }
+    for (const name of ['sessionStorage', 'localStorage']) {
+      Object.defineProperty(window, name, {
+        get() {
+          throw new DOMException('Access is denied for this document.', 'SecurityError')
+        },
+      })
+    }
+  }, how)
+}
+
+/** How much wider the page is than the window that shows it. */
+export function sidewaysScroll(page: Page): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+}

@@ -1,0 +1,104 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { sampleView } from '../src/registration/sample-view.ts'
+import { useSite } from './fixture.ts'
+import { detailsOf, heading, sidewaysScroll, textsSeen, watchTexts } from './pages.ts'
+
+const site = useSite()
+const reference = sampleView().registrationId
+const signed = sampleView(
+  { status: 'waiver_signed', waiverSignedAt: '2025-09-20T18:00:00.000Z' },
+  { status: 'paid', url: null, receiptNumber: 'RK-000123', paidAt: '2025-09-20T17:05:00.000Z' },
+)
+const receipt = {
+  guardianName: 'Maren Holt',
+  email: 'maren.holt@example.com',
+  childName: 'Ivo',
+  childAge: '9',
+  address1: '14 Alder Way',
+  address2: 'Unit 2',
+  city: 'Cambridge',
+  state: 'MA',
+  zip: '02139',
+  startDate: '2025-10-03',
+  timestamp: '2025-09-20T17:00:00.000Z',
+}
+
+async function openReceipt(stored: object, path = '/robokids/receipt') {
+  const page = await site.open({ timezoneId: 'America/Los_Angeles' })
+  await page.addInitScript(() => {
+    Object.assign(window, { prints: 0 })
+    window.print = () => {
+      ;(window as unknown as { prints: number }).prints += 1
+    }
+  })
+  await page.goto('/')
+  await page.evaluate((text) => sessionStorage.setItem('roboKidsReceipt', text), JSON.stringify(stored))
+  await page.goto(path)
+  return page
+}
+
+const prints = (page: Page) => page.evaluate(() => (window as unknown as { prints: number }).prints)
+
+describe('the receipt page', () => {
+  it('shows what was saved', async () => {
+    const page = await openReceipt(receipt)
+    expect(await detailsOf(page)).toEqual({
+      Guardian: 'Maren Holt',
+      Child: 'Ivo, age 9',
+      Email: 'maren.holt@example.com',
+      'Shipping address': '14 Alder Way\nUnit 2\nCambridge, MA 02139',
+      'Start date': 'Friday, October 3, 2025',
+      Date: 'September 20, 2025 at 10:00 AM',
+    })
+  })
+
+  it('adds amount and receipt number where the server knows them', async () => {
+    site.api.tell(signed)
+    const page = await openReceipt({ ...receipt, registrationId: reference })
+    await page.getByText('RK-000123').waitFor()
+    expect(await detailsOf(page)).toMatchObject({
+      'Amount paid': '$400.00',
+      'Receipt number': 'RK-000123',
+      Date: 'September 20, 2025 at 10:05 AM',
+      'Waiver signed': 'September 20, 2025 at 11:00 AM',
+    })
+  })
+
+  it('opens print, and a second later forgets the saved data and goes home', async () => {
+    const page = await openReceipt(receipt)
+    await page.getByRole('button', { name: 'Download & Close' }).click()
+    expect(await prints(page)).toBe(1)
+    expect(await heading(page).innerText()).toBe('Receipt')
+    await page.waitForURL(`${site.url}/`)
+    expect(await page.evaluate(() => sessionStorage.getItem('roboKidsReceipt'))).toBeNull()
+  })
+
+  it.each([{}, { ...receipt, guardianName: '' }])(
+    'goes silently to the form without a saved guardian name: %o',
+    async (stored) => {
+      const page = await openReceipt(stored)
+      await page.waitForURL('**/robokids')
+      expect(await page.getByRole('alertdialog').count()).toBe(0)
+    },
+  )
+
+  it('is loaded by its reference where nothing is saved', async () => {
+    site.api.on('GET /api/registrations/:reference', () => ({ delayMs: 800, json: signed }))
+    const page = await site.open({ viewport: { width: 390, height: 800 } })
+    await watchTexts(page)
+    await page.goto(`/robokids/receipt?reference=${reference}`)
+    await page.getByText('RK-000123').waitFor()
+    expect(await sidewaysScroll(page)).toBe(0)
+    expect(await textsSeen(page)).not.toMatch(/Guardian name|not found|No user data/)
+  })
+
+  it('prints the receipt without the rest of the page', async () => {
+    const page = await openReceipt(receipt)
+    await page.getByText('Maren Holt').waitFor()
+    await page.emulateMedia({ media: 'print' })
+    const visible = await page.locator('body').innerText()
+    expect(visible).toContain('Maren Holt')
+    expect(visible).not.toMatch(/Download & Close|Sign waiver|Privacy|Home/)
+  })
+})

@@ -1,0 +1,441 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { eventually, useSite } from './fixture.ts'
+import {
+  alertBox,
+  breakStorage,
+  closeAlert,
+  fillSignUp,
+  firstOpenDate,
+  sampleFamily,
+  sidewaysScroll,
+  signUpPaths,
+  submitButton,
+} from './pages.ts'
+import { refusal } from './stub-api.ts'
+
+const site = useSite()
+
+const registrations = () => site.api.callsOf('POST', /^\/api\/registrations$/)
+const errorOf = async (page: Page, label: string) => {
+  const described = await page.getByLabel(label).getAttribute('aria-describedby')
+  return page.locator(`#${(described ?? '').split(' ')[0]}`).innerText()
+}
+
+async function openForm(page: Page, path = '/robokidspage1') {
+  await page.goto(path)
+  await firstOpenDate(page)
+}
+
+describe('the sign-up form', () => {
+  it('sends the specified fields, keeps the registration and goes to the checkout address', async () => {
+    const page = await site.open()
+    await openForm(page)
+    await fillSignUp(page)
+    await submitButton(page).click()
+    await page.waitForURL('**/card-page')
+    const [call] = registrations()
+    expect(call?.body).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{14}7/),
+      guardianName: 'Maren Holt',
+      childName: 'Ivo',
+      childAge: 9,
+      siblings: [],
+      email: 'maren.holt@example.com',
+      addressLine1: '14 Alder Way',
+      addressLine2: '',
+      city: 'Cambridge',
+      state: 'MA',
+      zipCode: '02139',
+      startDate: '2025-10-03',
+      classType: 'basic',
+    })
+    const stored = await page.evaluate(() => [
+      sessionStorage.getItem('roboKidsWaiverSession'),
+      localStorage.getItem('roboKidsRegistration'),
+    ])
+    for (const record of stored) {
+      expect(JSON.parse(record ?? '')).toMatchObject({
+        registrationId: call?.body['id'],
+        guardianName: 'Maren Holt',
+        zipCode: '02139',
+      })
+    }
+  })
+
+  it.each(Object.entries(signUpPaths))('sells %s at %s', async (classType, path) => {
+    const page = await site.open()
+    await openForm(page, path)
+    await fillSignUp(page)
+    await submitButton(page).click()
+    await page.waitForURL('**/card-page')
+    expect(registrations()[0]?.body).toMatchObject({ classType })
+  })
+
+  it('tells price, dates with seats left, the box and the way on before it asks', async () => {
+    const page = await site.open()
+    await openForm(page)
+    const facts = await page.locator('header dl, main dl').first().innerText()
+    expect(facts).toContain('$400')
+    expect(facts).toContain('Oct 3 10 seats left')
+    expect(facts).toContain('Oct 5 1 seat left')
+    expect(facts).toContain('Oct 6 full')
+    expect(facts).toContain('In the box')
+    expect(facts).toContain('What happens next')
+    await expect(page.getByText('Recommended ages: 6 to 13').count()).resolves.toBe(1)
+  })
+
+  it('offers the dates of the server in full, from "Select a date" on, and no full one', async () => {
+    const page = await site.open()
+    await openForm(page)
+    const options = await page
+      .getByLabel('Start date')
+      .locator('option')
+      .evaluateAll((all) =>
+        all.map((option) => [(option as HTMLOptionElement).text, (option as HTMLOptionElement).disabled]),
+      )
+    expect(options).toEqual([
+      ['Select a date', false],
+      ['Friday, October 3, 2025 (10 seats left)', false],
+      ['Saturday, October 4, 2025 (7 seats left)', false],
+      ['Sunday, October 5, 2025 (1 seat left)', false],
+      ['Monday, October 6, 2025 (full)', true],
+    ])
+    expect(await page.getByLabel('Start date').inputValue()).toBe('')
+  })
+
+  it.each(['Asia/Tokyo', 'America/Los_Angeles', 'Europe/London'])(
+    'shows October 3 as October 3 in %s',
+    async (timezoneId) => {
+      const page = await site.open({ timezoneId })
+      await openForm(page)
+      const option = page.getByLabel('Start date').locator('option[value="2025-10-03"]')
+      expect(await option.textContent()).toBe('Friday, October 3, 2025 (10 seats left)')
+      expect(await page.locator('main dl').first().innerText()).toContain('Oct 3 ')
+    },
+  )
+
+  it('makes one request of a double click and Enter at once, and says Processing... meanwhile', async () => {
+    const page = await site.open()
+    site.api.on('POST /api/registrations', ({ body }) => ({
+      delayMs: 700,
+      json: { checkoutUrl: `${site.url}/card-page`, registrationId: body['id'] },
+    }))
+    await openForm(page)
+    await fillSignUp(page)
+    await page.getByLabel('Zip code').focus()
+    await page.evaluate(() => {
+      const form = document.querySelector('form')
+      const button = form?.querySelector<HTMLButtonElement>('button[type=submit]')
+      button?.click()
+      button?.click()
+      form?.requestSubmit()
+    })
+    await page.keyboard.press('Enter')
+    expect(await submitButton(page).innerText()).toBe('Processing...')
+    expect(await submitButton(page).isDisabled()).toBe(true)
+    await page.waitForURL('**/card-page')
+    expect(registrations()).toHaveLength(1)
+  })
+
+  it('names what is missing beside each field and goes to the first', async () => {
+    const page = await site.open()
+    await openForm(page)
+    await submitButton(page).click()
+    expect(await page.locator('[aria-invalid]').count()).toBe(9)
+    expect(await errorOf(page, 'Guardian name')).toBe('Guardian name is required.')
+    expect(await errorOf(page, 'Start date')).toBe('Choose a date.')
+    expect(await page.getByLabel('Guardian name').evaluate((field) => field === document.activeElement)).toBe(true)
+
+    await fillSignUp(page, { zipCode: '2139', children: [{ name: 'Ivo', age: '4' }] })
+    await submitButton(page).click()
+    expect(await errorOf(page, 'Zip code')).toBe('Zip code must be exactly five digits.')
+    expect(await errorOf(page, "Child's age")).toBe('A child must be at least 5 years old.')
+    expect(await page.getByLabel('Zip code').evaluate((field) => field === document.activeElement)).toBe(true)
+    expect(registrations()).toHaveLength(0)
+  })
+
+  it("puts the server's issues beside the fields they are about", async () => {
+    const page = await site.open()
+    site.api.on('POST /api/registrations', () =>
+      refusal('validation_failed', 'Please check the marked fields.', [
+        { path: 'siblings.0.childName', message: 'This name cannot be printed.' },
+        { path: 'email', message: 'This address takes no mail.' },
+      ]),
+    )
+    await openForm(page)
+    await fillSignUp(page, { children: [...sampleFamily.children, { name: 'Noa', age: '7' }] })
+    await submitButton(page).click()
+    expect(await closeAlert(page)).toBe('Please check the marked fields.')
+    expect(await errorOf(page, 'Email')).toBe('This address takes no mail.')
+    expect(await page.getByText('This name cannot be printed.').count()).toBe(1)
+    await eventually(() => page.getByLabel('Email').evaluate((field) => field === document.activeElement)).toBe(true)
+  })
+
+  it.each([
+    [
+      'the server says why',
+      refusal('class_full', 'This class is full. Please choose another date.'),
+      'This class is full. Please choose another date.',
+    ],
+    ['the server says nothing', { status: 500, json: {} }, 'Registration failed. Please try again.'],
+    [
+      'no checkout address comes',
+      { json: { registrationId: '019a0000-0000-7000-8000-00000000000b' } },
+      'Registration failed. Please try again.',
+    ],
+    ['the connection breaks', { lost: true }, 'Something went wrong. Please try again.'],
+    ['the answer is no JSON', { status: 502, html: '<h1>Bad gateway</h1>' }, 'Something went wrong. Please try again.'],
+  ])('alerts and returns to idle with everything kept when %s', async (_, answer, message) => {
+    const page = await site.open()
+    site.api.on('POST /api/registrations', () => answer)
+    await openForm(page)
+    await fillSignUp(page)
+    await submitButton(page).click()
+    expect(await closeAlert(page)).toBe(message)
+    expect(await submitButton(page).innerText()).toBe('Continue to payment')
+    expect(await submitButton(page).isEnabled()).toBe(true)
+    expect(await page.getByLabel('Zip code').inputValue()).toBe('02139')
+    expect(await page.getByLabel("Child's first name").inputValue()).toBe('Ivo')
+    expect(await page.getByLabel('Start date').inputValue()).toBe('2025-10-03')
+  })
+
+  it('sends the same id again after a lost answer, and another one once a field has changed', async () => {
+    const page = await site.open()
+    site.api.on('POST /api/registrations', () => ({ lost: true }))
+    await openForm(page)
+    await fillSignUp(page)
+    for (const city of ['Cambridge', 'Cambridge', 'Boston', 'Cambridge']) {
+      await page.getByLabel('City').fill(city)
+      await submitButton(page).click()
+      await closeAlert(page)
+    }
+    // The browser itself may repeat a request whose connection broke: what counts is which ids go with which content.
+    const idsOf = (city: string) =>
+      new Set(
+        registrations()
+          .filter(({ body }) => body['city'] === city)
+          .map(({ body }) => body['id']),
+      )
+    expect(registrations().length).toBeGreaterThanOrEqual(4)
+    expect(idsOf('Cambridge').size).toBe(1)
+    expect(idsOf('Boston').size).toBe(1)
+    expect(idsOf('Boston')).not.toEqual(idsOf('Cambridge'))
+  })
+
+  it('takes a new id once the old one is used up, and never pays twice for what is paid', async () => {
+    const page = await site.open()
+    const { api } = site
+    api.on('POST /api/registrations', ({ body }, nth) =>
+      nth === 1
+        ? refusal('id_reused', 'This id belongs to another registration.')
+        : { json: { checkoutUrl: `${site.url}/card-page`, registrationId: body['id'] } },
+    )
+    await openForm(page)
+    await fillSignUp(page)
+    await submitButton(page).click()
+    await page.waitForURL('**/card-page')
+    const [first, second] = registrations()
+    expect(second?.body).toEqual({ ...first?.body, id: expect.not.stringMatching(String(first?.body['id'])) })
+  })
+
+  it('keeps what was typed over a reload and on the way to another level', async () => {
+    const page = await site.open()
+    await openForm(page)
+    await fillSignUp(page, { children: [...sampleFamily.children, { name: 'Noa', age: '7' }] })
+    await page.reload()
+    await firstOpenDate(page)
+    expect(await page.getByLabel('Guardian name').inputValue()).toBe('Maren Holt')
+    expect(await page.getByLabel("Child's first name").nth(1).inputValue()).toBe('Noa')
+    expect(await page.getByLabel('Start date').inputValue()).toBe('2025-10-03')
+    await openForm(page, '/robokidspage2')
+    expect(await page.getByLabel('Email', { exact: true }).inputValue()).toBe('maren.holt@example.com')
+  })
+
+  it('works again when one comes back from the card page', async () => {
+    const page = await site.open()
+    await openForm(page)
+    await fillSignUp(page)
+    await submitButton(page).click()
+    await page.waitForURL('**/card-page')
+    await page.goBack({ waitUntil: 'commit' })
+    await eventually(() => submitButton(page).innerText()).toBe('Continue to payment')
+    expect(await page.getByLabel('Guardian name').inputValue()).toBe('Maren Holt')
+    expect(await page.getByLabel('Start date').inputValue()).toBe('2025-10-03')
+    await submitButton(page).click()
+    await page.waitForURL('**/card-page')
+    const [first, second] = registrations()
+    expect(second?.body).toEqual(first?.body)
+  })
+
+  it('works again when the browser shows the very same page again', async () => {
+    const page = await site.open()
+    site.api.on('POST /api/registrations', ({ body }) => ({
+      // An address that the browser does not leave the page for.
+      json: { checkoutUrl: `${site.url}/api/nothing-there`, registrationId: body['id'] },
+    }))
+    await page.route('**/api/nothing-there', (route) => route.fulfill({ status: 204 }))
+    await openForm(page)
+    await fillSignUp(page)
+    await submitButton(page).click()
+    await eventually(() => registrations().length).toBe(1)
+    expect(await submitButton(page).innerText()).toBe('Processing...')
+    await page.evaluate(() => window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
+    await eventually(() => submitButton(page).innerText()).toBe('Continue to payment')
+    expect(await submitButton(page).isEnabled()).toBe(true)
+  })
+
+  it('shows what siblings change of the total, while one joins free and otherwise', async () => {
+    const page = await site.open()
+    await openForm(page)
+    const total = () =>
+      page
+        .getByText(/^Total for/)
+        .locator('..')
+        .innerText()
+    expect(await total()).toMatch(/1 child\s+\$400\.00/)
+    await page.getByRole('button', { name: 'Add a sibling' }).click()
+    expect(await total()).toContain('$400.00')
+    expect(await total()).toContain('One sibling joins free: you save $400.00')
+    await page.getByRole('button', { name: 'Add a sibling' }).click()
+    expect(await total()).toContain('$800.00')
+    await page.getByRole('button', { name: 'Remove this sibling' }).first().click()
+    expect(await page.getByLabel("Child's first name").count()).toBe(2)
+
+    await openForm(page, '/robokidspage4')
+    expect(await total()).toMatch(/2 children\s+\$2,000\.00/)
+  })
+
+  it('welcomes a child outside the recommended ages', async () => {
+    const page = await site.open()
+    await openForm(page, '/robokidspage4')
+    await fillSignUp(page, { children: [{ name: 'Ivo', age: '8' }] })
+    expect(await page.getByText('We made this class for ages 11 to 16.').innerText()).toContain(
+      'Ivo is younger and welcome all the same',
+    )
+    await submitButton(page).click()
+    await page.waitForURL('**/card-page')
+  })
+
+  it('refuses more children than the date has seats', async () => {
+    const page = await site.open()
+    await openForm(page)
+    await fillSignUp(page, { startDate: '2025-10-05', children: [...sampleFamily.children, { name: 'Noa', age: '7' }] })
+    await submitButton(page).click()
+    expect(await errorOf(page, 'Start date')).toBe(
+      'This date has 1 seat left, and you are registering 2 children. Choose another one.',
+    )
+    expect(registrations()).toHaveLength(0)
+  })
+
+  it('does not stand in its own way on the last seat', async () => {
+    const page = await site.open()
+    await openForm(page)
+    await fillSignUp(page, { startDate: '2025-10-05' })
+    await submitButton(page).click()
+    await page.waitForURL('**/card-page')
+    for (const level of site.api.classes.levels) level.sessions[2]!.seatsLeft = 0
+    await openForm(page)
+    await submitButton(page).click()
+    await page.waitForURL('**/card-page')
+    expect(registrations()[1]?.body).toEqual(registrations()[0]?.body)
+  })
+
+  it('can be done with the keyboard alone', async () => {
+    const page = await site.open()
+    await openForm(page)
+    await page.getByLabel('Guardian name').focus()
+    const keys = page.keyboard
+    for (const text of [
+      'Maren Holt',
+      'maren.holt@example.com',
+      '14 Alder Way',
+      '',
+      'Cambridge',
+      'MA',
+      '02139',
+      'Ivo',
+      '9',
+    ]) {
+      await keys.type(text)
+      await keys.press('Tab')
+    }
+    // "Add a sibling" is next, then the dates.
+    await keys.press('Tab')
+    await keys.type('Friday')
+    await keys.press('Tab')
+    await keys.press('Enter')
+    await page.waitForURL('**/card-page')
+    expect(registrations()[0]?.body).toMatchObject({ guardianName: 'Maren Holt', startDate: '2025-10-03', childAge: 9 })
+  })
+
+  it.each(['blocked', 'full'] as const)('registers with storage that is %s', async (how) => {
+    const page = await site.open()
+    await breakStorage(page, how)
+    await openForm(page)
+    await fillSignUp(page)
+    await submitButton(page).click()
+    await page.waitForURL('**/card-page')
+    expect(registrations()).toHaveLength(1)
+  })
+
+  it('says that the dates could not be loaded, and loads them when asked again', async () => {
+    const page = await site.open()
+    let down = true
+    site.api.on('GET /api/classes', () =>
+      down ? refusal('rate_limited', 'Too many requests. Please try again in a minute.') : { json: site.api.classes },
+    )
+    await page.goto('/robokidspage1')
+    await page.getByText('We could not load the dates and the price.').waitFor()
+    down = false
+    await page.getByRole('button', { name: 'Try again' }).click()
+    expect(await firstOpenDate(page)).toBe('2025-10-03')
+  })
+
+  it.each([390, 768, 1440])('fits a window of %i px without sideways scroll', async (width) => {
+    const page = await site.open({ viewport: { width, height: 800 } })
+    await openForm(page)
+    await page.getByRole('button', { name: 'Add a sibling' }).click()
+    await submitButton(page).click()
+    expect(await sidewaysScroll(page)).toBe(0)
+    expect(await alertBox(page).count()).toBe(0)
+  })
+})
+
+describe('the slideshows', () => {
+  const shown = (page: Page, label: string) =>
+    page.getByRole('region', { name: label }).locator('figure[aria-hidden=false] figcaption').innerText()
+
+  it('change every 4 and every 5 seconds, and hold still when paused, pointed at or hidden', async () => {
+    const page = await site.open()
+    await page.clock.install()
+    await openForm(page)
+    const first = [await shown(page, 'What your child builds'), await shown(page, 'How a class goes')]
+    await page.clock.runFor(4_100)
+    expect(await shown(page, 'What your child builds')).not.toBe(first[0])
+    expect(await shown(page, 'How a class goes')).toBe(first[1])
+    await page.clock.runFor(1_000)
+    expect(await shown(page, 'How a class goes')).not.toBe(first[1])
+
+    await page.getByRole('button', { name: 'Pause How a class goes' }).click()
+    await page.mouse.move(0, 0)
+    await page.getByLabel('Guardian name').focus()
+    const paused = await shown(page, 'How a class goes')
+    await page.getByRole('region', { name: 'What your child builds' }).hover()
+    const pointedAt = await shown(page, 'What your child builds')
+    await page.clock.runFor(11_000)
+    expect(await shown(page, 'How a class goes')).toBe(paused)
+    expect(await shown(page, 'What your child builds')).toBe(pointedAt)
+    await page.getByRole('button', { name: 'Next picture of How a class goes' }).click()
+    expect(await shown(page, 'How a class goes')).not.toBe(paused)
+  })
+
+  it('do not move by themselves for those who asked for less motion', async () => {
+    const page = await site.open({ reducedMotion: 'reduce' })
+    await page.clock.install()
+    await openForm(page)
+    const first = await shown(page, 'What your child builds')
+    await page.clock.runFor(20_000)
+    expect(await shown(page, 'What your child builds')).toBe(first)
+  })
+})

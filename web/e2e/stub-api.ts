@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { ClassesView, RegistrationView } from '@robokids/contracts/bff'
+import { type ErrorCode, errorStatus } from '@robokids/contracts/errors'
+import { waiverPdf } from './waiver-pdf.ts'
+
+export interface Call {
+  method: string
+  path: string
+  body: Record<string, unknown>
+}
+
+export interface Answer {
+  status?: number
+  json?: unknown
+  /** Instead of `json`: an answer of this content type. */
+  html?: string
+  delayMs?: number
+  /** The server has done its part and the answer is lost on the way. */
+  lost?: boolean
+}
+
+type Handler = (call: Call, nth: number) => Answer | Promise<Answer>
+
+export function refusal(code: ErrorCode, message: string, issues?: { path: string; message: string }[]): Answer {
+  return { status: errorStatus[code], json: { code, message, requestId: 'stub', ...(issues ? { issues } : {}) } }
+}
+
+const levels = [
+  ['lvl1', 'basic', 'Level 1 Foundations', 6, 13, '6 weeks', 40000],
+  ['lvl2', 'intermediate', 'Level 2 Smart Robotics and Coding', 8, 14, '6 weeks', 50000],
+  ['lvl3', 'advanced', 'Level 3 Autonomous Mastery', 10, 15, '8 weeks', 75000],
+  ['lvlX', 'custom', 'Level X Custom Innovation Lab', 11, 16, '6 to 8 weeks', 100000],
+] as const
+
+/** The four dates of the first season, with few seats on the third and none on the last. */
+export function sampleClasses(): ClassesView {
+  return {
+    levels: levels.map(([levelId, classType, title, from, to, programLength, amount], level) => ({
+      levelId,
+      classType,
+      title,
+      description:
+        'Your child builds a robot from the first part on, live with a coach and a small group, and learns why it works.',
+      recommendedAges: { from, to },
+      programLength,
+      price: { amount, currency: 'usd' },
+      sessions: [10, 7, 1, 0].map((seatsLeft, index) => ({
+        classSessionId: `019a0000-0000-7000-8000-0000000000${level}${index}`,
+        date: `2025-10-0${3 + index}`,
+        startTime: '16:00',
+        durationMinutes: 75,
+        timeZone: 'America/Los_Angeles',
+        capacity: 10,
+        seatsLeft,
+      })),
+    })),
+    promotion: {
+      promotionId: '019a0000-0000-7000-8000-000000000001',
+      classTypes: ['basic', 'intermediate', 'advanced'],
+      lastDay: '2025-10-10',
+    },
+  }
+}
+
+/** The answers of the BFF, as a test sets them; without that, those of a day when all goes well. */
+export class StubApi {
+  readonly calls: Call[] = []
+  classes = sampleClasses()
+  readonly #views = new Map<string, RegistrationView>()
+  readonly #streams = new Map<string, Set<ServerResponse>>()
+  readonly #handlers = new Map<string, Handler>()
+  readonly #counts = new Map<string, number>()
+
+  /** Answers `POST /api/registrations` and the like; `:reference` stands for any. */
+  on(route: string, handler: Handler): void {
+    this.#handlers.set(route, handler)
+  }
+
+  /** What the registration is from now on: asked for, and told to whoever watches it. */
+  tell(view: RegistrationView): void {
+    this.#views.set(view.registrationId, view)
+    for (const stream of this.#streams.get(view.registrationId) ?? []) stream.write(stateEvent(view))
+  }
+
+  view(reference: string): RegistrationView | undefined {
+    return this.#views.get(reference)
+  }
+
+  callsOf(method: string, path: RegExp): Call[] {
+    return this.calls.filter((call) => call.method === method && path.test(call.path))
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = new URL(request.url ?? '/', 'http://site').pathname
+    const method = request.method ?? 'GET'
+    const body = await text(request)
+    const call: Call = { method, path, body: body === '' ? {} : JSON.parse(body) }
+    this.calls.push(call)
+    const route = `${method} ${path.replace(/^(\/api\/registrations\/)[^/]+/, '$1:reference')}`
+    const nth = (this.#counts.get(route) ?? 0) + 1
+    this.#counts.set(route, nth)
+    const handler = this.#handlers.get(route)
+    if (handler) return send(response, await handler(call, nth))
+    return this.#usual(route, call, response)
+  }
+
+  async #usual(route: string, { path, body }: Call, response: ServerResponse): Promise<void> {
+    const reference = path.split('/')[3] ?? ''
+    const view = this.#views.get(reference)
+    switch (route) {
+      case 'GET /card-page':
+        return send(response, { html: '<!doctype html><title>Card page</title><h1>Card page</h1>' })
+      case 'GET /waiver.pdf':
+        response.writeHead(200, {
+          'content-type': 'application/pdf',
+          'x-document-sha256': createHash('sha256').update(waiverPdf).digest('hex'),
+        })
+        response.end(waiverPdf)
+        return
+      case 'GET /api/classes':
+        return send(response, { json: this.classes })
+      case 'POST /api/registrations':
+        return send(response, {
+          json: { checkoutUrl: `http://${response.req.headers.host}/card-page`, registrationId: body['id'] },
+        })
+      case 'POST /api/registrations/:reference/checkout':
+        return send(response, {
+          json: { checkoutUrl: `http://${response.req.headers.host}/card-page`, registrationId: reference },
+        })
+      case 'GET /api/registrations/:reference':
+        return send(
+          response,
+          view ? { json: view } : refusal('registration_not_found', 'We know no registration with this reference.'),
+        )
+      case 'GET /api/registrations/:reference/events':
+        if (!view)
+          return send(response, refusal('registration_not_found', 'We know no registration with this reference.'))
+        response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
+        response.write(stateEvent(view))
+        this.#streams.set(reference, (this.#streams.get(reference) ?? new Set()).add(response))
+        return
+      case 'POST /api/waivers':
+        return send(response, {
+          json: {
+            waiverId: '019a0000-0000-7000-8000-00000000000a',
+            registrationId: body['registrationId'] ?? '019a0000-0000-7000-8000-00000000000b',
+            signedAt: '2025-09-20T18:00:00.000Z',
+          },
+        })
+      default:
+        return send(response, refusal('not_found', 'There is nothing at this address.'))
+    }
+  }
+}
+
+const stateEvent = (view: RegistrationView) => `event: state\ndata: ${JSON.stringify(view)}\n\n`
+
+async function send(response: ServerResponse, answer: Answer): Promise<void> {
+  if (answer.delayMs) await wait(answer.delayMs)
+  if (answer.lost) {
+    response.destroy()
+    return
+  }
+  const type = answer.html === undefined ? 'application/json' : 'text/html'
+  response.writeHead(answer.status ?? 200, { 'content-type': type, 'cache-control': 'no-store' })
+  response.end(answer.html ?? JSON.stringify(answer.json ?? {}))
+}

@@ -1,0 +1,27 @@
+/** One page that says what it is; readers rebuild its table of contents. */
+const content =
+  'BT /F1 20 Tf 72 720 Td (Participation waiver) Tj 0 -40 Td /F1 12 Tf (I sign for my child as parent or guardian.) Tj ET'
+
+const objects = [
+  '<< /Type /Catalog /Pages 2 0 R >>',
+  '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+  '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>',
+  `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
+  '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
+]
+
+function write(): Buffer {
+  let pdf = '%PDF-1.4\n'
+  const offsets = objects.map((object, index) => {
+    const offset = pdf.length
+    pdf += `${index + 1} 0 obj\n${object}\nendobj\n`
+    return offset
+  })
+  const start = pdf.length
+  const entries = offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('')
+  pdf += `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${entries}`
+  pdf += `trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${start}\n%%EOF\n`
+  return Buffer.from(pdf, 'latin1')
+}
+
+export const waiverPdf = write()

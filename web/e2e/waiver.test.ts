@@ -1,0 +1,212 @@
+import { createHash } from 'node:crypto'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { sampleView } from '../src/registration/sample-view.ts'
+import { eventually, useSite } from './fixture.ts'
+import { alertBox, breakStorage, closeAlert, heading, sidewaysScroll, textsSeen, watchTexts } from './pages.ts'
+import { refusal } from './stub-api.ts'
+import { waiverPdf } from './waiver-pdf.ts'
+
+const site = useSite()
+const reference = sampleView().registrationId
+const confirmed = sampleView({ status: 'confirmed' }, { status: 'paid', url: null })
+const record = {
+  registrationId: reference,
+  guardianName: 'Maren Holt',
+  email: 'maren.holt@example.com',
+  childName: 'Ivo',
+  childAge: 9,
+  addressLine1: '14 Alder Way',
+  addressLine2: '',
+  city: 'Cambridge',
+  state: 'MA',
+  zipCode: '02139',
+  startDate: '2025-10-03',
+  classType: 'basic',
+  timestamp: '2025-09-20T17:00:00.000Z',
+}
+
+const agree = (page: Page) => page.getByLabel('I have read the waiver and agree to it.')
+const submit = (page: Page) => page.getByRole('button', { name: /^(I Agree & Complete Registration|Sending\.\.\.)$/ })
+const waivers = () => site.api.callsOf('POST', /^\/api\/waivers$/)
+const saved = (page: Page) =>
+  page.evaluate(() => [sessionStorage.getItem('roboKidsWaiverSession'), localStorage.getItem('roboKidsRegistration')])
+
+/** A tab whose session holds this text, at a waiver page. */
+async function openWaiver(stored: string, path = '/robokids/waiver') {
+  const page = await site.open()
+  await page.goto('/')
+  await page.evaluate((text) => {
+    sessionStorage.setItem('roboKidsWaiverSession', text)
+    localStorage.setItem('roboKidsRegistration', text)
+  }, stored)
+  await page.goto(path)
+  return page
+}
+
+describe('the waiver page', () => {
+  it.each(['/robokids/waiver', '/waiver'])('shows the document and takes the signature at %s', async (path) => {
+    site.api.on('POST /api/waivers', () => ({
+      delayMs: 400,
+      json: { waiverId: reference, registrationId: reference, signedAt: '2025-09-20T18:00:00.000Z' },
+    }))
+    const page = await openWaiver(JSON.stringify(record), path)
+    expect(await page.locator('object').getAttribute('data')).toMatch(/^\/waiver\.pdf/)
+    expect(await page.getByRole('link', { name: 'Download the waiver (PDF)' }).getAttribute('href')).toBe('/waiver.pdf')
+    expect(await submit(page).isDisabled()).toBe(true)
+    await agree(page).check()
+    await submit(page).click()
+    await eventually(() => submit(page).innerText()).toBe('Sending...')
+    expect(await submit(page).isDisabled()).toBe(true)
+    await page.getByRole('heading', { name: 'Waiver submitted successfully!' }).waitFor()
+    await page.getByText('A confirmation email will arrive shortly').waitFor()
+    const { siblings: _, ...sent } = { siblings: [], ...record }
+    expect(waivers().map(({ body }) => body)).toEqual([
+      { ...sent, documentSha256: createHash('sha256').update(waiverPdf).digest('hex') },
+    ])
+    expect(await saved(page)).toEqual([null, null])
+    await page.getByRole('link', { name: 'Back to the homepage' }).click()
+    await page.waitForURL(`${site.url}/`)
+  })
+
+  it('reads the variant with selectedDate and a nested address', async () => {
+    const { startDate, addressLine1, addressLine2, city, state, zipCode, childAge: _, timestamp: __, ...rest } = record
+    const address = { line1: addressLine1, line2: addressLine2, city, state, zip: zipCode }
+    const page = await openWaiver(JSON.stringify({ ...rest, selectedDate: startDate, address }))
+    await agree(page).check()
+    await submit(page).click()
+    await page.getByRole('heading', { name: 'Waiver submitted successfully!' }).waitFor()
+    expect(waivers()[0]?.body).toMatchObject({
+      startDate,
+      addressLine1,
+      zipCode,
+      childAge: '',
+      timestamp: expect.any(Number),
+    })
+  })
+
+  it.each([
+    ['the registration is missing', '', 'Registration info missing. Please return to the form.'],
+    ['the registration cannot be read', '{"guardianName":', 'There was a problem loading your registration.'],
+    ['the registration is no record', '[1]', 'There was a problem loading your registration.'],
+  ])('alerts and goes to the form when %s', async (_, stored, message) => {
+    const page = await openWaiver(stored)
+    expect(await closeAlert(page)).toBe(message)
+    await page.waitForURL('**/robokids')
+  })
+
+  it.each(['email', 'guardianName', 'classType'])('alerts when %s is missing', async (name) => {
+    const page = await openWaiver(JSON.stringify({ ...record, [name]: '' }))
+    await agree(page).check()
+    await submit(page).click()
+    expect(await closeAlert(page)).toBe('Missing required info. Please return to the form.')
+    expect(waivers()).toHaveLength(0)
+    await page.getByRole('link', { name: 'Return to the form' }).click()
+    await page.waitForURL('**/robokids')
+  })
+
+  it('can be sent again after the answer was lost', async () => {
+    let up = false
+    site.api.on('POST /api/waivers', () =>
+      up
+        ? { json: { waiverId: reference, registrationId: reference, signedAt: '2025-09-20T18:00:00.000Z' } }
+        : { lost: true },
+    )
+    const page = await openWaiver(JSON.stringify(record))
+    await agree(page).check()
+    await submit(page).click()
+    expect(await closeAlert(page)).toBe('There was a problem submitting the waiver. Please try again.')
+    expect(await saved(page)).not.toContain(null)
+    up = true
+    await submit(page).click()
+    await page.getByRole('heading', { name: 'Waiver submitted successfully!' }).waitFor()
+    const bodies = waivers().map(({ body }) => JSON.stringify(body))
+    expect(new Set(bodies).size).toBe(1)
+    expect(await saved(page)).toEqual([null, null])
+  })
+
+  it("shows the server's words when the registration is not paid", async () => {
+    site.api.on('POST /api/waivers', () => refusal('registration_not_paid', 'This registration is not paid yet.'))
+    const page = await openWaiver(JSON.stringify(record))
+    await agree(page).check()
+    await submit(page).click()
+    expect(await closeAlert(page)).toBe('There was a problem submitting the waiver. Please try again.')
+    await page.getByText('This registration is not paid yet.').waitFor()
+    expect(await saved(page)).not.toContain(null)
+  })
+
+  it('falls back to "Server error" where the server says nothing', async () => {
+    site.api.on('POST /api/waivers', () => ({ status: 500, json: {} }))
+    const page = await openWaiver(JSON.stringify(record))
+    await agree(page).check()
+    await submit(page).click()
+    await closeAlert(page)
+    await page.getByText('Server error').waitFor()
+  })
+
+  it('shows a waiver that was signed before as done', async () => {
+    site.api.on('POST /api/waivers', () => refusal('waiver_already_signed', 'This waiver is signed already.'))
+    const page = await openWaiver(JSON.stringify(record))
+    await agree(page).check()
+    await submit(page).click()
+    await page.getByRole('heading', { name: 'This waiver is signed already' }).waitFor()
+    expect(await saved(page)).toEqual([null, null])
+  })
+
+  it('asks to read again when the document has changed meanwhile', async () => {
+    site.api.on('POST /api/waivers', () =>
+      refusal('waiver_document_changed', 'The waiver has changed. Please read it again.'),
+    )
+    const page = await openWaiver(JSON.stringify(record))
+    await agree(page).check()
+    await submit(page).click()
+    await closeAlert(page)
+    await page.getByText('The waiver has changed. Please read it again.').waitFor()
+    expect(await agree(page).isChecked()).toBe(false)
+    expect(await submit(page).isDisabled()).toBe(true)
+  })
+
+  it('signs nothing when the document cannot be had', async () => {
+    site.api.on('GET /waiver.pdf', () => refusal('upstream_unavailable', 'Please try again in a moment.'))
+    const page = await openWaiver(JSON.stringify(record))
+    await agree(page).check()
+    await submit(page).click()
+    expect(await closeAlert(page)).toBe('There was a problem submitting the waiver. Please try again.')
+    expect(waivers()).toHaveLength(0)
+  })
+
+  it.each(['blocked', 'full'] as const)('is loaded by its reference with storage that is %s', async (how) => {
+    site.api.tell(confirmed)
+    const page = await site.open({ viewport: { width: 390, height: 800 } })
+    await breakStorage(page, how)
+    await page.goto(`/waiver?reference=${reference}`)
+    await agree(page).check()
+    expect(await sidewaysScroll(page)).toBe(0)
+    await submit(page).click()
+    await page.getByRole('heading', { name: 'Waiver submitted successfully!' }).waitFor()
+    expect(waivers()[0]?.body).toMatchObject({ registrationId: reference, childAge: 9, zipCode: '02139' })
+    await page.getByRole('link', { name: 'See your receipt' }).click()
+    await eventually(() => heading(page).innerText()).toBe('Receipt')
+  })
+
+  it('shows nothing but a loading state until the registration is known', async () => {
+    site.api.on('GET /api/registrations/:reference', () => ({ delayMs: 2_000, json: confirmed }))
+    const page = await site.open()
+    await watchTexts(page)
+    await page.goto(`/waiver?reference=${reference}`)
+    await page.getByText('Loading your registration...').waitFor()
+    await agree(page).waitFor()
+    expect(await alertBox(page).count()).toBe(0)
+    expect(await textsSeen(page)).not.toMatch(/missing|not found|problem|No user data/)
+  })
+
+  it('is done already for one who comes back after signing', async () => {
+    site.api.tell(
+      sampleView({ status: 'waiver_signed', waiverSignedAt: '2025-09-20T18:00:00.000Z' }, { status: 'paid' }),
+    )
+    const page = await site.open()
+    await page.goto(`/waiver?reference=${reference}`)
+    await page.getByRole('heading', { name: 'This waiver is signed already' }).waitFor()
+    expect(await submit(page).count()).toBe(0)
+  })
+})
