@@ -7,6 +7,7 @@ import {
 } from '@robokids/contracts/enrollment'
 import type { EventDefinition } from '@robokids/contracts/event'
 import { emailKey } from '@robokids/contracts/fields'
+import { runPrepared } from '@robokids/runtime/db'
 import { DomainError, sqlState } from '@robokids/runtime/errors'
 import { newEvent } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
@@ -75,7 +76,9 @@ export async function holdSeats(request: RegistrationRequest, context: Context<C
   // Without the session's facts: the statement adds them.
   const event = newEvent(registrationHeld as EventDefinition, request.id, { ...requested, heldUntil })
 
-  const rows = await context.db.$client<SessionFacts[]>`
+  const rows = await runPrepared(
+    context.db,
+    (prepared) => prepared<SessionFacts[]>`
       with session as (
         update class_sessions set held = held + ${seats}
         where class_type = ${request.classType} and date = ${request.startDate}
@@ -109,7 +112,8 @@ export async function holdSeats(request: RegistrationRequest, context: Context<C
       )
       select id as "classSessionId", level_title as "levelTitle", start_time as "startTime",
         duration_minutes as "durationMinutes", time_zone as "timeZone"
-      from fact`.catch((error: unknown) => {
+      from fact`,
+  ).catch((error: unknown) => {
     // The same request at the same time: the other one was first.
     if (sqlState(error) === uniqueViolation) return []
     throw error

@@ -1,0 +1,32 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+
+/** Runs enrollment in a process of its own, as it is deployed. Resolves once it answers requests. */
+export async function spawnEnrollment(env: Record<string, string>): Promise<{ url: string; stop(): Promise<void> }> {
+  const child = spawn(process.execPath, [main], {
+    env: { ...process.env, APP_ENV: 'local', PORT: '0', LOG_LEVEL: 'info', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const exited = once(child, 'exit')
+  const ready = Promise.withResolvers<number>()
+  let said = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    said += chunk.toString()
+  })
+  void exited.then(() => ready.reject(new Error(`enrollment ended before it was ready: ${said}`)))
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const { msg, port } = JSON.parse(line) as { msg?: string; port?: number }
+    if (msg === 'ready' && port !== undefined) ready.resolve(port)
+  })
+  return {
+    url: `http://127.0.0.1:${await ready.promise}`,
+    async stop() {
+      child.kill('SIGTERM')
+      await exited
+    },
+  }
+}

@@ -1,0 +1,547 @@
+import { randomUUID, randomUUIDv7 } from 'node:crypto'
+import {
+  registrationExpired,
+  registrationHeld,
+  registrationPageSchema,
+  type Registration,
+} from '@robokids/contracts/enrollment'
+import { outbox } from '@robokids/runtime/outbox'
+import { eventually } from '@robokids/test/bed'
+import { eq, isNull, sql } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { enrollment } from '../src/app.ts'
+import { classSessions, registrations } from '../src/schema.ts'
+import { spawnEnrollment } from './processes.ts'
+import { adminHeaders, codeOf, openSchool, pathsOf, requestFor, type School } from './school.ts'
+
+let school: School
+beforeAll(async () => {
+  school = await openSchool()
+})
+afterEach(() => school.resetClock())
+afterAll(() => school.bed.stop())
+
+describe('POST /registrations', () => {
+  it('holds a seat for 36 minutes and says so', async () => {
+    const session = await school.session()
+    const request = requestFor(session)
+    const answer = await school.register(request)
+    expect(answer.status).toBe(200)
+    const registration = answer.body as Registration
+    expect(registration).toEqual({
+      registrationId: request.id,
+      guardianName: 'Maren Holt',
+      email: 'maren.holt@example.com',
+      children: [{ childName: 'Ivo', childAge: 9 }],
+      address: { addressLine1: '14 Alder Way', addressLine2: '', city: 'San Mateo', state: 'CA', zipCode: '94401' },
+      classSessionId: session.id,
+      classType: 'basic',
+      levelTitle: 'Level 1 Foundations',
+      startDate: session.date,
+      startTime: '16:00',
+      durationMinutes: 75,
+      timeZone: 'America/Los_Angeles',
+      status: 'held',
+      heldUntil: expect.any(String),
+      rejectionReason: null,
+      payment: null,
+      waiver: null,
+      kit: null,
+      createdAt: expect.any(String),
+      updatedAt: registration.createdAt,
+    })
+    const minutes = Temporal.Instant.from(registration.createdAt)
+      .until(registration.heldUntil ?? '')
+      .total('minutes')
+    expect(minutes).toBe(36)
+    expect(await school.read(registration.registrationId)).toEqual(registration)
+
+    const event = await school.bus.seen(registrationHeld, (data) => data.registrationId === request.id)
+    expect(registrationHeld.schema.parse(event).data).toMatchObject({
+      registrationId: request.id,
+      levelTitle: 'Level 1 Foundations',
+      classSessionId: session.id,
+      startTime: '16:00',
+      durationMinutes: 75,
+      timeZone: 'America/Los_Angeles',
+      heldUntil: registration.heldUntil,
+    })
+  })
+
+  it('answers 409 class_full when the last seat is taken', async () => {
+    const session = await school.session({ capacity: 1 })
+    await school.hold(session)
+    const request = requestFor(session)
+    const answer = await school.register(request)
+    expect(answer.status).toBe(409)
+    expect(answer.body).toMatchObject({
+      code: 'class_full',
+      message: 'This class is full. Please choose another date.',
+    })
+    expect((await school.call('GET', `/registrations/${request.id}`)).status).toBe(404)
+    expect(await school.told(registrationHeld, request.id)).toEqual([])
+  })
+
+  it('holds seats for all siblings or for none', async () => {
+    const session = await school.session()
+    for (let index = 0; index < 9; index += 1) await school.enrol(session)
+    const both = requestFor(session, { siblings: [{ childName: 'Noa', childAge: 7 }] })
+    expect(codeOf(await school.register(both))).toBe('class_full')
+    expect(await school.seatsLeft(session)).toBe(1)
+    expect((await school.call('GET', `/registrations/${both.id}`)).status).toBe(404)
+    await school.hold(session)
+    expect(await school.seatsLeft(session)).toBe(0)
+  })
+
+  it('takes a seat for each of ten children', async () => {
+    const session = await school.session()
+    const siblings = Array.from({ length: 9 }, (_, index) => ({ childName: `Child ${index}`, childAge: 7 }))
+    const registration = await school.hold(session, { siblings })
+    expect(registration.children).toEqual([{ childName: 'Ivo', childAge: 9 }, ...siblings])
+    expect(await school.counts(session.id)).toMatchObject({ held: 10, sold: 0 })
+  })
+
+  it.each([10, 999])('refuses one child with %s siblings', async (count) => {
+    const session = await school.session()
+    const siblings = Array.from({ length: count }, () => ({ childName: 'Noa', childAge: 7 }))
+    const answer = await school.register(requestFor(session, { siblings }))
+    expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed'])
+    expect(pathsOf(answer)).toContain('siblings')
+    expect(await school.seatsLeft(session)).toBe(10)
+  })
+
+  it('answers the same request again as before, and holds once', async () => {
+    const session = await school.session()
+    const request = requestFor(session)
+    const first = await school.register(request)
+    const again = await school.register({ ...request, guardianName: ' Maren Holt ', siblings: [] })
+    expect(again).toMatchObject({ status: 200, body: first.body })
+    expect(await school.counts(session.id)).toMatchObject({ held: 1 })
+    expect(await school.told(registrationHeld, request.id)).toHaveLength(1)
+  })
+
+  it('holds once for the same request sent ten times at once', async () => {
+    const session = await school.session()
+    const request = requestFor(session)
+    const answers = await Promise.all(Array.from({ length: 10 }, () => school.register(request)))
+    for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: answers[0]?.body })
+    expect(await school.counts(session.id)).toMatchObject({ held: 1 })
+    expect(await school.told(registrationHeld, request.id)).toHaveLength(1)
+  })
+
+  it('answers the same request again also when the class is full or has begun', async () => {
+    const session = await school.session({ capacity: 1 })
+    const request = requestFor(session)
+    await school.register(request)
+    expect((await school.register(request)).body).toMatchObject({ status: 'held' })
+    await school.pay(request.id)
+    school.service.context.clock.set(session.startsAt.add({ hours: 1 }))
+    expect((await school.register(request)).body).toMatchObject({ status: 'confirmed' })
+  })
+
+  it('answers the same request again with what became of it since', async () => {
+    const session = await school.session()
+    const request = requestFor(session)
+    await school.register(request)
+    await school.call('POST', `/registrations/${request.id}/expire`, {}, adminHeaders)
+    expect(await school.register(request)).toMatchObject({ status: 200, body: { status: 'expired', heldUntil: null } })
+    expect(await school.counts(session.id)).toMatchObject({ held: 0 })
+  })
+
+  it('answers 409 id_reused for the same id with other content', async () => {
+    const session = await school.session()
+    const other = await school.session()
+    const request = requestFor(session)
+    await school.register(request)
+    for (const difference of [
+      { childName: 'Noa' },
+      { startDate: other.date },
+      { siblings: [{ childName: 'Noa', childAge: 7 }] },
+    ]) {
+      const answer = await school.register({ ...request, ...difference })
+      expect([answer.status, codeOf(answer)]).toEqual([409, 'id_reused'])
+    }
+    expect(await school.counts(session.id)).toMatchObject({ held: 1 })
+    expect(await school.counts(other.id)).toMatchObject({ held: 0 })
+  })
+
+  it('answers 400 class_not_offered for a date without a class, with the field', async () => {
+    for (const startDate of ['2025-10-03', '2029-07-04']) {
+      const answer = await school.register({ ...requestFor(await school.session()), startDate })
+      expect([answer.status, codeOf(answer), pathsOf(answer)]).toEqual([400, 'class_not_offered', ['startDate']])
+    }
+  })
+
+  it.each([
+    ['no name', { guardianName: undefined }, 'guardianName'],
+    ['a blank name', { guardianName: '   ' }, 'guardianName'],
+    ['a name of 101 characters', { guardianName: 'a'.repeat(101) }, 'guardianName'],
+    ['a name that is a number', { guardianName: 7 }, 'guardianName'],
+    ['a name with NUL', { guardianName: 'Ma\u0000ren' }, 'guardianName'],
+    ['a name with a line break', { childName: 'Ivo\r\nBcc: spy@example.net' }, 'childName'],
+    ['half a character', { childName: 'Ivo \ud83e' }, 'childName'],
+    ['159 characters', { childName: 'a'.repeat(99) + '\u{1f916}'.repeat(60) }, 'childName'],
+    ['an override of the reading direction', { childName: '\u202eovI' }, 'childName'],
+    ['an empty list for a name', { childName: [] }, 'childName'],
+    ['no email', { email: '' }, 'email'],
+    ['an email without a host', { email: 'maren' }, 'email'],
+    ['an email with a line break', { email: 'maren@example.com\r\nRCPT TO:<spy@example.net>' }, 'email'],
+    ['age 4', { childAge: 4 }, 'childAge'],
+    ['age as text', { childAge: '9' }, 'childAge'],
+    ['age and a half', { childAge: 9.5 }, 'childAge'],
+    ['a huge age', { childAge: 1e308 }, 'childAge'],
+    ['a zip as a number', { zipCode: 2139 }, 'zipCode'],
+    ['a zip of 4 digits', { zipCode: '2139' }, 'zipCode'],
+    ['a zip of 9 digits', { zipCode: '94401-1234' }, 'zipCode'],
+    ['a zip of wide digits', { zipCode: '９４４０１' }, 'zipCode'],
+    ['an unknown class', { classType: 'expert' }, 'classType'],
+    ['the members’ class', { classType: 'membership' }, 'classType'],
+    ['a date that there is not', { startDate: '2027-02-30' }, 'startDate'],
+    ['a date with a time', { startDate: '2030-01-01T00:00:00Z' }, 'startDate'],
+    ['no date', { startDate: '' }, 'startDate'],
+    ['an id that is no UUIDv7', { id: randomUUID() }, 'id'],
+    ['no id', { id: undefined }, 'id'],
+    ['siblings that are no list', { siblings: 'Noa' }, 'siblings'],
+    ['a sibling of 4', { siblings: [{ childName: 'Noa', childAge: 4 }] }, 'siblings.0.childAge'],
+    ['no address', { addressLine1: undefined }, 'addressLine1'],
+    ['a city of 101 characters', { city: 'a'.repeat(101) }, 'city'],
+  ])('answers 400 for %s', async (_, difference, path) => {
+    const session = await school.session()
+    const answer = await school.call('POST', '/registrations', { ...requestFor(session), ...difference })
+    expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed'])
+    expect(pathsOf(answer)).toContain(path)
+    expect(await school.counts(session.id)).toMatchObject({ held: 0 })
+  })
+
+  it.each([
+    ['nothing', '', 'application/json', 400, 'malformed_body'],
+    ['half an object', '{"id":', 'application/json', 400, 'malformed_body'],
+    ['a list', '[]', 'application/json', 400, 'validation_failed'],
+    ['null', 'null', 'application/json', 400, 'validation_failed'],
+    [
+      'a megabyte',
+      JSON.stringify({ guardianName: 'a'.repeat(1_000_000) }),
+      'application/json',
+      413,
+      'payload_too_large',
+    ],
+    ['a form', 'a=b', 'application/x-www-form-urlencoded', 415, 'unsupported_media_type'],
+  ])('answers a 4xx for %s', async (_, body, type, status, code) => {
+    const answer = await school.call('POST', '/registrations', body, { 'content-type': type })
+    expect([answer.status, codeOf(answer)]).toEqual([status, code])
+  })
+
+  it('keeps unusual names and addresses as they were typed', async () => {
+    const names = [
+      'Zoë Ångström-Łukasiewicz',
+      'Nguyễn Thị Ánh',
+      '张伟',
+      'محمد',
+      'עדי לוי',
+      '한글 이름',
+      "D'Arcy & Jo <3",
+      'Ivo 🤖',
+      '👩‍👩‍👧‍👦',
+      '=1+1',
+      `"quoted" \\ 'name'; drop table registrations;--`,
+      '{"a":1}',
+      'true',
+      '１２３',
+      'a'.repeat(100),
+      '🤖'.repeat(100),
+    ]
+    for (const name of names) {
+      const session = await school.session()
+      const typed = {
+        guardianName: name,
+        childName: name,
+        siblings: [{ childName: `${name}`, childAge: 999 }],
+        email: 'maren+robo.kids@example.com',
+        addressLine1: name,
+        addressLine2: name,
+        city: name,
+        state: name,
+        zipCode: '02139',
+      }
+      const { registrationId } = await school.hold(session, typed)
+      const expected = {
+        guardianName: name,
+        email: typed.email,
+        children: [
+          { childName: name, childAge: 9 },
+          { childName: name, childAge: 999 },
+        ],
+        address: { addressLine1: name, addressLine2: name, city: name, state: name, zipCode: '02139' },
+      }
+      expect(await school.read(registrationId)).toMatchObject(expected)
+      expect(await school.told(registrationHeld, registrationId)).toMatchObject([expected])
+    }
+  })
+
+  it('trims what surrounds a field', async () => {
+    const session = await school.session()
+    const registration = await school.hold(session, {
+      guardianName: '  Maren Holt ',
+      zipCode: '94401 ',
+      email: ' maren.holt@example.com ',
+    })
+    expect(registration).toMatchObject({
+      guardianName: 'Maren Holt',
+      email: 'maren.holt@example.com',
+      address: { zipCode: '94401' },
+    })
+  })
+
+  it(
+    'sells exactly the last ten seats to two hundred parents who ask two processes at once',
+    { timeout: 180_000 },
+    async () => {
+      const session = await school.session()
+      const env = { DATABASE_URL: school.service.databaseUrl, NATS_URL: school.bed.nats.url }
+      const processes = await Promise.all([spawnEnrollment(env), spawnEnrollment(env)])
+      try {
+        const answers = await Promise.all(
+          Array.from({ length: 200 }, (_, index) => {
+            const request = requestFor(session, { email: `parent-${index}@example.com` })
+            return school.register(request, processes[index % 2]?.url)
+          }),
+        )
+        const held = answers.filter((answer) => answer.status === 200)
+        expect(held).toHaveLength(10)
+        for (const { body } of held) expect(body).toMatchObject({ status: 'held' })
+        const refused = answers.filter((answer) => answer.status === 409 && codeOf(answer) === 'class_full')
+        expect(refused).toHaveLength(190)
+        expect(await school.counts(session.id)).toMatchObject({ held: 10, sold: 0 })
+        expect(await school.db.$count(registrations, eq(registrations.classSessionId, session.id))).toBe(10)
+        for (const { body } of held) {
+          const { registrationId } = body as Registration
+          await school.bus.seen(registrationHeld, (data) => data.registrationId === registrationId)
+        }
+        expect(school.bus.all(registrationHeld, (data) => data.classSessionId === session.id)).toHaveLength(10)
+      } finally {
+        await Promise.all(processes.map((process) => process.stop()))
+      }
+    },
+  )
+
+  it('publishes each hold once, also one that commits after later ones', async () => {
+    const slow = await school.session()
+    const busy = await school.session({ capacity: 50 })
+    const late = requestFor(slow)
+    let pending: Promise<unknown> | undefined
+    await school.db.transaction(async (tx) => {
+      await tx.execute(sql`select 1 from ${classSessions} where id = ${slow.id} for update`)
+      pending = school.register(late)
+      await Promise.all(Array.from({ length: 50 }, () => school.hold(busy)))
+      await eventually(() => school.bus.all(registrationHeld, (data) => data.classSessionId === busy.id).length === 50)
+    })
+    expect(await pending).toMatchObject({ status: 200 })
+    await school.bus.seen(registrationHeld, (data) => data.registrationId === late.id)
+    await eventually(async () => (await school.db.$count(outbox, isNull(outbox.publishedAt))) === 0)
+    expect(school.bus.all(registrationHeld, (data) => data.classSessionId === busy.id)).toHaveLength(50)
+    expect(school.bus.all(registrationHeld, (data) => data.registrationId === late.id)).toHaveLength(1)
+  })
+})
+
+describe('a hold that runs out', () => {
+  it('expires, frees its seats once and is told once, and stays on record', async () => {
+    const session = await school.session()
+    const email = `ada.lind-${randomUUIDv7()}@example.com`
+    const { registrationId } = await school.hold(session, { email, siblings: [{ childName: 'Noa', childAge: 7 }] })
+    const attemptId = await school.checkoutCreated(registrationId)
+    school.service.context.clock.advance({ minutes: 35, seconds: 50 })
+    school.service.nudge()
+    expect((await school.read(registrationId)).status).toBe('held')
+    school.service.context.clock.advance({ seconds: 11 })
+    school.service.nudge()
+    const expired = await school.untilStatus(registrationId, 'expired')
+    expect(expired.heldUntil).toBeNull()
+    school.service.nudge()
+    await school.checkoutExpired(registrationId, attemptId)
+    expect(await school.counts(session.id)).toMatchObject({ held: 0, sold: 0 })
+    expect(await school.told(registrationExpired, registrationId)).toHaveLength(1)
+    await school.bus.seen(registrationExpired, (data) => data.registrationId === registrationId)
+
+    const { body } = await school.call(
+      'GET',
+      `/registrations?email=${encodeURIComponent(email.toUpperCase())}`,
+      undefined,
+      adminHeaders,
+    )
+    expect(registrationPageSchema.parse(body).registrations).toEqual([expired])
+  })
+
+  it('frees the seats of many sessions in one run, in two processes at once', async () => {
+    const second = await school.bed.start(enrollment, { DATABASE_URL: school.service.databaseUrl })
+    const sessions = await Promise.all(Array.from({ length: 5 }, () => school.session({ capacity: 60 })))
+    const held = await Promise.all(
+      sessions.flatMap((session) => Array.from({ length: 30 }, () => school.hold(session))),
+    )
+    school.service.context.clock.advance({ minutes: 40 })
+    second.context.clock.advance({ minutes: 40 })
+    school.service.nudge()
+    second.nudge()
+    for (const { registrationId } of held) await school.untilStatus(registrationId, 'expired')
+    for (const session of sessions) expect(await school.counts(session.id)).toMatchObject({ held: 0, sold: 0 })
+    for (const { registrationId } of held)
+      expect(await school.told(registrationExpired, registrationId)).toHaveLength(1)
+    await second.stop()
+  })
+})
+
+describe('POST /registrations/:id/expire', () => {
+  it('needs the admin secret', async () => {
+    const { registrationId } = await school.hold(await school.session())
+    for (const headers of [{}, { 'x-admin-secret': 'wrong-secret' }]) {
+      const answer = await school.call('POST', `/registrations/${registrationId}/expire`, {}, headers)
+      expect([answer.status, codeOf(answer)]).toEqual([401, 'admin_secret_invalid'])
+    }
+    expect((await school.read(registrationId)).status).toBe('held')
+  })
+
+  it('ends a hold now, once', async () => {
+    const session = await school.session()
+    const { registrationId } = await school.hold(session)
+    for (let time = 0; time < 2; time += 1) {
+      const answer = await school.call('POST', `/registrations/${registrationId}/expire`, {}, adminHeaders)
+      expect(answer).toMatchObject({ status: 200, body: { status: 'expired' } })
+    }
+    expect(await school.told(registrationExpired, registrationId)).toHaveLength(1)
+    expect(await school.counts(session.id)).toMatchObject({ held: 0 })
+  })
+
+  it('leaves a paid registration as it is', async () => {
+    const session = await school.session()
+    const { registrationId } = await school.enrol(session)
+    const answer = await school.call('POST', `/registrations/${registrationId}/expire`, {}, adminHeaders)
+    expect(answer).toMatchObject({ status: 200, body: { status: 'confirmed' } })
+    expect(await school.counts(session.id)).toMatchObject({ held: 0, sold: 1 })
+  })
+
+  it('answers 404 for one there is not', async () => {
+    const answer = await school.call('POST', `/registrations/${randomUUIDv7()}/expire`, {}, adminHeaders)
+    expect([answer.status, codeOf(answer)]).toEqual([404, 'registration_not_found'])
+  })
+})
+
+describe('POST /registrations/:id/hold', () => {
+  const hold = (id: string) => school.call('POST', `/registrations/${id}/hold`)
+  const expire = (id: string) => school.call('POST', `/registrations/${id}/expire`, {}, adminHeaders)
+
+  it('takes the seats of an expired registration again', async () => {
+    const session = await school.session()
+    const { registrationId } = await school.hold(session, { siblings: [{ childName: 'Noa', childAge: 7 }] })
+    await expire(registrationId)
+    const answer = await hold(registrationId)
+    expect(answer).toMatchObject({ status: 200, body: { status: 'held' } })
+    const { heldUntil } = answer.body as Registration
+    expect(
+      Temporal.Now.instant()
+        .until(heldUntil ?? '')
+        .total('minutes'),
+    ).toBeGreaterThan(35)
+    expect(await school.counts(session.id)).toMatchObject({ held: 2, sold: 0 })
+    expect(await school.told(registrationHeld, registrationId)).toHaveLength(2)
+  })
+
+  it('prolongs a hold that still stands, without another seat', async () => {
+    const session = await school.session()
+    const { registrationId, heldUntil } = await school.hold(session)
+    school.service.context.clock.advance({ minutes: 20 })
+    const answer = await hold(registrationId)
+    const prolonged = (answer.body as Registration).heldUntil
+    expect(
+      Temporal.Instant.from(heldUntil ?? '')
+        .until(prolonged ?? '')
+        .total('minutes'),
+    ).toBeGreaterThan(19)
+    expect(await school.counts(session.id)).toMatchObject({ held: 1 })
+    expect(await school.told(registrationHeld, registrationId)).toHaveLength(1)
+  })
+
+  it('answers 409 class_full when others have the seats now', async () => {
+    const session = await school.session({ capacity: 2 })
+    const { registrationId } = await school.hold(session, { siblings: [{ childName: 'Noa', childAge: 7 }] })
+    await expire(registrationId)
+    await school.hold(session)
+    const answer = await hold(registrationId)
+    expect(answer).toMatchObject({
+      status: 409,
+      body: { code: 'class_full', message: 'This class is full. Please choose another date.' },
+    })
+    expect((await school.read(registrationId)).status).toBe('expired')
+    expect(await school.counts(session.id)).toMatchObject({ held: 1 })
+  })
+
+  it('takes them once for five who ask at once', async () => {
+    const session = await school.session()
+    const { registrationId } = await school.hold(session)
+    await expire(registrationId)
+    const answers = await Promise.all(Array.from({ length: 5 }, () => hold(registrationId)))
+    for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: { status: 'held' } })
+    expect(await school.counts(session.id)).toMatchObject({ held: 1 })
+  })
+
+  it('answers 409 registration_closed for one that is paid', async () => {
+    const { registrationId } = await school.enrol(await school.session())
+    const answer = await hold(registrationId)
+    expect([answer.status, codeOf(answer)]).toEqual([409, 'registration_closed'])
+  })
+
+  it('answers 400 class_not_offered once the class has begun', async () => {
+    const session = await school.session()
+    const { registrationId } = await school.hold(session)
+    await expire(registrationId)
+    school.service.context.clock.set(session.startsAt)
+    const answer = await hold(registrationId)
+    expect([answer.status, codeOf(answer)]).toEqual([400, 'class_not_offered'])
+    expect(await school.counts(session.id)).toMatchObject({ held: 0 })
+  })
+
+  it('answers 404 for one there is not, 400 for what is no id', async () => {
+    expect(codeOf(await hold(randomUUIDv7()))).toBe('registration_not_found')
+    expect(codeOf(await hold('maren'))).toBe('validation_failed')
+  })
+})
+
+describe('GET /registrations', () => {
+  it('needs the admin secret', async () => {
+    const answer = await school.call('GET', '/registrations')
+    expect([answer.status, codeOf(answer)]).toEqual([401, 'admin_secret_invalid'])
+  })
+
+  it('pages through all, newest first, each once', async () => {
+    const session = await school.session({ capacity: 5 })
+    const email = `pages-${randomUUIDv7()}@example.com`
+    const made = []
+    for (let index = 0; index < 5; index += 1) made.push((await school.hold(session, { email })).registrationId)
+    const seen: string[] = []
+    const sizes: number[] = []
+    let cursor: string | null = null
+    do {
+      const query = `email=${encodeURIComponent(email)}&limit=2${cursor === null ? '' : `&cursor=${cursor}`}`
+      const page = registrationPageSchema.parse(
+        (await school.call('GET', `/registrations?${query}`, undefined, adminHeaders)).body,
+      )
+      seen.push(...page.registrations.map((registration) => registration.registrationId))
+      sizes.push(page.registrations.length)
+      cursor = page.nextCursor
+    } while (cursor !== null)
+    expect(seen).toEqual(made.toReversed())
+    expect(sizes).toEqual([2, 2, 1])
+  })
+
+  it('finds those of one status', async () => {
+    const session = await school.session()
+    const email = `status-${randomUUIDv7()}@example.com`
+    await school.hold(session, { email })
+    const paid = await school.enrol(session, { email })
+    const { body } = await school.call('GET', `/registrations?status=confirmed&email=${email}`, undefined, adminHeaders)
+    expect(registrationPageSchema.parse(body).registrations).toEqual([paid])
+  })
+
+  it.each(['limit=0', 'limit=501', 'limit=x', 'cursor=x', 'status=paid'])('answers 400 for %s', async (query) => {
+    const answer = await school.call('GET', `/registrations?${query}`, undefined, adminHeaders)
+    expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed'])
+  })
+})

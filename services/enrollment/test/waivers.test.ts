@@ -1,0 +1,320 @@
+import { createHash, randomUUIDv7 } from 'node:crypto'
+import {
+  kitReady,
+  kitShipped,
+  waiverSchema,
+  waiverSigned,
+  type Registration,
+  type Waiver,
+} from '@robokids/contracts/enrollment'
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { kitShipments, waivers } from '../src/schema.ts'
+import { adminHeaders, codeOf, openSchool, pathsOf, type School } from './school.ts'
+
+let school: School
+beforeAll(async () => {
+  school = await openSchool()
+})
+afterAll(() => school.bed.stop())
+
+async function documentSha256(): Promise<string> {
+  const answer = await fetch(`${school.service.url}/waiver.pdf`)
+  return answer.headers.get('x-document-sha256') ?? ''
+}
+
+function expire(registrationId: string) {
+  return school.call('POST', `/registrations/${registrationId}/expire`, {}, adminHeaders)
+}
+
+/** Nothing is signed, told or made ready for this registration. */
+async function expectUnsigned({ registrationId }: Registration): Promise<void> {
+  expect(await school.db.$count(waivers, eq(waivers.registrationId, registrationId))).toBe(0)
+  expect(await school.db.$count(kitShipments, eq(kitShipments.registrationId, registrationId))).toBe(0)
+  expect(await school.told(waiverSigned, registrationId)).toEqual([])
+  expect(await school.told(kitReady, registrationId)).toEqual([])
+}
+
+describe('GET /waiver.pdf', () => {
+  it('serves the document with its hash, and 304 where it is known', async () => {
+    const answer = await fetch(`${school.service.url}/waiver.pdf`)
+    const pdf = new Uint8Array(await answer.arrayBuffer())
+    const sha256 = createHash('sha256').update(pdf).digest('hex')
+    expect(answer.status).toBe(200)
+    expect(Buffer.from(pdf.subarray(0, 5)).toString()).toBe('%PDF-')
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'application/pdf',
+      'content-disposition': 'inline; filename="waiver.pdf"',
+      'content-length': String(pdf.byteLength),
+      'x-document-sha256': sha256,
+      etag: `"${sha256}"`,
+    })
+    const again = await fetch(`${school.service.url}/waiver.pdf`, { headers: { 'if-none-match': `"${sha256}"` } })
+    expect([again.status, (await again.arrayBuffer()).byteLength]).toEqual([304, 0])
+  })
+})
+
+describe('POST /waivers', () => {
+  it('records the signature with its evidence and the signed PDF, and makes the kit ready', async () => {
+    const registration = await school.enrol(await school.session())
+    const { registrationId } = registration
+    const sha256 = await documentSha256()
+    const answer = await school.sign(registration, { documentSha256: sha256 })
+    expect(answer.status).toBe(200)
+    const waiver = waiverSchema.parse(answer.body)
+    expect(waiver).toMatchObject({ registrationId, documentSha256: sha256 })
+    const { waiverId, signedAt } = waiver
+    expect(await school.read(registrationId)).toMatchObject({
+      status: 'waiver_signed',
+      waiver: { waiverId, signedAt, documentSha256: sha256 },
+      kit: { status: 'ready' },
+    })
+    const [evidence] = await school.db.select().from(waivers).where(eq(waivers.registrationId, registrationId))
+    expect(evidence).toMatchObject({
+      id: waiverId,
+      documentSha256: sha256,
+      guardianName: 'Maren Holt',
+      ipAddress: '198.51.100.7',
+      userAgent: 'Mozilla/5.0 (a test)',
+    })
+    expect(evidence?.signedAt.toString({ fractionalSecondDigits: 3 })).toBe(signedAt)
+
+    const told = await school.bus.seen(waiverSigned, (data) => data.registrationId === registrationId)
+    expect(told.data).toMatchObject({
+      waiverId,
+      signedAt,
+      documentSha256: sha256,
+      signedPdfPath: `/waivers/${waiverId}.pdf`,
+    })
+    await school.bus.seen(kitReady, (data) => data.registrationId === registrationId)
+    const pdf = await fetch(`${school.service.url}${told.data.signedPdfPath}`)
+    expect([pdf.status, pdf.headers.get('content-type')]).toEqual([200, 'application/pdf'])
+    const bytes = Buffer.from(await pdf.arrayBuffer())
+    expect(bytes.subarray(0, 5).toString()).toBe('%PDF-')
+    expect(bytes).toEqual(Buffer.from(evidence?.signedPdf ?? []))
+  })
+
+  it('records one signature for five sent at once, and answers all the same', async () => {
+    const registration = await school.enrol(await school.session())
+    const answers = await Promise.all(Array.from({ length: 5 }, () => school.sign(registration)))
+    for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: answers[0]?.body })
+    const { registrationId } = registration
+    expect(await school.db.$count(waivers, eq(waivers.registrationId, registrationId))).toBe(1)
+    expect(await school.told(waiverSigned, registrationId)).toHaveLength(1)
+    expect(await school.told(kitReady, registrationId)).toHaveLength(1)
+  })
+
+  it('answers the same again, and 409 waiver_already_signed for another signer', async () => {
+    const registration = await school.enrol(await school.session())
+    const first = await school.sign(registration)
+    const before = await school.read(registration.registrationId)
+    expect(
+      await school.sign(registration, { guardianName: ' Maren Holt ', email: 'MAREN.HOLT@example.com' }),
+    ).toMatchObject({
+      status: 200,
+      body: first.body,
+    })
+    for (const difference of [{ guardianName: 'Someone Else' }, { documentSha256: '0'.repeat(64) }]) {
+      const answer = await school.sign(registration, difference)
+      expect([answer.status, codeOf(answer)]).toEqual([409, 'waiver_already_signed'])
+    }
+    const withoutReference = await school.sign(registration, {
+      guardianName: 'Someone Else',
+      registrationId: undefined,
+    })
+    expect(withoutReference.status).toBeGreaterThanOrEqual(400)
+    expect(await school.read(registration.registrationId)).toEqual(before)
+    expect(await school.told(waiverSigned, registration.registrationId)).toHaveLength(1)
+  })
+
+  it('covers all children of the registration, whichever of them is named', async () => {
+    const registration = await school.enrol(await school.session(), { siblings: [{ childName: 'Noa', childAge: 7 }] })
+    const first = await school.sign(registration, { childName: 'Noa' })
+    expect(first.status).toBe(200)
+    expect(await school.sign(registration)).toMatchObject({ status: 200, body: first.body })
+    expect(await school.told(kitReady, registration.registrationId)).toHaveLength(1)
+  })
+
+  it('answers 409 registration_not_paid, with a text, while or unless it is paid', async () => {
+    const held = await school.hold(await school.session())
+    const expired = await school.hold(await school.session())
+    await expire(expired.registrationId)
+    const crowded = await school.session({ capacity: 1 })
+    const rejected = await school.hold(crowded)
+    await expire(rejected.registrationId)
+    await school.enrol(crowded)
+    await school.pay(rejected.registrationId)
+    await school.untilStatus(rejected.registrationId, 'rejected')
+    const refunded = await school.enrol(await school.session())
+    await school.refund(refunded, refunded.payment?.paymentId ?? '')
+    await school.untilStatus(refunded.registrationId, 'cancelled')
+    for (const registration of [held, expired, rejected, refunded]) {
+      const answer = await school.sign(registration)
+      expect([answer.status, codeOf(answer)]).toEqual([409, 'registration_not_paid'])
+      expect((answer.body as { message: string }).message).toMatch(/^This registration .*\.$/)
+      await expectUnsigned(registration)
+    }
+    expect(await school.sign(held)).toMatchObject({
+      body: { message: 'This registration is not paid yet. Please complete the payment before you sign the waiver.' },
+    })
+  })
+
+  it('can be signed only once a refunded registration was signed before, and then ships no kit', async () => {
+    const registration = await school.enrol(await school.session())
+    await school.sign(registration)
+    await school.refund(registration, registration.payment?.paymentId ?? '')
+    await school.untilStatus(registration.registrationId, 'cancelled')
+    expect(codeOf(await school.sign(registration))).toBe('registration_not_paid')
+    const kit = { carrier: 'UPS', trackingNumber: '1Z' }
+    const shipped = await school.call('POST', `/kits/${registration.registrationId}/ship`, kit, adminHeaders)
+    expect([shipped.status, codeOf(shipped)]).toEqual([409, 'kit_not_ready'])
+    expect(await school.told(kitShipped, registration.registrationId)).toEqual([])
+  })
+
+  it('without a reference goes to the paid registration of that family, child, date and class', async () => {
+    const email = `family-${randomUUIDv7()}@example.com`
+    const session = await school.session()
+    const held = await school.hold(session, { email })
+    const other = await school.enrol(session)
+    const paid = await school.enrol(session, { email })
+    const later = await school.hold(session, { email })
+    const answer = await school.sign(paid, { registrationId: undefined, email: email.toUpperCase() })
+    expect(answer).toMatchObject({ status: 200, body: { registrationId: paid.registrationId } })
+    for (const registration of [held, other, later]) await expectUnsigned(registration)
+    // Sent again, it is that one's signature, and never the held one's.
+    expect(await school.sign(paid, { registrationId: undefined })).toMatchObject({ status: 200, body: answer.body })
+  })
+
+  it('without a reference and date goes to the oldest that is paid and unsigned', async () => {
+    const email = `family-${randomUUIDv7()}@example.com`
+    const first = await school.enrol(await school.session(), { email })
+    const second = await school.enrol(await school.session(), { email })
+    const bare = { registrationId: undefined, startDate: '' }
+    expect(await school.sign(first, bare)).toMatchObject({ body: { registrationId: first.registrationId } })
+    expect(await school.sign(first, bare)).toMatchObject({ body: { registrationId: second.registrationId } })
+  })
+
+  it('without a reference answers 409 where none is paid, 404 where none fits', async () => {
+    const email = `family-${randomUUIDv7()}@example.com`
+    const held = await school.hold(await school.session(), { email })
+    const bare = { registrationId: undefined }
+    expect(codeOf(await school.sign(held, bare))).toBe('registration_not_paid')
+    for (const difference of [
+      { childName: 'Noa' },
+      { classType: 'custom' },
+      { startDate: '2031-01-01' },
+      { email: 'x@example.com' },
+    ]) {
+      const answer = await school.sign(held, { ...bare, ...difference })
+      expect([answer.status, codeOf(answer)]).toEqual([404, 'registration_not_found'])
+    }
+    await expectUnsigned(held)
+  })
+
+  it('with a reference to another family’s registration answers 404', async () => {
+    const theirs = await school.enrol(await school.session())
+    for (const difference of [
+      { email: 'other@example.com' },
+      { childName: 'Noa' },
+      { classType: 'advanced' },
+      { startDate: '2031-01-01' },
+      { guardianName: 'Someone Else' },
+      { registrationId: randomUUIDv7() },
+    ]) {
+      const answer = await school.sign(theirs, difference)
+      expect([answer.status, codeOf(answer)]).toEqual([404, 'registration_not_found'])
+    }
+    await expectUnsigned(theirs)
+    expect((await school.read(theirs.registrationId)).status).toBe('confirmed')
+  })
+
+  it('answers 409 waiver_document_changed where the signer was shown another document', async () => {
+    const registration = await school.enrol(await school.session())
+    const answer = await school.sign(registration, { documentSha256: 'f'.repeat(64) })
+    expect(answer).toMatchObject({
+      status: 409,
+      body: { code: 'waiver_document_changed', message: 'The waiver was updated. Please read it again.' },
+    })
+    await expectUnsigned(registration)
+  })
+
+  it('keeps unusual names and takes them in either Unicode form', async () => {
+    for (const name of [
+      'Zo\u00eb \u00c5ngstr\u00f6m',
+      'Nguyễn Thị Ánh',
+      '张伟',
+      'עדי לוי',
+      'محمد',
+      "D'Arcy & Jo <3",
+      'Ivo 🤖',
+    ]) {
+      const registration = await school.enrol(await school.session(), { guardianName: name, childName: name })
+      const decomposed = name.normalize('NFD')
+      const answer = await school.sign(registration, { guardianName: decomposed, childName: decomposed })
+      expect(answer.status).toBe(200)
+      const [evidence] = await school.db
+        .select()
+        .from(waivers)
+        .where(eq(waivers.registrationId, registration.registrationId))
+      expect(evidence?.guardianName).toBe(name)
+    }
+  })
+
+  it.each([
+    ['no name', { guardianName: '' }, 'guardianName'],
+    ['a name with NUL', { guardianName: 'Ma\u0000ren' }, 'guardianName'],
+    ['no email', { email: undefined }, 'email'],
+    ['an unknown class', { classType: 'membership' }, 'classType'],
+    ['a date that there is not', { startDate: '2027-02-30' }, 'startDate'],
+    ['a hash of 63 digits', { documentSha256: 'f'.repeat(63) }, 'documentSha256'],
+    ['a reference that is no id', { registrationId: 'maren' }, 'registrationId'],
+    ['no evidence', { evidence: undefined }, 'evidence'],
+  ])('answers 400 for %s', async (_, difference, path) => {
+    const registration = await school.enrol(await school.session())
+    const answer = await school.sign(registration, difference)
+    expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed'])
+    expect(pathsOf(answer)).toContain(path)
+    await expectUnsigned(registration)
+  })
+})
+
+describe('GET /waivers/:id.pdf', () => {
+  it('answers 404 for one there is not, 400 for what is no id', async () => {
+    expect((await school.call('GET', `/waivers/${randomUUIDv7()}.pdf`)).status).toBe(404)
+    expect((await school.call('GET', '/waivers/maren.pdf')).status).toBe(400)
+  })
+})
+
+describe('POST /kits/:id/ship', () => {
+  const ship = (registration: Registration, body: unknown, headers: Record<string, string> = adminHeaders) =>
+    school.call('POST', `/kits/${registration.registrationId}/ship`, body, headers)
+  const parcel = { carrier: 'UPS', trackingNumber: '1Z999AA10123456784' }
+
+  it('needs the admin secret', async () => {
+    const registration = await school.enrol(await school.session())
+    expect(codeOf(await ship(registration, parcel, {}))).toBe('admin_secret_invalid')
+  })
+
+  it('tells kit.shipped once, and refuses another tracking number', async () => {
+    const registration = await school.enrol(await school.session())
+    await school.sign(registration)
+    const answers = await Promise.all(Array.from({ length: 3 }, () => ship(registration, parcel)))
+    for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: { kit: { status: 'shipped' } } })
+    expect(await school.told(kitShipped, registration.registrationId)).toMatchObject([parcel])
+    const other = await ship(registration, { ...parcel, trackingNumber: '1Z000' })
+    expect([other.status, codeOf(other)]).toEqual([409, 'kit_already_shipped'])
+    expect(await school.told(kitShipped, registration.registrationId)).toHaveLength(1)
+  })
+
+  it('answers 409 kit_not_ready before the waiver is signed', async () => {
+    const registration = await school.enrol(await school.session())
+    const answer = await ship(registration, parcel)
+    expect([answer.status, codeOf(answer)]).toEqual([409, 'kit_not_ready'])
+    expect(await school.told(kitShipped, registration.registrationId)).toEqual([])
+  })
+
+  it('answers 400 without a carrier', async () => {
+    const registration = await school.enrol(await school.session())
+    expect(pathsOf(await ship(registration, { trackingNumber: '1Z' }))).toContain('carrier')
+  })
+})
