@@ -13,39 +13,45 @@ type Level = ClassesView['levels'][number]
 
 interface LevelCardProps {
   classType: LevelClassType
-  /** Missing while it is loading. */
+  /** Missing while it is loading, and when that failed. */
   level: Level | undefined
+  failed: boolean
 }
 
 /** A level on the landing page: what it is, what it costs, when it starts and what is still free. */
-export function LevelCard({ classType, level }: LevelCardProps) {
+export function LevelCard({ classType, level, failed }: LevelCardProps) {
   const { path, accent, name, promise } = levels[classType]
-  // While it is loading, it is taken for open.
+  const waiting = failed ? 'Not loaded' : <Skeleton width="7ch" />
+  // As long as it is not known, it is taken for open.
   const open = !level || level.sessions.some(({ seatsLeft }) => seatsLeft > 0)
   return (
-    <article className={styles['card']} data-accent={accent} aria-busy={!level}>
+    <article className={styles['card']} data-accent={accent} aria-busy={!level && !failed}>
       <div className={styles['picture']}>
         <LevelRobot classType={classType} />
       </div>
       <div className={styles['words']}>
         <h3 className={styles['title']}>
           <span>{level?.title ?? name}</span>
-          <span className={styles['price']}>{level ? formatMoney(level.price, true) : <Skeleton width="3.5ch" />}</span>
+          <span className={styles['price']}>
+            {level ? formatMoney(level.price, true) : !failed && <Skeleton width="3.5ch" />}
+          </span>
         </h3>
         <p className={styles['promise']}>{promise}</p>
-        <p className={styles['description']}>{level?.description ?? <Lines />}</p>
+        <p className={styles['description']}>{level?.description ?? (!failed && <Lines />)}</p>
         <dl className={styles['facts']}>
           <div>
             <dt>Program</dt>
-            <dd>{level?.programLength ?? <Skeleton width="7ch" />}</dd>
+            <dd>{level?.programLength ?? waiting}</dd>
           </div>
           <div>
             <dt>Recommended ages</dt>
-            <dd>{level ? `${level.recommendedAges.from} to ${level.recommendedAges.to}` : <Skeleton width="7ch" />}</dd>
+            <dd>{level ? `${level.recommendedAges.from} to ${level.recommendedAges.to}` : waiting}</dd>
           </div>
         </dl>
         <h4 className={styles['datesTitle']}>Upcoming dates</h4>
-        <div className={styles['dates']}>{level ? <Dates sessions={level.sessions} /> : <Lines of={4} />}</div>
+        <div className={styles['dates']}>
+          {level ? <Dates sessions={level.sessions} /> : failed ? waiting : <Lines of={4} />}
+        </div>
         <div className={styles['action']}>
           <ButtonLink to={path} wide variant={open ? 'primary' : 'secondary'}>
             {open ? `Register for ${shortName(name)}` : `Look at ${shortName(name)}`}

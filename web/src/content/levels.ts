@@ -39,3 +39,8 @@ export const levels: Record<LevelClassType, LevelLooks> = {
     promise: 'Invent a robot that nobody has built before.',
   },
 }
+
+/** Records also hold what was typed into an address line. */
+export function isLevel(classType: string): classType is LevelClassType {
+  return Object.hasOwn(levels, classType)
+}

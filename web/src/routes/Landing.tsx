@@ -17,6 +17,7 @@ const order = Object.keys(levels) as LevelClassType[]
 
 export function Landing() {
   const classes = useQuery(classesQuery)
+  const failed = classes.isError && !classes.data
   return (
     <>
       <div className={styles['hero']}>
@@ -42,9 +43,9 @@ export function Landing() {
             Made for ages 7 to 16. Children from 5 may join: the ages are a recommendation.
           </p>
         </div>
-        {classes.isError && !classes.data ? (
-          <Notice kind="error" title="We could not load the classes." live>
-            <p>Their dates and prices come from our server, which did not answer. Nothing is wrong on your side.</p>
+        {failed ? (
+          <Notice kind="error" title="We could not load the dates and prices." live>
+            <p>Our server did not answer. Nothing is wrong on your side.</p>
             <Button
               variant="secondary"
               onClick={() => void classes.refetch()}
@@ -55,19 +56,18 @@ export function Landing() {
             </Button>
           </Notice>
         ) : (
-          <>
-            <Promotion classes={classes.data} />
-            <div className={styles['levels']}>
-              {order.map((classType) => (
-                <LevelCard
-                  key={classType}
-                  classType={classType}
-                  level={classes.data?.levels.find((level) => level.classType === classType)}
-                />
-              ))}
-            </div>
-          </>
+          <Promotion classes={classes.data} />
         )}
+        <div className={styles['levels']}>
+          {order.map((classType) => (
+            <LevelCard
+              key={classType}
+              classType={classType}
+              level={classes.data?.levels.find((level) => level.classType === classType)}
+              failed={failed}
+            />
+          ))}
+        </div>
         <p className={styles['moreDates']}>
           No date that suits you? <Link to={'/contact' as string}>More dates available</Link>: write to us, and we find
           one together.
