@@ -19,12 +19,15 @@ export async function fulfilSession(context: BillingContext, sessionId: string):
 
 /** All attempts of a registration, oldest first, locked: whoever changes one of them holds them all. */
 export async function lockAttempts(tx: Transaction, registrationId: string): Promise<Attempt[]> {
-  return tx
-    .select()
+  const ofRegistration = eq(checkoutAttempts.registrationId, registrationId)
+  await tx
+    .select({ id: checkoutAttempts.id })
     .from(checkoutAttempts)
-    .where(eq(checkoutAttempts.registrationId, registrationId))
+    .where(ofRegistration)
     .orderBy(asc(checkoutAttempts.id))
     .for('update')
+  // Read anew: an attempt that whoever held the lock has added is not among the rows that were waited for.
+  return tx.select().from(checkoutAttempts).where(ofRegistration).orderBy(asc(checkoutAttempts.id))
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

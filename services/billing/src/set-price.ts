@@ -1,6 +1,6 @@
 import type { SetPrice } from '@robokids/contracts/billing'
 import { DomainError } from '@robokids/runtime/errors'
-import { and, asc, eq } from 'drizzle-orm'
+import { and, asc, eq, sql } from 'drizzle-orm'
 import type { BillingContext } from './config.ts'
 import { priceBook } from './schema.ts'
 
@@ -10,16 +10,12 @@ import { priceBook } from './schema.ts'
  */
 export async function setPrice({ db, clock }: BillingContext, { sku, amount, validFrom }: SetPrice): Promise<void> {
   await db.transaction(async (tx) => {
-    const rows = await tx
-      .select()
-      .from(priceBook)
-      .where(eq(priceBook.sku, sku))
-      .orderBy(asc(priceBook.validFrom))
-      .for('update')
+    // One at a time. The rows are read after the lock, so that those of whoever had it before are among them.
+    await tx.execute(sql`select pg_advisory_xact_lock(hashtext('price_book'))`)
+    const rows = await tx.select().from(priceBook).where(eq(priceBook.sku, sku)).orderBy(asc(priceBook.validFrom))
     if (rows.length === 0)
       throw new DomainError('validation_failed', `There is nothing called ${sku} in the price book.`)
-    // Read under the lock: whoever waited for it sets the later price.
-    const now = clock.now().round({ smallestUnit: 'millisecond', roundingMode: 'ceil' })
+    const now = clock.now().round({ smallestUnit: 'millisecond', roundingMode: 'floor' })
     const from = validFrom === undefined ? now : Temporal.Instant.from(validFrom)
     if (Temporal.Instant.compare(from, now) < 0) {
       throw new DomainError('validation_failed', 'A price cannot be changed for a time that is over.')

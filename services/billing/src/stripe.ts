@@ -8,7 +8,7 @@ export const apiVersion = '2026-10-28.endive'
 
 interface Provider {
   stripe: Stripe
-  /** How far the provider's clock is ahead of this machine's, by its last refusal. */
+  /** How far the provider's clock is ahead of this machine's, by its last answer. */
   aheadMs: number
 }
 
@@ -70,16 +70,25 @@ export class StripeFailure extends DomainError {
 }
 
 /** Asks the provider something. @throws StripeFailure */
-export async function ask<T>({ config }: BillingContext, question: (stripe: Stripe) => Promise<T>): Promise<T> {
+export async function ask<T extends object>(
+  { config }: BillingContext,
+  question: (stripe: Stripe) => Promise<T>,
+): Promise<T> {
   const provider = providerOf(config)
   try {
-    return await question(provider.stripe)
+    const answer = await question(provider.stripe)
+    if ('lastResponse' in answer) learnTime(provider, (answer as Stripe.Response<T>).lastResponse.headers)
+    return answer
   } catch (error) {
     if (!(error instanceof Stripe.errors.StripeError)) throw error
-    const said = Date.parse(error.headers?.['date'] ?? '')
-    if (!Number.isNaN(said)) provider.aheadMs = said - Temporal.Now.instant().epochMilliseconds
+    learnTime(provider, error.headers)
     throw new StripeFailure(error)
   }
+}
+
+function learnTime(provider: Provider, headers: Record<string, string> | undefined): void {
+  const said = Date.parse(headers?.['date'] ?? '')
+  if (!Number.isNaN(said)) provider.aheadMs = said - Temporal.Now.instant().epochMilliseconds
 }
 
 /** The time on the provider's clock, by which it decides what has expired; never a rehearsal's. */

@@ -265,7 +265,7 @@ describe('POST /checkouts', () => {
     expect((await Promise.all(answers)).map((answer) => answer.status)).toEqual(facts.map(() => 200))
     await stopped
     const again = await slow.another()
-    for (const one of facts) await slow.checkout(one, again.url)
+    await Promise.all(facts.map((one) => slow.checkout(one, again.url)))
     expect(await slow.stripe.checkout.sessions.list({ limit: 100 })).toMatchObject({ data: { length: 20 } })
     await again.stop()
     await slow.close()

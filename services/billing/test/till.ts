@@ -16,7 +16,7 @@ import {
   type ConfiguredWebhook,
   type Simulator,
   type SimulatorOptions,
-} from '@robokids/stripe-simulator'
+} from '../../../deploy/stripe-simulator/src/app.ts'
 import { testBed, type TestBed } from '@robokids/test/bed'
 import { Stripe } from 'stripe'
 import { billing } from '../src/app.ts'
@@ -289,4 +289,11 @@ export function codeOf(answer: Answer): string {
 
 export function messageOf(answer: Answer): string {
   return (answer.body as ErrorBody).message
+}
+
+/** The payment of a session that was paid, or tried to be. */
+export function intentOf(session: Stripe.Checkout.Session | undefined): string {
+  const intent = session?.payment_intent
+  if (typeof intent !== 'string') throw new Error('The session has no payment.')
+  return intent
 }

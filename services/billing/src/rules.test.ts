@@ -1,0 +1,259 @@
+import type { RegistrationFacts } from '@robokids/contracts/enrollment'
+import { DomainError } from '@robokids/runtime/errors'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  decideRefund,
+  isRunning,
+  judge,
+  laterRefundStatus,
+  pauseAfter,
+  quote,
+  receiptNumber,
+  refundable,
+  refundedTotal,
+  refundStatus,
+  seasonIsAhead,
+  seasonPromotion,
+  sessionParameters,
+  siblingPromotion,
+  type ObservedSession,
+  type RefundStatus,
+} from './rules.ts'
+
+const fall2025 = siblingPromotion('fall', Temporal.PlainDate.from('2025-08-23'), Temporal.PlainDate.from('2025-10-10'))
+const at = (text: string) => Temporal.Instant.from(text)
+
+describe('a sibling promotion', () => {
+  it('lasts from the first instant of its first day in California to the last one of its last day', () => {
+    expect(fall2025).toMatchObject({ startsAt: at('2025-08-23T07:00:00Z'), endsAt: at('2025-10-11T07:00:00Z') })
+    const running = (text: string) => isRunning(fall2025, at(text))
+    expect([
+      running('2025-08-23T06:59:59.999Z'),
+      running('2025-08-23T07:00:00Z'),
+      running('2025-10-11T06:59:59.999Z'),
+      running('2025-10-11T07:00:00Z'),
+    ]).toEqual([false, true, true, false])
+  })
+
+  it('is right across the change from summer time', () => {
+    const season = siblingPromotion('x', Temporal.PlainDate.from('2026-10-20'), Temporal.PlainDate.from('2026-11-10'))
+    expect(season).toMatchObject({ startsAt: at('2026-10-20T07:00:00Z'), endsAt: at('2026-11-11T08:00:00Z') })
+  })
+})
+
+describe('the promotion of an upcoming season', () => {
+  it('runs from the day the season opens to four days after its Monday', () => {
+    const promotion = seasonPromotion(Temporal.PlainDate.from('2026-11-27'))
+    expect(promotion).toMatchObject({
+      id: 'sibling-free-2027-01-08',
+      classTypes: ['basic', 'intermediate', 'advanced'],
+      startsAt: at('2026-11-27T08:00:00Z'),
+      // The Monday is January 11, the last day January 15.
+      endsAt: at('2027-01-16T08:00:00Z'),
+    })
+  })
+
+  it('is ahead until its Monday is over, and no other one is', () => {
+    const ahead = (id: string, today: string) => seasonIsAhead(id, Temporal.PlainDate.from(today))
+    expect(ahead('sibling-free-2027-01-08', '2027-01-11')).toBe(true)
+    expect(ahead('sibling-free-2027-01-08', '2027-01-12')).toBe(false)
+    expect(ahead('sibling-free-2025-fall', '2025-09-01')).toBe(false)
+  })
+})
+
+describe('quote', () => {
+  it.each([
+    ['basic', '2025-10-11T06:59:59Z', 40_000],
+    ['basic', '2025-10-11T07:00:00Z', 80_000],
+    ['basic', '2025-08-23T06:59:59Z', 80_000],
+    ['basic', '2025-08-23T07:00:00Z', 40_000],
+    ['custom', '2025-09-01T12:00:00Z', 80_000],
+  ] as const)('of two children in %s at %s is %i', (classType, now, amount) => {
+    expect(quote(40_000, classType, 2, [fall2025], at(now)).amount).toBe(amount)
+  })
+
+  it('charges whole cents for at least half of the children and at most all of them', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 50, max: 10_000_000 }),
+        fc.integer({ min: 1, max: 10 }),
+        fc.boolean(),
+        (price, children, inside) => {
+          const now = at(inside ? '2025-09-01T00:00:00Z' : '2026-09-01T00:00:00Z')
+          const { unitAmount, quantity, amount } = quote(price, 'basic', children, [fall2025], now)
+          expect(unitAmount).toBe(price)
+          expect(amount).toBe(price * quantity)
+          expect(quantity).toBe(inside ? Math.ceil(children / 2) : children)
+        },
+      ),
+    )
+  })
+})
+
+describe('the parameters of a session', () => {
+  const purchase: RegistrationFacts = {
+    registrationId: '01934c00-0000-7000-8000-000000000001',
+    guardianName: 'Ada Lind',
+    email: 'ada.lind@example.com',
+    children: [
+      { childName: 'Ivo', childAge: 8 },
+      { childName: 'Noa', childAge: 10 },
+    ],
+    address: { addressLine1: '1 Main St', addressLine2: '', city: 'Fresno', state: 'CA', zipCode: '93650' },
+    classSessionId: '01934c00-0000-7000-8000-000000000002',
+    classType: 'basic',
+    levelTitle: 'Level 1 Foundations',
+    startDate: '2027-01-08',
+    startTime: '16:00',
+    durationMinutes: 75,
+    timeZone: 'America/Los_Angeles',
+  }
+  const parameters = (facts = purchase, quantity = 1) =>
+    sessionParameters(
+      'attempt',
+      facts,
+      { unitAmount: 40_000, quantity, amount: 40_000 * quantity },
+      at('2026-11-28T00:31:00Z'),
+      'https://x',
+    )
+
+  it('tell the day of the class, whatever the machine’s time zone', () => {
+    expect(parameters().line_items[0]?.price_data.product_data).toEqual({
+      name: 'Level 1 Foundations: Friday, January 8, 2027',
+      description: 'For 2 children, 1 of them free',
+    })
+  })
+
+  it('carry no child’s name to the provider', () => {
+    expect(JSON.stringify(parameters())).not.toMatch(/Ivo|Noa|Fresno/)
+  })
+
+  it('survive being stored word for word', () => {
+    const once = JSON.stringify(parameters())
+    expect(JSON.stringify(JSON.parse(once))).toBe(once)
+  })
+
+  it('refuse what is no date', () => {
+    expect(() => parameters({ ...purchase, startDate: '2027-02-30' })).toThrow(DomainError)
+  })
+})
+
+describe('judge', () => {
+  const paid: ObservedSession = {
+    sessionId: 'cs_1',
+    attemptId: null,
+    status: 'complete',
+    paymentStatus: 'paid',
+    mode: 'payment',
+    amount: 40_000,
+    currency: 'usd',
+    url: null,
+    payment: { intentId: 'pi_1', status: 'succeeded', amount: 40_000, currency: 'usd', paidAt: null, decline: null },
+  }
+  const agreed = { amount: 40_000, currency: 'usd' as const }
+
+  it('takes for paid only exactly what was agreed', () => {
+    expect(judge(paid, agreed)).toBe('paid')
+    for (const other of [
+      { amount: 39_999 },
+      { amount: 40_001 },
+      { amount: null },
+      { currency: 'eur' },
+      { mode: 'subscription' },
+    ]) {
+      expect(judge({ ...paid, ...other }, agreed)).toBe('amount_mismatch')
+    }
+    expect(judge({ ...paid, paymentStatus: 'no_payment_required', payment: null }, agreed)).toBe('amount_mismatch')
+  })
+
+  it('does not take complete for paid', () => {
+    const unpaid = (status: string): ObservedSession => ({
+      ...paid,
+      paymentStatus: 'unpaid',
+      payment: { ...paid.payment!, status },
+    })
+    expect(judge(unpaid('processing'), agreed)).toBe('processing')
+    expect(judge(unpaid('requires_payment_method'), agreed)).toBe('failed')
+    expect(judge(unpaid('canceled'), agreed)).toBe('failed')
+    expect(judge({ ...paid, status: 'open', paymentStatus: 'unpaid' }, agreed)).toBe('open')
+    expect(judge({ ...paid, status: 'expired', paymentStatus: 'unpaid' }, agreed)).toBe('expired')
+  })
+})
+
+describe('refunds', () => {
+  const statuses = fc.constantFrom<RefundStatus[]>('pending', 'succeeded', 'failed')
+  const money = (amount: number) => ({ amount, currency: 'usd' as const })
+
+  it('never add up to more than was paid, in whatever order they are asked for and settled', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 1_000_000 }),
+        fc.array(
+          fc.record({ asked: fc.option(fc.integer({ min: 1, max: 1_500_000 }), { nil: undefined }), status: statuses }),
+          { maxLength: 12 },
+        ),
+        (paid, requests) => {
+          const made: { amount: number; status: RefundStatus }[] = []
+          for (const { asked, status } of requests) {
+            try {
+              made.push({ amount: decideRefund(money(paid), made, asked), status })
+            } catch (error) {
+              expect(error).toMatchObject({ code: 'refund_not_possible' })
+            }
+            expect(refundable(paid, made)).toBeGreaterThanOrEqual(0)
+            expect(refundedTotal(made)).toBeLessThanOrEqual(paid)
+          }
+        },
+      ),
+    )
+  })
+
+  it('are of all that is left where no amount is said', () => {
+    expect(decideRefund(money(40_000), [{ amount: 10_000, status: 'succeeded' }], undefined)).toBe(30_000)
+    expect(decideRefund(money(40_000), [{ amount: 40_000, status: 'failed' }], undefined)).toBe(40_000)
+  })
+
+  it('say why one is refused', () => {
+    expect(() => decideRefund(money(40_000), [], 40_001)).toThrow(
+      '$400.01 is more than can be refunded: $400.00 is left of the $400.00 that was paid.',
+    )
+    expect(() => decideRefund(money(40_000), [{ amount: 40_000, status: 'pending' }], undefined)).toThrow(
+      'Nothing is left to refund: all of the $400.00 went back already.',
+    )
+  })
+
+  it('end the same however often and in what order their states are told', () => {
+    fc.assert(
+      fc.property(fc.array(statuses, { minLength: 1 }), fc.infiniteStream(fc.nat()), (told, random) => {
+        const end = (order: RefundStatus[]) => order.reduce(laterRefundStatus, 'pending')
+        const shuffled = told
+          .map((status) => ({ status, key: random.next().value as number }))
+          .sort((a, b) => a.key - b.key)
+          .map(({ status }) => status)
+        expect(end([...shuffled, ...told])).toBe(end(told))
+      }),
+    )
+  })
+
+  it('know the provider’s words', () => {
+    expect(['pending', 'requires_action', null, 'succeeded', 'failed', 'canceled'].map(refundStatus)).toEqual([
+      'pending',
+      'pending',
+      'pending',
+      'succeeded',
+      'failed',
+      'failed',
+    ])
+  })
+
+  it('are tried again later and later, up to an hour', () => {
+    expect([1, 2, 3, 100].map((tries) => pauseAfter(tries).total('seconds'))).toEqual([2, 4, 8, 3600])
+  })
+})
+
+describe('receipt numbers', () => {
+  it('have six digits, and more when those are used up', () => {
+    expect([1, 999_999, 1_000_000].map(receiptNumber)).toEqual(['RK-000001', 'RK-999999', 'RK-1000000'])
+  })
+})

@@ -1,0 +1,136 @@
+import { testBed, type TestBed } from '@robokids/test/bed'
+import { asc } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { seed } from '../src/seed.ts'
+import { priceBook, promotions } from '../src/schema.ts'
+import { adminHeaders, codeOf, purchase, Till } from './till.ts'
+
+let bed: TestBed
+let till: Till
+
+beforeAll(async () => {
+  bed = await testBed()
+  till = await Till.open(bed)
+})
+afterAll(async () => {
+  await till.close()
+})
+
+const children = [
+  { childName: 'Ivo', childAge: 8 },
+  { childName: 'Noa', childAge: 10 },
+]
+
+/** Stops the clock: a boundary that is a second wide is not to depend on how busy the machine is. */
+function setClock(instant: string): void {
+  vi.spyOn(till.service.context.clock, 'now').mockReturnValue(Temporal.Instant.from(instant))
+}
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+describe('GET /prices', () => {
+  it('answers the seeded prices', async () => {
+    expect((await till.prices()).prices).toEqual([
+      { sku: 'class:advanced', amount: 75_000, currency: 'usd' },
+      { sku: 'class:basic', amount: 40_000, currency: 'usd' },
+      { sku: 'class:custom', amount: 100_000, currency: 'usd' },
+      { sku: 'class:intermediate', amount: 50_000, currency: 'usd' },
+    ])
+  })
+
+  it.each([
+    ['2025-08-23T06:59:59.999Z', 0, 80_000],
+    ['2025-08-23T07:00:00Z', 1, 40_000],
+    ['2025-10-11T06:59:59.999Z', 1, 40_000],
+    ['2025-10-11T07:00:00Z', 0, 80_000],
+  ])('and the checkout agree at %s about the sibling promotion', async (instant, running, amount) => {
+    setClock(instant)
+    const { promotions } = await till.prices()
+    expect(promotions).toHaveLength(running)
+    if (running) {
+      expect(promotions[0]).toMatchObject({
+        kind: 'sibling_free',
+        classTypes: ['basic', 'intermediate', 'advanced'],
+        startsAt: '2025-08-23T07:00:00Z',
+        endsAt: '2025-10-11T07:00:00Z',
+      })
+    }
+    expect(await till.checkout(purchase({ children }))).toMatchObject({ amount })
+    expect(await till.checkout(purchase({ children, classType: 'custom' }))).toMatchObject({ amount: 200_000 })
+  })
+})
+
+describe('the seed', () => {
+  it('doubles nothing and brings nothing back, at whatever start', async () => {
+    const { context } = till.service
+    setClock('2026-11-28T02:00:00Z')
+    await context.db.delete(promotions)
+    const rows = async () => ({
+      prices: await context.db.select().from(priceBook).orderBy(asc(priceBook.sku), asc(priceBook.validFrom)),
+      promotions: await context.db.select().from(promotions).orderBy(asc(promotions.startsAt)),
+    })
+    await seed(context.db, context.clock)
+    await context.db.update(promotions).set({ endsAt: Temporal.Instant.from('2026-12-24T08:00:00Z') })
+    const before = await rows()
+    // It is still November 27 in California.
+    expect(before.promotions.map(({ id, startsAt }) => [id, startsAt.toString()])).toEqual([
+      ['sibling-free-2025-fall', '2025-08-23T07:00:00Z'],
+      ['sibling-free-2027-01-08', '2026-11-27T08:00:00Z'],
+    ])
+    for (const later of ['2026-11-28T07:59:59Z', '2026-12-05T12:00:00Z', '2027-01-11T23:00:00Z']) {
+      setClock(later)
+      await seed(context.db, context.clock)
+      expect(await rows()).toEqual(before)
+    }
+    setClock('2027-01-12T12:00:00Z')
+    await seed(context.db, context.clock)
+    expect((await rows()).promotions.map(({ id }) => id)).toEqual([
+      'sibling-free-2025-fall',
+      'sibling-free-2027-01-08',
+      'sibling-free-2027-02-26',
+    ])
+  })
+})
+
+describe('POST /admin/prices', () => {
+  it('sets a price from now, or from later, and never for a time that is over', async () => {
+    setClock('2026-11-28T02:00:00Z')
+    const later = '2026-12-01T08:00:00Z'
+    const set = (body: unknown) => till.call('POST', '/admin/prices', body, adminHeaders)
+    expect((await set({ sku: 'class:advanced', amount: 80_000, validFrom: later })).status).toBe(200)
+    expect((await set({ sku: 'class:advanced', amount: 77_000 })).status).toBe(200)
+    const price = async () => (await till.prices()).prices.filter(({ sku }) => sku === 'class:advanced')
+    expect(await price()).toMatchObject([{ amount: 77_000 }])
+    setClock('2026-12-01T07:59:59.999Z')
+    expect(await price()).toMatchObject([{ amount: 77_000 }])
+    setClock(later)
+    expect(await price()).toMatchObject([{ amount: 80_000 }])
+    const past = await set({ sku: 'class:advanced', amount: 1_000, validFrom: '2026-11-30T08:00:00Z' })
+    expect([past.status, codeOf(past)]).toEqual([400, 'validation_failed'])
+  })
+
+  it('leaves one price at any instant, however many are set at once', async () => {
+    const amounts = Array.from({ length: 10 }, (_, index) => 60_000 + index)
+    const answers = await Promise.all(amounts.map((amount) => till.setPrice('class:custom', amount)))
+    expect(answers.map(({ status }) => status)).toEqual(amounts.map(() => 200))
+    const prices = (await till.prices()).prices.filter(({ sku }) => sku === 'class:custom')
+    expect(prices).toHaveLength(1)
+  })
+
+  it('refuses strangers, unknown things and amounts that cannot be charged', async () => {
+    const body = { sku: 'class:basic', amount: 41_000 }
+    const stranger = await till.call('POST', '/admin/prices', body, { 'x-admin-secret': 'guess' })
+    expect([stranger.status, codeOf(stranger)]).toEqual([401, 'admin_secret_invalid'])
+    for (const wrong of [
+      { sku: 'class:basics' },
+      { amount: 0 },
+      { amount: -1 },
+      { amount: 400.5 },
+      { amount: 100_000_000 },
+    ]) {
+      const answer = await till.call('POST', '/admin/prices', { ...body, ...wrong }, adminHeaders)
+      expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed'])
+    }
+  })
+})
