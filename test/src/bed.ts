@@ -1,4 +1,5 @@
 import type { CloudEvent, EventDefinition } from '@robokids/contracts/event'
+import { allEvents } from '@robokids/contracts/events'
 import { ensureDatabase } from '@robokids/local/postgres'
 import type { LocalServer } from '@robokids/local/processes'
 import { connectBus, type Bus } from '@robokids/runtime/bus'
@@ -106,7 +107,9 @@ export async function testBed(): Promise<TestBed> {
   const log = createLogger('test', 'silent')
   const bus = await connectBus({ url: nats.url, replicas: 1, name: 'test', ackWaitMs: 30_000, log })
   const events: CloudEvent[] = []
-  bus.watch(['>'], (event) => {
+  // Never '>': that is also interest in the replies of a consumer that is gone, and the broker would go on sending there.
+  const subjects = allEvents.map((definition) => definition.type)
+  bus.watch(subjects, (event) => {
     if (typeof event === 'object' && event !== null && 'specversion' in event) events.push(event)
   })
   const running: RunningService<never>[] = []
