@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers'
 import { PDFDocument as Pdf } from '@cantoo/pdf-lib'
 import { classTimeZone, formatClassDate, formatClassTime } from '@robokids/contracts/class-date'
 import type { RegistrationFacts } from '@robokids/contracts/enrollment'
-import PDFDocument from 'pdfkit'
+import PdfKit from 'pdfkit'
 import { bold, isolate, regular, writeText, type Style } from './typeset.ts'
 import { waiverDocument } from './waiver-document.ts'
 
@@ -63,7 +63,7 @@ function rowsOf({
 }
 
 async function renderSignaturePage(signature: Signature): Promise<Uint8Array> {
-  const doc = new PDFDocument({
+  const doc = new PdfKit({
     size: 'LETTER',
     margins: { top: 54, bottom: 84, left: margin, right: margin },
     // Also what pdfkit derives its file id from: the same signature is the same file.

@@ -135,7 +135,7 @@ function inLayoutOrder(text: string, level: number): string {
   const laidOutRightToLeft = letter !== undefined && rightToLeftScript.test(letter)
   if (laidOutRightToLeft === rightToLeft) return mirrored
   return Array.from(graphemes.segment(mirrored), ({ segment }) => segment)
-    .reverse()
+    .toReversed()
     .join('')
 }
 
@@ -167,7 +167,7 @@ function runsOf(line: string, style: Style): Run[] {
     for (let start = 0; start < runs.length; start += 1) {
       let end = start
       while ((runs[end]?.level ?? -1) >= level) end += 1
-      if (end > start) runs.splice(start, end - start, ...runs.slice(start, end).reverse())
+      if (end > start) runs.splice(start, end - start, ...runs.slice(start, end).toReversed())
       start = end
     }
   }

@@ -5,7 +5,7 @@
 import { createWriteStream } from 'node:fs'
 import { finished } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
-import PDFDocument from 'pdfkit'
+import PdfKit from 'pdfkit'
 import { bold, regular } from '../src/typeset.ts'
 import { waiverWords } from './words.ts'
 
@@ -15,7 +15,7 @@ const quiet = '#475569'
 const margin = 60
 const width = 612 - 2 * margin
 
-const doc = new PDFDocument({
+const doc = new PdfKit({
   size: 'LETTER',
   margins: { top: 54, bottom: 60, left: margin, right: margin },
   bufferPages: true,

@@ -9,13 +9,13 @@ import { registrationConfirmedMail } from './mails/registration-confirmed.ts'
 import { waiverSignedMail } from './mails/waiver-signed.ts'
 import { mails, rejections, type MailData, type MailRow } from './schema.ts'
 
-export interface Attachment {
+interface Attachment {
   filename: string
   contentType: string
   content: Buffer
 }
 
-export interface ComposedMail extends RenderedLetter {
+interface ComposedMail extends RenderedLetter {
   recipientName: string
   attachments: Attachment[]
 }

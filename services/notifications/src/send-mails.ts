@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { mailDelivered, mailFailed } from '@robokids/contracts/notifications'
 import { isConnectionError } from '@robokids/runtime/errors'
-import { publish } from '@robokids/runtime/outbox'
+import { newEvent, outbox, publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
-import { and, asc, eq, lte } from 'drizzle-orm'
+import { and, asc, eq, lte, sql } from 'drizzle-orm'
 import { createTransport, type Transporter } from 'nodemailer'
 import { composeMail, MailOutdated } from './compose-mail.ts'
 import type { Config } from './config.ts'
@@ -42,17 +42,20 @@ function thisSending(mail: MailRow) {
 
 /**
  * The mail server has taken the mail; until this is committed, a crash would send it again. So a database that is away
- * for a moment is waited for.
+ * for a moment is waited for, and noting it is a single statement.
  */
 async function recordDelivery(mail: MailRow, context: Context<Config>): Promise<void> {
   const { id: mailId, kind, registrationId } = mail
+  const event = newEvent(mailDelivered, mailId, { mailId, kind, registrationId })
+  const sentAt = context.clock.now().toString({ fractionalSecondDigits: 3 })
   for (const pause of [100, 500, 2_000, 5_000, undefined]) {
     try {
-      await context.db.transaction(async (tx) => {
-        const sent = { status: 'sent', sentAt: context.clock.now(), lastError: null } as const
-        const changed = await tx.update(mails).set(sent).where(thisSending(mail)).returning()
-        if (changed.length > 0) await publish(tx, mailDelivered, mailId, { mailId, kind, registrationId })
-      })
+      await context.db.execute(sql`
+        with sent as (
+          update ${mails} set status = 'sent', sent_at = ${sentAt}, last_error = null
+          where ${thisSending(mail)} returning id
+        )
+        insert into ${outbox} (id, type, envelope) select ${event.id}, ${event.type}, ${JSON.stringify(event)}::jsonb from sent`)
       return
     } catch (error) {
       if (pause === undefined || !isConnectionError(error)) throw error
@@ -66,7 +69,12 @@ async function recordFailure(mail: MailRow, error: unknown, context: Context<Con
   const failure = error instanceof MailOutdated ? { final: true } : (error as Failure)
   const reason = (error instanceof Error ? error.message : String(error)).slice(0, 1_000)
   const verdict = judgeFailure(mail.attempts, failure)
-  context.log.warn({ mailId, kind, attempts: mail.attempts, verdict, err: error }, 'mail could not be sent')
+  // Without the error itself: it names the recipient.
+  const { code, responseCode, command } = error as Failure & { code?: string }
+  context.log.warn(
+    { mailId, kind, attempts: mail.attempts, verdict, code, responseCode, command },
+    'mail could not be sent',
+  )
   await context.db.transaction(async (tx) => {
     const outcome = verdict === 'give_up' ? ({ status: 'failed', lastError: reason } as const) : { lastError: reason }
     const changed = await tx.update(mails).set(outcome).where(thisSending(mail)).returning()

@@ -65,7 +65,14 @@ export const adminHeaders = { 'x-admin-secret': 'local-admin' }
 export async function openOffice(): Promise<Office> {
   const [bed, post, shelf] = [await testBed(), new PostOffice(), new WaiverShelf()]
   await post.open()
-  const env = { SMTP_URL: post.url, ENROLLMENT_URL: await shelf.open(), SITE_URL: siteUrl, SMTP_TIMEOUT_MS: '2000' }
+  const env = {
+    SMTP_URL: post.url,
+    ENROLLMENT_URL: await shelf.open(),
+    SITE_URL: siteUrl,
+    SMTP_TIMEOUT_MS: '2000',
+    // What a killed process had in its hands comes again soon.
+    CONSUMER_ACK_WAIT_MS: '1000',
+  }
   const service = await bed.start(notifications, env)
   return {
     bed,

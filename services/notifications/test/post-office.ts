@@ -1,4 +1,4 @@
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { eventually } from '@robokids/test/bed'
 import { simpleParser, type ParsedMail } from 'mailparser'
@@ -44,6 +44,7 @@ export class PostOffice {
 
   /** Opens, always at the same port. */
   async open(): Promise<void> {
+    const sockets = new Set<Socket>()
     const server = new SMTPServer({
       disabledCommands: ['AUTH', 'STARTTLS'],
       disableReverseLookup: true,
@@ -66,9 +67,7 @@ export class PostOffice {
           })
           if (this.#next(first, 'hang')) return undefined
           if (!this.#next(first, 'drop')) return callback(null, 'Taken')
-          for (const connection of server.connections as Set<{ id: string; _socket: { destroy(): void } }>) {
-            if (connection.id === session.id) connection._socket.destroy()
-          }
+          for (const socket of sockets) if (socket.remotePort === session.remotePort) socket.destroy()
           return undefined
         })
       },
@@ -77,6 +76,7 @@ export class PostOffice {
       server.once('error', reject)
       server.listen(this.#port, '127.0.0.1', resolve)
     })
+    server.server.on('connection', (socket) => sockets.add(socket))
     // Clients that are killed reset their connections: not a fault of the server.
     server.on('error', () => {})
     this.#server = server
@@ -85,7 +85,7 @@ export class PostOffice {
 
   async close(): Promise<void> {
     const server = this.#server
-    if (server) await new Promise<void>((resolve) => void server.close(resolve))
+    if (server) await new Promise<void>((resolve) => server.close(resolve))
   }
 
   #next(address: string, fault: Fault): boolean {

@@ -41,7 +41,7 @@ function storyOf(data: Refunded, rejection: Rejection | undefined, siteUrl: stri
           [back],
         ],
         step: {
-          text: ['Another date may suit you. These are open:'],
+          text: ['Another date may suit you: here are those with free seats.'],
           label: 'See the class dates',
           url: `${siteUrl}/robokidslanding`,
         },

@@ -14,7 +14,7 @@ export function dateOf({ startDate }: RegistrationFacts): string {
 }
 
 /** `4:00 PM Pacific Time` */
-export function timeOf({ startTime, timeZone }: RegistrationFacts): string {
+function timeOf({ startTime, timeZone }: RegistrationFacts): string {
   return `${formatClassTime(startTime)} ${zoneName(timeZone)}`
 }
 
@@ -32,7 +32,7 @@ export function classFact(facts: RegistrationFacts): Letter['facts'][number] {
 }
 
 export function whenFact(facts: RegistrationFacts): Letter['facts'][number] {
-  return { label: 'When', lines: [[dateOf(facts)], [`${timeOf(facts)}, ${facts.durationMinutes} minutes`]] }
+  return { label: 'When', lines: [[dateOf(facts)], [timeOf(facts)], [`${facts.durationMinutes} minutes`]] }
 }
 
 export function childrenFact({ children }: RegistrationFacts): Letter['facts'][number] {
