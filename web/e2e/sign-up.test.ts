@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
+import { sampleView } from '../src/registration/sample-view.ts'
 import { eventually, useSite } from './fixture.ts'
 import {
   alertBox,
@@ -223,7 +224,7 @@ describe('the sign-up form', () => {
     expect(idsOf('Boston')).not.toEqual(idsOf('Cambridge'))
   })
 
-  it('takes a new id once the old one is used up, and never pays twice for what is paid', async () => {
+  it('takes a new id once the old one belongs to something else', async () => {
     const page = await site.open()
     const { api } = site
     api.on('POST /api/registrations', ({ body }, nth) =>
@@ -237,6 +238,30 @@ describe('the sign-up form', () => {
     await page.waitForURL('**/card-page')
     const [first, second] = registrations()
     expect(second?.body).toEqual({ ...first?.body, id: expect.not.stringMatching(String(first?.body['id'])) })
+  })
+
+  it('takes a new id for a registration that was closed, but never for one that is paid', async () => {
+    const page = await site.open()
+    const { api } = site
+    let status: 'cancelled' | 'confirmed' = 'cancelled'
+    api.on('GET /api/registrations/:reference', () => ({ json: sampleView({ status }, { status: 'paid', url: null }) }))
+    api.on('POST /api/registrations', ({ body }, nth) =>
+      nth % 2 === 1
+        ? refusal('registration_closed', 'This registration is closed. Please register again.')
+        : { json: { checkoutUrl: `${site.url}/card-page`, registrationId: body['id'] } },
+    )
+    await openForm(page)
+    await fillSignUp(page)
+    await submitButton(page).click()
+    await page.waitForURL('**/card-page')
+    expect(registrations()).toHaveLength(2)
+
+    status = 'confirmed'
+    await openForm(page)
+    await submitButton(page).click()
+    await page.getByRole('heading', { name: "You're Registered" }).waitFor()
+    expect(registrations()).toHaveLength(3)
+    expect(page.url()).toContain(`/robokids/success?reference=${String(registrations()[2]?.body['id'])}`)
   })
 
   it('keeps what was typed over a reload and on the way to another level', async () => {

@@ -27,12 +27,12 @@ export interface Build {
 }
 
 /** The web as it is shipped, in a folder of its own. */
-export async function buildWeb(): Promise<Build> {
+export async function buildWeb(...options: string[]): Promise<Build> {
   const dist = await mkdtemp(join(tmpdir(), 'robokids-web-'))
   const vite = join(web, '..', 'node_modules', 'vite', 'bin', 'vite.js')
   await promisify(execFile)(
     process.execPath,
-    [vite, 'build', '--outDir', dist, '--emptyOutDir', '--logLevel', 'error'],
+    [vite, 'build', '--outDir', dist, '--emptyOutDir', '--logLevel', 'error', ...options],
     {
       cwd: web,
       env: { ...process.env, NODE_ENV: 'production' },
@@ -46,8 +46,9 @@ export interface Site {
   close: () => Promise<void>
 }
 
-/** Serves a build as the BFF does, with the API's answers and the card page from `api`. */
-export async function serveSite(dist: string, api: StubApi): Promise<Site> {
+/** Serves a build (the newest one, where `dist` tells which) as the BFF does, with the API's answers and the card page from `api`. */
+export async function serveSite(dist: string | (() => string), api: StubApi): Promise<Site> {
+  const file = (name: string) => readFile(join(typeof dist === 'string' ? dist : dist(), name))
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const { pathname } = new URL(request.url ?? '/', 'http://site')
     if (pathname.startsWith('/api/') || pathname === '/waiver.pdf' || pathname === '/card-page') {
@@ -56,13 +57,13 @@ export async function serveSite(dist: string, api: StubApi): Promise<Site> {
     response.setHeader('content-security-policy', policy)
     const extension = extname(pathname)
     if (extension in types) {
-      const content = await readFile(join(dist, pathname)).catch(() => undefined)
+      const content = await file(pathname).catch(() => undefined)
       response.writeHead(content ? 200 : 404, { 'content-type': content ? types[extension] : 'application/json' })
       return response.end(content ?? '{}')
     }
     const known = (pagePaths as readonly string[]).includes(pathname)
     response.writeHead(known ? 200 : 404, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache' })
-    return response.end(await readFile(join(dist, 'index.html')))
+    return response.end(await file('index.html'))
   }
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => response.destroy(error as Error))

@@ -50,7 +50,7 @@ export function SignUp({ classType }: { classType: LevelClassType }) {
           <SignUpSlideshows classType={classType} />
         </div>
         <div className={styles['about']}>
-          <About classType={classType} offer={offer} />
+          <About classType={classType} offer={offer} failed={classes.isError} />
         </div>
       </div>
     </div>
@@ -68,7 +68,8 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 
 /** Price, dates with the seats left, the box and the way on: before anything is asked. */
 function Facts({ content, offer, failed }: { content: SignUpContent; offer: LevelOffer | undefined; failed: boolean }) {
-  const waiting = failed ? 'Not loaded' : <Skeleton width="8ch" />
+  // As high as what comes, so that nothing below it moves.
+  const waiting = (height: string) => (failed ? 'Not loaded' : <Skeleton height={height} />)
   return (
     <dl className={styles['facts']} aria-busy={!offer && !failed}>
       <Fact name="Price">
@@ -83,10 +84,10 @@ function Facts({ content, offer, failed }: { content: SignUpContent; offer: Leve
             )}
           </>
         ) : (
-          waiting
+          waiting('5.6rem')
         )}
       </Fact>
-      <Fact name="Starts">{offer ? <Dates offer={offer} /> : waiting}</Fact>
+      <Fact name="Starts">{offer ? <Dates offer={offer} /> : waiting('7.2rem')}</Fact>
       <Fact name="In the box">{content.boxInShort} Kit styles may vary.</Fact>
       <Fact name="What happens next">You pay by card, sign the waiver, and the kit ships before the first class.</Fact>
     </dl>
@@ -110,7 +111,13 @@ function Dates({ offer }: { offer: LevelOffer }) {
   )
 }
 
-function About({ classType, offer }: { classType: LevelClassType; offer: LevelOffer | undefined }) {
+interface AboutProps {
+  classType: LevelClassType
+  offer: LevelOffer | undefined
+  failed: boolean
+}
+
+function About({ classType, offer, failed }: AboutProps) {
   const content = signUpContent[classType]
   return (
     <>
@@ -131,7 +138,10 @@ function About({ classType, offer }: { classType: LevelClassType; offer: LevelOf
             </p>
           </>
         ) : (
-          <Skeleton height="8rem" />
+          <>
+            <p>{levels[classType].promise}</p>
+            {!failed && <Skeleton height="9.5rem" />}
+          </>
         )}
       </section>
       <section aria-labelledby="learn-heading" className={styles['part']}>
