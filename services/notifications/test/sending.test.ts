@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { registrationConfirmed, waiverSigned } from '@robokids/contracts/enrollment'
 import { mailDelivered, mailFailed } from '@robokids/contracts/notifications'
@@ -161,8 +161,13 @@ describe('a mail', () => {
 describe('a process that is killed', () => {
   const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
+  const children: ChildProcess[] = []
+  afterEach(() => {
+    for (const child of children) child.kill('SIGKILL')
+  })
+
   function startProcess(databaseUrl: string) {
-    return spawn(process.execPath, [main], {
+    const child = spawn(process.execPath, [main], {
       env: {
         ...process.env,
         APP_ENV: 'local',
@@ -174,6 +179,8 @@ describe('a process that is killed', () => {
       },
       stdio: 'ignore',
     })
+    children.push(child)
+    return child
   }
 
   it('while it talks to the mail server leaves a mail that is sent after the restart, under the same Message-ID', async () => {
