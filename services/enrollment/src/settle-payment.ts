@@ -2,6 +2,7 @@ import type { paymentCompleted } from '@robokids/contracts/billing'
 import { registrationCancelled, registrationConfirmed, registrationRejected } from '@robokids/contracts/enrollment'
 import type { EventOf } from '@robokids/contracts/event'
 import type { Transaction } from '@robokids/runtime/db'
+import { DomainError } from '@robokids/runtime/errors'
 import { publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
 import { eq } from 'drizzle-orm'
@@ -20,7 +21,8 @@ export async function settle(
   const { registrationId, paymentId, receiptNumber, amount, currency, paidAt } = event.data
   const locked = await lockRegistration(tx, registrationId)
   // Money is never dropped: until somebody finds out what it was for, it stays a dead letter.
-  if (!locked) throw new Error(`payment ${paymentId} is for registration ${registrationId}, which is not here`)
+  if (!locked)
+    throw new DomainError('registration_not_found', `Payment ${paymentId} is for ${registrationId}, which is not here.`)
   const { registration, session } = locked
   const [known = { completed: false, refunded: false }] = await tx
     .select()

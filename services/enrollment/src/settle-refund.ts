@@ -2,6 +2,7 @@ import type { paymentRefunded } from '@robokids/contracts/billing'
 import { registrationCancelled } from '@robokids/contracts/enrollment'
 import type { EventOf } from '@robokids/contracts/event'
 import type { Transaction } from '@robokids/runtime/db'
+import { DomainError } from '@robokids/runtime/errors'
 import { publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
 import { eq } from 'drizzle-orm'
@@ -21,7 +22,10 @@ export async function settleFullRefund(
   if (refundedTotal < paidAmount) return
   const locked = await lockRegistration(tx, registrationId)
   if (!locked)
-    throw new Error(`refund of payment ${paymentId} is for registration ${registrationId}, which is not here`)
+    throw new DomainError(
+      'registration_not_found',
+      `The refund of ${paymentId} is for ${registrationId}, which is not here.`,
+    )
   const { registration, session } = locked
   const [known = { completed: false, refunded: false }] = await tx
     .select()

@@ -255,7 +255,7 @@ describe('POST /registrations', () => {
       const typed = {
         guardianName: name,
         childName: name,
-        siblings: [{ childName: `${name}`, childAge: 999 }],
+        siblings: [{ childName: name, childAge: 999 }],
         email: 'maren+robo.kids@example.com',
         addressLine1: name,
         addressLine2: name,

@@ -1,12 +1,5 @@
 import { createHash, randomUUIDv7 } from 'node:crypto'
-import {
-  kitReady,
-  kitShipped,
-  waiverSchema,
-  waiverSigned,
-  type Registration,
-  type Waiver,
-} from '@robokids/contracts/enrollment'
+import { kitReady, kitShipped, waiverSchema, waiverSigned, type Registration } from '@robokids/contracts/enrollment'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { kitShipments, waivers } from '../src/schema.ts'
@@ -159,7 +152,7 @@ describe('POST /waivers', () => {
     })
   })
 
-  it('can be signed only once a refunded registration was signed before, and then ships no kit', async () => {
+  it('is refused after a refund, and then no kit is shipped either', async () => {
     const registration = await school.enrol(await school.session())
     await school.sign(registration)
     await school.refund(registration, registration.payment?.paymentId ?? '')
