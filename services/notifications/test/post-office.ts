@@ -55,7 +55,7 @@ export class PostOffice {
         else callback()
       },
       onData: (stream, session, callback) => {
-        void buffer(stream).then(async (content) => {
+        const take = async (content: Buffer) => {
           const to = session.envelope.rcptTo.map(({ address }) => address)
           const [first = ''] = to
           if (this.#next(first, 'refuse_message')) return callback(refusal(554, '5.7.1 Not this one'))
@@ -69,7 +69,9 @@ export class PostOffice {
           if (!this.#next(first, 'drop')) return callback(null, 'Taken')
           for (const socket of sockets) if (socket.remotePort === session.remotePort) socket.destroy()
           return undefined
-        })
+        }
+        // A client that is killed in the middle of a message has sent none.
+        void buffer(stream).then(take, (error: Error) => callback(error))
       },
     })
     await new Promise<void>((resolve, reject) => {
