@@ -324,6 +324,34 @@ describe('POST /registrations', () => {
     },
   )
 
+  it('answers 503 where its connection breaks, holds nothing, and serves the next ones', async () => {
+    const session = await school.session()
+    const requests = Array.from({ length: 5 }, () => requestFor(session))
+    const waiting = await school.db.transaction(async (tx) => {
+      await tx.execute(sql`select 1 from ${classSessions} where id = ${session.id} for update`)
+      const answers = requests.map((request) => school.register(request))
+      await eventually(async () => {
+        const blocked = await school.db.execute(sql`
+          select pid from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock' and query like '%update class_sessions%'`)
+        return blocked.length === requests.length
+      })
+      await school.db.execute(sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%update class_sessions%'`)
+      return Promise.all(answers)
+    })
+    for (const answer of waiting) {
+      expect([answer.status, codeOf(answer)]).toEqual([503, 'upstream_unavailable'])
+      expect(answer.headers.get('retry-after')).not.toBeNull()
+    }
+    expect(await school.counts(session.id)).toMatchObject({ held: 0 })
+    const again = await Promise.all(requests.map((request) => school.register(request)))
+    expect(again.map((answer) => answer.status)).toEqual([200, 200, 200, 200, 200])
+    for (let index = 0; index < 5; index += 1) await school.hold(session)
+    expect(await school.counts(session.id)).toMatchObject({ held: 10 })
+  })
+
   it('publishes each hold once, also one that commits after later ones', async () => {
     const slow = await school.session()
     const busy = await school.session({ capacity: 50 })
