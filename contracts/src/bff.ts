@@ -96,6 +96,7 @@ export type WaiverBody = z.infer<typeof waiverBodySchema>
 
 /** The answer to `POST /api/waivers`. */
 export const waiverAnswerSchema = z.object({ waiverId: z.uuid(), registrationId: z.uuid(), signedAt: z.iso.datetime() })
+export type WaiverAnswer = z.infer<typeof waiverAnswerSchema>
 
 /** `GET /api/getAllRegistrations`: enrollment's page, each with what billing knows. */
 export const adminRegistrationSchema = registrationSchema.extend({

@@ -130,3 +130,18 @@ export async function breakStorage(page: Page, how: 'blocked' | 'full'): Promise
 export function sidewaysScroll(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
 }
+
+/** Adds up how far things move by themselves while the page loads. Read it with `layoutShift`. */
+export async function watchLayoutShift(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    Object.assign(window, { layoutShift: 0 })
+    const seen = window as unknown as { layoutShift: number }
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) seen.layoutShift += (entry as PerformanceEntry & { value: number }).value
+    }).observe({ type: 'layout-shift', buffered: true })
+  })
+}
+
+export function layoutShift(page: Page): Promise<number> {
+  return page.evaluate(() => (window as unknown as { layoutShift: number }).layoutShift)
+}

@@ -1,5 +1,4 @@
-import type { ClassesView, RegisterAnswer, RegistrationView, waiverAnswerSchema } from '@robokids/contracts/bff'
-import type { z } from 'zod'
+import type { ClassesView, RegisterAnswer, RegistrationView, WaiverAnswer } from '@robokids/contracts/bff'
 import classesViewShape from './answers/classes-view.json'
 import registerAnswerShape from './answers/register-answer.json'
 import registrationViewShape from './answers/registration-view.json'
@@ -38,7 +37,7 @@ const isOfType: Record<string, (value: unknown) => boolean> = {
   null: (value) => value === null,
 }
 
-export function fits(shape: Shape, value: unknown): boolean {
+function fits(shape: Shape, value: unknown): boolean {
   if (shape.anyOf) return shape.anyOf.some((one) => fits(one, value))
   if (shape.type !== undefined && ![shape.type].flat().some((type) => isOfType[type]?.(value))) return false
   if ('const' in shape && value !== shape.const) return false
@@ -65,4 +64,4 @@ function answer<T>(shape: Shape): Answer<T> {
 export const classesView = answer<ClassesView>(classesViewShape)
 export const registerAnswer = answer<RegisterAnswer>(registerAnswerShape)
 export const registrationView = answer<RegistrationView>(registrationViewShape)
-export const waiverAnswer = answer<z.infer<typeof waiverAnswerSchema>>(waiverAnswerShape)
+export const waiverAnswer = answer<WaiverAnswer>(waiverAnswerShape)

@@ -50,7 +50,7 @@ describe('safeStorage', () => {
     const browser = browserStorage()
     browser.setItem('a', 'old')
     let full = true
-    const setItem = browser.setItem
+    const setItem = browser.setItem.bind(browser)
     browser.setItem = (key, value) => {
       if (full) throw new DOMException('full', 'QuotaExceededError')
       setItem(key, value)

@@ -7,6 +7,18 @@ const acceptedKey = 'cookiesAccepted'
 
 export function CookieBanner() {
   const [accepted, setAccepted] = useState(() => local.get(acceptedKey) === 'true')
+  if (accepted) return null
+  return (
+    <Banner
+      onAccept={() => {
+        local.set(acceptedKey, 'true')
+        setAccepted(true)
+      }}
+    />
+  )
+}
+
+function Banner({ onAccept }: { onAccept: () => void }) {
   const banner = useRef<HTMLElement>(null)
 
   // The page keeps as much room free below its end as the banner takes, so that it covers nothing for good.
@@ -20,9 +32,8 @@ export function CookieBanner() {
       watch.disconnect()
       style.removeProperty('--banner')
     }
-  }, [accepted])
+  }, [])
 
-  if (accepted) return null
   return (
     <section ref={banner} className={styles['banner']} aria-label="Cookies">
       <div className={styles['inner']}>
@@ -37,13 +48,7 @@ export function CookieBanner() {
           </a>
           .
         </p>
-        <Button
-          variant="secondary"
-          onClick={() => {
-            local.set(acceptedKey, 'true')
-            setAccepted(true)
-          }}
-        >
+        <Button variant="secondary" onClick={onAccept}>
           Accept
         </Button>
       </div>

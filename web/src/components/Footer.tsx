@@ -12,10 +12,10 @@ export function Footer() {
         <nav aria-label="Legal">
           <ul className={styles['links']}>
             <li>
-              <Link to={'/privacy' as string}>Privacy Policy</Link>
+              <Link to="/privacy">Privacy Policy</Link>
             </li>
             <li>
-              <Link to={'/terms' as string}>Terms of Service</Link>
+              <Link to="/terms">Terms of Service</Link>
             </li>
           </ul>
         </nav>

@@ -38,6 +38,7 @@ export function HeroSlider() {
           <div
             key={id}
             className={`${styles['slide']} ${at === index ? styles['shown'] : ''}`}
+            // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- a slide is a group, but no form's
             role="group"
             aria-roledescription="slide"
             aria-label={`${at + 1} of ${heroSlides.length}`}

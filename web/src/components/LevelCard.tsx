@@ -75,7 +75,7 @@ function Dates({ sessions }: { sessions: Level['sessions'] }) {
   if (!first) {
     return (
       <p className={styles['none']}>
-        New dates are on their way. <Link to={'/contact' as string}>Ask us</Link> to tell you first.
+        New dates are on their way. <Link to="/contact">Ask us</Link> to tell you first.
       </p>
     )
   }

@@ -4,11 +4,11 @@ import styles from './Loading.module.css'
 /** While a screen's own code is on its way over a slow line. */
 export function Loading() {
   return (
-    <div className={styles['loading']} role="status" aria-busy="true">
+    <output className={styles['loading']} aria-busy="true">
       <span className="visually-hidden">Loading</span>
       <Skeleton width="min(480px, 80%)" height="3rem" />
       <Skeleton width="min(620px, 100%)" height="1.2rem" />
       <Skeleton width="min(560px, 90%)" height="1.2rem" />
-    </div>
+    </output>
   )
 }

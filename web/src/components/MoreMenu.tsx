@@ -88,7 +88,7 @@ export function MoreMenu() {
         <ul id={listId} ref={list} className={styles['list']}>
           {moreLinks.map(({ label, to }) => (
             <li key={to}>
-              <Link to={to as string} className={styles['link']} onClick={() => setOpen(false)}>
+              <Link to={to} className={styles['link']} onClick={() => setOpen(false)}>
                 {label}
               </Link>
             </li>

@@ -24,7 +24,7 @@ export function TopNavigation({ email, onLogout }: TopNavigationProps) {
           <ul className={styles['links']}>
             {mainLinks.map(({ label, to }) => (
               <li key={to}>
-                <Link to={to as string} className={styles['link']} activeOptions={{ exact: true }}>
+                <Link to={to} className={styles['link']} activeOptions={{ exact: true }}>
                   {label}
                 </Link>
               </li>
@@ -35,7 +35,7 @@ export function TopNavigation({ email, onLogout }: TopNavigationProps) {
             {email && (
               <>
                 <li>
-                  <Link to={'/profile' as string} className={styles['link']} title={email}>
+                  <Link to="/profile" className={styles['link']} title={email}>
                     Profile
                   </Link>
                 </li>
@@ -75,12 +75,7 @@ export function TopNavigation({ email, onLogout }: TopNavigationProps) {
           <ul className={styles['sheetLinks']}>
             {[...mainLinks, ...moreLinks].map(({ label, to }) => (
               <li key={to}>
-                <Link
-                  to={to as string}
-                  className={styles['sheetLink']}
-                  activeOptions={{ exact: true }}
-                  onClick={closeSheet}
-                >
+                <Link to={to} className={styles['sheetLink']} activeOptions={{ exact: true }} onClick={closeSheet}>
                   {label}
                 </Link>
               </li>
@@ -88,7 +83,7 @@ export function TopNavigation({ email, onLogout }: TopNavigationProps) {
             {email && (
               <>
                 <li>
-                  <Link to={'/profile' as string} className={styles['sheetLink']} onClick={closeSheet}>
+                  <Link to="/profile" className={styles['sheetLink']} onClick={closeSheet}>
                     Profile
                   </Link>
                 </li>

@@ -49,7 +49,7 @@ export function Home() {
               <div className={styles['featurePicture']}>{featurePictures[id]}</div>
               <div className={styles['featureWords']}>
                 <h3>
-                  <Link to={to as string} className={styles['cover']}>
+                  <Link to={to} className={styles['cover']}>
                     {title}
                   </Link>
                 </h3>
@@ -70,7 +70,7 @@ export function Home() {
           </div>
           <div className={styles['spiderWords']}>
             <h2 id="spider-heading">
-              <Link to={'/innovator' as string} className={styles['cover']}>
+              <Link to="/innovator" className={styles['cover']}>
                 Meet the spider robot
               </Link>
             </h2>

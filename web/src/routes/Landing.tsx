@@ -69,8 +69,8 @@ export function Landing() {
           ))}
         </div>
         <p className={styles['moreDates']}>
-          No date that suits you? <Link to={'/contact' as string}>More dates available</Link>: write to us, and we find
-          one together.
+          No date that suits you? <Link to="/contact">More dates available</Link>: write to us, and we find one
+          together.
         </p>
       </section>
 

@@ -27,6 +27,7 @@ export function Modal({ open, onClose, className, role, labelledBy, label, child
     }
   }, [open])
   return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions, jsx-a11y/click-events-have-key-events -- keys have Escape, which is the dialog's own
     <dialog
       ref={dialog}
       className={className}

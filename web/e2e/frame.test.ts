@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest'
+import { eventually, useSite } from './fixture.ts'
+
+const site = useSite()
+
+describe('the navigation', () => {
+  it('opens More by pointing, and closes it 100 ms after the pointer has left', async () => {
+    const page = await site.open({ viewport: { width: 1280, height: 800 } })
+    await page.clock.install()
+    await page.goto('/')
+    const membership = page.getByRole('link', { name: 'Membership' })
+    const more = page.getByRole('button', { name: 'More' })
+    await more.hover()
+    await membership.waitFor()
+    await more.click()
+    expect(await membership.isVisible()).toBe(true)
+    await page.clock.pauseAt(Date.now() + 60_000)
+    await page.mouse.move(200, 600)
+    await page.clock.runFor(90)
+    expect(await membership.isVisible()).toBe(true)
+    await page.clock.runFor(20)
+    await membership.waitFor({ state: 'hidden' })
+  })
+
+  it('works More by keys alone', async () => {
+    const page = await site.open({ viewport: { width: 1280, height: 800 } })
+    await page.goto('/')
+    const more = page.getByRole('button', { name: 'More' })
+    const focused = () => page.evaluate(() => document.activeElement?.textContent)
+    await more.focus()
+    await page.keyboard.press('Enter')
+    expect(await more.getAttribute('aria-expanded')).toBe('true')
+    await page.keyboard.press('ArrowDown')
+    expect(await focused()).toBe('Membership')
+    await page.keyboard.press('ArrowUp')
+    expect(await focused()).toBe('Follow Us')
+    await page.keyboard.press('Escape')
+    expect(await more.getAttribute('aria-expanded')).toBe('false')
+    expect(await focused()).toBe('More')
+    await page.keyboard.press('Enter')
+    for (let links = 0; links < 5; links++) await page.keyboard.press('Tab')
+    expect(await more.getAttribute('aria-expanded')).toBe('false')
+  })
+
+  it('repeats all links in a sheet on a phone', async () => {
+    const page = await site.open({ viewport: { width: 390, height: 844 }, hasTouch: true })
+    await page.goto('/')
+    const menu = page.getByRole('button', { name: 'Menu', exact: true })
+    const sheet = page.getByRole('dialog', { name: 'Menu' })
+    await menu.tap()
+    expect(await sheet.getByRole('link').allInnerTexts()).toEqual([
+      'Home',
+      'Robo Kids Learning',
+      'Innovator Program',
+      'News & Guides',
+      'Shop',
+      'Membership',
+      'About',
+      'Contact',
+      'Follow Us',
+    ])
+    await page.keyboard.press('Escape')
+    await sheet.waitFor({ state: 'hidden' })
+    expect(await menu.evaluate((button) => button === document.activeElement)).toBe(true)
+    await menu.tap()
+    await sheet.getByRole('link', { name: 'Robo Kids Learning' }).tap()
+    await page.waitForURL('**/robokidslanding')
+    await sheet.waitFor({ state: 'hidden' })
+  })
+
+  it('takes the focus to the heading of the next page, and names it in the title', async () => {
+    const page = await site.open({ viewport: { width: 1280, height: 800 } })
+    await page.goto('/')
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Robo Kids Learning' }).click()
+    await eventually(() => page.evaluate(() => document.activeElement?.tagName)).toBe('H1')
+    expect(await page.title()).toBe('Live robotics classes · Robo Kids Learning')
+  })
+
+  it('lets keys skip to the content', async () => {
+    const page = await site.open()
+    await page.goto('/')
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
+    expect(new URL(page.url()).hash).toBe('')
+  })
+})
+
+describe('an address without a page', () => {
+  it('answers 404 with the friendly page', async () => {
+    const page = await site.open()
+    const response = await page.goto('/no-such-page')
+    expect(response?.status()).toBe(404)
+    await page.getByRole('heading', { level: 1, name: 'This page took itself apart' }).waitFor()
+    expect(await page.title()).toBe('Page not found · Robo Kids Learning')
+    expect(await page.getByRole('navigation', { name: 'Main' }).isVisible()).toBe(true)
+  })
+
+  it('leads from /admin home, without a way back to it', async () => {
+    const page = await site.open()
+    await page.goto('/robokidslanding')
+    await page.goto('/admin')
+    await page.waitForURL(`${site.url}/`)
+    await page.goBack({ waitUntil: 'commit' })
+    await eventually(() => new URL(page.url()).pathname).toBe('/robokidslanding')
+  })
+})
+
+describe('the cookie banner', () => {
+  it('hides for good once accepted, and keeps room free below the page until then', async () => {
+    const page = await site.open({ viewport: { width: 390, height: 844 } })
+    await page.goto('/')
+    const banner = page.getByRole('region', { name: 'Cookies' })
+    for (const [name, path] of [
+      [/^Privacy Policy/, '/privacy'],
+      [/^Terms of Service/, '/terms'],
+    ] as const) {
+      const link = banner.getByRole('link', { name })
+      expect(await link.getAttribute('href')).toBe(path)
+      expect(await link.getAttribute('target')).toBe('_blank')
+      expect(await link.getAttribute('rel')).toContain('noopener')
+    }
+    await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight))
+    const bottom = (box: { y: number; height: number } | null) => (box ? box.y + box.height : 0)
+    const top = (await banner.boundingBox())?.y ?? 0
+    await eventually(async () => bottom(await page.getByRole('contentinfo').boundingBox())).toBeLessThanOrEqual(top + 1)
+    await banner.getByRole('button', { name: 'Accept' }).click()
+    await banner.waitFor({ state: 'hidden' })
+    expect(await page.evaluate(() => localStorage.getItem('cookiesAccepted'))).toBe('true')
+    await page.reload()
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    expect(await banner.count()).toBe(0)
+  })
+})

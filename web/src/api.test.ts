@@ -1,0 +1,68 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { registerAnswer } from './answers.ts'
+import { api, ApiError } from './api.ts'
+
+const answers = (...answer: Parameters<typeof Response.json>) =>
+  vi.stubGlobal(
+    'fetch',
+    vi.fn<typeof fetch>(() => Promise.resolve(Response.json(...answer))),
+  )
+
+const ask = () => api('/api/registrations', { method: 'POST', body: { zipCode: '02139' }, answer: registerAnswer })
+
+async function failure(): Promise<ApiError> {
+  const error = await ask().catch((error: unknown) => error)
+  if (!(error instanceof ApiError)) throw new Error('it did not fail with an ApiError')
+  return error
+}
+
+afterEach(() => {
+  vi.unstubAllGlobals()
+})
+
+describe('api', () => {
+  it('sends JSON under the public client id, and hands the answer back', async () => {
+    const sample = { checkoutUrl: 'https://pay.example.com/1', registrationId: '019a0000-0000-7000-8000-000000000001' }
+    answers(sample)
+    expect(await ask()).toEqual(sample)
+    const [path, init] = vi.mocked(fetch).mock.lastCall ?? []
+    expect(path).toBe('/api/registrations')
+    expect(init).toMatchObject({
+      method: 'POST',
+      headers: { 'x-api-key': 'robokids-web', 'content-type': 'application/json' },
+      body: '{"zipCode":"02139"}',
+    })
+  })
+
+  it('fails with what the server refused, and why', async () => {
+    const issues = [{ path: 'zipCode', message: 'Zip code must be exactly five digits.' }]
+    answers({ code: 'validation_failed', message: 'Please check the form.', requestId: 'r1', issues }, { status: 400 })
+    expect(await failure()).toMatchObject({
+      status: 400,
+      code: 'validation_failed',
+      message: 'Please check the form.',
+      issues,
+      requestId: 'r1',
+    })
+  })
+
+  it('tells no connection from an answer that nobody can read', async () => {
+    vi.stubGlobal('fetch', () => Promise.reject(new TypeError('Failed to fetch')))
+    expect(await failure()).toMatchObject({ status: 0, code: 'network_failed', message: '' })
+    vi.stubGlobal('fetch', () => Promise.resolve(new Response('<html>Bad gateway</html>', { status: 502 })))
+    expect(await failure()).toMatchObject({ status: 502, code: 'answer_unreadable', message: '' })
+    vi.stubGlobal('fetch', () => Promise.resolve(new Response('<html>Hello</html>')))
+    expect(await failure()).toMatchObject({ status: 200, code: 'answer_unreadable' })
+  })
+
+  it('fails when a good answer is not the one of the contract', async () => {
+    answers({ registrationId: '019a0000-0000-7000-8000-000000000001' })
+    expect(await failure()).toMatchObject({ status: 200, code: 'answer_unexpected' })
+  })
+
+  it('stays an abort when the caller gave up', async () => {
+    const signal = AbortSignal.abort()
+    vi.stubGlobal('fetch', () => Promise.reject(signal.reason as Error))
+    await expect(api('/api/classes', { answer: registerAnswer, signal })).rejects.toThrow(DOMException)
+  })
+})
