@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => system.stop())
 
 const html = { accept: 'text/html' }
-const get = (path: string, headers: Record<string, string> = html, redirect: RequestRedirect = 'manual') =>
+const get = (path: string, headers: Record<string, string> = html, redirect: 'manual' | 'follow' = 'manual') =>
   fetch(system.siteUrl + path, { headers, redirect })
 
 describe('a page', () => {

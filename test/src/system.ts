@@ -53,7 +53,7 @@ export interface System {
   databaseUrls: Record<Exclude<ServiceName, 'bff'>, string>
   /** A second process of a service: same database, other port. */
   another(service: ServiceName, env?: Record<string, string>): Promise<ServiceProcess>
-  /** A connection to a service's database, to hold locks and to look. */
+  /** A few connections to a service's database, to hold locks and to look. */
   sql(service: Exclude<ServiceName, 'bff'>): postgres.Sql
   post(path: string, body: unknown, siteUrl?: string): Promise<{ status: number; body: unknown }>
   /** Registers a family. Every call is another family unless it is told an id. */
@@ -99,7 +99,7 @@ function serviceProcess(name: ServiceName, env: Record<string, string>): Service
       started.stdout.on('data', keep)
       started.stderr.on('data', keep)
       const ready = async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.ok === true
-      await until(ready, name, { process: started, output: () => printed }, 60_000)
+      await until(ready, name, { process: started, output: () => printed }, 180_000)
     },
   }
 }
@@ -107,9 +107,11 @@ function serviceProcess(name: ServiceName, env: Record<string, string>): Service
 /**
  * Starts the system.
  * @param settings extra environment for a service, by its name, or for all of them under `all`.
+ * @param postgresUrl the server that its databases are made in; left out, the test run's.
  */
 export async function startSystem(
   settings: Partial<Record<ServiceName | 'all', Record<string, string>>> = {},
+  postgresUrl: string = inject('postgresUrl'),
 ): Promise<System> {
   const dataDir = await mkdtemp(join(tmpdir(), 'robokids-system-'))
   const names = [
@@ -130,7 +132,7 @@ export async function startSystem(
     startMailbox({ dataDir: join(dataDir, 'mail'), port: local.MAILBOX_PORT, smtpPort: local.SMTP_PORT }),
   ])
   const tag = uuidv7().replaceAll('-', '')
-  const database = (name: string) => ensureDatabase(inject('postgresUrl'), `${name}_${tag}`)
+  const database = (name: string) => ensureDatabase(postgresUrl, `${name}_${tag}`)
   const databaseUrls = {
     enrollment: await database('enrollment'),
     billing: await database('billing'),
@@ -165,7 +167,7 @@ export async function startSystem(
   }
 
   const others: ServiceProcess[] = []
-  const connections: postgres.Sql[] = []
+  const connections = new Map<string, postgres.Sql>()
   const headers = { 'content-type': 'application/json', 'x-api-key': 'robokids-web', origin: siteUrl }
 
   const system: System = {
@@ -182,8 +184,10 @@ export async function startSystem(
       return second
     },
     sql(service) {
+      const known = connections.get(service)
+      if (known) return known
       const connection = postgres(databaseUrls[service], { max: 4, onnotice: () => {} })
-      connections.push(connection)
+      connections.set(service, connection)
       return connection
     },
     async post(path, body, site = siteUrl) {
@@ -246,7 +250,7 @@ export async function startSystem(
       return view.levels.find((level) => level.classType === classType)?.sessions ?? []
     },
     async stop() {
-      await Promise.all(connections.map((connection) => connection.end({ timeout: 1 })))
+      await Promise.all([...connections.values()].map((connection) => connection.end({ timeout: 1 })))
       await Promise.all([...Object.values(processes), ...others].map((one) => one.stop()))
       await simulator.stop()
       await Promise.all([mailbox.stop(), nats.stop()])
