@@ -124,10 +124,9 @@ describe('npm run admin -- registrations', () => {
       zipCode: '02139',
     }
     await system.register({ email, ...typed })
-    const rows = parse((await admin('registrations', '--email', email, '--csv')).output, { columns: true }) as Record<
-      string,
-      string
-    >[]
+    const rows = parse<Record<string, string>>((await admin('registrations', '--email', email, '--csv')).output, {
+      columns: true,
+    })
     expect(rows).toHaveLength(1)
     expect(rows[0]?.['zipCode']).toBe('02139')
     expect(rows[0]?.['state']).toBe('a"b,c')
@@ -154,11 +153,11 @@ describe('npm run admin -- refund', () => {
     await system.reaches(registrationId, 'confirmed')
     for (const amount of ['40001', '0', '-1', '1.5', 'all']) {
       const refused = await admin('refund', registrationId, amount)
-      expect(refused.code, amount).toBe(1)
+      expect(refused.code).toBe(1)
       expect(refused.output.length).toBeGreaterThan(10)
     }
     const both = await Promise.all([admin('refund', registrationId), admin('refund', registrationId)])
-    expect(both.map((one) => one.code).toSorted()).toEqual([0, 1])
+    expect(both.map((one) => one.code).toSorted((a, b) => a - b)).toEqual([0, 1])
     await system.reaches(registrationId, 'cancelled')
     const view = await system.state(registrationId)
     expect(view.checkout?.refunds.map((refund) => refund.amount)).toEqual([40_000])

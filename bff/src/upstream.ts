@@ -18,7 +18,7 @@ interface RawAnswer {
 }
 
 /** A service behind the BFF. */
-export interface Upstream {
+interface Upstream {
   /**
    * Calls the service and parses its answer by its contract.
    * @throws DomainError with the service's own code and words where it refused; `upstream_unavailable` for everything else.

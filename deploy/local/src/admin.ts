@@ -126,7 +126,9 @@ async function main(): Promise<void> {
       if (values.email !== undefined) query.set('email', values.email)
       if (values.status !== undefined) query.set('status', values.status)
       const answer = await request('site', 'GET', `/api/getAllRegistrations?${query.toString()}`)
-      return print(values.csv ? await answer.text() : await answer.json())
+      if (!values.csv) return print(await answer.json())
+      process.stdout.write(await answer.text())
+      return
     }
     case 'expire':
       return print(await json('enrollment', 'POST', `/registrations/${needed(first, 'registration')}/expire`))

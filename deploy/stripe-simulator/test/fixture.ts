@@ -73,7 +73,7 @@ export async function eventTypes(simulator: Simulator): Promise<string[]> {
   return events.map((event) => event.type)
 }
 
-export interface Received {
+interface Received {
   headers: IncomingHttpHeaders
   body: string
   type: string

@@ -171,5 +171,4 @@ export const cursors = pgTable('cursors', {
 })
 
 export type Attempt = typeof checkoutAttempts.$inferSelect
-export type Payment = typeof payments.$inferSelect
 export type RefundRow = typeof refunds.$inferSelect

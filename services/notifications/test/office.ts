@@ -10,7 +10,7 @@ import { PostOffice } from './post-office.ts'
 export const siteUrl = 'https://school.example'
 
 /** Stands for enrollment where it keeps signed waivers: any path has one, made of its own name. */
-export class WaiverShelf {
+class WaiverShelf {
   readonly #server: Server
   #failures = 0
   /** Requests so far. */

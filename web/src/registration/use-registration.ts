@@ -23,7 +23,7 @@ export function registrationQuery(reference: string) {
 }
 
 /** The server knows no such registration, as against: it cannot be asked now. */
-export function isUnknown(error: unknown): boolean {
+function isUnknown(error: unknown): boolean {
   return error instanceof ApiError && ['registration_not_found', 'not_found', 'validation_failed'].includes(error.code)
 }
 

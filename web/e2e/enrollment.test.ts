@@ -1,0 +1,171 @@
+import { join } from 'node:path'
+import { root } from '@robokids/local/settings'
+import { buildWeb } from '@robokids/local/web-build'
+import { eventually } from '@robokids/test/bed'
+import { startSystem, type System } from '@robokids/test/system'
+import type { Browser, Page } from 'playwright-core'
+import { extractText, getDocumentProxy } from 'unpdf'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { launchBrowser, newVisitor } from './browser.ts'
+import { detailsOf, fillSignUp, heading, signWaiver, submitButton } from './pages.ts'
+
+let system: System
+let browser: Browser
+beforeAll(async () => {
+  await buildWeb()
+  ;[system, browser] = await Promise.all([startSystem({ bff: { WEB_DIST: join(root, 'web/dist') } }), launchBrowser()])
+})
+afterAll(async () => {
+  await browser.close()
+  await system.stop()
+})
+
+async function payOnPage(page: Page, card: string): Promise<void> {
+  await page.getByLabel('Card number').fill(card)
+  await page.getByLabel('Expiry date').fill('12 / 34')
+  await page.getByLabel('Security code').fill('123')
+  await page.getByLabel('Name on card').fill('Maren Holt')
+  await page.getByRole('button', { name: /^Pay \$/ }).click()
+}
+
+const mailWith = (address: string, subject: RegExp) =>
+  eventually(async () => (await system.mailsTo(address)).find((mail) => subject.test(mail.subject)), 20_000)
+
+const attachment = async (
+  mail: { id: string; attachments?: { generatedFileName: string; contentType: string }[] },
+  type: string,
+) => {
+  const name = mail.attachments?.find((one) => one.contentType.startsWith(type))?.generatedFileName
+  return (await fetch(`${system.mailbox.url}/email/${mail.id}/attachment/${name}`)).arrayBuffer()
+}
+
+describe('a parent', () => {
+  it('enrolls a child: landing, sign-up, a declined card, payment, confirmation, waiver, receipt, and both mails', async () => {
+    const email = 'maren.holt+ivo@example.com'
+    const { context, errors } = await newVisitor(browser, { baseURL: system.siteUrl })
+    const page = await context.newPage()
+    await page.goto('/robokidslanding')
+    await page
+      .getByRole('main')
+      .getByRole('link', { name: /Level 1 Foundations/ })
+      .first()
+      .click()
+    await page.getByLabel('Guardian name').waitFor()
+    const { startDate } = await fillSignUp(page, {
+      email,
+      guardianName: "Una O'Neil",
+      children: [{ name: 'Zoë 🤖', age: '9' }],
+    })
+    await submitButton(page).click()
+
+    await page.getByRole('button', { name: 'Pay $400.00' }).waitFor()
+    const payPage = page.url()
+    await payOnPage(page, '4000 0000 0000 9995')
+    await page.getByText('Your card has insufficient funds.').first().waitFor()
+    expect(page.url()).toBe(payPage)
+    await payOnPage(page, '4242 4242 4242 4242')
+
+    await page.waitForURL(/\/robokids\/success/)
+    await page.getByRole('heading', { level: 1, name: "You're Registered" }).waitFor()
+    const details = Object.values(await detailsOf(page)).join('\n')
+    for (const text of ["Una O'Neil", 'Zoë 🤖', email, '02139']) expect(details).toContain(text)
+
+    await signWaiver(page)
+    await page.goto('/robokids/receipt')
+    await page.getByText("Una O'Neil").first().waitFor()
+    await page.evaluate(() => {
+      window.print = () => Object.assign(window, { printed: true })
+    })
+    await page.getByRole('button', { name: 'Download & Close' }).click()
+    await page.waitForURL(`${system.siteUrl}/`)
+    expect(await page.evaluate(() => (window as unknown as { printed?: boolean }).printed)).toBe(true)
+
+    const confirmation = await mailWith(email, /registered/i)
+    expect(confirmation.text).toContain('$400.00')
+    const calendar = new TextDecoder().decode(await attachment(confirmation, 'text/calendar'))
+    expect(calendar).toContain(`${(startDate ?? '').replaceAll('-', '')}T160000`)
+    expect(calendar).toContain('TZID:America/Los_Angeles')
+
+    const signed = await mailWith(email, /waiver/i)
+    const pdf = await getDocumentProxy(new Uint8Array(await attachment(signed, 'application/pdf')))
+    const { text } = await extractText(pdf, { mergePages: true })
+    expect(text).toContain("Una O'Neil")
+    expect(text).toContain('Zoë')
+    expect(await system.mailsTo(email)).toHaveLength(2)
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
+  it('with a sibling pays for one while the promotion is on, and both have a seat', async () => {
+    const { context } = await newVisitor(browser, { baseURL: system.siteUrl })
+    const page = await context.newPage()
+    await page.goto('/robokidspage2')
+    const children = [
+      { name: 'Ivo', age: '9' },
+      { name: 'Noa', age: '8' },
+    ]
+    const { startDate } = await fillSignUp(page, { email: 'two@example.com', children })
+    await submitButton(page).click()
+    await page.getByRole('button', { name: 'Pay $500.00' }).waitFor()
+    const session = (await system.openDates('intermediate')).find((one) => one.date === startDate)
+    expect(session?.seatsLeft).toBe(8)
+    await context.close()
+  })
+
+  it('who comes back from the card page finds the same checkout again', async () => {
+    const { context } = await newVisitor(browser, { baseURL: system.siteUrl })
+    const page = await context.newPage()
+    await page.goto('/robokidspage4')
+    await fillSignUp(page, { email: 'back@example.com', children: [{ name: 'Ivo', age: '12' }] })
+    await submitButton(page).click()
+    await page.getByRole('button', { name: 'Pay $1,000.00' }).waitFor()
+    const payPage = page.url()
+    await page.goBack()
+    await page.waitForURL(/robokidspage4/)
+    await submitButton(page).click()
+    await page.waitForURL(payPage)
+    await context.close()
+  })
+
+  it('sees that a payment is under way while the services are down, and the truth once they are up', async () => {
+    const { context } = await newVisitor(browser, { baseURL: system.siteUrl })
+    const page = await context.newPage()
+    await page.goto('/robokidspage3')
+    await fillSignUp(page, { email: 'patient@example.com', children: [{ name: 'Ivo', age: '12' }] })
+    await submitButton(page).click()
+    await page.getByRole('button', { name: 'Pay $750.00' }).waitFor()
+    await system.nats.kill()
+    await payOnPage(page, '4242 4242 4242 4242')
+    await page.waitForURL(/\/robokids\/success/, { timeout: 30_000 })
+    await heading(page).waitFor()
+    expect(await heading(page).innerText()).not.toContain("You're Registered")
+    await system.nats.restart()
+    await page.getByRole('heading', { level: 1, name: "You're Registered" }).waitFor({ timeout: 30_000 })
+    await context.close()
+  })
+})
+
+describe('a class date', () => {
+  it.each(['Asia/Tokyo', 'America/Los_Angeles', 'Europe/London'])(
+    'is the same day in a browser set to %s',
+    async (timezoneId) => {
+      const { registrationId, checkoutUrl } = await system.register({
+        classType: 'basic',
+        email: `${timezoneId.slice(0, 4)}@example.com`,
+      })
+      await system.pay(checkoutUrl)
+      const { startDate } = await system.reaches(registrationId, 'confirmed')
+      const day = Temporal.PlainDate.from(startDate).toLocaleString('en-US', { dateStyle: 'full' })
+      const { context } = await newVisitor(browser, { baseURL: system.siteUrl, timezoneId })
+      const page = await context.newPage()
+      await page.goto(`/robokids/success?reference=${registrationId}`)
+      await page.getByRole('heading', { level: 1, name: "You're Registered" }).waitFor()
+      expect(Object.values(await detailsOf(page)).join('\n')).toContain(day)
+      await page.goto(
+        '/robokids-success?guardianName=M&childName=I&email=m@example.com&startDate=2025-10-03&classType=basic',
+      )
+      await page.getByText('October 3, 2025').waitFor()
+      await context.close()
+    },
+  )
+})
