@@ -69,8 +69,9 @@ describe('npm run admin -- dead-letters', () => {
     const letters = await eventually(async () => {
       const { output } = await admin('dead-letters')
       const lines = output.trim().split('\n')
-      return lines.length === 2 && lines
-    })
+      if (lines.length !== 2) throw new Error(output)
+      return lines
+    }, 30_000)
     const ids = letters.map((line) => line.split(' ')[0] ?? '')
     const shown = await Promise.all(ids.map((id) => admin('dead-letters', 'show', id)))
     const index = shown.findIndex((one) => one.output.includes(poison.id))

@@ -10,7 +10,7 @@ export function webhookRoute(http: Http, { billing }: Services): void {
   http.post('/webhooks/stripe', async (request, reply) => {
     const signature = request.headers['stripe-signature']
     const headers = {
-      'content-type': request.headers['content-type'] ?? 'application/json',
+      'content-type': 'application/json',
       ...(typeof signature === 'string' ? { 'stripe-signature': signature } : {}),
     }
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)

@@ -4,6 +4,8 @@ import Fastify, {
   LogController,
   type FastifyBaseLogger,
   type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
   type RawReplyDefaultExpression,
   type RawRequestDefaultExpression,
   type RawServerDefault,
@@ -34,6 +36,8 @@ const frameworkErrors: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_EMPTY_JSON_BODY: ['malformed_body', 'The body is empty.'],
   FST_ERR_CTP_INVALID_JSON_BODY: ['malformed_body', 'The body is not valid JSON.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['malformed_body', 'The body is shorter or longer than announced.'],
+  FST_ERR_BAD_URL: ['validation_failed', 'The address cannot be read.'],
+  FST_ERR_MAX_PARAM_LENGTH: ['not_found', 'There is nothing at this address.'],
   FST_ERR_VALIDATION: ['validation_failed', 'The request is not valid.'],
 }
 
@@ -65,11 +69,29 @@ function refusalOf(error: unknown): Refusal | undefined {
   return undefined
 }
 
+/** Answers what was thrown: an error body has one shape everywhere, also past a route's own schemas. */
+function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
+  const refusal = refusalOf(error)
+  const code = refusal?.code ?? 'internal'
+  const status = errorStatus[code]
+  if (status >= 500) request.log.error({ err: error, route: request.routeOptions.url }, 'request failed')
+  if (status === 503) void reply.header('retry-after', '2')
+  const body: ErrorBody = {
+    code,
+    message: refusal?.message ?? 'Something went wrong.',
+    requestId: request.id,
+    ...(refusal?.issues ? { issues: refusal.issues } : {}),
+  }
+  return reply.code(status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(body)
+}
+
 /** Creates the server of a process: request ids, trace context, error bodies, body limits and metrics are the same everywhere. */
 export function createHttp(config: BaseConfig, log: Logger, metrics: Metrics): Http {
   const trusted = config.TRUST_PROXY
   const http: Http = Fastify<RawServerDefault>({
     loggerInstance: log,
+    // Addresses that cannot be read, before there is a route.
+    frameworkErrors: answerError,
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: typeof trusted === 'number' ? (_address, hop) => hop < trusted : trusted,
     bodyLimit: 100 * 1024,
@@ -114,21 +136,7 @@ export function createHttp(config: BaseConfig, log: Logger, metrics: Metrics): H
     next()
   })
 
-  http.setErrorHandler((error, request, reply) => {
-    const refusal = refusalOf(error)
-    const code = refusal?.code ?? 'internal'
-    const status = errorStatus[code]
-    if (status >= 500) request.log.error({ err: error, route: request.routeOptions.url }, 'request failed')
-    if (status === 503) void reply.header('retry-after', '2')
-    const body: ErrorBody = {
-      code,
-      message: refusal?.message ?? 'Something went wrong.',
-      requestId: request.id,
-      ...(refusal?.issues ? { issues: refusal.issues } : {}),
-    }
-    // Past a route's own schemas: an error body has one shape everywhere.
-    return reply.code(status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(body)
-  })
+  http.setErrorHandler(answerError)
   http.setNotFoundHandler(() => {
     throw new DomainError('not_found', 'There is nothing at this address.')
   })

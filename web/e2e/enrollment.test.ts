@@ -45,11 +45,7 @@ describe('a parent', () => {
     const { context, errors } = await newVisitor(browser, { baseURL: system.siteUrl })
     const page = await context.newPage()
     await page.goto('/robokidslanding')
-    await page
-      .getByRole('main')
-      .getByRole('link', { name: /Level 1 Foundations/ })
-      .first()
-      .click()
+    await page.getByRole('main').getByRole('link', { name: 'Register for Level 1' }).first().click()
     await page.getByLabel('Guardian name').waitFor()
     const { startDate } = await fillSignUp(page, {
       email,
@@ -120,10 +116,10 @@ describe('a parent', () => {
     await submitButton(page).click()
     await page.getByRole('button', { name: 'Pay $1,000.00' }).waitFor()
     const payPage = page.url()
-    await page.goBack()
-    await page.waitForURL(/robokidspage4/)
+    await page.goBack({ waitUntil: 'commit' })
+    await page.waitForURL(/robokidspage4/, { waitUntil: 'commit' })
     await submitButton(page).click()
-    await page.waitForURL(payPage)
+    await page.waitForURL(payPage, { waitUntil: 'commit' })
     await context.close()
   })
 
@@ -161,6 +157,7 @@ describe('a class date', () => {
       await page.goto(`/robokids/success?reference=${registrationId}`)
       await page.getByRole('heading', { level: 1, name: "You're Registered" }).waitFor()
       expect(Object.values(await detailsOf(page)).join('\n')).toContain(day)
+      await page.evaluate(() => sessionStorage.clear())
       await page.goto(
         '/robokids-success?guardianName=M&childName=I&email=m@example.com&startDate=2025-10-03&classType=basic',
       )
