@@ -57,9 +57,10 @@ const mailWith = (type: string) =>
   })
 
 try {
-  const page = await fetch(`${site}/robokidslanding`, { headers: { accept: 'text/html' } })
-  if (!page.ok) throw new Error(`${site}/robokidslanding answered ${page.status}`)
-  console.log('✓ the landing page')
+  await eventually('the landing page', async () => {
+    const page = await fetch(`${site}/robokidslanding`, { headers: { accept: 'text/html' } })
+    return page.ok ? page : undefined
+  })
 
   const session = await eventually('a class with a seat', async () => {
     const view = await ask<{ levels: { classType: string; sessions: { date: string; seatsLeft: number }[] }[] }>(
