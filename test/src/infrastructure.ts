@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startNats } from '@robokids/local/nats'
 import { startPostgres } from '@robokids/local/postgres'
-import { freePort, type LocalServer } from '@robokids/local/processes'
-import { GenericContainer, Wait } from 'testcontainers'
+import { freePort, isListening, until, type LocalServer } from '@robokids/local/processes'
+import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers'
 
 /** `TEST_INFRA=containers` runs PostgreSQL and NATS in containers; else they run as plain processes. Same suites. */
 const inContainers = process.env['TEST_INFRA'] === 'containers'
@@ -48,13 +48,15 @@ async function container(
     )
     .withAutoRemove(false)
     .start()
+  const engine = await getContainerRuntimeClient()
   return {
     url: url(port),
     async kill() {
-      await started.stop({ remove: false, timeout: 1 })
+      await engine.container.getById(started.getId()).kill()
     },
     async restart() {
-      await started.restart()
+      await engine.container.getById(started.getId()).start()
+      await until(() => isListening(port), image)
     },
     async stop() {
       await started.stop({ remove: true })
