@@ -1,0 +1,64 @@
+import { levelClassTypes } from '@robokids/contracts/enrollment'
+import type { System } from '@robokids/test/system'
+import { Pool } from 'undici'
+import { v7 as uuidv7 } from 'uuid'
+import { family } from './hold-statement.ts'
+import { closedLoop, type Figures } from './measure.ts'
+import { connections } from './measured-system.ts'
+
+export interface ClassSession {
+  classType: string
+  date: string
+}
+
+/** The class sessions on sale, the soonest first. */
+export async function sessionsOnSale(system: System): Promise<ClassSession[]> {
+  const levels = await Promise.all(
+    levelClassTypes.map(async (classType) =>
+      (await system.openDates(classType)).map(({ date }) => ({ classType: classType as string, date })),
+    ),
+  )
+  return levels.flat().sort((a, b) => a.date.localeCompare(b.date) || a.classType.localeCompare(b.classType))
+}
+
+interface Answer {
+  registrationId: string
+  checkoutUrl?: string
+}
+
+/** An address that registers families. */
+export function openDoor(
+  url: string,
+  path: string,
+  headers: Record<string, string>,
+  see: (answer: Answer) => void = () => {},
+) {
+  const pool = new Pool(url, { connections })
+  let answered = 0
+  return {
+    /** How many registrations it has answered with success so far; any other answer ends the run. */
+    answered: () => answered,
+    /** Each worker keeps to one of `sessions`. */
+    run: (count: number, sessions: ClassSession[], limitMs?: number): Promise<Figures> =>
+      closedLoop(
+        connections,
+        count,
+        async (worker) => {
+          const session = sessions[worker % sessions.length]
+          const body = { ...family, id: uuidv7(), classType: session?.classType, startDate: session?.date }
+          const answer = await pool.request({
+            method: 'POST',
+            path,
+            headers: { 'content-type': 'application/json', ...headers },
+            body: JSON.stringify(body),
+          })
+          const text = await answer.body.text()
+          if (answer.statusCode !== 200) throw new Error(`${path} was answered ${answer.statusCode}: ${text}`)
+          see(JSON.parse(text) as Answer)
+          answered += 1
+        },
+        limitMs,
+      ),
+    stop: () => pool.close(),
+  }
+}
