@@ -8,7 +8,7 @@ import { eventually } from '@robokids/test/bed'
 import { AckPolicy, connect as connectNats, StorageType } from 'nats'
 import { v7 as uuidv7 } from 'uuid'
 import { openDoor, sessionsOnSale } from './doors.ts'
-import { figuresOf, printSurroundings, printTable, rounded, Rounds, shown, steadily, type Figures } from './measure.ts'
+import { alternate, figuresOf, printResults, printSurroundings, steadily, type Figures } from './measure.ts'
 import { connections, startMeasuredSystem, type MeasuredSystem } from './measured-system.ts'
 
 /** When each thing happened, by its id, on this process's clock. */
@@ -182,40 +182,21 @@ try {
   const flow = openFlow(billing.db, held, confirmed)
   const till = openTill(measured, unpaid, paid, confirmed)
 
+  const pair = (name: string, pace: string, rate: number, count: number, run: typeof flow) => {
+    const peer = `JetStream alone, ${pace}`
+    return [
+      { name: peer, peer, run: () => bare.run(rate, count) },
+      { name: `${name}, ${pace}`, peer, run: () => run(rate, count) },
+    ]
+  }
   const phases = [
-    ...driven.flatMap(({ rate, count }) => [
-      { name: `JetStream alone, ${rate}/s`, run: () => bare.run(rate, count) },
-      { name: `commit → confirmed, ${rate}/s`, run: () => flow(rate, count) },
-    ]),
-    { name: `JetStream alone, ${real.rate}/s`, run: () => bare.run(real.rate, real.count) },
-    { name: `paid by card → confirmed, ${real.rate}/s`, run: () => till(real.rate, real.count) },
+    ...rates.flatMap(({ name, rate, count }) => pair('commit → confirmed', name, rate, count, flow)),
+    ...pair('paid by card → confirmed', byCard.name, byCard.rate, byCard.count, till),
   ]
 
   printSurroundings(measured.versions)
-  const results = new Rounds()
-  for (let round = 0; round <= rounds; round += 1) {
-    for (const { name, run } of round % 2 === 0 ? phases : phases.toReversed()) {
-      const figures = await run()
-      // The first round warms up.
-      if (round > 0) results.add(name, figures)
-      await measured.settled()
-    }
-  }
-
-  printTable(
-    ['events at a steady rate', 'a second', 'p50 ms', 'p99 ms', 'p50 beside JetStream', 'p99 beside JetStream'],
-    phases.map(({ name }) => {
-      const peer = name.replace(/^[^,]+/, 'JetStream alone')
-      return [
-        name,
-        rounded(results.median(name, 'perSecond')),
-        rounded(results.median(name, 'p50')),
-        rounded(results.median(name, 'p99')),
-        shown(results.ratio(name, peer, 'p50')),
-        shown(results.ratio(name, peer, 'p99')),
-      ]
-    }),
-  )
+  const results = await alternate(phases, rounds, measured.settled)
+  printResults('payments to registrations', phases, results)
 } finally {
   for (const stop of stops.toReversed()) await stop()
 }

@@ -75,34 +75,31 @@ export async function steadily(rate: number, count: number, act: (index: number)
   await Promise.all(acts)
 }
 
-/** Every series' figures, round by round. */
-export class Rounds {
-  readonly #series = new Map<string, Figures[]>()
-
-  add(name: string, figures: Figures): void {
-    this.#series.set(name, [...this.of(name), figures])
-  }
-
-  of(name: string): Figures[] {
-    return this.#series.get(name) ?? []
-  }
-
-  /** The median, over the rounds, of one figure. */
-  median(name: string, figure: keyof Figures): number {
-    return median(this.of(name).map((round) => round[figure]))
-  }
-
-  /** One series' figure over another's in the same round: the median of the rounds, the least and the most. */
-  ratio(name: string, peer: string, figure: keyof Figures): { median: number; least: number; most: number } {
-    const peers = this.of(peer)
-    const ratios = this.of(name).map((round, index) => round[figure] / (peers[index]?.[figure] ?? Number.NaN))
-    return { median: median(ratios), least: Math.min(...ratios), most: Math.max(...ratios) }
-  }
+export interface Phase {
+  name: string
+  /** The name of the phase that is the limit of this one, or its own. */
+  peer: string
+  run(): Promise<Figures>
 }
 
-/** `0.31 (0.28 to 0.33)` */
-export function shown({ median, least, most }: ReturnType<Rounds['ratio']>): string {
-  return `${rounded(median)} (${rounded(least)} to ${rounded(most)})`
+/**
+ * Runs all phases `rounds` times, forwards and backwards in turn, after a first round that warms up and does not count.
+ * @returns each phase's figures by its name, a round each.
+ */
+export async function alternate(
+  phases: Phase[],
+  rounds: number,
+  settled: () => Promise<void>,
+): Promise<Map<string, Figures[]>> {
+  const results = new Map<string, Figures[]>(phases.map(({ name }) => [name, []]))
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const { name, run } of round % 2 === 0 ? phases : phases.toReversed()) {
+      const figures = await run()
+      if (round > 0) results.get(name)?.push(figures)
+      await settled()
+    }
+  }
+  return results
 }
 
 /** To three digits. */
@@ -110,14 +107,27 @@ export function rounded(value: number): string {
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2)
 }
 
-/** Prints rows as a table; all columns but the first are aligned to the right. */
-export function printTable(head: string[], rows: string[][]): void {
-  const all = [head, ...rows]
-  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
-  const line = (row: string[]) =>
-    row.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
+/** Prints each phase's figures, the medians of the rounds, beside its peer's in the same round: `0.31 (0.28 to 0.33)`. */
+export function printResults(title: string, phases: Phase[], results: Map<string, Figures[]>): void {
+  const columns = ['perSecond', 'p50', 'p99'] as const
+  const rows = phases.map(({ name, peer }) => {
+    const own = results.get(name) ?? []
+    const peers = results.get(peer) ?? []
+    const cells = columns.flatMap((figure) => {
+      const ratios = own.map((round, index) => round[figure] / (peers[index]?.[figure] ?? Number.NaN))
+      const [middle, least, most] = [median(ratios), Math.min(...ratios), Math.max(...ratios)].map(rounded)
+      return [
+        rounded(median(own.map((round) => round[figure]))),
+        name === peer ? '' : `${middle} (${least} to ${most})`,
+      ]
+    })
+    return [name, ...cells]
+  })
+  const table = [[title, 'a second', 'ratio', 'p50 ms', 'ratio', 'p99 ms', 'ratio'], ...rows]
+  const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? []
   console.log()
-  for (const row of [head, widths.map((width) => '-'.repeat(width)), ...rows]) console.log(line(row).join('  '))
+  for (const row of table)
+    console.log(row.map((cell, column) => cell[column === 0 ? 'padEnd' : 'padStart'](widths[column] ?? 0)).join('  '))
 }
 
 /** Says where and when, since a figure means nothing without it. */

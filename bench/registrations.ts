@@ -7,7 +7,7 @@ import postgres from 'postgres'
 import { enrollment } from '../services/enrollment/src/app.ts'
 import { openDoor, sessionsOnSale, type ClassSession } from './doors.ts'
 import { recordHoldStatement } from './hold-statement.ts'
-import { printSurroundings, printTable, rounded, Rounds, shown, type Figures } from './measure.ts'
+import { alternate, printResults, printSurroundings, type Figures } from './measure.ts'
 import { connections, startMeasuredSystem } from './measured-system.ts'
 import { findPgbench, runPgbench } from './pgbench.ts'
 
@@ -64,7 +64,7 @@ ${hold.sql};
 
 const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } })
 const rounds = values.quick ? 1 : 5
-const size = values.quick ? 0.1 : 1
+const part = values.quick ? 0.1 : 1
 
 const pgbench = await findPgbench()
 const measured = await startMeasuredSystem()
@@ -78,34 +78,21 @@ try {
   const sessions = await sessionsOnSale(system)
   const sessionsOf: Record<Spread, ClassSession[]> = { 'many classes': sessions, 'one class': sessions.slice(0, 1) }
 
-  const phases = (['many classes', 'one class'] as const).flatMap((spread) => [
-    { name: `pgbench, ${spread}`, run: (part: number) => peer.run(2000 * part, sessionsOf[spread].length) },
-    { name: `enrollment, ${spread}`, run: (part: number) => direct.run(1000 * part, sessionsOf[spread]) },
-    { name: `BFF, ${spread}`, run: (part: number) => bff.run(300 * part, sessionsOf[spread]) },
-  ])
+  const phases = (['many classes', 'one class'] as const).flatMap((spread) => {
+    const on = sessionsOf[spread]
+    const limit = `pgbench, ${spread}`
+    return [
+      { name: limit, peer: limit, run: () => peer.run(2000 * part, on.length) },
+      { name: `enrollment, ${spread}`, peer: limit, run: () => direct.run(1000 * part, on) },
+      { name: `BFF, ${spread}`, peer: limit, run: () => bff.run(300 * part, on) },
+    ]
+  })
 
   printSurroundings(`${measured.versions}, ${pgbench.version}`)
-  const results = new Rounds()
-  for (let round = 0; round <= rounds; round += 1) {
-    for (const { name, run } of round % 2 === 0 ? phases : phases.toReversed()) {
-      const figures = await run(size)
-      // The first round warms up.
-      if (round > 0) results.add(name, figures)
-      await measured.settled()
-    }
-  }
+  const results = await alternate(phases, rounds, measured.settled)
   await assertHeld(system.sql('enrollment'), direct.answered() + bff.answered())
 
-  printTable(
-    [`registrations, ${connections} at a time`, 'a second', 'p50 ms', 'p99 ms', 'a second beside pgbench'],
-    phases.map(({ name }) => [
-      name,
-      rounded(results.median(name, 'perSecond')),
-      rounded(results.median(name, 'p50')),
-      rounded(results.median(name, 'p99')),
-      shown(results.ratio(name, name.replace(/^[^,]+/, 'pgbench'), 'perSecond')),
-    ]),
-  )
+  printResults(`registrations, ${connections} at a time`, phases, results)
 } finally {
   for (const stop of stops.toReversed()) await stop()
 }

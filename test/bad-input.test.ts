@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
 import { errorBodySchema } from '@robokids/contracts/errors'
 import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -42,6 +44,18 @@ async function send(path: string, body: string, given: Record<string, string> = 
   const answer = await fetch(system.siteUrl + path, { method, headers: given, ...(method === 'GET' ? {} : { body }) })
   const text = await answer.text()
   return { status: answer.status, text, body: () => errorBodySchema.parse(JSON.parse(text)) }
+}
+
+/**
+ * Announces a body of that many bytes and answers the status. The body itself is not sent: it would race with the server,
+ * which refuses it by its length and closes.
+ */
+async function announce(path: string, bytes: number, given: Record<string, string>): Promise<number | undefined> {
+  const asking = request(system.siteUrl + path, { method: 'POST', headers: { ...given, 'content-length': bytes } })
+  asking.flushHeaders()
+  const [answer] = (await once(asking, 'response')) as [IncomingMessage]
+  asking.destroy()
+  return answer.statusCode
 }
 
 /** What is wrong, the field that the answer has to name, and the message where the words matter. */
@@ -113,7 +127,6 @@ describe.each(writes)('POST %s', (path) => {
   it.each([
     ['no JSON', '{"a":', undefined, 400],
     ['nothing', '', undefined, 400],
-    ['1 MB of text', JSON.stringify({ guardianName: 'x'.repeat(1 << 20) }), undefined, 413],
     ['a form', 'guardianName=Maren', { 'content-type': 'application/x-www-form-urlencoded' }, 415],
     ['XML', '<a/>', { 'content-type': 'application/xml' }, 415],
     ['another site’s request', '{}', { origin: 'https://evil.example' }, 403],
@@ -124,6 +137,12 @@ describe.each(writes)('POST %s', (path) => {
     const answer = await send(path, body, { ...headers(), ...differences })
     expect(answer.status).toBe(status)
     expect(answer.body().message.length).toBeGreaterThan(5)
+    expect(await rows()).toEqual(before)
+  })
+
+  it('refuses 1 MB of text', async () => {
+    const before = await rows()
+    expect(await announce(path, 1 << 20, headers())).toBe(413)
     expect(await rows()).toEqual(before)
   })
 
@@ -229,8 +248,7 @@ describe('POST /webhooks/stripe', () => {
   })
 
   it('refuses more than 1 MB', async () => {
-    const answer = await send('/webhooks/stripe', 'x'.repeat((1 << 20) + 1), { 'content-type': 'application/json' })
-    expect(answer.status).toBe(413)
+    expect(await announce('/webhooks/stripe', 1 << 21, { 'content-type': 'application/json' })).toBe(413)
   })
 })
 
