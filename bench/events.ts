@@ -129,11 +129,13 @@ async function openBareStream(url: string) {
 
 const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } })
 const rounds = values.quick ? 1 : 5
-const driven = [
-  { rate: 50, count: values.quick ? 20 : 250 },
-  { rate: 200, count: values.quick ? 20 : 600 },
+const part = values.quick ? 0.1 : 1
+const rates = [
+  { pace: '20/s', rate: 20, count: 100 * part },
+  { pace: '50/s', rate: 50, count: 250 * part },
+  { pace: '200 at once', rate: Number.POSITIVE_INFINITY, count: 200 * part },
 ]
-const real = { rate: 10, count: values.quick ? 10 : 100 }
+const byCard = { pace: '10/s', rate: 10, count: 60 * part }
 
 const measured = await startMeasuredSystem()
 const stops: (() => Promise<void>)[] = [() => measured.stop()]
@@ -161,8 +163,8 @@ try {
   )
   const preparationMs = 5 * 60_000
   const phasesInAll = rounds + 1
-  await direct.run(phasesInAll * driven.reduce((sum, { count }) => sum + count, 0), sessions, preparationMs)
-  await bff.run(phasesInAll * real.count, sessions, preparationMs)
+  await direct.run(phasesInAll * rates.reduce((sum, { count }) => sum + count, 0), sessions, preparationMs)
+  await bff.run(phasesInAll * byCard.count, sessions, preparationMs)
   await measured.settled()
 
   const confirmed = await watchCommits(
@@ -182,7 +184,8 @@ try {
   const flow = openFlow(billing.db, held, confirmed)
   const till = openTill(measured, unpaid, paid, confirmed)
 
-  const pair = (name: string, pace: string, rate: number, count: number, run: typeof flow) => {
+  type Run = (rate: number, count: number) => Promise<Figures>
+  const pair = (name: string, { pace, rate, count }: typeof byCard, run: Run) => {
     const peer = `JetStream alone, ${pace}`
     return [
       { name: peer, peer, run: () => bare.run(rate, count) },
@@ -190,12 +193,12 @@ try {
     ]
   }
   const phases = [
-    ...rates.flatMap(({ name, rate, count }) => pair('commit → confirmed', name, rate, count, flow)),
-    ...pair('paid by card → confirmed', byCard.name, byCard.rate, byCard.count, till),
+    ...rates.flatMap((one) => pair('commit → confirmed', one, flow)),
+    ...pair('paid by card → confirmed', byCard, till),
   ]
 
   printSurroundings(measured.versions)
-  const results = await alternate(phases, rounds, measured.settled)
+  const results = await alternate(phases, rounds, () => measured.settled())
   printResults('payments to registrations', phases, results)
 } finally {
   for (const stop of stops.toReversed()) await stop()

@@ -93,9 +93,9 @@ export async function alternate(
 ): Promise<Map<string, Figures[]>> {
   const results = new Map<string, Figures[]>(phases.map(({ name }) => [name, []]))
   for (let round = 0; round <= rounds; round += 1) {
-    for (const { name, run } of round % 2 === 0 ? phases : phases.toReversed()) {
-      const figures = await run()
-      if (round > 0) results.get(name)?.push(figures)
+    for (const phase of round % 2 === 0 ? phases : phases.toReversed()) {
+      const figures = await phase.run()
+      if (round > 0) results.get(phase.name)?.push(figures)
       await settled()
     }
   }

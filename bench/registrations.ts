@@ -74,7 +74,11 @@ try {
   const peer = await startPeer(measured.postgresUrl, pgbench.command)
   const direct = openDoor(system.processes.enrollment.url, '/registrations', {})
   const bff = openDoor(system.siteUrl, '/api/registrations', { 'x-api-key': 'robokids-web' })
-  stops.push(peer.stop, direct.stop, bff.stop)
+  stops.push(
+    () => peer.stop(),
+    () => direct.stop(),
+    () => bff.stop(),
+  )
   const sessions = await sessionsOnSale(system)
   const sessionsOf: Record<Spread, ClassSession[]> = { 'many classes': sessions, 'one class': sessions.slice(0, 1) }
 
@@ -89,7 +93,7 @@ try {
   })
 
   printSurroundings(`${measured.versions}, ${pgbench.version}`)
-  const results = await alternate(phases, rounds, measured.settled)
+  const results = await alternate(phases, rounds, () => measured.settled())
   await assertHeld(system.sql('enrollment'), direct.answered() + bff.answered())
 
   printResults(`registrations, ${connections} at a time`, phases, results)
