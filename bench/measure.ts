@@ -8,22 +8,17 @@ export interface Figures {
 }
 
 /** The smallest value that `share` of all values do not exceed. */
-export function percentile(values: number[], share: number): number {
+function percentile(values: number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   const value = sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)]
   if (value === undefined) throw new Error('There is nothing to take a percentile of.')
   return value
 }
 
-export function median(values: number[]): number {
-  return (
-    (percentile(values, 0.5) +
-      -percentile(
-        values.map((value) => -value),
-        0.5,
-      )) /
-    2
-  )
+function median(values: number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.slice(Math.floor((sorted.length - 1) / 2), Math.floor(sorted.length / 2) + 1)
+  return middle.reduce((sum, value) => sum + value, 0) / middle.length
 }
 
 export function figuresOf(latencies: number[], elapsedMs: number): Figures {
@@ -103,7 +98,7 @@ export async function alternate(
 }
 
 /** To three digits. */
-export function rounded(value: number): string {
+function rounded(value: number): string {
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2)
 }
 
