@@ -1,7 +1,7 @@
+import { randomUUIDv7 } from 'node:crypto'
 import { levelClassTypes } from '@robokids/contracts/enrollment'
 import type { System } from '@robokids/test/system'
 import { Pool } from 'undici'
-import { v7 as uuidv7 } from 'uuid'
 import { family } from './hold-statement.ts'
 import { closedLoop, type Figures } from './measure.ts'
 import { connections } from './measured-system.ts'
@@ -45,7 +45,7 @@ export function openDoor(
         count,
         async (worker) => {
           const session = sessions[worker % sessions.length]
-          const body = { ...family, id: uuidv7(), classType: session?.classType, startDate: session?.date }
+          const body = { ...family, id: randomUUIDv7(), classType: session?.classType, startDate: session?.date }
           const answer = await pool.request({
             method: 'POST',
             path,

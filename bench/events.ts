@@ -1,3 +1,4 @@
+import { randomUUIDv7 } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { paymentCompleted } from '@robokids/contracts/billing'
 import type { CloudEvent } from '@robokids/contracts/event'
@@ -6,7 +7,6 @@ import { newEvent, publish } from '@robokids/runtime/outbox'
 import { createLogger } from '@robokids/runtime/telemetry'
 import { eventually } from '@robokids/test/bed'
 import { AckPolicy, connect as connectNats, StorageType } from 'nats'
-import { v7 as uuidv7 } from 'uuid'
 import { openDoor, sessionsOnSale } from './doors.ts'
 import { alternate, figuresOf, printResults, printSurroundings, steadily, type Figures } from './measure.ts'
 import { connections, startMeasuredSystem, type MeasuredSystem } from './measured-system.ts'
@@ -30,9 +30,9 @@ async function outcome(ids: string[], begun: Moments, ended: Moments): Promise<F
 
 function paymentOf(registrationId: string) {
   return {
-    attemptId: uuidv7(),
+    attemptId: randomUUIDv7(),
     registrationId,
-    paymentId: uuidv7(),
+    paymentId: randomUUIDv7(),
     amount: 40_000,
     currency: 'usd' as const,
     receiptNumber: registrationId,
@@ -111,7 +111,7 @@ async function openBareStream(url: string) {
     async run(rate: number, count: number): Promise<Figures> {
       const sent: Moments = new Map()
       await steadily(rate, count, async () => {
-        const registrationId = uuidv7()
+        const registrationId = randomUUIDv7()
         const event = newEvent(paymentCompleted, registrationId, paymentOf(registrationId))
         const text = JSON.stringify(event)
         sent.set(event.id, performance.now())

@@ -1,8 +1,8 @@
+import { randomUUIDv7 } from 'node:crypto'
 import type { Clock } from '@robokids/runtime/clock'
 import type { Context } from '@robokids/runtime/service'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
-import { v7 as uuidv7 } from 'uuid'
 import type { Config } from '../services/enrollment/src/config.ts'
 import { holdSeats } from '../services/enrollment/src/hold-seats.ts'
 
@@ -43,7 +43,7 @@ export async function recordHoldStatement(databaseUrl: string, clock: Clock): Pr
     const [session] = await client<{ date: string }[]>`
       select date::text from class_sessions where class_type = 'basic' and starts_at > now() order by date limit 1`
     if (!session) throw new Error('No class is on sale in the database of the peer.')
-    const request = { ...family, id: uuidv7(), classType: 'basic', startDate: session.date } as const
+    const request = { ...family, id: randomUUIDv7(), classType: 'basic', startDate: session.date } as const
     const context = { db: drizzle(client), clock, config: { HOLD_MINUTES: 36 } }
     await holdSeats(request, context as unknown as Context<Config>)
 

@@ -1,7 +1,7 @@
+import { randomUUIDv7 } from 'node:crypto'
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import { errorBodySchema } from '@robokids/contracts/errors'
-import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from './src/bed.ts'
 import { startSystem, type System } from './src/system.ts'
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => system.stop())
 
 const family = (differences: object = {}) => ({
-  id: uuidv7(),
+  id: randomUUIDv7(),
   guardianName: 'Maren Holt',
   childName: 'Ivo',
   childAge: 9,
@@ -121,7 +121,7 @@ describe('POST /api/registrations', () => {
   })
 })
 
-const writes = ['/api/registrations', '/api/waivers', `/api/registrations/${uuidv7()}/checkout`]
+const writes = ['/api/registrations', '/api/waivers', `/api/registrations/${randomUUIDv7()}/checkout`]
 
 describe.each(writes)('POST %s', (path) => {
   it.each([
@@ -162,8 +162,8 @@ describe.each(writes)('POST %s', (path) => {
 describe('reading', () => {
   it.each([
     ['/api/registrations/nothing', 404],
-    [`/api/registrations/${uuidv7()}`, 404],
-    [`/api/registrations/${uuidv7()}/events`, 404],
+    [`/api/registrations/${randomUUIDv7()}`, 404],
+    [`/api/registrations/${randomUUIDv7()}/events`, 404],
     ['/api/registrations/%00', 404],
     [`/api/registrations/${'x'.repeat(3000)}`, 404],
     ['/api/registrations/..%2f..%2fadmin', 404],
@@ -221,7 +221,7 @@ describe('POST /api/waivers', () => {
 
   it('is refused for what is not paid, and for what nobody knows', async () => {
     const before = await rows()
-    const unknown = await send('/api/waivers', JSON.stringify(waiver({ registrationId: uuidv7() })))
+    const unknown = await send('/api/waivers', JSON.stringify(waiver({ registrationId: randomUUIDv7() })))
     expect(unknown.status).toBe(404)
     const held = await system.register({ email: 'held@example.com' })
     for (const body of [
@@ -261,7 +261,7 @@ describe('unusual but good input', () => {
     { guardianName: 'é'.repeat(100), childName: '👩‍👩‍👧 Noa', zipCode: '02139' },
     { guardianName: '한글 이름', childName: 'Αλέξης Παπάς', zipCode: '00501' },
   ])('of $childName survives word for word into page, mail and calendar', async (typed) => {
-    const email = `maren+${uuidv7()}@example.com`
+    const email = `maren+${randomUUIDv7()}@example.com`
     const { registrationId, checkoutUrl } = await system.register({ ...typed, email })
     await system.pay(checkoutUrl)
     const view = await system.reaches(registrationId, 'confirmed')

@@ -1,4 +1,4 @@
-import { v7 as uuidv7 } from 'uuid'
+import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from './src/bed.ts'
 import { startSystem, type System } from './src/system.ts'
@@ -49,7 +49,7 @@ async function unpublished(owner: Owner, type: string): Promise<number> {
 }
 
 async function newFamily() {
-  const email = `${uuidv7()}@example.com`
+  const email = `${randomUUIDv7()}@example.com`
   return { email, ...(await system.register({ email })) }
 }
 
@@ -198,9 +198,9 @@ describe('the BFF', () => {
     })
     const date = (await system.openDates())[2]?.date ?? ''
     const families = Array.from({ length: 8 }, () => ({
-      id: uuidv7(),
+      id: randomUUIDv7(),
       startDate: date,
-      email: `${uuidv7()}@example.com`,
+      email: `${randomUUIDv7()}@example.com`,
     }))
     const asking = families.map((family) => system.register(family).catch((error: unknown) => error))
     await eventually(async () => {

@@ -1,8 +1,8 @@
+import { randomUUIDv7 } from 'node:crypto'
 import { registrationViewSchema } from '@robokids/contracts/bff'
 import { root } from '@robokids/local/settings'
 import { buildWeb } from '@robokids/local/web-build'
 import { join } from 'node:path'
-import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from './src/bed.ts'
 import { startSystem, type ServiceProcess, type System } from './src/system.ts'
@@ -99,7 +99,7 @@ async function* states(url: string) {
 
 describe('GET /api/registrations/:reference/events', () => {
   it('tells what is true at once, and each change as it comes', async () => {
-    const { registrationId, checkoutUrl } = await system.register({ email: `${uuidv7()}@example.com` })
+    const { registrationId, checkoutUrl } = await system.register({ email: `${randomUUIDv7()}@example.com` })
     const seen: string[] = []
     for await (const view of states(`${system.siteUrl}/api/registrations/${registrationId}/events`)) {
       if (seen.at(-1) !== view.status) seen.push(view.status)
@@ -147,7 +147,7 @@ describe('the limits at the door', () => {
 
 describe('the evidence of a waiver', () => {
   it('holds the address of the peer, not the one that a header claims', async () => {
-    const email = `${uuidv7()}@example.com`
+    const email = `${randomUUIDv7()}@example.com`
     const { registrationId, checkoutUrl } = await system.register({ email })
     await system.pay(checkoutUrl)
     const { startDate } = await system.reaches(registrationId, 'confirmed')

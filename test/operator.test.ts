@@ -1,3 +1,4 @@
+import { randomUUIDv7 } from 'node:crypto'
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -7,7 +8,6 @@ import { connectBus, type Bus } from '@robokids/runtime/bus'
 import { newEvent } from '@robokids/runtime/outbox'
 import { createLogger } from '@robokids/runtime/telemetry'
 import { parse } from 'csv-parse/sync'
-import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from './src/bed.ts'
 import { startSystem, type System } from './src/system.ts'
@@ -44,14 +44,14 @@ async function admin(...args: string[]): Promise<{ code: number; output: string 
   )
 }
 
-const address = () => `${uuidv7()}@example.com`
+const address = () => `${randomUUIDv7()}@example.com`
 
 describe('npm run admin -- dead-letters', () => {
   it('lists, shows and replays an event that nobody could handle, while all others went on', async () => {
-    const registrationId = uuidv7()
+    const registrationId = randomUUIDv7()
     const payment = {
-      paymentId: uuidv7(),
-      attemptId: uuidv7(),
+      paymentId: randomUUIDv7(),
+      attemptId: randomUUIDv7(),
       registrationId,
       amount: 40_000,
       currency: 'usd' as const,

@@ -1,4 +1,4 @@
-import { v7 as uuidv7 } from 'uuid'
+import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from './src/bed.ts'
 import { startSystem, type System } from './src/system.ts'
@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => system.stop())
 
-const address = () => `${uuidv7()}@example.com`
+const address = () => `${randomUUIDv7()}@example.com`
 const control = (path: string, body: object = {}) =>
   fetch(`${system.simulator.url}/_sim/${path}`, {
     method: 'POST',

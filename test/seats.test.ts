@@ -1,5 +1,5 @@
+import { randomUUIDv7 } from 'node:crypto'
 import { classesViewSchema } from '@robokids/contracts/bff'
-import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startSystem, type System } from './src/system.ts'
 
@@ -10,11 +10,11 @@ beforeAll(async () => {
 afterAll(() => system.stop())
 
 const family = (startDate: string, differences: object = {}) => ({
-  id: uuidv7(),
+  id: randomUUIDv7(),
   guardianName: 'Maren Holt',
   childName: 'Ivo',
   childAge: 9,
-  email: `${uuidv7()}@example.com`,
+  email: `${randomUUIDv7()}@example.com`,
   addressLine1: '14 Alder Way',
   addressLine2: '',
   city: 'San Mateo',

@@ -1,3 +1,4 @@
+import { randomUUIDv7 } from 'node:crypto'
 import {
   classesViewSchema,
   registerAnswerSchema,
@@ -15,7 +16,6 @@ import {
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
-import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import type { Config } from './config.ts'
 import { RegistrationNotices, streamRegistration } from './registration-stream.ts'
@@ -51,7 +51,7 @@ export function apiRoutes(http: Http, context: Context<Config>, services: Servic
     '/api/registrations',
     { schema: { body: registerBodySchema, response: { 200: registerAnswerSchema } } },
     async (request) => {
-      const body = { ...request.body, id: request.body.id ?? uuidv7() }
+      const body = { ...request.body, id: request.body.id ?? randomUUIDv7() }
       const registration = await enrollment.call('POST', '/registrations', { body, answer: registrationSchema })
       return startCheckout(services, registration, SITE_URL)
     },

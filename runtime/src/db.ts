@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { sql } from 'drizzle-orm'
+import { customType } from 'drizzle-orm/pg-core'
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import { migrate } from 'drizzle-orm/postgres-js/migrator'
 import postgres from 'postgres'
@@ -10,6 +11,13 @@ import type { Logger } from './telemetry.ts'
 export type Database = PostgresJsDatabase & { $client: postgres.Sql }
 /** What a use case works on. Only code that holds one can publish an event. */
 export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0]
+
+/** A column of a moment, to the millisecond as contracts carry it: what is answered now is what is read later. */
+export const instant = customType<{ data: Temporal.Instant; driverData: string }>({
+  dataType: () => 'timestamp with time zone',
+  toDriver: (value) => value.toString({ fractionalSecondDigits: 3 }),
+  fromDriver: (value) => Temporal.Instant.from(value),
+})
 
 /** The channel on which a committed transaction wakes the relay or a job; the payload is its name. */
 const wakeChannel = 'wake'

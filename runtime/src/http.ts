@@ -1,3 +1,4 @@
+import { randomUUIDv7 } from 'node:crypto'
 import type { ErrorBody, Issue } from '@robokids/contracts/errors'
 import { errorStatus, type ErrorCode } from '@robokids/contracts/errors'
 import Fastify, {
@@ -16,7 +17,6 @@ import {
   validatorCompiler,
   type ZodTypeProvider,
 } from 'fastify-type-provider-zod'
-import { v7 as uuidv7 } from 'uuid'
 import type { BaseConfig } from './config.ts'
 import { DomainError, isConnectionError, sqlState } from './errors.ts'
 import { inTrace, type Logger, type Metrics } from './telemetry.ts'
@@ -102,7 +102,7 @@ export function createHttp(config: BaseConfig, log: Logger, metrics: Metrics): H
     return503OnClosing: true,
     genReqId: (request) => {
       const given = request.headers['x-request-id']
-      return typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : uuidv7()
+      return typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUIDv7()
     },
     routerOptions: { maxParamLength: 200 },
   }).withTypeProvider<ZodTypeProvider>()

@@ -1,7 +1,7 @@
+import { randomUUIDv7 } from 'node:crypto'
 import type { CloudEvent, EventDefinition } from '@robokids/contracts/event'
 import { desc, eq, isNull, sql } from 'drizzle-orm'
 import { integer, pgTable, primaryKey, text, timestamp, uuid } from 'drizzle-orm/pg-core'
-import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import type { Bus, Delivery } from './bus.ts'
 import type { Database, Transaction } from './db.ts'
@@ -65,19 +65,18 @@ export function handlerName(service: string, definition: EventDefinition): strin
   return `${service}__${definition.type.replaceAll('.', '-')}`
 }
 
-/** @returns false where the event was handled before. */
+/** Marks the event as handled and handles it, in `tx`. @returns false where it was handled before. */
 async function handleOnce<Config>(
+  tx: Transaction,
   consumer: Consumer<Config>,
   handler: string,
   event: CloudEvent,
   context: Context<Config>,
 ): Promise<boolean> {
-  return context.db.transaction(async (tx) => {
-    const marked = await tx.insert(inbox).values({ handler, eventId: event.id }).onConflictDoNothing().returning()
-    if (marked.length === 0) return false
-    await consumer.handle(tx, event, context)
-    return true
-  })
+  const marked = await tx.insert(inbox).values({ handler, eventId: event.id }).onConflictDoNothing().returning()
+  if (marked.length === 0) return false
+  await consumer.handle(tx, event, context)
+  return true
 }
 
 function parseEvent(definition: EventDefinition, payload: string): CloudEvent {
@@ -96,13 +95,14 @@ export function startConsumers<Config>(
   context: Context<Config>,
 ): { stop(): Promise<void> }[] {
   const delays = context.config.CONSUMER_RETRY_DELAYS
+  const lastDelay = delays.at(-1) ?? 1_000
   return consumers.map((consumer) => {
     const handler = handlerName(context.name, consumer.definition)
     const log = context.log.child({ handler })
 
     async function bury(delivery: Delivery, error: unknown): Promise<void> {
       await context.db.insert(deadLetters).values({
-        id: uuidv7(),
+        id: randomUUIDv7(),
         handler,
         subject: delivery.subject,
         // PostgreSQL's text cannot hold NUL.
@@ -115,35 +115,39 @@ export function startConsumers<Config>(
       log.error({ err: error, deliveries: delivery.attempt }, 'event became a dead letter')
     }
 
+    /** Where not even the dead letter can be written, the delivery comes again. */
+    async function buryOrRetry(delivery: Delivery, error: unknown, delayMs: number): Promise<void> {
+      try {
+        await bury(delivery, error)
+      } catch (cause) {
+        log.warn({ err: cause }, 'dead letter could not be written yet')
+        delivery.retry(delayMs)
+      }
+    }
+
     async function handle(delivery: Delivery): Promise<void> {
       let event: CloudEvent
       try {
         event = parseEvent(consumer.definition, delivery.payload)
       } catch (error) {
-        await bury(delivery, error).catch((cause: unknown) => {
-          log.warn({ err: cause }, 'dead letter could not be written yet')
-          delivery.retry(1_000)
-        })
+        await buryOrRetry(delivery, error, 1_000)
         return
       }
       await inTrace(event.traceparent, undefined, async () => {
         try {
-          const first = await handleOnce(consumer, handler, event, context)
+          const first = await context.db.transaction((tx) => handleOnce(tx, consumer, handler, event, context))
           delivery.done()
           context.metrics.eventsHandled.inc({ handler, outcome: first ? 'done' : 'duplicate' })
         } catch (error) {
           const delay = delays[delivery.attempt - 1]
           // A database that is away is nobody's fault: such a delivery never becomes a dead letter.
           if (delay !== undefined || isConnectionError(error)) {
-            delivery.retry(delay ?? delays.at(-1) ?? 1_000)
+            delivery.retry(delay ?? lastDelay)
             context.metrics.eventsHandled.inc({ handler, outcome: 'retry' })
             log.warn({ err: error, eventId: event.id, attempt: delivery.attempt }, 'event will be tried again')
             return
           }
-          await bury(delivery, error).catch((cause: unknown) => {
-            log.warn({ err: cause }, 'dead letter could not be written yet')
-            delivery.retry(delays.at(-1) ?? 1_000)
-          })
+          await buryOrRetry(delivery, error, lastDelay)
         }
       })
     }
@@ -187,14 +191,7 @@ export async function replayDeadLetter<Config>(
     } catch (error) {
       throw new DomainError('validation_failed', describe(error))
     }
-    await inTrace(event.traceparent, undefined, async () => {
-      const marked = await tx
-        .insert(inbox)
-        .values({ handler: letter.handler, eventId: event.id })
-        .onConflictDoNothing()
-        .returning()
-      if (marked.length > 0) await consumer.handle(tx, event, context)
-    })
+    await inTrace(event.traceparent, undefined, () => handleOnce(tx, consumer, letter.handler, event, context))
     await tx
       .update(deadLetters)
       .set({ replayedAt: sql`now()` })

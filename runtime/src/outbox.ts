@@ -1,7 +1,7 @@
+import { randomUUIDv7 } from 'node:crypto'
 import { type CloudEvent, type EventDefinition } from '@robokids/contracts/event'
 import { asc, inArray, isNull, sql } from 'drizzle-orm'
 import { bigint, jsonb, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core'
-import { v7 as uuidv7 } from 'uuid'
 import type { Bus } from './bus.ts'
 import { exclusively, type Database, type Transaction } from './db.ts'
 import { currentTraceparent, type Metrics } from './telemetry.ts'
@@ -23,7 +23,7 @@ export function newEvent<Data>(
 ): CloudEvent<string, Data> {
   return {
     specversion: '1.0',
-    id: uuidv7(),
+    id: randomUUIDv7(),
     source: `/${definition.producer}`,
     type: definition.type,
     subject,

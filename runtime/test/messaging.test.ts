@@ -1,3 +1,4 @@
+import { randomUUIDv7 } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { paymentFailed } from '@robokids/contracts/billing'
 import { mailDelivered } from '@robokids/contracts/notifications'
@@ -7,7 +8,6 @@ import type { Service } from '@robokids/runtime/service'
 import { wake } from '@robokids/runtime/db'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
 import { sql } from 'drizzle-orm'
-import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 
@@ -24,7 +24,7 @@ const tally: Service<{ GREETING: string }> = {
         sql`insert into tally values (${event.subject}, 1) on conflict (subject) do update set times = tally.times + 1`,
       )
       await publish(tx, mailDelivered, event.subject, {
-        mailId: uuidv7(),
+        mailId: randomUUIDv7(),
         kind: 'waiver_signed',
         registrationId: event.data.registrationId,
       })
@@ -57,8 +57,8 @@ const tally: Service<{ GREETING: string }> = {
 }
 
 const failure = () => ({
-  attemptId: uuidv7(),
-  registrationId: uuidv7(),
+  attemptId: randomUUIDv7(),
+  registrationId: randomUUIDv7(),
   final: false,
   reason: 'Your card was declined.',
 })
@@ -83,11 +83,11 @@ afterAll(() => bed.stop())
 
 describe('a consumer', () => {
   it('takes each event into effect once, however often it is delivered', async () => {
-    const subject = uuidv7()
+    const subject = randomUUIDv7()
     const event = await bed.bus.publish(paymentFailed, subject, failure())
     await bed.bus.republish(event)
     await bed.bus.republish(event)
-    const last = await bed.bus.publish(paymentFailed, uuidv7(), failure())
+    const last = await bed.bus.publish(paymentFailed, randomUUIDv7(), failure())
     await eventually(() => times(last.subject))
     expect(await times(subject)).toBe(1)
     expect(bed.bus.all(mailDelivered, (data) => data.registrationId === event.data.registrationId)).toHaveLength(1)
@@ -95,12 +95,12 @@ describe('a consumer', () => {
 
   it('puts what does not fit its contract among the dead letters and goes on', async () => {
     const poison = {
-      ...newEvent(paymentFailed, uuidv7(), failure()),
+      ...newEvent(paymentFailed, randomUUIDv7(), failure()),
       data: { attemptId: 'x', note: 'NUL \u0000 inside' },
     }
     await bed.bus.republish(poison)
     await bed.bus.publishRaw('payment.failed', 'not json {')
-    const next = await bed.bus.publish(paymentFailed, uuidv7(), failure())
+    const next = await bed.bus.publish(paymentFailed, randomUUIDv7(), failure())
     await eventually(() => times(next.subject))
     const { deadLetters } = (await (await admin('/dead-letters')).json()) as {
       deadLetters: { id: string; payload: string; error: string }[]
@@ -113,7 +113,7 @@ describe('a consumer', () => {
   })
 
   it('retries what fails, then lets an operator replay it once, with nothing left behind by the failures', async () => {
-    const subject = uuidv7()
+    const subject = randomUUIDv7()
     failing.add(subject)
     const event = await bed.bus.publish(paymentFailed, subject, failure())
     const letter = await eventually(async () => {
@@ -136,7 +136,10 @@ describe('a consumer', () => {
 
   it('continues the trace of the event it handles', async () => {
     const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
-    const event = { ...newEvent(paymentFailed, uuidv7(), failure()), traceparent: `00-${traceId}-00f067aa0ba902b7-01` }
+    const event = {
+      ...newEvent(paymentFailed, randomUUIDv7(), failure()),
+      traceparent: `00-${traceId}-00f067aa0ba902b7-01`,
+    }
     await bed.bus.republish(event)
     const told = await bed.bus.seen(mailDelivered, (data) => data.registrationId === event.data.registrationId)
     expect(told.traceparent?.split('-')[1]).toBe(traceId)
@@ -149,7 +152,7 @@ describe('a consumer', () => {
 
 describe('the outbox', () => {
   it('publishes nothing of a transaction that was rolled back', async () => {
-    const data = { mailId: uuidv7(), kind: 'waiver_signed' as const, registrationId: uuidv7() }
+    const data = { mailId: randomUUIDv7(), kind: 'waiver_signed' as const, registrationId: randomUUIDv7() }
     const { db } = service.context
     await expect(
       db.transaction(async (tx) => {
@@ -157,7 +160,7 @@ describe('the outbox', () => {
         throw new Error('rolled back')
       }),
     ).rejects.toThrow('rolled back')
-    const later = { ...data, mailId: uuidv7(), registrationId: uuidv7() }
+    const later = { ...data, mailId: randomUUIDv7(), registrationId: randomUUIDv7() }
     await db.transaction((tx) => publish(tx, mailDelivered, later.mailId, later))
     await bed.bus.seen(mailDelivered, (seen) => seen.mailId === later.mailId)
     expect(bed.bus.all(mailDelivered, (seen) => seen.mailId === data.mailId)).toEqual([])
@@ -165,8 +168,8 @@ describe('the outbox', () => {
 
   it('publishes a row that commits long after younger ones', async () => {
     const { db } = service.context
-    const old = { mailId: uuidv7(), kind: 'waiver_signed' as const, registrationId: uuidv7() }
-    const young = { ...old, mailId: uuidv7() }
+    const old = { mailId: randomUUIDv7(), kind: 'waiver_signed' as const, registrationId: randomUUIDv7() }
+    const young = { ...old, mailId: randomUUIDv7() }
     await db.transaction(async (tx) => {
       await publish(tx, mailDelivered, old.mailId, old)
       await db.transaction((other) => publish(other, mailDelivered, young.mailId, young))
@@ -180,11 +183,11 @@ describe('a broker that is killed', () => {
   it('takes publishing and consuming up again within seconds of coming back, and readiness tells', async () => {
     await bed.nats.kill()
     await eventually(async () => (await fetch(`${service.url}/readyz`)).status === 503)
-    const data = { mailId: uuidv7(), kind: 'waiver_signed' as const, registrationId: uuidv7() }
+    const data = { mailId: randomUUIDv7(), kind: 'waiver_signed' as const, registrationId: randomUUIDv7() }
     await service.context.db.transaction((tx) => publish(tx, mailDelivered, data.mailId, data))
     await bed.nats.restart()
     await eventually(async () => (await fetch(`${service.url}/readyz`)).status === 200)
-    const event = await eventually(() => bed.bus.publish(paymentFailed, uuidv7(), failure()))
+    const event = await eventually(() => bed.bus.publish(paymentFailed, randomUUIDv7(), failure()))
     await eventually(() => times(event.subject), 5_000)
     await bed.bus.seen(mailDelivered, (seen) => seen.mailId === data.mailId, 5_000)
   })

@@ -1,3 +1,4 @@
+import { randomUUIDv7 } from 'node:crypto'
 import type { CloudEvent, EventDefinition } from '@robokids/contracts/event'
 import { allEvents } from '@robokids/contracts/events'
 import { ensureDatabase } from '@robokids/local/postgres'
@@ -6,7 +7,6 @@ import { connectBus, type Bus } from '@robokids/runtime/bus'
 import { newEvent } from '@robokids/runtime/outbox'
 import { startService, type RunningService, type Service } from '@robokids/runtime/service'
 import { createLogger } from '@robokids/runtime/telemetry'
-import { v7 as uuidv7 } from 'uuid'
 import { inject } from 'vitest'
 import './global-setup.ts'
 import { testNats } from './infrastructure.ts'
@@ -113,7 +113,7 @@ export async function testBed(): Promise<TestBed> {
     if (typeof event === 'object' && event !== null && 'specversion' in event) events.push(event)
   })
   const running: RunningService<never>[] = []
-  const database = () => ensureDatabase(inject('postgresUrl'), `test_${uuidv7().replaceAll('-', '')}`)
+  const database = () => ensureDatabase(inject('postgresUrl'), `test_${randomUUIDv7().replaceAll('-', '')}`)
 
   return {
     nats,

@@ -1,3 +1,4 @@
+import { randomUUIDv7 } from 'node:crypto'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -15,7 +16,6 @@ import { ensureDatabase } from '@robokids/local/postgres'
 import { freePort, until, type LocalServer } from '@robokids/local/processes'
 import { readSettings, root, serviceEnvironment, webhookSecret, type ServiceName } from '@robokids/local/settings'
 import postgres from 'postgres'
-import { v7 as uuidv7 } from 'uuid'
 import { inject } from 'vitest'
 import { createSimulator, type Simulator } from '../../deploy/stripe-simulator/src/app.ts'
 import { eventually } from './bed.ts'
@@ -131,7 +131,7 @@ export async function startSystem(
     testNats(),
     startMailbox({ dataDir: join(dataDir, 'mail'), port: local.MAILBOX_PORT, smtpPort: local.SMTP_PORT }),
   ])
-  const tag = uuidv7().replaceAll('-', '')
+  const tag = randomUUIDv7().replaceAll('-', '')
   const database = (name: string) => ensureDatabase(postgresUrl, `${name}_${tag}`)
   const databaseUrls = {
     enrollment: await database('enrollment'),
@@ -197,7 +197,7 @@ export async function startSystem(
     async register(differences = {}) {
       const startDate = differences.startDate ?? (await system.openDates(differences.classType))[0]?.date
       const body = {
-        id: uuidv7(),
+        id: randomUUIDv7(),
         guardianName: 'Maren Holt',
         childName: 'Ivo',
         childAge: 9,

@@ -1,13 +1,11 @@
 import type { adminRegistrationsSchema } from '@robokids/contracts/bff'
-import { checkoutSchema, type Checkout } from '@robokids/contracts/billing'
+import { checkoutsSchema, type Checkout } from '@robokids/contracts/billing'
 import { registrationPageSchema } from '@robokids/contracts/enrollment'
 import { stringify } from 'csv-stringify/sync'
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { Services } from '../upstream.ts'
 
 type AdminRegistrations = z.infer<typeof adminRegistrationsSchema>
-
-const checkoutsSchema = z.object({ checkouts: z.array(checkoutSchema) })
 
 /** A page of registrations, newest first, each with its payment and refunds. */
 export async function adminRegistrationsView(

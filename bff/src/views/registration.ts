@@ -88,7 +88,7 @@ export async function registrationView(
   sync: CheckoutSync,
 ): Promise<RegistrationView> {
   const path = `/registrations/${registrationId}`
-  const before = await services.enrollment.call('GET', path, { answer: registrationSchema })
-  const checkout = await findCheckout(services, before, sync)
-  return present(before, checkout)
+  const registration = await services.enrollment.call('GET', path, { answer: registrationSchema })
+  const checkout = await findCheckout(services, registration, sync)
+  return present(registration, checkout)
 }

@@ -1,27 +1,9 @@
 import { checkoutStatuses, type Refund } from '@robokids/contracts/billing'
 import type { LevelClassType, RegistrationFacts } from '@robokids/contracts/enrollment'
+import { instant } from '@robokids/runtime/db'
 import { sql } from 'drizzle-orm'
-import {
-  bigint,
-  customType,
-  index,
-  integer,
-  json,
-  jsonb,
-  pgTable,
-  primaryKey,
-  text,
-  uniqueIndex,
-  uuid,
-} from 'drizzle-orm/pg-core'
+import { bigint, index, integer, json, jsonb, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import type { SessionParameters } from './rules.ts'
-
-/** To the millisecond, as contracts carry it: what is answered now is what is read later. */
-const instant = customType<{ data: Temporal.Instant; driverData: string }>({
-  dataType: () => 'timestamp with time zone',
-  toDriver: (value) => value.toString({ fractionalSecondDigits: 3 }),
-  fromDriver: (value) => Temporal.Instant.from(value),
-})
 
 /** What each thing costs, and when: rows of one sku never overlap. Amounts are cents. */
 export const priceBook = pgTable(

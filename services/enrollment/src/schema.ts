@@ -1,5 +1,6 @@
 import type { Child, ClassType, RegistrationStatus } from '@robokids/contracts/enrollment'
 import { levelClassTypes, levelIds } from '@robokids/contracts/enrollment'
+import { instant } from '@robokids/runtime/db'
 import { sql } from 'drizzle-orm'
 import {
   boolean,
@@ -15,13 +16,6 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core'
 import type { RejectionReason, SessionStatus } from './rules.ts'
-
-/** To the millisecond, as contracts carry it: what is answered now is what is read later. */
-const instant = customType<{ data: Temporal.Instant; driverData: string }>({
-  dataType: () => 'timestamp with time zone',
-  toDriver: (value) => value.toString({ fractionalSecondDigits: 3 }),
-  fromDriver: (value) => Temporal.Instant.from(value),
-})
 
 const bytes = customType<{ data: Uint8Array; driverData: Uint8Array }>({
   dataType: () => 'bytea',

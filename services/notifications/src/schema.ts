@@ -2,15 +2,9 @@ import type { paymentRefunded } from '@robokids/contracts/billing'
 import type { registrationConfirmed, registrationRejected, waiverSigned } from '@robokids/contracts/enrollment'
 import type { EventOf } from '@robokids/contracts/event'
 import { mailKinds, mailStatuses } from '@robokids/contracts/notifications'
+import { instant } from '@robokids/runtime/db'
 import { sql } from 'drizzle-orm'
-import { customType, index, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
-
-/** To the millisecond, as contracts carry it. */
-const instant = customType<{ data: Temporal.Instant; driverData: string }>({
-  dataType: () => 'timestamp with time zone',
-  toDriver: (value) => value.toString({ fractionalSecondDigits: 3 }),
-  fromDriver: (value) => Temporal.Instant.from(value),
-})
+import { index, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 
 /** The data of the event that a mail tells about, frozen: a mail that is sent a day later, or again, says the same. */
 export interface MailData {
