@@ -31,7 +31,10 @@ export interface Bus {
   publish(events: CloudEvent[]): Promise<void>
   /** Publishes any text, and again if it is called again: what a faulty producer would do. */
   publishUnchecked(subject: string, payload: string): Promise<void>
-  /** Delivers every event of `subject`, one after the other, to a durable consumer until it is stopped. */
+  /**
+   * Delivers every event of `subject` to a durable consumer until it is stopped: several side by side and in no order
+   * that may be relied on. `handle` answers each delivery and never rejects.
+   */
   consume(
     durable: string,
     stream: string,
@@ -43,6 +46,9 @@ export interface Bus {
   connected(): boolean
   close(): Promise<void>
 }
+
+/** How many deliveries a consumer handles side by side: enough to fill a commit, few enough to leave the pool to requests. */
+const atOnce = 8
 
 const day = 24 * 60 * 60 * 1000
 
@@ -139,12 +145,14 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     else if (known.config.ack_wait !== config.ack_wait) await manager.consumers.update(stream, durable, config)
     const consumer = await jetstream.consumers.get(stream, durable)
     while (!stopped()) {
-      const messages = await consumer.fetch({ max_messages: 20, expires: 10_000, idle_heartbeat: 2_000 })
+      const messages = await consumer.fetch({ max_messages: atOnce, expires: 10_000, idle_heartbeat: 2_000 })
       pulls.add(messages)
+      const handling: Promise<void>[] = []
       try {
-        for await (const message of messages) await handle(deliver(message))
+        for await (const message of messages) handling.push(handle(deliver(message)))
       } finally {
         pulls.delete(messages)
+        await Promise.all(handling)
       }
     }
   }
