@@ -1,6 +1,45 @@
 import { z } from 'zod'
 
 /**
+ * What a refusal of the identity service can be called: the names of the public protocol, which its clients know. They
+ * are passed through to the browser unchanged, as error codes.
+ */
+export const identityErrorStatus = {
+  AliasExistsException: 409,
+  CodeDeliveryFailureException: 400,
+  CodeMismatchException: 400,
+  DeviceKeyExistsException: 400,
+  EnableSoftwareTokenMFAException: 400,
+  ExpiredCodeException: 400,
+  ForbiddenException: 403,
+  GroupExistsException: 409,
+  InvalidParameterException: 400,
+  InvalidPasswordException: 400,
+  LimitExceededException: 429,
+  MFAMethodNotFoundException: 400,
+  NotAuthorizedException: 401,
+  PasswordResetRequiredException: 403,
+  RefreshTokenReuseException: 401,
+  ResourceNotFoundException: 404,
+  SoftwareTokenMFANotFoundException: 400,
+  TooManyRequestsException: 429,
+  UnauthorizedException: 401,
+  UnsupportedOperationException: 400,
+  UnsupportedTokenTypeException: 400,
+  UserNotConfirmedException: 403,
+  UserNotFoundException: 404,
+  UsernameExistsException: 409,
+  WebAuthnChallengeNotFoundException: 400,
+  WebAuthnClientMismatchException: 403,
+  WebAuthnConfigurationMissingException: 400,
+  WebAuthnCredentialNotSupportedException: 400,
+  WebAuthnNotEnabledException: 400,
+  WebAuthnOriginNotAllowedException: 403,
+  WebAuthnRelyingPartyMismatchException: 403,
+} as const
+export type IdentityErrorName = keyof typeof identityErrorStatus
+
+/**
  * Every error code that crosses a process boundary, with its HTTP status: the one table. A `DomainError` names a code
  * and gets its status from here; the BFF passes on the codes it finds here and turns anything else into
  * `upstream_unavailable`.
@@ -18,6 +57,10 @@ export const errorStatus = {
   checkout_not_found: 404,
   payment_not_found: 404,
   dead_letter_not_found: 404,
+  sign_in_required: 401,
+  sign_in_step_expired: 401,
+  already_signed_in: 409,
+  already_member: 409,
   class_full: 409,
   id_reused: 409,
   registration_closed: 409,
@@ -32,6 +75,7 @@ export const errorStatus = {
   rate_limited: 429,
   internal: 500,
   upstream_unavailable: 503,
+  ...identityErrorStatus,
 } as const
 
 export type ErrorCode = keyof typeof errorStatus

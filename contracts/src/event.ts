@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** The services that publish, each with one stream of its own. */
-export type Producer = 'enrollment' | 'billing' | 'notifications'
+export type Producer = 'identity' | 'enrollment' | 'billing' | 'notifications'
 
 /** CloudEvents 1.0 in JSON (https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/spec.md), as published on NATS. */
 export interface CloudEvent<Type extends string = string, Data = unknown> {
@@ -24,6 +24,10 @@ export interface CloudEvent<Type extends string = string, Data = unknown> {
 export interface EventDefinition<Type extends string = string, Data = unknown> {
   type: Type
   producer: Producer
+  /** The broker's stream that holds it. */
+  stream: string
+  /** Whether it is kept in the broker's memory alone and for minutes, and by its producer no longer than until it is out. */
+  secret: boolean
   /** Parses a whole envelope as it came off the wire. */
   schema: z.ZodType<CloudEvent<Type, Data>>
   data: z.ZodType<Data>
@@ -51,5 +55,14 @@ export function defineEvent<const Type extends string, Data>(
     traceparent: z.string().optional(),
     data,
   }) as unknown as z.ZodType<CloudEvent<Type, Data>>
-  return { type, producer, data, schema }
+  return { type, producer, stream: producer, secret: false, data, schema }
+}
+
+/** As `defineEvent`, for what must not be kept: it travels on the producer's secret stream. */
+export function defineSecretEvent<const Type extends string, Data>(
+  producer: Producer,
+  type: Type,
+  data: z.ZodType<Data>,
+): EventDefinition<Type, Data> {
+  return { ...defineEvent(producer, type, data), stream: `${producer}_secrets`, secret: true }
 }

@@ -23,8 +23,12 @@ describe('the events', () => {
     expect((await readdir(samples)).toSorted()).toEqual(types.map((type) => `${type}.json`).toSorted())
   })
 
-  it('are each in exactly one stream, that of their producer', () => {
+  it('are each in exactly one stream, and secrets in one that has nothing else', () => {
     const subjects = streams().flatMap((stream) => stream.subjects)
     expect(subjects.toSorted()).toEqual(allEvents.map((event) => event.type).toSorted())
+    for (const stream of streams()) {
+      const events = allEvents.filter((event) => stream.subjects.includes(event.type))
+      expect(new Set(events.map((event) => event.secret))).toEqual(new Set([stream.secret]))
+    }
   })
 })

@@ -1,10 +1,17 @@
 import * as billing from './billing.ts'
 import * as enrollment from './enrollment.ts'
-import type { EventDefinition, Producer } from './event.ts'
+import type { EventDefinition } from './event.ts'
+import * as identity from './identity.ts'
 import * as notifications from './notifications.ts'
 
 /** Every event there is, in the order of the flow. */
 export const allEvents: readonly EventDefinition[] = [
+  identity.userSignedUp,
+  identity.codeIssued,
+  identity.userConfirmed,
+  identity.userUpdated,
+  identity.userDeleted,
+  identity.signInLocked,
   enrollment.registrationHeld,
   billing.checkoutCreated,
   billing.checkoutExpired,
@@ -22,11 +29,18 @@ export const allEvents: readonly EventDefinition[] = [
   notifications.mailFailed,
 ]
 
-/** The streams of the bus: one a producer, named after it, with the subjects (event types) it holds. */
-export function streams(): { name: Producer; subjects: string[] }[] {
-  const producers = [...new Set(allEvents.map((event) => event.producer))]
-  return producers.map((name) => ({
+export interface Stream {
+  name: string
+  subjects: string[]
+  /** Its events are kept in memory, for ten minutes. */
+  secret: boolean
+}
+
+/** The streams of the bus: one a producer, named after it, with the subjects (event types) it holds, and one for its secrets. */
+export function streams(): Stream[] {
+  return [...Map.groupBy(allEvents, (event) => event.stream)].map(([name, events]) => ({
     name,
-    subjects: allEvents.filter((event) => event.producer === name).map((event) => event.type),
+    subjects: events.map((event) => event.type),
+    secret: events.some((event) => event.secret),
   }))
 }

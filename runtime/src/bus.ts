@@ -54,13 +54,13 @@ const day = 24 * 60 * 60 * 1000
 
 async function ensureStreams(connection: NatsConnection, replicas: number): Promise<void> {
   const manager = await connection.jetstreamManager()
-  for (const { name, subjects } of streams()) {
+  for (const { name, subjects, secret } of streams()) {
     const config = {
       name,
       subjects,
-      storage: StorageType.File,
+      storage: secret ? StorageType.Memory : StorageType.File,
       num_replicas: replicas,
-      max_age: nanos(30 * day),
+      max_age: nanos(secret ? 10 * 60 * 1000 : 30 * day),
       duplicate_window: nanos(10 * 60 * 1000),
     }
     const known = await manager.streams.info(name).catch(() => undefined)

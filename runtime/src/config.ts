@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { localSealingKeys } from './seal.ts'
 
 /** The value under which `npm start` runs; production refuses to start with it. */
 export const localAdminSecret = 'local-admin'
@@ -62,6 +63,9 @@ export function readConfig<Own>(own: z.ZodType<Own>, env: Environment): BaseConf
   const problems = issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
   if (base.success && base.data.APP_ENV === 'production') {
     if (base.data.ADMIN_SECRET === localAdminSecret) problems.push('ADMIN_SECRET: set one of your own in production')
+    for (const [name, value] of Object.entries(env)) {
+      if (value === localSealingKeys) problems.push(`${name}: set keys of your own in production`)
+    }
     if (base.data.CLOCK_OFFSET !== 'PT0S') problems.push('CLOCK_OFFSET: is for local rehearsals only')
   }
   if (problems.length > 0 || !base.success || !rest.success) {

@@ -152,7 +152,7 @@ export function startConsumers<Config>(
       })
     }
 
-    return bus.consume(handler, consumer.definition.producer, consumer.definition.type, handle)
+    return bus.consume(handler, consumer.definition.stream, consumer.definition.type, handle)
   })
 }
 

@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { type CloudEvent, type EventDefinition } from '@robokids/contracts/event'
-import { asc, inArray, isNull, sql } from 'drizzle-orm'
+import { allEvents } from '@robokids/contracts/events'
+import { and, asc, inArray, isNull, sql } from 'drizzle-orm'
 import { bigint, jsonb, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core'
 import type { Bus } from './bus.ts'
 import { exclusively, type Database, type Transaction } from './db.ts'
@@ -48,11 +49,12 @@ export async function publish<Data>(
 }
 
 const batchSize = 200
+const secretTypes = allEvents.filter((event) => event.secret).map((event) => event.type)
 
 /**
- * Publishes what waits in the outbox, oldest first, and marks it once the broker has acknowledged it. A crash in between
- * publishes again; the broker and the consumers' inboxes drop the copy. It looks for unpublished rows, never for
- * positions above the last one: positions become visible out of order.
+ * Publishes what waits in the outbox, oldest first, and marks it (deletes it, where it is a secret) once the broker has
+ * acknowledged it. A crash in between publishes again; the broker and the consumers' inboxes drop the copy. It looks for
+ * unpublished rows, never for positions above the last one: positions become visible out of order.
  * @returns whether more may be waiting.
  */
 export async function relayBatch(db: Database, bus: Bus, metrics: Metrics): Promise<boolean> {
@@ -66,15 +68,15 @@ export async function relayBatch(db: Database, bus: Bus, metrics: Metrics): Prom
       .limit(batchSize)
     if (rows.length === 0) return
     await bus.publish(rows.map((row) => row.envelope))
+    const sent = inArray(
+      outbox.id,
+      rows.map((row) => row.id),
+    )
+    await tx.delete(outbox).where(and(sent, inArray(outbox.type, secretTypes)))
     await tx
       .update(outbox)
       .set({ publishedAt: sql`now()` })
-      .where(
-        inArray(
-          outbox.id,
-          rows.map((row) => row.id),
-        ),
-      )
+      .where(sent)
     for (const row of rows) metrics.outboxPublished.inc({ type: row.envelope.type })
     published = rows.length
   })

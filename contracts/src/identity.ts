@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { defineEvent, defineSecretEvent } from './event.ts'
+
+/** Whose account an event is about. Names and addresses are as the person gave them. */
+const accountSchema = z.object({
+  poolId: z.string(),
+  /** The `sub` of tokens. */
+  userId: z.uuid(),
+  username: z.string(),
+  /** Null where the account has none. */
+  email: z.string().nullable(),
+  emailVerified: z.boolean(),
+  givenName: z.string().nullable(),
+})
+export type Account = z.infer<typeof accountSchema>
+
+export const userSignedUp = defineEvent('identity', 'user.signed_up', accountSchema)
+export const userConfirmed = defineEvent('identity', 'user.confirmed', accountSchema)
+/** `changed` names attributes (`email`, `phone_number`, …), and `password`, `mfa`, `passkeys`, `enabled`, `groups`. */
+export const userUpdated = defineEvent(
+  'identity',
+  'user.updated',
+  accountSchema.extend({
+    changed: z.array(z.string()).min(1),
+    /** The address that was verified before, where the e-mail changed: it is told as well. */
+    previousEmail: z.string().nullable().default(null),
+  }),
+)
+export const userDeleted = defineEvent('identity', 'user.deleted', accountSchema)
+
+export const lockReasons = ['too_many_attempts', 'token_reused'] as const
+/** Sign-ins are refused for a while, or a sign-in was ended because its refresh token came a second time: the person is told. */
+export const signInLocked = defineEvent(
+  'identity',
+  'sign_in.locked',
+  accountSchema.extend({
+    reason: z.enum(lockReasons),
+    /** Until when, where it is for a while. */
+    until: z.iso.datetime().nullable(),
+  }),
+)
+
+/** What a code is for. `invitation` carries a temporary password instead. */
+export const codePurposes = ['sign_up', 'attribute', 'password_reset', 'sign_in', 'invitation'] as const
+export type CodePurpose = (typeof codePurposes)[number]
+export const codeMedia = ['EMAIL', 'SMS'] as const
+export type CodeMedium = (typeof codeMedia)[number]
+
+/**
+ * A one-time code for a person. It travels sealed (runtime/seal.ts, under `CODE_SEALING_KEYS`, bound to its `codeId`), on
+ * a stream of its own in the broker's memory, and is never logged.
+ */
+export const codeIssued = defineSecretEvent(
+  'identity',
+  'code.issued',
+  z.object({
+    codeId: z.uuid(),
+    purpose: z.enum(codePurposes),
+    userId: z.uuid(),
+    username: z.string(),
+    givenName: z.string().nullable(),
+    medium: z.enum(codeMedia),
+    /** The e-mail address, or the phone number in E.164. */
+    destination: z.string(),
+    sealedCode: z.string(),
+    expiresAt: z.iso.datetime(),
+  }),
+)

@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { sealingKeysSchema } from './seal.ts'
+
+const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`
+const first = key('k1')
+const second = key('k2')
+
+describe('a sealer', () => {
+  it('opens what it sealed, for that purpose and unchanged', () => {
+    const sealer = sealingKeysSchema.parse(first)
+    fc.assert(
+      fc.property(fc.string(), fc.string(), fc.nat(), (content, purpose, at) => {
+        const sealed = sealer.seal(content, purpose)
+        expect(sealer.open(sealed, purpose)?.toString()).toBe(Buffer.from(content).toString())
+        expect(sealer.open(sealed, `${purpose}.`)).toBeUndefined()
+        const bytes = Buffer.from(sealed.split('.')[1] ?? '', 'base64url')
+        bytes[at % bytes.length]! ^= 1
+        expect(sealer.open(`k1.${bytes.toString('base64url')}`, purpose)).toBeUndefined()
+        expect(sealer.open(sealed.slice(0, at % sealed.length), purpose)).toBeUndefined()
+      }),
+    )
+  })
+
+  it('opens under an older key and seals under the newest', () => {
+    const before = sealingKeysSchema.parse(first).seal('x', 'p')
+    const both = sealingKeysSchema.parse(`${second},${first}`)
+    expect(both.open(before, 'p')?.toString()).toBe('x')
+    expect(sealingKeysSchema.parse(second).open(both.seal('y', 'p'), 'p')?.toString()).toBe('y')
+    expect(sealingKeysSchema.parse(second).open(before, 'p')).toBeUndefined()
+  })
+
+  it.each(['', 'k1', 'k1:short', ':AAAA', `${first},`])('refuses %j as a setting', (setting) => {
+    expect(sealingKeysSchema.safeParse(setting).success).toBe(false)
+  })
+})
