@@ -17,6 +17,7 @@ import { freePort, until, type LocalServer } from '@robokids/local/processes'
 import { readSettings, root, serviceEnvironment, webhookSecret, type ServiceName } from '@robokids/local/settings'
 import postgres from 'postgres'
 import { inject } from 'vitest'
+import { createSmsCatcher, type TextMessage } from '../../deploy/sms-catcher/src/app.ts'
 import { createSimulator, type Simulator } from '../../deploy/stripe-simulator/src/app.ts'
 import { eventually } from './bed.ts'
 import './global-setup.ts'
@@ -67,6 +68,8 @@ export interface System {
   reaches(registrationId: string, status: RegistrationView['status'], timeoutMs?: number): Promise<RegistrationView>
   /** The mails that came for an address. */
   mailsTo(address: string): Promise<Mail[]>
+  /** The text messages that came for a phone number, oldest first. */
+  textsTo(number: string): Promise<TextMessage[]>
   /** The open dates of a level, soonest first. */
   openDates(classType?: string): Promise<{ date: string; seatsLeft: number }[]>
   stop(): Promise<void>
@@ -122,14 +125,16 @@ export async function startSystem(
     'STRIPE_SIMULATOR_PORT',
     'MAILBOX_PORT',
     'SMTP_PORT',
+    'SMS_PORT',
   ]
   const ports: Record<string, string> = {}
   for (const name of names) ports[name] = String(await freePort())
   const local = readSettings({ ...ports, DATA_DIR: dataDir, LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'warn' })
 
-  const [nats, mailbox] = await Promise.all([
+  const [nats, mailbox, smsCatcher] = await Promise.all([
     testNats(),
     startMailbox({ dataDir: join(dataDir, 'mail'), port: local.MAILBOX_PORT, smtpPort: local.SMTP_PORT }),
+    createSmsCatcher({ port: local.SMS_PORT }),
   ])
   const tag = randomUUIDv7().replaceAll('-', '')
   const database = (name: string) => ensureDatabase(postgresUrl, `${name}_${tag}`)
@@ -245,6 +250,11 @@ export async function startSystem(
       const mails = (await (await fetch(`${mailbox.url}/email`)).json()) as Mail[]
       return mails.filter((mail) => mail.to.some((recipient) => recipient.address === address))
     },
+    async textsTo(number) {
+      const answer = await fetch(`${smsCatcher.url}/messages`)
+      const { messages } = (await answer.json()) as { messages: TextMessage[] }
+      return messages.filter(({ to }) => to === number)
+    },
     async openDates(classType = 'basic') {
       const view = classesViewSchema.parse(await (await fetch(`${siteUrl}/api/classes`)).json())
       return view.levels.find((level) => level.classType === classType)?.sessions ?? []
@@ -253,7 +263,7 @@ export async function startSystem(
       await Promise.all([...connections.values()].map((connection) => connection.end({ timeout: 1 })))
       await Promise.all([...Object.values(processes), ...others].map((one) => one.stop()))
       await simulator.stop()
-      await Promise.all([mailbox.stop(), nats.stop()])
+      await Promise.all([mailbox.stop(), smsCatcher.stop(), nats.stop()])
       await rm(dataDir, { recursive: true, force: true })
     },
   }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { localSealingKeys } from '@robokids/runtime/seal'
 import { z } from 'zod'
 
 /** The project's root. */
@@ -17,6 +18,7 @@ const settingsSchema = z.object({
   NATS_PORT: port(4022),
   MAILBOX_PORT: port(1080),
   SMTP_PORT: port(1025),
+  SMS_PORT: port(1081),
   /** Where everything is kept. */
   DATA_DIR: z
     .string()
@@ -71,6 +73,8 @@ export function serviceEnvironment(
       PORT: String(settings.NOTIFICATIONS_PORT),
       DATABASE_URL: databaseUrl('notifications'),
       SMTP_URL: `smtp://127.0.0.1:${settings.SMTP_PORT}`,
+      SMS_URL: `http://127.0.0.1:${settings.SMS_PORT}/messages`,
+      CODE_SEALING_KEYS: localSealingKeys,
       ENROLLMENT_URL: enrollmentUrl,
     },
     bff: {

@@ -5,6 +5,7 @@ import { bff } from '../../../bff/src/app.ts'
 import { billing } from '../../../services/billing/src/app.ts'
 import { enrollment } from '../../../services/enrollment/src/app.ts'
 import { notifications } from '../../../services/notifications/src/app.ts'
+import { createSmsCatcher } from '../../sms-catcher/src/app.ts'
 import { createSimulator } from '../../stripe-simulator/src/app.ts'
 import { startMailbox } from './mailbox.ts'
 import { startNats } from './nats.ts'
@@ -58,6 +59,7 @@ export async function startStack(settings: Settings, fresh: boolean): Promise<St
       postgresUrl,
       natsUrl,
       keep(startMailbox({ dataDir: dataDir('mail'), port: settings.MAILBOX_PORT, smtpPort: settings.SMTP_PORT })),
+      keep(createSmsCatcher({ port: settings.SMS_PORT })),
       keep(
         createSimulator({
           port: settings.STRIPE_SIMULATOR_PORT,

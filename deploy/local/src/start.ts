@@ -30,6 +30,7 @@ try {
       '',
       address('site', settings.PORT),
       address('mailbox', settings.MAILBOX_PORT, '   every mail that the site sends ends here'),
+      address('text messages', settings.SMS_PORT, '   and every text message here'),
       address('payment simulator', settings.STRIPE_SIMULATOR_PORT, '   pay with 4242 4242 4242 4242'),
       address('enrollment', settings.ENROLLMENT_PORT),
       address('billing', settings.BILLING_PORT),
