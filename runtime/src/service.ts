@@ -33,7 +33,7 @@ export interface Service<Config> {
   /** The folder of its SQL migrations; left out by a process without a database. */
   migrations?: string
   /** Writes the rows that must exist, after the migrations and under their lock; safe to run at every start. */
-  seed?(db: Database, clock: Clock): Promise<void>
+  seed?(db: Database, clock: Clock, config: Config): Promise<void>
   routes?(http: Http, context: Context<Config>): void | Promise<void>
   consumers?: Consumer<Config>[]
   jobs?: Job<Config>[]
@@ -73,7 +73,7 @@ export async function startService<Config>(
   if (service.migrations !== undefined) {
     const databaseConfig = readDatabaseConfig(env)
     const seed = service.seed?.bind(service)
-    await prepareDatabase(databaseConfig, service.migrations, log, seed && ((db) => seed(db, clock)))
+    await prepareDatabase(databaseConfig, service.migrations, log, seed && ((db) => seed(db, clock, config)))
     connection = connect(databaseConfig, service.name, log)
   }
   const bus = await connectBus({

@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import { invalid, missing } from './errors.ts'
+
+/** `[{Name, Value}]`, as clients send attributes. */
+export const attributeListSchema = z
+  .array(z.object({ Name: z.string().min(1).max(32), Value: z.string().max(2048).optional() }))
+  .max(50)
+
+const standard = new Set([
+  'address',
+  'birthdate',
+  'email',
+  'family_name',
+  'gender',
+  'given_name',
+  'locale',
+  'middle_name',
+  'name',
+  'nickname',
+  'phone_number',
+  'picture',
+  'preferred_username',
+  'profile',
+  'updated_at',
+  'website',
+  'zoneinfo',
+])
+
+/** A date like 1990-02-28 that exists. */
+function isDate(value: string): boolean {
+  return z.iso.date().safeParse(value).success
+}
+
+/**
+ * Reads attributes as an account may hold them.
+ * @param verified whether `email_verified` and `phone_number_verified` may be said: by administrators.
+ * @throws IdentityError InvalidParameterException
+ */
+export function readAttributes(list: z.infer<typeof attributeListSchema>, verified = false): Record<string, string> {
+  const attributes: Record<string, string> = {}
+  for (const { Name: name, Value: value = '' } of list) {
+    const isFlag = name === 'email_verified' || name === 'phone_number_verified'
+    if (name === 'sub') throw invalid('Cannot modify an immutable attribute')
+    if (isFlag && !verified) throw invalid(`Cannot modify the non-mutable attribute ${name}`)
+    if (!isFlag && !standard.has(name) && !/^custom:[\w-]{1,20}$/.test(name)) {
+      throw invalid(`Attributes did not conform to the schema: ${name}: Attribute does not exist in the schema.`)
+    }
+    if (name === 'email' && !z.email().max(254).safeParse(value).success) throw invalid('Invalid email address format.')
+    if (name === 'phone_number' && !/^\+[1-9]\d{6,14}$/.test(value)) throw invalid('Invalid phone number format.')
+    if (name === 'birthdate' && value !== '' && !isDate(value)) {
+      throw invalid('Attributes did not conform to the schema: birthdate: Invalid date format.')
+    }
+    if (isFlag && value !== 'true' && value !== 'false') throw invalid(`Invalid value for ${name}.`)
+    attributes[name] = value
+  }
+  if (attributes['email_verified'] === 'true' && attributes['email'] === '') throw missing('email')
+  return attributes
+}
+
+/** `[{Name, Value}]`, as clients receive them, the `sub` first. */
+export function listAttributes(sub: string, attributes: Record<string, string>): { Name: string; Value: string }[] {
+  return [{ Name: 'sub', Value: sub }, ...Object.entries(attributes).map(([Name, Value]) => ({ Name, Value }))]
+}
+
+/** `m***@e***`, `+*******1234`: enough to know one's own. */
+export function mask(medium: 'EMAIL' | 'SMS', destination: string): string {
+  if (medium === 'SMS') return `+*******${destination.slice(-4)}`
+  const [name = '', domain = ''] = destination.split('@')
+  return `${[...name][0] ?? ''}***@${[...domain][0] ?? ''}***`
+}

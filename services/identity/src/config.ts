@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { sealingKeysSchema } from '@robokids/runtime/seal'
+import { z } from 'zod'
+import { poolsFileSchema } from './pool-settings.ts'
+
+/** `id:secret`, comma-separated. */
+const pairs = z.string().transform((list, context) => {
+  const entries = new Map<string, string>()
+  for (const entry of list.split(',').filter((one) => one.trim() !== '')) {
+    const [, id, secret] = /^([^:]+):(.+)$/.exec(entry.trim()) ?? []
+    if (id === undefined || secret === undefined) {
+      context.addIssue('is not a list like id:secret,id:secret')
+      return z.NEVER
+    }
+    entries.set(id, secret)
+  }
+  return entries
+})
+
+const standardPools = fileURLToPath(new URL('../pools.json', import.meta.url))
+
+const poolsFile = z
+  .string()
+  .default(standardPools)
+  .transform((path, context) => {
+    try {
+      return JSON.parse(readFileSync(path, 'utf8')) as unknown
+    } catch (error) {
+      context.addIssue(`cannot be read: ${(error as Error).message}`)
+      return z.NEVER
+    }
+  })
+  .pipe(poolsFileSchema)
+
+const minutes = (standard: number) => z.coerce.number().positive().default(standard)
+const count = (standard: number) => z.coerce.number().int().min(1).default(standard)
+
+export const localAdminKeys = 'local:local'
+
+export const configSchema = z
+  .object({
+    APP_ENV: z.string().optional(),
+    /** Where clients find this service; a pool's issuer is `{ISSUER_URL}/{poolId}`. */
+    ISSUER_URL: z
+      .url()
+      .default('http://localhost:4001')
+      .transform((url) => url.replace(/\/+$/, '')),
+    /** A JSON file of pools and their app clients (pool-settings.ts); they are made, or brought up to date, at the start. */
+    POOLS_FILE: poolsFile,
+    /** The secrets of the app clients that have one: `clientId:secret`, comma-separated. */
+    CLIENT_SECRETS: pairs.default(new Map()),
+    /** Who may call the administrator operations, by AWS signature: `accessKeyId:secretAccessKey`, comma-separated. */
+    ADMIN_KEYS: pairs.default(new Map([['local', 'local']])),
+    /** Seals what the database must not give away by itself: SRP verifiers, authenticator secrets, signing keys. */
+    SEALING_KEYS: sealingKeysSchema,
+    /** Seals one-time codes on their way to notifications, which has the same. */
+    CODE_SEALING_KEYS: sealingKeysSchema,
+
+    /** argon2id, by OWASP's parameters. */
+    ARGON2_MEMORY_KIB: z.coerce.number().int().min(8).default(19_456),
+    ARGON2_PASSES: count(2),
+    /** How many passwords are hashed at once; more wait. */
+    HASHES_AT_ONCE: count(availableParallelism()),
+
+    SIGN_IN_STEP_SECONDS: z.coerce.number().int().min(1).default(180),
+    SIGN_UP_CODE_MINUTES: minutes(24 * 60),
+    ATTRIBUTE_CODE_MINUTES: minutes(24 * 60),
+    RESET_CODE_MINUTES: minutes(60),
+    /** Codes of a sign-in live as long as its step. */
+    CODE_TRIES: count(5),
+    /** Codes that one account is sent within an hour. */
+    CODES_AN_HOUR: count(10),
+
+    /** Failed sign-ins of one account from one address before the next has to wait; the wait doubles from a second on. */
+    FREE_SIGN_IN_FAILURES: count(5),
+    MAX_SIGN_IN_WAIT_SECONDS: count(15 * 60),
+    /** Failures of one account from all addresses in an hour, before addresses that never signed in to it have to wait. */
+    ACCOUNT_FAILURES_AN_HOUR: count(100),
+    /** Requests that may guess something (sign-ins, codes) from one address in a minute. */
+    ADDRESS_ATTEMPTS_A_MINUTE: count(120),
+    /** Sign-ups and codes asked for from one address in an hour. */
+    ADDRESS_REQUESTS_AN_HOUR: count(100),
+
+    /** After how long a new signing key takes over; the old one stays published until its last token is dead. */
+    SIGNING_KEY_DAYS: z.coerce.number().positive().default(90),
+  })
+  .superRefine((config, context) => {
+    if (config.APP_ENV === 'local') return
+    const problem = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
+    if (config.ADMIN_KEYS.get('local') === 'local') problem('ADMIN_KEYS', 'set keys of your own in production')
+    for (const { clients } of config.POOLS_FILE.pools) {
+      for (const { id, secret } of clients) {
+        const value = config.CLIENT_SECRETS.get(id)
+        if (secret && (value === undefined || value.startsWith('local'))) {
+          problem('CLIENT_SECRETS', `set a secret of your own for ${id} in production`)
+        }
+      }
+    }
+  })
+export type Config = z.infer<typeof configSchema>

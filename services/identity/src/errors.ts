@@ -1,0 +1,48 @@
+import type { IdentityErrorName } from '@robokids/contracts/errors'
+
+/** Names that only the protocol itself uses. */
+type ProtocolErrorName =
+  | 'AccessDeniedException'
+  | 'IncompleteSignatureException'
+  | 'InternalErrorException'
+  | 'InvalidSignatureException'
+  | 'MissingAuthenticationTokenException'
+  | 'SerializationException'
+  | 'UnknownOperationException'
+  | 'UnrecognizedClientException'
+
+export type WireErrorName = IdentityErrorName | ProtocolErrorName
+
+/**
+ * A refusal as a client of the protocol is told it. Thrown, it rolls back what was begun; returned from a transaction,
+ * what was noted (a wrong code, a failed password) is kept, and the operation throws it afterwards.
+ */
+export class IdentityError extends Error {
+  override readonly name: WireErrorName
+
+  constructor(name: WireErrorName, message: string) {
+    super(message)
+    this.name = name
+  }
+}
+
+/** Throws what a transaction returned as a refusal, now that it has committed. */
+export function orThrow<T>(outcome: T | IdentityError): T {
+  if (outcome instanceof IdentityError) throw outcome
+  return outcome
+}
+
+export const wrongPassword = () => new IdentityError('NotAuthorizedException', 'Incorrect username or password.')
+export const wrongCode = () =>
+  new IdentityError('CodeMismatchException', 'Invalid verification code provided, please try again.')
+export const expiredCode = () =>
+  new IdentityError('ExpiredCodeException', 'Invalid code provided, please request a code again.')
+export const expiredSession = () =>
+  new IdentityError('NotAuthorizedException', 'Invalid session for the user, session is expired.')
+export const notConfirmed = () => new IdentityError('UserNotConfirmedException', 'User is not confirmed.')
+export const disabled = () => new IdentityError('NotAuthorizedException', 'User is disabled.')
+export const unknownUser = () => new IdentityError('UserNotFoundException', 'User does not exist.')
+export const attemptsExceeded = () =>
+  new IdentityError('LimitExceededException', 'Attempt limit exceeded, please try after some time.')
+export const invalid = (message: string) => new IdentityError('InvalidParameterException', message)
+export const missing = (name: string) => invalid(`Missing required parameter ${name}`)

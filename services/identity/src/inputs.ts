@@ -1,0 +1,14 @@
+import { z } from 'zod'
+
+/** Fields that many operations share, with the lengths that the protocol knows. */
+export const clientId = z.string().min(1).max(128)
+export const poolId = z.string().min(1).max(55)
+export const username = z.string().min(1).max(254)
+/** Rules are told by the policy, not by the shape. */
+export const password = z.string().min(1).max(1024)
+export const code = z.string().min(1).max(2048)
+export const accessToken = z.string().min(1).max(16_384)
+export const session = z.string().min(20).max(2048)
+export const secretHash = z.string().max(128).optional()
+/** Answers and parameters of sign-ins, by name. */
+export const parameters = z.record(z.string().max(131_072), z.string().max(131_072)).default({})

@@ -1,0 +1,56 @@
+import type { Database, Transaction } from '@robokids/runtime/db'
+import type { Context } from '@robokids/runtime/service'
+import { sql } from 'drizzle-orm'
+import type { Config } from './config.ts'
+import { attemptsExceeded, IdentityError } from './errors.ts'
+import { limits } from './schema.ts'
+import type { Call } from './protocol.ts'
+
+interface Limit {
+  key: string
+  most: number
+  within: Temporal.DurationLike
+}
+
+/** Counts one more. @returns how many there were within the time, this one included. */
+async function count(db: Database | Transaction, { clock }: Context<Config>, { key, within }: Limit): Promise<number> {
+  const now = clock.now()
+  const at = now.toString()
+  const windowStart = now.subtract(within).toString()
+  const expiresAt = now.add(within)
+  const [row] = await db
+    .insert(limits)
+    .values({ key, count: 1, since: now, expiresAt })
+    .onConflictDoUpdate({
+      target: limits.key,
+      set: {
+        count: sql`case when ${limits.since} <= ${windowStart}::timestamptz then 1 else ${limits.count} + 1 end`,
+        since: sql`case when ${limits.since} <= ${windowStart}::timestamptz then ${at}::timestamptz else ${limits.since} end`,
+        expiresAt,
+      },
+    })
+    .returning({ count: limits.count })
+  return row?.count ?? 0
+}
+
+/** Counts one more of something that may happen so many times within a while. @throws IdentityError LimitExceededException */
+export async function countWithin(db: Database | Transaction, context: Context<Config>, limit: Limit): Promise<void> {
+  if ((await count(db, context, limit)) > limit.most) throw attemptsExceeded()
+}
+
+/** Counts a request that may guess something. @throws IdentityError TooManyRequestsException for an address that does so all the time. */
+export async function countGuess({ context, address }: Call): Promise<void> {
+  const limit = { key: `guesses:${address}`, most: context.config.ADDRESS_ATTEMPTS_A_MINUTE, within: { minutes: 1 } }
+  if ((await count(context.db, context, limit)) > limit.most) {
+    throw new IdentityError('TooManyRequestsException', 'Too many requests, please try again in a minute.')
+  }
+}
+
+/** Counts a request that has something sent or made. @throws IdentityError LimitExceededException */
+export async function countRequest({ context, address }: Call): Promise<void> {
+  await countWithin(context.db, context, {
+    key: `requests:${address}`,
+    most: context.config.ADDRESS_REQUESTS_AN_HOUR,
+    within: { hours: 1 },
+  })
+}

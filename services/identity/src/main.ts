@@ -1,0 +1,4 @@
+import { runService } from '@robokids/runtime/service'
+import { identity } from './app.ts'
+
+await runService(identity)

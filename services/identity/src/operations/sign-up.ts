@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto'
+import { emailKey } from '@robokids/contracts/fields'
+import { userSignedUp } from '@robokids/contracts/identity'
+import { publish } from '@robokids/runtime/outbox'
+import { z } from 'zod'
+import { attributeListSchema, readAttributes } from '../attributes.ts'
+import { issueCode, type CodeDeliveryDetails } from '../codes.ts'
+import { IdentityError, invalid } from '../errors.ts'
+import * as input from '../inputs.ts'
+import { countRequest } from '../limits.ts'
+import { checkPolicy, storePassword } from '../passwords.ts'
+import { checkSecretHash, findClient } from '../pools.ts'
+import { operation } from '../protocol.ts'
+import { users } from '../schema.ts'
+import { accountOf } from '../users.ts'
+
+export const signUp = operation(
+  z.object({
+    ClientId: input.clientId,
+    Username: input.username,
+    Password: input.password.optional(),
+    UserAttributes: attributeListSchema.default([]),
+    SecretHash: input.secretHash,
+  }),
+  async (given, call) => {
+    const { context } = call
+    const { db, clock } = context
+    const client = await findClient(given.ClientId, context)
+    const { pool } = client
+    checkSecretHash(client, given.Username, given.SecretHash)
+    if (!pool.settings.selfSignUp) {
+      throw new IdentityError('NotAuthorizedException', 'SignUp is not permitted for this user pool')
+    }
+    const attributes = readAttributes(given.UserAttributes)
+    const passwordless = pool.settings.firstFactors.some((factor) => factor !== 'PASSWORD')
+    if (given.Password === undefined && !passwordless) throw invalid('Missing required parameter Password')
+    if (given.Password !== undefined) checkPolicy(given.Password, pool.settings.passwordPolicy)
+    await countRequest(call)
+
+    const id = randomUUID()
+    const { email, phone_number: phone } = attributes
+    if (email !== undefined) attributes['email_verified'] = 'false'
+    if (phone !== undefined) attributes['phone_number_verified'] = 'false'
+    const now = clock.now()
+    const stored =
+      given.Password === undefined
+        ? {}
+        : await storePassword(given.Password, { id, username: given.Username }, pool, context)
+
+    let delivery: CodeDeliveryDetails | undefined
+    await db.transaction(async (tx) => {
+      const [user] = await tx
+        .insert(users)
+        .values({
+          id,
+          poolId: pool.id,
+          username: given.Username,
+          status: 'UNCONFIRMED',
+          attributes,
+          emailKey: email === undefined ? null : emailKey(email),
+          createdAt: now,
+          updatedAt: now,
+          ...stored,
+        })
+        .onConflictDoNothing({ target: [users.poolId, users.username] })
+        .returning()
+      if (!user) throw new IdentityError('UsernameExistsException', 'User already exists')
+      await publish(tx, userSignedUp, id, accountOf(user))
+      if (email !== undefined && pool.settings.autoVerified.includes('email')) {
+        delivery = await issueCode(tx, user, 'sign_up', { medium: 'EMAIL', destination: email }, call)
+      } else if (phone !== undefined && pool.settings.autoVerified.includes('phone_number')) {
+        delivery = await issueCode(tx, user, 'sign_up', { medium: 'SMS', destination: phone }, call)
+      }
+    })
+    return { UserSub: id, UserConfirmed: false, ...(delivery ? { CodeDeliveryDetails: delivery } : {}) }
+  },
+)

@@ -1,0 +1,84 @@
+import { hash, verify } from '@node-rs/argon2'
+import { passwordSymbols } from '@robokids/contracts/password'
+import type { Context } from '@robokids/runtime/service'
+import pLimit, { type LimitFunction } from 'p-limit'
+import type { Config } from './config.ts'
+import { IdentityError } from './errors.ts'
+import { srpName, type Pool } from './pools.ts'
+import type { PoolSettings } from './pool-settings.ts'
+import type { User } from './schema.ts'
+import { makeVerifier, parseHex } from './srp.ts'
+
+/** The same password typed on another keyboard has other bytes: one form of it is what counts. Nothing is trimmed. */
+export function normalizePassword(password: string): string {
+  return password.normalize('NFC')
+}
+
+/** @throws IdentityError InvalidPasswordException naming each rule that is broken */
+export function checkPolicy(password: string, policy: PoolSettings['passwordPolicy']): void {
+  const symbol = [...password].some((character) => passwordSymbols.includes(character))
+  const broken = [
+    [...password].length < policy.minimumLength && 'Password not long enough',
+    [...password].length > 256 && 'Password too long',
+    policy.requireUppercase && !/[A-Z]/.test(password) && 'Password must have uppercase characters',
+    policy.requireNumbers && !/[0-9]/.test(password) && 'Password must have numeric characters',
+    policy.requireSymbols && !symbol && 'Password must have symbol characters',
+    policy.requireLowercase && !/[a-z]/.test(password) && 'Password must have lowercase characters',
+  ].filter((rule) => rule !== false)
+  if (broken.length > 0) {
+    throw new IdentityError('InvalidPasswordException', `Password did not conform with policy: ${broken.join(' | ')}`)
+  }
+}
+
+/** Hashing takes memory and a core: as many at once as are set, and the rest in line. */
+let line: LimitFunction | undefined
+function inLine<T>(config: Config, work: () => Promise<T>): Promise<T> {
+  line ??= pLimit(config.HASHES_AT_ONCE)
+  return line(work)
+}
+
+function parameters(config: Config) {
+  return { memoryCost: config.ARGON2_MEMORY_KIB, timeCost: config.ARGON2_PASSES, parallelism: 1 }
+}
+
+const verifierPurpose = (userId: string) => `srp-verifier:${userId}`
+
+/** What is stored of a password, for the account `userId` of that canonical name. */
+export async function storePassword(
+  password: string,
+  user: { id: string; username: string },
+  pool: Pool,
+  { config }: Context<Config>,
+): Promise<Pick<User, 'passwordHash' | 'srpSalt' | 'sealedSrpVerifier'>> {
+  const normal = normalizePassword(password)
+  const { salt, value } = makeVerifier(srpName(pool), user.username, normal)
+  return {
+    passwordHash: await inLine(config, () => hash(normal, parameters(config))),
+    srpSalt: salt,
+    sealedSrpVerifier: config.SEALING_KEYS.seal(value.toString(16), verifierPurpose(user.id)),
+  }
+}
+
+/** @returns undefined for an account without a password. */
+export function openVerifier(user: User, { config }: Context<Config>): { salt: string; value: bigint } | undefined {
+  if (user.srpSalt === null || user.sealedSrpVerifier === null) return undefined
+  const opened = config.SEALING_KEYS.open(user.sealedSrpVerifier, verifierPurpose(user.id))?.toString()
+  const value = opened === undefined ? undefined : parseHex(opened)
+  if (value === undefined) throw new Error('An SRP verifier is sealed under a key that is not here.')
+  return { salt: user.srpSalt, value }
+}
+
+let nobody: Promise<string> | undefined
+
+/** Whether it is the account's password. Takes as long where there is no account, or none with a password. */
+export async function isPassword(
+  password: string,
+  user: User | undefined,
+  { config }: Context<Config>,
+): Promise<boolean> {
+  const normal = normalizePassword(password)
+  nobody ??= hash('nobody', parameters(config))
+  const stored = user?.passwordHash ?? (await nobody)
+  const matches = await inLine(config, () => verify(stored, normal))
+  return matches && user?.passwordHash !== null && user !== undefined
+}

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto'
+import { isConnectionError } from '@robokids/runtime/errors'
+import type { Http } from '@robokids/runtime/http'
+import type { Context } from '@robokids/runtime/service'
+import type { FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import { authorizeAdministrator } from './administrators.ts'
+import type { Config } from './config.ts'
+import { IdentityError, invalid, missing } from './errors.ts'
+
+const targetPrefix = 'AWSCognitoIdentityProviderService.'
+const contentType = 'application/x-amz-json-1.1'
+
+/** What an operation works with besides its input. */
+export interface Call {
+  context: Context<Config>
+  /** The client's network address. */
+  address: string
+}
+
+/** One operation of the protocol. */
+export interface Operation {
+  /** Administrators' operations need an AWS signature. */
+  administrators: boolean
+  input: z.ZodType
+  run(input: never, call: Call): Promise<object>
+}
+
+/** Declares an operation that anybody may call; it checks by itself what it is given. */
+export function operation<Input>(
+  input: z.ZodType<Input>,
+  run: (input: Input, call: Call) => Promise<object>,
+): Operation {
+  return { administrators: false, input, run }
+}
+
+/** Declares an operation for administrators. */
+export function administration<Input>(
+  input: z.ZodType<Input>,
+  run: (input: Input, call: Call) => Promise<object>,
+): Operation {
+  return { administrators: true, input, run }
+}
+
+/** A client sends null where it has nothing; text that no database can hold is refused here for all fields at once. */
+function clean(value: unknown, path: string): unknown {
+  if (typeof value === 'string') {
+    if (value.includes('\u0000') || !value.isWellFormed()) throw invalid(`${path} has characters that are not allowed.`)
+    return value
+  }
+  if (Array.isArray(value)) return value.map((entry) => clean(entry, path))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, entry]) => entry !== null)
+      .map(([key, entry]) => [clean(key, path), clean(entry, path === '' ? key : `${path}.${key}`)]),
+  )
+}
+
+function valueAt(body: unknown, path: readonly PropertyKey[]): unknown {
+  let value = body
+  for (const key of path) value = (value as Record<PropertyKey, unknown> | undefined)?.[key]
+  return value
+}
+
+/** Reads a request's body. @throws IdentityError SerializationException or InvalidParameterException */
+function read(input: z.ZodType, text: string): unknown {
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch {
+    throw new IdentityError('SerializationException', 'The body is not valid JSON.')
+  }
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new IdentityError('SerializationException', 'The body is not a JSON object.')
+  }
+  const given = clean(body, '')
+  const parsed = input.safeParse(given)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  const name = issue?.path.join('.') ?? ''
+  if (issue && valueAt(given, issue.path) === undefined) throw missing(name)
+  if (issue?.code === 'invalid_type') throw new IdentityError('SerializationException', `${name} has the wrong type.`)
+  throw invalid(`1 validation error detected: Value at '${name}' failed to satisfy constraint: ${issue?.message ?? ''}`)
+}
+
+function refusalOf(error: unknown, request: FastifyRequest): IdentityError {
+  if (error instanceof IdentityError) return error
+  const { statusCode = 500 } = error as { statusCode?: number }
+  if (statusCode === 413) return new IdentityError('SerializationException', 'The body is too large.')
+  if (statusCode >= 400 && statusCode < 500)
+    return new IdentityError('SerializationException', 'The request is not valid.')
+  if (isConnectionError(error)) request.log.warn({ err: error }, 'database is away')
+  else request.log.error({ err: error, target: request.headers['x-amz-target'] }, 'operation failed')
+  return new IdentityError('InternalErrorException', 'Something went wrong.')
+}
+
+/** Serves the protocol at `POST /`: the header `X-Amz-Target` names the operation. */
+export function protocolRoutes(http: Http, context: Context<Config>, operations: Record<string, Operation>): void {
+  http.removeAllContentTypeParsers()
+  http.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
+  http.addHook('onSend', async (_request, reply) => {
+    void reply.header('x-amzn-requestid', randomUUID()).header('cache-control', 'no-store')
+  })
+  http.setErrorHandler((error, request, reply) => {
+    const { name, message } = refusalOf(error, request)
+    return reply
+      .code(name === 'InternalErrorException' ? 500 : 400)
+      .header('x-amzn-errortype', name)
+      .type(contentType)
+      .serializer(JSON.stringify)
+      .send({ __type: name, message })
+  })
+  http.post('/', async (request, reply) => {
+    const target = String(request.headers['x-amz-target'] ?? '')
+    const name = target.startsWith(targetPrefix) ? target.slice(targetPrefix.length) : ''
+    const found = Object.hasOwn(operations, name) ? operations[name] : undefined
+    if (!found) throw new IdentityError('UnknownOperationException', `Unknown operation ${name}`)
+    const text = typeof request.body === 'string' ? request.body : ''
+    if (found.administrators) await authorizeAdministrator(request, text, context)
+    const answer = await found.run(read(found.input, text) as never, { context, address: request.ip })
+    return reply.type(contentType).serializer(JSON.stringify).send(answer)
+  })
+}

@@ -1,0 +1,50 @@
+import cors from '@fastify/cors'
+import type { Http } from '@robokids/runtime/http'
+import type { Context } from '@robokids/runtime/service'
+import { z } from 'zod'
+import type { Config } from './config.ts'
+import { operations } from './operations/table.ts'
+import { findPool } from './pools.ts'
+import { protocolRoutes } from './protocol.ts'
+import { startTokens } from './tokens.ts'
+
+export async function routes(http: Http, context: Context<Config>): Promise<void> {
+  const tokens = await startTokens(http, context)
+  // Browsers speak the protocol from any origin: what they may do is in the request, never in a cookie.
+  await http.register(cors, {
+    origin: '*',
+    methods: ['POST', 'GET'],
+    allowedHeaders: [
+      'authorization',
+      'cache-control',
+      'content-type',
+      'amz-sdk-invocation-id',
+      'amz-sdk-request',
+      'x-amz-date',
+      'x-amz-security-token',
+      'x-amz-target',
+      'x-amz-user-agent',
+    ],
+    exposedHeaders: ['x-amzn-errortype', 'x-amzn-requestid'],
+    maxAge: 86_400,
+  })
+  await http.register(async (scope) => protocolRoutes(scope, context, operations(tokens)))
+
+  const params = z.object({ poolId: z.string().max(55) })
+  http.get('/:poolId/.well-known/jwks.json', { schema: { params } }, async (request, reply) => {
+    const pool = await findPool(request.params.poolId, context)
+    return reply.header('cache-control', 'public, max-age=300').send(await tokens.keySet(pool))
+  })
+  http.get('/:poolId/.well-known/openid-configuration', { schema: { params } }, async (request, reply) => {
+    const { id } = await findPool(request.params.poolId, context)
+    const issuer = `${context.config.ISSUER_URL}/${id}`
+    return reply.header('cache-control', 'public, max-age=300').send({
+      issuer,
+      jwks_uri: `${issuer}/.well-known/jwks.json`,
+      id_token_signing_alg_values_supported: ['RS256'],
+      response_types_supported: ['token'],
+      subject_types_supported: ['public'],
+      scopes_supported: ['openid', 'email', 'phone', 'profile', 'aws.cognito.signin.user.admin'],
+    })
+  })
+}

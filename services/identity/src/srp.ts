@@ -1,0 +1,95 @@
+import {
+  createDiffieHellman,
+  createDiffieHellmanGroup,
+  createHash,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+} from 'node:crypto'
+
+/** The 3072-bit group of RFC 3526, g = 2, with SHA-256: what the protocol's clients compute with. */
+export const prime = BigInt(`0x${createDiffieHellmanGroup('modp15').getPrime('hex')}`)
+const generator = 2n
+
+function toHex(value: bigint): string {
+  const hex = value.toString(16)
+  return hex.length % 2 === 0 ? hex : `0${hex}`
+}
+
+/** Big-endian, minimal, with a leading zero byte where the top bit is set: how the clients hash a number. */
+export function pad(value: bigint): Buffer {
+  const bytes = Buffer.from(toHex(value), 'hex')
+  return (bytes[0] ?? 0) & 0x80 ? Buffer.concat([Buffer.of(0), bytes]) : bytes
+}
+
+/** Reads hex of any length and case. @returns undefined for what is none. */
+export function parseHex(hex: string): bigint | undefined {
+  return /^[0-9a-fA-F]{1,1024}$/.test(hex) ? BigInt(`0x${hex}`) : undefined
+}
+
+function sha256(...parts: Uint8Array[]): Buffer {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part)
+  return hash.digest()
+}
+
+const toNumber = (bytes: Uint8Array) => BigInt(`0x${Buffer.from(bytes).toString('hex') || '0'}`)
+
+const multiplier = toNumber(sha256(pad(prime), pad(generator)))
+
+/** Checks the prime when it is made, which takes a while: one for all. */
+const group = createDiffieHellman(pad(prime), Buffer.of(2))
+
+/** base^exponent mod prime, as the secret of a Diffie-Hellman exchange: OpenSSL's, ten times as fast as with BigInt. */
+function power(base: bigint, exponent: bigint): bigint {
+  group.setPrivateKey(pad(exponent))
+  return toNumber(group.computeSecret(pad(base)))
+}
+
+export interface Verifier {
+  /** Hex. */
+  salt: string
+  value: bigint
+}
+
+/** What is kept of a password: g^H(salt, H(pool name, user, ':', password)). `group` is the pool's name, or a device's group. */
+export function makeVerifier(group: string, user: string, password: string, salt = randomBytes(16)): Verifier {
+  const saltNumber = toNumber(salt)
+  const inner = sha256(Buffer.from(`${group}${user}:${password}`))
+  const x = toNumber(sha256(pad(saltNumber), inner))
+  return { salt: saltNumber.toString(16), value: power(generator, x) }
+}
+
+export interface Exchange {
+  /** Hex. */
+  A: string
+  B: string
+  b: string
+}
+
+/** Answers a client's A with the service's B. @returns undefined where A is no number, or a multiple of the prime. */
+export function beginExchange(A: string, verifier: bigint): Exchange | undefined {
+  const number = parseHex(A)
+  if (number === undefined || number % prime === 0n) return undefined
+  const b = toNumber(randomBytes(32))
+  const B = (multiplier * verifier + power(generator, b)) % prime
+  return { A, B: B.toString(16), b: b.toString(16) }
+}
+
+/** The signature that only who knows the password can make. */
+export function expectedSignature(
+  exchange: Exchange,
+  verifier: bigint,
+  claim: { group: string; user: string; secretBlock: Buffer; timestamp: string },
+): Buffer {
+  const [A, B, b] = [exchange.A, exchange.B, exchange.b].map((hex) => BigInt(`0x${hex}`)) as [bigint, bigint, bigint]
+  const u = toNumber(sha256(pad(A), pad(B)))
+  const S = power((A * power(verifier, u)) % prime, b)
+  const key = hkdfSync('sha256', pad(S), pad(u), 'Caldera Derived Key', 16)
+  return createHmac('sha256', Buffer.from(key))
+    .update(claim.group)
+    .update(claim.user)
+    .update(claim.secretBlock)
+    .update(claim.timestamp)
+    .digest()
+}

@@ -1,0 +1,266 @@
+import { createHash, generateKeyPair, randomBytes, randomUUID, createPublicKey } from 'node:crypto'
+import { promisify } from 'node:util'
+import fastifyJwt from '@fastify/jwt'
+import { exclusively, type Transaction } from '@robokids/runtime/db'
+import type { Http } from '@robokids/runtime/http'
+import type { Context } from '@robokids/runtime/service'
+import { and, desc, eq, lt } from 'drizzle-orm'
+import type { Config } from './config.ts'
+import { disabled, IdentityError } from './errors.ts'
+import { findClient, type Client, type Pool } from './pools.ts'
+import { groupMembers, refreshTokens, signIns, signingKeys, users, type User } from './schema.ts'
+
+declare module '@fastify/jwt' {
+  interface FastifyJWT {
+    payload: Record<string, unknown>
+    user: Record<string, unknown>
+  }
+}
+
+const makeKeyPair = promisify(generateKeyPair)
+const keyPurpose = (kid: string) => `signing-key:${kid}`
+
+interface SigningKey {
+  kid: string
+  privateKey: string
+  publicKey: string
+}
+
+export interface TokenClaims {
+  sub: string
+  client_id: string
+  origin_jti: string
+  username: string
+  auth_time: number
+  exp: number
+}
+
+/** Signs and checks tokens. One for each process: it holds keys that it has opened. */
+export interface Tokens {
+  /** The public keys of a pool, as a JSON Web Key Set. */
+  keySet(pool: Pool): Promise<object>
+  /** Tokens of a sign-in, without a refresh token. */
+  issue(tx: Transaction, signIn: SignIn, user: User, client: Client): Promise<IssuedTokens>
+  /**
+   * Whose access token it is.
+   * @throws IdentityError NotAuthorizedException: forged, expired, revoked, of another pool, or no access token.
+   */
+  authenticate(accessToken: string): Promise<Bearer>
+  /** Makes each pool's next key when the one in use is old, and deletes those whose last token is dead. */
+  rotate(): Promise<void>
+}
+
+export type SignIn = typeof signIns.$inferSelect
+
+export interface IssuedTokens {
+  AccessToken: string
+  IdToken: string
+  ExpiresIn: number
+  TokenType: 'Bearer'
+}
+
+/** Who holds an access token. */
+export interface Bearer {
+  user: User
+  client: Client
+  signIn: SignIn
+}
+
+/** Clocks of servers differ: a key that signs from now on is published a while before. */
+const longestTokenSeconds = 86_400
+
+export const hashToken = (token: string) => createHash('sha256').update(token).digest('base64url')
+
+const seconds = (instant: Temporal.Instant) => Math.floor(instant.epochMilliseconds / 1000)
+const invalidToken = () => new IdentityError('NotAuthorizedException', 'Invalid Access Token')
+
+export async function startTokens(http: Http, context: Context<Config>): Promise<Tokens> {
+  const { db, config, clock } = context
+  const opened = new Map<string, SigningKey>()
+  // The keys differ by pool and time and are given with each call; the plugin wants one to start with.
+  const unused = await makeKeyPair('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  })
+  await http.register(fastifyJwt, {
+    secret: { private: unused.privateKey, public: unused.publicKey },
+    sign: { algorithm: 'RS256' },
+  })
+
+  function open(row: typeof signingKeys.$inferSelect): SigningKey {
+    const known = opened.get(row.kid)
+    if (known) return known
+    const privateKey = config.SEALING_KEYS.open(row.sealedPrivateKey, keyPurpose(row.kid))?.toString()
+    if (privateKey === undefined) throw new Error(`Signing key ${row.kid} is sealed under a key that is not here.`)
+    const key = { kid: row.kid, privateKey, publicKey: row.publicKey }
+    opened.set(row.kid, key)
+    return key
+  }
+
+  const keysOf = (poolId: string) =>
+    db.select().from(signingKeys).where(eq(signingKeys.poolId, poolId)).orderBy(desc(signingKeys.createdAt))
+
+  async function addKey(poolId: string): Promise<void> {
+    const pair = await makeKeyPair('rsa', {
+      modulusLength: 2048,
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    })
+    const kid = randomBytes(24).toString('base64url')
+    const sealedPrivateKey = config.SEALING_KEYS.seal(pair.privateKey, keyPurpose(kid))
+    await db
+      .insert(signingKeys)
+      .values({ kid, poolId, sealedPrivateKey, publicKey: pair.publicKey, createdAt: clock.now() })
+  }
+
+  /** The newest key signs. A pool gets its first one when it is first needed. */
+  async function currentKey(poolId: string): Promise<SigningKey> {
+    for (;;) {
+      const [newest] = await keysOf(poolId)
+      if (newest) return open(newest)
+      await exclusively(db, `signing-key:${poolId}`, async () => {
+        if ((await keysOf(poolId)).length === 0) await addKey(poolId)
+      })
+    }
+  }
+
+  const issuer = (poolId: string) => `${config.ISSUER_URL}/${poolId}`
+
+  return {
+    async keySet(pool) {
+      await currentKey(pool.id)
+      const rows = await keysOf(pool.id)
+      return {
+        keys: rows.map(({ kid, publicKey }) => ({
+          ...createPublicKey(publicKey).export({ format: 'jwk' }),
+          kid,
+          alg: 'RS256',
+          use: 'sig',
+        })),
+      }
+    },
+
+    async issue(tx, signIn, user, client) {
+      const { kid, privateKey } = await currentKey(user.poolId)
+      const memberships = await tx
+        .select({ name: groupMembers.name })
+        .from(groupMembers)
+        .where(eq(groupMembers.userId, user.id))
+      const now = clock.now()
+      const common = {
+        sub: user.id,
+        iss: issuer(user.poolId),
+        origin_jti: signIn.id,
+        event_id: randomUUID(),
+        auth_time: seconds(signIn.signedInAt),
+        iat: seconds(now),
+        ...(memberships.length > 0 ? { 'cognito:groups': memberships.map(({ name }) => name) } : {}),
+      }
+      const { accessTokenSeconds, idTokenSeconds } = client.settings
+      const sign = (claims: Record<string, unknown>) =>
+        http.jwt.sign(claims, { key: privateKey, kid, algorithm: 'RS256' })
+      return {
+        AccessToken: sign({
+          ...common,
+          client_id: client.id,
+          token_use: 'access',
+          scope: 'aws.cognito.signin.user.admin',
+          exp: common.iat + accessTokenSeconds,
+          jti: randomUUID(),
+          username: user.username,
+        }),
+        IdToken: sign({
+          ...identityClaims(user.attributes),
+          ...common,
+          aud: client.id,
+          'cognito:username': user.username,
+          token_use: 'id',
+          exp: common.iat + idTokenSeconds,
+          jti: randomUUID(),
+        }),
+        ExpiresIn: accessTokenSeconds,
+        TokenType: 'Bearer',
+      }
+    },
+
+    async authenticate(accessToken) {
+      let claims: Record<string, unknown>
+      try {
+        const { header, payload } = http.jwt.decode<{ header: { kid?: string }; payload: { iss?: string } }>(
+          accessToken,
+          { complete: true },
+        ) ?? { header: {}, payload: {} }
+        const kid = header.kid ?? ''
+        let key = opened.get(kid)
+        if (!key) {
+          const [row] = await db.select().from(signingKeys).where(eq(signingKeys.kid, kid))
+          if (!row) throw invalidToken()
+          key = open(row)
+        }
+        claims = http.jwt.verify<Record<string, unknown>>(accessToken, {
+          key: key.publicKey,
+          algorithms: ['RS256'],
+          clockTimestamp: clock.now().epochMilliseconds,
+          cache: false,
+        })
+        // A key signs for its own pool alone.
+        const [owner] = await db
+          .select({ poolId: signingKeys.poolId })
+          .from(signingKeys)
+          .where(eq(signingKeys.kid, kid))
+        if (!owner || payload.iss !== issuer(owner.poolId)) throw invalidToken()
+      } catch (error) {
+        if (error instanceof IdentityError) throw error
+        const { code } = error as { code?: string }
+        if (code === 'FST_JWT_AUTHORIZATION_TOKEN_EXPIRED' || code === 'FAST_JWT_EXPIRED') {
+          throw new IdentityError('NotAuthorizedException', 'Access Token has expired')
+        }
+        throw invalidToken()
+      }
+      if (claims['token_use'] !== 'access') throw invalidToken()
+      const [row] = await db
+        .select()
+        .from(signIns)
+        .innerJoin(users, eq(users.id, signIns.userId))
+        .where(and(eq(signIns.id, String(claims['origin_jti'])), eq(users.id, String(claims['sub']))))
+      if (!row || row.sign_ins.endedAt !== null) {
+        throw new IdentityError('NotAuthorizedException', 'Access Token has been revoked')
+      }
+      if (!row.users.enabled) throw disabled()
+      const client = await findClient(row.sign_ins.clientId, context)
+      return { user: row.users, signIn: row.sign_ins, client }
+    },
+
+    async rotate() {
+      const now = clock.now()
+      const age = { seconds: Math.round(config.SIGNING_KEY_DAYS * 86_400) }
+      const rows = await db.select().from(signingKeys).orderBy(desc(signingKeys.createdAt))
+      for (const [poolId, [newest, ...older]] of Map.groupBy(rows, (row) => row.poolId)) {
+        if (!newest) continue
+        if (Temporal.Instant.compare(newest.createdAt, now.subtract(age)) < 0) {
+          await addKey(poolId)
+          continue
+        }
+        // The newest has signed alone since it was made: what an older one signed is dead a longest token later.
+        if (Temporal.Instant.compare(newest.createdAt, now.subtract({ seconds: longestTokenSeconds })) >= 0) continue
+        for (const { kid } of older) {
+          await db.delete(signingKeys).where(eq(signingKeys.kid, kid))
+          opened.delete(kid)
+        }
+      }
+      await db.delete(refreshTokens).where(lt(refreshTokens.expiresAt, now))
+    },
+  }
+}
+
+/** Attributes as the identity token carries them: flags as booleans, the address as the standard's object. */
+function identityClaims(attributes: Record<string, string>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(attributes).map(([name, value]) => {
+      if (name === 'email_verified' || name === 'phone_number_verified') return [name, value === 'true']
+      if (name === 'address') return [name, { formatted: value }]
+      return [name, value]
+    }),
+  )
+}

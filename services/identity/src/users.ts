@@ -1,0 +1,118 @@
+import { emailKey } from '@robokids/contracts/fields'
+import type { Account } from '@robokids/contracts/identity'
+import type { Database, Transaction } from '@robokids/runtime/db'
+import { and, desc, eq, isNotNull, sql } from 'drizzle-orm'
+import { IdentityError } from './errors.ts'
+import type { Pool } from './pools.ts'
+import { aliases, users, type User } from './schema.ts'
+
+export type Verifiable = 'email' | 'phone_number'
+
+/** How an address is compared. */
+export function aliasValue(attribute: Verifiable, value: string): string {
+  return attribute === 'email' ? emailKey(value) : value
+}
+
+/**
+ * Finds an account by its username, else by a verified address that is one of the pool's aliases, else (the newest
+ * first) by an e-mail address that was given and never verified: such an account can be confirmed, reset, and told at
+ * the sign-in that it is not confirmed.
+ */
+export async function findUser(db: Database | Transaction, pool: Pool, name: string): Promise<User | undefined> {
+  const [byName] = await db
+    .select()
+    .from(users)
+    .where(and(eq(users.poolId, pool.id), eq(users.username, name)))
+  if (byName) return byName
+  for (const attribute of pool.settings.aliases) {
+    const [byAlias] = await db
+      .select({ user: users })
+      .from(aliases)
+      .innerJoin(users, eq(users.id, aliases.userId))
+      .where(
+        and(
+          eq(aliases.poolId, pool.id),
+          eq(aliases.attribute, attribute),
+          eq(aliases.value, aliasValue(attribute, name)),
+        ),
+      )
+    if (byAlias) return byAlias.user
+  }
+  if (!pool.settings.aliases.includes('email')) return undefined
+  const [byEmail] = await db
+    .select()
+    .from(users)
+    .where(
+      and(
+        eq(users.poolId, pool.id),
+        eq(users.emailKey, emailKey(name)),
+        isNotNull(users.emailKey),
+        sql`${users.attributes} ->> 'email_verified' is distinct from 'true'`,
+      ),
+    )
+    .orderBy(desc(users.createdAt), desc(users.id))
+    .limit(1)
+  return byEmail
+}
+
+/** Locks an account's row for the rest of the transaction. @returns undefined where it was deleted meanwhile. */
+export async function lockUser(tx: Transaction, id: string): Promise<User | undefined> {
+  const [user] = await tx.select().from(users).where(eq(users.id, id)).for('update')
+  return user
+}
+
+export function isVerified(user: User, attribute: Verifiable): boolean {
+  return user.attributes[`${attribute}_verified`] === 'true'
+}
+
+/**
+ * Takes a verified address as the account's alias.
+ * @param force takes it away from another account, whose address then counts as unverified.
+ * @throws IdentityError AliasExistsException where another account has it.
+ */
+export async function takeAlias(
+  tx: Transaction,
+  pool: Pool,
+  user: User,
+  attribute: Verifiable,
+  value: string,
+  force = false,
+): Promise<void> {
+  if (!pool.settings.aliases.includes(attribute)) return
+  const key = aliasValue(attribute, value)
+  await tx.delete(aliases).where(and(eq(aliases.userId, user.id), eq(aliases.attribute, attribute)))
+  const taken = await tx
+    .insert(aliases)
+    .values({ poolId: pool.id, attribute, value: key, userId: user.id })
+    .onConflictDoNothing({ target: [aliases.poolId, aliases.attribute, aliases.value] })
+    .returning()
+  if (taken.length > 0) return
+  if (!force) throw new IdentityError('AliasExistsException', `An account with the ${attribute} already exists.`)
+  const [previous] = await tx
+    .select()
+    .from(aliases)
+    .where(and(eq(aliases.poolId, pool.id), eq(aliases.attribute, attribute), eq(aliases.value, key)))
+    .for('update')
+  if (previous) {
+    await tx
+      .update(users)
+      .set({ attributes: sql`${users.attributes} || ${JSON.stringify({ [`${attribute}_verified`]: 'false' })}::jsonb` })
+      .where(eq(users.id, previous.userId))
+  }
+  await tx
+    .update(aliases)
+    .set({ userId: user.id })
+    .where(and(eq(aliases.poolId, pool.id), eq(aliases.attribute, attribute), eq(aliases.value, key)))
+}
+
+/** The account as events tell of it. */
+export function accountOf(user: User): Account {
+  return {
+    poolId: user.poolId,
+    userId: user.id,
+    username: user.username,
+    email: user.attributes['email'] ?? null,
+    emailVerified: isVerified(user, 'email'),
+    givenName: user.attributes['given_name'] ?? null,
+  }
+}

@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto'
+import { codeIssued } from '@robokids/contracts/identity'
+import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
+import { testBed, type TestBed } from '@robokids/test/bed'
+import {
+  CognitoIdentityProviderClient,
+  CreateUserPoolClientCommand,
+  CreateUserPoolCommand,
+  type CreateUserPoolClientCommandInput,
+  type CreateUserPoolCommandInput,
+} from '@aws-sdk/client-cognito-identity-provider'
+import { identity } from '../src/app.ts'
+
+/** Settings that a test's service runs with. */
+export const settings: Record<string, string> = {
+  SEALING_KEYS: localSealingKeys,
+  CODE_SEALING_KEYS: localSealingKeys,
+  CLIENT_SECRETS: 'robokidsbff:local-client-secret',
+  ADDRESS_ATTEMPTS_A_MINUTE: '100000',
+  ADDRESS_REQUESTS_AN_HOUR: '100000',
+  // Enough to be argon2id, not to be slow.
+  ARGON2_MEMORY_KIB: '64',
+  ARGON2_PASSES: '1',
+}
+
+export const standardPool = 'us-west-1_RoboKids'
+export const publicClient = 'robokidsapp'
+export const password = 'Robot-2030!'
+
+/** An identity service on a bed of its own, with what tests ask of it. */
+export interface FrontDesk {
+  bed: TestBed
+  url: string
+  service: Awaited<ReturnType<TestBed['start']>>
+  /** The AWS SDK, signing as an administrator. */
+  sdk: CognitoIdentityProviderClient
+  /** Calls an operation as it is. */
+  call(
+    operation: string,
+    input: unknown,
+    headers?: Record<string, string>,
+  ): Promise<{ status: number; body: Record<string, any> }>
+  /** A pool of its own, with a public client that may do everything unless told otherwise. */
+  pool(
+    settings?: Partial<CreateUserPoolCommandInput>,
+    client?: Partial<CreateUserPoolClientCommandInput>,
+  ): Promise<{ poolId: string; clientId: string; clientSecret: string | undefined }>
+  /** Signs somebody up. @returns the name and address, which nobody else has. */
+  signUp(
+    clientId?: string,
+    attributes?: Record<string, string>,
+  ): Promise<{ username: string; email: string; userId: string }>
+  /** The newest code that was sent to an address for a purpose, waiting for it. `after` skips those that are known. */
+  codeFor(destination: string, after?: number): Promise<string>
+  /** How many codes were sent to an address so far. */
+  codesFor(destination: string): number
+  /** Signs somebody up and confirms them. */
+  member(
+    clientId?: string,
+    attributes?: Record<string, string>,
+  ): Promise<{ username: string; email: string; userId: string }>
+  stop(): Promise<void>
+}
+
+export async function openFrontDesk(env: Record<string, string> = {}): Promise<FrontDesk> {
+  const bed = await testBed()
+  const service = await bed.start(identity, { ...settings, ...env })
+  const { url } = service
+  const sealer = sealingKeysSchema.parse(localSealingKeys)
+  const sdk = new CognitoIdentityProviderClient({
+    region: 'us-west-1',
+    endpoint: url,
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    maxAttempts: 1,
+  })
+  const codesTo = (destination: string) => bed.bus.all(codeIssued, (data) => data.destination === destination)
+
+  const desk: FrontDesk = {
+    bed,
+    url,
+    service: service as unknown as FrontDesk['service'],
+    sdk,
+    async call(operation, input, headers = {}) {
+      const answer = await fetch(url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/x-amz-json-1.1',
+          'x-amz-target': `AWSCognitoIdentityProviderService.${operation}`,
+          ...headers,
+        },
+        body: typeof input === 'string' ? input : JSON.stringify(input),
+      })
+      return { status: answer.status, body: (await answer.json()) as Record<string, any> }
+    },
+    async pool(settings = {}, client = {}) {
+      const made = await sdk.send(
+        new CreateUserPoolCommand({
+          PoolName: 'test',
+          AliasAttributes: ['email'],
+          AutoVerifiedAttributes: ['email'],
+          ...settings,
+        }),
+      )
+      const poolId = made.UserPool?.Id ?? ''
+      const { UserPoolClient } = await sdk.send(
+        new CreateUserPoolClientCommand({
+          UserPoolId: poolId,
+          ClientName: 'test',
+          PreventUserExistenceErrors: 'ENABLED',
+          ExplicitAuthFlows: [
+            'ALLOW_USER_SRP_AUTH',
+            'ALLOW_USER_PASSWORD_AUTH',
+            'ALLOW_USER_AUTH',
+            'ALLOW_CUSTOM_AUTH',
+            'ALLOW_REFRESH_TOKEN_AUTH',
+          ],
+          ...client,
+        }),
+      )
+      return { poolId, clientId: UserPoolClient?.ClientId ?? '', clientSecret: UserPoolClient?.ClientSecret }
+    },
+    async signUp(clientId = publicClient, attributes = {}) {
+      const username = `user_${randomUUID()}`
+      const email = `${username}@example.com`
+      const { status, body } = await desk.call('SignUp', {
+        ClientId: clientId,
+        Username: username,
+        Password: password,
+        UserAttributes: Object.entries({ email, given_name: 'Maren', ...attributes }).map(([Name, Value]) => ({
+          Name,
+          Value,
+        })),
+      })
+      if (status !== 200) throw new Error(`SignUp was answered ${status}: ${JSON.stringify(body)}`)
+      return { username, email: attributes['email'] ?? email, userId: String(body['UserSub']) }
+    },
+    async codeFor(destination, after = 0) {
+      const event = await (async () => {
+        await bed.bus.seen(
+          codeIssued,
+          (data) => data.destination === destination && codesTo(destination).length > after,
+        )
+        return codesTo(destination).at(-1)
+      })()
+      const { sealedCode = '', codeId } = event?.data ?? {}
+      return sealer.open(sealedCode, `code:${codeId}`)?.toString() ?? ''
+    },
+    codesFor: (destination) => codesTo(destination).length,
+    async member(clientId = publicClient, attributes = {}) {
+      const person = await desk.signUp(clientId, attributes)
+      const code = await desk.codeFor(person.email)
+      const { status, body } = await desk.call('ConfirmSignUp', {
+        ClientId: clientId,
+        Username: person.username,
+        ConfirmationCode: code,
+      })
+      if (status !== 200) throw new Error(`ConfirmSignUp was answered ${status}: ${JSON.stringify(body)}`)
+      return person
+    },
+    stop: () => bed.stop(),
+  }
+  return desk
+}
