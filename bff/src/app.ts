@@ -1,9 +1,14 @@
 import type { Service } from '@robokids/runtime/service'
 import { adminRoutes } from './admin-routes.ts'
+import { authRoutes } from './auth-routes.ts'
 import { configSchema, type Config } from './config.ts'
+import { registerCookies } from './cookies.ts'
 import { doorkeeping } from './doorkeeping.ts'
+import { Identity } from './identity.ts'
 import { pages } from './pages.ts'
+import { profileRoutes } from './profile-routes.ts'
 import { apiRoutes } from './routes.ts'
+import { startSessions } from './session.ts'
 import { connectServices } from './upstream.ts'
 import { webhookRoute } from './webhook-route.ts'
 
@@ -16,6 +21,12 @@ export const bff: Service<Config> = {
     await doorkeeping(http, context.config)
     await http.register(async (scope) => webhookRoute(scope, services))
     await http.register(async (scope) => apiRoutes(scope, context, services))
+    const { config, clock } = context
+    const cookies = await registerCookies(http, config, () => clock.now().epochMilliseconds)
+    const identity = new Identity(services.identity, config)
+    const accounts = { cookies, identity, sessions: startSessions(context, cookies, identity, services.identity) }
+    await http.register(async (scope) => authRoutes(scope, context, accounts))
+    await http.register(async (scope) => profileRoutes(scope, accounts))
     await http.register(async (scope) => adminRoutes(scope, context, services))
     if (context.config.WEB_DIST !== '') await pages(http, context.config)
   },

@@ -1,3 +1,4 @@
+import { sealingKeysSchema } from '@robokids/runtime/seal'
 import { z } from 'zod'
 
 export const configSchema = z.object({
@@ -6,6 +7,15 @@ export const configSchema = z.object({
     .url()
     .default('http://localhost:3000')
     .transform((url) => new URL(url).origin),
+  IDENTITY_URL: z.url().default('http://127.0.0.1:4001'),
+  /** What identity calls itself in tokens, where that is not how it is reached from here. */
+  IDENTITY_ISSUER_URL: z.url().optional(),
+  IDENTITY_POOL: z.string().default('us-west-1_RoboKids'),
+  /** The app client that this is, and its secret. */
+  IDENTITY_CLIENT_ID: z.string().default('robokidsbff'),
+  IDENTITY_CLIENT_SECRET: z.string().min(1),
+  /** Seal the cookies. */
+  SESSION_KEYS: sealingKeysSchema,
   ENROLLMENT_URL: z.url().default('http://127.0.0.1:4002'),
   BILLING_URL: z.url().default('http://127.0.0.1:4003'),
   /** Public client ids, told apart in limits and logs; never an authority. */

@@ -18,7 +18,7 @@ interface RawAnswer {
 }
 
 /** A service behind the BFF. */
-interface Upstream {
+export interface Upstream {
   /**
    * Calls the service and parses its answer by its contract.
    * @throws DomainError with the service's own code and words where it refused; `upstream_unavailable` for everything else.
@@ -29,12 +29,14 @@ interface Upstream {
 }
 
 export interface Services {
+  identity: Upstream
   enrollment: Upstream
   billing: Upstream
   close(): Promise<void>
 }
 
-function unavailable(cause: unknown): DomainError {
+/** What a service could not be asked is told as, with its cause for the log. */
+export function unavailable(cause: unknown): DomainError {
   const error = new DomainError('upstream_unavailable', 'Please try again in a moment.')
   error.cause = cause
   return error
@@ -104,8 +106,13 @@ export function connectServices(config: Config): Services {
       bodyTimeout: config.UPSTREAM_TIMEOUT_MS,
       connectTimeout: 2_000,
     })
-  const pools = { enrollment: pool(config.ENROLLMENT_URL), billing: pool(config.BILLING_URL) }
+  const pools = {
+    identity: pool(config.IDENTITY_URL),
+    enrollment: pool(config.ENROLLMENT_URL),
+    billing: pool(config.BILLING_URL),
+  }
   return {
+    identity: upstream(pools.identity),
     enrollment: upstream(pools.enrollment),
     billing: upstream(pools.billing),
     async close() {

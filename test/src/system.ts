@@ -109,7 +109,8 @@ function serviceProcess(name: ServiceName, env: Record<string, string>): Service
 
 /**
  * Starts the system.
- * @param settings extra environment for a service, by its name, or for all of them under `all`.
+ * @param settings extra environment for a service, by its name, or for all of them under `all`. Identity is started where
+ * there is an entry for it.
  * @param postgresUrl the server that its databases are made in; left out, the test run's.
  */
 export async function startSystem(
@@ -119,6 +120,7 @@ export async function startSystem(
   const dataDir = await mkdtemp(join(tmpdir(), 'robokids-system-'))
   const names = [
     'PORT',
+    'IDENTITY_PORT',
     'ENROLLMENT_PORT',
     'BILLING_PORT',
     'NOTIFICATIONS_PORT',
@@ -139,6 +141,7 @@ export async function startSystem(
   const tag = randomUUIDv7().replaceAll('-', '')
   const database = (name: string) => ensureDatabase(postgresUrl, `${name}_${tag}`)
   const databaseUrls = {
+    identity: await database('identity'),
     enrollment: await database('enrollment'),
     billing: await database('billing'),
     notifications: await database('notifications'),
@@ -165,6 +168,7 @@ export async function startSystem(
     ...extra,
   })
   const processes = {
+    identity: serviceProcess('identity', environment('identity')),
     enrollment: serviceProcess('enrollment', environment('enrollment')),
     billing: serviceProcess('billing', environment('billing')),
     notifications: serviceProcess('notifications', environment('notifications')),
@@ -268,7 +272,8 @@ export async function startSystem(
     },
   }
   try {
-    await Promise.all(Object.values(processes).map((one) => one.start()))
+    const needed = Object.entries(processes).filter(([name]) => name !== 'identity' || settings.identity !== undefined)
+    await Promise.all(needed.map(([, one]) => one.start()))
   } catch (error) {
     await system.stop()
     throw error

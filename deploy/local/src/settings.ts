@@ -10,6 +10,7 @@ const port = (standard: number) => z.coerce.number().int().min(1).max(65535).def
 
 const settingsSchema = z.object({
   PORT: port(3000),
+  IDENTITY_PORT: port(4001),
   ENROLLMENT_PORT: port(4002),
   BILLING_PORT: port(4003),
   NOTIFICATIONS_PORT: port(4004),
@@ -38,8 +39,9 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
 }
 
 export const webhookSecret = 'whsec_local'
+const clientSecret = 'local-client-secret'
 
-export type ServiceName = 'enrollment' | 'billing' | 'notifications' | 'bff'
+export type ServiceName = 'identity' | 'enrollment' | 'billing' | 'notifications' | 'bff'
 
 /** What each process is told through its environment, with everything on this machine. */
 export function serviceEnvironment(
@@ -49,6 +51,7 @@ export function serviceEnvironment(
 ): Record<ServiceName, Record<string, string>> {
   const siteUrl = `http://localhost:${settings.PORT}`
   const simulatorUrl = `http://127.0.0.1:${settings.STRIPE_SIMULATOR_PORT}`
+  const identityUrl = `http://127.0.0.1:${settings.IDENTITY_PORT}`
   const enrollmentUrl = `http://127.0.0.1:${settings.ENROLLMENT_PORT}`
   const shared = {
     ...process.env,
@@ -59,6 +62,17 @@ export function serviceEnvironment(
     LOG_LEVEL: settings.LOG_LEVEL,
   } as Record<string, string>
   return {
+    identity: {
+      ...shared,
+      PORT: String(settings.IDENTITY_PORT),
+      DATABASE_URL: databaseUrl('identity'),
+      ISSUER_URL: identityUrl,
+      SEALING_KEYS: localSealingKeys,
+      CODE_SEALING_KEYS: localSealingKeys,
+      CLIENT_SECRETS: `robokidsbff:${clientSecret}`,
+      // The BFF, which tells whom it speaks for.
+      TRUST_PROXY: 'loopback',
+    },
     enrollment: { ...shared, PORT: String(settings.ENROLLMENT_PORT), DATABASE_URL: databaseUrl('enrollment') },
     billing: {
       ...shared,
@@ -80,6 +94,9 @@ export function serviceEnvironment(
     bff: {
       ...shared,
       PORT: String(settings.PORT),
+      IDENTITY_URL: identityUrl,
+      IDENTITY_CLIENT_SECRET: clientSecret,
+      SESSION_KEYS: localSealingKeys,
       ENROLLMENT_URL: enrollmentUrl,
       BILLING_URL: `http://127.0.0.1:${settings.BILLING_PORT}`,
       WEB_DIST: resolve(root, 'web/dist'),

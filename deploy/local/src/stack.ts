@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { startService } from '@robokids/runtime/service'
 import { bff } from '../../../bff/src/app.ts'
 import { billing } from '../../../services/billing/src/app.ts'
+import { identity } from '../../../services/identity/src/app.ts'
 import { enrollment } from '../../../services/enrollment/src/app.ts'
 import { notifications } from '../../../services/notifications/src/app.ts'
 import { createSmsCatcher } from '../../sms-catcher/src/app.ts'
@@ -19,7 +20,7 @@ export interface Stack {
   stop(): Promise<void>
 }
 
-const databases = ['enrollment', 'billing', 'notifications']
+const databases = ['identity', 'enrollment', 'billing', 'notifications']
 
 async function assertFree(settings: Settings): Promise<void> {
   const ports = Object.entries(settings).filter((entry): entry is [string, number] => entry[0].endsWith('PORT'))
@@ -77,6 +78,7 @@ export async function startStack(settings: Settings, fresh: boolean): Promise<St
     await Promise.all(databases.map(async (name) => urls.set(name, await ensureDatabase(serverUrl, name))))
     const env = serviceEnvironment(settings, await natsUrl, (name) => urls.get(name) ?? '')
     await Promise.all([
+      keep(startService(identity, env.identity)),
       keep(startService(enrollment, env.enrollment)),
       keep(startService(billing, env.billing)),
       keep(startService(notifications, env.notifications)),

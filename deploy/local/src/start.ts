@@ -32,6 +32,7 @@ try {
       address('mailbox', settings.MAILBOX_PORT, '   every mail that the site sends ends here'),
       address('text messages', settings.SMS_PORT, '   and every text message here'),
       address('payment simulator', settings.STRIPE_SIMULATOR_PORT, '   pay with 4242 4242 4242 4242'),
+      address('identity', settings.IDENTITY_PORT),
       address('enrollment', settings.ENROLLMENT_PORT),
       address('billing', settings.BILLING_PORT),
       address('notifications', settings.NOTIFICATIONS_PORT),

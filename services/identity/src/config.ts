@@ -47,6 +47,8 @@ export const configSchema = z
       .url()
       .default('http://localhost:4001')
       .transform((url) => url.replace(/\/+$/, '')),
+    /** Where parents find the site: where their passkeys are used. */
+    SITE_URL: z.url().default('http://localhost:3000'),
     /** A JSON file of pools and their app clients (pool-settings.ts); they are made, or brought up to date, at the start. */
     POOLS_FILE: poolsFile,
     /** The secrets of the app clients that have one: `clientId:secret`, comma-separated. */

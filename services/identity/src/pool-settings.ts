@@ -86,6 +86,8 @@ export const poolsFileSchema = z.object({
     z.object({
       id: poolId,
       settings: poolSettingsSchema.prefault({}),
+      /** Lets passkeys be used at SITE_URL, whatever `settings.webAuthn` says. */
+      passkeysAtSite: z.boolean().default(false),
       clients: z.array(
         z.object({
           id: z.string().regex(/^\w{1,128}$/),

@@ -32,10 +32,14 @@ const secretPurpose = (clientId: string) => `client-secret:${clientId}`
 export async function seedPools(db: Database, clock: Clock, config: Config): Promise<void> {
   const now = clock.now()
   for (const pool of config.POOLS_FILE.pools) {
+    const { hostname, origin } = new URL(config.SITE_URL)
+    const settings = pool.passkeysAtSite
+      ? poolSettingsSchema.parse({ ...pool.settings, webAuthn: { relyingPartyId: hostname, origins: [origin] } })
+      : pool.settings
     await db
       .insert(pools)
-      .values({ id: pool.id, settings: pool.settings, createdAt: now, updatedAt: now })
-      .onConflictDoUpdate({ target: pools.id, set: { settings: pool.settings, updatedAt: now } })
+      .values({ id: pool.id, settings, createdAt: now, updatedAt: now })
+      .onConflictDoUpdate({ target: pools.id, set: { settings, updatedAt: now } })
     for (const client of pool.clients) {
       const secret = client.secret ? config.CLIENT_SECRETS.get(client.id) : undefined
       if (client.secret && secret === undefined) throw new Error(`CLIENT_SECRETS has no secret for ${client.id}.`)

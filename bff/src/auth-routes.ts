@@ -1,0 +1,285 @@
+import { randomUUIDv7 } from 'node:crypto'
+import {
+  changePasswordBodySchema,
+  composeAddress,
+  confirmSignUpAnswerSchema,
+  confirmSignUpBodySchema,
+  deliveryAnswerSchema,
+  doneSchema,
+  nameBodySchema,
+  resetPasswordBodySchema,
+  sessionSchema,
+  signInAnswerBodySchema,
+  signInBodySchema,
+  signInStepSchema,
+  signOutBodySchema,
+  signUpAnswerSchema,
+  signUpBodySchema,
+  type CodeDelivery,
+  type SignInStep,
+} from '@robokids/contracts/auth'
+import { DomainError } from '@robokids/runtime/errors'
+import type { Http } from '@robokids/runtime/http'
+import type { Context } from '@robokids/runtime/service'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from './config.ts'
+import { stepMs, type Cookies } from './cookies.ts'
+import type { AuthAnswer, Identity } from './identity.ts'
+import type { Sessions } from './session.ts'
+import { answerStep, nextStep } from './sign-in-steps.ts'
+
+/** What the routes of accounts share. */
+export interface Accounts {
+  cookies: Cookies
+  sessions: Sessions
+  identity: Identity
+}
+
+export function deliveryOf(details: { Destination: string; DeliveryMedium: 'EMAIL' | 'SMS' }): CodeDelivery {
+  return { medium: details.DeliveryMedium, destination: details.Destination }
+}
+
+/** The last day that an adult is born on, somewhere on earth: the day before the one 18 years ago. */
+function lastBirthdate(now: Temporal.Instant): Temporal.PlainDate {
+  return now.toZonedDateTimeISO('+14:00').toPlainDate().subtract({ years: 18 }).subtract({ days: 1 })
+}
+
+export function authRoutes(http: Http, context: Context<Config>, { cookies, sessions, identity }: Accounts): void {
+  const { clock, log } = context
+  const until = () => clock.now().epochMilliseconds + stepMs
+
+  /** Goes on where the identity service's answer leads: a session, or the next step. */
+  async function follow(
+    answer: AuthAnswer,
+    username: string,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<SignInStep> {
+    if (answer.AuthenticationResult) {
+      await sessions.begin(reply, answer.AuthenticationResult)
+      cookies.step.clear(reply)
+      cookies.newcomer.clear(reply)
+      return { step: 'DONE' }
+    }
+    const { shown, kept } = await nextStep(answer, { username }, identity, request.ip)
+    if (kept) cookies.step.write(reply, { ...kept, until: until() })
+    return shown
+  }
+
+  async function refuseSignedIn(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    if (await sessions.find(request, reply)) {
+      throw new DomainError('already_signed_in', 'There is already a signed in user.')
+    }
+  }
+
+  http.get('/api/auth/session', { schema: { response: { 200: sessionSchema } } }, async (request, reply) => {
+    const kept = cookies.session.read(request)
+    if (!kept) return { user: null }
+    // While the service is away, a session that cannot be renewed is still whose it is.
+    const session = await sessions.find(request, reply).catch((error: unknown) => {
+      log.warn({ err: error }, 'a session could not be renewed')
+      return kept
+    })
+    return { user: session ? { userId: session.userId, username: session.username, email: session.email } : null }
+  })
+
+  http.post(
+    '/api/auth/sign-up',
+    { schema: { body: signUpBodySchema, response: { 200: signUpAnswerSchema } } },
+    async (request, reply) => {
+      const { email, password, middle_name: decoy, ...person } = request.body
+      if (decoy !== undefined && decoy !== '') return { delivery: null, confirmed: false }
+      if (Temporal.PlainDate.compare(person.birthdate, lastBirthdate(clock.now())) > 0) {
+        const message = 'You must be 18 or older to register.'
+        throw new DomainError('validation_failed', message, [{ path: 'birthdate', message }])
+      }
+      const username = `user_${randomUUIDv7()}`
+      const attributes = {
+        email,
+        given_name: person.given_name,
+        family_name: person.family_name,
+        birthdate: person.birthdate,
+        phone_number: person.phone_number,
+        address: composeAddress(person),
+      }
+      const answer = await identity.call(
+        'SignUp',
+        {
+          ...identity.client(username),
+          Username: username,
+          Password: password,
+          UserAttributes: Object.entries(attributes).map(([Name, Value]) => ({ Name, Value })),
+        },
+        request.ip,
+      )
+      cookies.newcomer.write(reply, { username, email, password, until: until() })
+      const details = answer.CodeDeliveryDetails
+      return { delivery: details ? deliveryOf(details) : null, confirmed: answer.UserConfirmed }
+    },
+  )
+
+  /** Signs a newcomer in, who is confirmed now or was in another tab. */
+  async function signNewcomerIn(request: FastifyRequest, reply: FastifyReply): Promise<SignInStep> {
+    if (await sessions.find(request, reply)) return { step: 'DONE' }
+    const newcomer = cookies.newcomer.read(request)
+    if (!newcomer) throw new DomainError('sign_in_step_expired', 'The account was not confirmed on time.')
+    const { username, password } = newcomer
+    try {
+      const answer = await identity.call(
+        'InitiateAuth',
+        {
+          ClientId: identity.client(username).ClientId,
+          AuthFlow: 'USER_PASSWORD_AUTH',
+          AuthParameters: { USERNAME: username, PASSWORD: password, SECRET_HASH: identity.secretHash(username) },
+        },
+        request.ip,
+      )
+      return await follow(answer, username, request, reply)
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'UserNotConfirmedException') return { step: 'waiting' }
+      throw error
+    }
+  }
+
+  http.post('/api/auth/auto-sign-in', { schema: { response: { 200: signInStepSchema } } }, signNewcomerIn)
+
+  http.post(
+    '/api/auth/confirm-sign-up',
+    { schema: { body: confirmSignUpBodySchema, response: { 200: confirmSignUpAnswerSchema } } },
+    async (request, reply) => {
+      const { email, code } = request.body
+      const newcomer = cookies.newcomer.read(request)
+      // The newcomer's own account, where another has the same address and was never confirmed.
+      const name = newcomer?.email.toLowerCase() === email.toLowerCase() ? newcomer.username : email
+      await identity.call(
+        'ConfirmSignUp',
+        { ...identity.client(name), Username: name, ConfirmationCode: code },
+        request.ip,
+      )
+      if (!newcomer || name !== newcomer.username) return { signedIn: false }
+      // It is confirmed: that is what the answer says, whatever becomes of the sign-in.
+      const step = await signNewcomerIn(request, reply).catch((error: unknown) => {
+        log.warn({ err: error }, 'a newcomer could not be signed in')
+        return undefined
+      })
+      return { signedIn: step?.step === 'DONE' }
+    },
+  )
+
+  http.post(
+    '/api/auth/resend-code',
+    { schema: { body: nameBodySchema, response: { 200: deliveryAnswerSchema } } },
+    async (request) => {
+      const { email } = request.body
+      const newcomer = cookies.newcomer.read(request)
+      const name = newcomer?.email.toLowerCase() === email.toLowerCase() ? newcomer.username : email
+      const input = { ...identity.client(name), Username: name }
+      const { CodeDeliveryDetails } = await identity.call('ResendConfirmationCode', input, request.ip)
+      return { delivery: deliveryOf(CodeDeliveryDetails) }
+    },
+  )
+
+  http.post(
+    '/api/auth/forgot-password',
+    { schema: { body: nameBodySchema, response: { 200: deliveryAnswerSchema } } },
+    async (request) => {
+      const { email } = request.body
+      const { CodeDeliveryDetails } = await identity.call(
+        'ForgotPassword',
+        { ...identity.client(email), Username: email },
+        request.ip,
+      )
+      return { delivery: deliveryOf(CodeDeliveryDetails) }
+    },
+  )
+
+  http.post(
+    '/api/auth/confirm-forgot-password',
+    { schema: { body: resetPasswordBodySchema, response: { 200: doneSchema } } },
+    async (request) => {
+      const { email, code, password } = request.body
+      const input = { ...identity.client(email), Username: email, ConfirmationCode: code, Password: password }
+      await identity.call('ConfirmForgotPassword', input, request.ip)
+      return {}
+    },
+  )
+
+  http.post(
+    '/api/auth/sign-in',
+    { schema: { body: signInBodySchema, response: { 200: signInStepSchema } } },
+    async (request, reply): Promise<SignInStep> => {
+      await refuseSignedIn(request, reply)
+      const { email, password, preferred } = request.body
+      const proof = { USERNAME: email, SECRET_HASH: identity.secretHash(email) }
+      const [AuthFlow, AuthParameters] =
+        password === undefined
+          ? ['USER_AUTH', { ...proof, ...(preferred ? { PREFERRED_CHALLENGE: preferred } : {}) }]
+          : ['USER_PASSWORD_AUTH', { ...proof, PASSWORD: password }]
+      try {
+        const { ClientId } = identity.client(email)
+        const answer = await identity.call('InitiateAuth', { ClientId, AuthFlow, AuthParameters }, request.ip)
+        return await follow(answer, email, request, reply)
+      } catch (error) {
+        if (!(error instanceof DomainError)) throw error
+        if (error.code === 'PasswordResetRequiredException') return { step: 'RESET_PASSWORD' }
+        if (error.code !== 'UserNotConfirmedException') throw error
+        // The password was right: the code that was sent at the sign-up leads on, here too.
+        if (password !== undefined) cookies.newcomer.write(reply, { username: email, email, password, until: until() })
+        return { step: 'CONFIRM_SIGN_UP' }
+      }
+    },
+  )
+
+  http.post(
+    '/api/auth/sign-in/answer',
+    { schema: { body: signInAnswerBodySchema, response: { 200: signInStepSchema } } },
+    async (request, reply): Promise<SignInStep> => {
+      const kept = cookies.step.read(request)
+      if (!kept) throw new DomainError('sign_in_step_expired', 'Your sign-in took too long. Please start again.')
+      const { answer, attributes = {} } = request.body
+      const outcome = await answerStep(kept, { answer, attributes }, identity, request.ip)
+      if ('answer' in outcome) return follow(outcome.answer, kept.username, request, reply)
+      const { shown, kept: next } = outcome.asked
+      if (next) cookies.step.write(reply, { ...next, until: until() })
+      return shown
+    },
+  )
+
+  http.post(
+    '/api/auth/sign-out',
+    { schema: { body: signOutBodySchema, response: { 200: doneSchema } } },
+    async (request, reply) => {
+      const { everywhere } = request.body
+      const kept = cookies.session.read(request)
+      sessions.end(reply)
+      cookies.step.clear(reply)
+      cookies.newcomer.clear(reply)
+      if (!kept) return {}
+      try {
+        if (everywhere) {
+          // The access token may be over while the sign-in is not.
+          const session = (await sessions.find(request, reply)) ?? kept
+          sessions.end(reply)
+          await identity.call('GlobalSignOut', { AccessToken: session.accessToken }, request.ip)
+        } else {
+          await identity.call('RevokeToken', { ...identity.secretClient(), Token: kept.refreshToken }, request.ip)
+        }
+      } catch (error) {
+        log.warn({ err: error }, 'a sign-out could not be told to identity')
+      }
+      return {}
+    },
+  )
+
+  http.post(
+    '/api/auth/change-password',
+    { schema: { body: changePasswordBodySchema, response: { 200: doneSchema } } },
+    async (request, reply) => {
+      const { accessToken } = await sessions.need(request, reply)
+      const { previousPassword, proposedPassword } = request.body
+      const input = { AccessToken: accessToken, PreviousPassword: previousPassword, ProposedPassword: proposedPassword }
+      await identity.call('ChangePassword', input, request.ip)
+      return {}
+    },
+  )
+}

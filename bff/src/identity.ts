@@ -1,0 +1,153 @@
+import { createHmac } from 'node:crypto'
+import { identityErrorStatus, type IdentityErrorName } from '@robokids/contracts/errors'
+import { DomainError } from '@robokids/runtime/errors'
+import { z } from 'zod'
+import type { Config } from './config.ts'
+import { unavailable, type Upstream } from './upstream.ts'
+
+const codeDelivery = z.object({ Destination: z.string(), DeliveryMedium: z.enum(['EMAIL', 'SMS']) })
+
+/** What the identity service answers, as far as the BFF reads it. */
+const answers = {
+  SignUp: z.object({ UserConfirmed: z.boolean(), CodeDeliveryDetails: codeDelivery.optional() }),
+  ConfirmSignUp: z.object({ Session: z.string().optional() }),
+  ResendConfirmationCode: z.object({ CodeDeliveryDetails: codeDelivery }),
+  ForgotPassword: z.object({ CodeDeliveryDetails: codeDelivery }),
+  ConfirmForgotPassword: z.object({}),
+  ChangePassword: z.object({}),
+  GetUser: z.object({
+    Username: z.string(),
+    UserAttributes: z.array(z.object({ Name: z.string(), Value: z.string() })),
+    UserMFASettingList: z.array(z.string()).default([]),
+    PreferredMfaSetting: z.string().optional(),
+  }),
+  UpdateUserAttributes: z.object({}),
+  GetUserAttributeVerificationCode: z.object({ CodeDeliveryDetails: codeDelivery }),
+  VerifyUserAttribute: z.object({}),
+  AssociateSoftwareToken: z.object({ SecretCode: z.string(), Session: z.string().optional() }),
+  VerifySoftwareToken: z.object({ Session: z.string().optional() }),
+  SetUserMFAPreference: z.object({}),
+  StartWebAuthnRegistration: z.object({ CredentialCreationOptions: z.record(z.string(), z.unknown()) }),
+  CompleteWebAuthnRegistration: z.object({}),
+  ListWebAuthnCredentials: z.object({
+    Credentials: z.array(
+      z.object({
+        CredentialId: z.string(),
+        FriendlyCredentialName: z.string().default(''),
+        CreatedAt: z.number(),
+      }),
+    ),
+  }),
+  DeleteWebAuthnCredential: z.object({}),
+  ConfirmDevice: z.object({}),
+  ListDevices: z.object({
+    Devices: z.array(
+      z.object({
+        DeviceKey: z.string(),
+        DeviceAttributes: z.array(z.object({ Name: z.string(), Value: z.string().optional() })).default([]),
+        DeviceLastAuthenticatedDate: z.number(),
+      }),
+    ),
+  }),
+  ForgetDevice: z.unknown(),
+  UpdateDeviceStatus: z.object({}),
+  GlobalSignOut: z.object({}),
+  RevokeToken: z.object({}),
+  DeleteUser: z.unknown(),
+} as const
+
+const tokensSchema = z.object({
+  AccessToken: z.string(),
+  IdToken: z.string(),
+  RefreshToken: z.string().optional(),
+  NewDeviceMetadata: z.object({ DeviceKey: z.string(), DeviceGroupKey: z.string() }).optional(),
+})
+export type TokenAnswer = z.infer<typeof tokensSchema>
+
+const authAnswer = z.object({
+  AuthenticationResult: tokensSchema.optional(),
+  ChallengeName: z.string().optional(),
+  ChallengeParameters: z.record(z.string(), z.string()).default({}),
+  AvailableChallenges: z.array(z.string()).optional(),
+  Session: z.string().optional(),
+})
+export type AuthAnswer = z.infer<typeof authAnswer>
+
+const authAnswers = {
+  InitiateAuth: authAnswer,
+  RespondToAuthChallenge: authAnswer,
+  GetTokensFromRefreshToken: z.object({ AuthenticationResult: tokensSchema }),
+} as const
+
+const operations = { ...answers, ...authAnswers }
+type Operations = typeof operations
+
+const refusalSchema = z.object({ __type: z.string(), message: z.string().default('') })
+
+function isKnown(name: string): name is IdentityErrorName {
+  return Object.hasOwn(identityErrorStatus, name)
+}
+
+/** The identity service as the BFF uses it: as one of its app clients, one that has a secret. */
+export class Identity {
+  readonly #service: Upstream
+  readonly #config: Config
+
+  constructor(service: Upstream, config: Config) {
+    this.#service = service
+    this.#config = config
+  }
+
+  /**
+   * Calls an operation for the visitor at `address`.
+   * @throws DomainError with the service's own name and words where it refused; `upstream_unavailable` for everything else
+   */
+  async call<Name extends keyof Operations>(
+    name: Name,
+    input: Record<string, unknown>,
+    address: string,
+  ): Promise<z.infer<Operations[Name]>> {
+    const { status, body } = await this.#service.raw(
+      'POST',
+      '/',
+      {
+        'content-type': 'application/x-amz-json-1.1',
+        'x-amz-target': `AWSCognitoIdentityProviderService.${name}`,
+        'x-forwarded-for': address,
+      },
+      Buffer.from(JSON.stringify(input)),
+    )
+    let content: unknown
+    try {
+      content = body.length === 0 ? {} : JSON.parse(body.toString())
+    } catch (error) {
+      throw unavailable(error)
+    }
+    if (status === 200) {
+      const read = operations[name].safeParse(content)
+      if (read.success) return read.data as z.infer<Operations[Name]>
+      throw unavailable(read.error)
+    }
+    const refusal = refusalSchema.safeParse(content)
+    if (status < 500 && refusal.success && isKnown(refusal.data.__type)) {
+      throw new DomainError(refusal.data.__type, refusal.data.message)
+    }
+    throw unavailable(new Error(`${name} was answered ${status}`))
+  }
+
+  /** What every operation says that is made in the client's name. */
+  client(username: string): { ClientId: string; SecretHash: string } {
+    return { ClientId: this.#config.IDENTITY_CLIENT_ID, SecretHash: this.secretHash(username) }
+  }
+
+  /** As `client`, for operations that take the secret itself. */
+  secretClient(): { ClientId: string; ClientSecret: string } {
+    return { ClientId: this.#config.IDENTITY_CLIENT_ID, ClientSecret: this.#config.IDENTITY_CLIENT_SECRET }
+  }
+
+  secretHash(username: string): string {
+    return createHmac('sha256', this.#config.IDENTITY_CLIENT_SECRET)
+      .update(`${username}${this.#config.IDENTITY_CLIENT_ID}`)
+      .digest('base64')
+  }
+}

@@ -1,0 +1,161 @@
+import {
+  deleteAccountBodySchema,
+  deliveryAnswerSchema,
+  doneSchema,
+  mfaPreferenceBodySchema,
+  passkeyBodySchema,
+  passkeyOptionsSchema,
+  profileChangeSchema,
+  profileSchema,
+  totpSetUpSchema,
+  totpVerifyBodySchema,
+  verificationBodySchema,
+  verificationConfirmBodySchema,
+  type MfaType,
+  type Profile,
+} from '@robokids/contracts/auth'
+import type { Http } from '@robokids/runtime/http'
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { deliveryOf, type Accounts } from './auth-routes.ts'
+import type { SessionCookie } from './cookies.ts'
+import { totpUri } from './sign-in-steps.ts'
+import { profileView } from './views/profile.ts'
+
+/** The profile's names of attributes, and the identity service's. */
+const attributeNames = {
+  email: 'email',
+  givenName: 'given_name',
+  familyName: 'family_name',
+  birthdate: 'birthdate',
+  phoneNumber: 'phone_number',
+  address: 'address',
+} as const satisfies Partial<Record<keyof Profile, string>>
+
+const mfaSettings = {
+  TOTP: 'SoftwareTokenMfaSettings',
+  SMS: 'SMSMfaSettings',
+  EMAIL: 'EmailMfaSettings',
+} as const satisfies Record<MfaType, string>
+
+/** The signed-in person's own account, and nobody else's: each call is made with their own token. */
+export function profileRoutes(http: Http, { sessions, identity }: Accounts): void {
+  type Call = ReturnType<typeof callFor>
+  const callFor =
+    (session: SessionCookie, request: FastifyRequest) =>
+    <Name extends Parameters<typeof identity.call>[0]>(name: Name, input: Record<string, unknown> = {}) =>
+      identity.call(name, { AccessToken: session.accessToken, ...input }, request.ip)
+
+  /** A route that changes something with what it is sent, and answers the profile as it is then. */
+  function change<Body>(
+    method: 'POST' | 'PATCH',
+    path: string,
+    body: z.ZodType<Body>,
+    make: (call: Call, body: Body) => Promise<unknown>,
+  ): void {
+    http.route({
+      method,
+      url: path,
+      schema: { body, response: { 200: profileSchema } },
+      async handler(request, reply) {
+        const call = callFor(await sessions.need(request, reply), request)
+        await make(call, request.body as Body)
+        return profileView(call)
+      },
+    })
+  }
+
+  /** A route that takes one of the person's things away, by its id, and answers the profile without it. */
+  function remove(path: string, make: (call: Call, id: string) => Promise<unknown>): void {
+    const params = z.object({ id: z.string().min(1).max(1024) })
+    http.delete(`${path}/:id`, { schema: { params, response: { 200: profileSchema } } }, async (request, reply) => {
+      const call = callFor(await sessions.need(request, reply), request)
+      await make(call, request.params.id)
+      return profileView(call)
+    })
+  }
+
+  http.get('/api/profile', { schema: { response: { 200: profileSchema } } }, async (request, reply) =>
+    profileView(callFor(await sessions.need(request, reply), request)),
+  )
+
+  change('PATCH', '/api/profile', profileChangeSchema, async (call, changes) => {
+    const attributes = Object.entries(changes).map(([name, Value]) => ({
+      Name: attributeNames[name as keyof typeof attributeNames],
+      Value,
+    }))
+    if (attributes.length > 0) await call('UpdateUserAttributes', { UserAttributes: attributes })
+  })
+
+  http.delete(
+    '/api/profile',
+    { schema: { body: deleteAccountBodySchema, response: { 200: doneSchema } } },
+    async (request, reply) => {
+      const session = await sessions.need(request, reply)
+      // Whoever sits at a browser that was left open knows no password.
+      await identity.call(
+        'InitiateAuth',
+        {
+          ClientId: identity.client(session.username).ClientId,
+          AuthFlow: 'USER_PASSWORD_AUTH',
+          AuthParameters: {
+            USERNAME: session.username,
+            PASSWORD: request.body.password,
+            SECRET_HASH: identity.secretHash(session.username),
+          },
+        },
+        request.ip,
+      )
+      await callFor(session, request)('DeleteUser')
+      sessions.end(reply)
+      return {}
+    },
+  )
+
+  http.post(
+    '/api/profile/verification',
+    { schema: { body: verificationBodySchema, response: { 200: deliveryAnswerSchema } } },
+    async (request, reply) => {
+      const session = await sessions.need(request, reply)
+      const { CodeDeliveryDetails } = await callFor(session, request)('GetUserAttributeVerificationCode', {
+        AttributeName: request.body.attribute,
+      })
+      return { delivery: deliveryOf(CodeDeliveryDetails) }
+    },
+  )
+
+  change('POST', '/api/profile/verification/confirm', verificationConfirmBodySchema, (call, { attribute, code }) =>
+    call('VerifyUserAttribute', { AttributeName: attribute, Code: code }),
+  )
+
+  change('POST', '/api/profile/mfa', mfaPreferenceBodySchema, (call, { type, enabled, preferred }) =>
+    call('SetUserMFAPreference', { [mfaSettings[type]]: { Enabled: enabled, PreferredMfa: enabled && preferred } }),
+  )
+
+  http.post('/api/profile/totp', { schema: { response: { 200: totpSetUpSchema } } }, async (request, reply) => {
+    const session = await sessions.need(request, reply)
+    const { SecretCode } = await callFor(session, request)('AssociateSoftwareToken')
+    return { secret: SecretCode, uri: totpUri(SecretCode, session.email) }
+  })
+
+  change('POST', '/api/profile/totp/verify', totpVerifyBodySchema, async (call, { code, deviceName }) => {
+    await call('VerifySoftwareToken', { UserCode: code, ...(deviceName ? { FriendlyDeviceName: deviceName } : {}) })
+    await call('SetUserMFAPreference', { SoftwareTokenMfaSettings: { Enabled: true, PreferredMfa: true } })
+  })
+
+  http.post(
+    '/api/profile/passkeys/options',
+    { schema: { response: { 200: passkeyOptionsSchema } } },
+    async (request, reply) => {
+      const session = await sessions.need(request, reply)
+      const { CredentialCreationOptions } = await callFor(session, request)('StartWebAuthnRegistration')
+      return { options: CredentialCreationOptions }
+    },
+  )
+
+  change('POST', '/api/profile/passkeys', passkeyBodySchema, (call, { credential }) =>
+    call('CompleteWebAuthnRegistration', { Credential: credential }),
+  )
+  remove('/api/profile/passkeys', (call, id) => call('DeleteWebAuthnCredential', { CredentialId: id }))
+  remove('/api/profile/devices', (call, id) => call('ForgetDevice', { DeviceKey: id }))
+}

@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto'
+import { codeIssued } from '@robokids/contracts/identity'
+import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
+import { testBed, type TestBed } from '@robokids/test/bed'
+import { TOTP } from 'otpauth'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bff } from '../bff/src/app.ts'
+import { identity } from '../services/identity/src/app.ts'
+
+const site = 'http://localhost:3000'
+const password = 'Robot-2030!'
+
+let bed: TestBed
+let bffUrl: string
+let moveClocks: (by: Temporal.DurationLike) => void
+beforeAll(async () => {
+  bed = await testBed()
+  const desk = await bed.start(identity, {
+    SEALING_KEYS: localSealingKeys,
+    CODE_SEALING_KEYS: localSealingKeys,
+    CLIENT_SECRETS: 'robokidsbff:local-client-secret',
+    TRUST_PROXY: 'loopback',
+    ARGON2_MEMORY_KIB: '64',
+    ARGON2_PASSES: '1',
+    SITE_URL: site,
+  })
+  const door = await bed.start(bff, {
+    SITE_URL: site,
+    IDENTITY_URL: desk.url,
+    IDENTITY_ISSUER_URL: desk.context.config.ISSUER_URL,
+    IDENTITY_CLIENT_SECRET: 'local-client-secret',
+    SESSION_KEYS: localSealingKeys,
+  })
+  bffUrl = door.url
+  moveClocks = (by) => {
+    desk.context.clock.advance(by)
+    door.context.clock.advance(by)
+  }
+})
+afterAll(() => bed.stop())
+
+/** A browser: it keeps cookies, and says where it comes from. */
+class Visitor {
+  cookies = new Map<string, string>()
+
+  async ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+    const answer = await fetch(bffUrl + path, {
+      method,
+      headers: {
+        'x-api-key': 'robokids-web',
+        origin: site,
+        cookie: [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    for (const line of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      if (value === '') this.cookies.delete(name)
+      else this.cookies.set(name, value)
+    }
+    return { status: answer.status, body: (await answer.json()) as any, headers: answer.headers }
+  }
+
+  post = (path: string, body?: unknown) => this.ask('POST', path, body)
+  user = async () => (await this.ask('GET', '/api/auth/session')).body.user
+}
+
+const sealer = sealingKeysSchema.parse(localSealingKeys)
+/** The newest code to an address, once there are `count`. */
+async function codeTo(destination: string, count = 1): Promise<string> {
+  const mine = () => bed.bus.all(codeIssued, (data) => data.destination === destination)
+  await bed.bus.seen(codeIssued, () => mine().length >= count)
+  const event = mine().at(-1)
+  return sealer.open(event?.data.sealedCode ?? '', `code:${event?.data.codeId}`)?.toString() ?? ''
+}
+
+const registration = (email: string) => ({
+  given_name: 'Maren',
+  family_name: 'Holt',
+  email,
+  password,
+  birthdate: '1990-02-28',
+  phone_number: '(650) 555-0123',
+  street: '14 Alder Way',
+  city: 'San Mateo',
+  state: 'CA',
+  zip: '94401',
+})
+
+async function newcomer() {
+  const visitor = new Visitor()
+  const email = `maren+${randomUUID()}@example.com`
+  const answer = await visitor.post('/api/auth/sign-up', registration(email))
+  expect(answer).toMatchObject({ status: 200, body: { delivery: { medium: 'EMAIL', destination: 'm***@e***' } } })
+  return { visitor, email }
+}
+
+async function member() {
+  const { visitor, email } = await newcomer()
+  const answer = await visitor.post('/api/auth/confirm-sign-up', { email, code: await codeTo(email) })
+  expect(answer).toMatchObject({ status: 200, body: { signedIn: true } })
+  return { visitor, email }
+}
+
+describe('an account', () => {
+  it('is signed up, confirmed, signed in by that, and signed out', async () => {
+    const { visitor, email } = await newcomer()
+    expect(await visitor.user()).toBeNull()
+    expect((await visitor.post('/api/auth/auto-sign-in')).body).toEqual({ step: 'waiting' })
+    const wrong = await visitor.post('/api/auth/confirm-sign-up', { email, code: '000000x' })
+    expect(wrong).toMatchObject({
+      status: 400,
+      body: { code: 'CodeMismatchException', message: 'Invalid verification code provided, please try again.' },
+    })
+    const confirmed = await visitor.post('/api/auth/confirm-sign-up', { email, code: await codeTo(email) })
+    expect(confirmed.body).toEqual({ signedIn: true })
+    expect(await visitor.user()).toMatchObject({ email })
+    const again = await visitor.post('/api/auth/sign-in', { email, password })
+    expect(again).toMatchObject({ status: 409, body: { message: 'There is already a signed in user.' } })
+    const kept = new Map(visitor.cookies)
+    expect((await visitor.post('/api/auth/sign-out', {})).status).toBe(200)
+    expect(await visitor.user()).toBeNull()
+    expect(visitor.cookies.size).toBe(0)
+
+    // A copy of the cookie is worth nothing at the service.
+    const thief = new Visitor()
+    thief.cookies = kept
+    expect((await thief.ask('GET', '/api/profile')).status).toBe(401)
+  })
+
+  it('shows and changes its own profile, without a token in any answer', async () => {
+    const { visitor, email } = await member()
+    const profile = await visitor.ask('GET', '/api/profile')
+    expect(profile.headers.get('cache-control')).toBe('no-store')
+    expect(profile.body).toMatchObject({
+      email,
+      emailVerified: true,
+      givenName: 'Maren',
+      familyName: 'Holt',
+      birthdate: '1990-02-28',
+      phoneNumber: '+16505550123',
+      phoneNumberVerified: false,
+      address: '14 Alder Way, San Mateo, CA 94401',
+    })
+    const changed = await visitor.ask('PATCH', '/api/profile', {
+      givenName: 'Zoë',
+      address: '1 Elm St, Fremont, CA 94536',
+    })
+    expect(changed.body).toMatchObject({ givenName: 'Zoë', address: '1 Elm St, Fremont, CA 94536', familyName: 'Holt' })
+    expect(JSON.stringify(changed.body)).not.toMatch(/eyJ/)
+    expect((await new Visitor().ask('GET', '/api/profile')).body.code).toBe('sign_in_required')
+  })
+
+  it('is signed in with an authenticator app once that is on, and each code works once', async () => {
+    const { visitor, email } = await member()
+    const { secret, uri } = (await visitor.post('/api/profile/totp')).body
+    expect(uri).toContain(`secret=${secret}`)
+    const totp = new TOTP({ secret })
+    const code = totp.generate()
+    const on = await visitor.post('/api/profile/totp/verify', { code })
+    expect(on.body).toMatchObject({ mfa: { enabled: ['TOTP'], preferred: 'TOTP' } })
+    await visitor.post('/api/auth/sign-out', {})
+
+    expect((await visitor.post('/api/auth/sign-in', { email, password })).body).toEqual({
+      step: 'CONFIRM_SIGN_IN_WITH_TOTP_CODE',
+    })
+    const replayed = await visitor.post('/api/auth/sign-in/answer', { answer: code })
+    expect(replayed.body.code).toBe('CodeMismatchException')
+    const next = totp.generate({ timestamp: Date.now() + 30_000 })
+    expect((await visitor.post('/api/auth/sign-in/answer', { answer: next })).body).toEqual({ step: 'DONE' })
+    expect(await visitor.user()).toMatchObject({ email })
+  })
+
+  it('is renewed when its tokens end, and both tabs stay signed in', async () => {
+    const { visitor, email } = await member()
+    moveClocks({ hours: 2 })
+    const other = new Visitor()
+    other.cookies = new Map(visitor.cookies)
+    const users = await Promise.all([visitor.user(), other.user(), visitor.user()])
+    expect(users).toEqual(users.map(() => expect.objectContaining({ email })))
+    expect((await visitor.ask('GET', '/api/profile')).status).toBe(200)
+    expect((await other.ask('GET', '/api/profile')).status).toBe(200)
+  })
+
+  it('keeps a step of a sign-in for three minutes', async () => {
+    const { visitor, email } = await newcomer()
+    expect((await new Visitor().post('/api/auth/sign-in', { email, password })).body).toEqual({
+      step: 'CONFIRM_SIGN_UP',
+    })
+    moveClocks({ minutes: 3 })
+    const late = await visitor.post('/api/auth/auto-sign-in')
+    expect(late).toMatchObject({ status: 401, body: { message: 'The account was not confirmed on time.' } })
+    const unknown = await visitor.post('/api/auth/sign-in/answer', { answer: '123456' })
+    expect(unknown).toMatchObject({ status: 401, body: { code: 'sign_in_step_expired' } })
+  })
+
+  it('is not made for a child, nor for a robot that fills what nobody sees', async () => {
+    const email = `bot+${randomUUID()}@example.com`
+    const young = await new Visitor().post('/api/auth/sign-up', { ...registration(email), birthdate: '2015-01-01' })
+    expect(young).toMatchObject({ status: 400, body: { issues: [{ path: 'birthdate' }] } })
+    const robot = await new Visitor().post('/api/auth/sign-up', { ...registration(email), middle_name: 'X' })
+    expect(robot.status).toBe(200)
+    expect((await new Visitor().post('/api/auth/sign-in', { email, password })).body.code).toBe(
+      'NotAuthorizedException',
+    )
+  })
+})
