@@ -13,6 +13,13 @@ export const pagePaths = [
   '/robokids/receipt',
   '/robokids/waiver',
   '/waiver',
+  '/membership',
+  '/membership/register',
+  '/membership/login',
+  '/confirm',
+  '/success',
+  '/oauth-redirect',
+  '/profile',
 ] as const
 export type PagePath = (typeof pagePaths)[number]
 

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ClassesView, RegistrationView } from '@robokids/contracts/bff'
 import { type ErrorCode, errorStatus } from '@robokids/contracts/errors'
+import { StubAccounts } from './stub-accounts.ts'
 import { waiverPdf } from './waiver-pdf.ts'
 
 export interface Call {
@@ -68,6 +69,7 @@ export function sampleClasses(): ClassesView {
 /** The answers of the BFF, as a test sets them; without that, those of a day when all goes well. */
 export class StubApi {
   readonly calls: Call[] = []
+  readonly accounts = new StubAccounts()
   classes = sampleClasses()
   readonly #views = new Map<string, RegistrationView>()
   readonly #streams = new Map<string, Set<ServerResponse>>()
@@ -99,12 +101,17 @@ export class StubApi {
     const body = await text(request)
     const call: Call = { method, path, body: body === '' ? {} : JSON.parse(body) }
     this.calls.push(call)
-    const route = `${method} ${path.replace(/^(\/api\/registrations\/)[^/]+/, '$1:reference')}`
+    const named = path
+      .replace(/^(\/api\/registrations\/)[^/]+/, '$1:reference')
+      .replace(/^(\/api\/profile\/passkeys\/)(?!options$)[^/]+/, '$1:id')
+      .replace(/^(\/api\/profile\/devices\/)[^/]+/, '$1:key')
+    const route = `${method} ${named}`
     const nth = (this.#counts.get(route) ?? 0) + 1
     this.#counts.set(route, nth)
     const handler = this.#handlers.get(route)
     if (handler) return send(response, await handler(call, nth))
-    return this.#usual(route, call, response)
+    const account = this.accounts.answer(route, call, request.headers.host ?? '')
+    return account ? send(response, account) : this.#usual(route, call, response)
   }
 
   async #usual(route: string, { path, body }: Call, response: ServerResponse): Promise<void> {

@@ -1,13 +1,27 @@
 import {
+  confirmSignUpAnswerSchema,
+  deliveryAnswerSchema,
+  membershipCheckoutAnswerSchema,
+  passkeyOptionsSchema,
+  profileSchema,
+  sessionSchema,
+  signInStepSchema,
+  signUpAnswerSchema,
+  totpSetUpSchema,
+} from '@robokids/contracts/auth'
+import {
   classesViewSchema,
   registerAnswerSchema,
   registrationViewSchema,
   waiverAnswerSchema,
 } from '@robokids/contracts/bff'
+import { availableSlotsSchema } from '@robokids/contracts/enrollment'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type Answer, classesView, registerAnswer, registrationView, type Shape, waiverAnswer } from './answers.ts'
+import * as identity from './identity/answers.ts'
+import { sessionAnswer } from './identity/session.ts'
 
 const uuid = '019a0000-0000-7000-8000-000000000001'
 const time = '2030-01-02T03:04:05.000Z'
@@ -86,14 +100,102 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
     answer: waiverAnswer,
     sample: { waiverId: uuid, registrationId: uuid, signedAt: time },
   },
+  {
+    file: 'session',
+    schema: sessionSchema,
+    answer: sessionAnswer,
+    sample: { user: { userId: uuid, username: `user_${uuid}`, email: 'maren.holt@example.com' } },
+  },
+  {
+    file: 'available-slots',
+    schema: availableSlotsSchema,
+    answer: identity.availableSlots,
+    sample: { slots: [{ classDate: '2030-01-04', availableSlots: 3 }] },
+  },
+  {
+    file: 'sign-up-answer',
+    schema: signUpAnswerSchema,
+    answer: identity.signUpAnswer,
+    sample: { delivery: { medium: 'EMAIL', destination: 'm***@e***' }, confirmed: false },
+  },
+  {
+    file: 'confirm-sign-up-answer',
+    schema: confirmSignUpAnswerSchema,
+    answer: identity.confirmSignUpAnswer,
+    sample: { signedIn: true },
+  },
+  {
+    file: 'delivery-answer',
+    schema: deliveryAnswerSchema,
+    answer: identity.deliveryAnswer,
+    sample: { delivery: { medium: 'SMS', destination: '+*******1234' } },
+  },
+  {
+    file: 'membership-checkout-answer',
+    schema: membershipCheckoutAnswerSchema,
+    answer: identity.membershipCheckoutAnswer,
+    sample: { url: 'https://pay.example.com/1' },
+  },
+  {
+    file: 'passkey-options',
+    schema: passkeyOptionsSchema,
+    answer: identity.passkeyOptions,
+    sample: { options: { challenge: 'AAAA' } },
+  },
+  {
+    file: 'totp-set-up',
+    schema: totpSetUpSchema,
+    answer: identity.totpSetUp,
+    sample: { secret: 'JBSWY3DP', uri: 'otpauth://totp/Robo?secret=JBSWY3DP' },
+  },
+  {
+    file: 'profile',
+    schema: profileSchema,
+    answer: identity.profile,
+    sample: {
+      userId: uuid,
+      username: `user_${uuid}`,
+      email: 'maren.holt@example.com',
+      emailVerified: true,
+      givenName: 'Maren',
+      familyName: 'Holt',
+      birthdate: '1988-04-12',
+      phoneNumber: '+16175550123',
+      phoneNumberVerified: false,
+      address: '14 Alder Way, Cambridge, MA 02139',
+      mfa: { enabled: ['TOTP'], preferred: 'TOTP' },
+      passkeys: [{ id: 'k1', name: 'This laptop', createdAt: time }],
+      devices: [{ key: 'd1', name: 'Firefox', lastUsedAt: time, current: true }],
+    },
+  },
+  ...[
+    { step: 'DONE' },
+    { step: 'CONFIRM_SIGN_IN_WITH_NEW_PASSWORD_REQUIRED', missingAttributes: ['family_name'] },
+    { step: 'CONFIRM_SIGN_IN_WITH_SMS_CODE', delivery: { medium: 'SMS', destination: '+*******1234' } },
+    { step: 'CONFIRM_SIGN_IN_WITH_CUSTOM_CHALLENGE', parameters: { question: '1 + 1' } },
+    { step: 'CONTINUE_SIGN_IN_WITH_MFA_SELECTION', choices: ['TOTP', 'SMS'] },
+    { step: 'CONTINUE_SIGN_IN_WITH_FIRST_FACTOR_SELECTION', choices: ['PASSWORD', 'WEB_AUTHN'] },
+    { step: 'CONFIRM_SIGN_IN_WITH_PASSKEY', options: { challenge: 'AAAA' } },
+  ].map((sample) => ({
+    file: 'sign-in-step',
+    schema: signInStepSchema,
+    answer: identity.knownSignInStep,
+    sample,
+  })),
 ]
 
 /** How a text is written is the server's care; the browser needs its shape. */
 const shapeOf = (schema: z.ZodType) =>
   z.toJSONSchema(schema, {
     override: ({ jsonSchema }) => {
-      for (const key of ['$schema', 'additionalProperties', 'description', 'format', 'pattern'] as const)
+      for (const key of ['$schema', 'propertyNames', 'description', 'format', 'pattern'] as const)
         delete jsonSchema[key]
+      if (!Object.keys(jsonSchema.additionalProperties ?? {}).length) delete jsonSchema.additionalProperties
+      if (jsonSchema.oneOf) {
+        // Told apart by their names: no two of them fit at once.
+        jsonSchema.anyOf = jsonSchema.oneOf
+        delete jsonSchema.oneOf
+      }
     },
   })
 
@@ -102,6 +204,7 @@ const checkedKeywords = new Set([
   'properties',
   'required',
   'items',
+  'additionalProperties',
   'enum',
   'const',
   'anyOf',
@@ -115,6 +218,7 @@ function keywordsOf(shape: Shape): string[] {
   const inner = [
     ...Object.values(shape.properties ?? {}),
     ...(shape.items ? [shape.items] : []),
+    ...(shape.additionalProperties ? [shape.additionalProperties] : []),
     ...(shape.anyOf ?? []),
   ]
   return [...Object.keys(shape), ...inner.flatMap(keywordsOf)]

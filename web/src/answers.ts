@@ -19,6 +19,8 @@ export interface Shape {
   properties?: Record<string, Shape>
   required?: string[]
   items?: Shape
+  /** What each value of a record is. */
+  additionalProperties?: Shape
   enum?: unknown[]
   const?: unknown
   anyOf?: Shape[]
@@ -49,7 +51,9 @@ function fits(shape: Shape, value: unknown): boolean {
   }
   if (typeof value !== 'object' || value === null) return true
   const record = value as Record<string, unknown>
+  const { additionalProperties: each } = shape
   return (
+    (!each || Object.values(record).every((inner) => fits(each, inner))) &&
     (shape.required ?? []).every((key) => Object.hasOwn(record, key)) &&
     Object.entries(shape.properties ?? {}).every(
       ([key, inner]) => !Object.hasOwn(record, key) || fits(inner, record[key]),
@@ -57,7 +61,7 @@ function fits(shape: Shape, value: unknown): boolean {
   )
 }
 
-function answer<T>(shape: Shape): Answer<T> {
+export function answer<T>(shape: Shape): Answer<T> {
   return { safeParse: (content) => (fits(shape, content) ? { success: true, data: content as T } : { success: false }) }
 }
 

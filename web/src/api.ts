@@ -34,11 +34,18 @@ export class ApiError extends Error {
 }
 
 export interface Call<T> {
-  method?: 'GET' | 'POST'
+  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   body?: unknown
   /** What checks the answer: one of `answers.ts`, or a schema of the contracts. */
   answer: Answer<T>
   signal?: AbortSignal
+}
+
+let afterSignOut: () => void = () => undefined
+
+/** What is to be done when the server answers that nobody is signed in (any more). */
+export function whenSignInIsRequired(react: () => void): void {
+  afterSignOut = react
 }
 
 /** Calls the BFF and hands back its answer as the contract describes it; anything else throws an `ApiError`. */
@@ -63,7 +70,9 @@ export async function api<T>(path: `/api/${string}`, { method = 'GET', body, ans
   const { status } = response
   if (content === undefined) throw new ApiError({ status, code: 'answer_unreadable', message: '' })
   if (!response.ok) {
-    throw new ApiError(isErrorBody(content) ? { ...content, status } : unexpected(status, content))
+    const refusal = new ApiError(isErrorBody(content) ? { ...content, status } : unexpected(status, content))
+    if (refusal.code === 'sign_in_required') afterSignOut()
+    throw refusal
   }
   const parsed = answer.safeParse(content)
   if (!parsed.success) throw new ApiError(unexpected(status, content))

@@ -4,7 +4,8 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import './ui/tokens.css'
 import './ui/base.css'
-import { ApiError } from './api.ts'
+import { ApiError, whenSignInIsRequired } from './api.ts'
+import { forgetUser } from './identity/session.ts'
 import { followNavigation } from './navigation.ts'
 import { buildRouter } from './router.tsx'
 
@@ -19,6 +20,7 @@ const queryClient = new QueryClient({
 })
 const router = buildRouter(queryClient)
 followNavigation(router)
+whenSignInIsRequired(() => forgetUser(queryClient))
 
 const place = document.getElementById('root')
 if (!place) throw new Error('index.html has no #root')

@@ -13,7 +13,7 @@ describe('router', () => {
   })
 
   it.each(pagePaths)('has a title for %s', (path) => {
-    expect(routerAt('/').routesByPath[path].options.staticData?.title).toMatch(/\w/)
+    expect(routerAt('/').routesByPath[path]?.options.staticData?.title).toMatch(/\w/)
   })
 
   it.each(Object.entries(redirects))('leads from %s to %s, in place of it', (from, to) => {

@@ -59,6 +59,13 @@ const landing = lazyRouteComponent(() => import('./routes/Landing.tsx'), 'Landin
 const payment = lazyRouteComponent(() => import('./routes/Payment.tsx'), 'Payment')
 const confirmation = lazyRouteComponent(() => import('./routes/Confirmation.tsx'), 'Confirmation')
 const receipt = lazyRouteComponent(() => import('./routes/Receipt.tsx'), 'Receipt')
+const membership = lazyRouteComponent(() => import('./routes/Membership.tsx'), 'Membership')
+const membershipRegister = lazyRouteComponent(() => import('./routes/MembershipRegister.tsx'), 'MembershipRegister')
+const login = lazyRouteComponent(() => import('./routes/Login.tsx'), 'Login')
+const confirm = lazyRouteComponent(() => import('./routes/Confirm.tsx'), 'Confirm')
+const membershipSuccess = lazyRouteComponent(() => import('./routes/MembershipSuccess.tsx'), 'MembershipSuccess')
+const oauthRedirect = lazyRouteComponent(() => import('./routes/OauthRedirect.tsx'), 'OauthRedirect')
+const profile = lazyRouteComponent(() => import('./routes/Profile.tsx'), 'Profile')
 const waiver = lazyRouteComponent(() => import('./routes/Waiver.tsx'), 'Waiver')
 
 const routeTree = root.addChildren([
@@ -75,6 +82,13 @@ const routeTree = root.addChildren([
   page('/robokids/receipt', 'Receipt', receipt),
   page('/robokids/waiver', 'Waiver', waiver),
   page('/waiver', 'Waiver', waiver),
+  page('/membership', 'Membership', membership),
+  page('/membership/register', 'Create Your ChronoTech Account', membershipRegister),
+  page('/membership/login', 'Log in', login),
+  page('/confirm', 'Confirm Your Email', confirm),
+  page('/success', 'Payment', membershipSuccess),
+  page('/oauth-redirect', 'Processing login', oauthRedirect),
+  page('/profile', 'Your profile', profile),
   createRoute({
     getParentRoute: () => root,
     path: '/admin',

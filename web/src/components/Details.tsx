@@ -4,7 +4,7 @@ import { isLevel, levels } from '../content/levels.ts'
 import type { RegistrationRecord } from '../registration/record.ts'
 import styles from './Details.module.css'
 
-type Row = readonly [name: string, value: ReactNode]
+export type Row = readonly [name: string, value: ReactNode]
 
 /** What is known, a line each. */
 export function Details({ rows }: { rows: readonly Row[] }) {

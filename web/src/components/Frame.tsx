@@ -1,11 +1,37 @@
-import { Outlet } from '@tanstack/react-router'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Outlet, useNavigate } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { sessionQuery } from '../identity/session.ts'
+import { signOut } from '../identity/sign-out.ts'
+import { local } from '../storage.ts'
 import { CookieBanner } from './CookieBanner.tsx'
 import { Footer } from './Footer.tsx'
 import styles from './Frame.module.css'
 import { TopNavigation } from './TopNavigation.tsx'
 
+/** Whether somebody was signed in when this browser last asked; never who. */
+const signedInKey = 'signedIn'
+
 /** What every page stands in. */
 export function Frame() {
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  const { data, isError } = useQuery(sessionQuery)
+  const user = data?.user
+  const [wasSignedIn] = useState(() => local.get(signedInKey) !== null)
+  useEffect(() => {
+    if (data?.user) local.set(signedInKey, 'true')
+    else if (data) local.remove(signedInKey)
+  }, [data])
+  const logout = () => signOut(queryClient, { leave: () => navigate({ to: '/' }) })
+  useEffect(() => {
+    // A page that the browser kept as it was left: somebody may have signed in or out since.
+    const comeBack = (event: PageTransitionEvent) => {
+      if (event.persisted) void queryClient.invalidateQueries(sessionQuery)
+    }
+    window.addEventListener('pageshow', comeBack)
+    return () => window.removeEventListener('pageshow', comeBack)
+  }, [queryClient])
   return (
     <div className={styles['frame']}>
       <a
@@ -19,7 +45,7 @@ export function Frame() {
       >
         Skip to content
       </a>
-      <TopNavigation />
+      <TopNavigation email={user?.email} onLogout={() => void logout()} expected={wasSignedIn && !data && !isError} />
       <main id="main" tabIndex={-1} className={styles['main']}>
         <Outlet />
       </main>

@@ -6,18 +6,13 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { ApiError } from '../api.ts'
+import { errorsByField, type FieldErrors } from '../field-errors.ts'
 import { classesQuery } from '../queries.ts'
 import { type LevelOffer, seatsLeftText, totalOf } from '../registration/class-offer.ts'
 import { mayHoldSeats, readDraft, saveDraft } from '../registration/draft.ts'
 import { registrationFailure } from '../registration/failure.ts'
 import { recordOfContent, saveRecords } from '../registration/record.ts'
-import {
-  childField,
-  errorsByField,
-  type FieldErrors,
-  fieldsInOrder,
-  readContent,
-} from '../registration/read-content.ts'
+import { childField, fieldsInOrder, readContent } from '../registration/read-content.ts'
 import { register } from '../registration/register.ts'
 import {
   type ChildValues,

@@ -10,10 +10,12 @@ interface TopNavigationProps {
   /** Whose account it is, where somebody is signed in. */
   email?: string | undefined
   onLogout?: (() => void) | undefined
+  /** Somebody is probably signed in, and will be known in a moment: the room is kept, so that nothing moves then. */
+  expected?: boolean
 }
 
 /** Fixed at the top of each page; on a narrow screen its links are in a sheet. */
-export function TopNavigation({ email, onLogout }: TopNavigationProps) {
+export function TopNavigation({ email, onLogout, expected = false }: TopNavigationProps) {
   const [sheetOpen, setSheetOpen] = useState(false)
   const closeSheet = () => setSheetOpen(false)
   return (
@@ -32,6 +34,12 @@ export function TopNavigation({ email, onLogout }: TopNavigationProps) {
             <li>
               <MoreMenu />
             </li>
+            {!email && expected && (
+              <li className={`${styles['links']} ${styles['reserved']}`} aria-hidden="true">
+                <span className={styles['link']}>Profile</span>
+                <span className={styles['link']}>Logout</span>
+              </li>
+            )}
             {email && (
               <>
                 <li>

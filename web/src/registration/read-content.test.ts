@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { errorsByField, fieldsInOrder, readContent } from './read-content.ts'
+import { errorsByField } from '../field-errors.ts'
+import { fieldsInOrder, readContent } from './read-content.ts'
 import { recordOfContent } from './record.ts'
 import { emptyValues, type SignUpValues, valuesOfRecord } from './sign-up-values.ts'
 

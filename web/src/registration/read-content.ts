@@ -1,11 +1,8 @@
 import { type LevelClassType, registrationRequestSchema } from '@robokids/contracts/enrollment'
-import type { Issue } from '@robokids/contracts/errors'
+import { errorsOfIssues, type FieldErrors } from '../field-errors.ts'
 import { type ChildValues, noChild, type RegistrationContent, type SignUpValues } from './sign-up-values.ts'
 
 const contentSchema = registrationRequestSchema.omit({ id: true })
-
-/** Messages by field, under the names that the server's issues use: `zipCode`, `siblings.0.childAge`. */
-export type FieldErrors = Readonly<Record<string, string>>
 
 /** The server's name of a child's field: the first child is flat, the others are `siblings`. */
 export function childField(index: number, field: keyof ChildValues): string {
@@ -48,14 +45,5 @@ export function readContent(
   }))
   const parsed = contentSchema.safeParse({ ...family, ...first, siblings, classType })
   if (parsed.success) return { content: parsed.data }
-  return {
-    errors: errorsByField(parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }))),
-  }
-}
-
-/** The first message of each field. */
-export function errorsByField(issues: readonly Issue[]): FieldErrors {
-  const errors: Record<string, string> = {}
-  for (const { path, message } of issues) errors[path] ??= message
-  return errors
+  return { errors: errorsOfIssues(parsed.error.issues) }
 }

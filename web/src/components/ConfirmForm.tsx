@@ -1,0 +1,92 @@
+import type { CodeDelivery } from '@robokids/contracts/auth'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api } from '../api.ts'
+import { confirmSignUpAnswer, deliveryAnswer } from '../identity/answers.ts'
+import { askSession } from '../identity/session.ts'
+import { useSending } from '../identity/use-sending.ts'
+import { Button } from '../ui/Button.tsx'
+import { Field } from '../ui/Field.tsx'
+import { CodeField } from './CodeField.tsx'
+import { Form } from './Form.tsx'
+
+/** `We sent a new code to m***@e***.` */
+export const sentText = ({ medium, destination }: CodeDelivery) =>
+  `We ${medium === 'SMS' ? 'texted' : 'mailed'} a new code to ${destination}.`
+
+interface ConfirmFormProps {
+  email: string
+  onConfirmed: (signedIn: boolean) => void
+}
+
+/** Confirms a new account with the code that was mailed. */
+export function ConfirmForm({ email: known, onConfirmed }: ConfirmFormProps) {
+  const [email, setEmail] = useState(known)
+  const [code, setCode] = useState('')
+  const state = useSending('Something went wrong.')
+  const queryClient = useQueryClient()
+
+  const needsEmail = () => {
+    if (email.trim() !== '') return false
+    state.refuse('username is required to confirmSignUp', { email: 'Enter the email that you signed up with.' })
+    return true
+  }
+  const confirm = () => {
+    if (needsEmail()) return
+    if (code.trim() === '') {
+      state.refuse('code is required to confirmSignUp', { code: 'Enter the code from our email.' })
+      return
+    }
+    state.send(async () => {
+      const { signedIn } = await api('/api/auth/confirm-sign-up', {
+        method: 'POST',
+        body: { email: email.trim(), code: code.trim() },
+        answer: confirmSignUpAnswer,
+      })
+      if (signedIn) await askSession(queryClient).catch(() => undefined)
+      onConfirmed(signedIn)
+    })
+  }
+  const resend = () => {
+    if (needsEmail()) return
+    state.send(async () => {
+      const { delivery } = await api('/api/auth/resend-code', {
+        method: 'POST',
+        body: { email: email.trim() },
+        answer: deliveryAnswer,
+      })
+      state.succeed(sentText(delivery))
+    })
+  }
+
+  return (
+    <Form state={state} onSubmit={confirm}>
+      <Field
+        label="Email"
+        error={state.errors['email']}
+        name="email"
+        type="email"
+        inputMode="email"
+        autoComplete="username"
+        autoCapitalize="none"
+        spellCheck={false}
+        value={email}
+        onChange={(event) => setEmail(event.target.value)}
+        required
+      />
+      <CodeField
+        label="Confirmation code"
+        hint="It is in the email that we sent you. Look into the spam folder too."
+        error={state.errors['code']}
+        value={code}
+        onChange={setCode}
+      />
+      <Button type="submit" wide pending={state.sending}>
+        Confirm Account
+      </Button>
+      <Button variant="quiet" disabled={state.sending} onClick={resend}>
+        Send a new code
+      </Button>
+    </Form>
+  )
+}

@@ -1,0 +1,106 @@
+import { useState } from 'react'
+import { api } from '../api.ts'
+import { deliveryAnswer, done } from '../identity/answers.ts'
+import { useSending } from '../identity/use-sending.ts'
+import { Button } from '../ui/Button.tsx'
+import { Field } from '../ui/Field.tsx'
+import { CodeField } from './CodeField.tsx'
+import { sentText } from './ConfirmForm.tsx'
+import { AccountName, Form } from './Form.tsx'
+import { NewPasswordFields, weakPassword } from './NewPasswordFields.tsx'
+import { isPasswordGood } from './PasswordChecklist.tsx'
+
+async function sendCode(email: string): Promise<string> {
+  const { delivery } = await api('/api/auth/forgot-password', {
+    method: 'POST',
+    body: { email },
+    answer: deliveryAnswer,
+  })
+  return sentText(delivery)
+}
+
+interface ForgotPasswordFormProps {
+  email: string
+  /** The code is on its way: to whom, and what to say of it. */
+  onSent: (email: string, text: string) => void
+}
+
+/** Asks for a code that lets one choose a new password. */
+export function ForgotPasswordForm({ email: known, onSent }: ForgotPasswordFormProps) {
+  const [email, setEmail] = useState(known)
+  const state = useSending('Something went wrong.')
+  const ask = () => {
+    if (email.trim() === '') {
+      state.refuse('username is required to signIn', { email: 'Enter your email.' })
+      return
+    }
+    state.send(async () => onSent(email.trim(), await sendCode(email.trim())))
+  }
+  return (
+    <Form state={state} onSubmit={ask}>
+      <Field
+        label="Email"
+        error={state.errors['email']}
+        name="email"
+        type="email"
+        inputMode="email"
+        autoComplete="username"
+        autoCapitalize="none"
+        spellCheck={false}
+        value={email}
+        onChange={(event) => setEmail(event.target.value)}
+        required
+      />
+      <Button type="submit" wide pending={state.sending}>
+        Send me a code
+      </Button>
+    </Form>
+  )
+}
+
+interface ResetPasswordFormProps {
+  email: string
+  onReset: () => void
+}
+
+/** A new password, with the code that was sent. */
+export function ResetPasswordForm({ email, onReset }: ResetPasswordFormProps) {
+  const [code, setCode] = useState('')
+  const [password, setPassword] = useState('')
+  const state = useSending('Could not set new password.')
+  const reset = () => {
+    if (code.trim() === '') {
+      state.refuse('Please check the marked fields.', { code: 'Enter the code that we sent you.' })
+      return
+    }
+    if (!isPasswordGood(password)) {
+      state.refuse(weakPassword, { password: 'Choose a password that follows the rules below.' })
+      return
+    }
+    state.send(async () => {
+      await api('/api/auth/confirm-forgot-password', {
+        method: 'POST',
+        body: { email, code: code.trim(), password },
+        answer: done,
+      })
+      onReset()
+    })
+  }
+  return (
+    <Form state={state} onSubmit={reset}>
+      <AccountName email={email} />
+      <CodeField error={state.errors['code']} value={code} onChange={setCode} />
+      <NewPasswordFields value={password} error={state.errors['password']} onChange={setPassword} />
+      <Button type="submit" wide pending={state.sending}>
+        Set New Password
+      </Button>
+      <Button
+        variant="quiet"
+        disabled={state.sending}
+        onClick={() => state.send(async () => state.succeed(await sendCode(email)), 'Something went wrong.')}
+      >
+        Send a new code
+      </Button>
+    </Form>
+  )
+}

@@ -1,0 +1,88 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../../api.ts'
+import { done } from '../../identity/answers.ts'
+import { forgetUser } from '../../identity/session.ts'
+import { useSending } from '../../identity/use-sending.ts'
+import { Alert } from '../../ui/Alert.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Dialog } from '../../ui/Dialog.tsx'
+import { Field } from '../../ui/Field.tsx'
+import { AccountName, Form, Row } from '../Form.tsx'
+import { Section } from './Section.tsx'
+
+export function DeleteAccount({ email }: { email: string }) {
+  const [asking, setAsking] = useState(false)
+  const [deleted, setDeleted] = useState(false)
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  const leave = async () => {
+    await navigate({ to: '/', replace: true })
+    forgetUser(queryClient)
+  }
+  return (
+    <Section title="Delete your account" lead="Your account and what it holds are deleted for good.">
+      <div>
+        <Button variant="secondary" onClick={() => setAsking(true)}>
+          Delete account
+        </Button>
+      </div>
+      <Dialog open={asking} title="Delete your account?" onClose={() => setAsking(false)}>
+        <ReallyDelete
+          email={email}
+          onCancel={() => setAsking(false)}
+          onDeleted={() => {
+            setAsking(false)
+            setDeleted(true)
+          }}
+        />
+      </Dialog>
+      <Alert message={deleted ? 'Your account is deleted.' : null} onClose={() => void leave()} />
+    </Section>
+  )
+}
+
+interface ReallyDeleteProps {
+  email: string
+  onCancel: () => void
+  onDeleted: () => void
+}
+
+function ReallyDelete({ email, onCancel, onDeleted }: ReallyDeleteProps) {
+  const [password, setPassword] = useState('')
+  const state = useSending('Something went wrong.')
+  const remove = () => {
+    if (password === '') {
+      state.refuse('Please check the marked fields.', { password: 'Enter your password.' })
+      return
+    }
+    state.send(async () => {
+      await api('/api/profile', { method: 'DELETE', body: { password }, answer: done })
+      onDeleted()
+    })
+  }
+  return (
+    <Form state={state} onSubmit={remove}>
+      <p>This cannot be undone. Enter your password to show that it is you.</p>
+      <AccountName email={email} />
+      <Field
+        label="Password"
+        error={state.errors['password']}
+        type="password"
+        autoComplete="current-password"
+        value={password}
+        onChange={(event) => setPassword(event.target.value)}
+        required
+      />
+      <Row>
+        <Button type="submit" pending={state.sending}>
+          Delete for good
+        </Button>
+        <Button variant="quiet" disabled={state.sending} onClick={onCancel}>
+          Keep my account
+        </Button>
+      </Row>
+    </Form>
+  )
+}

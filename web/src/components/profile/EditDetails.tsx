@@ -1,0 +1,78 @@
+import type { Profile } from '@robokids/contracts/auth'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { latestAdultBirthdate } from '../../identity/adult.ts'
+import { changeProfile } from '../../identity/profile.ts'
+import { type ProfileValues, readProfileChange } from '../../identity/read-profile.ts'
+import { useSending } from '../../identity/use-sending.ts'
+import { Button } from '../../ui/Button.tsx'
+import { Field } from '../../ui/Field.tsx'
+import { Form, Row } from '../Form.tsx'
+
+interface EditDetailsProps {
+  profile: Profile
+  /** With the new email address, where it was changed. */
+  onSaved: (newEmail?: string) => void
+  onCancel: () => void
+}
+
+export function EditDetails({ profile, onSaved, onCancel }: EditDetailsProps) {
+  const { email, givenName, familyName, birthdate, phoneNumber, address } = profile
+  const before = { email, givenName, familyName, birthdate, phoneNumber, address }
+  const [values, setValues] = useState<ProfileValues>(before)
+  const [latestBirthdate] = useState(() => latestAdultBirthdate(new Date()))
+  const state = useSending('Something went wrong.')
+  const queryClient = useQueryClient()
+
+  const text = (name: keyof ProfileValues) => ({
+    name,
+    value: values[name],
+    error: state.errors[name],
+    onChange: (event: { target: { value: string } }) => setValues({ ...values, [name]: event.target.value }),
+  })
+  const save = () => {
+    const read = readProfileChange(values, before, new Date())
+    if ('errors' in read) {
+      state.refuse('Please check the marked fields.', read.errors)
+      return
+    }
+    const { change } = read
+    if (Object.keys(change).length === 0) {
+      onSaved()
+      return
+    }
+    state.send(async () => {
+      await changeProfile(queryClient, '/api/profile', { method: 'PATCH', body: change })
+      onSaved(change.email)
+    })
+  }
+
+  return (
+    <Form state={state} onSubmit={save}>
+      <Field {...text('givenName')} label="First name" autoComplete="given-name" required />
+      <Field {...text('familyName')} label="Last name" autoComplete="family-name" required />
+      <Field
+        {...text('email')}
+        label="Email"
+        hint="A new address counts once you have entered the code that we mail to it."
+        type="email"
+        inputMode="email"
+        autoComplete="email"
+        autoCapitalize="none"
+        spellCheck={false}
+        required
+      />
+      <Field {...text('birthdate')} label="Birthdate" type="date" max={latestBirthdate} autoComplete="bday" />
+      <Field {...text('phoneNumber')} label="Phone number" type="tel" inputMode="tel" autoComplete="tel" />
+      <Field {...text('address')} label="Address" autoComplete="street-address" />
+      <Row>
+        <Button type="submit" pending={state.sending}>
+          Save
+        </Button>
+        <Button variant="quiet" disabled={state.sending} onClick={onCancel}>
+          Cancel
+        </Button>
+      </Row>
+    </Form>
+  )
+}

@@ -1,0 +1,41 @@
+import type { CodeDelivery, Profile, SignInStep } from '@robokids/contracts/auth'
+import type { AvailableSlots } from '@robokids/contracts/enrollment'
+import { type Answer, answer } from '../answers.ts'
+import availableSlotsShape from '../answers/available-slots.json'
+import confirmSignUpAnswerShape from '../answers/confirm-sign-up-answer.json'
+import deliveryAnswerShape from '../answers/delivery-answer.json'
+import membershipCheckoutAnswerShape from '../answers/membership-checkout-answer.json'
+import passkeyOptionsShape from '../answers/passkey-options.json'
+import profileShape from '../answers/profile.json'
+import signInStepShape from '../answers/sign-in-step.json'
+import signUpAnswerShape from '../answers/sign-up-answer.json'
+import totpSetUpShape from '../answers/totp-set-up.json'
+
+/** Says no more than that it is done, or more than anybody asks for. */
+export const done: Answer<object> = answer({ type: 'object' })
+export const availableSlots = answer<AvailableSlots>(availableSlotsShape)
+export const confirmSignUpAnswer = answer<{ signedIn: boolean }>(confirmSignUpAnswerShape)
+export const deliveryAnswer = answer<{ delivery: CodeDelivery }>(deliveryAnswerShape)
+export const membershipCheckoutAnswer = answer<{ url: string }>(membershipCheckoutAnswerShape)
+export const passkeyOptions = answer<{ options: Record<string, unknown> }>(passkeyOptionsShape)
+export const profile = answer<Profile>(profileShape)
+export const signUpAnswer = answer<{ delivery: CodeDelivery | null; confirmed: boolean }>(signUpAnswerShape)
+export const totpSetUp = answer<{ secret: string; uri: string }>(totpSetUpShape)
+/** A step exactly as the contract has it; `signInStep` also takes what it does not know. */
+export const knownSignInStep = answer<SignInStep>(signInStepShape)
+
+/**
+ * The next step of a sign-in. A step of another name, from a newer server, becomes `UNKNOWN`; the new-password step may
+ * come by its short name.
+ */
+export const signInStep: Answer<SignInStep> = {
+  safeParse(content) {
+    const known = knownSignInStep.safeParse(content)
+    if (known.success) return known
+    const name = typeof content === 'object' && content && 'step' in content ? content.step : undefined
+    if (typeof name !== 'string') return { success: false }
+    if (name === 'CONFIRM_SIGN_IN_WITH_NEW_PASSWORD')
+      return { success: true, data: { step: 'CONFIRM_SIGN_IN_WITH_NEW_PASSWORD_REQUIRED', missingAttributes: [] } }
+    return { success: true, data: { step: 'UNKNOWN', name } }
+  },
+}

@@ -1,0 +1,28 @@
+import type { Profile } from '@robokids/contracts/auth'
+import { type QueryClient, queryOptions } from '@tanstack/react-query'
+import { api, type Call } from '../api.ts'
+import { done, profile } from './answers.ts'
+
+/** What the account holds. It stays nowhere once no screen shows it. */
+export function profileQuery(userId: string) {
+  return queryOptions({
+    queryKey: ['profile', userId],
+    queryFn: ({ signal }) => api('/api/profile', { answer: profile, signal }),
+    gcTime: 0,
+    staleTime: 5_000,
+  })
+}
+
+type Change = Pick<Call<unknown>, 'method' | 'body'>
+
+/** Changes a part of the account, and shows what it is then. */
+export async function changeProfile(
+  queryClient: QueryClient,
+  path: '/api/profile' | `/api/profile/${string}`,
+  { method = 'POST', body }: Change,
+): Promise<void> {
+  const answered = await api(path, { method, ...(body === undefined ? {} : { body }), answer: done })
+  const read = profile.safeParse(answered)
+  if (read.success) queryClient.setQueryData<Profile>(profileQuery(read.data.userId).queryKey, read.data)
+  else await queryClient.invalidateQueries({ queryKey: ['profile'] })
+}

@@ -1,0 +1,49 @@
+import { emailKey } from '@robokids/contracts/fields'
+import { api } from '../api.ts'
+import { membershipCheckoutAnswer, signUpAnswer } from './answers.ts'
+import { type PendingUser, readPendingUser, savePendingUser } from './pending-user.ts'
+import type { Member } from './read-member.ts'
+
+/** The account that was made in this tab for this address, where there is one. */
+export function pendingUserOf(email: string): PendingUser | undefined {
+  const pending = readPendingUser()
+  return pending && emailKey(pending.email) === emailKey(email) ? pending : undefined
+}
+
+/** Makes the account, once: a second try after a failed checkout finds it made. */
+export async function signUpOnce(
+  member: Member,
+  password: string,
+  wish: Pick<PendingUser, 'plan' | 'classDate'>,
+): Promise<PendingUser> {
+  const made = pendingUserOf(member.email)
+  if (made) {
+    const pending = { ...made, ...wish }
+    savePendingUser(pending)
+    return pending
+  }
+  const { address: _, ...body } = member
+  const { delivery } = await api('/api/auth/sign-up', {
+    method: 'POST',
+    body: { ...body, password },
+    answer: signUpAnswer,
+  })
+  const pending = {
+    ...member,
+    ...wish,
+    signedUpAt: Date.now(),
+    codeSentTo: delivery?.destination ?? '',
+  }
+  savePendingUser(pending)
+  return pending
+}
+
+/** Where the membership is paid. */
+export async function membershipCheckout({ email, plan, classDate }: PendingUser): Promise<string> {
+  const { url } = await api('/api/createStripeSession', {
+    method: 'POST',
+    body: { email, plan, classDate },
+    answer: membershipCheckoutAnswer,
+  })
+  return url
+}

@@ -1,0 +1,33 @@
+import type { Session } from '@robokids/contracts/auth'
+import { type QueryClient, queryOptions } from '@tanstack/react-query'
+import { answer } from '../answers.ts'
+import sessionShape from '../answers/session.json'
+import { api } from '../api.ts'
+import { forgetPendingUser } from './pending-user.ts'
+
+export const sessionAnswer = answer<Session>(sessionShape)
+
+/** Who is signed in in this browser. Other tabs sign in and out too: it is asked again whenever one comes back to this one. */
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: ({ signal }) => api('/api/auth/session', { answer: sessionAnswer, signal }),
+  staleTime: 10_000,
+  // A page is usable without knowing.
+  retry: 1,
+})
+
+/** What is left in this tab of whoever was signed in: nothing. */
+export function forgetUser(queryClient: QueryClient): void {
+  void queryClient.cancelQueries(sessionQuery)
+  queryClient.setQueryData(sessionQuery.queryKey, { user: null })
+  queryClient.removeQueries({
+    predicate: ({ queryKey }) => queryKey[0] === 'profile' || queryKey[0] === 'registration',
+  })
+  forgetPendingUser()
+}
+
+/** Asks who is signed in after something may have changed it, and hands back the answer. */
+export async function askSession(queryClient: QueryClient): Promise<Session> {
+  await queryClient.cancelQueries(sessionQuery)
+  return queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 })
+}

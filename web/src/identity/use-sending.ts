@@ -1,0 +1,59 @@
+import { useRef, useState } from 'react'
+import { ApiError } from '../api.ts'
+import { errorsByField, type FieldErrors } from '../field-errors.ts'
+import { messageOf } from './messages.ts'
+
+export interface Message {
+  kind: 'error' | 'success'
+  text: string
+}
+
+/** What a form knows of its last try, and that it has one at a time. */
+export interface Sending {
+  sending: boolean
+  /** The line above the form. Each is a new object: the same words again are news again. */
+  message: Message | null
+  errors: FieldErrors
+  succeed: (text: string) => void
+  refuse: (text: string, errors?: FieldErrors) => void
+  /** Runs what the form does. A failure is told in its own words, `otherwise` where it has none. */
+  send: (work: () => Promise<void>, otherwise?: string) => void
+}
+
+export function useSending(otherwise: string): Sending {
+  const [sending, setSending] = useState(false)
+  const [message, setMessage] = useState<Message | null>(null)
+  const [errors, setErrors] = useState<FieldErrors>({})
+  // A second press can come before React has drawn the disabled button.
+  const underWay = useRef(false)
+
+  const refuse = (text: string, found: FieldErrors = {}) => {
+    setErrors(found)
+    setMessage({ kind: 'error', text })
+  }
+  return {
+    sending,
+    message,
+    errors,
+    refuse,
+    succeed(text) {
+      setErrors({})
+      setMessage({ kind: 'success', text })
+    },
+    send(work, instead = otherwise) {
+      if (underWay.current) return
+      underWay.current = true
+      setSending(true)
+      setMessage(null)
+      setErrors({})
+      work()
+        .catch((error: unknown) =>
+          refuse(messageOf(error, instead), error instanceof ApiError ? errorsByField(error.issues) : {}),
+        )
+        .finally(() => {
+          underWay.current = false
+          setSending(false)
+        })
+    },
+  }
+}

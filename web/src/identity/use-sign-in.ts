@@ -1,0 +1,108 @@
+import type { firstFactors, SignInStep } from '@robokids/contracts/auth'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api } from '../api.ts'
+import { signInStep } from './answers.ts'
+import { isRefusal } from './messages.ts'
+import { askSession } from './session.ts'
+import type { Message } from './use-sending.ts'
+
+export type FirstFactor = (typeof firstFactors)[number]
+
+interface Beginning {
+  email: string
+  password?: string
+  preferred?: FirstFactor
+}
+
+export interface SignInAnswer {
+  answer: string | Record<string, unknown>
+  attributes?: Record<string, string>
+  /** A choice between ways, to which one can come back. */
+  choice?: boolean
+  /** It cannot be given a second time: a code, a passkey's proof. */
+  once?: boolean
+}
+
+export interface SignIn {
+  step: SignInStep | null
+  /** Why the sign-in begins again; null when nothing happened. */
+  ended: Message | null
+  begin: (beginning: Beginning) => Promise<void>
+  answer: (answer: SignInAnswer) => Promise<void>
+  /** Goes the same way again up to this step, which sends a new code; absent where that needs what works only once. */
+  repeat?: () => Promise<void>
+  /** Goes back to the last choice; absent where there was none. */
+  chooseAgain?: () => Promise<void>
+  startAgain: () => void
+}
+
+/** A sign-in from its first form to its end; the server's cookie holds the step, this holds the way that led there. */
+export function useSignIn(): SignIn {
+  const queryClient = useQueryClient()
+  const [step, setStep] = useState<SignInStep | null>(null)
+  const [ended, setEnded] = useState<Message | null>(null)
+  const [way, setWay] = useState<{ beginning: Beginning; answers: SignInAnswer[] } | null>(null)
+
+  const startAgain = (why: string | null = null) => {
+    setWay(null)
+    setStep(null)
+    setEnded(why === null ? null : { kind: 'error', text: why })
+  }
+
+  const arrive = async (next: SignInStep) => {
+    // Signed in all the same where the session cannot be asked just now.
+    if (next.step === 'DONE') await askSession(queryClient).catch(() => undefined)
+    setStep(next)
+  }
+
+  const sendBeginning = (beginning: Beginning) =>
+    api('/api/auth/sign-in', { method: 'POST', body: beginning, answer: signInStep })
+  const sendAnswer = ({ answer, attributes }: SignInAnswer) =>
+    api('/api/auth/sign-in/answer', {
+      method: 'POST',
+      body: { answer, ...(attributes ? { attributes } : {}) },
+      answer: signInStep,
+    })
+
+  const walk = async (beginning: Beginning, answers: SignInAnswer[]) => {
+    try {
+      let next = await sendBeginning(beginning)
+      for (const answer of answers) next = await sendAnswer(answer)
+      setWay({ beginning, answers })
+      await arrive(next)
+    } catch (error) {
+      if (!isRefusal(error, 'already_signed_in')) throw error
+      await askSession(queryClient).catch(() => undefined)
+      startAgain(error.message)
+    }
+  }
+
+  const lastChoice = way?.answers.findLastIndex(({ choice }) => choice) ?? -1
+  return {
+    step,
+    ended,
+    begin: (beginning) => {
+      setEnded(null)
+      return walk(beginning, [])
+    },
+    async answer(answer) {
+      try {
+        const next = await sendAnswer(answer)
+        setWay((before) => before && { ...before, answers: [...before.answers, answer] })
+        await arrive(next)
+      } catch (error) {
+        if (!isRefusal(error, 'sign_in_step_expired', 'already_signed_in')) throw error
+        if (error.code === 'already_signed_in') await askSession(queryClient).catch(() => undefined)
+        startAgain(error.message || 'This sign-in took too long. Please start again.')
+      }
+    },
+    ...(way && !way.answers.some(({ once }) => once)
+      ? {
+          repeat: () => walk(way.beginning, way.answers),
+          ...(lastChoice >= 0 ? { chooseAgain: () => walk(way.beginning, way.answers.slice(0, lastChoice)) } : {}),
+        }
+      : {}),
+    startAgain: () => startAgain(),
+  }
+}

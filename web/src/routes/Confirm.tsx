@@ -1,0 +1,61 @@
+import { useQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { AccountPage } from '../components/AccountPage.tsx'
+import { AutoSignInLine } from '../components/AutoSignInLine.tsx'
+import { ConfirmForm } from '../components/ConfirmForm.tsx'
+import { MessageLine, Row } from '../components/Form.tsx'
+import { readPendingUser } from '../identity/pending-user.ts'
+import { sessionQuery } from '../identity/session.ts'
+import { useAutoSignIn } from '../identity/use-auto-sign-in.ts'
+import type { Message } from '../identity/use-sending.ts'
+import { ButtonLink } from '../ui/Button.tsx'
+
+const confirmed: Message = { kind: 'success', text: '✅ Account confirmed! You can now log in.' }
+
+export function Confirm() {
+  const search = useSearch({ strict: false })
+  const [pending] = useState(readPendingUser)
+  const [done, setDone] = useState<{ signedIn: boolean } | null>(null)
+  const { user } = useQuery(sessionQuery).data ?? { user: null }
+  const autoSignIn = useAutoSignIn(done || user ? undefined : pending?.signedUpAt)
+  const elsewhere = autoSignIn.state === 'signed in'
+
+  if (done || elsewhere) return <Confirmed signedIn={elsewhere || done?.signedIn === true} />
+  return (
+    <AccountPage
+      title="Confirm Your Email"
+      lead={
+        pending?.codeSentTo
+          ? `We mailed a code to ${pending.codeSentTo}. Type it here, and your account is ready.`
+          : 'We mailed you a code when you signed up. Type it here, and your account is ready.'
+      }
+    >
+      <ConfirmForm email={search['email'] || pending?.email || ''} onConfirmed={(signedIn) => setDone({ signedIn })} />
+      <AutoSignInLine autoSignIn={autoSignIn} />
+    </AccountPage>
+  )
+}
+
+function Confirmed({ signedIn }: { signedIn: boolean }) {
+  return (
+    <AccountPage title="Confirm Your Email" step="confirmed">
+      <MessageLine message={confirmed} />
+      {signedIn ? (
+        <>
+          <p>We have logged you in already: there is nothing more to type.</p>
+          <Row>
+            <ButtonLink to="/profile">Go to your profile</ButtonLink>
+            <ButtonLink to="/" variant="secondary">
+              Go to the home page
+            </ButtonLink>
+          </Row>
+        </>
+      ) : (
+        <Row>
+          <ButtonLink to="/membership/login">Log In</ButtonLink>
+        </Row>
+      )}
+    </AccountPage>
+  )
+}

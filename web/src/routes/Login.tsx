@@ -1,0 +1,232 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { AccountPage } from '../components/AccountPage.tsx'
+import { Aside, Form, MessageLine, Or, Stack } from '../components/Form.tsx'
+import { PasswordChecklist } from '../components/PasswordChecklist.tsx'
+import { ForgotPasswordForm, ResetPasswordForm } from '../components/ResetPasswordForm.tsx'
+import { SignInStepForm, stepTitle } from '../components/SignInStepForm.tsx'
+import { readPendingUser } from '../identity/pending-user.ts'
+import { sessionQuery } from '../identity/session.ts'
+import { signOut } from '../identity/sign-out.ts'
+import { type Message, useSending } from '../identity/use-sending.ts'
+import { type SignIn, useSignIn } from '../identity/use-sign-in.ts'
+import { Button, ButtonLink } from '../ui/Button.tsx'
+import { Checkbox } from '../ui/Checkbox.tsx'
+import { Field } from '../ui/Field.tsx'
+
+/** Long enough to read that it worked. */
+const onwardAfterMs = 1_500
+
+/** Beside the steps of the sign-in itself: a forgotten password, and its end. */
+type View =
+  | { name: 'sign in' }
+  | { name: 'forgot' }
+  | { name: 'reset'; email: string; sent: string }
+  | { name: 'done'; text: string }
+
+const loggedIn = '✅ Logged in.'
+
+export function Login() {
+  const [view, setView] = useState<View>({ name: 'sign in' })
+  const [email, setEmail] = useState(() => readPendingUser()?.email ?? '')
+  const [news, setNews] = useState<Message | null>(null)
+  const [newPassword, setNewPassword] = useState(false)
+  const signIn = useSignIn()
+  const { user } = useQuery(sessionQuery).data ?? { user: null }
+  const { step } = signIn
+
+  const backToStart = (message: Message | null = null) => {
+    signIn.startAgain()
+    setNews(message)
+    setNewPassword(false)
+    setView({ name: 'sign in' })
+  }
+  const back = (
+    <Button variant="quiet" onClick={() => backToStart()}>
+      Back to Log In
+    </Button>
+  )
+
+  if (view.name === 'done' || step?.step === 'DONE') {
+    const text =
+      view.name === 'done' ? view.text : newPassword ? '✅ Password updated! You are now logged in.' : loggedIn
+    return <Done text={text} />
+  }
+  if (view.name === 'forgot') {
+    return (
+      <AccountPage
+        step="forgot"
+        title="Forgot your password"
+        lead="We send a code to the email that you signed up with. With it you choose a new password."
+      >
+        <ForgotPasswordForm
+          email={email}
+          onSent={(to, sent) => {
+            setEmail(to)
+            setView({ name: 'reset', email: to, sent })
+          }}
+        />
+        {back}
+      </AccountPage>
+    )
+  }
+  if (view.name === 'reset') {
+    return (
+      <AccountPage step="reset" title="Choose a new password" lead={view.sent}>
+        <ResetPasswordForm
+          email={view.email}
+          onReset={() => backToStart({ kind: 'success', text: '✅ Password updated! You can now log in.' })}
+        />
+        {back}
+      </AccountPage>
+    )
+  }
+  if (step) {
+    return (
+      <AccountPage step={step.step} title={stepTitle(step)}>
+        <SignInStepForm
+          key={step.step}
+          signIn={signIn}
+          step={step}
+          email={email}
+          onConfirmed={(signedIn) => {
+            if (signedIn) setView({ name: 'done', text: '✅ Account confirmed! You are now logged in.' })
+            else backToStart({ kind: 'success', text: '✅ Account confirmed! You can now log in.' })
+          }}
+          onReset={(to, sent) => setView({ name: 'reset', email: to, sent })}
+          onNewPassword={() => setNewPassword(true)}
+        />
+        {back}
+      </AccountPage>
+    )
+  }
+  if (user) return <SignedIn email={user.email} refusal={signIn.ended} />
+  return (
+    <AccountPage step="start" title="Log in" lead="Welcome back. Your membership and your details are inside.">
+      <SignInForm
+        signIn={signIn}
+        email={email}
+        onEmail={setEmail}
+        news={signIn.ended ?? news}
+        onForgot={() => setView({ name: 'forgot' })}
+      />
+    </AccountPage>
+  )
+}
+
+interface SignInFormProps {
+  signIn: SignIn
+  email: string
+  onEmail: (email: string) => void
+  /** What happened before this form. */
+  news: Message | null
+  onForgot: () => void
+}
+
+function SignInForm({ signIn, email, onEmail, news, onForgot }: SignInFormProps) {
+  const [password, setPassword] = useState('')
+  const [shown, setShown] = useState(false)
+  const [tried, setTried] = useState(false)
+  const state = useSending('Login failed.')
+
+  const begin = (how: { password?: string; preferred?: 'WEB_AUTHN' }) => {
+    setTried(true)
+    if (email.trim() === '') {
+      state.refuse('username is required to signIn', { email: 'Enter your email.' })
+      return
+    }
+    if (how.password === '') {
+      state.refuse('password is required to signIn', { password: 'Enter your password.' })
+      return
+    }
+    state.send(() => signIn.begin({ email: email.trim(), ...how }))
+  }
+
+  return (
+    <>
+      <Form state={{ message: tried ? state.message : news }} onSubmit={() => begin({ password })}>
+        <Field
+          label="Email"
+          error={state.errors['email']}
+          name="email"
+          type="email"
+          inputMode="email"
+          autoComplete="username"
+          autoCapitalize="none"
+          spellCheck={false}
+          value={email}
+          onChange={(event) => onEmail(event.target.value)}
+          required
+        />
+        <Field
+          label="Password"
+          error={state.errors['password']}
+          name="password"
+          type={shown ? 'text' : 'password'}
+          autoComplete="current-password"
+          autoCapitalize="none"
+          spellCheck={false}
+          value={password}
+          onChange={(event) => setPassword(event.target.value)}
+          required
+        />
+        <Checkbox label="Show Password" checked={shown} onChange={(event) => setShown(event.target.checked)} />
+        <PasswordChecklist password={password} />
+        <Button type="submit" wide pending={state.sending}>
+          Log In
+        </Button>
+        <Button variant="quiet" disabled={state.sending} onClick={onForgot}>
+          Forgot your password?
+        </Button>
+      </Form>
+      <Or />
+      <Stack>
+        <Button variant="secondary" wide disabled={state.sending} onClick={() => begin({ preferred: 'WEB_AUTHN' })}>
+          Sign in with a passkey
+        </Button>
+        <Button variant="secondary" wide disabled={state.sending} onClick={() => begin({})}>
+          Other ways to sign in
+        </Button>
+      </Stack>
+      <Aside>
+        No account yet? <Link to="/membership">See the membership</Link>. Have a code from us?{' '}
+        <Link to="/confirm">Confirm your email</Link>.
+      </Aside>
+    </>
+  )
+}
+
+function Done({ text }: { text: string }) {
+  const navigate = useNavigate()
+  const [message] = useState<Message>({ kind: 'success', text })
+  useEffect(() => {
+    const timer = setTimeout(() => void navigate({ to: '/profile', replace: true }), onwardAfterMs)
+    return () => clearTimeout(timer)
+  }, [navigate])
+  return (
+    <AccountPage step="done" title="Welcome">
+      <MessageLine message={message} />
+      <p>Taking you to your profile.</p>
+      <ButtonLink to="/profile">Go to your profile</ButtonLink>
+    </AccountPage>
+  )
+}
+
+/** Nobody can sign in over somebody else. */
+function SignedIn({ email, refusal }: { email: string; refusal: Message | null }) {
+  const queryClient = useQueryClient()
+  return (
+    <AccountPage step="signed in" title="You are logged in" lead={`As ${email}.`}>
+      <MessageLine message={refusal} />
+      <Stack>
+        <ButtonLink to="/profile" wide>
+          Go to your profile
+        </ButtonLink>
+        <Button variant="secondary" wide onClick={() => void signOut(queryClient)}>
+          Log out to use another account
+        </Button>
+      </Stack>
+    </AccountPage>
+  )
+}

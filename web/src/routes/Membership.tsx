@@ -1,0 +1,77 @@
+import { Link } from '@tanstack/react-router'
+import { memberGets, membershipSteps, plans } from '../content/membership.ts'
+import { Drawing } from '../illustrations/Drawing.tsx'
+import { ButtonLink } from '../ui/Button.tsx'
+import { Card } from '../ui/Card.tsx'
+import styles from './Membership.module.css'
+
+export function Membership() {
+  return (
+    <>
+      <div className={styles['hero']}>
+        <div className={styles['heroInner']}>
+          <div className={styles['words']}>
+            <p className={styles['kicker']}>Membership</p>
+            <h1>Your place at the members’ bench</h1>
+            <p className={styles['lead']}>
+              Members have a session of their own on each class date: live, in a small group, with a coach beside your
+              child.
+            </p>
+            <div className={styles['actions']}>
+              <ButtonLink to="/membership/register">Become a member</ButtonLink>
+              <ButtonLink to="/membership/login" variant="secondary">
+                Login
+              </ButtonLink>
+            </div>
+          </div>
+          <div className={styles['picture']}>
+            <Drawing of="class-scene" />
+          </div>
+        </div>
+      </div>
+
+      <section className={styles['section']} aria-labelledby="plans-heading">
+        <h2 id="plans-heading">Two ways to pay, one membership</h2>
+        <div className={styles['plans']}>
+          {Object.entries(plans).map(([plan, { price, per, note }]) => (
+            <Card key={plan} className={styles['plan'] ?? ''} accent={plan === 'monthly' ? 'blue' : 'green'}>
+              <h3>{plan === 'monthly' ? 'Monthly' : 'Yearly'}</h3>
+              <p className={styles['price']}>
+                <strong>{price}</strong> {per}
+              </p>
+              <p className={styles['soft']}>{note}</p>
+              <ButtonLink to="/membership/register" search={{ plan }} variant="secondary">
+                Choose {plan}
+              </ButtonLink>
+            </Card>
+          ))}
+        </div>
+      </section>
+
+      <section className={styles['section']} aria-labelledby="gets-heading">
+        <h2 id="gets-heading">What members get</h2>
+        <ul className={styles['gets']}>
+          {memberGets.map(({ title, text }) => (
+            <li key={title}>
+              <h3>{title}</h3>
+              <p className={styles['soft']}>{text}</p>
+            </li>
+          ))}
+        </ul>
+      </section>
+
+      <section className={styles['section']} aria-labelledby="how-heading">
+        <h2 id="how-heading">How it begins</h2>
+        <ol className={styles['steps']}>
+          {membershipSteps.map((text) => (
+            <li key={text}>{text}</li>
+          ))}
+        </ol>
+        <p className={styles['soft']}>
+          You register as the parent or guardian, 18 or older. Looking for a class with a kit in the box?{' '}
+          <Link to="/robokidslanding">See our classes</Link>.
+        </p>
+      </section>
+    </>
+  )
+}

@@ -1,0 +1,282 @@
+import { formatClassDate } from '@robokids/contracts/class-date'
+import { type MembershipPlan, membershipPlans } from '@robokids/contracts/auth'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { Link, useSearch } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
+import { api } from '../api.ts'
+import { Form } from '../components/Form.tsx'
+import { weakPassword } from '../components/NewPasswordFields.tsx'
+import { isPasswordGood, PasswordChecklist } from '../components/PasswordChecklist.tsx'
+import { membershipSteps, plans } from '../content/membership.ts'
+import { latestAdultBirthdate } from '../identity/adult.ts'
+import { availableSlots } from '../identity/answers.ts'
+import { type MemberValues, readMemberDraft, saveMemberDraft } from '../identity/pending-user.ts'
+import { readMember } from '../identity/read-member.ts'
+import { membershipCheckout, pendingUserOf, signUpOnce } from '../identity/register-member.ts'
+import { messageOf } from '../identity/messages.ts'
+import { useSending } from '../identity/use-sending.ts'
+import { seatsLeftText } from '../registration/class-offer.ts'
+import { useLeaveFor } from '../registration/use-leave-for.ts'
+import { Button } from '../ui/Button.tsx'
+import { Checkbox } from '../ui/Checkbox.tsx'
+import { Field } from '../ui/Field.tsx'
+import { Notice } from '../ui/Notice.tsx'
+import { Select } from '../ui/Select.tsx'
+import styles from './MembershipRegister.module.css'
+
+const slotsQuery = queryOptions({
+  queryKey: ['available-slots'],
+  queryFn: ({ signal }) => api('/api/availableSlots', { answer: availableSlots, signal }),
+  staleTime: 15_000,
+})
+
+const isPlan = (plan: string | undefined): plan is MembershipPlan => membershipPlans.some((one) => one === plan)
+
+export function MembershipRegister() {
+  return (
+    <div className={styles['page']}>
+      <header className={styles['head']}>
+        <h1>Create Your ChronoTech Account</h1>
+        <p className={styles['soft']}>
+          You register as the parent or guardian. Already have an account? <Link to="/membership/login">Log in</Link>.
+        </p>
+      </header>
+      <div className={styles['columns']}>
+        <RegistrationForm />
+        <aside className={styles['aside']} aria-labelledby="next-heading">
+          <h2 id="next-heading">What happens next</h2>
+          <ol className={styles['steps']}>
+            {membershipSteps.map((text) => (
+              <li key={text}>{text}</li>
+            ))}
+          </ol>
+        </aside>
+      </div>
+    </div>
+  )
+}
+
+function useSlots() {
+  const { data, error, isPending, isFetching, refetch } = useQuery(slotsQuery)
+  useEffect(() => {
+    // oxlint-disable-next-line no-console -- as specified: only logged, and the list stays empty
+    if (error) console.error('Could not fetch available slots', error)
+  }, [error])
+  return { slots: data?.slots ?? [], isPending, isFetching, refetch }
+}
+
+function RegistrationForm() {
+  const search = useSearch({ strict: false })
+  const [values, setValues] = useState<MemberValues>(() => {
+    const draft = readMemberDraft()
+    return isPlan(search['plan']) ? { ...draft, plan: search['plan'] } : draft
+  })
+  const [password, setPassword] = useState('')
+  const [confirmPassword, setConfirmPassword] = useState('')
+  const [shown, setShown] = useState(false)
+  const decoy = useRef<HTMLInputElement>(null)
+  const [latestBirthdate] = useState(() => latestAdultBirthdate(new Date()))
+  const state = useSending('Something went wrong.')
+  const { leaving, leaveFor } = useLeaveFor()
+  const { slots, isPending, isFetching, refetch } = useSlots()
+
+  const accountMade = pendingUserOf(values.email) !== undefined
+  const chosen = slots.find(({ classDate }) => classDate === values.classDate)
+  const passwordType = shown ? 'text' : 'password'
+
+  const change = (changes: Partial<MemberValues>) => {
+    const next = { ...values, ...changes }
+    setValues(next)
+    saveMemberDraft(next)
+  }
+  const text = (name: Exclude<keyof MemberValues, 'plan' | 'classDate'>) => ({
+    name,
+    value: values[name],
+    error: state.errors[name],
+    onChange: (event: { target: { value: string } }) => change({ [name]: event.target.value }),
+  })
+
+  const proceed = () => {
+    // A person never sees it: what fills it in is no person.
+    if (decoy.current?.value || leaving) return
+    const read = readMember(values, new Date())
+    const errors: Record<string, string> = 'errors' in read ? { ...read.errors } : {}
+    if (!accountMade && password === '') errors['password'] = 'Password is required.'
+    if (!chosen) errors['classDate'] = 'Choose a class date.'
+    if (!accountMade && password !== confirmPassword) {
+      state.refuse("❌ Passwords don't match.", { ...errors, confirmPassword: 'Type the same password here.' })
+    } else if (!accountMade && password !== '' && !isPasswordGood(password)) {
+      state.refuse(weakPassword, { ...errors, password: 'Choose a password that follows the rules below.' })
+    } else if ('errors' in read || Object.keys(errors).length > 0) {
+      state.refuse('Please check the marked fields.', errors)
+    } else {
+      const { plan, classDate } = values
+      state.send(async () => {
+        const pending = await signUpOnce(read.member, password, { plan, classDate })
+        leaveFor(
+          await membershipCheckout(pending).catch((error: unknown) => {
+            throw messageOf(error, '') ? error : new Error('Stripe error', { cause: error })
+          }),
+        )
+      })
+    }
+  }
+
+  return (
+    <div className={styles['sheet']}>
+      <Form state={state} onSubmit={proceed}>
+        {accountMade && (
+          <Notice title="Your account is made.">
+            <p>What is left is the payment. To use another email, change it below.</p>
+          </Notice>
+        )}
+        <fieldset className={styles['group']}>
+          <legend>You</legend>
+          <div className={styles['pair']}>
+            <Field {...text('given_name')} label="First name" autoComplete="given-name" required />
+            <Field {...text('family_name')} label="Last name" autoComplete="family-name" required />
+          </div>
+          <Field
+            {...text('email')}
+            label="Email"
+            hint="You log in with it, and the code to confirm your account goes there."
+            type="email"
+            inputMode="email"
+            autoComplete="username"
+            autoCapitalize="none"
+            spellCheck={false}
+            required
+          />
+          {!accountMade && (
+            <>
+              <Field
+                label="Password"
+                name="password"
+                type={passwordType}
+                error={state.errors['password']}
+                autoComplete="new-password"
+                autoCapitalize="none"
+                spellCheck={false}
+                value={password}
+                onChange={(event) => setPassword(event.target.value)}
+                required
+              />
+              <PasswordChecklist password={password} />
+              <Field
+                label="Confirm password"
+                name="confirmPassword"
+                type={passwordType}
+                error={state.errors['confirmPassword']}
+                autoComplete="new-password"
+                autoCapitalize="none"
+                spellCheck={false}
+                value={confirmPassword}
+                onChange={(event) => setConfirmPassword(event.target.value)}
+                required
+              />
+              <Checkbox label="Show password" checked={shown} onChange={(event) => setShown(event.target.checked)} />
+            </>
+          )}
+          <div className={styles['pair']}>
+            <Field
+              {...text('birthdate')}
+              label="Birthdate"
+              hint="You must be 18 or older."
+              type="date"
+              max={latestBirthdate}
+              autoComplete="bday"
+              required
+            />
+            <Field
+              {...text('phone_number')}
+              label="Phone number"
+              hint="It must be verified later, from your profile page."
+              type="tel"
+              inputMode="tel"
+              autoComplete="tel"
+              required
+            />
+          </div>
+          <div className={styles['decoy']} aria-hidden="true">
+            <label>
+              Middle name
+              <input ref={decoy} type="text" name="middle_name" tabIndex={-1} autoComplete="off" />
+            </label>
+          </div>
+        </fieldset>
+
+        <fieldset className={styles['group']}>
+          <legend>Your address</legend>
+          <Field {...text('street')} label="Street" autoComplete="street-address" required />
+          <div className={styles['place']}>
+            <Field {...text('city')} label="City" autoComplete="address-level2" required />
+            <Field {...text('state')} label="State" autoComplete="address-level1" required />
+            <Field
+              {...text('zip')}
+              label="ZIP"
+              inputMode="numeric"
+              autoComplete="postal-code"
+              maxLength={10}
+              required
+            />
+          </div>
+        </fieldset>
+
+        <fieldset className={styles['group']}>
+          <legend>Your membership</legend>
+          <div className={styles['plans']} role="radiogroup" aria-label="Membership plan">
+            {membershipPlans.map((plan) => (
+              <label key={plan} className={styles['plan']}>
+                <input
+                  type="radio"
+                  name="plan"
+                  value={plan}
+                  checked={values.plan === plan}
+                  onChange={() => change({ plan })}
+                />
+                <strong>{plans[plan].name}</strong>
+                <span className={styles['soft']}>{plans[plan].note}</span>
+              </label>
+            ))}
+          </div>
+          <Select
+            label="Class date"
+            hint="The members’ session of this date is yours."
+            name="classDate"
+            error={state.errors['classDate']}
+            value={chosen ? values.classDate : ''}
+            onChange={(event) => change({ classDate: event.target.value })}
+            aria-busy={isPending}
+            required
+          >
+            <option value="">{isPending ? 'Loading the dates...' : 'Select a date'}</option>
+            {slots.map(({ classDate, availableSlots: left }) => (
+              <option key={classDate} value={classDate} disabled={left === 0 && !accountMade}>
+                {formatClassDate(classDate)} ({seatsLeftText(left)})
+              </option>
+            ))}
+          </Select>
+          {slots.length === 0 && !isPending && (
+            <div className={styles['empty']}>
+              <span className={styles['soft']}>No dates are listed right now.</span>
+              <Button variant="quiet" onClick={() => void refetch()} pending={isFetching} pendingLabel="Looking...">
+                Look again
+              </Button>
+            </div>
+          )}
+        </fieldset>
+
+        <div className={styles['end']}>
+          <p className={styles['due']} aria-live="polite">
+            <span>To pay on the next page</span>
+            <strong>{plans[values.plan].name}</strong>
+          </p>
+          <Button type="submit" wide pending={state.sending || leaving}>
+            Proceed to Payment
+          </Button>
+          <p className={styles['soft']}>Nothing is charged before you confirm on the card page.</p>
+        </div>
+      </Form>
+    </div>
+  )
+}

@@ -1,0 +1,111 @@
+import { useQuery } from '@tanstack/react-query'
+import { Navigate } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
+import { ChangePassword } from '../components/profile/ChangePassword.tsx'
+import { DeleteAccount } from '../components/profile/DeleteAccount.tsx'
+import { Devices } from '../components/profile/Devices.tsx'
+import { Passkeys } from '../components/profile/Passkeys.tsx'
+import { SecondStep } from '../components/profile/SecondStep.tsx'
+import { YourDetails } from '../components/profile/YourDetails.tsx'
+import { profileQuery } from '../identity/profile.ts'
+import { sessionQuery } from '../identity/session.ts'
+import { Button } from '../ui/Button.tsx'
+import { Notice } from '../ui/Notice.tsx'
+import { Skeleton } from '../ui/Skeleton.tsx'
+import styles from './Profile.module.css'
+
+export function Profile() {
+  const page = useRef<HTMLDivElement>(null)
+  useKeptFromBack(page)
+  const session = useQuery(sessionQuery)
+  if (session.data?.user === null) return <Navigate to="/membership/login" replace />
+  return (
+    <div ref={page} className={styles['page']}>
+      {session.data ? (
+        <Account userId={session.data.user.userId} />
+      ) : session.isError ? (
+        <Unreachable retry={() => void session.refetch()} pending={session.isFetching} />
+      ) : (
+        <Waiting />
+      )}
+    </div>
+  )
+}
+
+/**
+ * A browser keeps the very page that was left, and shows it again on Back: to whoever sits there by then. What it keeps
+ * is blank, and is loaded anew.
+ */
+function useKeptFromBack(page: { readonly current: HTMLElement | null }) {
+  useEffect(() => {
+    const leave = (event: PageTransitionEvent) => {
+      if (event.persisted && page.current) page.current.hidden = true
+    }
+    const comeBack = (event: PageTransitionEvent) => {
+      if (event.persisted) window.location.reload()
+    }
+    window.addEventListener('pagehide', leave)
+    window.addEventListener('pageshow', comeBack)
+    return () => {
+      window.removeEventListener('pagehide', leave)
+      window.removeEventListener('pageshow', comeBack)
+    }
+  }, [page])
+}
+
+function Waiting() {
+  return (
+    <div className={styles['waiting']} aria-busy="true">
+      <h1>Your profile</h1>
+      <p aria-live="polite">Loading your profile...</p>
+      <Skeleton height="20rem" />
+      <Skeleton height="14rem" />
+    </div>
+  )
+}
+
+function Unreachable({ retry, pending }: { retry: () => void; pending: boolean }) {
+  return (
+    <div className={styles['waiting']}>
+      <h1>Your profile</h1>
+      <Notice kind="error" title="We could not load your profile." live>
+        <p>Our server did not answer. Nothing is lost.</p>
+        <Button variant="secondary" onClick={retry} pending={pending} pendingLabel="Loading...">
+          Try again
+        </Button>
+      </Notice>
+    </div>
+  )
+}
+
+function Account({ userId }: { userId: string }) {
+  const { data: profile, isError, isFetching, refetch } = useQuery(profileQuery(userId))
+  if (!profile) return isError ? <Unreachable retry={() => void refetch()} pending={isFetching} /> : <Waiting />
+  const { email, givenName, familyName } = profile
+  const name = `${givenName} ${familyName}`.trim()
+  return (
+    <>
+      <header className={styles['head']}>
+        <span className={styles['initials']} aria-hidden="true">
+          {(givenName.slice(0, 1) + familyName.slice(0, 1)).toUpperCase() || '•'}
+        </span>
+        <div className={styles['who']}>
+          <h1>{name || 'Your profile'}</h1>
+          <p className={styles['email']}>{email || profile.username}</p>
+        </div>
+      </header>
+      <div className={styles['columns']}>
+        <div className={styles['column']}>
+          <YourDetails profile={profile} />
+          <ChangePassword email={email} />
+        </div>
+        <div className={styles['column']}>
+          <SecondStep profile={profile} />
+          <Passkeys passkeys={profile.passkeys} />
+          <Devices devices={profile.devices} />
+          <DeleteAccount email={email} />
+        </div>
+      </div>
+    </>
+  )
+}
