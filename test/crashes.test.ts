@@ -10,12 +10,12 @@ import { startSystem, type System } from './src/system.ts'
 
 let system: System
 beforeAll(async () => {
-  system = await startSystem({ billing: { RECONCILE_EVERY_MS: '60000' } })
+  system = await startSystem({ identity: {}, billing: { RECONCILE_EVERY_MS: '60000' } })
 })
 afterAll(() => system.stop())
 
-type Owner = 'enrollment' | 'billing' | 'notifications'
-const owners: Owner[] = ['enrollment', 'billing', 'notifications']
+type Owner = 'identity' | 'enrollment' | 'billing' | 'notifications'
+const owners: Owner[] = ['identity', 'enrollment', 'billing', 'notifications']
 
 /** Runs SQL that takes a lock. @returns how to let it go. */
 async function hold(owner: Owner, statement: string): Promise<() => Promise<void>> {
@@ -114,6 +114,40 @@ describe('a service that is killed between its commit and its publishing', () =>
     await eventually(async () => (await unpublished('notifications', 'mail.delivered')) === 1)
     await killAndRestart('notifications', letGo)
     await endedWell(family)
+  })
+})
+
+describe('identity, killed between writing and publishing a code', () => {
+  it('has it sent once after its restart, and the code works', async () => {
+    const email = `${randomUUIDv7()}@example.com`
+    const letGo = await holdPublishing('identity')
+    const answer = await system.post('/api/auth/sign-up', {
+      given_name: 'Maren',
+      family_name: 'Holt',
+      email,
+      password: 'Robot-2030!',
+      birthdate: '1990-02-28',
+      phone_number: '(650) 555-0123',
+      street: '14 Alder Way',
+      city: 'San Mateo',
+      state: 'CA',
+      zip: '94401',
+    })
+    expect(answer.status).toBe(200)
+    await killAndRestart('identity', letGo)
+    const [mail] = await eventually(async () => {
+      const mails = await system.mailsTo(email)
+      return mails.length > 0 && mails
+    }, 30_000)
+    const [code = ''] = /\b\d{6}\b/.exec(mail?.text ?? '') ?? []
+    const confirmed = await system.post('/api/auth/confirm-sign-up', { email, code })
+    expect(confirmed.status).toBe(200)
+    // The row of a secret is gone once it is published, and nothing was sent twice.
+    await eventually(async () => {
+      const kept = await system.sql('identity')`select id from outbox where type = 'code.issued'`
+      return kept.length === 0
+    })
+    expect(await system.mailsTo(email)).toHaveLength(1)
   })
 })
 

@@ -56,7 +56,7 @@ export function startSessions(
       if (status !== 200) throw unavailable(new Error(`the key set was answered ${status}`))
       for (const key of keySetSchema.parse(JSON.parse(body.toString())).keys) {
         const publicKey = createPublicKey({ key: key as Record<string, string>, format: 'jwk' })
-        keys.set(key.kid, publicKey.export({ type: 'spki', format: 'pem' }).toString())
+        keys.set(key.kid, publicKey.export({ type: 'spki', format: 'pem' }))
       }
     }
     const key = keys.get(kid)
