@@ -1,4 +1,4 @@
-import { timingSafeEqual } from 'node:crypto'
+import { createHash, timingSafeEqual } from 'node:crypto'
 import { Sha256 } from '@aws-crypto/sha256-js'
 import type { Context } from '@robokids/runtime/service'
 import { SignatureV4 } from '@smithy/signature-v4'
@@ -45,6 +45,9 @@ export async function authorizeAdministrator(
   if (!['host', 'x-amz-date', 'x-amz-target'].every((name) => names.includes(name)) || second === undefined) {
     throw mismatch()
   }
+  // Where a client says the body's hash itself, that is what it signed: it has to be this body's.
+  const bodyHash = request.headers['x-amz-content-sha256']
+  if (bodyHash !== undefined && bodyHash !== createHash('sha256').update(body).digest('hex')) throw mismatch()
   let signedAt: Temporal.Instant
   try {
     signedAt = Temporal.Instant.from(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)

@@ -12,3 +12,5 @@ export const session = z.string().min(20).max(2048)
 export const secretHash = z.string().max(128).optional()
 /** Answers and parameters of sign-ins, by name. */
 export const parameters = z.record(z.string().max(131_072), z.string().max(131_072)).default({})
+export const pageSize = z.number().int().min(1).max(60)
+export const pageToken = z.string().min(1).max(1024).optional()

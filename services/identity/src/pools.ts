@@ -28,6 +28,15 @@ export function srpName(pool: Pool): string {
 
 const secretPurpose = (clientId: string) => `client-secret:${clientId}`
 
+export function sealClientSecret(clientId: string, secret: string, config: Config): string {
+  return config.SEALING_KEYS.seal(secret, secretPurpose(clientId))
+}
+
+export const unknownPool = (id: string) =>
+  new IdentityError('ResourceNotFoundException', `User pool ${id} does not exist.`)
+export const unknownClient = (id: string) =>
+  new IdentityError('ResourceNotFoundException', `User pool client ${id} does not exist.`)
+
 /** Makes the configured pools, clients and groups, or brings their settings up to date. */
 export async function seedPools(db: Database, clock: Clock, config: Config): Promise<void> {
   const now = clock.now()
@@ -43,7 +52,7 @@ export async function seedPools(db: Database, clock: Clock, config: Config): Pro
     for (const client of pool.clients) {
       const secret = client.secret ? config.CLIENT_SECRETS.get(client.id) : undefined
       if (client.secret && secret === undefined) throw new Error(`CLIENT_SECRETS has no secret for ${client.id}.`)
-      const sealedSecret = secret === undefined ? null : config.SEALING_KEYS.seal(secret, secretPurpose(client.id))
+      const sealedSecret = secret === undefined ? null : sealClientSecret(client.id, secret, config)
       const { settings } = client
       await db
         .insert(clients)
@@ -59,7 +68,7 @@ export async function seedPools(db: Database, clock: Clock, config: Config): Pro
 /** @throws IdentityError ResourceNotFoundException */
 export async function findPool(id: string, { db }: Context<Config>): Promise<Pool> {
   const [row] = await db.select().from(pools).where(eq(pools.id, id))
-  if (!row) throw new IdentityError('ResourceNotFoundException', `User pool ${id} does not exist.`)
+  if (!row) throw unknownPool(id)
   return { id, settings: poolSettingsSchema.parse(row.settings) }
 }
 
@@ -70,7 +79,7 @@ export async function findClient(id: string, { db, config }: Context<Config>, po
     .from(clients)
     .innerJoin(pools, eq(pools.id, clients.poolId))
     .where(and(eq(clients.id, id), poolId === undefined ? undefined : eq(clients.poolId, poolId)))
-  if (!row) throw new IdentityError('ResourceNotFoundException', `User pool client ${id} does not exist.`)
+  if (!row) throw unknownClient(id)
   const { sealedSecret, settings } = row.clients
   const secret = sealedSecret === null ? null : config.SEALING_KEYS.open(sealedSecret, secretPurpose(id))?.toString()
   if (secret === undefined) throw new Error(`The secret of client ${id} is sealed under a key that is not here.`)

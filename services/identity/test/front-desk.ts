@@ -98,6 +98,7 @@ export async function openFrontDesk(env: Record<string, string> = {}): Promise<F
           PoolName: 'test',
           AliasAttributes: ['email'],
           AutoVerifiedAttributes: ['email'],
+          Policies: { SignInPolicy: { AllowedFirstAuthFactors: ['PASSWORD', 'EMAIL_OTP', 'SMS_OTP', 'WEB_AUTHN'] } },
           ...settings,
         }),
       )
