@@ -31,6 +31,15 @@ describe('a sealer', () => {
     expect(sealingKeysSchema.parse(second).open(before, 'p')).toBeUndefined()
   })
 
+  it('makes the same mac of the same thing, whatever key is put in front, and another for another purpose', () => {
+    const mac = sealingKeysSchema.parse(first).mac('x', 'p')
+    expect(mac).toHaveLength(32)
+    expect(sealingKeysSchema.parse(`${second},${first}`).mac('x', 'p')).toEqual(mac)
+    expect(sealingKeysSchema.parse(first).mac('x', 'q')).not.toEqual(mac)
+    expect(sealingKeysSchema.parse(first).mac('y', 'p')).not.toEqual(mac)
+    expect(sealingKeysSchema.parse(second).mac('x', 'p')).not.toEqual(mac)
+  })
+
   it.each(['', 'k1', 'k1:short', ':AAAA', `${first},`])('refuses %j as a setting', (setting) => {
     expect(sealingKeysSchema.safeParse(setting).success).toBe(false)
   })

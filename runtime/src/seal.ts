@@ -1,4 +1,12 @@
-import { createCipheriv, createDecipheriv, createSecretKey, randomBytes, type KeyObject } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  randomBytes,
+  type KeyObject,
+} from 'node:crypto'
 import { z } from 'zod'
 
 /** Under which `npm start` and tests seal; production refuses to start with it. */
@@ -14,6 +22,11 @@ export interface Sealer {
   seal(content: string | Uint8Array, purpose: string): string
   /** @returns undefined for what was not sealed under these keys for this purpose. */
   open(sealed: string, purpose: string): Buffer | undefined
+  /**
+   * 32 bytes that only who has the keys can foretell, always the same for the same content and purpose: HMAC-SHA256 under
+   * a key derived for the purpose from the oldest key, so that a new key in front changes nothing.
+   */
+  mac(content: string | Uint8Array, purpose: string): Buffer
 }
 
 /**
@@ -35,6 +48,7 @@ export const sealingKeysSchema = z.string().transform((list, context): Sealer =>
 })
 
 function createSealer(keys: Map<string, KeyObject>): Sealer {
+  const macKeys = new Map<string, KeyObject>()
   return {
     seal(content, purpose) {
       const [newest] = keys
@@ -57,6 +71,16 @@ function createSealer(keys: Map<string, KeyObject>): Sealer {
       } catch {
         return undefined
       }
+    },
+    mac(content, purpose) {
+      let key = macKeys.get(purpose)
+      if (!key) {
+        const oldest = [...keys.values()].at(-1)
+        if (!oldest) throw new Error('There is no key to derive from.')
+        key = createSecretKey(Buffer.from(hkdfSync('sha256', oldest, '', `mac:${purpose}`, 32)))
+        macKeys.set(purpose, key)
+      }
+      return createHmac('sha256', key).update(content).digest()
     },
   }
 }
