@@ -1,0 +1,371 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { fillRegistration, goodPassword, messageLine, passwordField, proceedButton, signedUp } from './accounts.ts'
+import { eventually, useSite } from './fixture.ts'
+import { breakStorage, detailsOf, heading, textsSeen, watchTexts } from './pages.ts'
+import { maren } from './stub-accounts.ts'
+import { refusal } from './stub-api.ts'
+
+const site = useSite()
+
+const signUps = () => site.api.callsOf('POST', /^\/api\/auth\/sign-up$/)
+const checkouts = () => site.api.callsOf('POST', /^\/api\/createStripeSession$/)
+
+async function openForm(page: Page) {
+  await page.goto('/membership/register')
+  await page.getByLabel('Class date').locator('option').nth(1).waitFor({ state: 'attached' })
+}
+
+describe('the membership offer', () => {
+  it('tells both prices and leads to the login and the registration', async () => {
+    const page = await site.open()
+    await page.goto('/membership')
+    const offer = await page.locator('main').innerText()
+    expect(offer).toContain('$7 a month')
+    expect(offer).toContain('$60 a year')
+    await page.getByRole('link', { name: 'Login' }).click()
+    await page.waitForURL('**/membership/login')
+    await page.goBack()
+    await page.getByRole('link', { name: 'Choose yearly' }).click()
+    await page.waitForURL('**/membership/register?plan=yearly')
+    expect(await page.getByRole('radio', { name: '$60 per year' }).isChecked()).toBe(true)
+  })
+})
+
+describe('the membership registration', () => {
+  it('signs up, keeps the pending user without its passwords, and goes to the checkout address', async () => {
+    const page = await site.open()
+    await openForm(page)
+    expect(await heading(page).innerText()).toBe('Create Your ChronoTech Account')
+    expect(await page.title()).toContain('Create Your ChronoTech Account')
+    expect(await page.getByRole('radio', { name: '$7 per month' }).isChecked()).toBe(true)
+    expect(await page.getByText('It must be verified later, from your profile page.').count()).toBe(1)
+    await fillRegistration(page)
+    await proceedButton(page).click()
+    await page.waitForURL('**/card-page')
+    expect(signUps().map(({ body }) => body)).toEqual([
+      {
+        given_name: 'Maren',
+        family_name: 'Holt',
+        email: 'maren.holt@example.com',
+        password: goodPassword,
+        birthdate: '1988-04-12',
+        phone_number: '+16175550123',
+        street: '14 Alder Way',
+        city: 'Cambridge',
+        state: 'MA',
+        zip: '02139',
+      },
+    ])
+    expect(checkouts().map(({ body }) => body)).toEqual([
+      { email: 'maren.holt@example.com', plan: 'monthly', classDate: '2030-01-04' },
+    ])
+    const stored = await page.evaluate(() => [
+      sessionStorage.getItem('pendingUser') ?? '',
+      JSON.stringify({ ...sessionStorage, ...localStorage }),
+    ])
+    expect(JSON.parse(stored[0]!)).toMatchObject({
+      phone_number: '+16175550123',
+      address: '14 Alder Way, Cambridge, MA 02139',
+      plan: 'monthly',
+      classDate: '2030-01-04',
+    })
+    expect(stored[1]).not.toContain(goodPassword)
+  })
+
+  it('colours each rule of the password as soon as it is met', async () => {
+    const page = await site.open()
+    await openForm(page)
+    const met = async (password: string) => {
+      await passwordField(page).fill(password)
+      return page
+        .getByRole('list', { name: 'Password rules' })
+        .locator('li')
+        .evaluateAll((rules) => rules.map((rule) => (rule as HTMLElement).dataset['met'] === 'true'))
+    }
+    // Length, capital, digit, symbol: as the server judges them.
+    expect(await met('')).toEqual([false, false, false, false])
+    expect(await met('éclair1!')).toEqual([true, false, true, true])
+    expect(await met('ÉCLAIR1!')).toEqual([true, true, true, true])
+    expect(await met('Пароль1!')).toEqual([true, false, true, true])
+    expect(await met('Abcdef1€')).toEqual([true, true, true, false])
+    expect(await met('Abcdef١!')).toEqual([true, true, false, true])
+    const colours = await page
+      .getByRole('list', { name: 'Password rules' })
+      .locator('li')
+      .evaluateAll((rules) => rules.map((rule) => getComputedStyle(rule).color))
+    expect(colours[0]).not.toBe(colours[2])
+    await page.getByLabel('Show password').check()
+    expect(await passwordField(page).getAttribute('type')).toBe('text')
+  })
+
+  it('refuses passwords that differ or are weak, in the words of the specification', async () => {
+    const page = await site.open()
+    await openForm(page)
+    await fillRegistration(page)
+    await page.getByLabel('Confirm password').fill(`${goodPassword}x`)
+    await proceedButton(page).click()
+    expect(await messageLine(page).innerText()).toBe("❌ Passwords don't match.")
+    await passwordField(page).fill('Abcdef1€')
+    await page.getByLabel('Confirm password').fill('Abcdef1€')
+    await proceedButton(page).click()
+    expect(await messageLine(page).innerText()).toBe(
+      '❌ Password must include 1 capital letter, 1 number, 1 special character, and be at least 8 characters.',
+    )
+    expect(signUps()).toHaveLength(0)
+  })
+
+  it('marks what is missing and goes to the first of it', async () => {
+    const page = await site.open()
+    await openForm(page)
+    await proceedButton(page).click()
+    expect(await page.locator('[aria-invalid]').count()).toBe(11)
+    expect(await page.getByLabel('First name').evaluate((field) => field === document.activeElement)).toBe(true)
+    expect(signUps()).toHaveLength(0)
+  })
+
+  it('takes adults alone: from the day before the date 18 years ago', async () => {
+    const page = await site.open()
+    await page.clock.setFixedTime(new Date('2026-11-28T12:00:00'))
+    await openForm(page)
+    expect(await page.getByLabel('Birthdate').getAttribute('max')).toBe('2008-11-27')
+    await fillRegistration(page, { birthdate: '2008-11-28' })
+    await proceedButton(page).click()
+    await page.getByText('You must be 18 or older to register.').waitFor()
+    expect(signUps()).toHaveLength(0)
+    await page.getByLabel('Birthdate').fill('2008-11-27')
+    await proceedButton(page).click()
+    await page.waitForURL('**/card-page')
+  })
+
+  it('does nothing for whoever fills in what people cannot see', async () => {
+    const page = await site.open()
+    await openForm(page)
+    await fillRegistration(page)
+    const decoy = page.locator('input[name=middle_name]')
+    expect(await decoy.evaluate((input) => input.closest('[aria-hidden=true]') !== null)).toBe(true)
+    expect(await decoy.evaluate((input) => (input as HTMLInputElement).tabIndex)).toBe(-1)
+    expect((await decoy.boundingBox())?.x).toBeLessThan(0)
+    const fillDecoy = (value: string) =>
+      decoy.evaluate((input, typed) => {
+        ;(input as HTMLInputElement).value = typed
+      }, value)
+    await fillDecoy('Robot')
+    await proceedButton(page).click()
+    expect(await messageLine(page).innerText()).toBe('')
+    expect(await proceedButton(page).isEnabled()).toBe(true)
+    await fillDecoy('')
+    await proceedButton(page).click()
+    await page.waitForURL('**/card-page')
+    expect(signUps()).toHaveLength(1)
+    expect(checkouts()).toHaveLength(1)
+  })
+
+  it.each([
+    ['what the server says', refusal('UsernameExistsException', 'User already exists'), 'User already exists'],
+    ['Something went wrong.', { lost: true }, 'Something went wrong.'],
+    ['Something went wrong. for HTML', { status: 502, html: '<h1>Bad gateway</h1>' }, 'Something went wrong.'],
+  ])('says %s when the sign-up fails, and keeps what was typed', async (_, answer, message) => {
+    const page = await site.open()
+    site.api.on('POST /api/auth/sign-up', () => answer)
+    await openForm(page)
+    await fillRegistration(page)
+    await proceedButton(page).click()
+    await eventually(() => messageLine(page).innerText()).toBe(message)
+    expect(await page.getByLabel('Street').inputValue()).toBe('14 Alder Way')
+    expect(await page.getByLabel('Class date').inputValue()).toBe('2030-01-04')
+    expect(checkouts()).toHaveLength(0)
+    await page.reload()
+    await page.getByLabel('Class date').locator('option').nth(1).waitFor({ state: 'attached' })
+    expect(await page.getByLabel('First name').inputValue()).toBe('Maren')
+    expect(await page.getByLabel('Class date').inputValue()).toBe('2030-01-04')
+    expect(await passwordField(page).inputValue()).toBe('')
+  })
+
+  it.each([
+    [
+      refusal('class_full', 'This class is full. Please choose another date.'),
+      'This class is full. Please choose another date.',
+    ],
+    [{ status: 500, json: {} }, 'Stripe error'],
+    [{ lost: true }, 'Stripe error'],
+  ])('does not sign up a second time after a checkout that failed (%#)', async (answer, message) => {
+    const page = await site.open()
+    site.api.on('POST /api/createStripeSession', () => answer)
+    await openForm(page)
+    await fillRegistration(page)
+    await proceedButton(page).click()
+    await eventually(() => messageLine(page).innerText()).toBe(message)
+    await page.getByText('Your account is made.').waitFor()
+    site.api.on('POST /api/createStripeSession', () => ({ json: { url: `${site.url}/card-page` } }))
+    await page.reload()
+    await page.getByText('Your account is made.').waitFor()
+    await page.getByLabel('Class date').locator('option').nth(1).waitFor({ state: 'attached' })
+    await page.getByRole('radio', { name: '$60 per year' }).check()
+    await proceedButton(page).click()
+    await page.waitForURL('**/card-page')
+    expect(signUps()).toHaveLength(1)
+    expect(checkouts().at(-1)?.body).toMatchObject({ plan: 'yearly' })
+  })
+
+  it('makes one sign-up of a double click and Enter at once', async () => {
+    const page = await site.open()
+    site.api.on('POST /api/auth/sign-up', () => ({ delayMs: 500, json: { delivery: null, confirmed: false } }))
+    await openForm(page)
+    await fillRegistration(page)
+    await page.evaluate(() => {
+      const form = document.querySelector('form')
+      form?.querySelector<HTMLButtonElement>('button[type=submit]')?.click()
+      form?.requestSubmit()
+    })
+    expect(await proceedButton(page).innerText()).toBe('Processing...')
+    expect(await proceedButton(page).isDisabled()).toBe(true)
+    await page.waitForURL('**/card-page')
+    expect(signUps()).toHaveLength(1)
+  })
+
+  it('works again when one comes back from the card page', async () => {
+    const page = await site.open()
+    await openForm(page)
+    await fillRegistration(page)
+    await proceedButton(page).click()
+    await page.waitForURL('**/card-page')
+    await page.goBack({ waitUntil: 'commit' })
+    await eventually(() => proceedButton(page).innerText()).toBe('Proceed to Payment')
+    expect(await page.getByLabel('Street').inputValue()).toBe('14 Alder Way')
+    await proceedButton(page).click()
+    await page.waitForURL('**/card-page')
+    expect(signUps()).toHaveLength(1)
+  })
+
+  it('only logs that the dates could not be loaded', async () => {
+    const page = await site.open()
+    const logged: string[] = []
+    page.on('console', (message) => logged.push(message.text()))
+    site.api.on('GET /api/availableSlots', () => refusal('not_found', 'Nothing here.'))
+    await page.goto('/membership/register')
+    await eventually(() => logged.some((text) => text.includes('Could not fetch available slots'))).toBe(true)
+    expect(await messageLine(page).innerText()).toBe('')
+    expect(await page.getByLabel('Class date').locator('option').count()).toBe(1)
+    site.api.on('GET /api/availableSlots', () => ({ json: { slots: site.api.accounts.slots } }))
+    await page.getByRole('button', { name: 'Look again' }).click()
+    await page.getByLabel('Class date').locator('option').nth(1).waitFor({ state: 'attached' })
+    expect(await page.getByLabel('Class date').locator('option').allTextContents()).toEqual([
+      'Select a date',
+      'Friday, January 4, 2030 (7 seats left)',
+      'Saturday, January 5, 2030 (full)',
+    ])
+  })
+
+  it.each(['blocked', 'full'] as const)('registers with storage that is %s', async (how) => {
+    const page = await site.open()
+    await breakStorage(page, how)
+    await openForm(page)
+    await fillRegistration(page)
+    await proceedButton(page).click()
+    await page.waitForURL('**/card-page')
+    expect(signUps()).toHaveLength(1)
+  })
+})
+
+describe('the payment success of a membership', () => {
+  it('shows the plan and the class date of the saved registration, and how to confirm the email', async () => {
+    const page = await site.open({ timezoneId: 'Asia/Tokyo' })
+    await signedUp(page)
+    await page.goto('/success')
+    expect(await heading(page).innerText()).toBe('Payment Successful!')
+    expect(await detailsOf(page)).toEqual({
+      Guardian: 'Maren Holt',
+      Email: 'maren.holt@example.com',
+      'Membership plan': '$60 per year',
+      'Class date': 'Friday, January 4, 2030',
+    })
+    expect(await page.getByText('We mailed a code to').innerText()).toContain('m***@e***')
+    await page.getByRole('link', { name: 'Enter the code' }).click()
+    await page.waitForURL('**/confirm?email=maren.holt%40example.com')
+    await page.goBack()
+    await page.getByRole('link', { name: 'Complete Waiver Form' }).click()
+    await page.waitForURL('**/waiver')
+    await page.getByRole('heading', { name: 'Sign the waiver' }).waitFor()
+  })
+
+  it('shows guardian, child with age, class type and class date of a registration for the waiver', async () => {
+    const page = await site.open()
+    await page.addInitScript(() =>
+      localStorage.setItem(
+        'roboKidsRegistration',
+        JSON.stringify({
+          guardianName: 'Maren Holt',
+          childName: 'Ivo',
+          childAge: 9,
+          classType: 'basic',
+          startDate: '2025-10-03',
+        }),
+      ),
+    )
+    await page.goto('/success')
+    expect(await detailsOf(page)).toEqual({
+      Guardian: 'Maren Holt',
+      Child: 'Ivo, age 9',
+      'Class type': 'Level 1 Foundations',
+      'Class date': 'Friday, October 3, 2025',
+    })
+  })
+
+  it('says so where nothing is saved, and never before it has looked', async () => {
+    const page = await site.open()
+    await page.goto('/success')
+    await page.getByText('Registration info not found. Please go back and try again.').waitFor()
+    expect(await page.getByText('Payment Successful!').count()).toBe(0)
+
+    const member = await site.open()
+    await watchTexts(member)
+    await signedUp(member)
+    site.api.on('GET /api/auth/session', () => ({ delayMs: 1_000, json: { user: null } }))
+    await member.goto('/success')
+    await detailsOf(member)
+    expect(await textsSeen(member)).not.toContain('Registration info not found')
+  })
+
+  it('logs in by itself once the account is confirmed elsewhere, asking every 5 s', async () => {
+    const page = await site.open()
+    const { accounts } = site.api
+    let confirmed = false
+    site.api.on('POST /api/auth/auto-sign-in', () => {
+      if (confirmed) accounts.user = maren
+      return { json: { step: confirmed ? 'DONE' : 'waiting' } }
+    })
+    const asked = () => site.api.callsOf('POST', /auto-sign-in$/).length
+    await page.clock.install()
+    await signedUp(page)
+    await page.goto('/success')
+    await page.getByText('this page logs you in by itself').waitFor()
+    await page.clock.runFor(4_900)
+    expect(asked()).toBe(0)
+    await page.clock.runFor(200)
+    await eventually(asked).toBe(1)
+    await eventually(async () => {
+      await page.clock.runFor(1_000)
+      return asked()
+    }).toBe(2)
+    confirmed = true
+    await eventually(async () => {
+      await page.clock.runFor(1_000)
+      return page.getByText('Your account is confirmed, and you are logged in.').count()
+    }).toBe(1)
+    expect(await page.getByRole('link', { name: 'Profile', exact: true }).count()).toBe(1)
+  })
+
+  it('gives up after 3 minutes with the specified words', async () => {
+    const page = await site.open()
+    await page.clock.install()
+    await signedUp(page)
+    await page.goto('/success')
+    await page.getByText('this page logs you in by itself').waitFor()
+    await page.clock.fastForward(181_000)
+    await page.getByText('The account was not confirmed on time.').waitFor()
+    const asked = site.api.callsOf('POST', /auto-sign-in$/).length
+    await page.clock.runFor(20_000)
+    expect(site.api.callsOf('POST', /auto-sign-in$/)).toHaveLength(asked)
+  })
+})
