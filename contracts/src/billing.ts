@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { membershipPlans, type MembershipPlan } from './auth.ts'
 import { levelClassTypeSchema, registrationFactsSchema } from './enrollment.ts'
 import { defineEvent } from './event.ts'
 import { moneySchema } from './fields.ts'
@@ -22,6 +23,11 @@ export type Prices = z.infer<typeof pricesSchema>
 /** The price book's name of a class: `class:basic`. */
 export function classSku(classType: string): string {
   return `class:${classType}`
+}
+
+/** The price book's name of a membership: `membership:monthly`. */
+export function membershipSku(plan: MembershipPlan): string {
+  return `membership:${plan}`
 }
 
 export const checkoutStatuses = ['creating', 'open', 'processing', 'paid', 'expired', 'failed'] as const
@@ -71,6 +77,19 @@ export const checkoutsQuerySchema = z.object({
     .pipe(z.array(z.uuid()).max(500, { error: 'Ask for at most 500 registrations at once.' })),
 })
 export const checkoutsSchema = z.object({ checkouts: z.array(checkoutSchema) })
+
+/**
+ * The answer to `POST /membership-checkouts`, which takes what `POST /api/createStripeSession` takes: the open checkout
+ * of that address, plan and date, or a new one. 409 `already_member` for an address that has a membership.
+ */
+export const membershipCheckoutSchema = z.object({
+  /** Also the opaque reference in the address that the payment page sends back to. */
+  attemptId: z.uuid(),
+  checkoutUrl: z.url(),
+  ...moneySchema.shape,
+  expiresAt: z.iso.datetime(),
+})
+export type MembershipCheckout = z.infer<typeof membershipCheckoutSchema>
 
 /** `POST /refunds` (administrators): the whole payment, or `amount` cents of it. */
 export const createRefundSchema = z.object({
@@ -131,5 +150,22 @@ export const paymentRefunded = defineEvent(
     refundedTotal: z.int(),
     paidAmount: z.int(),
     purchase: registrationFactsSchema,
+  }),
+)
+/** A membership is paid for the first time and runs from now on. Told once for each subscription. */
+export const subscriptionActivated = defineEvent(
+  'billing',
+  'subscription.activated',
+  z.object({
+    attemptId: z.uuid(),
+    email: z.string(),
+    plan: z.enum(membershipPlans),
+    /** The members' session that was chosen with it, `YYYY-MM-DD`. */
+    classDate: z.iso.date(),
+    subscriptionId: z.string(),
+    customerId: z.string(),
+    /** What is paid each month, or each year. */
+    ...moneySchema.shape,
+    activatedAt: z.iso.datetime(),
   }),
 )

@@ -153,6 +153,13 @@ export const availableSlotsSchema = z.object({
 export type AvailableSlots = z.infer<typeof availableSlotsSchema>
 
 /**
+ * `GET /member-seats/:classDate`: a members' session that can be taken. 400 `class_not_offered` where the date is not
+ * open (any more), 409 `class_full` where no seat is left.
+ */
+export const memberSeatsParamsSchema = z.object({ classDate: field.plainDate })
+export const memberSeatsSchema = availableSlotsSchema.shape.slots.element
+
+/**
  * `POST /waivers`: the specified payload in its canonical shape, with what the BFF knows of the signer's request.
  * Without `registrationId`, the paid and unsigned registration of that email, child, date and class is meant.
  */
