@@ -19,6 +19,7 @@ import { ApiError, internalError, invalidRequest, unrecognizedUrl } from './erro
 import { eventRoutes } from './events.ts'
 import { Faults } from './faults.ts'
 import { newId } from './ids.ts'
+import { invoiceRoutes } from './invoices.ts'
 import { paymentIntentRoutes } from './payment-intents.ts'
 import { paymentMethodRoutes } from './payment-methods.ts'
 import { priceRoutes } from './prices.ts'
@@ -26,6 +27,7 @@ import { refundRoutes } from './refunds.ts'
 import type { Routes } from './routes.ts'
 import { sessionRoutes } from './sessions.ts'
 import { Store } from './store.ts'
+import { subscriptionRoutes } from './subscriptions.ts'
 import { sweep } from './sweep.ts'
 import { configureEndpoints, webhookEndpointRoutes, type ConfiguredWebhook } from './webhook-endpoints.ts'
 import { Deliveries } from './webhooks.ts'
@@ -40,6 +42,8 @@ const RESOURCES: readonly Routes[] = [
   balanceTransactionRoutes,
   customerRoutes,
   priceRoutes,
+  subscriptionRoutes,
+  invoiceRoutes,
   eventRoutes,
   webhookEndpointRoutes,
 ]

@@ -213,6 +213,8 @@ function stateOf(ctx: Context) {
       ...countBy(refunds, (one) => one.status ?? 'pending'),
       amount: refunds.filter((one) => one.status !== 'failed').reduce((sum, one) => sum + one.amount, 0),
     },
+    subscriptions: countBy(store.subscriptions.values(), (one) => one.status),
+    invoices: countBy(store.invoices.values(), (one) => one.status ?? 'draft'),
     customers: countBy(store.customers.values(), (one) => (one.deleted ? 'deleted' : 'active')),
     events: countBy(store.events.values(), (one) => one.snapshot.type),
     webhooks: { mode: ctx.deliveries.mode, deliveries: ctx.deliveries.counts() },

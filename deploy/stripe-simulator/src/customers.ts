@@ -19,6 +19,7 @@ import {
 } from './params.ts'
 import { del, get, post, type Routes } from './routes.ts'
 import { newestFirst } from './store.ts'
+import { endSubscriptionsOf } from './subscriptions.ts'
 import type { Cause, Customer } from './types.ts'
 
 const address = object({
@@ -156,6 +157,7 @@ export const customerRoutes: Routes = (route) => {
   route(
     del('/v1/customers/:id', expandParam, (ctx, _params, { id }, cause) => {
       const customer = existing(ctx, id)
+      endSubscriptionsOf(ctx, id, cause)
       ctx.store.customers.set(id, { object: customer, deleted: true })
       emit(ctx, 'customer.deleted', customer, cause)
       return deletedCustomer(id)

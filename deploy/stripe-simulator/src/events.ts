@@ -16,6 +16,9 @@ const PATHS: Record<string, string> = {
   charge: '/v1/charges/',
   refund: '/v1/refunds/',
   customer: '/v1/customers/',
+  subscription: '/v1/subscriptions/',
+  invoice: '/v1/invoices/',
+  invoice_payment: '/v1/invoice_payments/',
 }
 
 const KEPT_SECONDS = 30 * 24 * 3600

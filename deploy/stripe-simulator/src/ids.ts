@@ -30,6 +30,11 @@ const LENGTHS = {
   price_1: 23,
   prod_: 14,
   cus_: 14,
+  sub_1: 23,
+  si_: 14,
+  in_1: 23,
+  il_1: 23,
+  inpay_1: 23,
   req_: 14,
   whsec_: 32,
 } as const

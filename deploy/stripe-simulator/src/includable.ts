@@ -1,5 +1,6 @@
 import { refundsOf } from './charges.ts'
 import type { Context } from './context.ts'
+import { paymentsOf } from './invoices.ts'
 import { lineItemsOf } from './sessions.ts'
 
 /** Properties that an object shows only when they are asked for by `expand`. */
@@ -7,5 +8,6 @@ export function includable(ctx: Context, target: Record<string, unknown>, part: 
   const id = String(target['id'])
   if (target['object'] === 'checkout.session' && part === 'line_items') return lineItemsOf(ctx, id)
   if (target['object'] === 'charge' && part === 'refunds') return refundsOf(ctx, id)
+  if (target['object'] === 'invoice' && part === 'payments') return paymentsOf(ctx, id)
   return undefined
 }

@@ -51,7 +51,12 @@ export const lineItemParams = object({
           unit_label: optional(string()),
         }),
       ),
-      recurring: notSimulated(),
+      recurring: optional(
+        object({
+          interval: oneOf(['day', 'week', 'month', 'year']),
+          interval_count: optional(integer(1, 1095)),
+        }),
+      ),
       tax_behavior: optional(oneOf(['exclusive', 'inclusive', 'unspecified'])),
       unit_amount: optional(integer(0, 99_999_999)),
       unit_amount_decimal: notSimulated(),
@@ -115,5 +120,11 @@ function priceOf(ctx: Context, params: LineItemParams, param: string): Price {
       images: data.product_data?.images ?? [],
       metadata: mergeMetadata({}, data.product_data?.metadata ?? {}),
     }).id
-  return createPrice(ctx, { currency: data.currency, unitAmount: data.unit_amount, product })
+  const { recurring } = data
+  return createPrice(ctx, {
+    currency: data.currency,
+    unitAmount: data.unit_amount,
+    product,
+    recurring: recurring === undefined ? null : { interval: recurring.interval, count: recurring.interval_count ?? 1 },
+  })
 }

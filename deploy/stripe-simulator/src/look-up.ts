@@ -13,6 +13,9 @@ export function lookUp(store: Store, id: string): unknown {
     store.refunds.get(id)?.object ??
     store.balanceTransactions.get(id) ??
     store.products.get(id) ??
-    store.prices.get(id)
+    store.prices.get(id) ??
+    store.subscriptions.get(id) ??
+    store.invoices.get(id) ??
+    store.invoicePayments.get(id)
   )
 }

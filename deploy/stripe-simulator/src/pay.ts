@@ -12,6 +12,7 @@ import { paymentIntentFor } from './payment-intents.ts'
 import { createBankMethod, createCardMethod, type Payer } from './payment-methods.ts'
 import { currentSession, customerDetails, customerFor } from './sessions.ts'
 import type { SessionRecord } from './store.ts'
+import { startSubscription } from './subscriptions.ts'
 import { BY_ITSELF, type PaymentIntent, type PaymentMethod } from './types.ts'
 
 export interface PayEntry extends CardEntry {
@@ -211,6 +212,7 @@ function charge(
   }
   emit(ctx, 'charge.succeeded', made, BY_ITSELF)
   succeed(ctx, intent, method)
+  if (record.object.mode === 'subscription') startSubscription(ctx, record, intent, method)
   complete(ctx, record, payer, 'paid')
   return outcome('paid', 'Payment successful.', { redirectUrl: successUrl(record) })
 }
@@ -286,6 +288,9 @@ export function completeAsync(
   const closed = closedOutcome(record)
   if (closed !== null) return closed
 
+  if (record.object.mode === 'subscription') {
+    return outcome('invalid', 'The payment simulator takes cards only for a subscription.')
+  }
   const payer: Payer = {
     name: 'Test Parent',
     email: record.object.customer_email ?? 'parent@example.com',

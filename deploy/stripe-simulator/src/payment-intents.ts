@@ -20,10 +20,15 @@ import { get, post, type Routes } from './routes.ts'
 import { newestFirst, type SessionRecord } from './store.ts'
 import { BY_ITSELF, type Cause, type PaymentIntent } from './types.ts'
 
+/** The payment of a session; empty before the first try. In `subscription` mode the session itself never shows it. */
+export function intentIdOf(record: SessionRecord): string {
+  return idOf(record.object.payment_intent) || (record.subscriptionData?.paymentIntentId ?? '')
+}
+
 /** Checkout makes the PaymentIntent at the first try to pay, and every further try uses the same one. */
 export function paymentIntentFor(ctx: Context, record: SessionRecord, customer: string | null): PaymentIntent {
   const session = record.object
-  const known = ctx.store.paymentIntents.get(idOf(session.payment_intent))
+  const known = ctx.store.paymentIntents.get(intentIdOf(record))
   if (known !== undefined) return known
 
   const id = newId('pi_3')
@@ -48,7 +53,7 @@ export function paymentIntentFor(ctx: Context, record: SessionRecord, customer: 
     currency: session.currency ?? 'usd',
     customer,
     customer_account: null,
-    description: data.description,
+    description: record.subscriptionData === undefined ? data.description : 'Subscription creation',
     excluded_payment_method_types: null,
     last_payment_error: null,
     latest_charge: null,
@@ -72,7 +77,7 @@ export function paymentIntentFor(ctx: Context, record: SessionRecord, customer: 
     processing: null,
     receipt_email: data.receipt_email,
     review: null,
-    setup_future_usage: null,
+    setup_future_usage: record.subscriptionData === undefined ? null : 'off_session',
     shipping: null,
     source: null,
     statement_descriptor: data.statement_descriptor,
@@ -81,7 +86,8 @@ export function paymentIntentFor(ctx: Context, record: SessionRecord, customer: 
     transfer_group: null,
   }
   ctx.store.paymentIntents.set(id, intent)
-  session.payment_intent = id
+  if (record.subscriptionData === undefined) session.payment_intent = id
+  else record.subscriptionData.paymentIntentId = id
   emit(ctx, 'payment_intent.created', intent, BY_ITSELF)
   return intent
 }

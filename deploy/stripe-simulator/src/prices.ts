@@ -42,7 +42,16 @@ export function createProduct(ctx: Context, fields: ProductFields): Product {
   return product
 }
 
-export function createPrice(ctx: Context, fields: { currency: string; unitAmount: number; product: string }): Price {
+export interface PriceFields {
+  currency: string
+  unitAmount: number
+  product: string
+  /** Null for what is paid once. */
+  recurring: { interval: 'day' | 'week' | 'month' | 'year'; count: number } | null
+}
+
+export function createPrice(ctx: Context, fields: PriceFields): Price {
+  const { recurring } = fields
   const price: Price = {
     id: newId('price_1'),
     object: 'price',
@@ -56,11 +65,17 @@ export function createPrice(ctx: Context, fields: { currency: string; unitAmount
     metadata: {},
     nickname: null,
     product: fields.product,
-    recurring: null,
+    recurring: recurring && {
+      interval: recurring.interval,
+      interval_count: recurring.count,
+      meter: null,
+      trial_period_days: null,
+      usage_type: 'licensed',
+    },
     tax_behavior: 'unspecified',
     tiers_mode: null,
     transform_quantity: null,
-    type: 'one_time',
+    type: recurring === null ? 'one_time' : 'recurring',
     unit_amount: fields.unitAmount,
     unit_amount_decimal: String(fields.unitAmount),
   }

@@ -2,7 +2,7 @@ import { createCustomer, referencedCustomer } from './customers.ts'
 import type { Context } from './context.ts'
 import { invalidRequest, noSuch } from './errors.ts'
 import { emit } from './events.ts'
-import { idOf, newId } from './ids.ts'
+import { newId } from './ids.ts'
 import { createLineItem, currency, lineItemParams } from './line-items.ts'
 import { page, type ListPage } from './lists.ts'
 import {
@@ -25,7 +25,7 @@ import {
   timeRange,
   type Fields,
 } from './params.ts'
-import { cancelPaymentIntent } from './payment-intents.ts'
+import { cancelPaymentIntent, intentIdOf } from './payment-intents.ts'
 import { get, post, type Routes } from './routes.ts'
 import { newestFirst, type SessionRecord } from './store.ts'
 import { BY_ITSELF, type Cause, type LineItem, type Session } from './types.ts'
@@ -97,7 +97,7 @@ const createParams = {
       transfer_group: notSimulated(),
     }),
   ),
-  payment_method_collection: notSimulated(),
+  payment_method_collection: notSimulated('always'),
   payment_method_configuration: notSimulated(),
   payment_method_data: optional(object({ allow_redisplay: optional(oneOf(['always', 'limited', 'unspecified'])) })),
   payment_method_options: optional(
@@ -118,13 +118,43 @@ const createParams = {
   shipping_address_collection: notSimulated(),
   shipping_options: notSimulated(),
   submit_type: optional(oneOf(['auto', 'book', 'donate', 'pay'])),
-  subscription_data: notSimulated(),
+  subscription_data: optional(
+    object({
+      application_fee_percent: notSimulated(),
+      billing_cycle_anchor: notSimulated(),
+      billing_mode: notSimulated(),
+      default_tax_rates: notSimulated(),
+      description: optional(string(500)),
+      invoice_settings: notSimulated(),
+      metadata: optional(metadata()),
+      on_behalf_of: notSimulated(),
+      proration_behavior: notSimulated(),
+      transfer_data: notSimulated(),
+      trial_end: notSimulated(),
+      trial_period_days: notSimulated(),
+      trial_settings: notSimulated(),
+    }),
+  ),
   success_url: optional(httpUrl()),
   tax_id_collection: optional(object({ enabled: notSimulated('false') })),
   ui_mode: optional(oneOf(['hosted_page', 'embedded_page', 'elements', 'form'])),
   wallet_options: notSimulated(),
 }
 type CreateParams = Fields<typeof createParams>
+
+/** What a session in `payment` mode says of the invoice that it does not make. */
+const NO_INVOICE: Session['invoice_creation'] = {
+  enabled: false,
+  invoice_data: {
+    account_tax_ids: null,
+    custom_fields: null,
+    description: null,
+    footer: null,
+    issuer: null,
+    metadata: {},
+    rendering_options: null,
+  },
+}
 
 function createSession(ctx: Context, params: CreateParams): Session {
   refuseWhatIsNotSimulated(params)
@@ -150,6 +180,8 @@ function createSession(ctx: Context, params: CreateParams): Session {
   const total = lineItems.reduce((sum, item) => sum + item.amount_total, 0)
   const money = lineItems[0]?.currency ?? params.currency ?? 'usd'
   checkTotal(total, money)
+  checkMode(params, lineItems, total)
+  const subscribes = params.mode === 'subscription'
 
   const knownEmail = params.customer_email ?? null
   const id = newId('cs_test_a1')
@@ -195,7 +227,8 @@ function createSession(ctx: Context, params: CreateParams): Session {
     },
     customer: customer?.id ?? null,
     customer_account: null,
-    customer_creation: customer === undefined ? (params.customer_creation ?? 'if_required') : null,
+    customer_creation:
+      customer !== undefined ? null : subscribes ? 'always' : (params.customer_creation ?? 'if_required'),
     customer_details: knownEmail === null ? null : customerDetails(knownEmail, null),
     customer_email: knownEmail,
     discounts: [],
@@ -205,27 +238,16 @@ function createSession(ctx: Context, params: CreateParams): Session {
     expires_at: expiresAt,
     integration_identifier: params.integration_identifier ?? null,
     invoice: null,
-    invoice_creation: {
-      enabled: false,
-      invoice_data: {
-        account_tax_ids: null,
-        custom_fields: null,
-        description: null,
-        footer: null,
-        issuer: null,
-        metadata: {},
-        rendering_options: null,
-      },
-    },
+    invoice_creation: subscribes ? null : NO_INVOICE,
     livemode: false,
     locale: params.locale ?? null,
     managed_payments: { enabled: false },
     metadata: mergeMetadata({}, params.metadata ?? {}),
-    mode: 'payment',
+    mode: subscribes ? 'subscription' : 'payment',
     origin_context: params.origin_context ?? null,
     payment_intent: null,
     payment_link: null,
-    payment_method_collection: 'if_required',
+    payment_method_collection: subscribes ? 'always' : 'if_required',
     payment_method_configuration_details: null,
     payment_method_options: {
       card: {
@@ -262,6 +284,15 @@ function createSession(ctx: Context, params: CreateParams): Session {
       statement_descriptor: intentData?.statement_descriptor ?? null,
       statement_descriptor_suffix: intentData?.statement_descriptor_suffix ?? null,
     },
+    ...(subscribes
+      ? {
+          subscriptionData: {
+            description: params.subscription_data?.description ?? null,
+            metadata: mergeMetadata({}, params.subscription_data?.metadata ?? {}),
+            paymentIntentId: null,
+          },
+        }
+      : {}),
     challenge: null,
     completedEventId: null,
     settlement: null,
@@ -271,9 +302,9 @@ function createSession(ctx: Context, params: CreateParams): Session {
 }
 
 function refuseWhatIsNotSimulated(params: CreateParams): void {
-  if (params.mode !== 'payment') {
+  if (params.mode === 'setup') {
     throw invalidRequest(
-      `The payment simulator supports Checkout Sessions in \`payment\` mode only; you passed \`${params.mode}\`.`,
+      'The payment simulator supports Checkout Sessions in `payment` and `subscription` mode only; you passed `setup`.',
       { param: 'mode' },
     )
   }
@@ -331,6 +362,43 @@ function createLineItems(ctx: Context, params: CreateParams): LineItem[] {
   return items
 }
 
+/** What each mode wants of the prices, and which parameters are the other mode's. */
+function checkMode(params: CreateParams, lineItems: readonly LineItem[], total: number): void {
+  const recurring = lineItems.flatMap((item) => item.price.recurring ?? [])
+  if (params.mode === 'payment') {
+    if (recurring.length > 0) {
+      throw invalidRequest(
+        'You specified `payment` mode but passed a recurring price. Either switch to `subscription` mode or use only one-time prices.',
+        { param: 'mode' },
+      )
+    }
+    if (params.subscription_data !== undefined) {
+      throw invalidRequest('You can not pass `subscription_data` in `payment` mode.', { param: 'subscription_data' })
+    }
+    return
+  }
+  for (const name of ['payment_intent_data', 'customer_creation'] as const) {
+    if (params[name] !== undefined) {
+      throw invalidRequest(`You can not pass \`${name}\` in \`subscription\` mode.`, { param: name })
+    }
+  }
+  if (recurring.length === 0) {
+    throw invalidRequest('You must provide at least one recurring price in `subscription` mode when using prices.', {
+      param: 'mode',
+    })
+  }
+  const [first] = recurring
+  const isOneInterval = recurring.every(
+    (one) => one.interval === first?.interval && one.interval_count === first.interval_count,
+  )
+  if (!isOneInterval || recurring.length < lineItems.length || total === 0) {
+    throw invalidRequest(
+      'The payment simulator supports subscriptions whose prices are all recurring, at one interval, and not free.',
+      { param: 'line_items' },
+    )
+  }
+}
+
 /** A free order needs no payment; anything between nothing and the minimum cannot be charged. */
 function checkTotal(total: number, money: string): void {
   if (total > 0 && total < 50) {
@@ -382,7 +450,7 @@ export function expireSession(ctx: Context, record: SessionRecord, cause: Cause)
   session.status = 'expired'
   session.url = null
   record.challenge = null
-  const intent = ctx.store.paymentIntents.get(idOf(session.payment_intent))
+  const intent = ctx.store.paymentIntents.get(intentIdOf(record))
   if (intent !== undefined) cancelPaymentIntent(ctx, intent, 'automatic', cause)
   emit(ctx, 'checkout.session.expired', session, cause)
 }

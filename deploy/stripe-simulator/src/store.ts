@@ -11,6 +11,8 @@ import type {
   BalanceTransaction,
   Charge,
   Customer,
+  Invoice,
+  InvoicePayment,
   LineItem,
   Metadata,
   PaymentIntent,
@@ -20,6 +22,7 @@ import type {
   Refund,
   Session,
   SnapshotEvent,
+  Subscription,
   ThinEvent,
   WebhookEndpoint,
 } from './types.ts'
@@ -35,6 +38,8 @@ export interface SessionRecord {
     statement_descriptor: string | null
     statement_descriptor_suffix: string | null
   }
+  /** Of a session in `subscription` mode: what the subscription gets, and the payment, which the session does not show. */
+  subscriptionData?: { description: string | null; metadata: Metadata; paymentIntentId: string | null }
   /** The payment that waits for the parent's confirmation (3-D Secure), if any. */
   challenge: Challenge | null
   /** The `checkout.session.completed` event, whose delivery the redirect waits for. */
@@ -107,6 +112,9 @@ interface Tables {
   customers: Map<string, CustomerRecord>
   products: Map<string, Product>
   prices: Map<string, Price>
+  subscriptions: Map<string, Subscription>
+  invoices: Map<string, Invoice>
+  invoicePayments: Map<string, InvoicePayment>
   events: Map<string, EventRecord>
   endpoints: Map<string, EndpointRecord>
   deliveries: Map<string, DeliveryRecord>
@@ -123,6 +131,9 @@ const TABLE_NAMES = [
   'customers',
   'products',
   'prices',
+  'subscriptions',
+  'invoices',
+  'invoicePayments',
   'events',
   'endpoints',
   'deliveries',
@@ -142,6 +153,9 @@ export class Store implements Tables {
   readonly customers: Tables['customers'] = new Map()
   readonly products: Tables['products'] = new Map()
   readonly prices: Tables['prices'] = new Map()
+  readonly subscriptions: Tables['subscriptions'] = new Map()
+  readonly invoices: Tables['invoices'] = new Map()
+  readonly invoicePayments: Tables['invoicePayments'] = new Map()
   readonly events: Tables['events'] = new Map()
   readonly endpoints: Tables['endpoints'] = new Map()
   readonly deliveries: Tables['deliveries'] = new Map()

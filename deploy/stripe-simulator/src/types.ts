@@ -5,6 +5,8 @@
  */
 import type Stripe from 'stripe'
 
+import type { ListPage } from './lists.ts'
+
 export type Session = Omit<Stripe.Checkout.Session, 'line_items'>
 export type PaymentIntent = Stripe.PaymentIntent
 export type PaymentMethod = Stripe.PaymentMethod
@@ -20,6 +22,20 @@ export type Price = Omit<Stripe.Price, 'unit_amount_decimal'> & {
   unit_amount_decimal: string | null
 }
 export type LineItem = Omit<Stripe.LineItem, 'price'> & { price: Price }
+
+export type SubscriptionItem = Omit<Stripe.SubscriptionItem, 'plan' | 'price'> & {
+  plan: Omit<Stripe.Plan, 'amount_decimal'> & { amount_decimal: string | null }
+  price: Price
+}
+export type Subscription = Omit<Stripe.Subscription, 'items'> & { items: ListPage<SubscriptionItem> }
+
+type Pricing = NonNullable<Stripe.InvoiceLineItem['pricing']>
+export type InvoiceLineItem = Omit<Stripe.InvoiceLineItem, 'pricing' | 'quantity_decimal'> & {
+  pricing: Omit<Pricing, 'unit_amount_decimal'> & { unit_amount_decimal: string | null }
+  quantity_decimal: string | null
+}
+export type Invoice = Omit<Stripe.Invoice, 'lines' | 'payments'> & { lines: ListPage<InvoiceLineItem> }
+export type InvoicePayment = Stripe.InvoicePayment
 
 /** A snapshot event: it carries the object as it was when the event happened. */
 export type SnapshotEvent = Omit<Stripe.EventBase, 'data' | 'type'> & {

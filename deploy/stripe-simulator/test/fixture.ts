@@ -37,6 +37,27 @@ export const CREATE: Stripe.Checkout.SessionCreateParams = {
   payment_intent_data: { metadata: { registration: 'r-1' }, description: 'Robotics Foundations' },
 }
 
+export const SUBSCRIBE: Stripe.Checkout.SessionCreateParams = {
+  mode: 'subscription',
+  allowed_payment_method_types: ['card'],
+  line_items: [
+    {
+      quantity: 1,
+      price_data: {
+        currency: 'usd',
+        unit_amount: 700,
+        recurring: { interval: 'month' },
+        product_data: { name: 'Membership' },
+      },
+    },
+  ],
+  customer_email: 'ada.lind@example.com',
+  success_url: 'http://localhost:3000/success?reference=r-1',
+  cancel_url: 'http://localhost:3000/back',
+  metadata: { attempt: 'a-1' },
+  subscription_data: { metadata: { attempt: 'a-1' } },
+}
+
 export interface PayAnswer {
   status: string
   message: string

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { control, CREATE, eventTypes, pay, refusal, start } from './fixture.ts'
+import { control, CREATE, eventTypes, pay, refusal, start, SUBSCRIBE } from './fixture.ts'
 
 const MINUTE = 60
 
@@ -104,7 +104,44 @@ describe('POST /v1/checkout/sessions', () => {
     ],
     ['an e-mail that is none', { customer_email: 'nobody' }, { code: 'email_invalid', param: 'customer_email' }],
     ['customer and e-mail at once', { customer: 'cus_1' }, { message: /only specify one/ }],
-    ['subscription mode', { mode: 'subscription' }, { param: 'mode', message: /payment. mode only/ }],
+    ['setup mode', { mode: 'setup' }, { param: 'mode', message: /`payment` and `subscription` mode only/ }],
+    [
+      'a subscription to what is paid once',
+      { mode: 'subscription', payment_intent_data: undefined },
+      { param: 'mode', message: /at least one recurring price/ },
+    ],
+    [
+      'a recurring price to be paid once',
+      { line_items: SUBSCRIBE.line_items },
+      { param: 'mode', message: /passed a recurring price/ },
+    ],
+    [
+      'what is for subscriptions only',
+      { subscription_data: { metadata: {}, description: 'x' } },
+      { param: 'subscription_data', message: /in `payment` mode/ },
+    ],
+    [
+      'what is for payments only',
+      { mode: 'subscription', line_items: SUBSCRIBE.line_items },
+      { param: 'payment_intent_data', message: /in `subscription` mode/ },
+    ],
+    [
+      'an interval that is none',
+      {
+        line_items: [
+          {
+            quantity: 1,
+            price_data: {
+              currency: 'usd',
+              unit_amount: 700,
+              recurring: { interval: 'fortnight' },
+              product_data: { name: 'x' },
+            },
+          },
+        ],
+      },
+      { param: 'line_items[0][price_data][recurring][interval]' },
+    ],
     ['a mode that is none', { mode: 'gift' }, { param: 'mode', message: /must be one of/ }],
     ['what is not simulated', { discounts: [{ coupon: 'x' }] }, { param: 'discounts', message: /does not support/ }],
     [

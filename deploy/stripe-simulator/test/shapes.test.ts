@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 import { describe, expect, it } from 'vitest'
 
-import { control, CREATE, pay, start } from './fixture.ts'
+import { control, CREATE, pay, start, SUBSCRIBE } from './fixture.ts'
 
 /** Every resource that Checkout touches, by the declaration file and interface that describe it. */
 const DECLARATIONS = {
@@ -17,6 +17,12 @@ const DECLARATIONS = {
   item: ['LineItems.d.ts', 'LineItem', 12],
   price: ['Prices.d.ts', 'Price', undefined],
   product: ['Products.d.ts', 'Product', undefined],
+  subscription: ['Subscriptions.d.ts', 'Subscription', 46],
+  subscription_item: ['SubscriptionItems.d.ts', 'SubscriptionItem', 13],
+  plan: ['Plans.d.ts', 'Plan', undefined],
+  invoice: ['Invoices.d.ts', 'Invoice', 70],
+  line_item: ['InvoiceLineItems.d.ts', 'InvoiceLineItem', undefined],
+  invoice_payment: ['InvoicePayments.d.ts', 'InvoicePayment', 12],
   balance_transaction: ['BalanceTransactions.d.ts', 'BalanceTransaction', undefined],
 } as const
 
@@ -72,6 +78,12 @@ async function collect(): Promise<Record<keyof typeof DECLARATIONS, Json[]>> {
   }
   const gone = await stripe.checkout.sessions.create(CREATE)
   await stripe.checkout.sessions.expire(gone.id)
+  for (const card of ['4000000000000002', '4242424242424242', '4242424242424242']) {
+    const { id } = await stripe.checkout.sessions.create(SUBSCRIBE)
+    await pay(simulator, id, card)
+  }
+  const [ended] = (await stripe.subscriptions.list()).data
+  await stripe.subscriptions.cancel(ended?.id ?? '')
   const slow = await stripe.checkout.sessions.create(CREATE)
   await control(simulator, `/checkout/${slow.id}/complete-async`, {})
   await stripe.webhookEndpoints.create({ url: 'http://localhost:1/hook', enabled_events: ['invoice.paid'] })
@@ -80,7 +92,12 @@ async function collect(): Promise<Record<keyof typeof DECLARATIONS, Json[]>> {
   const full = 'limit=100&expand[]=data.payment_method&expand[]=data.latest_charge.balance_transaction'
   const intents = await get(`/v1/payment_intents?${full}`)
   const items = await get(`/v1/checkout/sessions/${open.id}/line_items?expand[]=data.price.product`)
-  const prices = items.map((item) => item['price'] as Json)
+  const member = await stripe.checkout.sessions.create(SUBSCRIBE)
+  const memberItems = await get(`/v1/checkout/sessions/${member.id}/line_items?expand[]=data.price.product`)
+  const subscriptions = await get('/v1/subscriptions?limit=100&status=all')
+  const subscriptionItems = subscriptions.flatMap((one) => (one['items'] as { data: Json[] }).data)
+  const invoices = await get('/v1/invoices?limit=100')
+  const prices = [...items, ...memberItems].map((item) => item['price'] as Json)
   return {
     'checkout.session': await get('/v1/checkout/sessions?limit=100'),
     payment_intent: await get('/v1/payment_intents?limit=100'),
@@ -90,7 +107,13 @@ async function collect(): Promise<Record<keyof typeof DECLARATIONS, Json[]>> {
     customer: await get('/v1/customers?limit=100'),
     event: await get('/v1/events?limit=100'),
     webhook_endpoint: await get('/v1/webhook_endpoints'),
-    item: items,
+    item: [...items, ...memberItems],
+    subscription: subscriptions,
+    subscription_item: subscriptionItems,
+    plan: subscriptionItems.map((one) => one['plan'] as Json),
+    invoice: [...invoices, ...(await get('/v1/invoices?limit=100&expand[]=data.payments'))],
+    line_item: invoices.flatMap((one) => (one['lines'] as { data: Json[] }).data),
+    invoice_payment: await get('/v1/invoice_payments?limit=100'),
     price: prices,
     product: prices.map((price) => price['product'] as Json),
     balance_transaction: intents

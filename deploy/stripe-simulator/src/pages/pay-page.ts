@@ -36,15 +36,29 @@ export function payPage(page: PayPage): string {
 function summary({ session, lineItems, descriptions }: PayPage, merchant: string): Html {
   const currency = session.currency ?? 'usd'
   const total = money(session.amount_total ?? 0, currency)
+  const subscribes = session.mode === 'subscription'
+  const period = subscribes ? ` ${periodOf(lineItems[0])}` : ''
   return html`<section aria-labelledby="sum-title">
     <div class="brand">${ROBOT}<span>${merchant}</span></div>
     ${session.cancel_url !== null && html`<a class="back" href="${session.cancel_url}"><span aria-hidden="true">←</span> <span>Back to ${merchant}</span></a>`}
-    <h1 id="sum-title"><span class="for small">Pay ${merchant}</span><br /><span class="total">${total}</span></h1>
+    <h1 id="sum-title">
+      <span class="for small">${subscribes ? 'Subscribe to' : 'Pay'} ${merchant}</span><br /><span class="total"
+        >${total}${period}</span
+      >
+    </h1>
     <ul class="items">
       ${lineItems.map((item) => lineItem(item, descriptions))}
     </ul>
-    <p class="sum"><span>Total due</span><span class="price">${total}</span></p>
+    <p class="sum"><span>${subscribes ? 'Total due today' : 'Total due'}</span><span class="price">${total}</span></p>
   </section>`
+}
+
+/** `per month`, `every 3 months`; empty for what is paid once. */
+function periodOf(item: LineItem | undefined): string {
+  const recurring = item?.price.recurring
+  if (!recurring) return ''
+  const { interval, interval_count: count } = recurring
+  return count === 1 ? `per ${interval}` : `every ${count} ${interval}s`
 }
 
 function lineItem(item: LineItem, descriptions: ReadonlyMap<string, string>): Html {
@@ -53,6 +67,7 @@ function lineItem(item: LineItem, descriptions: ReadonlyMap<string, string>): Ht
   const productId = typeof item.price.product === 'string' ? item.price.product : ''
   return html`<li>
     <span class="name">${item.description}</span><span class="price">${money(item.amount_total, item.currency)}</span>
+    ${item.price.recurring !== null && html`<span class="more">Billed ${money(item.amount_total, item.currency)} ${periodOf(item)} until cancelled</span>`}
     ${each !== null && html`<span class="more">${each}</span>`}
     ${descriptions.has(productId) && html`<span class="more">${descriptions.get(productId)}</span>`}
   </li>`
@@ -66,15 +81,18 @@ function payForm({ session, email, entry, refusal }: PayPage): Html {
   const submitText = session.custom_text.submit?.message
   const afterText = session.custom_text.after_submit?.message
   const verb = session.submit_type === 'book' ? 'Book' : session.submit_type === 'donate' ? 'Donate' : 'Pay'
+  const label =
+    session.mode === 'subscription'
+      ? 'Subscribe'
+      : total > 0
+        ? `${verb} ${money(total, session.currency ?? 'usd')}`
+        : 'Complete order'
   return html`<form id="pay" method="post" action="/c/pay/${session.id}" novalidate>
     <p id="form-alert" class="alert" role="alert">${refusal?.field === null ? refusal.message : ''}</p>
     ${field({ name: 'email', label: 'Email', type: 'email', autocomplete: 'email', value: typed, readonly: isFixed, problem: problem('email') })}
     ${total > 0 && cardFields(problem, entry?.name ?? '')}
     ${submitText !== undefined && html`<p class="small">${submitText}</p>`}
-    <button type="submit">
-      <span class="spin" aria-hidden="true"></span
-      ><span class="label">${total > 0 ? `${verb} ${money(total, session.currency ?? 'usd')}` : 'Complete order'}</span>
-    </button>
+    <button type="submit"><span class="spin" aria-hidden="true"></span><span class="label">${label}</span></button>
     ${afterText !== undefined && html`<p class="small">${afterText}</p>`}
     <p class="small">
       This page stands in for the payment provider. It takes only the listed test cards and keeps no card number. Do not
