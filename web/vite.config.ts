@@ -52,6 +52,21 @@ export default defineConfig({
     // One small style sheet: no page appears unstyled, and no tab from before a deployment misses a part of it.
     cssCodeSplit: false,
     modulePreload: { polyfill: false },
+    // Making a schema does nothing else: those that no page reads with are left out, and what of zod only they need.
+    rolldownOptions: {
+      treeshake: { manualPureFunctions: ['z'] },
+      output: {
+        // What every form is made of is one file: many small ones cost more, each with its name in others.
+        codeSplitting: {
+          groups: [
+            {
+              name: 'controls',
+              test: /\/(ui\/(Field|Labelled|Select|Alert|Notice)|contracts\/src\/(class-date|pricing))\.tsx?$/,
+            },
+          ],
+        },
+      },
+    },
   },
   server: { proxy: { '/api': bff, '/webhooks': bff, '/waiver.pdf': bff } },
 })

@@ -1,4 +1,4 @@
-import { type MfaType, type Profile } from '@robokids/contracts/auth'
+import type { MfaType, Profile } from '@robokids/contracts/auth'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../../api.ts'
@@ -54,18 +54,18 @@ export function SecondStep({ profile }: { profile: Profile }) {
             >
               {on && preferred !== type && (
                 <Button variant="quiet" disabled={state.sending} onClick={() => set(type, true, true)}>
-                  Ask first<span className="visually-hidden">: {name}</span>
+                  Ask first<span className="visually-hidden"> ({name})</span>
                 </Button>
               )}
               {on ? (
                 <Button variant="quiet" disabled={state.sending} onClick={() => set(type, false, false)}>
-                  Turn off<span className="visually-hidden">: {name}</span>
+                  Turn off<span className="visually-hidden"> ({name})</span>
                 </Button>
               ) : (
                 !missing && (
                   <Button variant="quiet" disabled={state.sending} onClick={() => turnOn(type)}>
                     {type === 'TOTP' ? 'Set up' : 'Turn on'}
-                    <span className="visually-hidden">: {name}</span>
+                    <span className="visually-hidden"> ({name})</span>
                   </Button>
                 )
               )}
