@@ -1,8 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import type { Service } from '@robokids/runtime/service'
+import { cleanUp } from './clean-up.ts'
 import { configSchema, type Config } from './config.ts'
 import { seedPools } from './pools.ts'
 import { routes } from './routes.ts'
+import { rotateKeys } from './tokens.ts'
 
 /** Accounts, sign-ins and tokens. */
 export const identity: Service<Config> = {
@@ -11,4 +13,5 @@ export const identity: Service<Config> = {
   migrations: fileURLToPath(new URL('../migrations', import.meta.url)),
   seed: seedPools,
   routes,
+  jobs: [cleanUp, { name: 'rotate-keys', everyMs: 600_000, run: rotateKeys }],
 }

@@ -72,8 +72,11 @@ export const configSchema = z
     RESET_CODE_MINUTES: minutes(60),
     /** Codes of a sign-in live as long as its step. */
     CODE_TRIES: count(5),
-    /** Codes that one account is sent within an hour. */
+    /** Codes that one account is sent within an hour: at one address's asking, and at that of all strange ones. */
     CODES_AN_HOUR: count(10),
+    ACCOUNT_CODES_AN_HOUR: count(40),
+    /** Operations that must not tell whether there is an account answer after a whole number of these. */
+    EVEN_ANSWER_MS: count(150),
 
     /** Failed sign-ins of one account from one address before the next has to wait; the wait doubles from a second on. */
     FREE_SIGN_IN_FAILURES: count(5),

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Transaction } from '@robokids/runtime/db'
 import { and, eq } from 'drizzle-orm'
+import type { Config } from './config.ts'
+import { IdentityError } from './errors.ts'
 import type { Pool } from './pools.ts'
 import type { Call } from './protocol.ts'
 import { devices, type User } from './schema.ts'
+import { parseHex, type Verifier } from './srp.ts'
 
 export interface DeviceMetadata {
   DeviceKey: string
@@ -12,6 +15,11 @@ export interface DeviceMetadata {
 
 export type Device = typeof devices.$inferSelect
 
+/** By this text clients know to forget their device and to send the same answer again. */
+export const noDevice = () => new IdentityError('ResourceNotFoundException', 'Device does not exist.')
+
+const verifierPurpose = (key: string) => `device-verifier:${key}`
+
 /** One of the account's devices. */
 export async function findDevice(tx: Transaction, user: User, key: string): Promise<Device | undefined> {
   const [device] = await tx
@@ -19,6 +27,19 @@ export async function findDevice(tx: Transaction, user: User, key: string): Prom
     .from(devices)
     .where(and(eq(devices.key, key), eq(devices.userId, user.id)))
   return device
+}
+
+export function sealDeviceVerifier(key: string, value: bigint, { SEALING_KEYS }: Config): string {
+  return SEALING_KEYS.seal(value.toString(16), verifierPurpose(key))
+}
+
+/** @returns undefined for a device that was not confirmed. */
+export function openDeviceVerifier(device: Device, { SEALING_KEYS }: Config): Verifier | undefined {
+  if (device.srpSalt === null || device.sealedSrpVerifier === null) return undefined
+  const opened = SEALING_KEYS.open(device.sealedSrpVerifier, verifierPurpose(device.key))?.toString()
+  const value = opened === undefined ? undefined : parseHex(opened)
+  if (value === undefined) throw new Error("A device's verifier is sealed under a key that is not here.")
+  return { salt: device.srpSalt, value }
 }
 
 /** Gives a client that is new to a pool that tells devices apart a key to confirm itself by. */
@@ -49,4 +70,23 @@ export async function newDevice(
     lastSignInAt: now,
   })
   return { DeviceKey: device.key, DeviceGroupKey: device.groupKey }
+}
+
+const seconds = (instant: Temporal.Instant) => instant.epochMilliseconds / 1000
+
+/** A device as clients are told of it. */
+export function describeDevice(device: Device): object {
+  const attributes = {
+    device_status: 'valid',
+    device_name: device.name,
+    last_ip_used: device.lastAddress,
+    'dev:device_remembered_status': device.remembered ? 'remembered' : 'not_remembered',
+  }
+  return {
+    DeviceKey: device.key,
+    DeviceAttributes: Object.entries(attributes).map(([Name, Value]) => ({ Name, Value })),
+    DeviceCreateDate: seconds(device.createdAt),
+    DeviceLastModifiedDate: seconds(device.updatedAt),
+    DeviceLastAuthenticatedDate: seconds(device.lastSignInAt),
+  }
 }

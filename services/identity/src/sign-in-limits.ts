@@ -1,15 +1,22 @@
 import { signInLocked } from '@robokids/contracts/identity'
-import type { Transaction } from '@robokids/runtime/db'
+import type { Database, Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import { IdentityError } from './errors.ts'
+import { countWithin } from './limits.ts'
 import type { Call } from './protocol.ts'
+import { waitAfter } from './rules.ts'
 import { knownAddresses, limits, type User } from './schema.ts'
 import { accountOf } from './users.ts'
-import { waitAfter } from './rules.ts'
 
-/** Whether the account is known or not: a name that nobody has is counted the same way. */
-const nameOf = (poolId: string, name: string, user: User | undefined) => user?.id ?? `${poolId}:${name.toLowerCase()}`
+/** Who is signed in to. `user` is undefined for a name that nobody has: it is counted the same way. */
+export interface Target {
+  poolId: string
+  name: string
+  user: User | undefined
+}
+
+const accountName = ({ poolId, name, user }: Target) => user?.id ?? `${poolId}:${name.toLowerCase()}`
 const pairKey = (account: string, address: string) => `sign-in:${account}:${address}`
 const accountKey = (account: string) => `sign-in:${account}`
 
@@ -18,44 +25,44 @@ const memory = { hours: 1 }
 
 const tooMany = () => new IdentityError('NotAuthorizedException', 'Password attempts exceeded')
 
+async function isKnownAddress(tx: Transaction | Database, user: User | undefined, address: string): Promise<boolean> {
+  if (!user) return false
+  const mine = and(eq(knownAddresses.userId, user.id), eq(knownAddresses.address, address))
+  return (await tx.$count(knownAddresses, mine)) > 0
+}
+
 /**
  * Refuses a sign-in that has to wait after failures: of this account from this address, or, from an address that never
  * signed in to it, of this account from anywhere.
  * @throws IdentityError NotAuthorizedException
  */
-export async function checkSignInWait(poolId: string, name: string, user: User | undefined, call: Call): Promise<void> {
-  const { db, clock } = call.context
-  const account = nameOf(poolId, name, user)
-  const rows = await db
+export async function checkSignInWait(
+  tx: Transaction | Database,
+  target: Target,
+  { context, address }: Call,
+): Promise<void> {
+  const account = accountName(target)
+  const rows = await tx
     .select()
     .from(limits)
-    .where(inArray(limits.key, [pairKey(account, call.address), accountKey(account)]))
-  const now = clock.now()
+    .where(inArray(limits.key, [pairKey(account, address), accountKey(account)]))
+  const now = context.clock.now()
   for (const row of rows) {
     if (row.waitUntil === null || Temporal.Instant.compare(row.waitUntil, now) <= 0) continue
-    if (row.key === accountKey(account) && user && (await isKnownAddress(user, call))) continue
+    if (row.key === accountKey(account) && (await isKnownAddress(tx, target.user, address))) continue
     throw tooMany()
   }
 }
 
-async function isKnownAddress(user: User, { context, address }: Call): Promise<boolean> {
-  const mine = and(eq(knownAddresses.userId, user.id), eq(knownAddresses.address, address))
-  return (await context.db.$count(knownAddresses, mine)) > 0
-}
-
-/** Notes a failed sign-in. The person is told once, when the account begins to refuse. */
-export async function noteFailure(
-  tx: Transaction,
-  poolId: string,
-  name: string,
-  user: User | undefined,
-  { context, address }: Call,
-): Promise<void> {
+/** Notes a failed proof: a password, a code, a passkey. The person is told once, when the account begins to refuse. */
+export async function noteFailure(tx: Transaction, target: Target, { context, address }: Call): Promise<void> {
   const { config, clock } = context
   const now = clock.now()
-  const account = nameOf(poolId, name, user)
+  const account = accountName(target)
   const expiresAt = now.add(memory)
   const note = async (key: string, free: number) => {
+    const [before] = await tx.select().from(limits).where(eq(limits.key, key)).for('update')
+    const waiting = before?.waitUntil ? Temporal.Instant.compare(before.waitUntil, now) > 0 : false
     const [row] = await tx
       .insert(limits)
       .values({ key, count: 1, since: now, expiresAt })
@@ -71,18 +78,35 @@ export async function noteFailure(
     const wait = waitAfter(failures, free, config.MAX_SIGN_IN_WAIT_SECONDS)
     const waitUntil = wait === 0 ? null : now.add({ seconds: wait })
     await tx.update(limits).set({ waitUntil }).where(eq(limits.key, key))
-    return { first: failures === free + 1, waitUntil }
+    return { first: failures === free + 1, waitUntil, waiting }
   }
   const pair = await note(pairKey(account, address), config.FREE_SIGN_IN_FAILURES)
+  // One of a flood that was let in before the first of them failed: it would have been refused, and counts for its own
+  // address alone. So no address can by itself make the account's other addresses wait.
+  if (pair.waiting) return
   const all = await note(accountKey(account), config.ACCOUNT_FAILURES_AN_HOUR)
   const locked = all.first ? all : pair.first ? pair : undefined
-  if (user && locked?.waitUntil) {
-    await publish(tx, signInLocked, user.id, {
-      ...accountOf(user),
+  if (target.user && locked?.waitUntil) {
+    await publish(tx, signInLocked, target.user.id, {
+      ...accountOf(target.user),
       reason: 'too_many_attempts',
       until: locked.waitUntil.toString({ fractionalSecondDigits: 3 }),
     })
   }
+}
+
+/**
+ * Counts a code that an account is sent: so many an hour that one address asks for, and so many for all addresses
+ * that it was never signed in to from, so that no stranger can use its codes up.
+ * @throws IdentityError LimitExceededException
+ */
+export async function countCode(tx: Transaction, target: Target, { context, address }: Call): Promise<void> {
+  const { CODES_AN_HOUR, ACCOUNT_CODES_AN_HOUR } = context.config
+  const key = `codes:${accountName(target)}`
+  const within = { hours: 1 }
+  await countWithin(tx, context, { key: `${key}:${address}`, most: CODES_AN_HOUR, within })
+  if (await isKnownAddress(tx, target.user, address)) return
+  await countWithin(tx, context, { key, most: ACCOUNT_CODES_AN_HOUR, within })
 }
 
 /** A sign-in succeeded: its address is known from now on, and its failures are forgotten. */

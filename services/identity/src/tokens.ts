@@ -1,14 +1,14 @@
 import { createHash, generateKeyPair, randomBytes, randomUUID, createPublicKey } from 'node:crypto'
 import { promisify } from 'node:util'
 import fastifyJwt from '@fastify/jwt'
-import { exclusively, type Transaction } from '@robokids/runtime/db'
+import type { Database, Transaction } from '@robokids/runtime/db'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
-import { and, desc, eq, lt } from 'drizzle-orm'
+import { and, desc, eq, inArray, sql } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { disabled, IdentityError } from './errors.ts'
 import { findClient, type Client, type Pool } from './pools.ts'
-import { groupMembers, refreshTokens, signIns, signingKeys, users, type User } from './schema.ts'
+import { groupMembers, signIns, signingKeys, users, type User } from './schema.ts'
 
 declare module '@fastify/jwt' {
   interface FastifyJWT {
@@ -22,17 +22,9 @@ const keyPurpose = (kid: string) => `signing-key:${kid}`
 
 interface SigningKey {
   kid: string
+  poolId: string
   privateKey: string
   publicKey: string
-}
-
-export interface TokenClaims {
-  sub: string
-  client_id: string
-  origin_jti: string
-  username: string
-  auth_time: number
-  exp: number
 }
 
 /** Signs and checks tokens. One for each process: it holds keys that it has opened. */
@@ -46,8 +38,6 @@ export interface Tokens {
    * @throws IdentityError NotAuthorizedException: forged, expired, revoked, of another pool, or no access token.
    */
   authenticate(accessToken: string): Promise<Bearer>
-  /** Makes each pool's next key when the one in use is old, and deletes those whose last token is dead. */
-  rotate(): Promise<void>
 }
 
 export type SignIn = typeof signIns.$inferSelect
@@ -66,10 +56,50 @@ export interface Bearer {
   signIn: SignIn
 }
 
-/** Clocks of servers differ: a key that signs from now on is published a while before. */
+/** As client settings allow. */
 const longestTokenSeconds = 86_400
+/** A new key is published this long before it signs, so that who keeps a copy of the key set has it by then. */
+const publishedAheadSeconds = 3_600
 
 export const hashToken = (token: string) => createHash('sha256').update(token).digest('base64url')
+
+const keyFormat = {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+} as const
+
+async function addKey(tx: Transaction | Database, poolId: string, { config, clock }: Context<Config>): Promise<void> {
+  const pair = await makeKeyPair('rsa', keyFormat)
+  const kid = randomBytes(24).toString('base64url')
+  const sealedPrivateKey = config.SEALING_KEYS.seal(pair.privateKey, keyPurpose(kid))
+  await tx
+    .insert(signingKeys)
+    .values({ kid, poolId, sealedPrivateKey, publicKey: pair.publicKey, createdAt: clock.now() })
+}
+
+/** Makes each pool's next key when the one in use is old, and deletes those whose last token is dead. */
+export async function rotateKeys(context: Context<Config>): Promise<void> {
+  const { db, clock, config } = context
+  const now = clock.now()
+  const old = now.subtract({ seconds: Math.round(config.SIGNING_KEY_DAYS * 86_400) })
+  // What the one before signed was signed until the newest took over, and is dead a longest token later.
+  const dead = now.subtract({ seconds: publishedAheadSeconds + longestTokenSeconds })
+  const rows = await db.select().from(signingKeys).orderBy(desc(signingKeys.createdAt))
+  for (const [poolId, [newest, ...older]] of Map.groupBy(rows, (row) => row.poolId)) {
+    if (!newest) continue
+    if (Temporal.Instant.compare(newest.createdAt, old) < 0) {
+      await addKey(db, poolId, context)
+    } else if (older.length > 0 && Temporal.Instant.compare(newest.createdAt, dead) < 0) {
+      await db.delete(signingKeys).where(
+        inArray(
+          signingKeys.kid,
+          older.map(({ kid }) => kid),
+        ),
+      )
+    }
+  }
+}
 
 const seconds = (instant: Temporal.Instant) => Math.floor(instant.epochMilliseconds / 1000)
 const invalidToken = () => new IdentityError('NotAuthorizedException', 'Invalid Access Token')
@@ -78,11 +108,7 @@ export async function startTokens(http: Http, context: Context<Config>): Promise
   const { db, config, clock } = context
   const opened = new Map<string, SigningKey>()
   // The keys differ by pool and time and are given with each call; the plugin wants one to start with.
-  const unused = await makeKeyPair('rsa', {
-    modulusLength: 2048,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  })
+  const unused = await makeKeyPair('rsa', keyFormat)
   await http.register(fastifyJwt, {
     secret: { private: unused.privateKey, public: unused.publicKey },
     sign: { algorithm: 'RS256' },
@@ -93,44 +119,37 @@ export async function startTokens(http: Http, context: Context<Config>): Promise
     if (known) return known
     const privateKey = config.SEALING_KEYS.open(row.sealedPrivateKey, keyPurpose(row.kid))?.toString()
     if (privateKey === undefined) throw new Error(`Signing key ${row.kid} is sealed under a key that is not here.`)
-    const key = { kid: row.kid, privateKey, publicKey: row.publicKey }
+    const key = { kid: row.kid, poolId: row.poolId, privateKey, publicKey: row.publicKey }
     opened.set(row.kid, key)
     return key
   }
 
-  const keysOf = (poolId: string) =>
-    db.select().from(signingKeys).where(eq(signingKeys.poolId, poolId)).orderBy(desc(signingKeys.createdAt))
-
-  async function addKey(poolId: string): Promise<void> {
-    const pair = await makeKeyPair('rsa', {
-      modulusLength: 2048,
-      publicKeyEncoding: { type: 'spki', format: 'pem' },
-      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  /** A pool's keys, the newest first. It gets its first one when that is first needed. */
+  async function keysOf(tx: Transaction | Database, poolId: string): Promise<(typeof signingKeys.$inferSelect)[]> {
+    const find = (within: Transaction | Database) =>
+      within.select().from(signingKeys).where(eq(signingKeys.poolId, poolId)).orderBy(desc(signingKeys.createdAt))
+    const rows = await find(tx)
+    if (rows.length > 0) return rows
+    return tx.transaction(async (inner) => {
+      await inner.execute(sql`select pg_advisory_xact_lock(hashtext(${`signing-key:${poolId}`}))`)
+      if ((await find(inner)).length === 0) await addKey(inner, poolId, context)
+      return find(inner)
     })
-    const kid = randomBytes(24).toString('base64url')
-    const sealedPrivateKey = config.SEALING_KEYS.seal(pair.privateKey, keyPurpose(kid))
-    await db
-      .insert(signingKeys)
-      .values({ kid, poolId, sealedPrivateKey, publicKey: pair.publicKey, createdAt: clock.now() })
   }
 
-  /** The newest key signs. A pool gets its first one when it is first needed. */
-  async function currentKey(poolId: string): Promise<SigningKey> {
-    for (;;) {
-      const [newest] = await keysOf(poolId)
-      if (newest) return open(newest)
-      await exclusively(db, `signing-key:${poolId}`, async () => {
-        if ((await keysOf(poolId)).length === 0) await addKey(poolId)
-      })
-    }
+  async function currentKey(tx: Transaction, poolId: string): Promise<SigningKey> {
+    const rows = await keysOf(tx, poolId)
+    const published = clock.now().subtract({ seconds: publishedAheadSeconds })
+    const row = rows.find(({ createdAt }) => Temporal.Instant.compare(createdAt, published) <= 0) ?? rows.at(-1)
+    if (!row) throw new Error(`Pool ${poolId} has no signing key.`)
+    return open(row)
   }
 
   const issuer = (poolId: string) => `${config.ISSUER_URL}/${poolId}`
 
   return {
     async keySet(pool) {
-      await currentKey(pool.id)
-      const rows = await keysOf(pool.id)
+      const rows = await keysOf(db, pool.id)
       return {
         keys: rows.map(({ kid, publicKey }) => ({
           ...createPublicKey(publicKey).export({ format: 'jwk' }),
@@ -142,7 +161,7 @@ export async function startTokens(http: Http, context: Context<Config>): Promise
     },
 
     async issue(tx, signIn, user, client) {
-      const { kid, privateKey } = await currentKey(user.poolId)
+      const { kid, privateKey } = await currentKey(tx, user.poolId)
       const memberships = await tx
         .select({ name: groupMembers.name })
         .from(groupMembers)
@@ -205,11 +224,7 @@ export async function startTokens(http: Http, context: Context<Config>): Promise
           cache: false,
         })
         // A key signs for its own pool alone.
-        const [owner] = await db
-          .select({ poolId: signingKeys.poolId })
-          .from(signingKeys)
-          .where(eq(signingKeys.kid, kid))
-        if (!owner || payload.iss !== issuer(owner.poolId)) throw invalidToken()
+        if (payload.iss !== issuer(key.poolId)) throw invalidToken()
       } catch (error) {
         if (error instanceof IdentityError) throw error
         const { code } = error as { code?: string }
@@ -230,26 +245,6 @@ export async function startTokens(http: Http, context: Context<Config>): Promise
       if (!row.users.enabled) throw disabled()
       const client = await findClient(row.sign_ins.clientId, context)
       return { user: row.users, signIn: row.sign_ins, client }
-    },
-
-    async rotate() {
-      const now = clock.now()
-      const age = { seconds: Math.round(config.SIGNING_KEY_DAYS * 86_400) }
-      const rows = await db.select().from(signingKeys).orderBy(desc(signingKeys.createdAt))
-      for (const [poolId, [newest, ...older]] of Map.groupBy(rows, (row) => row.poolId)) {
-        if (!newest) continue
-        if (Temporal.Instant.compare(newest.createdAt, now.subtract(age)) < 0) {
-          await addKey(poolId)
-          continue
-        }
-        // The newest has signed alone since it was made: what an older one signed is dead a longest token later.
-        if (Temporal.Instant.compare(newest.createdAt, now.subtract({ seconds: longestTokenSeconds })) >= 0) continue
-        for (const { kid } of older) {
-          await db.delete(signingKeys).where(eq(signingKeys.kid, kid))
-          opened.delete(kid)
-        }
-      }
-      await db.delete(refreshTokens).where(lt(refreshTokens.expiresAt, now))
     },
   }
 }

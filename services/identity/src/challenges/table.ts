@@ -1,40 +1,26 @@
-import type { Transaction } from '@robokids/runtime/db'
-import { IdentityError, invalid } from '../errors.ts'
-import type { Call } from '../protocol.ts'
-import type { AuthAnswer, ChallengeName, OpenStep } from '../sign-in.ts'
-import type { Tokens } from '../tokens.ts'
+import type { ChallengeName } from '../sign-in-steps.ts'
+import type { Challenge } from './answering.ts'
+import { customChallenge, emailCode, selectMfaType, smsCode, smsMfa, softwareToken } from './codes.ts'
+import { devicePasswordVerifier, deviceSrpAuth } from './devices.ts'
+import { mfaSetup } from './mfa-setup.ts'
+import { newPassword } from './new-password.ts'
+import { passwordVerifier } from './password-verifier.ts'
+import { selectChallenge } from './select-challenge.ts'
+import { webAuthn } from './web-authn.ts'
 
-/** A client's answer to a step, with the step's and the account's rows locked. */
-export interface Answering {
-  tx: Transaction
-  step: OpenStep
-  responses: Record<string, string>
-  call: Call
-  tokens: Tokens
-}
-
-/**
- * Judges an answer and goes on. It ends the step (`endStep`) where it is over; a wrong answer is returned as a refusal
- * (`keepStep`), so that it counts.
- */
-export type Challenge = (answering: Answering) => Promise<AuthAnswer | IdentityError>
-
-const notYet: Challenge = async () => invalid('Not there yet')
-
+/** Every challenge, by the name that its answer is given under. */
 export const challenges: Record<ChallengeName, Challenge> = {
-  PASSWORD_VERIFIER: notYet,
-  NEW_PASSWORD_REQUIRED: notYet,
-  SMS_MFA: notYet,
-  EMAIL_OTP: notYet,
-  SMS_OTP: notYet,
-  SOFTWARE_TOKEN_MFA: notYet,
-  SELECT_MFA_TYPE: notYet,
-  MFA_SETUP: notYet,
-  SELECT_CHALLENGE: notYet,
-  PASSWORD: notYet,
-  PASSWORD_SRP: notYet,
-  WEB_AUTHN: notYet,
-  CUSTOM_CHALLENGE: notYet,
-  DEVICE_SRP_AUTH: notYet,
-  DEVICE_PASSWORD_VERIFIER: notYet,
+  PASSWORD_VERIFIER: passwordVerifier,
+  NEW_PASSWORD_REQUIRED: newPassword,
+  SMS_MFA: smsMfa,
+  EMAIL_OTP: emailCode,
+  SMS_OTP: smsCode,
+  SOFTWARE_TOKEN_MFA: softwareToken,
+  SELECT_MFA_TYPE: selectMfaType,
+  MFA_SETUP: mfaSetup,
+  SELECT_CHALLENGE: selectChallenge,
+  WEB_AUTHN: webAuthn,
+  CUSTOM_CHALLENGE: customChallenge,
+  DEVICE_SRP_AUTH: deviceSrpAuth,
+  DEVICE_PASSWORD_VERIFIER: devicePasswordVerifier,
 }

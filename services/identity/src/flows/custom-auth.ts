@@ -1,7 +1,18 @@
-import { invalid } from '../errors.ts'
+import { askCustomChallenge } from '../custom-challenge.ts'
+import { invalid, missing } from '../errors.ts'
 import type { Flow } from '../operations/initiate-auth.ts'
-import type { AuthAnswer } from '../sign-in.ts'
+import type { AuthAnswer } from '../sign-in-steps.ts'
+import { askPasswordVerifier } from '../srp-steps.ts'
+import { begin } from './begin.ts'
 
+/** A code by mail, after a password where the client begins with SRP. */
 export async function customAuth(flow: Flow): Promise<AuthAnswer> {
-  throw invalid(`${flow.client.id} cannot do this yet`)
+  const { parameters, call } = flow
+  const first = parameters['CHALLENGE_NAME']
+  if (first !== undefined && first !== 'SRP_A') throw invalid(`Unknown CHALLENGE_NAME ${first}`)
+  const A = parameters['SRP_A']
+  if (first !== undefined && !A) throw missing('SRP_A')
+  const progress = await begin(flow, 'CUSTOM_AUTH')
+  if (A) return askPasswordVerifier(call.context.db, progress, A, call)
+  return call.context.db.transaction((tx) => askCustomChallenge(tx, progress, call))
 }

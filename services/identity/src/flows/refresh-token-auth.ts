@@ -1,7 +1,28 @@
-import { invalid } from '../errors.ts'
+import { IdentityError, missing } from '../errors.ts'
 import type { Flow } from '../operations/initiate-auth.ts'
-import type { AuthAnswer } from '../sign-in.ts'
+import { checkSecretHash } from '../pools.ts'
+import { refresh } from '../refresh.ts'
+import type { AuthAnswer } from '../sign-in-steps.ts'
 
-export async function refreshTokenAuth(flow: Flow): Promise<AuthAnswer> {
-  throw invalid(`${flow.client.id} cannot do this yet`)
+/** New tokens for a refresh token. A client with a secret proves it with one of the account's own names. */
+export async function refreshTokenAuth({ client, parameters, call, tokens }: Flow): Promise<AuthAnswer> {
+  const token = parameters['REFRESH_TOKEN']
+  if (!token) throw missing('REFRESH_TOKEN')
+  const hash = parameters['SECRET_HASH']
+  const answer = await refresh(token, parameters['DEVICE_KEY'], client, call, tokens, (user) => {
+    const names = [user.username, user.id, user.attributes['email'], user.attributes['phone_number']]
+    const proven = names.some((name) => name !== undefined && isProven(name))
+    if (!proven) checkSecretHash(client, user.username, hash)
+  })
+  return { ...answer, ChallengeParameters: {} }
+
+  function isProven(name: string): boolean {
+    try {
+      checkSecretHash(client, name, hash)
+      return true
+    } catch (error) {
+      if (error instanceof IdentityError) return false
+      throw error
+    }
+  }
 }

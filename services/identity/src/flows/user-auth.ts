@@ -1,7 +1,46 @@
-import { invalid } from '../errors.ts'
+import { expiredSession, orThrow } from '../errors.ts'
+import { askFirstFactor, firstFactorsOf, isFirstFactor } from '../first-factors.ts'
 import type { Flow } from '../operations/initiate-auth.ts'
-import type { AuthAnswer } from '../sign-in.ts'
+import { proceed } from '../sign-in.ts'
+import { ask, endStep, findStep, type AuthAnswer } from '../sign-in-steps.ts'
+import { isVerified } from '../users.ts'
+import { begin } from './begin.ts'
+import { signInByPassword } from './user-password-auth.ts'
 
+/** A choice of first factors, or the preferred one at once. */
 export async function userAuth(flow: Flow): Promise<AuthAnswer> {
-  throw invalid(`${flow.client.id} cannot do this yet`)
+  const { parameters, session, call } = flow
+  const { db } = call.context
+  const progress = await begin(flow, 'USER_AUTH')
+  if (session !== undefined) return afterConfirmation(flow, session, progress.user?.id)
+  const available = await firstFactorsOf(db, progress, call)
+  const preferred = parameters['PREFERRED_CHALLENGE']
+  if (preferred !== undefined && isFirstFactor(preferred) && available.includes(preferred)) {
+    if (preferred === 'PASSWORD') return signInByPassword(flow, progress)
+    return orThrow(await db.transaction((tx) => askFirstFactor(tx, progress, preferred, parameters, call)))
+  }
+  return ask(db, progress, 'SELECT_CHALLENGE', {}, call, { available })
+}
+
+/** Signs in who confirmed the account a moment ago: the code proved the address. */
+async function afterConfirmation(
+  { client, parameters, call, tokens }: Flow,
+  session: string,
+  userId: string | undefined,
+): Promise<AuthAnswer> {
+  const outcome = await call.context.db.transaction(async (tx) => {
+    const step = await findStep(tx, session, 'SELECT_CHALLENGE', client, call, { lock: true })
+    const { user, state } = step
+    if (!user || user.id !== userId || state.step['confirmed'] !== true) return expiredSession()
+    await endStep(tx, step)
+    const deviceKey = parameters['DEVICE_KEY']
+    const firstFactor = isVerified(user, 'email') ? ('EMAIL_OTP' as const) : ('SMS_OTP' as const)
+    return proceed(
+      tx,
+      { ...step, user, state: { ...state, firstFactor, ...(deviceKey ? { deviceKey } : {}) } },
+      call,
+      tokens,
+    )
+  })
+  return orThrow(outcome)
 }

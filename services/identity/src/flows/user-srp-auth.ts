@@ -1,7 +1,13 @@
-import { invalid } from '../errors.ts'
+import { missing } from '../errors.ts'
 import type { Flow } from '../operations/initiate-auth.ts'
-import type { AuthAnswer } from '../sign-in.ts'
+import type { AuthAnswer } from '../sign-in-steps.ts'
+import { askPasswordVerifier } from '../srp-steps.ts'
+import { begin } from './begin.ts'
 
+/** A password that never leaves the client: Secure Remote Password. */
 export async function userSrpAuth(flow: Flow): Promise<AuthAnswer> {
-  throw invalid(`${flow.client.id} cannot do this yet`)
+  const A = flow.parameters['SRP_A']
+  if (!A) throw missing('SRP_A')
+  const progress = await begin(flow, 'USER_SRP_AUTH')
+  return askPasswordVerifier(flow.call.context.db, progress, A, flow.call)
 }

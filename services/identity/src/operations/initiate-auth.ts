@@ -9,7 +9,7 @@ import * as input from '../inputs.ts'
 import { countGuess } from '../limits.ts'
 import { findClient, type Client } from '../pools.ts'
 import { operation, type Call } from '../protocol.ts'
-import type { AuthAnswer } from '../sign-in.ts'
+import type { AuthAnswer } from '../sign-in-steps.ts'
 import type { Tokens } from '../tokens.ts'
 
 /** A way to begin a sign-in. Secret hashes are checked by each, since it knows the name that they are made with. */

@@ -1,5 +1,13 @@
 import type { Operation } from '../protocol.ts'
 import type { Tokens } from '../tokens.ts'
+import { confirmDevice } from './confirm-device.ts'
+import { forgetDevice } from './forget-device.ts'
+import { getDevice } from './get-device.ts'
+import { getTokensFromRefreshToken } from './get-tokens-from-refresh-token.ts'
+import { globalSignOut } from './global-sign-out.ts'
+import { listDevices } from './list-devices.ts'
+import { revokeToken } from './revoke-token.ts'
+import { updateDeviceStatus } from './update-device-status.ts'
 import { confirmSignUp } from './confirm-sign-up.ts'
 import { getUser } from './get-user.ts'
 import { initiateAuth } from './initiate-auth.ts'
@@ -12,6 +20,22 @@ import { getUserPoolMfaConfig } from './get-user-pool-mfa-config.ts'
 import { listUserPoolClients } from './list-user-pool-clients.ts'
 import { listUserPools } from './list-user-pools.ts'
 import { setUserPoolMfaConfig } from './set-user-pool-mfa-config.ts'
+import { associateSoftwareToken } from './associate-software-token.ts'
+import { changePassword } from './change-password.ts'
+import { completeWebAuthnRegistration } from './complete-web-authn-registration.ts'
+import { confirmForgotPassword } from './confirm-forgot-password.ts'
+import { deleteUser } from './delete-user.ts'
+import { deleteUserAttributes } from './delete-user-attributes.ts'
+import { deleteWebAuthnCredential } from './delete-web-authn-credential.ts'
+import { forgotPassword } from './forgot-password.ts'
+import { getUserAttributeVerificationCode } from './get-user-attribute-verification-code.ts'
+import { listWebAuthnCredentials } from './list-web-authn-credentials.ts'
+import { resendConfirmationCode } from './resend-confirmation-code.ts'
+import { setUserMfaPreference } from './set-user-mfa-preference.ts'
+import { startWebAuthnRegistration } from './start-web-authn-registration.ts'
+import { updateUserAttributes } from './update-user-attributes.ts'
+import { verifySoftwareToken } from './verify-software-token.ts'
+import { verifyUserAttribute } from './verify-user-attribute.ts'
 import { signUp } from './sign-up.ts'
 
 /** Every operation, by its name in `X-Amz-Target`. */
@@ -22,6 +46,30 @@ export function operations(tokens: Tokens): Record<string, Operation> {
     InitiateAuth: initiateAuth(tokens),
     RespondToAuthChallenge: respondToAuthChallenge(tokens),
     GetUser: getUser(tokens),
+    GetTokensFromRefreshToken: getTokensFromRefreshToken(tokens),
+    RevokeToken: revokeToken,
+    GlobalSignOut: globalSignOut(tokens),
+    ConfirmDevice: confirmDevice(tokens),
+    ListDevices: listDevices(tokens),
+    GetDevice: getDevice(tokens),
+    ForgetDevice: forgetDevice(tokens),
+    UpdateDeviceStatus: updateDeviceStatus(tokens),
+    AssociateSoftwareToken: associateSoftwareToken(tokens),
+    ChangePassword: changePassword(tokens),
+    CompleteWebAuthnRegistration: completeWebAuthnRegistration(tokens),
+    ConfirmForgotPassword: confirmForgotPassword,
+    DeleteUser: deleteUser(tokens),
+    DeleteUserAttributes: deleteUserAttributes(tokens),
+    DeleteWebAuthnCredential: deleteWebAuthnCredential(tokens),
+    ForgotPassword: forgotPassword,
+    GetUserAttributeVerificationCode: getUserAttributeVerificationCode(tokens),
+    ListWebAuthnCredentials: listWebAuthnCredentials(tokens),
+    ResendConfirmationCode: resendConfirmationCode,
+    SetUserMFAPreference: setUserMfaPreference(tokens),
+    StartWebAuthnRegistration: startWebAuthnRegistration(tokens),
+    UpdateUserAttributes: updateUserAttributes(tokens),
+    VerifySoftwareToken: verifySoftwareToken(tokens),
+    VerifyUserAttribute: verifyUserAttribute(tokens),
     CreateUserPool: createUserPool,
     CreateUserPoolClient: createUserPoolClient,
     DescribeUserPool: describeUserPool,

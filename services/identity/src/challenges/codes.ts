@@ -1,0 +1,81 @@
+import { expiredCode, invalid, missing, wrongCode } from '../errors.ts'
+import type { User } from '../schema.ts'
+import { askForFactor } from '../second-factor.ts'
+import { complete, proceed } from '../sign-in.ts'
+import { addressesOf, isSentCode } from '../sign-in-codes.ts'
+import { endStep, type SignInProgress } from '../sign-in-steps.ts'
+import { openTotpSecret, totpStep } from '../totp.ts'
+import { chooseEmail } from './mfa-setup.ts'
+import { accountOf, refuse, settled, type Answering, type Challenge } from './answering.ts'
+import { eq } from 'drizzle-orm'
+import { users } from '../schema.ts'
+
+function given(responses: Record<string, string>, name: string): string {
+  const code = responses[name]
+  if (!code) throw missing(name)
+  return code
+}
+
+/** Goes on after a code: it was the first factor, or the second and with it the last thing that was asked for. */
+async function goOn({ tx, step, call, tokens }: Answering, first: NonNullable<SignInProgress['state']['firstFactor']>) {
+  await endStep(tx, step)
+  const progress = accountOf(step)
+  const { state } = progress
+  if (state.firstFactor !== undefined) {
+    const user: User = await chooseEmail(tx, progress, call)
+    return complete(tx, { ...progress, user }, call, tokens)
+  }
+  return proceed(tx, { ...progress, state: { ...state, firstFactor: first } }, call, tokens)
+}
+
+const sentCode = (name: string, first: 'EMAIL_OTP' | 'SMS_OTP'): Challenge =>
+  settled(async (answering) => {
+    const { step, responses, call } = answering
+    if (!isSentCode(step, given(responses, name), call)) return refuse(answering, wrongCode())
+    return goOn(answering, first)
+  })
+
+export const emailCode = sentCode('EMAIL_OTP_CODE', 'EMAIL_OTP')
+export const smsCode = sentCode('SMS_OTP_CODE', 'SMS_OTP')
+export const smsMfa = sentCode('SMS_MFA_CODE', 'SMS_OTP')
+
+/** The custom challenge's code: the first factor, or one more proof after a password. */
+export const customChallenge = settled(async (answering) => {
+  const { tx, step, responses, call, tokens } = answering
+  if (!isSentCode(step, given(responses, 'ANSWER'), call)) return refuse(answering, wrongCode())
+  await endStep(tx, step)
+  const progress = accountOf(step)
+  const state =
+    progress.state.firstFactor === undefined
+      ? { ...progress.state, firstFactor: 'CUSTOM' as const }
+      : { ...progress.state, mailProven: true }
+  return proceed(tx, { ...progress, state }, call, tokens)
+})
+
+/** A code of the account's authenticator: a step is taken once, also by two sign-ins at once, since the account is locked. */
+export const softwareToken = settled(async (answering) => {
+  const { tx, step, responses, call, tokens } = answering
+  const code = given(responses, 'SOFTWARE_TOKEN_MFA_CODE').replaceAll(/\s/g, '')
+  const progress = accountOf(step)
+  const { user } = progress
+  const { config, clock } = call.context
+  const secret = openTotpSecret(user, config)
+  // It was turned off in the meantime.
+  if (secret === undefined) return expiredCode()
+  const taken = totpStep(secret, code, clock.now(), user.totpLastStep)
+  if (taken === undefined) return refuse(answering, wrongCode())
+  await tx.update(users).set({ totpLastStep: taken }).where(eq(users.id, user.id))
+  await endStep(tx, step)
+  return complete(tx, progress, call, tokens)
+})
+
+/** The choice of a second factor. */
+export const selectMfaType = settled(async ({ tx, step, responses, call }) => {
+  const choice = given(responses, 'ANSWER')
+  const factors = step.state.step['factors'] as string[]
+  if (!factors.includes(choice)) throw invalid(`${choice} is not one of the factors to choose from.`)
+  const progress = accountOf(step)
+  await endStep(tx, step)
+  const factor = choice as Parameters<typeof askForFactor>[2]
+  return askForFactor(tx, progress, factor, await addressesOf(tx, progress.user), call)
+})

@@ -1,0 +1,37 @@
+import { findDevice, noDevice, openDeviceVerifier } from '../devices.ts'
+import { missing, wrongPassword } from '../errors.ts'
+import { complete } from '../sign-in.ts'
+import { endStep } from '../sign-in-steps.ts'
+import { askExchange, provesExchange } from '../srp-steps.ts'
+import { accountOf, refuseForGood, settled, type Answering } from './answering.ts'
+
+/** The device that answers, and what it is known by. */
+async function deviceOf({ tx, step, responses, call }: Answering) {
+  const key = responses['DEVICE_KEY']
+  if (!key) throw missing('DEVICE_KEY')
+  const progress = accountOf(step)
+  const device = await findDevice(tx, progress.user, key)
+  const verifier = device && openDeviceVerifier(device, call.context.config)
+  if (!device || !verifier) throw noDevice()
+  return { progress, device, verifier }
+}
+
+/** Begins a device's proof. */
+export const deviceSrpAuth = settled(async (answering) => {
+  const { tx, step, responses, call } = answering
+  const A = responses['SRP_A']
+  if (!A) throw missing('SRP_A')
+  const { progress, device, verifier } = await deviceOf(answering)
+  await endStep(tx, step)
+  return askExchange(tx, progress, 'DEVICE_PASSWORD_VERIFIER', A, verifier, call, { DEVICE_KEY: device.key })
+})
+
+/** A device's proof: the last thing that is asked for. */
+export const devicePasswordVerifier = settled(async (answering) => {
+  const { tx, step, responses, call, tokens } = answering
+  const { progress, device, verifier } = await deviceOf(answering)
+  const claim = { group: device.groupKey, user: device.key }
+  if (!provesExchange(step, responses, verifier.value, claim, call)) return refuseForGood(answering, wrongPassword())
+  await endStep(tx, step)
+  return complete(tx, progress, call, tokens)
+})

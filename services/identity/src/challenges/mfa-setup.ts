@@ -1,0 +1,146 @@
+import type { Transaction } from '@robokids/runtime/db'
+import { emailKey } from '@robokids/contracts/fields'
+import { changeAccount } from '../accounts.ts'
+import { readAttributes } from '../attributes.ts'
+import { IdentityError, invalid, missing, orThrow } from '../errors.ts'
+import { countGuess } from '../limits.ts'
+import { findClient } from '../pools.ts'
+import type { Call } from '../protocol.ts'
+import type { User } from '../schema.ts'
+import { complete } from '../sign-in.ts'
+import { addressesOf, askForCode } from '../sign-in-codes.ts'
+import { ask, clientOfSession, endStep, findStep, type OpenStep, type SignInProgress } from '../sign-in-steps.ts'
+import { secondFactorOf } from '../second-factor.ts'
+import { newTotpSecret, sealTotpSecret, totpStep } from '../totp.ts'
+import { takeAlias } from '../users.ts'
+import { accountOf, refuse, settled } from './answering.ts'
+
+/** The set-up of a second factor during the sign-in: an authenticator that was verified by the session, or an e-mail address. */
+export const mfaSetup = settled(async (answering) => {
+  const { tx, step, responses, call, tokens } = answering
+  const progress = accountOf(step)
+  const { user, state } = progress
+  const email = responses['EMAIL']
+  if (email === undefined) {
+    if (state.step['verified'] !== true) throw invalid('Verify the authenticator first.')
+    await endStep(tx, step)
+    return complete(tx, progress, call, tokens)
+  }
+  const addresses = await addressesOf(tx, user)
+  const second = secondFactorOf(progress, addresses)
+  if (second.need !== 'set_up' || !second.factors.includes('EMAIL_OTP')) throw missing('Session')
+  readAttributes([{ Name: 'email', Value: email }])
+  await endStep(tx, step)
+  return askForCode(
+    tx,
+    { ...progress, state: { ...state, step: { email } } },
+    'EMAIL_OTP',
+    { medium: 'EMAIL', destination: email },
+    call,
+  )
+})
+
+/** The address that a code proved is the account's, and its second factor, from now on. */
+export async function chooseEmail(
+  tx: Transaction,
+  { client, user, state }: SignInProgress & { user: User },
+  call: Call,
+): Promise<User> {
+  const { email } = state.step
+  if (typeof email !== 'string') return user
+  await takeAlias(tx, client.pool, user, 'email', email)
+  return changeAccount(
+    tx,
+    user,
+    {
+      attributes: { ...user.attributes, email, email_verified: 'true' },
+      emailKey: emailKey(email),
+      mfa: [...new Set([...user.mfa, 'EMAIL_OTP' as const])],
+    },
+    ['email', 'mfa'],
+    call,
+  )
+}
+
+/** Finds the sign-in that sets a factor up, with its rows locked, by its session alone. */
+async function inSetUp<T>(
+  session: string,
+  call: Call,
+  work: (tx: Transaction, step: OpenStep) => Promise<T | IdentityError>,
+): Promise<T> {
+  await countGuess(call)
+  const client = await findClient(await clientOfSession(session, call), call.context)
+  const outcome = await call.context.db.transaction(async (tx) =>
+    work(tx, await findStep(tx, session, 'MFA_SETUP', client, call, { lock: true })),
+  )
+  return orThrow(outcome)
+}
+
+/** AssociateSoftwareToken by a sign-in's session. */
+export function associateBySession(session: string, call: Call): Promise<{ SecretCode: string; Session: string }> {
+  return inSetUp(session, call, async (tx, step) => {
+    const progress = accountOf(step)
+    const second = secondFactorOf(progress, await addressesOf(tx, progress.user))
+    if (second.need !== 'set_up' || !second.factors.includes('SOFTWARE_TOKEN_MFA')) {
+      throw new IdentityError(
+        'SoftwareTokenMFANotFoundException',
+        'Software token TOTP multi-factor authentication is not enabled for this user pool.',
+      )
+    }
+    const secret = newTotpSecret()
+    await endStep(tx, step)
+    const { Session = '' } = await ask(
+      tx,
+      { ...progress, state: { ...progress.state, step: { secret } } },
+      'MFA_SETUP',
+      {},
+      call,
+    )
+    return { SecretCode: secret, Session }
+  })
+}
+
+/** VerifySoftwareToken by a sign-in's session: the authenticator is the account's second factor from now on. */
+export function verifyBySession(
+  session: string,
+  code: string,
+  call: Call,
+): Promise<{ Status: 'SUCCESS'; Session: string }> {
+  return inSetUp(session, call, async (tx, step) => {
+    const progress = accountOf(step)
+    const { user, state } = progress
+    const { config, clock } = call.context
+    const { secret } = state.step
+    if (typeof secret !== 'string') {
+      throw new IdentityError('SoftwareTokenMFANotFoundException', 'Associate a software token first.')
+    }
+    const taken = totpStep(secret, code.replaceAll(/\s/g, ''), clock.now())
+    if (taken === undefined) {
+      return refuse({ tx, step, call }, wrongSetUpCode())
+    }
+    await changeAccount(
+      tx,
+      user,
+      {
+        sealedTotpSecret: sealTotpSecret(secret, user.id, config),
+        totpLastStep: taken,
+        mfa: [...new Set([...user.mfa, 'SOFTWARE_TOKEN_MFA' as const])],
+      },
+      ['mfa'],
+      call,
+    )
+    await endStep(tx, step)
+    const { Session = '' } = await ask(
+      tx,
+      { ...progress, state: { ...state, step: { verified: true } } },
+      'MFA_SETUP',
+      {},
+      call,
+    )
+    return { Status: 'SUCCESS' as const, Session }
+  })
+}
+
+/** By the name that clients know. */
+export const wrongSetUpCode = () =>
+  new IdentityError('EnableSoftwareTokenMFAException', 'Code mismatch and fail enable Software Token MFA')

@@ -1,0 +1,34 @@
+import { userConfirmed } from '@robokids/contracts/identity'
+import { publish } from '@robokids/runtime/outbox'
+import { setPassword } from '../accounts.ts'
+import { readAttributes } from '../attributes.ts'
+import { changeAttributes } from '../change-attributes.ts'
+import { invalid, missing } from '../errors.ts'
+import { missingAttributes, proceed } from '../sign-in.ts'
+import { endStep } from '../sign-in-steps.ts'
+import { accountOf as toldOf } from '../users.ts'
+import { accountOf, settled } from './answering.ts'
+
+const prefix = 'userAttributes.'
+/** Clients send all attributes back, those that are not theirs to say as well. */
+const notGiven = ['sub', 'email_verified', 'phone_number_verified']
+
+/** A password of the person's own in place of a temporary one, with the attributes that the account lacks. */
+export const newPassword = settled(async ({ tx, step, responses, call, tokens }) => {
+  const password = responses['NEW_PASSWORD']
+  if (!password) throw missing('NEW_PASSWORD')
+  const progress = accountOf(step)
+  const { client, user } = progress
+  const given = Object.entries(responses)
+    .filter(([name]) => name.startsWith(prefix))
+    .map(([name, Value]) => ({ Name: name.slice(prefix.length), Value }))
+    .filter(({ Name }) => !notGiven.includes(Name))
+  const attributes = readAttributes(given)
+  const [lacking] = missingAttributes(progress).filter((name) => !attributes[name])
+  if (lacking !== undefined) throw invalid(`Missing required attribute ${prefix}${lacking}`)
+  await endStep(tx, step)
+  if (given.length > 0) await changeAttributes(tx, user, client.pool, attributes, call)
+  const changed = await setPassword(tx, user, client.pool, password, { status: 'CONFIRMED' }, call)
+  await publish(tx, userConfirmed, user.id, toldOf(changed))
+  return proceed(tx, { ...progress, user: changed }, call, tokens)
+})

@@ -1,0 +1,40 @@
+import { checkPassword, judgePassword } from '../check-password.ts'
+import { IdentityError, invalid, missing } from '../errors.ts'
+import { askFirstFactor, firstFactorsOf, isFirstFactor } from '../first-factors.ts'
+import { endStep, keepStep } from '../sign-in-steps.ts'
+import { peek, settle, type Answer, type Answering, type Challenge } from './answering.ts'
+
+/** The choice of a first factor; a password may be given with it. */
+export const selectChallenge: Challenge = async (answer) => {
+  const { responses } = answer
+  const choice = responses['ANSWER']
+  if (!choice) throw missing('ANSWER')
+  if (!isFirstFactor(choice)) throw invalid(`Unknown ANSWER ${choice}`)
+  if (choice === 'PASSWORD') return password(answer)
+  return settle(answer, async (answering) => {
+    const { tx, step, call } = answering
+    await checkAvailable(answering, choice)
+    await endStep(tx, step)
+    return askFirstFactor(tx, step, choice, responses, call)
+  })
+}
+
+async function checkAvailable({ tx, step, call }: Answering, choice: string): Promise<void> {
+  const available: string[] = await firstFactorsOf(tx, step, call)
+  if (!available.includes(choice)) throw invalid(`${choice} is not one of the challenges to choose from.`)
+}
+
+async function password(answer: Answer) {
+  const { responses, call, tokens } = answer
+  const given = responses['PASSWORD']
+  if (!given) throw missing('PASSWORD')
+  const checked = await checkPassword(await peek(answer), given, call)
+  return settle(answer, async (answering) => {
+    const { tx, step } = answering
+    await checkAvailable(answering, 'PASSWORD')
+    const outcome = await judgePassword(tx, step, checked, call, tokens)
+    if (outcome instanceof IdentityError) return keepStep(tx, step, outcome)
+    await endStep(tx, step)
+    return outcome
+  })
+}

@@ -1,0 +1,38 @@
+import type { Job } from '@robokids/runtime/jobs'
+import { and, eq, isNull, lt, notExists, or, sql } from 'drizzle-orm'
+import type { Config } from './config.ts'
+import { codes, devices, knownAddresses, limits, refreshTokens, setUps, signInSteps, signIns } from './schema.ts'
+
+/** A sign-in without a refresh token may still have an access token that lives so long. */
+const longestAccess = { hours: 24 }
+/** A device that its client does not confirm at once, it never will. */
+const confirming = { hours: 24 }
+/** An address that was not signed in from for so long is like any other. */
+const known = { hours: 24 * 180 }
+
+/** Deletes what has expired and means nothing any more. */
+export const cleanUp: Job<Config> = {
+  name: 'clean-up',
+  everyMs: 60_000,
+  async run({ db, clock }) {
+    const now = clock.now()
+    for (const table of [signInSteps, codes, limits, setUps, refreshTokens]) {
+      await db.delete(table).where(lt(table.expiresAt, now))
+    }
+    const token = db
+      .select({ one: sql`1` })
+      .from(refreshTokens)
+      .where(eq(refreshTokens.signInId, signIns.id))
+    const over = now.subtract(longestAccess)
+    // One that was ended keeps its row, and its tokens, for as long as these would have lived: so that who has them is told.
+    await db
+      .delete(signIns)
+      .where(
+        and(notExists(token), lt(signIns.signedInAt, over), or(isNull(signIns.endedAt), lt(signIns.endedAt, over))),
+      )
+    await db
+      .delete(devices)
+      .where(and(isNull(devices.sealedSrpVerifier), lt(devices.createdAt, now.subtract(confirming))))
+    await db.delete(knownAddresses).where(lt(knownAddresses.lastSeenAt, now.subtract(known)))
+  },
+}

@@ -1,0 +1,51 @@
+import { eq } from 'drizzle-orm'
+import { z } from 'zod'
+import { onOwnAccount } from '../accounts.ts'
+import { findDevice, noDevice, sealDeviceVerifier } from '../devices.ts'
+import { IdentityError, invalid } from '../errors.ts'
+import * as input from '../inputs.ts'
+import { operation } from '../protocol.ts'
+import { devices } from '../schema.ts'
+import { prime } from '../srp.ts'
+import type { Tokens } from '../tokens.ts'
+
+/** A number, as clients write it: its padded bytes in base64. */
+const number = z
+  .string()
+  .max(1024)
+  .transform((text) => BigInt(`0x${Buffer.from(text, 'base64').toString('hex') || '0'}`))
+
+export const confirmDevice = (tokens: Tokens) =>
+  operation(
+    z.object({
+      AccessToken: input.accessToken,
+      DeviceKey: input.deviceKey,
+      DeviceName: z.string().max(1024).default(''),
+      DeviceSecretVerifierConfig: z.object({ Salt: number, PasswordVerifier: number }),
+    }),
+    async (given, call) => {
+      const { config, clock } = call.context
+      const { Salt: salt, PasswordVerifier: verifier } = given.DeviceSecretVerifierConfig
+      if (salt === 0n || verifier < 2n || verifier >= prime) throw invalid('DeviceSecretVerifierConfig is not valid.')
+      return onOwnAccount(tokens, given.AccessToken, call, async (tx, user, { signIn, client }) => {
+        const device = await findDevice(tx, user, given.DeviceKey)
+        // A key is confirmed by the sign-in that was given it.
+        if (!device || signIn.deviceKey !== device.key) throw noDevice()
+        if (device.sealedSrpVerifier !== null) {
+          throw new IdentityError('DeviceKeyExistsException', 'The device was confirmed already.')
+        }
+        const always = client.pool.settings.devices === 'ALWAYS'
+        await tx
+          .update(devices)
+          .set({
+            name: given.DeviceName,
+            srpSalt: salt.toString(16),
+            sealedSrpVerifier: sealDeviceVerifier(device.key, verifier, config),
+            remembered: always,
+            updatedAt: clock.now(),
+          })
+          .where(eq(devices.key, device.key))
+        return { UserConfirmationNecessary: !always }
+      })
+    },
+  )

@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import * as input from '../inputs.ts'
+import { countGuess } from '../limits.ts'
+import { findClient } from '../pools.ts'
+import { operation } from '../protocol.ts'
+import { checkClientSecret, refresh } from '../refresh.ts'
+import type { Tokens } from '../tokens.ts'
+
+export const getTokensFromRefreshToken = (tokens: Tokens) =>
+  operation(
+    z.object({
+      ClientId: input.clientId,
+      RefreshToken: input.refreshToken,
+      DeviceKey: input.deviceKey.optional(),
+      ClientSecret: z.string().max(128).optional(),
+    }),
+    async (given, call) => {
+      const client = await findClient(given.ClientId, call.context)
+      checkClientSecret(client, given.ClientSecret)
+      await countGuess(call)
+      return refresh(given.RefreshToken, given.DeviceKey, client, call, tokens, () => {})
+    },
+  )

@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { IdentityError } from '../errors.ts'
+import * as input from '../inputs.ts'
+import { countGuess } from '../limits.ts'
+import { findClient } from '../pools.ts'
+import { operation } from '../protocol.ts'
+import { checkClientSecret, lockRefreshToken } from '../refresh.ts'
+import { endSignIn } from '../sign-outs.ts'
+
+/** Ends the sign-in of a refresh token. One that is not known any more is as good as revoked. */
+export const revokeToken = operation(
+  z.object({
+    ClientId: input.clientId,
+    Token: input.refreshToken,
+    ClientSecret: z.string().max(128).optional(),
+  }),
+  async (given, call) => {
+    const { context } = call
+    const client = await findClient(given.ClientId, context)
+    checkClientSecret(client, given.ClientSecret)
+    if (!client.settings.enableTokenRevocation) {
+      throw new IdentityError('UnsupportedOperationException', 'Token revocation is not enabled for this client.')
+    }
+    if (given.Token.split('.').length === 3) {
+      throw new IdentityError('UnsupportedTokenTypeException', 'Only refresh tokens can be revoked.')
+    }
+    await countGuess(call)
+    await context.db.transaction(async (tx) => {
+      const found = await lockRefreshToken(tx, given.Token)
+      if (!found) return
+      if (found.signIn.clientId !== client.id) {
+        throw new IdentityError('UnauthorizedException', 'The token was not issued to this client.')
+      }
+      await endSignIn(tx, found.signIn.id, 'revoked', context.clock.now())
+    })
+    return {}
+  },
+)
