@@ -54,12 +54,16 @@ export async function closeCheckout(context: BillingContext, attemptId: string):
   if (!(await openSession(context, attemptId))) return
   const [attempt] = await context.db.select().from(checkoutAttempts).where(eq(checkoutAttempts.id, attemptId))
   if (attempt?.status !== 'open' || attempt.stripeSessionId === null) return
-  const { stripeSessionId } = attempt
+  await closeSession(context, attempt.stripeSessionId)
+}
+
+/** Closes an open session, whatever it sells, or learns what else has become of it. */
+export async function closeSession(context: BillingContext, sessionId: string): Promise<void> {
   try {
-    const session = await expireSession(context, stripeSessionId)
+    const session = await expireSession(context, sessionId)
     await context.db.transaction((tx) => applySession(tx, context, session))
   } catch (error) {
     if (!(error instanceof StripeFailure) || !error.refused) throw error
-    await fulfilSession(context, stripeSessionId)
+    await fulfilSession(context, sessionId)
   }
 }

@@ -3,6 +3,7 @@ import { checkoutCreated, checkoutExpired, paymentCompleted, paymentFailed } fro
 import { wake, type Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
 import { and, asc, eq, inArray, ne, or, sql } from 'drizzle-orm'
+import { applyMembershipSession } from './activate-membership.ts'
 import type { BillingContext } from './config.ts'
 import { judge, receiptNumber, type ObservedSession } from './rules.ts'
 import { checkoutAttempts, counters, payments, refunds, type Attempt } from './schema.ts'
@@ -57,6 +58,7 @@ export async function lockAttemptOf(
  * known by now; so an attempt only ever moves on, and money that came in counts whatever the attempt has become.
  */
 export async function applySession(tx: Transaction, context: BillingContext, session: ObservedSession): Promise<void> {
+  if (session.mode === 'subscription') return applyMembershipSession(tx, context, session)
   const locked = await lockAttemptOf(tx, session.attemptId, session.sessionId)
   if (!locked) {
     context.log.info({ sessionId: session.sessionId }, 'a checkout session that is not ours was left alone')

@@ -2,9 +2,9 @@ import { and, asc, eq, inArray, isNotNull, lt, min } from 'drizzle-orm'
 import type { BillingContext } from './config.ts'
 import { fulfilSession } from './fulfil-session.ts'
 import { handleNotice, noticeTypes, type Notice } from './handle-notice.ts'
-import { openSession } from './open-session.ts'
+import { openMembershipSession, openSession } from './open-session.ts'
 import { fetchRefund, recordRefund } from './record-refund.ts'
-import { checkoutAttempts, cursors, refunds, stripeEvents } from './schema.ts'
+import { checkoutAttempts, cursors, membershipAttempts, refunds, stripeEvents } from './schema.ts'
 import { ask, StripeFailure } from './stripe.ts'
 
 const sweepSize = 200
@@ -20,32 +20,35 @@ const marksKept = Temporal.Duration.from({ hours: 40 * 24 })
  * and asks after refunds that are on their way. Goes by real time, as the provider does.
  */
 export async function reconcile(context: BillingContext): Promise<void> {
-  await sweepAttempts(context)
+  await sweepAttempts(context, checkoutAttempts, openSession)
+  await sweepAttempts(context, membershipAttempts, openMembershipSession)
   await catchUpWithEvents(context)
   await followRefunds(context)
   await context.db.delete(stripeEvents).where(lt(stripeEvents.handledAt, Temporal.Now.instant().subtract(marksKept)))
 }
 
 /** Attempts that nobody has asked after for half an interval, the longest unasked first. */
-async function sweepAttempts(context: BillingContext): Promise<void> {
+async function sweepAttempts(
+  context: BillingContext,
+  attempts: typeof checkoutAttempts | typeof membershipAttempts,
+  open: typeof openSession,
+): Promise<void> {
   const { db, config, log } = context
   const before = Temporal.Now.instant().subtract({ milliseconds: Math.ceil(config.RECONCILE_EVERY_MS / 2) })
   const unsettled = await db
-    .select({ id: checkoutAttempts.id, sessionId: checkoutAttempts.stripeSessionId })
-    .from(checkoutAttempts)
-    .where(
-      and(inArray(checkoutAttempts.status, ['creating', 'open', 'processing']), lt(checkoutAttempts.checkedAt, before)),
-    )
-    .orderBy(asc(checkoutAttempts.checkedAt))
+    .select({ id: attempts.id, sessionId: attempts.stripeSessionId })
+    .from(attempts)
+    .where(and(inArray(attempts.status, ['creating', 'open', 'processing']), lt(attempts.checkedAt, before)))
+    .orderBy(asc(attempts.checkedAt))
     .limit(sweepSize)
   for (const { id, sessionId } of unsettled) {
     try {
       if (sessionId !== null) await fulfilSession(context, sessionId)
-      else await openSession(context, id)
+      else await open(context, id)
     } catch (error) {
       log.warn({ err: error, attemptId: id }, 'a checkout could not be reconciled yet')
     }
-    await db.update(checkoutAttempts).set({ checkedAt: Temporal.Now.instant() }).where(eq(checkoutAttempts.id, id))
+    await db.update(attempts).set({ checkedAt: Temporal.Now.instant() }).where(eq(attempts.id, id))
   }
 }
 
@@ -96,8 +99,12 @@ async function catchUpWithEvents(context: BillingContext): Promise<void> {
 async function startOfList({ db }: BillingContext): Promise<number | undefined> {
   const [cursor] = await db.select().from(cursors).where(eq(cursors.name, cursorName))
   if (cursor) return cursor.position - overlapSeconds
-  const [oldest] = await db.select({ at: min(checkoutAttempts.createdAt) }).from(checkoutAttempts)
-  return oldest?.at ? Math.floor(oldest.at.epochMilliseconds / 1000) - overlapSeconds : undefined
+  const firsts = await Promise.all([
+    db.select({ at: min(checkoutAttempts.createdAt) }).from(checkoutAttempts),
+    db.select({ at: min(membershipAttempts.createdAt) }).from(membershipAttempts),
+  ])
+  const [oldest] = firsts.flatMap(([first]) => first?.at?.epochMilliseconds ?? []).toSorted((a, b) => a - b)
+  return oldest === undefined ? undefined : Math.floor(oldest / 1000) - overlapSeconds
 }
 
 async function followRefunds(context: BillingContext): Promise<void> {

@@ -4,9 +4,12 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   decideRefund,
+  hasEnded,
   isRunning,
   judge,
+  judgeMembership,
   laterRefundStatus,
+  membershipParameters,
   pauseAfter,
   quote,
   receiptNumber,
@@ -150,6 +153,7 @@ describe('judge', () => {
     currency: 'usd',
     url: null,
     payment: { intentId: 'pi_1', status: 'succeeded', amount: 40_000, currency: 'usd', paidAt: null, decline: null },
+    subscription: null,
   }
   const agreed = { amount: 40_000, currency: 'usd' as const }
 
@@ -178,6 +182,61 @@ describe('judge', () => {
     expect(judge(unpaid('canceled'), agreed)).toBe('failed')
     expect(judge({ ...paid, status: 'open', paymentStatus: 'unpaid' }, agreed)).toBe('open')
     expect(judge({ ...paid, status: 'expired', paymentStatus: 'unpaid' }, agreed)).toBe('expired')
+  })
+})
+
+describe('a membership', () => {
+  const wish = { email: 'Maren.Holt@example.com', plan: 'yearly', classDate: '2027-01-08' } as const
+  const attemptId = '01a21f00-0000-7000-8000-000000000031'
+
+  it('is asked for with its interval, and a way back that says nothing of the person', () => {
+    const parameters = membershipParameters(attemptId, wish, 6_000, at('2026-11-28T00:31:00Z'), 'https://site.example')
+    expect(parameters).toMatchObject({
+      mode: 'subscription',
+      line_items: [{ quantity: 1, price_data: { unit_amount: 6_000, recurring: { interval: 'year' } } }],
+      metadata: { attemptId },
+      subscription_data: { metadata: { attemptId } },
+      success_url: `https://site.example/success?reference=${attemptId}`,
+      cancel_url: 'https://site.example/membership/register',
+    })
+    const monthly = membershipParameters(attemptId, { ...wish, plan: 'monthly' }, 700, at('2026-11-28T00:31:00Z'), '')
+    expect(monthly.line_items[0]?.price_data.recurring).toEqual({ interval: 'month' })
+  })
+
+  const paid: ObservedSession = {
+    sessionId: 'cs_1',
+    attemptId,
+    status: 'complete',
+    paymentStatus: 'paid',
+    mode: 'subscription',
+    amount: 700,
+    currency: 'usd',
+    url: null,
+    payment: null,
+    subscription: { subscriptionId: 'sub_1', customerId: 'cus_1', status: 'active', startedAt: null },
+  }
+  const agreed = { amount: 700, currency: 'usd' as const }
+
+  it.each([
+    [{}, 'paid'],
+    [{ amount: 699 }, 'amount_mismatch'],
+    [{ currency: 'eur' }, 'amount_mismatch'],
+    [{ mode: 'payment' }, 'amount_mismatch'],
+    [{ subscription: null }, 'amount_mismatch'],
+    [{ paymentStatus: 'no_payment_required' }, 'amount_mismatch'],
+    [{ paymentStatus: 'unpaid' }, 'processing'],
+    [{ paymentStatus: 'unpaid', subscription: { ...paid.subscription!, status: 'incomplete_expired' } }, 'failed'],
+    [{ status: 'open', paymentStatus: 'unpaid', subscription: null }, 'open'],
+    [{ status: 'expired', paymentStatus: 'unpaid', subscription: null }, 'expired'],
+  ] as const)('whose session shows %o is judged %s', (shown, verdict) => {
+    expect(judgeMembership({ ...paid, ...shown }, agreed)).toBe(verdict)
+  })
+
+  it('is over only when it cannot come back', () => {
+    const over = ['active', 'trialing', 'past_due', 'unpaid', 'paused', 'canceled', 'incomplete_expired'].filter(
+      hasEnded,
+    )
+    expect(over).toEqual(['canceled', 'incomplete_expired'])
   })
 })
 

@@ -1,3 +1,4 @@
+import type { MembershipPlan } from '@robokids/contracts/auth'
 import { classSku } from '@robokids/contracts/billing'
 import type { Refund } from '@robokids/contracts/billing'
 import type { ClassType, LevelClassType, RegistrationFacts } from '@robokids/contracts/enrollment'
@@ -144,6 +145,56 @@ export function sessionParameters(
 
 export type SessionParameters = ReturnType<typeof sessionParameters>
 
+/** What somebody wants who wants to be a member. */
+export interface MembershipWish {
+  email: string
+  plan: MembershipPlan
+  /** `YYYY-MM-DD` */
+  classDate: string
+}
+
+const intervals = { monthly: 'month', yearly: 'year' } as const satisfies Record<MembershipPlan, string>
+
+/** As `sessionParameters`, for a membership. The way back carries a reference that says nothing of the person. */
+export function membershipParameters(
+  attemptId: string,
+  { email, plan, classDate }: MembershipWish,
+  unitAmount: number,
+  expiresAt: Temporal.Instant,
+  siteUrl: string,
+) {
+  const metadata = { attemptId }
+  return {
+    mode: 'subscription' as const,
+    allowed_payment_method_types: ['card' as const],
+    adaptive_pricing: { enabled: false },
+    client_reference_id: attemptId,
+    customer_email: email,
+    line_items: [
+      {
+        quantity: 1,
+        price_data: {
+          currency: 'usd',
+          unit_amount: unitAmount,
+          recurring: { interval: intervals[plan] },
+          product_data: {
+            name: `Robo Kids Learning membership, ${plan}`,
+            description: `With a seat in the members’ session of ${longDate(classDate)}`,
+          },
+        },
+      },
+    ],
+    metadata,
+    // A session's metadata does not reach its subscription.
+    subscription_data: { metadata },
+    expires_at: Math.floor(expiresAt.epochMilliseconds / 1000),
+    success_url: `${siteUrl}/success?reference=${attemptId}`,
+    cancel_url: `${siteUrl}/membership/register`,
+  }
+}
+
+export type MembershipParameters = ReturnType<typeof membershipParameters>
+
 /** A checkout session as the provider showed it, with the payment behind it. */
 export interface ObservedSession {
   sessionId: string
@@ -166,6 +217,14 @@ export interface ObservedSession {
     /** Why it was last declined, in words for the parent. */
     decline: string | null
   } | null
+  /** What a paid session in `subscription` mode began. */
+  subscription: {
+    subscriptionId: string
+    customerId: string
+    /** Null where the answer named the subscription only; so with the time. */
+    status: string | null
+    startedAt: Temporal.Instant | null
+  } | null
 }
 
 export type Verdict = 'open' | 'processing' | 'paid' | 'amount_mismatch' | 'failed' | 'expired'
@@ -185,6 +244,25 @@ export function judge(session: ObservedSession, attempt: Money): Verdict {
     session.amount === attempt.amount &&
     session.currency === attempt.currency
   return asAgreed ? 'paid' : 'amount_mismatch'
+}
+
+/** As `judge`, of a membership's attempt. */
+export function judgeMembership(session: ObservedSession, attempt: Money): Verdict {
+  if (session.status === 'expired') return 'expired'
+  if (session.status === 'open') return 'open'
+  if (session.paymentStatus === 'unpaid') return hasEnded(session.subscription?.status) ? 'failed' : 'processing'
+  const asAgreed =
+    session.paymentStatus === 'paid' &&
+    session.subscription !== null &&
+    session.mode === 'subscription' &&
+    session.amount === attempt.amount &&
+    session.currency === attempt.currency
+  return asAgreed ? 'paid' : 'amount_mismatch'
+}
+
+/** Whether a subscription of that status is over for good. */
+export function hasEnded(status: string | null | undefined): boolean {
+  return status === 'canceled' || status === 'incomplete_expired'
 }
 
 /** The next number of the receipts: `RK-000001`. */

@@ -1,9 +1,22 @@
+import { membershipPlans } from '@robokids/contracts/auth'
 import { checkoutStatuses, type Refund } from '@robokids/contracts/billing'
 import type { LevelClassType, RegistrationFacts } from '@robokids/contracts/enrollment'
 import { instant } from '@robokids/runtime/db'
 import { sql } from 'drizzle-orm'
-import { bigint, index, integer, json, jsonb, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
-import type { SessionParameters } from './rules.ts'
+import {
+  bigint,
+  date,
+  index,
+  integer,
+  json,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core'
+import type { MembershipParameters, SessionParameters } from './rules.ts'
 
 /** What each thing costs, and when: rows of one sku never overlap. Amounts are cents. */
 export const priceBook = pgTable(
@@ -63,6 +76,61 @@ export const checkoutAttempts = pgTable(
     index('checkout_attempts_unsettled')
       .on(table.checkedAt)
       .where(sql`status in ('creating', 'open', 'processing')`),
+  ],
+)
+
+/** Tries to become a member: what is told of `checkout_attempts` holds here too, with an address in a registration's place. */
+export const membershipAttempts = pgTable(
+  'membership_attempts',
+  {
+    id: uuid().primaryKey(),
+    email: text().notNull(),
+    emailKey: text('email_key').notNull(),
+    plan: text({ enum: membershipPlans }).notNull(),
+    classDate: date('class_date').notNull(),
+    status: text({ enum: checkoutStatuses }).notNull(),
+    amount: integer().notNull(),
+    currency: text().$type<'usd'>().notNull(),
+    parameters: json().$type<MembershipParameters>().notNull(),
+    expiresAt: instant('expires_at').notNull(),
+    stripeSessionId: text('stripe_session_id').unique(),
+    checkoutUrl: text('checkout_url'),
+    checkedAt: instant('checked_at').notNull(),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [
+    // However many tabs there are, an address has one checkout that can be paid.
+    uniqueIndex('membership_attempts_live')
+      .on(table.emailKey)
+      .where(sql`status in ('creating', 'open', 'processing')`),
+    index('membership_attempts_unsettled')
+      .on(table.checkedAt)
+      .where(sql`status in ('creating', 'open', 'processing')`),
+  ],
+)
+
+/** Subscriptions that began with a paid attempt, each once. */
+export const memberships = pgTable(
+  'memberships',
+  {
+    attemptId: uuid('attempt_id')
+      .primaryKey()
+      .references(() => membershipAttempts.id),
+    email: text().notNull(),
+    emailKey: text('email_key').notNull(),
+    plan: text({ enum: membershipPlans }).notNull(),
+    stripeSubscriptionId: text('stripe_subscription_id').notNull().unique(),
+    stripeCustomerId: text('stripe_customer_id').notNull(),
+    amount: integer().notNull(),
+    currency: text().$type<'usd'>().notNull(),
+    /** `duplicate`: it was paid for an address that had a membership already. */
+    status: text({ enum: ['active', 'ended', 'duplicate'] }).notNull(),
+    activatedAt: instant('activated_at').notNull(),
+  },
+  (table) => [
+    uniqueIndex('memberships_active')
+      .on(table.emailKey)
+      .where(sql`status = 'active'`),
   ],
 )
 
@@ -154,3 +222,5 @@ export const cursors = pgTable('cursors', {
 
 export type Attempt = typeof checkoutAttempts.$inferSelect
 export type RefundRow = typeof refunds.$inferSelect
+export type MembershipAttempt = typeof membershipAttempts.$inferSelect
+export type Membership = typeof memberships.$inferSelect

@@ -1,4 +1,5 @@
-import { classSku } from '@robokids/contracts/billing'
+import { membershipPlans } from '@robokids/contracts/auth'
+import { classSku, membershipSku } from '@robokids/contracts/billing'
 import type { Clock } from '@robokids/runtime/clock'
 import type { Database } from '@robokids/runtime/db'
 import { businessDay, seasonIsAhead, seasonPromotion, siblingPromotion } from './rules.ts'
@@ -8,6 +9,8 @@ import { counters, priceBook, promotions } from './schema.ts'
 const pricesSince = Temporal.Instant.from('2025-01-01T08:00:00Z')
 const classPrices = { basic: 40_000, intermediate: 50_000, advanced: 75_000, custom: 100_000 }
 
+const membershipPrices = { monthly: 700, yearly: 6_000 }
+
 const fall2025 = siblingPromotion(
   'sibling-free-2025-fall',
   Temporal.PlainDate.from('2025-08-23'),
@@ -16,8 +19,12 @@ const fall2025 = siblingPromotion(
 
 /** Writes the prices and promotions that must exist. Safe at every start: what is there, changed or not, stays as it is. */
 export async function seed(db: Database, clock: Clock): Promise<void> {
-  const prices = Object.entries(classPrices).map(([classType, amount]) => ({
-    sku: classSku(classType),
+  const amounts = [
+    ...Object.entries(classPrices).map(([classType, amount]) => [classSku(classType), amount] as const),
+    ...membershipPlans.map((plan) => [membershipSku(plan), membershipPrices[plan]] as const),
+  ]
+  const prices = amounts.map(([sku, amount]) => ({
+    sku,
     amount,
     currency: 'usd' as const,
     validFrom: pricesSince,

@@ -118,18 +118,16 @@ export function idOf(shown: string | { id: string } | null | undefined): string 
   return typeof shown === 'string' ? shown : (shown?.id ?? null)
 }
 
-const paymentOfSession = ['payment_intent.latest_charge']
+const behindSession = ['payment_intent.latest_charge', 'subscription']
 
 export async function fetchSession(context: BillingContext, sessionId: string): Promise<ObservedSession> {
   return observe(
-    await ask(context, (stripe) => stripe.checkout.sessions.retrieve(sessionId, { expand: paymentOfSession })),
+    await ask(context, (stripe) => stripe.checkout.sessions.retrieve(sessionId, { expand: behindSession })),
   )
 }
 
 export async function expireSession(context: BillingContext, sessionId: string): Promise<ObservedSession> {
-  return observe(
-    await ask(context, (stripe) => stripe.checkout.sessions.expire(sessionId, { expand: paymentOfSession })),
-  )
+  return observe(await ask(context, (stripe) => stripe.checkout.sessions.expire(sessionId, { expand: behindSession })))
 }
 
 export function observe(session: Stripe.Checkout.Session): ObservedSession {
@@ -157,5 +155,15 @@ export function observe(session: Stripe.Checkout.Session): ObservedSession {
             paidAt: charge ? Temporal.Instant.fromEpochMilliseconds(charge.created * 1000) : null,
             decline: seen?.last_payment_error?.message ?? null,
           },
+    subscription: observeSubscription(session),
   }
+}
+
+function observeSubscription({ subscription, customer }: Stripe.Checkout.Session): ObservedSession['subscription'] {
+  const subscriptionId = idOf(subscription)
+  const customerId = idOf(customer)
+  if (subscriptionId === null || customerId === null) return null
+  const seen = typeof subscription === 'string' ? null : subscription
+  const startedAt = seen ? Temporal.Instant.fromEpochMilliseconds(seen.start_date * 1000) : null
+  return { subscriptionId, customerId, status: seen?.status ?? null, startedAt }
 }

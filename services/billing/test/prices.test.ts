@@ -36,6 +36,8 @@ describe('GET /prices', () => {
       { sku: 'class:basic', amount: 40_000, currency: 'usd' },
       { sku: 'class:custom', amount: 100_000, currency: 'usd' },
       { sku: 'class:intermediate', amount: 50_000, currency: 'usd' },
+      { sku: 'membership:monthly', amount: 700, currency: 'usd' },
+      { sku: 'membership:yearly', amount: 6_000, currency: 'usd' },
     ])
   })
 

@@ -1,0 +1,413 @@
+import { randomUUIDv7 } from 'node:crypto'
+import type { MembershipPlan } from '@robokids/contracts/auth'
+import { membershipCheckoutSchema, subscriptionActivated, type MembershipCheckout } from '@robokids/contracts/billing'
+import { emailKey } from '@robokids/contracts/fields'
+import { eventually, testBed, type TestBed } from '@robokids/test/bed'
+import { eq } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { membershipAttempts, memberships } from '../src/schema.ts'
+import { adminHeaders, cards, codeOf, messageOf, sessionIdOf, Till, type Answer, type SimEvent } from './till.ts'
+
+let bed: TestBed
+let till: Till
+beforeAll(async () => {
+  bed = await testBed()
+  till = await Till.open(bed)
+})
+afterEach(async () => {
+  await till.sim('DELETE', '/faults')
+  await till.webhooks({})
+})
+afterAll(async () => {
+  await till.close()
+})
+
+interface Wish {
+  email: string
+  plan: MembershipPlan
+  classDate: string
+}
+/** Somebody whom nobody has seen before. */
+const newcomer = (differences: Partial<Wish> = {}): Wish => ({
+  email: `Maren+${randomUUIDv7()}@Example.com`,
+  plan: 'monthly',
+  classDate: '2027-01-08',
+  ...differences,
+})
+
+const ask = (wish: unknown, url?: string): Promise<Answer> => till.call('POST', '/membership-checkouts', wish, {}, url)
+async function checkout(wish: Wish, url?: string): Promise<MembershipCheckout> {
+  const answer = await ask(wish, url)
+  if (answer.status !== 200) throw new Error(`answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+  return membershipCheckoutSchema.parse(answer.body)
+}
+
+const ofAddress = (email: string) => (data: { email: string }) => emailKey(data.email) === emailKey(email)
+const told = (email: string) => bed.bus.all(subscriptionActivated, ofAddress(email))
+const db = () => till.service.context.db
+const attemptsOf = (email: string) =>
+  db()
+    .select()
+    .from(membershipAttempts)
+    .where(eq(membershipAttempts.emailKey, emailKey(email)))
+const membershipsOf = (email: string) =>
+  db()
+    .select()
+    .from(memberships)
+    .where(eq(memberships.emailKey, emailKey(email)))
+
+/** What there is of an address at the provider, whatever the case of its letters. */
+async function atProvider(email: string) {
+  const all = await till.stripe.checkout.sessions.list({ limit: 100 }).autoPagingToArray({ limit: 10_000 })
+  const sessions = all.filter((session) => emailKey(session.customer_email ?? '') === emailKey(email))
+  const bought = sessions.filter((session) => session.subscription !== null)
+  const subscriptions = await Promise.all(
+    bought.map((session) => till.stripe.subscriptions.retrieve(session.subscription as string)),
+  )
+  return {
+    sessions,
+    open: sessions.filter((session) => session.status === 'open').length,
+    active: subscriptions.filter((one) => one.status === 'active').length,
+    subscriptions,
+    paid: bought.reduce((sum, session) => sum + (session.amount_total ?? 0), 0),
+  }
+}
+
+async function joined(wish = newcomer()) {
+  const made = await checkout(wish)
+  await till.pay(made)
+  await bed.bus.seen(subscriptionActivated, ofAddress(wish.email))
+  return { wish, made }
+}
+
+describe('POST /membership-checkouts', () => {
+  it.each([
+    ['monthly', 700, 'month'],
+    ['yearly', 6_000, 'year'],
+  ] as const)('opens a checkout of the %s plan for %i cents', async (plan, amount, interval) => {
+    const wish = newcomer({ plan })
+    const made = await checkout(wish)
+    expect(made).toMatchObject({ amount, currency: 'usd' })
+    const session = await till.stripe.checkout.sessions.retrieve(sessionIdOf(made), { expand: ['line_items'] })
+    expect(session).toMatchObject({
+      mode: 'subscription',
+      amount_total: amount,
+      customer_email: wish.email,
+      client_reference_id: made.attemptId,
+      success_url: `https://robokids.example/success?reference=${made.attemptId}`,
+      cancel_url: 'https://robokids.example/membership/register',
+    })
+    expect(session.line_items?.data[0]?.price?.recurring?.interval).toBe(interval)
+    expect(session.line_items?.data[0]?.description).toBe(`Robo Kids Learning membership, ${plan}`)
+  })
+
+  it('answers the open one to another tab, at once or later, in whatever case the address is typed', async () => {
+    const wish = newcomer()
+    const second = await till.another()
+    const variants = [wish.email, wish.email.toLowerCase(), wish.email.toUpperCase(), ` ${wish.email} `]
+    const answers = await Promise.all(
+      variants.map((email, index) => checkout({ ...wish, email }, index % 2 === 0 ? till.service.url : second.url)),
+    )
+    answers.push(await checkout(wish))
+    expect(new Set(answers.map(({ checkoutUrl }) => checkoutUrl)).size).toBe(1)
+    expect((await atProvider(wish.email)).sessions).toHaveLength(1)
+  })
+
+  it.each([{ plan: 'yearly' }, { classDate: '2027-01-09' }] as const)(
+    'closes the open one before it opens one with %o',
+    async (change) => {
+      const wish = newcomer()
+      const first = await checkout(wish)
+      const second = await checkout({ ...wish, email: wish.email.toUpperCase(), ...change })
+      expect(second.checkoutUrl).not.toBe(first.checkoutUrl)
+      expect((await till.pay(first)).status).toBe('expired')
+      expect((await till.pay(second)).status).toBe('paid')
+      await bed.bus.seen(subscriptionActivated, ofAddress(wish.email))
+      expect(told(wish.email)[0]?.data).toMatchObject({ ...wish, email: wish.email.toUpperCase(), ...change })
+      expect(await atProvider(wish.email)).toMatchObject({ open: 0, active: 1 })
+    },
+  )
+
+  it('leaves one that can be paid where tabs with different plans press at once', async () => {
+    const wish = newcomer()
+    const plans = ['monthly', 'yearly', 'monthly', 'yearly'] as const
+    const made = await Promise.all(plans.map((plan) => checkout({ ...wish, plan })))
+    expect((await atProvider(wish.email)).open).toBe(1)
+    const outcomes = await Promise.all(made.map((one) => till.pay(one)))
+    expect(outcomes.map(({ status }) => status).filter((status) => status === 'paid')).toHaveLength(1)
+    expect(await atProvider(wish.email)).toMatchObject({ open: 0, active: 1 })
+  })
+
+  it('refuses a second membership, in words, whatever the plan, the date and the case', async () => {
+    const { wish } = await joined()
+    for (const change of [
+      {},
+      { plan: 'yearly' as const },
+      { classDate: '2027-01-09' },
+      { email: wish.email.toLowerCase() },
+    ]) {
+      const answer = await ask({ ...wish, ...change })
+      expect([answer.status, codeOf(answer), messageOf(answer)]).toEqual([
+        409,
+        'already_member',
+        'This email already has a membership. Please log in to see it.',
+      ])
+    }
+    expect(await atProvider(wish.email)).toMatchObject({ open: 0, active: 1, paid: 700 })
+  })
+
+  it('notices what was paid a moment ago in another tab, before any webhook tells', async () => {
+    const wish = newcomer()
+    await till.webhooks({ dropped: true })
+    await till.pay(await checkout(wish))
+    const answer = await ask({ ...wish, plan: 'yearly' })
+    expect([answer.status, codeOf(answer)]).toEqual([409, 'already_member'])
+    expect((await bed.bus.seen(subscriptionActivated, ofAddress(wish.email))).data.plan).toBe('monthly')
+    expect(await atProvider(wish.email)).toMatchObject({ active: 1, paid: 700 })
+  })
+
+  it('says that nothing is left to pay while a payment is being processed', async () => {
+    const wish = newcomer()
+    await checkout(wish)
+    await db()
+      .update(membershipAttempts)
+      .set({ status: 'processing' })
+      .where(eq(membershipAttempts.emailKey, emailKey(wish.email)))
+    const answer = await ask({ ...wish, plan: 'yearly' })
+    expect([answer.status, codeOf(answer)]).toEqual([409, 'already_member'])
+    expect(messageOf(answer)).toContain('being processed')
+  })
+
+  it('opens another one after the first has expired', async () => {
+    const wish = newcomer()
+    const first = await checkout(wish)
+    await till.webhooks({ dropped: true })
+    await till.sim('POST', `/checkout/${sessionIdOf(first)}/expire`)
+    const second = await checkout(wish)
+    expect(second.attemptId).not.toBe(first.attemptId)
+    expect((await attemptsOf(wish.email)).map(({ status }) => status).toSorted()).toEqual(['expired', 'open'])
+  })
+
+  it('keeps what was agreed for an open one, and asks the new price for the next', async () => {
+    const wish = newcomer({ plan: 'yearly' })
+    const first = await checkout(wish)
+    const set = (amount: number) =>
+      till.call('POST', '/admin/prices', { sku: 'membership:yearly', amount }, adminHeaders)
+    expect((await set(6_600)).status).toBe(200)
+    try {
+      expect((await checkout(wish)).amount).toBe(6_000)
+      expect((await checkout(newcomer({ plan: 'yearly' }))).amount).toBe(6_600)
+    } finally {
+      await set(6_000)
+    }
+    await till.pay(first)
+    expect((await bed.bus.seen(subscriptionActivated, ofAddress(wish.email))).data.amount).toBe(6_000)
+  })
+
+  it('makes one session where the provider’s answer was lost, or it was away', async () => {
+    const wish = newcomer()
+    await till.fault({ kind: 'reset', method: 'POST', times: 3 })
+    const away = await ask(wish)
+    expect(away.status).toBe(503)
+    expect((await attemptsOf(wish.email)).map(({ status }) => status)).toEqual(['creating'])
+    const made = await checkout(wish)
+    expect((await atProvider(wish.email)).sessions.map(({ id }) => id)).toEqual([sessionIdOf(made)])
+  })
+
+  it('closes, for another plan, what a crash left half made', async () => {
+    const wish = newcomer()
+    await till.fault({ kind: 'reset', method: 'POST', times: 3 })
+    expect((await ask(wish)).status).toBe(503)
+    await checkout({ ...wish, plan: 'yearly' })
+    const { sessions, open } = await atProvider(wish.email)
+    expect([sessions.length, open]).toEqual([2, 1])
+  })
+
+  it('lets somebody join again whose membership is over', async () => {
+    const { wish } = await joined()
+    const [membership] = await membershipsOf(wish.email)
+    await till.stripe.customers.del(membership?.stripeCustomerId ?? '')
+    const again = await checkout({ ...wish, plan: 'yearly' })
+    await till.pay(again)
+    await eventually(() => told(wish.email).length === 2)
+    expect((await membershipsOf(wish.email)).map(({ status }) => status).toSorted()).toEqual(['active', 'ended'])
+    expect((await ask(wish)).status).toBe(409)
+  })
+
+  it('sells to somebody whose customer was deleted at the provider', async () => {
+    const wish = newcomer()
+    const { id } = await till.stripe.customers.create({ email: wish.email })
+    await till.stripe.customers.del(id)
+    expect((await till.pay(await checkout(wish))).status).toBe('paid')
+  })
+
+  it('answers 400 to what it cannot read', async () => {
+    const wish = newcomer()
+    const wrong: [Record<string, unknown>, string][] = [
+      [{ plan: 'weekly' }, 'plan'],
+      [{ plan: undefined }, 'plan'],
+      [{ email: 'maren' }, 'email'],
+      [{ email: null }, 'email'],
+      [{ classDate: '2027-02-30' }, 'classDate'],
+      [{ classDate: 'tomorrow' }, 'classDate'],
+    ]
+    for (const [change, path] of wrong) {
+      const answer = await ask({ ...wish, ...change })
+      expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed'])
+      expect(answer.body).toMatchObject({ issues: [{ path }] })
+    }
+    for (const body of ['[]', 'null', '{', '"x"']) expect((await ask(body)).status).toBe(400)
+  })
+
+  it('tries anew, under another key, what the provider has refused', async () => {
+    const wish = newcomer()
+    await till.fault({ kind: 'error', method: 'POST', status: 400 })
+    expect((await ask(wish)).status).toBe(503)
+    const made = await checkout(wish)
+    expect((await attemptsOf(wish.email)).map(({ status }) => status).toSorted()).toEqual(['failed', 'open'])
+    expect((await till.pay(made)).status).toBe('paid')
+  })
+})
+
+describe('a membership that is paid', () => {
+  it('is active, and told of once', async () => {
+    const { wish, made } = await joined()
+    const [event] = told(wish.email)
+    const { sessions, subscriptions } = await atProvider(wish.email)
+    expect(event?.subject).toBe(made.attemptId)
+    expect(event?.data).toEqual({
+      attemptId: made.attemptId,
+      ...wish,
+      subscriptionId: subscriptions[0]?.id,
+      customerId: sessions[0]?.customer,
+      amount: 700,
+      currency: 'usd',
+      activatedAt: Temporal.Instant.fromEpochMilliseconds((subscriptions[0]?.start_date ?? 0) * 1000).toString(),
+    })
+    expect(subscriptions[0]?.metadata).toEqual({ attemptId: made.attemptId })
+    expect(await membershipsOf(wish.email)).toMatchObject([{ status: 'active', plan: 'monthly', amount: 700 }])
+  })
+
+  it('is one where every notice comes twice, in reverse order, and is sent again later', async () => {
+    const wish = newcomer()
+    const made = await checkout(wish)
+    await till.webhooks({ paused: true, duplicate: 2, reverse: true })
+    await till.pay(made)
+    await till.release()
+    await bed.bus.seen(subscriptionActivated, ofAddress(wish.email))
+    const { events } = (await till.sim('GET', '/events')) as { events: SimEvent[] }
+    for (const { id } of events.slice(-11)) await till.sim('POST', `/events/${id}/resend`)
+    for (const thin of [false, true]) {
+      const late = till.event('checkout.session.completed', sessionIdOf(made))
+      const answer = await till.deliver(
+        thin
+          ? {
+              id: `evt_${randomUUIDv7()}`,
+              object: 'v2.core.event',
+              type: 'v1.checkout.session.completed',
+              livemode: false,
+              related_object: { id: sessionIdOf(made) },
+            }
+          : late,
+      )
+      expect(answer).toMatchObject({ status: 200, body: { received: 'handled' } })
+    }
+    await till.simulator.deliveriesIdle()
+    expect(await membershipsOf(wish.email)).toHaveLength(1)
+    expect(told(wish.email)).toHaveLength(1)
+    expect((await attemptsOf(wish.email)).map(({ status }) => status)).toEqual(['paid'])
+  })
+
+  it('stays paid where a notice of its expiry comes late', async () => {
+    const { wish, made } = await joined()
+    await till.deliver(till.event('checkout.session.expired', sessionIdOf(made)))
+    expect((await attemptsOf(wish.email)).map(({ status }) => status)).toEqual(['paid'])
+  })
+
+  it('is active after a decline and another card', async () => {
+    const wish = newcomer()
+    const made = await checkout(wish)
+    expect((await till.pay(made, cards.declined)).status).toBe('declined')
+    expect((await checkout(wish)).checkoutUrl).toBe(made.checkoutUrl)
+    expect((await till.pay(made)).status).toBe('paid')
+    await bed.bus.seen(subscriptionActivated, ofAddress(wish.email))
+  })
+
+  it('is found by reconciliation where no notice ever came, and so is what expired', async () => {
+    const apart = await Till.apart({ env: { RECONCILE_EVERY_MS: '100' } })
+    try {
+      await apart.webhooks({ dropped: true })
+      const open = async (wish: Wish) =>
+        membershipCheckoutSchema.parse((await apart.call('POST', '/membership-checkouts', wish)).body)
+      const [paid, left] = [await open(newcomer()), await open(newcomer())]
+      await apart.pay(paid)
+      await apart.sim('POST', `/checkout/${sessionIdOf(left)}/expire`)
+      await apart.bed.bus.seen(subscriptionActivated, ({ attemptId }) => attemptId === paid.attemptId)
+      await eventually(async () => {
+        const rows = await apart.service.context.db.select().from(membershipAttempts)
+        return rows.find(({ id }) => id === left.attemptId)?.status === 'expired'
+      })
+    } finally {
+      await apart.close()
+    }
+  })
+
+  it('does not begin where something else was paid than was agreed', async () => {
+    const wish = newcomer()
+    const made = await checkout(wish)
+    await db().update(membershipAttempts).set({ amount: 600 }).where(eq(membershipAttempts.id, made.attemptId))
+    await till.pay(made)
+    await eventually(async () => (await attemptsOf(wish.email))[0]?.status === 'failed')
+    expect(await membershipsOf(wish.email)).toEqual([])
+  })
+
+  it('is kept apart where the address has one already', async () => {
+    const wish = newcomer()
+    const hidden = await checkout(wish)
+    // As though nobody had ever learned of it.
+    await db().update(membershipAttempts).set({ status: 'failed' }).where(eq(membershipAttempts.id, hidden.attemptId))
+    await till.pay(await checkout(wish))
+    await bed.bus.seen(subscriptionActivated, ofAddress(wish.email))
+    await till.pay(hidden)
+    await eventually(async () => (await membershipsOf(wish.email)).length === 2)
+    expect((await membershipsOf(wish.email)).map(({ status }) => status).toSorted()).toEqual(['active', 'duplicate'])
+    expect(told(wish.email)).toHaveLength(1)
+  })
+})
+
+describe('what else is told of a subscription', () => {
+  it('is answered 2xx and left alone', async () => {
+    const { wish } = await joined()
+    const [membership] = await membershipsOf(wish.email)
+    for (const [type, objectId] of [
+      ['invoice.paid', 'in_1'],
+      ['invoice.payment_failed', 'in_1'],
+      ['customer.subscription.updated', membership?.stripeSubscriptionId ?? ''],
+      ['customer.subscription.deleted', membership?.stripeSubscriptionId ?? ''],
+      ['customer.subscription.brand_new', 'sub_1'],
+    ] as const) {
+      const answer = await till.deliver(till.event(type, objectId))
+      expect(answer).toEqual({ status: 200, body: { received: 'ignored' } })
+    }
+    const stranger = await till.stripe.checkout.sessions.create({
+      mode: 'subscription',
+      success_url: 'https://elsewhere.example',
+      metadata: { attemptId: 'not one of ours' },
+      line_items: [
+        {
+          quantity: 1,
+          price_data: {
+            currency: 'usd',
+            unit_amount: 900,
+            recurring: { interval: 'week' },
+            product_data: { name: 'Something else' },
+          },
+        },
+      ],
+    })
+    await till.pay({ checkoutUrl: stranger.url })
+    const answer = await till.deliver(till.event('checkout.session.completed', stranger.id))
+    expect(answer.status).toBe(200)
+    expect(await membershipsOf(wish.email)).toMatchObject([{ status: 'active' }])
+  })
+})
