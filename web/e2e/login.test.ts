@@ -405,7 +405,9 @@ describe('a passkey', () => {
       ['NotSupportedError', 'This browser or device does not support passkeys.'],
     ] as const) {
       await page.evaluate((error) => {
-        navigator.credentials.get = () => Promise.reject(new DOMException('No', error))
+        navigator.credentials.get = async () => {
+          throw new DOMException('No', error)
+        }
       }, name)
       await press(page, 'Use my passkey')
       await eventually(() => messageLine(page).innerText()).toBe(text)
