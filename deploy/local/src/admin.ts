@@ -8,7 +8,7 @@ const usage = `npm run admin -- <command>
   expire <registrationId>                                 let an unpaid hold go now
   refund <registrationId> [cents]                         give the payment back, whole or in part
   ship <registrationId> <carrier> <tracking number>       a kit is on its way
-  price <sku> <cents>                                     set a price from now on, such as: price class:basic 42000
+  price <sku> <cents>                                     set a price from now on: price class:basic 42000
   mails <registrationId>                                  what was mailed
   resend <mailId>                                         send a mail once more
   dead-letters [--all]                                    events that could not be handled, in every service
@@ -167,7 +167,9 @@ async function main(): Promise<void> {
 try {
   await main()
 } catch (error) {
-  if (!(error instanceof Refused) && !(error instanceof TypeError)) throw error
-  console.error(error.message)
+  if (error instanceof Refused) console.error(error.message)
+  // An option that there is not.
+  else if (error instanceof TypeError) console.error(`${error.message}\n\n${usage}`)
+  else throw error
   process.exit(1)
 }

@@ -33,9 +33,13 @@ const settingsSchema = z.object({
 
 export type Settings = z.infer<typeof settingsSchema>
 
-/** Reads `PORT` and friends from the environment. @throws z.ZodError */
+/** Reads `PORT` and friends from the environment; a wrong one is told, and ends the process. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
-  return settingsSchema.parse(env)
+  const read = settingsSchema.safeParse(env)
+  if (read.success) return read.data
+  const problems = read.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`)
+  console.error(`These settings are wrong:\n${problems.join('\n')}`)
+  process.exit(1)
 }
 
 export const webhookSecret = 'whsec_local'

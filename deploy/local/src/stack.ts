@@ -24,12 +24,17 @@ const databases = ['identity', 'enrollment', 'billing', 'notifications']
 
 async function assertFree(settings: Settings): Promise<void> {
   const ports = Object.entries(settings).filter((entry): entry is [string, number] => entry[0].endsWith('PORT'))
+  const taken: string[] = []
+  const choices: string[] = []
   for (const [name, port] of ports) {
-    if (await isListening(port))
-      throw new Error(
-        `Port ${port} is taken by another program. Stop it, or choose another port: ${name}=${port + 1000} npm start`,
-      )
+    if (!(await isListening(port))) continue
+    taken.push(String(port))
+    choices.push(`${name}=${port + 10_000}`)
   }
+  if (taken.length === 0) return
+  throw new Error(
+    `Another program has port ${taken.join(', ')}. Stop it, or choose other ports: ${choices.join(' ')} npm start`,
+  )
 }
 
 /** Starts the whole system in this process, with its servers beside it. What was started is stopped again where a part fails. */

@@ -3,7 +3,24 @@ import { readSettings } from './settings.ts'
 import { startStack } from './stack.ts'
 
 const began = performance.now()
-const { values } = parseArgs({ options: { fresh: { type: 'boolean', default: false } } })
+const usage = 'npm start [-- --fresh]   serves the site with everything behind it; --fresh begins with empty data'
+
+function readFlags(): { fresh: boolean; help: boolean } {
+  try {
+    return parseArgs({
+      options: { fresh: { type: 'boolean', default: false }, help: { type: 'boolean', default: false } },
+    }).values
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${usage}`)
+    process.exit(1)
+  }
+}
+
+const values = readFlags()
+if (values.help) {
+  console.log(usage)
+  process.exit(0)
+}
 const settings = readSettings(process.env)
 
 let stopping = false
