@@ -1,18 +1,33 @@
 import { z } from 'zod'
 import { defineEvent } from './event.ts'
+import { codeMedia } from './identity.ts'
 
-export const mailKinds = ['registration_confirmed', 'waiver_signed', 'payment_refunded'] as const
+export const mailKinds = [
+  'registration_confirmed',
+  'waiver_signed',
+  'payment_refunded',
+  'code_issued',
+  'user_updated',
+  'sign_in_locked',
+  'user_deleted',
+] as const
 export type MailKind = (typeof mailKinds)[number]
 
 export const mailStatuses = ['pending', 'sent', 'failed'] as const
 
-/** `GET /mails?registrationId=` (administrators): one row a fact. */
+/** `GET /mails?registrationId=` or `?userId=` (administrators): one row a fact. Never what a code is. */
 export const mailSchema = z.object({
   mailId: z.uuid(),
   kind: z.enum(mailKinds),
   /** What the mail tells, once: `registration_confirmed:{registrationId}`. */
   fact: z.string(),
-  registrationId: z.uuid(),
+  /** A text message is sent as a mail is. */
+  medium: z.enum(codeMedia),
+  /** Null where it is not about a registration. */
+  registrationId: z.uuid().nullable(),
+  /** Null where it is not about an account. */
+  userId: z.uuid().nullable(),
+  /** The e-mail address, or the phone number. */
   recipient: z.string(),
   status: z.enum(mailStatuses),
   attempts: z.int(),
@@ -20,10 +35,26 @@ export const mailSchema = z.object({
   sentAt: z.iso.datetime().nullable(),
 })
 export type Mail = z.infer<typeof mailSchema>
-export const mailsQuerySchema = z.object({ registrationId: z.uuid({ error: 'registrationId must be a UUID.' }) })
+
+export const mailsQuerySchema = z
+  .object({
+    registrationId: z.uuid({ error: 'registrationId must be a UUID.' }).optional(),
+    userId: z.uuid({ error: 'userId must be a UUID.' }).optional(),
+  })
+  .refine(({ registrationId, userId }) => (registrationId ?? userId) !== undefined, {
+    path: ['registrationId'],
+    error: 'registrationId or userId is required.',
+  })
+export type MailsQuery = z.infer<typeof mailsQuerySchema>
 export const mailsSchema = z.object({ mails: z.array(mailSchema) })
 
-const mailFact = z.object({ mailId: z.uuid(), kind: z.enum(mailKinds), registrationId: z.uuid() })
+const mailFact = z.object({
+  mailId: z.uuid(),
+  kind: z.enum(mailKinds),
+  registrationId: z.uuid().nullable(),
+  /** Absent from events of the time when every mail was about a registration. */
+  userId: z.uuid().nullish(),
+})
 
 export const mailDelivered = defineEvent('notifications', 'mail.delivered', mailFact)
 /** Given up after the last try. */

@@ -2,15 +2,23 @@ import { fileURLToPath } from 'node:url'
 import type { Service } from '@robokids/runtime/service'
 import { configSchema, type Config } from './config.ts'
 import { consumers } from './consumers.ts'
+import { jobOf } from './order-mail.ts'
 import { routes } from './routes.ts'
 import { sendMails } from './send-mails.ts'
+import { sendTexts } from './send-texts.ts'
 
-/** Mails to parents: one a fact. */
+/** Mails and text messages: one a fact. */
 export const notifications: Service<Config> = {
   name: 'notifications',
   config: configSchema,
   migrations: fileURLToPath(new URL('../migrations', import.meta.url)),
-  routes,
+  routes(http, context) {
+    if (context.config.SMS_URL === undefined) context.log.warn('SMS_URL is not set: no text message can be sent')
+    routes(http, context)
+  },
   consumers,
-  jobs: [{ name: 'send-mails', everyMs: 1_000, run: sendMails }],
+  jobs: [
+    { name: jobOf.EMAIL, everyMs: 1_000, run: sendMails },
+    { name: jobOf.SMS, everyMs: 1_000, run: sendTexts },
+  ],
 }

@@ -3,11 +3,17 @@ import type { Context } from '@robokids/runtime/service'
 import { renderCalendar } from './calendar.ts'
 import type { Config } from './config.ts'
 import { fetchSignedWaiver } from './fetch-signed-waiver.ts'
+import { codeMail } from './mails/code-issued.ts'
 import type { RenderedLetter } from './mails/letter.ts'
 import { endsRegistration, paymentRefundedMail } from './mails/payment-refunded.ts'
 import { registrationConfirmedMail } from './mails/registration-confirmed.ts'
+import { signInLockedMail } from './mails/sign-in-locked.ts'
+import { userDeletedMail } from './mails/user-deleted.ts'
+import { userUpdatedMail } from './mails/user-updated.ts'
 import { waiverSignedMail } from './mails/waiver-signed.ts'
+import { openCode } from './open-code.ts'
 import { mails, rejections, type MailData, type MailRow } from './schema.ts'
+import { MailOutdated } from './unsendable.ts'
 
 interface Attachment {
   filename: string
@@ -20,16 +26,23 @@ interface ComposedMail extends RenderedLetter {
   attachments: Attachment[]
 }
 
-/** The mail is not true any more, and is not to be sent. */
-export class MailOutdated extends Error {}
-
 function calendarFile(method: 'PUBLISH' | 'CANCEL', content: string): Attachment {
   const contentType = `text/calendar; charset=utf-8; method=${method}`
   return { filename: 'robo-kids-class.ics', contentType, content: Buffer.from(content) }
 }
 
+function codeLetter(mail: MailRow, data: MailData['code_issued'], context: Context<Config>): RenderedLetter {
+  const { code, expiresAt } = openCode(mail, context)
+  return codeMail(
+    data,
+    { code, recipient: mail.recipient },
+    context.clock.now().until(expiresAt),
+    context.config.SITE_URL,
+  )
+}
+
 /** Whether all that was paid went back in the meantime, at somebody's wish: the registration is cancelled. */
-async function wasCancelled({ registrationId }: MailRow, paymentId: string, { db }: Context<Config>): Promise<boolean> {
+async function wasCancelled(registrationId: string, paymentId: string, { db }: Context<Config>): Promise<boolean> {
   const refunds = await db
     .select({ data: mails.data })
     .from(mails)
@@ -44,7 +57,7 @@ async function wasCancelled({ registrationId }: MailRow, paymentId: string, { db
 }
 
 async function confirmation(mail: MailRow, data: MailData['registration_confirmed'], context: Context<Config>) {
-  if (await wasCancelled(mail, data.payment.paymentId, context)) {
+  if (await wasCancelled(data.registrationId, data.payment.paymentId, context)) {
     throw new MailOutdated('The registration was cancelled before this could be sent.')
   }
   const { SITE_URL, MAIL_FROM } = context.config
@@ -77,7 +90,7 @@ async function refund(mail: MailRow, data: MailData['payment_refunded'], context
 
 /**
  * Writes a mail from its row.
- * @throws MailOutdated, and whatever kept the signed waiver from being fetched.
+ * @throws Unsendable where there is nothing to be sent any more, and whatever kept the signed waiver from being fetched.
  */
 export async function composeMail(mail: MailRow, context: Context<Config>): Promise<ComposedMail> {
   switch (mail.kind) {
@@ -96,6 +109,22 @@ export async function composeMail(mail: MailRow, context: Context<Config>): Prom
       const data = mail.data as MailData['payment_refunded']
       const { letter, attachments } = await refund(mail, data, context)
       return { ...letter, recipientName: data.purchase.guardianName, attachments }
+    }
+    case 'code_issued': {
+      const data = mail.data as MailData['code_issued']
+      return { ...codeLetter(mail, data, context), recipientName: data.givenName, attachments: [] }
+    }
+    case 'user_updated': {
+      const data = mail.data as MailData['user_updated']
+      return { ...userUpdatedMail(data, context.config.SITE_URL), recipientName: data.givenName, attachments: [] }
+    }
+    case 'sign_in_locked': {
+      const data = mail.data as MailData['sign_in_locked']
+      return { ...signInLockedMail(data, context.config.SITE_URL), recipientName: data.givenName, attachments: [] }
+    }
+    case 'user_deleted': {
+      const data = mail.data as MailData['user_deleted']
+      return { ...userDeletedMail(data), recipientName: data.givenName, attachments: [] }
     }
   }
 }

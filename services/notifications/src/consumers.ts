@@ -1,55 +1,91 @@
-import { randomUUIDv7 } from 'node:crypto'
 import { paymentRefunded } from '@robokids/contracts/billing'
-import {
-  registrationConfirmed,
-  registrationRejected,
-  waiverSigned,
-  type RegistrationFacts,
-} from '@robokids/contracts/enrollment'
-import { wake, type Transaction } from '@robokids/runtime/db'
+import { registrationConfirmed, registrationRejected, waiverSigned } from '@robokids/contracts/enrollment'
+import { codeIssued, signInLocked, userDeleted, userUpdated, type Account } from '@robokids/contracts/identity'
 import { consume, type Consumer } from '@robokids/runtime/inbox'
-import type { Context } from '@robokids/runtime/service'
 import type { Config } from './config.ts'
-import { messageIdOf } from './message-id.ts'
-import { mails, rejections, type MailData } from './schema.ts'
+import { orderMail } from './order-mail.ts'
+import { asLine, changeNotices } from './rules.ts'
+import { rejections } from './schema.ts'
 
-/** Orders the mail about a fact, once; the job sends it after the commit. */
-async function order<Kind extends keyof MailData>(
-  tx: Transaction,
-  context: Context<Config>,
-  kind: Kind,
-  factId: string,
-  { registrationId, email }: RegistrationFacts,
-  data: MailData[Kind],
-): Promise<void> {
-  const id = randomUUIDv7()
-  const now = context.clock.now()
-  await tx
-    .insert(mails)
-    .values({
-      id,
-      fact: `${kind}:${factId}`,
-      kind,
-      registrationId,
-      recipient: email,
-      data,
-      messageId: messageIdOf(id, 1, context.config.MAIL_FROM),
-      nextTryAt: now,
-      createdAt: now,
-    })
-    .onConflictDoNothing({ target: mails.fact })
-  await wake(tx, 'send-mails')
-}
+// Names and addresses of an account come as identity took them, which takes more than a form does.
+const nameOf = (account: Pick<Account, 'givenName'>) => ({ givenName: asLine(account.givenName ?? '', 100) })
+const addressOf = (recipient: string) => asLine(recipient, 320)
 
 export const consumers: Consumer<Config>[] = [
   consume(registrationConfirmed, (tx, { data }, context) =>
-    order(tx, context, 'registration_confirmed', data.registrationId, data, data),
+    orderMail(tx, context, {
+      kind: 'registration_confirmed',
+      factId: data.registrationId,
+      registrationId: data.registrationId,
+      recipient: data.email,
+      data,
+    }),
   ),
-  consume(waiverSigned, (tx, { data }, context) => order(tx, context, 'waiver_signed', data.waiverId, data, data)),
+  consume(waiverSigned, (tx, { data }, context) =>
+    orderMail(tx, context, {
+      kind: 'waiver_signed',
+      factId: data.waiverId,
+      registrationId: data.registrationId,
+      recipient: data.email,
+      data,
+    }),
+  ),
   consume(paymentRefunded, (tx, { data }, context) =>
-    order(tx, context, 'payment_refunded', data.refundId, data.purchase, data),
+    orderMail(tx, context, {
+      kind: 'payment_refunded',
+      factId: data.refundId,
+      registrationId: data.purchase.registrationId,
+      recipient: data.purchase.email,
+      data,
+    }),
   ),
   consume(registrationRejected, async (tx, { data }) => {
     await tx.insert(rejections).values({ paymentId: data.payment.paymentId, reason: data.reason }).onConflictDoNothing()
+  }),
+  consume(codeIssued, (tx, { data }, context) =>
+    orderMail(tx, context, {
+      kind: 'code_issued',
+      factId: data.codeId,
+      userId: data.userId,
+      medium: data.medium,
+      recipient: addressOf(data.destination),
+      sealedCode: data.sealedCode,
+      expiresAt: Temporal.Instant.from(data.expiresAt),
+      data: { ...nameOf(data), codeId: data.codeId, purpose: data.purpose, username: asLine(data.username, 128) },
+    }),
+  ),
+  consume(userUpdated, async (tx, { id, time, data }, context) => {
+    for (const { recipient, ...notice } of changeNotices(data)) {
+      await orderMail(tx, context, {
+        kind: 'user_updated',
+        factId: notice.toPrevious ? `${id}:previous` : id,
+        userId: data.userId,
+        recipient: addressOf(recipient),
+        data: { ...nameOf(data), ...notice, at: time },
+      })
+    }
+  }),
+  consume(signInLocked, async (tx, { id, time, data }, context) => {
+    const { userId, email, emailVerified, reason, until } = data
+    if (email === null || !emailVerified) return
+    await orderMail(tx, context, {
+      kind: 'sign_in_locked',
+      // Once a day at most: whoever tries for days to get in must not fill the owner's mailbox as well.
+      factId: reason === 'too_many_attempts' ? `${userId}:${reason}:${time.slice(0, 10)}` : id,
+      userId,
+      recipient: addressOf(email),
+      data: { ...nameOf(data), reason, until, at: time },
+    })
+  }),
+  consume(userDeleted, async (tx, { data }, context) => {
+    const { userId, email, emailVerified } = data
+    if (email === null || !emailVerified) return
+    await orderMail(tx, context, {
+      kind: 'user_deleted',
+      factId: userId,
+      userId,
+      recipient: addressOf(email),
+      data: nameOf(data),
+    })
   }),
 ]

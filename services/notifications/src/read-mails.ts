@@ -1,15 +1,17 @@
-import type { Mail } from '@robokids/contracts/notifications'
+import type { Mail, MailsQuery } from '@robokids/contracts/notifications'
 import type { Database } from '@robokids/runtime/db'
-import { asc, eq } from 'drizzle-orm'
+import { and, asc, eq } from 'drizzle-orm'
 import { mails, type MailRow } from './schema.ts'
 
 export function mailOf(row: MailRow): Mail {
-  const { id: mailId, fact, kind, registrationId, recipient, status, attempts, lastError, sentAt } = row
+  const { id: mailId, fact, kind, medium, registrationId, userId, recipient, status, attempts, lastError, sentAt } = row
   return {
     mailId,
     kind,
     fact,
+    medium,
     registrationId,
+    userId,
     recipient,
     status,
     attempts,
@@ -18,8 +20,12 @@ export function mailOf(row: MailRow): Mail {
   }
 }
 
-/** All mails about a registration, oldest first. */
-export async function listMails(db: Database, registrationId: string): Promise<Mail[]> {
-  const rows = await db.select().from(mails).where(eq(mails.registrationId, registrationId)).orderBy(asc(mails.id))
+/** All mails about a registration or to the owner of an account, oldest first. */
+export async function listMails(db: Database, { registrationId, userId }: MailsQuery): Promise<Mail[]> {
+  const asked = and(
+    registrationId === undefined ? undefined : eq(mails.registrationId, registrationId),
+    userId === undefined ? undefined : eq(mails.userId, userId),
+  )
+  const rows = await db.select().from(mails).where(asked).orderBy(asc(mails.id))
   return rows.map(mailOf)
 }

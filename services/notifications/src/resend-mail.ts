@@ -6,17 +6,21 @@ import { eq } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { messageIdOf } from './message-id.ts'
 import { mailOf } from './read-mails.ts'
+import { jobOf } from './order-mail.ts'
 import { mails } from './schema.ts'
 
 /**
  * Has a mail sent again, the same words under a new Message-ID. One that still waits is only sent sooner: asking twice
  * sends it once.
- * @throws DomainError `not_found`
+ * @throws DomainError `not_found`; `validation_failed` for a code, which is not kept once it was sent or given up
  */
 export async function resendMail(mailId: string, context: Context<Config>): Promise<Mail> {
   return context.db.transaction(async (tx) => {
     const [mail] = await tx.select().from(mails).where(eq(mails.id, mailId)).for('update')
     if (!mail) throw new DomainError('not_found', 'There is no such mail.')
+    if (mail.kind === 'code_issued' && mail.status !== 'pending') {
+      throw new DomainError('validation_failed', 'A code is sent once and not kept. Ask for a new code instead.')
+    }
     const nextTryAt = context.clock.now()
     const sending = mail.sending + 1
     const messageId = messageIdOf(mailId, sending, context.config.MAIL_FROM)
@@ -26,7 +30,7 @@ export async function resendMail(mailId: string, context: Context<Config>): Prom
       .set(mail.status === 'pending' ? { nextTryAt } : again)
       .where(eq(mails.id, mailId))
       .returning()
-    await wake(tx, 'send-mails')
+    await wake(tx, jobOf[mail.medium])
     return mailOf(changed)
   })
 }

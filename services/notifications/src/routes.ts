@@ -13,7 +13,7 @@ export function routes(http: Http, context: Context<Config>): void {
   http.get(
     '/mails',
     { preHandler, schema: { querystring: mailsQuerySchema, response: { 200: mailsSchema } } },
-    async (request) => ({ mails: await listMails(context.db, request.query.registrationId) }),
+    async (request) => ({ mails: await listMails(context.db, request.query) }),
   )
 
   http.post(

@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { beginAttempt, judgeFailure, retryDelays } from './rules.ts'
+import { asLine, beginAttempt, changeNotices, isOneAddress, judgeFailure, retryDelays } from './rules.ts'
 
 const now = Temporal.Instant.from('2026-11-28T12:00:00Z')
 
@@ -18,6 +19,13 @@ describe('beginAttempt', () => {
     }
   })
 
+  it('looks at what expires no later than then', () => {
+    const soon = now.add({ seconds: 3 })
+    expect(beginAttempt(0, now, soon).nextTryAt.equals(soon)).toBe(true)
+    const later = now.add({ hours: 1 })
+    expect(beginAttempt(0, now, later).nextTryAt.equals(now.add({ seconds: 5 }))).toBe(true)
+  })
+
   it('tries for more than three days', () => {
     expect(retryDelays.reduce((sum, delay) => sum + delay, 0)).toBeGreaterThan(3 * 24 * 60 * 60 * 1000)
   })
@@ -34,6 +42,12 @@ describe('judgeFailure', () => {
     ['our sender is refused', { responseCode: 530, command: 'MAIL FROM' }, 'retry'],
     ['the server greets with a refusal', { responseCode: 554, command: 'CONN' }, 'retry'],
     ['there was no answer', {}, 'retry'],
+    ['the gateway refuses a text message', { status: 400 }, 'give_up'],
+    ['the gateway does not know us', { status: 401 }, 'give_up'],
+    ['the gateway waited too long', { status: 408 }, 'retry'],
+    ['the gateway has too much to do', { status: 429 }, 'retry'],
+    ['the gateway is somewhere else', { status: 302 }, 'retry'],
+    ['the gateway is broken', { status: 500 }, 'retry'],
   ] as const)('when %s', (_case, failure, verdict) => {
     expect(judgeFailure(1, failure)).toBe(verdict)
   })
@@ -42,4 +56,62 @@ describe('judgeFailure', () => {
     expect(judgeFailure(retryDelays.length, {})).toBe('retry')
     expect(judgeFailure(retryDelays.length + 1, {})).toBe('give_up')
   })
+})
+
+describe('changeNotices', () => {
+  const account = { email: 'maren@example.com', emailVerified: true, previousEmail: null }
+
+  it('tells the verified address of what lets one in, and of nothing else', () => {
+    const changed = ['email_verified', 'password', 'groups', 'mfa', 'phone_number']
+    expect(changeNotices({ ...account, changed })).toEqual([
+      { recipient: 'maren@example.com', changes: ['password', 'mfa'], toPrevious: false },
+    ])
+    expect(changeNotices({ ...account, changed: ['email_verified', 'enabled'] })).toEqual([])
+  })
+
+  it('tells the previous address only of having been replaced', () => {
+    const previousEmail = 'm@example.com'
+    const told = (changed: string[]) =>
+      changeNotices({ ...account, previousEmail, changed }).map(({ recipient }) => recipient)
+    expect(told(['email'])).toEqual(['maren@example.com', 'm@example.com'])
+    expect(told(['password'])).toEqual(['maren@example.com'])
+    expect(changeNotices({ ...account, changed: ['email'], previousEmail: account.email })).toHaveLength(1)
+  })
+})
+
+describe('asLine', () => {
+  it('is one line of at most so many well-formed characters that read forward, whatever was typed', () => {
+    const typed = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc
+        .array(fc.constantFrom('\r', '\n', '\u0000', '\u0085', '\u2028', '\u202e', '\u2066', '\ud83e', '🤖', 'a', ' '))
+        .map((parts) => parts.join('')),
+    )
+    fc.assert(
+      fc.property(typed, fc.integer({ min: 1, max: 20 }), (text, max) => {
+        const line = asLine(text, max)
+        expect(line.isWellFormed()).toBe(true)
+        expect([...line].length).toBeLessThanOrEqual(max)
+        expect(line).not.toMatch(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u)
+      }),
+    )
+  })
+
+  it('keeps a name as it was typed', () => {
+    for (const name of ['Maren', 'Nguyễn Thị Ánh', 'محمد', 'Ivo 🤖', "D'Arcy & Jo <3"])
+      expect(asLine(name, 100)).toBe(name)
+  })
+})
+
+describe('isOneAddress', () => {
+  it.each(['maren@example.com', "o'neil+kids@mail.example", 'zoë@beispiel.example'])('takes %s', (address) => {
+    expect(isOneAddress(address)).toBe(true)
+  })
+
+  it.each(['', 'maren', 'a@b, c@d', 'a@b;c@d', '<a@b>', 'a@b\r\nRCPT TO:<c@d>', 'a@b@c', 'a b@c'])(
+    'refuses %j',
+    (address) => {
+      expect(isOneAddress(address)).toBe(false)
+    },
+  )
 })

@@ -1,3 +1,5 @@
+import type { Account } from '@robokids/contracts/identity'
+
 const second = 1_000
 const minute = 60 * second
 const hour = 60 * minute
@@ -23,21 +25,27 @@ const lastDelay = 24 * hour
 
 /**
  * Begins an attempt: counted, and the next one already put off, before anything is sent. A process that dies in the
- * middle of it leaves a mail that is tried again after that delay.
+ * middle of it leaves a mail that is tried again after that delay. One that expires is looked at no later than then, to be
+ * given up.
  */
 export function beginAttempt(
   attempts: number,
   now: Temporal.Instant,
+  expiresAt: Temporal.Instant | null = null,
 ): { attempts: number; nextTryAt: Temporal.Instant } {
-  return { attempts: attempts + 1, nextTryAt: now.add({ milliseconds: retryDelays[attempts] ?? lastDelay }) }
+  const later = now.add({ milliseconds: retryDelays[attempts] ?? lastDelay })
+  const overAt = expiresAt !== null && Temporal.Instant.compare(expiresAt, later) < 0 ? expiresAt : later
+  return { attempts: attempts + 1, nextTryAt: overAt }
 }
 
-/** What the mail server, or what stood before it, said. */
+/** What the mail server, or the gateway for text messages, or what stood before them, said. */
 export interface Failure {
   /** SMTP's three digits, where it came to an answer. */
   responseCode?: number | undefined
   /** The SMTP command that was refused. */
   command?: string | undefined
+  /** The gateway's HTTP status, where it came to an answer. */
+  status?: number | undefined
   /** Nothing that waiting could mend. */
   final?: boolean | undefined
 }
@@ -45,11 +53,55 @@ export interface Failure {
 /**
  * A 5xx to the recipient or to the message is the server's last word. To anything before that (greeting, sign-in, sender)
  * it means that our settings are wrong, which an operator can mend while mails wait.
+ * A gateway refuses a text message with a 4xx that is not about time.
  */
 export function judgeFailure(
   attempts: number,
-  { responseCode = 0, command = '', final = false }: Failure,
+  { responseCode = 0, command = '', status = 0, final = false }: Failure,
 ): 'retry' | 'give_up' {
   const refused = responseCode >= 500 && /^(RCPT TO|DATA)$/.test(command)
-  return final || refused || attempts > retryDelays.length ? 'give_up' : 'retry'
+  const textRefused = status >= 400 && status < 500 && status !== 408 && status !== 429
+  return final || refused || textRefused || attempts > retryDelays.length ? 'give_up' : 'retry'
+}
+
+/** The changes of an account that its owner is told about, lest somebody else made them. */
+export const noticedChanges = ['password', 'mfa', 'passkeys', 'email'] as const
+export type NoticedChange = (typeof noticedChanges)[number]
+
+export interface ChangeNotice {
+  recipient: string
+  changes: NoticedChange[]
+  /** It goes to the address that the account had before. */
+  toPrevious: boolean
+}
+
+/** Who is told of what: the verified address of all, and the one before it of having been replaced. */
+export function changeNotices(
+  account: Pick<Account, 'email' | 'emailVerified'> & { changed: readonly string[]; previousEmail: string | null },
+): ChangeNotice[] {
+  const changes = noticedChanges.filter((change) => account.changed.includes(change))
+  const { email, emailVerified, previousEmail } = account
+  const notices: ChangeNotice[] = []
+  if (changes.length > 0 && emailVerified && email !== null) {
+    notices.push({ recipient: email, changes, toPrevious: false })
+  }
+  if (changes.includes('email') && previousEmail !== null && previousEmail !== email) {
+    notices.push({ recipient: previousEmail, changes, toPrevious: true })
+  }
+  return notices
+}
+
+/** What a person typed as one line of well-formed text that reads forward, whatever it was; at most `max` characters. */
+export function asLine(typed: string, max: number): string {
+  const line = typed
+    .toWellFormed()
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .replaceAll(/\p{Bidi_Control}/gu, '')
+    .trim()
+  return [...line].slice(0, max).join('')
+}
+
+/** One address, with nothing beside it that a mail server could take for a second one or a command. */
+export function isOneAddress(recipient: string): boolean {
+  return /^[^\s\p{Cc}<>,;@]+@[^\s\p{Cc}<>,;@]+$/u.test(recipient)
 }

@@ -1,16 +1,28 @@
 import type { paymentRefunded } from '@robokids/contracts/billing'
 import type { registrationConfirmed, registrationRejected, waiverSigned } from '@robokids/contracts/enrollment'
 import type { EventOf } from '@robokids/contracts/event'
+import { codeMedia, type codeIssued, type signInLocked } from '@robokids/contracts/identity'
 import { mailKinds, mailStatuses } from '@robokids/contracts/notifications'
 import { instant } from '@robokids/runtime/db'
 import { sql } from 'drizzle-orm'
 import { index, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import type { ChangeNotice } from './rules.ts'
+
+/** What a mail about an account says of its owner. */
+interface Owner {
+  /** As one line; empty where it is not known. */
+  givenName: string
+}
 
 /** The data of the event that a mail tells about, frozen: a mail that is sent a day later, or again, says the same. */
 export interface MailData {
   registration_confirmed: EventOf<typeof registrationConfirmed>['data']
   waiver_signed: EventOf<typeof waiverSigned>['data']
   payment_refunded: EventOf<typeof paymentRefunded>['data']
+  code_issued: Owner & Pick<EventOf<typeof codeIssued>['data'], 'codeId' | 'purpose' | 'username'>
+  user_updated: Owner & Omit<ChangeNotice, 'recipient'> & { at: string }
+  sign_in_locked: Owner & Pick<EventOf<typeof signInLocked>['data'], 'reason' | 'until'> & { at: string }
+  user_deleted: Owner
 }
 
 /** One row a fact, whatever is published how often. */
@@ -21,9 +33,15 @@ export const mails = pgTable(
     /** `registration_confirmed:{registrationId}` */
     fact: text().notNull().unique(),
     kind: text({ enum: mailKinds }).notNull(),
-    registrationId: uuid('registration_id').notNull(),
+    registrationId: uuid('registration_id'),
+    userId: uuid('user_id'),
+    medium: text({ enum: codeMedia }).notNull().default('EMAIL'),
     recipient: text().notNull(),
     data: jsonb().$type<MailData[keyof MailData]>().notNull(),
+    /** A code as identity sealed it, until the message is sent or given up. */
+    sealedCode: text('sealed_code'),
+    /** Not to be sent from then on. */
+    expiresAt: instant('expires_at'),
     status: text({ enum: mailStatuses }).notNull().default('pending'),
     /** 1, and one more whenever an administrator has it sent again. */
     sending: integer().notNull().default(1),
@@ -41,6 +59,7 @@ export const mails = pgTable(
       .on(table.nextTryAt, table.id)
       .where(sql`status = 'pending'`),
     index('mails_registration').on(table.registrationId),
+    index('mails_user').on(table.userId),
   ],
 )
 export type MailRow = typeof mails.$inferSelect

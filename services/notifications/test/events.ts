@@ -1,5 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { RegistrationFacts } from '@robokids/contracts/enrollment'
+import type { Account, codeIssued } from '@robokids/contracts/identity'
+import type { EventOf } from '@robokids/contracts/event'
+import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
 import type { MailData } from '../src/schema.ts'
 
 /** A registration of a family of its own: no two tests share an address. */
@@ -52,6 +55,40 @@ export function refunded(
     refundedTotal: 40_000,
     paidAmount: 40_000,
     purchase: facts,
+    ...changes,
+  }
+}
+
+/** An account of a person of its own. */
+export function account(changes: Partial<Account> = {}): Account {
+  const userId = randomUUIDv7()
+  return {
+    poolId: 'local_robokids',
+    userId,
+    username: `user_${userId}`,
+    email: `maren.${userId}@example.com`,
+    emailVerified: true,
+    givenName: 'Maren',
+    ...changes,
+  }
+}
+
+type Issued = EventOf<typeof codeIssued>['data']
+
+/** A code for a person of its own, sealed as identity seals it, and valid from `now` on for an hour. */
+export function issued(now: Temporal.Instant, code: string, changes: Partial<Issued> = {}): Issued {
+  const codeId = changes.codeId ?? randomUUIDv7()
+  const { userId, username, email, givenName } = account()
+  return {
+    codeId,
+    purpose: 'sign_up',
+    userId,
+    username,
+    givenName,
+    medium: 'EMAIL',
+    destination: email ?? '',
+    sealedCode: sealingKeysSchema.parse(localSealingKeys).seal(code, `code:${codeId}`),
+    expiresAt: now.add({ hours: 1 }).toString({ fractionalSecondDigits: 3 }),
     ...changes,
   }
 }

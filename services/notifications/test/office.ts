@@ -2,10 +2,12 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { mailSchema, mailsSchema, type Mail } from '@robokids/contracts/notifications'
 import type { RunningService } from '@robokids/runtime/service'
+import { localSealingKeys } from '@robokids/runtime/seal'
 import { testBed, type TestBed } from '@robokids/test/bed'
 import { notifications } from '../src/app.ts'
 import type { Config } from '../src/config.ts'
 import { PostOffice } from './post-office.ts'
+import { SmsGateway } from './sms-gateway.ts'
 
 export const siteUrl = 'https://school.example'
 
@@ -50,12 +52,14 @@ export function waiverAt(path: string): Buffer {
 export interface Office {
   bed: TestBed
   post: PostOffice
+  gateway: SmsGateway
   shelf: WaiverShelf
   env: Record<string, string>
   service: RunningService<Config> & { databaseUrl: string }
   /** Lets the time pass until every retry is due, and has the service look. */
   passTime(duration: Temporal.DurationLike): void
   mailsOf(registrationId: string): Promise<Mail[]>
+  mailsTo(userId: string): Promise<Mail[]>
   resend(mailId: string): Promise<Mail>
   close(): Promise<void>
 }
@@ -63,10 +67,14 @@ export interface Office {
 export const adminHeaders = { 'x-admin-secret': 'local-admin' }
 
 export async function openOffice(): Promise<Office> {
-  const [bed, post, shelf] = [await testBed(), new PostOffice(), new WaiverShelf()]
+  const [bed, post, gateway, shelf] = [await testBed(), new PostOffice(), new SmsGateway(), new WaiverShelf()]
   await post.open()
   const env = {
     SMTP_URL: post.url,
+    SMS_URL: await gateway.open(),
+    SMS_TOKEN: 'sms-token',
+    SMS_TIMEOUT_MS: '1000',
+    CODE_SEALING_KEYS: localSealingKeys,
     ENROLLMENT_URL: await shelf.open(),
     SITE_URL: siteUrl,
     SMTP_TIMEOUT_MS: '2000',
@@ -74,9 +82,14 @@ export async function openOffice(): Promise<Office> {
     CONSUMER_ACK_WAIT_MS: '1000',
   }
   const service = await bed.start(notifications, env)
+  async function mails(query: string): Promise<Mail[]> {
+    const answer = await fetch(`${service.url}/mails?${query}`, { headers: adminHeaders })
+    return mailsSchema.parse(await answer.json()).mails
+  }
   return {
     bed,
     post,
+    gateway,
     shelf,
     env,
     service,
@@ -84,17 +97,15 @@ export async function openOffice(): Promise<Office> {
       service.context.clock.advance(duration)
       service.nudge()
     },
-    async mailsOf(registrationId) {
-      const answer = await fetch(`${service.url}/mails?registrationId=${registrationId}`, { headers: adminHeaders })
-      return mailsSchema.parse(await answer.json()).mails
-    },
+    mailsOf: (registrationId) => mails(`registrationId=${registrationId}`),
+    mailsTo: (userId) => mails(`userId=${userId}`),
     async resend(mailId) {
       const answer = await fetch(`${service.url}/mails/${mailId}/resend`, { method: 'POST', headers: adminHeaders })
       return mailSchema.parse(await answer.json())
     },
     async close() {
       await bed.stop()
-      await Promise.all([post.close(), shelf.close()])
+      await Promise.all([post.close(), gateway.close(), shelf.close()])
     },
   }
 }

@@ -12,6 +12,8 @@ export type Fault =
   | 'refuse'
   /** 554 to the message. */
   | 'refuse_message'
+  /** 554 to the message, quoting all of it. */
+  | 'quote'
   /** It has the whole message, and the connection breaks before it can say so. */
   | 'drop'
   /** It has the whole message, and says nothing. */
@@ -59,6 +61,9 @@ export class PostOffice {
           const to = session.envelope.rcptTo.map(({ address }) => address)
           const [first = ''] = to
           if (this.#next(first, 'refuse_message')) return callback(refusal(554, '5.7.1 Not this one'))
+          if (this.#next(first, 'quote')) {
+            return callback(refusal(554, `5.7.1 Not this: ${content.toString('latin1').replaceAll(/\s+/g, ' ')}`))
+          }
           const { mailFrom } = session.envelope
           this.#received.push({
             envelope: { from: mailFrom ? mailFrom.address : '', to },

@@ -206,7 +206,7 @@ describe('a process that is killed', () => {
     const families = Array.from({ length: 9 }, () => registration())
     const sentIds = async () => {
       const rows = await connection.db.select({ id: mails.registrationId }).from(mails).where(eq(mails.status, 'sent'))
-      return new Set(rows.map(({ id }) => id))
+      return new Set(rows.flatMap(({ id }) => id ?? []))
     }
     /** How many copies were sent of what was noted as sent when a process was killed. */
     const noted = new Map<string, number>()

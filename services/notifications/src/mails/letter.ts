@@ -5,6 +5,8 @@ export interface Letter {
   subject: Words
   heading: string
   opening: Words[]
+  /** What is to be copied from the mail. */
+  code?: { label: string; value: string }
   facts: { label: string; lines: Words[] }[]
   /** The next step, with the one link to press. */
   step?: { text: Words; label: string; url: string }
@@ -20,13 +22,14 @@ export interface RenderedLetter {
 const company = 'Robo Kids Learning'
 const signature = ['Warm regards,', `The ${company} team`]
 
-function renderText({ heading, opening, facts, step, closing }: Letter): string {
+function renderText({ heading, opening, code, facts, step, closing }: Letter): string {
   const told = facts.map(({ label, lines }) => [`${label}:`, ...lines.map((line) => `  ${asText(line)}`)].join('\n'))
   return [
     heading,
     '='.repeat(heading.length),
     '',
     ...opening.flatMap((words) => [asText(words), '']),
+    ...(code ? [`${code.label}:`, '', code.value, ''] : []),
     ...(told.length > 0 ? [told.join('\n'), ''] : []),
     ...(step ? [asText(step.text), '', `${step.label}:`, step.url, ''] : []),
     ...closing.flatMap((words) => [asText(words), '']),
@@ -55,6 +58,11 @@ function factRow({ label, lines }: Letter['facts'][number], index: number): stri
 </tr>`
 }
 
+function renderCode({ label, value }: NonNullable<Letter['code']>): string {
+  return `<p style="margin:0 0 4px;${font};font-size:14px;line-height:1.6;font-weight:600;color:${soft}">${escapeHtml(label)}</p>
+<p style="margin:0 0 20px"><code style="display:inline-block;padding:8px 16px;border:1px solid ${line};border-radius:10px;background-color:#f2f1ea;font-family:Menlo,Consolas,monospace;font-size:26px;line-height:1.4;font-weight:700;color:${ink};overflow-wrap:anywhere">${escapeHtml(value)}</code></p>`
+}
+
 function renderStep({ text, label, url }: NonNullable<Letter['step']>): string {
   const href = escapeHtml(url)
   return `${paragraph(text)}
@@ -64,7 +72,7 @@ function renderStep({ text, label, url }: NonNullable<Letter['step']>): string {
 }
 
 function renderHtml(letter: Letter): string {
-  const { subject, heading, opening, facts, step, closing } = letter
+  const { subject, heading, opening, code, facts, step, closing } = letter
   const table = `<table role="presentation" cellpadding="0" cellspacing="0" border="0" width="100%" style="margin:8px 0 24px;border-top:2px solid ${ink};border-bottom:1px solid ${line};table-layout:fixed">
 ${facts.map(factRow).join('\n')}
 </table>`
@@ -74,6 +82,7 @@ ${facts.map(factRow).join('\n')}
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="color-scheme" content="light">
+<meta name="format-detection" content="telephone=no">
 <title>${escapeHtml(asText(subject))}</title>
 </head>
 <body style="margin:0;padding:0;background-color:#f2f1ea">
@@ -83,6 +92,7 @@ ${facts.map(factRow).join('\n')}
 <tr><td style="padding:10px 28px 12px">
 <h1 style="margin:0 0 16px;${font};font-size:26px;line-height:1.25;font-weight:700;color:${ink}">${escapeHtml(heading)}</h1>
 ${opening.map(paragraph).join('\n')}
+${code ? renderCode(code) : ''}
 ${facts.length > 0 ? table : ''}
 ${step ? renderStep(step) : ''}
 ${closing.map(paragraph).join('\n')}

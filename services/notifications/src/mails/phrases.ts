@@ -1,4 +1,4 @@
-import { formatClassDate, formatClassTime } from '@robokids/contracts/class-date'
+import { classTimeZone, formatClassDate, formatClassTime } from '@robokids/contracts/class-date'
 import type { RegistrationFacts } from '@robokids/contracts/enrollment'
 import type { Letter } from './letter.ts'
 import { say, type Words } from './words.ts'
@@ -53,3 +53,32 @@ export function addressFact({ address }: RegistrationFacts): Letter['facts'][num
 }
 
 export const questions: Words = ['Questions? Reply to this email; we answer within 48 hours, Monday to Friday.']
+
+/** `Saturday, November 28, 2026 at 4:05 PM` */
+export function momentIn(instant: string, timeZone: string): string {
+  const zoned = Temporal.Instant.from(instant).toZonedDateTimeISO(timeZone)
+  return zoned.toLocaleString('en-US', { dateStyle: 'full', timeStyle: 'short' }).replaceAll('\u202f', ' ')
+}
+
+/** As `momentIn`, in the school's time and saying so. */
+export function schoolMoment(instant: string): string {
+  return `${momentIn(instant, classTimeZone)} ${zoneName(classTimeZone)}`
+}
+
+/** `3 minutes`, `24 hours`, `7 days`: rounded down to what is easily said, but not for the seconds that sending took. */
+export function validFor(duration: Temporal.Duration): string {
+  const minutes = Math.max(1, Math.ceil(duration.total('minutes')))
+  const counted = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`
+  if (minutes < 120 && minutes !== 60) return counted(minutes, 'minute')
+  const hours = Math.floor(minutes / 60)
+  return hours < 48 ? counted(hours, 'hour') : counted(Math.floor(hours / 24), 'day')
+}
+
+/** A name is not always known. */
+export function greeting(givenName: string): Words {
+  return givenName === '' ? ['Hello,'] : say`Hello ${givenName},`
+}
+
+export function signInStep(text: string, siteUrl: string): NonNullable<Letter['step']> {
+  return { text: [text], label: 'Go to the sign-in page', url: `${siteUrl}/membership/login` }
+}

@@ -1,12 +1,7 @@
 import type { MailData } from '../schema.ts'
 import { renderLetter, type RenderedLetter } from './letter.ts'
-import { addressFact, childrenFact, childrenInShort, classFact, questions, whenFact } from './phrases.ts'
+import { addressFact, childrenFact, childrenInShort, classFact, momentIn, questions, whenFact } from './phrases.ts'
 import { say } from './words.ts'
-
-function signingTime(signedAt: string, timeZone: string): string {
-  const zoned = Temporal.Instant.from(signedAt).toZonedDateTimeISO(timeZone)
-  return zoned.toLocaleString('en-US', { dateStyle: 'full', timeStyle: 'short' }).replaceAll('\u202f', ' ')
-}
 
 /** Signed: the guardian's own copy, and what happens now. */
 export function waiverSignedMail(data: MailData['waiver_signed']): RenderedLetter {
@@ -18,7 +13,7 @@ export function waiverSignedMail(data: MailData['waiver_signed']): RenderedLette
       ['Thank you. Your registration is complete, and your signed waiver is attached for your records.'],
     ],
     facts: [
-      { label: 'Signed', lines: [say`${data.guardianName}`, [`${signingTime(data.signedAt, data.timeZone)} Pacific`]] },
+      { label: 'Signed', lines: [say`${data.guardianName}`, [`${momentIn(data.signedAt, data.timeZone)} Pacific`]] },
       classFact(data),
       whenFact(data),
       childrenFact(data),

@@ -1,0 +1,44 @@
+import type { MailData } from '../schema.ts'
+import { renderLetter, type RenderedLetter } from './letter.ts'
+import { greeting, questions, schoolMoment, signInStep } from './phrases.ts'
+
+/** Somebody tried to get in, or was thrown out: what happened, and what its owner can do. */
+export function signInLockedMail(data: MailData['sign_in_locked'], siteUrl: string): RenderedLetter {
+  const when = { label: 'When', lines: [[schoolMoment(data.at)]] }
+  switch (data.reason) {
+    case 'too_many_attempts':
+      return renderLetter({
+        subject: ['Sign-ins to your account are paused'],
+        heading: 'Too many tries to sign in',
+        opening: [
+          greeting(data.givenName),
+          ['There were too many tries to sign in to your account that failed, so further ones have to wait a while.'],
+        ],
+        facts: [when, ...(data.until === null ? [] : [{ label: 'Paused until', lines: [[schoolMoment(data.until)]] }])],
+        step: signInStep('If this was you, try again later, or press "Forgot password" on the sign-in page.', siteUrl),
+        closing: [
+          [
+            'If it was not you, there is nothing to do: none of these tries got in. We tell you this once a day at most.',
+          ],
+          questions,
+        ],
+      })
+    case 'token_reused':
+      return renderLetter({
+        subject: ['We ended a sign-in to your account'],
+        heading: 'We ended a sign-in',
+        opening: [
+          greeting(data.givenName),
+          [
+            'One of your sign-ins was used from a second place. That can mean that somebody copied it from your device, so we ended it there and on your device.',
+          ],
+        ],
+        facts: [when],
+        step: signInStep(
+          'Please sign in again. If you do not know how this could happen, choose a new password and sign out everywhere on your profile page.',
+          siteUrl,
+        ),
+        closing: [questions],
+      })
+  }
+}

@@ -1,0 +1,20 @@
+import type { MailData } from '../schema.ts'
+import { renderLetter, type RenderedLetter } from './letter.ts'
+import { greeting } from './phrases.ts'
+
+/** Goodbye. */
+export function userDeletedMail(data: MailData['user_deleted']): RenderedLetter {
+  return renderLetter({
+    subject: ['Your account is deleted'],
+    heading: 'Your account is deleted',
+    opening: [
+      greeting(data.givenName),
+      ['Your account is deleted, and nobody can sign in to it any more. Thank you for having been with us.'],
+    ],
+    facts: [],
+    closing: [
+      ['If it was not you who asked for this, reply to this email at once.'],
+      ['You are welcome back at any time: simply register again.'],
+    ],
+  })
+}

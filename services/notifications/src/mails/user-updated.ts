@@ -1,0 +1,44 @@
+import type { NoticedChange } from '../rules.ts'
+import type { MailData } from '../schema.ts'
+import { renderLetter, type RenderedLetter } from './letter.ts'
+import { greeting, schoolMoment, signInStep } from './phrases.ts'
+
+const changeIn: Record<NoticedChange, { subject: string; told: string }> = {
+  password: { subject: 'Your password was changed', told: 'The password of your account was changed.' },
+  mfa: { subject: 'Your two-step sign-in was changed', told: 'The two-step sign-in of your account was changed.' },
+  passkeys: { subject: 'Your passkeys were changed', told: 'A passkey of your account was added or removed.' },
+  email: { subject: 'Your email address was changed', told: 'The email address of your account is now this one.' },
+}
+
+/** Something changed by which one gets into the account: harmless if it was its owner, and else the last warning. */
+export function userUpdatedMail(data: MailData['user_updated'], siteUrl: string): RenderedLetter {
+  const when = { label: 'When', lines: [[schoolMoment(data.at)]] }
+  if (data.toPrevious) {
+    return renderLetter({
+      subject: [changeIn.email.subject],
+      heading: changeIn.email.subject,
+      opening: [
+        greeting(data.givenName),
+        ['Your account has another email address now. This one does not open it any more.'],
+      ],
+      facts: [when],
+      closing: [
+        ['If this was you, there is nothing to do.'],
+        ['If it was not you, reply to this email at once, and we will help you to get your account back.'],
+      ],
+    })
+  }
+  const [only, ...others] = data.changes.map((change) => changeIn[change])
+  const subject = only === undefined || others.length > 0 ? 'Your account was changed' : only.subject
+  return renderLetter({
+    subject: [subject],
+    heading: subject,
+    opening: [greeting(data.givenName), ...data.changes.map((change) => [changeIn[change].told])],
+    facts: [when],
+    step: signInStep(
+      'If this was you, there is nothing to do. If it was not you, press "Forgot password" on the sign-in page now, choose a new password, and then sign out everywhere on your profile page.',
+      siteUrl,
+    ),
+    closing: [['Does that not work? Reply to this email, and we will help you.']],
+  })
+}

@@ -1,0 +1,179 @@
+import { signInLocked, userDeleted, userUpdated } from '@robokids/contracts/identity'
+import { mailDelivered } from '@robokids/contracts/notifications'
+import { newEvent } from '@robokids/runtime/outbox'
+import { eventually } from '@robokids/test/bed'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { account } from './events.ts'
+import { openOffice, siteUrl, type Office } from './office.ts'
+
+let office: Office
+beforeAll(async () => {
+  office = await openOffice()
+})
+afterAll(() => office.close())
+
+/** Returns when everything that was published before has been handled and sent. */
+async function settled(): Promise<void> {
+  const { bus } = office.bed
+  const last = account()
+  await bus.publish(userDeleted, last.userId, last)
+  await bus.publish(userUpdated, last.userId, { ...last, changed: ['password'], previousEmail: null })
+  await bus.publish(signInLocked, last.userId, { ...last, reason: 'too_many_attempts', until: null })
+  await office.post.mailTo(last.email ?? '', 3)
+  await eventually(async () => (await office.mailsTo(last.userId)).every(({ status }) => status === 'sent'))
+}
+
+describe('user.updated', () => {
+  it.each([
+    ['password', 'Your password was changed'],
+    ['mfa', 'Your two-step sign-in was changed'],
+    ['passkeys', 'Your passkeys were changed'],
+    ['email', 'Your email address was changed'],
+  ])('is told when it changed the %s', async (changed, subject) => {
+    const data = account()
+    const event = await office.bed.bus.publish(userUpdated, data.userId, {
+      ...data,
+      changed: ['given_name', changed],
+      previousEmail: null,
+    })
+    const { parsed } = await office.post.mailTo(data.email ?? '')
+    expect(parsed.subject).toBe(subject)
+    expect(parsed.text).toContain('Hello Maren,')
+    expect(parsed.text).toContain('If it was not you')
+    expect(parsed.text).toMatch(/When:\n {2}\w+, \w+ \d+, \d{4} at \d+:\d\d [AP]M Pacific Time/)
+    expect(parsed.text?.match(/https?:\S+/g)).toEqual([`${siteUrl}/membership/login`])
+    const [mail] = await office.mailsTo(data.userId)
+    expect(mail).toMatchObject({ fact: `user_updated:${event.id}`, medium: 'EMAIL', registrationId: null })
+  })
+
+  it('is told in one mail when it changed several things', async () => {
+    const data = account()
+    const changed = ['mfa', 'password']
+    await office.bed.bus.publish(userUpdated, data.userId, { ...data, changed, previousEmail: null })
+    const { parsed } = await office.post.mailTo(data.email ?? '')
+    expect(parsed.subject).toBe('Your account was changed')
+    expect(parsed.text).toContain('The password of your account was changed.')
+    expect(parsed.text).toContain('The two-step sign-in of your account was changed.')
+    await settled()
+    expect(office.post.to(data.email ?? '')).toHaveLength(1)
+  })
+
+  it('tells the previous address as well when the e-mail changed, and not what the new one is', async () => {
+    const data = account()
+    const previousEmail = `previous.${data.userId}@example.com`
+    await office.bed.bus.publish(userUpdated, data.userId, { ...data, changed: ['email'], previousEmail })
+    await office.post.mailTo(data.email ?? '')
+    const { parsed, raw } = await office.post.mailTo(previousEmail)
+    expect(parsed.subject).toBe('Your email address was changed')
+    expect(parsed.text).toContain('reply to this email at once')
+    expect(raw).not.toContain(data.email)
+    await settled()
+    expect(office.post.to(previousEmail)).toHaveLength(1)
+  })
+
+  it('tells the previous address alone while the new one is not verified', async () => {
+    const data = account({ emailVerified: false })
+    const previousEmail = `previous.${data.userId}@example.com`
+    await office.bed.bus.publish(userUpdated, data.userId, { ...data, changed: ['email'], previousEmail })
+    await office.post.mailTo(previousEmail)
+    await settled()
+    expect(await office.mailsTo(data.userId)).toHaveLength(1)
+  })
+
+  it.each([
+    ['only other things changed', account(), ['given_name', 'phone_number', 'enabled', 'groups', 'birthdate']],
+    ['the e-mail is not verified', account({ emailVerified: false }), ['password']],
+    ['there is no e-mail', account({ email: null }), ['password', 'mfa']],
+  ])('sends nothing where %s', async (_case, data, changed) => {
+    await office.bed.bus.publish(userUpdated, data.userId, { ...data, changed, previousEmail: null })
+    await settled()
+    expect(await office.mailsTo(data.userId)).toEqual([])
+  })
+
+  it('is told once however often it comes, and two of them twice', async () => {
+    const data = { ...account(), changed: ['password'], previousEmail: null }
+    const first = newEvent(userUpdated, data.userId, data)
+    const second = await office.bed.bus.publish(userUpdated, data.userId, data)
+    for (const event of [first, second, first, second]) await office.bed.bus.republish(event)
+    await office.post.mailTo(data.email ?? '', 2)
+    await settled()
+    expect(office.post.to(data.email ?? '')).toHaveLength(2)
+    expect(office.bed.bus.all(mailDelivered, ({ userId }) => userId === data.userId)).toHaveLength(2)
+  })
+})
+
+describe('sign_in.locked', () => {
+  it('tells of too many tries, until when sign-ins wait, and that there is nothing to do', async () => {
+    const data = account()
+    const until = '2026-11-29T00:05:00.000Z'
+    await office.bed.bus.publish(signInLocked, data.userId, { ...data, reason: 'too_many_attempts', until })
+    const { parsed } = await office.post.mailTo(data.email ?? '')
+    expect(parsed.subject).toBe('Sign-ins to your account are paused')
+    expect(parsed.text).toContain('Paused until:\n  Saturday, November 28, 2026 at 4:05 PM Pacific Time')
+    expect(parsed.text).toContain('If it was not you')
+  })
+
+  it('tells of a sign-in that was used twice', async () => {
+    const data = account()
+    await office.bed.bus.publish(signInLocked, data.userId, { ...data, reason: 'token_reused', until: null })
+    const { parsed } = await office.post.mailTo(data.email ?? '')
+    expect(parsed.subject).toBe('We ended a sign-in to your account')
+    expect(parsed.text).toContain('Please sign in again.')
+    expect(parsed.text).not.toContain('Paused until')
+  })
+
+  it('tells once a day of tries that go on, and each time of a sign-in that was used twice', async () => {
+    const data = account()
+    const on = (time: string, reason: 'too_many_attempts' | 'token_reused') => ({
+      ...newEvent(signInLocked, data.userId, { ...data, reason, until: null }),
+      time,
+    })
+    const reused = on('2026-11-28T12:00:00.000Z', 'token_reused')
+    for (const event of [
+      on('2026-11-28T00:00:01.000Z', 'too_many_attempts'),
+      on('2026-11-28T23:59:59.000Z', 'too_many_attempts'),
+      on('2026-11-29T00:00:01.000Z', 'too_many_attempts'),
+      reused,
+      reused,
+      on('2026-11-28T12:00:01.000Z', 'token_reused'),
+    ]) {
+      await office.bed.bus.republish(event)
+    }
+    await office.post.mailTo(data.email ?? '', 4)
+    await settled()
+    const subjects = office.post.to(data.email ?? '').map(({ parsed }) => parsed.subject)
+    expect(subjects.filter((subject) => subject === 'Sign-ins to your account are paused')).toHaveLength(2)
+    expect(subjects.filter((subject) => subject === 'We ended a sign-in to your account')).toHaveLength(2)
+  })
+
+  it('sends nothing to an address that is not verified', async () => {
+    const data = account({ emailVerified: false })
+    await office.bed.bus.publish(signInLocked, data.userId, { ...data, reason: 'token_reused', until: null })
+    await settled()
+    expect(await office.mailsTo(data.userId)).toEqual([])
+  })
+})
+
+describe('user.deleted', () => {
+  it('is told once, with a goodbye', async () => {
+    const data = account({ givenName: 'עדי' })
+    const event = await office.bed.bus.publish(userDeleted, data.userId, data)
+    await office.bed.bus.republish(event)
+    await office.bed.bus.publish(userDeleted, data.userId, data)
+    const { parsed } = await office.post.mailTo(data.email ?? '')
+    expect(parsed.subject).toBe('Your account is deleted')
+    expect(parsed.text).toContain('Hello \u2068עדי\u2069,')
+    expect(parsed.text).not.toMatch(/https?:/)
+    await settled()
+    expect(office.post.to(data.email ?? '')).toHaveLength(1)
+  })
+
+  it.each([account({ emailVerified: false }), account({ email: null })])(
+    'is not told where no address is verified',
+    async (data) => {
+      await office.bed.bus.publish(userDeleted, data.userId, data)
+      await settled()
+      expect(await office.mailsTo(data.userId)).toEqual([])
+    },
+  )
+})

@@ -1,0 +1,57 @@
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
+import { eventually } from '@robokids/test/bed'
+
+export interface ReceivedText {
+  id: string
+  to: string
+  text: string
+  headers: IncomingHttpHeaders
+}
+
+/** A provider of text messages that keeps what it is given, and can be made to answer otherwise. */
+export class SmsGateway {
+  /** Every request, taken or not. */
+  readonly requests: ReceivedText[] = []
+  readonly #plans = new Map<string, (number | 'hang' | 'drop')[]>()
+  readonly #server: Server
+
+  constructor() {
+    this.#server = createServer((request, response) => {
+      void json(request).then((body) => {
+        const message = { ...(body as ReceivedText), headers: request.headers }
+        this.requests.push(message)
+        const answer = this.#plans.get(message.to)?.shift() ?? 202
+        if (answer === 'hang') return
+        if (answer === 'drop') response.destroy()
+        // As some do, it quotes what it was asked.
+        else response.writeHead(answer, { location: '/elsewhere' }).end(JSON.stringify(body))
+      })
+    })
+  }
+
+  async open(): Promise<string> {
+    await new Promise<void>((resolve) => void this.#server.listen(0, '127.0.0.1', resolve))
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1/messages`
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  /** What it answers to the next messages to a number: a status, silence, or a broken connection. */
+  plan(to: string, ...answers: (number | 'hang' | 'drop')[]): void {
+    this.#plans.set(to, answers)
+  }
+
+  to(number: string): ReceivedText[] {
+    return this.requests.filter(({ to }) => to === number)
+  }
+
+  /** Waits for that many requests about a number. @returns the last of them. */
+  async textTo(number: string, count = 1): Promise<ReceivedText> {
+    return eventually(() => (this.to(number).length >= count ? this.to(number)[count - 1] : undefined))
+  }
+}
