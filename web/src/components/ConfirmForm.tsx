@@ -6,8 +6,8 @@ import { confirmSignUpAnswer, deliveryAnswer } from '../identity/answers.ts'
 import { askSession } from '../identity/session.ts'
 import { useSending } from '../identity/use-sending.ts'
 import { Button } from '../ui/Button.tsx'
-import { Field } from '../ui/Field.tsx'
 import { CodeField } from './CodeField.tsx'
+import { EmailField } from './EmailField.tsx'
 import { Form } from './Form.tsx'
 
 /** `We sent a new code to m***@e***.` */
@@ -61,19 +61,7 @@ export function ConfirmForm({ email: known, onConfirmed }: ConfirmFormProps) {
 
   return (
     <Form state={state} onSubmit={confirm}>
-      <Field
-        label="Email"
-        error={state.errors['email']}
-        name="email"
-        type="email"
-        inputMode="email"
-        autoComplete="username"
-        autoCapitalize="none"
-        spellCheck={false}
-        value={email}
-        onChange={(event) => setEmail(event.target.value)}
-        required
-      />
+      <EmailField value={email} error={state.errors['email']} onChange={setEmail} />
       <CodeField
         label="Confirmation code"
         hint="It is in the email that we sent you. Look into the spam folder too."

@@ -3,9 +3,9 @@ import { api } from '../api.ts'
 import { deliveryAnswer, done } from '../identity/answers.ts'
 import { useSending } from '../identity/use-sending.ts'
 import { Button } from '../ui/Button.tsx'
-import { Field } from '../ui/Field.tsx'
 import { CodeField } from './CodeField.tsx'
 import { sentText } from './ConfirmForm.tsx'
+import { EmailField } from './EmailField.tsx'
 import { AccountName, Form } from './Form.tsx'
 import { NewPasswordFields, weakPassword } from './NewPasswordFields.tsx'
 import { isPasswordGood } from './PasswordChecklist.tsx'
@@ -38,19 +38,7 @@ export function ForgotPasswordForm({ email: known, onSent }: ForgotPasswordFormP
   }
   return (
     <Form state={state} onSubmit={ask}>
-      <Field
-        label="Email"
-        error={state.errors['email']}
-        name="email"
-        type="email"
-        inputMode="email"
-        autoComplete="username"
-        autoCapitalize="none"
-        spellCheck={false}
-        value={email}
-        onChange={(event) => setEmail(event.target.value)}
-        required
-      />
+      <EmailField value={email} error={state.errors['email']} onChange={setEmail} />
       <Button type="submit" wide pending={state.sending}>
         Send me a code
       </Button>

@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { AccountPage } from '../components/AccountPage.tsx'
+import { EmailField } from '../components/EmailField.tsx'
 import { Aside, Form, MessageLine, Or, Stack } from '../components/Form.tsx'
 import { PasswordChecklist } from '../components/PasswordChecklist.tsx'
 import { ForgotPasswordForm, ResetPasswordForm } from '../components/ResetPasswordForm.tsx'
@@ -146,19 +147,7 @@ function SignInForm({ signIn, email, onEmail, news, onForgot }: SignInFormProps)
   return (
     <>
       <Form state={{ message: tried ? state.message : news }} onSubmit={() => begin({ password })}>
-        <Field
-          label="Email"
-          error={state.errors['email']}
-          name="email"
-          type="email"
-          inputMode="email"
-          autoComplete="username"
-          autoCapitalize="none"
-          spellCheck={false}
-          value={email}
-          onChange={(event) => onEmail(event.target.value)}
-          required
-        />
+        <EmailField value={email} error={state.errors['email']} onChange={onEmail} />
         <Field
           label="Password"
           error={state.errors['password']}
