@@ -52,9 +52,11 @@ export default defineConfig({
     // One small style sheet: no page appears unstyled, and no tab from before a deployment misses a part of it.
     cssCodeSplit: false,
     modulePreload: { polyfill: false },
-    // Making a schema does nothing else: those that no page reads with are left out, and what of zod only they need.
+    // Making a schema or an event does nothing else: those that no page reads with are left out, and what of zod only they need.
     rolldownOptions: {
-      treeshake: { manualPureFunctions: ['z'] },
+      treeshake: {
+        manualPureFunctions: ['z', 'field', 'lineOfText', 'requiredLine', 'defineEvent'],
+      },
       output: {
         // What every form is made of is one file: many small ones cost more, each with its name in others.
         codeSplitting: {

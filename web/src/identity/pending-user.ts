@@ -1,8 +1,6 @@
 import type { MembershipPlan } from '@robokids/contracts/auth'
 import { session } from '../storage.ts'
-
-const draftKey = 'membershipDraft'
-const pendingKey = 'pendingUser'
+import { draftKey, pendingKey } from './kept.ts'
 
 /** What stands in the membership's registration form, as typed, apart from the passwords: they are never kept. */
 export interface MemberValues {
@@ -80,14 +78,4 @@ export function readPendingUser(): PendingUser | undefined {
 
 export function savePendingUser(user: PendingUser): void {
   session.set(pendingKey, JSON.stringify(user))
-}
-
-/** The registration is done: nothing of it needs typing again. */
-export function forgetMemberDraft(): void {
-  session.remove(draftKey)
-}
-
-export function forgetPendingUser(): void {
-  session.remove(pendingKey)
-  forgetMemberDraft()
 }

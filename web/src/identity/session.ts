@@ -3,7 +3,7 @@ import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { answer } from '../answers.ts'
 import sessionShape from '../answers/session.json'
 import { api } from '../api.ts'
-import { forgetPendingUser } from './pending-user.ts'
+import { forgetPendingUser } from './kept.ts'
 
 export const sessionAnswer = answer<Session>(sessionShape)
 
