@@ -31,6 +31,22 @@ function isDate(value: string): boolean {
   return z.iso.date().safeParse(value).success
 }
 
+function isKnown(name: string): boolean {
+  return standard.has(name) || /^custom:[\w-]{1,20}$/.test(name)
+}
+
+/** Reads names of attributes that are to be taken away. @throws IdentityError InvalidParameterException */
+export function readAttributeNames(names: string[]): string[] {
+  for (const name of names) {
+    if (name === 'sub') throw invalid('Cannot modify an immutable attribute')
+    if (isFlag(name)) throw invalid(`Cannot modify the non-mutable attribute ${name}`)
+    if (!isKnown(name)) throw invalid(`Attribute does not exist in the schema: ${name}`)
+  }
+  return names
+}
+
+const isFlag = (name: string) => name === 'email_verified' || name === 'phone_number_verified'
+
 /**
  * Reads attributes as an account may hold them.
  * @param verified whether `email_verified` and `phone_number_verified` may be said: by administrators.
@@ -39,10 +55,10 @@ function isDate(value: string): boolean {
 export function readAttributes(list: z.infer<typeof attributeListSchema>, verified = false): Record<string, string> {
   const attributes: Record<string, string> = {}
   for (const { Name: name, Value: value = '' } of list) {
-    const isFlag = name === 'email_verified' || name === 'phone_number_verified'
+    const flag = isFlag(name)
     if (name === 'sub') throw invalid('Cannot modify an immutable attribute')
-    if (isFlag && !verified) throw invalid(`Cannot modify the non-mutable attribute ${name}`)
-    if (!isFlag && !standard.has(name) && !/^custom:[\w-]{1,20}$/.test(name)) {
+    if (flag && !verified) throw invalid(`Cannot modify the non-mutable attribute ${name}`)
+    if (!flag && !isKnown(name)) {
       throw invalid(`Attributes did not conform to the schema: ${name}: Attribute does not exist in the schema.`)
     }
     if (name === 'email' && !z.email().max(254).safeParse(value).success) throw invalid('Invalid email address format.')
@@ -50,7 +66,7 @@ export function readAttributes(list: z.infer<typeof attributeListSchema>, verifi
     if (name === 'birthdate' && value !== '' && !isDate(value)) {
       throw invalid('Attributes did not conform to the schema: birthdate: Invalid date format.')
     }
-    if (isFlag && value !== 'true' && value !== 'false') throw invalid(`Invalid value for ${name}.`)
+    if (flag && value !== 'true' && value !== 'false') throw invalid(`Invalid value for ${name}.`)
     attributes[name] = value
   }
   if (attributes['email_verified'] === 'true' && attributes['email'] === '') throw missing('email')
@@ -62,9 +78,9 @@ export function listAttributes(sub: string, attributes: Record<string, string>):
   return [{ Name: 'sub', Value: sub }, ...Object.entries(attributes).map(([Name, Value]) => ({ Name, Value }))]
 }
 
-/** `m***@e***`, `+*******1234`: enough to know one's own. */
+/** `m***@e***`, `+*******1234`: enough to know one's own. Always small letters, however the address was typed. */
 export function mask(medium: 'EMAIL' | 'SMS', destination: string): string {
   if (medium === 'SMS') return `+*******${destination.slice(-4)}`
-  const [name = '', domain = ''] = destination.split('@')
+  const [name = '', domain = ''] = destination.toLowerCase().split('@')
   return `${[...name][0] ?? ''}***@${[...domain][0] ?? ''}***`
 }

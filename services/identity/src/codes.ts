@@ -1,13 +1,19 @@
-import { createHash, randomInt, randomUUID, timingSafeEqual } from 'node:crypto'
+import { randomInt, randomUUID, timingSafeEqual } from 'node:crypto'
+import { emailKey } from '@robokids/contracts/fields'
 import { codeIssued, type CodeMedium, type CodePurpose } from '@robokids/contracts/identity'
 import type { Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
+import type { Context } from '@robokids/runtime/service'
 import { and, eq, sql } from 'drizzle-orm'
-import { expiredCode, IdentityError, wrongCode } from './errors.ts'
 import { mask } from './attributes.ts'
-import { countWithin } from './limits.ts'
+import type { Config } from './config.ts'
+import { attemptsExceeded, expiredCode, wrongCode, type IdentityError } from './errors.ts'
+import { count } from './limits.ts'
+import type { Pool } from './pools.ts'
 import type { Call } from './protocol.ts'
-import { codes, type StoredCodePurpose, type User } from './schema.ts'
+import { codes, limits, type StoredCodePurpose, type User } from './schema.ts'
+import { countCode } from './sign-in-limits.ts'
+import { simulateAccount } from './simulated-account.ts'
 
 /** As clients are told where a code went. */
 export interface CodeDeliveryDetails {
@@ -29,20 +35,20 @@ export function deliveryDetails({ medium, destination }: Destination): CodeDeliv
   }
 }
 
-/** Six digits have too little in them to be hashed alone: the id makes each hash its own. */
-export function hashCode(id: string, code: string): string {
-  return createHash('sha256').update(`${id}:${code}`).digest('base64url')
+/** Six digits have too little in them for a plain hash: whoever reads the database could try them all. */
+export function hashCode(id: string, code: string, { SEALING_KEYS }: Config): string {
+  return SEALING_KEYS.mac(`${id}:${code}`, 'code').toString('base64url')
 }
 
-export function matchesCode(hash: string, id: string, code: string): boolean {
+export function matchesCode(hash: string, id: string, code: string, config: Config): boolean {
   const expected = Buffer.from(hash)
-  const given = Buffer.from(hashCode(id, code))
+  const given = Buffer.from(hashCode(id, code, config))
   return expected.length === given.length && timingSafeEqual(expected, given)
 }
 
 /**
  * Makes a code and has it sent, once `tx` commits.
- * @throws IdentityError LimitExceededException where the account was sent too many within the hour.
+ * @throws IdentityError LimitExceededException where too many were asked for within the hour.
  */
 export async function sendCode(
   tx: Transaction,
@@ -50,14 +56,14 @@ export async function sendCode(
   purpose: CodePurpose,
   to: Destination,
   expiresAt: Temporal.Instant,
-  { context }: Call,
+  call: Call,
 ): Promise<{ id: string; hash: string }> {
-  const { config } = context
-  await countWithin(tx, context, { key: `codes:${user.id}`, most: config.CODES_AN_HOUR, within: { hours: 1 } })
+  const { config } = call.context
+  await countCode(tx, { poolId: user.poolId, name: user.username, user }, call)
   const id = randomUUID()
   const code = String(randomInt(0, 1_000_000)).padStart(6, '0')
   await publishCode(tx, user, { id, purpose, to, code, expiresAt }, config.CODE_SEALING_KEYS.seal(code, `code:${id}`))
-  return { id, hash: hashCode(id, code) }
+  return { id, hash: hashCode(id, code, config) }
 }
 
 /** Has a code, or a temporary password, sent as it is. */
@@ -80,6 +86,17 @@ export async function publishCode(
   })
 }
 
+/** How a purpose is named to who composes the message, and for how many minutes its code lives. */
+function lifeOf(purpose: StoredCodePurpose, config: Config): [CodePurpose, number] {
+  if (purpose === 'sign_up') return ['sign_up', config.SIGN_UP_CODE_MINUTES]
+  if (purpose === 'password_reset') return ['password_reset', config.RESET_CODE_MINUTES]
+  return ['attribute', config.ATTRIBUTE_CODE_MINUTES]
+}
+
+function endOfLife(purpose: StoredCodePurpose, { config, clock }: Context<Config>): Temporal.Instant {
+  return clock.now().add({ seconds: Math.round(lifeOf(purpose, config)[1] * 60) })
+}
+
 /** Sends a code and keeps it as the one that is outstanding for its purpose: the one before it is worth nothing any more. */
 export async function issueCode(
   tx: Transaction,
@@ -88,21 +105,23 @@ export async function issueCode(
   to: Destination,
   call: Call,
 ): Promise<CodeDeliveryDetails> {
-  const { config, clock } = call.context
-  const [sentAs, minutes] = {
-    sign_up: ['sign_up', config.SIGN_UP_CODE_MINUTES] as const,
-    password_reset: ['password_reset', config.RESET_CODE_MINUTES] as const,
-    verify_email: ['attribute', config.ATTRIBUTE_CODE_MINUTES] as const,
-    verify_phone_number: ['attribute', config.ATTRIBUTE_CODE_MINUTES] as const,
-  }[purpose]
-  const expiresAt = clock.now().add({ seconds: Math.round(minutes * 60) })
-  const { id, hash } = await sendCode(tx, user, sentAs, to, expiresAt, call)
-  const values = { id, hash, destination: to.destination, triesLeft: config.CODE_TRIES, expiresAt }
+  const { config } = call.context
+  const expiresAt = endOfLife(purpose, call.context)
+  const { id, hash } = await sendCode(tx, user, lifeOf(purpose, config)[0], to, expiresAt, call)
+  const values = { id, hash, destination: to.destination, triesLeft: config.CODE_TRIES * othersTries, expiresAt }
   await tx
     .insert(codes)
     .values({ userId: user.id, purpose, ...values })
     .onConflictDoUpdate({ target: [codes.userId, codes.purpose], set: values })
   return deliveryDetails(to)
+}
+
+/** Tries are counted by address, so that who guesses does not use up the owner's; all together have this many times as many. */
+const othersTries = 4
+
+async function mayTry(tx: Transaction, code: string, { context, address }: Call): Promise<boolean> {
+  const tries = await count(tx, context, { key: `tries:${code}:${address}`, within: { hours: 24 } })
+  return tries <= context.config.CODE_TRIES
 }
 
 /**
@@ -114,20 +133,89 @@ export async function takeCode(
   user: User,
   purpose: StoredCodePurpose,
   code: string,
-  { context }: Call,
+  call: Call,
 ): Promise<{ destination: string } | IdentityError> {
+  const { config, clock } = call.context
   const mine = and(eq(codes.userId, user.id), eq(codes.purpose, purpose))
   const [stored] = await tx.select().from(codes).where(mine).for('update')
-  if (!stored || Temporal.Instant.compare(stored.expiresAt, context.clock.now()) <= 0) return expiredCode()
-  if (stored.triesLeft <= 0)
-    return new IdentityError('LimitExceededException', 'Attempt limit exceeded, please try after some time.')
-  if (!matchesCode(stored.hash, stored.id, code)) {
+  if (!stored || Temporal.Instant.compare(stored.expiresAt, clock.now()) <= 0) return expiredCode()
+  if (stored.triesLeft <= 0 || !(await mayTry(tx, stored.id, call))) return attemptsExceeded()
+  if (!matchesCode(stored.hash, stored.id, code, config)) {
     await tx
       .update(codes)
       .set({ triesLeft: sql`${codes.triesLeft} - 1` })
       .where(mine)
     return wrongCode()
   }
-  await tx.delete(codes).where(mine)
+  // It stays, as one that is over: who gives it again is told so.
+  await tx.update(codes).set({ expiresAt: clock.now() }).where(mine)
   return { destination: stored.destination }
+}
+
+/** Whether this is the account's last code for the purpose, even if it is used or too old. */
+export async function wasCode(
+  tx: Transaction,
+  user: User,
+  purpose: StoredCodePurpose,
+  code: string,
+  { context }: Call,
+): Promise<boolean> {
+  const [stored] = await tx
+    .select()
+    .from(codes)
+    .where(and(eq(codes.userId, user.id), eq(codes.purpose, purpose)))
+  return stored !== undefined && matchesCode(stored.hash, stored.id, code, context.config)
+}
+
+const pretended = (pool: Pool, purpose: StoredCodePurpose, name: string) =>
+  `pretended:${purpose}:${pool.id}:${emailKey(name)}`
+
+/**
+ * Acts as if a code had been sent to a name that nobody has, or whose account gets none: what is told and counted from
+ * then on is what it would be with one.
+ */
+export async function pretendCode(
+  tx: Transaction,
+  pool: Pool,
+  purpose: StoredCodePurpose,
+  name: string,
+  call: Call,
+): Promise<CodeDeliveryDetails> {
+  const { clock, config } = call.context
+  await countCode(tx, { poolId: pool.id, name, user: undefined }, call)
+  const values = { count: 0, since: clock.now(), expiresAt: endOfLife(purpose, call.context) }
+  await tx
+    .insert(limits)
+    .values({ key: pretended(pool, purpose, name), ...values })
+    .onConflictDoUpdate({ target: limits.key, set: values })
+  const { destinations } = simulateAccount(pool, name, config)
+  const isSms = pool.settings.aliases.includes('phone_number') && /^\+\d+$/.test(name)
+  return isSms
+    ? { Destination: destinations.SMS, DeliveryMedium: 'SMS', AttributeName: 'phone_number' }
+    : { Destination: destinations.EMAIL, DeliveryMedium: 'EMAIL', AttributeName: 'email' }
+}
+
+/** Refuses a code of a name that nobody has as a wrong one is refused. To be returned from the transaction. */
+export async function pretendTry(
+  tx: Transaction,
+  pool: Pool,
+  purpose: StoredCodePurpose,
+  name: string,
+  call: Call,
+): Promise<IdentityError> {
+  const { config, clock } = call.context
+  const key = pretended(pool, purpose, name)
+  const [row] = await tx.select().from(limits).where(eq(limits.key, key)).for('update')
+  const outstanding = row !== undefined && Temporal.Instant.compare(row.expiresAt, clock.now()) > 0
+  // A sign-up has sent one by itself: that nobody asked for another says nothing.
+  if (!outstanding && purpose !== 'sign_up') return expiredCode()
+  const since = outstanding ? row.since.epochMilliseconds : 0
+  if (outstanding && row.count >= config.CODE_TRIES * othersTries) return attemptsExceeded()
+  if (!(await mayTry(tx, `${key}:${since}`, call))) return attemptsExceeded()
+  if (outstanding)
+    await tx
+      .update(limits)
+      .set({ count: sql`${limits.count} + 1` })
+      .where(eq(limits.key, key))
+  return wrongCode()
 }

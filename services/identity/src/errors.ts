@@ -10,6 +10,7 @@ type ProtocolErrorName =
   | 'SerializationException'
   | 'UnknownOperationException'
   | 'UnrecognizedClientException'
+  | 'UnsupportedUserStateException'
 
 export type WireErrorName = IdentityErrorName | ProtocolErrorName
 

@@ -17,3 +17,10 @@ export const pageToken = z.string().min(1).max(1024).optional()
 export const attributeName = z.string().min(1).max(32)
 export const refreshToken = z.string().min(1).max(16_384)
 export const deviceKey = z.string().min(1).max(55)
+export const groupName = z
+  .string()
+  .min(1)
+  .max(128)
+  .regex(/^[\p{L}\p{M}\p{S}\p{N}\p{P}]+$/u)
+/** Whom an administrator means. */
+export const named = z.object({ UserPoolId: poolId, Username: username })

@@ -13,7 +13,11 @@ interface Limit {
 }
 
 /** Counts one more. @returns how many there were within the time, this one included. */
-async function count(db: Database | Transaction, { clock }: Context<Config>, { key, within }: Limit): Promise<number> {
+export async function count(
+  db: Database | Transaction,
+  { clock }: Context<Config>,
+  { key, within }: Pick<Limit, 'key' | 'within'>,
+): Promise<number> {
   const now = clock.now()
   const at = now.toString()
   const windowStart = now.subtract(within).toString()

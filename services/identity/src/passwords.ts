@@ -1,5 +1,5 @@
 import { hash, verify } from '@node-rs/argon2'
-import { passwordSymbols } from '@robokids/contracts/password'
+import { passwordRules } from '@robokids/contracts/password'
 import type { Context } from '@robokids/runtime/service'
 import pLimit, { type LimitFunction } from 'p-limit'
 import type { Config } from './config.ts'
@@ -16,13 +16,13 @@ export function normalizePassword(password: string): string {
 
 /** @throws IdentityError InvalidPasswordException naming each rule that is broken */
 export function checkPolicy(password: string, policy: PoolSettings['passwordPolicy']): void {
-  const symbol = [...password].some((character) => passwordSymbols.includes(character))
+  const length = [...password].length
   const broken = [
-    [...password].length < policy.minimumLength && 'Password not long enough',
-    [...password].length > 256 && 'Password too long',
-    policy.requireUppercase && !/[A-Z]/.test(password) && 'Password must have uppercase characters',
-    policy.requireNumbers && !/[0-9]/.test(password) && 'Password must have numeric characters',
-    policy.requireSymbols && !symbol && 'Password must have symbol characters',
+    length < policy.minimumLength && 'Password not long enough',
+    length > 256 && 'Password too long',
+    policy.requireUppercase && !passwordRules.capital(password) && 'Password must have uppercase characters',
+    policy.requireNumbers && !passwordRules.digit(password) && 'Password must have numeric characters',
+    policy.requireSymbols && !passwordRules.symbol(password) && 'Password must have symbol characters',
     policy.requireLowercase && !/[a-z]/.test(password) && 'Password must have lowercase characters',
   ].filter((rule) => rule !== false)
   if (broken.length > 0) {

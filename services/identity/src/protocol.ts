@@ -42,18 +42,22 @@ export function administration<Input>(
   return { administrators: true, input, run }
 }
 
+/** Deeper than anything that means something, and far from what exhausts the stack. */
+const deepest = 32
+
 /** A client sends null where it has nothing; text that no database can hold is refused here for all fields at once. */
-function clean(value: unknown, path: string): unknown {
+function clean(value: unknown, path: string, depth = 0): unknown {
+  if (depth > deepest) throw new IdentityError('SerializationException', 'The body is nested too deeply.')
   if (typeof value === 'string') {
     if (value.includes('\u0000') || !value.isWellFormed()) throw invalid(`${path} has characters that are not allowed.`)
     return value
   }
-  if (Array.isArray(value)) return value.map((entry) => clean(entry, path))
+  if (Array.isArray(value)) return value.map((entry) => clean(entry, path, depth + 1))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, entry]) => entry !== null)
-      .map(([key, entry]) => [clean(key, path), clean(entry, path === '' ? key : `${path}.${key}`)]),
+      .map(([key, entry]) => [clean(key, path), clean(entry, path === '' ? key : `${path}.${key}`, depth + 1)]),
   )
 }
 
@@ -110,6 +114,13 @@ export function protocolRoutes(http: Http, context: Context<Config>, operations:
       .type(contentType)
       .serializer(JSON.stringify)
       .send({ __type: name, message })
+  })
+  http.route({
+    method: ['GET', 'PUT', 'PATCH', 'DELETE'],
+    url: '/',
+    handler: async () => {
+      throw new IdentityError('UnknownOperationException', 'Operations are sent by POST.')
+    },
   })
   http.post('/', async (request, reply) => {
     const target = String(request.headers['x-amz-target'] ?? '')

@@ -1,8 +1,10 @@
 import cors from '@fastify/cors'
+import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
 import { z } from 'zod'
 import type { Config } from './config.ts'
+import { IdentityError } from './errors.ts'
 import { operations } from './operations/table.ts'
 import { findPool } from './pools.ts'
 import { protocolRoutes } from './protocol.ts'
@@ -30,13 +32,20 @@ export async function routes(http: Http, context: Context<Config>): Promise<void
   })
   await http.register(async (scope) => protocolRoutes(scope, context, operations(tokens)))
 
+  const publicPool = async (id: string) => {
+    try {
+      return await findPool(id, context)
+    } catch (error) {
+      throw error instanceof IdentityError ? new DomainError('not_found', error.message) : error
+    }
+  }
   const params = z.object({ poolId: z.string().max(55) })
   http.get('/:poolId/.well-known/jwks.json', { schema: { params } }, async (request, reply) => {
-    const pool = await findPool(request.params.poolId, context)
+    const pool = await publicPool(request.params.poolId)
     return reply.header('cache-control', 'public, max-age=300').send(await tokens.keySet(pool))
   })
   http.get('/:poolId/.well-known/openid-configuration', { schema: { params } }, async (request, reply) => {
-    const { id } = await findPool(request.params.poolId, context)
+    const { id } = await publicPool(request.params.poolId)
     const issuer = `${context.config.ISSUER_URL}/${id}`
     return reply.header('cache-control', 'public, max-age=300').send({
       issuer,

@@ -1,5 +1,6 @@
 import { instant } from '@robokids/runtime/db'
 import {
+  bigint,
   boolean,
   index,
   integer,
@@ -119,7 +120,7 @@ export const codes = pgTable(
       .notNull()
       .references(() => users.id, { onDelete: 'cascade' }),
     purpose: text({ enum: codePurposes }).notNull(),
-    /** HMAC-SHA256 under a key of its own, bound to the code's id. */
+    /** HMAC-SHA256 under a key that is not here, bound to the code's id. */
     hash: text().notNull(),
     id: uuid().notNull(),
     /** What it was sent to: it verifies nothing else. */
@@ -219,7 +220,8 @@ export const passkeys = pgTable(
     relyingPartyId: text('relying_party_id').notNull(),
     /** COSE, base64url. */
     publicKey: text('public_key').notNull(),
-    counter: integer().notNull(),
+    /** Of 32 bits without a sign: more than an `integer` holds. */
+    counter: bigint({ mode: 'number' }).notNull(),
     transports: text().array().notNull(),
     attachment: text(),
     createdAt: instant('created_at').notNull(),

@@ -1,8 +1,9 @@
 import { emailKey } from '@robokids/contracts/fields'
 import type { Account } from '@robokids/contracts/identity'
 import type { Database, Transaction } from '@robokids/runtime/db'
-import { and, desc, eq, isNotNull, sql } from 'drizzle-orm'
-import { IdentityError } from './errors.ts'
+import { and, desc, eq, notExists, sql } from 'drizzle-orm'
+import { z } from 'zod'
+import { IdentityError, unknownUser } from './errors.ts'
 import type { Pool } from './pools.ts'
 import { aliases, users, type User } from './schema.ts'
 
@@ -13,12 +14,8 @@ export function aliasValue(attribute: Verifiable, value: string): string {
   return attribute === 'email' ? emailKey(value) : value
 }
 
-/**
- * Finds an account by its username, else by a verified address that is one of the pool's aliases, else (the newest
- * first) by an e-mail address that was given and never verified: such an account can be confirmed, reset, and told at
- * the sign-in that it is not confirmed.
- */
-export async function findUser(db: Database | Transaction, pool: Pool, name: string): Promise<User | undefined> {
+/** Finds an account by its username, else by a verified address that is one of the pool's aliases. */
+async function findByName(db: Database | Transaction, pool: Pool, name: string): Promise<User | undefined> {
   const [byName] = await db
     .select()
     .from(users)
@@ -38,21 +35,77 @@ export async function findUser(db: Database | Transaction, pool: Pool, name: str
       )
     if (byAlias) return byAlias.user
   }
-  if (!pool.settings.aliases.includes('email')) return undefined
-  const [byEmail] = await db
+  return undefined
+}
+
+/**
+ * Accounts that were given an e-mail address and have never verified one, the newest first. Where a verified one is kept
+ * until its successor is verified, the account is not among them.
+ */
+export async function findByUnverifiedEmail(db: Database | Transaction, pool: Pool, email: string): Promise<User[]> {
+  if (!pool.settings.aliases.includes('email')) return []
+  const own = db
+    .select()
+    .from(aliases)
+    .where(and(eq(aliases.userId, users.id), eq(aliases.attribute, 'email')))
+  return db
     .select()
     .from(users)
-    .where(
-      and(
-        eq(users.poolId, pool.id),
-        eq(users.emailKey, emailKey(name)),
-        isNotNull(users.emailKey),
-        sql`${users.attributes} ->> 'email_verified' is distinct from 'true'`,
-      ),
-    )
+    .where(and(eq(users.poolId, pool.id), eq(users.emailKey, emailKey(email)), notExists(own)))
     .orderBy(desc(users.createdAt), desc(users.id))
-    .limit(1)
-  return byEmail
+    .limit(10)
+}
+
+/**
+ * Finds an account by its username, else by a verified address that is one of the pool's aliases, else (the newest
+ * first) by an e-mail address that was given and never verified: such an account can be confirmed, reset, and told at
+ * the sign-in that it is not confirmed.
+ */
+export async function findUser(db: Database | Transaction, pool: Pool, name: string): Promise<User | undefined> {
+  const found = await findByName(db, pool, name)
+  if (found) return found
+  const given = await findByUnverifiedEmail(db, pool, name)
+  return given.find(({ status }) => status === 'UNCONFIRMED')
+}
+
+/** As `findUser`; a code that is sent to the very address that was given needs no proof of it before. */
+export async function findUserToReset(db: Database | Transaction, pool: Pool, name: string): Promise<User | undefined> {
+  return (await findUser(db, pool, name)) ?? (await findByUnverifiedEmail(db, pool, name))[0]
+}
+
+/**
+ * Finds an account for an administrator, with its row locked: by its username, `sub` or verified address.
+ * @throws IdentityError UserNotFoundException
+ */
+export async function lockNamed(tx: Transaction, pool: Pool, name: string): Promise<User> {
+  const found = (await findByName(tx, pool, name)) ?? (await findBySub(tx, pool, name))
+  const user = found && (await lockUser(tx, found.id))
+  if (!user) throw unknownUser()
+  return user
+}
+
+async function findBySub(db: Database | Transaction, pool: Pool, sub: string): Promise<User | undefined> {
+  if (!z.uuid().safeParse(sub).success) return undefined
+  const [user] = await db
+    .select()
+    .from(users)
+    .where(and(eq(users.poolId, pool.id), eq(users.id, sub)))
+  return user
+}
+
+/** The address of a kind that is verified: the account's own, or the one that is kept until its successor is verified. */
+export async function verifiedAddress(
+  db: Database | Transaction,
+  user: User,
+  attribute: Verifiable,
+): Promise<string | undefined> {
+  const current = user.attributes[attribute]
+  if (current !== undefined && isVerified(user, attribute)) return current
+  const [kept] = await db
+    .select()
+    .from(aliases)
+    .where(and(eq(aliases.userId, user.id), eq(aliases.attribute, attribute)))
+  return kept?.value
 }
 
 /** Locks an account's row for the rest of the transaction. @returns undefined where it was deleted meanwhile. */

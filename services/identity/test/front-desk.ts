@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { codeIssued } from '@robokids/contracts/identity'
+import type { RunningService } from '@robokids/runtime/service'
 import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
 import { testBed, type TestBed } from '@robokids/test/bed'
 import {
@@ -10,6 +11,7 @@ import {
   type CreateUserPoolCommandInput,
 } from '@aws-sdk/client-cognito-identity-provider'
 import { identity } from '../src/app.ts'
+import type { Config } from '../src/config.ts'
 
 /** Settings that a test's service runs with. */
 export const settings: Record<string, string> = {
@@ -31,7 +33,7 @@ export const password = 'Robot-2030!'
 export interface FrontDesk {
   bed: TestBed
   url: string
-  service: Awaited<ReturnType<TestBed['start']>>
+  service: RunningService<Config>
   /** The AWS SDK, signing as an administrator. */
   sdk: CognitoIdentityProviderClient
   /** Calls an operation as it is. */
@@ -78,7 +80,7 @@ export async function openFrontDesk(env: Record<string, string> = {}): Promise<F
   const desk: FrontDesk = {
     bed,
     url,
-    service: service as unknown as FrontDesk['service'],
+    service,
     sdk,
     async call(operation, input, headers = {}) {
       const answer = await fetch(url, {

@@ -12,6 +12,7 @@ import { checkPolicy, storePassword } from '../passwords.ts'
 import { checkSecretHash, findClient } from '../pools.ts'
 import { operation } from '../protocol.ts'
 import { users } from '../schema.ts'
+import { signUpDestination } from '../sign-up-destination.ts'
 import { accountOf } from '../users.ts'
 
 export const signUp = operation(
@@ -66,11 +67,8 @@ export const signUp = operation(
         .returning()
       if (!user) throw new IdentityError('UsernameExistsException', 'User already exists')
       await publish(tx, userSignedUp, id, accountOf(user))
-      if (email !== undefined && pool.settings.autoVerified.includes('email')) {
-        delivery = await issueCode(tx, user, 'sign_up', { medium: 'EMAIL', destination: email }, call)
-      } else if (phone !== undefined && pool.settings.autoVerified.includes('phone_number')) {
-        delivery = await issueCode(tx, user, 'sign_up', { medium: 'SMS', destination: phone }, call)
-      }
+      const to = signUpDestination(user, pool)
+      if (to) delivery = await issueCode(tx, user, 'sign_up', to, call)
     })
     return { UserSub: id, UserConfirmed: false, ...(delivery ? { CodeDeliveryDetails: delivery } : {}) }
   },

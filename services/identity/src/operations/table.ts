@@ -36,6 +36,22 @@ import { startWebAuthnRegistration } from './start-web-authn-registration.ts'
 import { updateUserAttributes } from './update-user-attributes.ts'
 import { verifySoftwareToken } from './verify-software-token.ts'
 import { verifyUserAttribute } from './verify-user-attribute.ts'
+import { adminAddUserToGroup } from './admin-add-user-to-group.ts'
+import { adminConfirmSignUp } from './admin-confirm-sign-up.ts'
+import { adminCreateUser } from './admin-create-user.ts'
+import { adminDeleteUser } from './admin-delete-user.ts'
+import { adminDisableUser } from './admin-disable-user.ts'
+import { adminEnableUser } from './admin-enable-user.ts'
+import { adminGetUser } from './admin-get-user.ts'
+import { adminListGroupsForUser } from './admin-list-groups-for-user.ts'
+import { adminRemoveUserFromGroup } from './admin-remove-user-from-group.ts'
+import { adminResetUserPassword } from './admin-reset-user-password.ts'
+import { adminSetUserPassword } from './admin-set-user-password.ts'
+import { adminUpdateUserAttributes } from './admin-update-user-attributes.ts'
+import { adminUserGlobalSignOut } from './admin-user-global-sign-out.ts'
+import { createGroup } from './create-group.ts'
+import { listUsers } from './list-users.ts'
+import { listUsersInGroup } from './list-users-in-group.ts'
 import { signUp } from './sign-up.ts'
 
 /** Every operation, by its name in `X-Amz-Target`. */
@@ -70,6 +86,22 @@ export function operations(tokens: Tokens): Record<string, Operation> {
     UpdateUserAttributes: updateUserAttributes(tokens),
     VerifySoftwareToken: verifySoftwareToken(tokens),
     VerifyUserAttribute: verifyUserAttribute(tokens),
+    AdminAddUserToGroup: adminAddUserToGroup,
+    AdminConfirmSignUp: adminConfirmSignUp,
+    AdminCreateUser: adminCreateUser,
+    AdminDeleteUser: adminDeleteUser,
+    AdminDisableUser: adminDisableUser,
+    AdminEnableUser: adminEnableUser,
+    AdminGetUser: adminGetUser,
+    AdminListGroupsForUser: adminListGroupsForUser,
+    AdminRemoveUserFromGroup: adminRemoveUserFromGroup,
+    AdminResetUserPassword: adminResetUserPassword,
+    AdminSetUserPassword: adminSetUserPassword,
+    AdminUpdateUserAttributes: adminUpdateUserAttributes,
+    AdminUserGlobalSignOut: adminUserGlobalSignOut,
+    CreateGroup: createGroup,
+    ListUsers: listUsers,
+    ListUsersInGroup: listUsersInGroup,
     CreateUserPool: createUserPool,
     CreateUserPoolClient: createUserPoolClient,
     DescribeUserPool: describeUserPool,

@@ -1,0 +1,76 @@
+import { userDeleted, userUpdated } from '@robokids/contracts/identity'
+import type { Transaction } from '@robokids/runtime/db'
+import { publish } from '@robokids/runtime/outbox'
+import { eq } from 'drizzle-orm'
+import { IdentityError, orThrow } from './errors.ts'
+import { checkPolicy, storePassword } from './passwords.ts'
+import type { Pool } from './pools.ts'
+import type { Call } from './protocol.ts'
+import { signInSteps, users, type User } from './schema.ts'
+import { endSignIns } from './sign-outs.ts'
+import type { Bearer, Tokens } from './tokens.ts'
+import { accountOf, lockUser } from './users.ts'
+
+/** Does something to the account of who holds an access token, with its row locked; a refusal that is returned is thrown once it has committed. */
+export async function onOwnAccount<T>(
+  tokens: Tokens,
+  accessToken: string,
+  { context }: Call,
+  work: (tx: Transaction, user: User, bearer: Bearer) => Promise<T | IdentityError>,
+): Promise<T> {
+  const bearer = await tokens.authenticate(accessToken)
+  const outcome = await context.db.transaction(async (tx) => {
+    const user = await lockUser(tx, bearer.user.id)
+    if (!user) throw new IdentityError('NotAuthorizedException', 'Access Token has been revoked')
+    return work(tx, user, bearer)
+  })
+  return orThrow(outcome)
+}
+
+/** Writes an account, and tells of it. @param changed as the event names it. */
+export async function changeAccount(
+  tx: Transaction,
+  user: User,
+  change: Partial<typeof users.$inferInsert>,
+  changed: string[],
+  { context }: Call,
+  previousEmail: string | null = null,
+): Promise<User> {
+  const [written] = await tx
+    .update(users)
+    .set({ ...change, updatedAt: context.clock.now() })
+    .where(eq(users.id, user.id))
+    .returning()
+  if (!written) throw new Error('The account was not written.')
+  if (changed.length > 0) {
+    await publish(tx, userUpdated, user.id, { ...accountOf(written), changed, previousEmail })
+  }
+  return written
+}
+
+/**
+ * Gives an account, whose row is locked, a password. Who signed in with the one before, or has begun to, is signed out.
+ * @param keep the sign-in that goes on, if one does.
+ * @throws IdentityError InvalidPasswordException
+ */
+export async function setPassword(
+  tx: Transaction,
+  user: User,
+  pool: Pool,
+  password: string,
+  change: Pick<Partial<User>, 'status' | 'passwordExpiresAt' | 'attributes'>,
+  call: Call,
+  keep?: string,
+): Promise<User> {
+  checkPolicy(password, pool.settings.passwordPolicy)
+  const stored = await storePassword(password, user, pool, call.context)
+  await endSignIns(tx, user.id, 'password_changed', call.context.clock.now(), keep === undefined ? {} : { keep })
+  await tx.delete(signInSteps).where(eq(signInSteps.userId, user.id))
+  return changeAccount(tx, user, { passwordExpiresAt: null, ...change, ...stored }, ['password'], call)
+}
+
+/** Deletes an account, whose row is locked, with all that is its own. */
+export async function deleteAccount(tx: Transaction, user: User): Promise<void> {
+  await tx.delete(users).where(eq(users.id, user.id))
+  await publish(tx, userDeleted, user.id, accountOf(user))
+}

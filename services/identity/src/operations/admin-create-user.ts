@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto'
+import { emailKey } from '@robokids/contracts/fields'
+import { codeMedia, userSignedUp } from '@robokids/contracts/identity'
+import { publish } from '@robokids/runtime/outbox'
+import { z } from 'zod'
+import { setPassword } from '../accounts.ts'
+import { describeUser } from '../administered.ts'
+import { attributeListSchema, readAttributes } from '../attributes.ts'
+import { IdentityError } from '../errors.ts'
+import * as input from '../inputs.ts'
+import { invite, temporaryPassword, temporaryPasswordEnd } from '../invitations.ts'
+import { checkPolicy, storePassword } from '../passwords.ts'
+import { findPool, type Pool } from '../pools.ts'
+import { administration, type Call } from '../protocol.ts'
+import { users } from '../schema.ts'
+import { accountOf, lockNamed, takeAlias } from '../users.ts'
+
+const request = input.named.extend({
+  UserAttributes: attributeListSchema.default([]),
+  TemporaryPassword: input.password.optional(),
+  ForceAliasCreation: z.boolean().default(false),
+  MessageAction: z.enum(['RESEND', 'SUPPRESS']).optional(),
+  DesiredDeliveryMediums: z.array(z.enum(codeMedia)).max(2).optional(),
+})
+type Request = z.infer<typeof request>
+
+export const adminCreateUser = administration(request, async (given, call) => {
+  const pool = await findPool(given.UserPoolId, call.context)
+  const password = given.TemporaryPassword ?? temporaryPassword(pool)
+  checkPolicy(password, pool.settings.passwordPolicy)
+  return { User: await (given.MessageAction === 'RESEND' ? resend : create)(given, pool, password, call) }
+})
+
+async function create(given: Request, pool: Pool, password: string, call: Call): Promise<object> {
+  const { context } = call
+  const attributes = readAttributes(given.UserAttributes, true)
+  const verified: ('email' | 'phone_number')[] = []
+  for (const attribute of ['email', 'phone_number'] as const) {
+    const flag = `${attribute}_verified`
+    if (attributes[attribute] === undefined) delete attributes[flag]
+    else if (attributes[flag] === 'true') verified.push(attribute)
+    else attributes[flag] = 'false'
+  }
+  const id = randomUUID()
+  const stored = await storePassword(password, { id, username: given.Username }, pool, context)
+  const passwordExpiresAt = temporaryPasswordEnd(pool, call)
+  const now = context.clock.now()
+  const { email } = attributes
+  return context.db.transaction(async (tx) => {
+    const [user] = await tx
+      .insert(users)
+      .values({
+        id,
+        poolId: pool.id,
+        username: given.Username,
+        status: 'FORCE_CHANGE_PASSWORD',
+        attributes,
+        emailKey: email === undefined ? null : emailKey(email),
+        passwordExpiresAt,
+        createdAt: now,
+        updatedAt: now,
+        ...stored,
+      })
+      .onConflictDoNothing({ target: [users.poolId, users.username] })
+      .returning()
+    if (!user) throw new IdentityError('UsernameExistsException', 'User already exists')
+    for (const attribute of verified) {
+      await takeAlias(tx, pool, user, attribute, attributes[attribute] ?? '', given.ForceAliasCreation)
+    }
+    await publish(tx, userSignedUp, id, accountOf(user))
+    if (given.MessageAction !== 'SUPPRESS') {
+      await invite(tx, user, password, given.DesiredDeliveryMediums, passwordExpiresAt, call)
+    }
+    return describeUser(user)
+  })
+}
+
+/** Invites once more, with another password: the one before it, which may have got lost, is worth nothing any more. */
+async function resend(given: Request, pool: Pool, password: string, call: Call): Promise<object> {
+  const passwordExpiresAt = temporaryPasswordEnd(pool, call)
+  return call.context.db.transaction(async (tx) => {
+    const user = await lockNamed(tx, pool, given.Username)
+    if (user.status !== 'FORCE_CHANGE_PASSWORD') {
+      throw new IdentityError(
+        'UnsupportedUserStateException',
+        `Resend not possible. ${user.username} status is not FORCE_CHANGE_PASSWORD`,
+      )
+    }
+    const changed = await setPassword(tx, user, pool, password, { passwordExpiresAt }, call)
+    await invite(tx, changed, password, given.DesiredDeliveryMediums, passwordExpiresAt, call)
+    return describeUser(changed)
+  })
+}

@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import { onOwnAccount } from '../accounts.ts'
+import { associateBySession } from '../challenges/mfa-setup.ts'
+import { IdentityError, missing } from '../errors.ts'
+import * as input from '../inputs.ts'
+import { operation } from '../protocol.ts'
+import { beginSetUp } from '../set-ups.ts'
+import type { Tokens } from '../tokens.ts'
+import { newTotpSecret } from '../totp.ts'
+
+export const associateSoftwareToken = (tokens: Tokens) =>
+  operation(
+    z.object({ AccessToken: input.accessToken.optional(), Session: input.session.optional() }),
+    (given, call) => {
+      if (given.AccessToken === undefined) {
+        if (given.Session === undefined) throw missing('AccessToken')
+        return associateBySession(given.Session, call)
+      }
+      return onOwnAccount(tokens, given.AccessToken, call, async (tx, user, { client: { pool } }) => {
+        if (pool.settings.mfa === 'OFF' || !pool.settings.mfaFactors.includes('SOFTWARE_TOKEN_MFA')) {
+          throw new IdentityError(
+            'SoftwareTokenMFANotFoundException',
+            'Software token TOTP multi-factor authentication is not enabled for this user pool.',
+          )
+        }
+        // The authenticator that is in use stays so until the new one has shown a code.
+        const SecretCode = newTotpSecret()
+        await beginSetUp(tx, user, 'totp', SecretCode, { hours: 1 }, call)
+        return { SecretCode }
+      })
+    },
+  )

@@ -1,0 +1,39 @@
+import { eq } from 'drizzle-orm'
+import { z } from 'zod'
+import { onOwnAccount, setPassword } from '../accounts.ts'
+import { wrongPassword } from '../errors.ts'
+import * as input from '../inputs.ts'
+import { countWithin } from '../limits.ts'
+import { checkPolicy, isPassword } from '../passwords.ts'
+import { operation } from '../protocol.ts'
+import { limits } from '../schema.ts'
+import type { Tokens } from '../tokens.ts'
+
+export const changePassword = (tokens: Tokens) =>
+  operation(
+    z.object({
+      AccessToken: input.accessToken,
+      PreviousPassword: input.password.optional(),
+      ProposedPassword: input.password,
+    }),
+    async (given, call) => {
+      const { context } = call
+      const { user: holder, client } = await tokens.authenticate(given.AccessToken)
+      checkPolicy(given.ProposedPassword, client.pool.settings.passwordPolicy)
+      // Whoever has got hold of a token must not guess the password that belongs to it.
+      const key = `change-password:${holder.id}`
+      await countWithin(context.db, context, { key, most: context.config.CODE_TRIES, within: { hours: 1 } })
+      // An account without a password is given its first one.
+      const isKnown =
+        holder.passwordHash === null
+          ? given.PreviousPassword === undefined
+          : await isPassword(given.PreviousPassword ?? '', holder, context)
+      return onOwnAccount(tokens, given.AccessToken, call, async (tx, user, { client: { pool }, signIn }) => {
+        // Changed while it was being checked: it is not the password any more.
+        if (!isKnown || user.passwordHash !== holder.passwordHash) return wrongPassword()
+        await tx.delete(limits).where(eq(limits.key, key))
+        await setPassword(tx, user, pool, given.ProposedPassword, {}, call, signIn.id)
+        return {}
+      })
+    },
+  )

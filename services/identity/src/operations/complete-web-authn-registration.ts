@@ -1,0 +1,44 @@
+import { eq } from 'drizzle-orm'
+import { z } from 'zod'
+import { changeAccount, onOwnAccount } from '../accounts.ts'
+import { attemptsExceeded, IdentityError } from '../errors.ts'
+import * as input from '../inputs.ts'
+import { operation } from '../protocol.ts'
+import { passkeys } from '../schema.ts'
+import { endSetUp, openSetUp } from '../set-ups.ts'
+import type { Tokens } from '../tokens.ts'
+import { challengeNotFound, judgeNewPasskey, newPasskeySchema, webAuthnOf } from '../web-authn.ts'
+
+/** As many as a person may have. */
+const mostPasskeys = 20
+
+export const completeWebAuthnRegistration = (tokens: Tokens) =>
+  operation(z.object({ AccessToken: input.accessToken, Credential: newPasskeySchema }), (given, call) =>
+    onOwnAccount(tokens, given.AccessToken, call, async (tx, user, { client: { pool } }) => {
+      const settings = webAuthnOf(pool)
+      const challenge = await openSetUp(tx, user, 'passkey', call)
+      if (challenge === undefined) return challengeNotFound()
+      // Whatever comes of it: a challenge is answered once.
+      await endSetUp(tx, user, 'passkey')
+      const passkey = await judgeNewPasskey(given.Credential, challenge, settings)
+      if (passkey instanceof IdentityError) return passkey
+      const count = await tx.$count(passkeys, eq(passkeys.userId, user.id))
+      if (count >= mostPasskeys) return attemptsExceeded()
+      const [written] = await tx
+        .insert(passkeys)
+        .values({
+          ...passkey,
+          userId: user.id,
+          name: `Passkey ${count + 1}`,
+          relyingPartyId: settings.relyingPartyId,
+          createdAt: call.context.clock.now(),
+        })
+        .onConflictDoNothing({ target: passkeys.id })
+        .returning()
+      if (!written) {
+        return new IdentityError('WebAuthnCredentialNotSupportedException', 'This passkey is registered already.')
+      }
+      await changeAccount(tx, user, {}, ['passkeys'], call)
+      return {}
+    }),
+  )

@@ -1,0 +1,61 @@
+import { userConfirmed } from '@robokids/contracts/identity'
+import { publish } from '@robokids/runtime/outbox'
+import { z } from 'zod'
+import { setPassword } from '../accounts.ts'
+import { verifyAttribute } from '../change-attributes.ts'
+import { pretendTry, takeCode } from '../codes.ts'
+import { disabled, IdentityError, orThrow, unknownUser } from '../errors.ts'
+import { answerEvenly } from '../even-answers.ts'
+import * as input from '../inputs.ts'
+import { countGuess } from '../limits.ts'
+import { checkPolicy } from '../passwords.ts'
+import { checkSecretHash, findClient } from '../pools.ts'
+import { operation } from '../protocol.ts'
+import { rememberAddress } from '../sign-in-limits.ts'
+import { accountOf, findUserToReset, lockUser } from '../users.ts'
+
+export const confirmForgotPassword = operation(
+  z.object({
+    ClientId: input.clientId,
+    Username: input.username,
+    ConfirmationCode: input.code,
+    Password: input.password,
+    SecretHash: input.secretHash,
+  }),
+  async (given, call) => {
+    const { context } = call
+    const client = await findClient(given.ClientId, context)
+    const { pool, settings } = client
+    checkSecretHash(client, given.Username, given.SecretHash)
+    // A code that is right is not used up by a password that is not good enough.
+    checkPolicy(given.Password, pool.settings.passwordPolicy)
+    return answerEvenly(context.config.EVEN_ANSWER_MS, async () => {
+      await countGuess(call)
+      const outcome = await context.db.transaction(async (tx) => {
+        const found = await findUserToReset(tx, pool, given.Username)
+        const user = found && (await lockUser(tx, found.id))
+        if (!user && settings.preventUserExistenceErrors === 'LEGACY') return unknownUser()
+        if (!user?.enabled || user.status === 'FORCE_CHANGE_PASSWORD') {
+          if (user && settings.preventUserExistenceErrors === 'LEGACY' && !user.enabled) return disabled()
+          return pretendTry(tx, pool, 'password_reset', given.Username, call)
+        }
+        const taken = await takeCode(tx, user, 'password_reset', given.ConfirmationCode, call)
+        if (taken instanceof IdentityError) return taken
+        const wasConfirmed = user.status !== 'UNCONFIRMED'
+        const written = await setPassword(tx, user, pool, given.Password, { status: 'CONFIRMED' }, call)
+        for (const attribute of ['email', 'phone_number'] as const) {
+          if (user.attributes[attribute] !== taken.destination) continue
+          await verifyAttribute(tx, written, pool, attribute, taken.destination, call)
+        }
+        if (!wasConfirmed) {
+          const confirmed = await lockUser(tx, user.id)
+          if (confirmed) await publish(tx, userConfirmed, user.id, accountOf(confirmed))
+        }
+        // Who has just proven the mailbox is at home here: a flood of failures from elsewhere does not keep them out.
+        await rememberAddress(tx, user, call)
+        return {}
+      })
+      return orThrow(outcome)
+    })
+  },
+)

@@ -1,0 +1,23 @@
+import { and, eq } from 'drizzle-orm'
+import { z } from 'zod'
+import { changeAccount, onOwnAccount } from '../accounts.ts'
+import { IdentityError } from '../errors.ts'
+import * as input from '../inputs.ts'
+import { operation } from '../protocol.ts'
+import { passkeys } from '../schema.ts'
+import type { Tokens } from '../tokens.ts'
+
+export const deleteWebAuthnCredential = (tokens: Tokens) =>
+  operation(z.object({ AccessToken: input.accessToken, CredentialId: z.string().min(1).max(2048) }), (given, call) =>
+    onOwnAccount(tokens, given.AccessToken, call, async (tx, user) => {
+      const deleted = await tx
+        .delete(passkeys)
+        .where(and(eq(passkeys.id, given.CredentialId), eq(passkeys.userId, user.id)))
+        .returning()
+      if (deleted.length === 0) {
+        throw new IdentityError('ResourceNotFoundException', 'The passkey does not exist.')
+      }
+      await changeAccount(tx, user, {}, ['passkeys'], call)
+      return {}
+    }),
+  )

@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { issueCode, pretendCode } from '../codes.ts'
+import { disabled, unknownUser } from '../errors.ts'
+import { answerEvenly } from '../even-answers.ts'
+import * as input from '../inputs.ts'
+import { countRequest } from '../limits.ts'
+import { checkSecretHash, findClient } from '../pools.ts'
+import { operation } from '../protocol.ts'
+import { notResettable, nowhereToReset, resetDestination } from '../reset-password.ts'
+import { findUserToReset, lockUser } from '../users.ts'
+
+export const forgotPassword = operation(
+  z.object({ ClientId: input.clientId, Username: input.username, SecretHash: input.secretHash }),
+  async (given, call) => {
+    const { context } = call
+    const client = await findClient(given.ClientId, context)
+    const { pool, settings } = client
+    const name = given.Username
+    checkSecretHash(client, name, given.SecretHash)
+    const tellsUsers = settings.preventUserExistenceErrors === 'LEGACY'
+    return answerEvenly(context.config.EVEN_ANSWER_MS, async () => {
+      await countRequest(call)
+      return context.db.transaction(async (tx) => {
+        const found = await findUserToReset(tx, pool, name)
+        const user = found && (await lockUser(tx, found.id))
+        const to = user && (await resetDestination(tx, user))
+        if (user?.enabled && user.status !== 'FORCE_CHANGE_PASSWORD' && to) {
+          return { CodeDeliveryDetails: await issueCode(tx, user, 'password_reset', to, call) }
+        }
+        if (!tellsUsers) return { CodeDeliveryDetails: await pretendCode(tx, pool, 'password_reset', name, call) }
+        if (!user) throw unknownUser()
+        if (!user.enabled) throw disabled()
+        throw user.status === 'FORCE_CHANGE_PASSWORD' ? notResettable() : nowhereToReset()
+      })
+    })
+  },
+)

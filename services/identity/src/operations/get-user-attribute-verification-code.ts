@@ -1,0 +1,18 @@
+import { z } from 'zod'
+import { onOwnAccount } from '../accounts.ts'
+import { isVerifiable, sendVerificationCode } from '../change-attributes.ts'
+import { invalid } from '../errors.ts'
+import * as input from '../inputs.ts'
+import { countRequest } from '../limits.ts'
+import { operation } from '../protocol.ts'
+import type { Tokens } from '../tokens.ts'
+
+export const getUserAttributeVerificationCode = (tokens: Tokens) =>
+  operation(z.object({ AccessToken: input.accessToken, AttributeName: input.attributeName }), async (given, call) => {
+    const attribute = given.AttributeName
+    if (!isVerifiable(attribute)) throw invalid(`Attribute ${attribute} cannot be verified.`)
+    return onOwnAccount(tokens, given.AccessToken, call, async (tx, user) => {
+      await countRequest(call)
+      return { CodeDeliveryDetails: await sendVerificationCode(tx, user, attribute, call) }
+    })
+  })

@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { issueCode, pretendCode } from '../codes.ts'
+import { disabled, invalid, unknownUser } from '../errors.ts'
+import { answerEvenly } from '../even-answers.ts'
+import * as input from '../inputs.ts'
+import { countRequest } from '../limits.ts'
+import { checkSecretHash, findClient } from '../pools.ts'
+import { operation } from '../protocol.ts'
+import { signUpDestination } from '../sign-up-destination.ts'
+import { findUser, lockUser } from '../users.ts'
+
+export const resendConfirmationCode = operation(
+  z.object({ ClientId: input.clientId, Username: input.username, SecretHash: input.secretHash }),
+  async (given, call) => {
+    const { context } = call
+    const client = await findClient(given.ClientId, context)
+    const { pool, settings } = client
+    const name = given.Username
+    checkSecretHash(client, name, given.SecretHash)
+    const tellsUsers = settings.preventUserExistenceErrors === 'LEGACY'
+    return answerEvenly(context.config.EVEN_ANSWER_MS, async () => {
+      await countRequest(call)
+      return context.db.transaction(async (tx) => {
+        const found = await findUser(tx, pool, name)
+        const user = found && (await lockUser(tx, found.id))
+        const to = user && signUpDestination(user, pool)
+        if (user?.enabled && user.status === 'UNCONFIRMED' && to) {
+          return { CodeDeliveryDetails: await issueCode(tx, user, 'sign_up', to, call) }
+        }
+        if (!tellsUsers) return { CodeDeliveryDetails: await pretendCode(tx, pool, 'sign_up', name, call) }
+        if (!user) throw unknownUser()
+        if (!user.enabled) throw disabled()
+        if (user.status !== 'UNCONFIRMED') throw invalid('User is already confirmed.')
+        throw invalid('Cannot resend codes. Auto verification not turned on.')
+      })
+    })
+  },
+)

@@ -1,0 +1,33 @@
+import { generateRegistrationOptions } from '@simplewebauthn/server'
+import { eq } from 'drizzle-orm'
+import { z } from 'zod'
+import { onOwnAccount } from '../accounts.ts'
+import * as input from '../inputs.ts'
+import { operation } from '../protocol.ts'
+import { passkeys } from '../schema.ts'
+import { beginSetUp } from '../set-ups.ts'
+import type { Tokens } from '../tokens.ts'
+import { webAuthnOf } from '../web-authn.ts'
+
+const minutes = 5
+
+export const startWebAuthnRegistration = (tokens: Tokens) =>
+  operation(z.object({ AccessToken: input.accessToken }), (given, call) =>
+    onOwnAccount(tokens, given.AccessToken, call, async (tx, user, { client: { pool } }) => {
+      const { relyingPartyId, relyingPartyName, userVerification } = webAuthnOf(pool)
+      const own = await tx.select().from(passkeys).where(eq(passkeys.userId, user.id))
+      const { given_name: first = '', family_name: last = '', email } = user.attributes
+      const options = await generateRegistrationOptions({
+        rpName: relyingPartyName,
+        rpID: relyingPartyId,
+        userID: new Uint8Array(Buffer.from(user.id.replaceAll('-', ''), 'hex')),
+        userName: email ?? user.username,
+        userDisplayName: `${first} ${last}`.trim() || (email ?? user.username),
+        timeout: minutes * 60_000,
+        excludeCredentials: own.map(({ id, transports }) => ({ id, transports })),
+        authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification },
+      })
+      await beginSetUp(tx, user, 'passkey', options.challenge, { minutes }, call)
+      return { CredentialCreationOptions: options }
+    }),
+  )

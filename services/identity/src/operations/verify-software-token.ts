@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { changeAccount, onOwnAccount } from '../accounts.ts'
+import { verifyBySession, wrongSetUpCode } from '../challenges/mfa-setup.ts'
+import { IdentityError, missing } from '../errors.ts'
+import * as input from '../inputs.ts'
+import { countGuess } from '../limits.ts'
+import { operation } from '../protocol.ts'
+import { endSetUp, openSetUp } from '../set-ups.ts'
+import type { Tokens } from '../tokens.ts'
+import { sealTotpSecret, totpStep } from '../totp.ts'
+
+export const verifySoftwareToken = (tokens: Tokens) =>
+  operation(
+    z.object({
+      AccessToken: input.accessToken.optional(),
+      Session: input.session.optional(),
+      UserCode: z.string().min(1).max(64),
+      FriendlyDeviceName: z.string().max(131_072).optional(),
+    }),
+    async (given, call) => {
+      if (given.AccessToken === undefined) {
+        if (given.Session === undefined) throw missing('AccessToken')
+        return verifyBySession(given.Session, given.UserCode, call)
+      }
+      await countGuess(call)
+      return onOwnAccount(tokens, given.AccessToken, call, async (tx, user, { client: { pool } }) => {
+        const { config, clock } = call.context
+        const secret = await openSetUp(tx, user, 'totp', call)
+        if (secret === undefined) {
+          throw new IdentityError('SoftwareTokenMFANotFoundException', 'Associate a software token first.')
+        }
+        const step = totpStep(secret, given.UserCode.replaceAll(/\s/g, ''), clock.now())
+        if (step === undefined) throw wrongSetUpCode()
+        await endSetUp(tx, user, 'totp')
+        // Where everybody needs a second factor it is one at once; elsewhere the person turns it on.
+        const mfa = pool.settings.mfa === 'ON' ? [...new Set([...user.mfa, 'SOFTWARE_TOKEN_MFA' as const])] : user.mfa
+        // The code that proved it is taken: it does not sign in as well.
+        await changeAccount(
+          tx,
+          user,
+          { sealedTotpSecret: sealTotpSecret(secret, user.id, config), totpLastStep: step, mfa },
+          ['mfa'],
+          call,
+        )
+        return { Status: 'SUCCESS' }
+      })
+    },
+  )

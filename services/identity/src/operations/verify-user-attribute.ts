@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { onOwnAccount } from '../accounts.ts'
+import { codePurposeOf, isVerifiable, verifyAttribute } from '../change-attributes.ts'
+import { takeCode } from '../codes.ts'
+import { expiredCode, IdentityError, invalid } from '../errors.ts'
+import * as input from '../inputs.ts'
+import { countGuess } from '../limits.ts'
+import { operation } from '../protocol.ts'
+import type { Tokens } from '../tokens.ts'
+
+export const verifyUserAttribute = (tokens: Tokens) =>
+  operation(
+    z.object({ AccessToken: input.accessToken, AttributeName: input.attributeName, Code: input.code }),
+    async (given, call) => {
+      const attribute = given.AttributeName
+      if (!isVerifiable(attribute)) throw invalid(`Attribute ${attribute} cannot be verified.`)
+      await countGuess(call)
+      return onOwnAccount(tokens, given.AccessToken, call, async (tx, user, { client: { pool } }) => {
+        const taken = await takeCode(tx, user, codePurposeOf[attribute], given.Code, call)
+        if (taken instanceof IdentityError) return taken
+        // Changed since the code was sent: it was not proven.
+        if (user.attributes[attribute] !== taken.destination) return expiredCode()
+        await verifyAttribute(tx, user, pool, attribute, taken.destination, call)
+        return {}
+      })
+    },
+  )

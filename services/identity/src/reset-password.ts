@@ -1,0 +1,23 @@
+import type { Database, Transaction } from '@robokids/runtime/db'
+import type { Destination } from './codes.ts'
+import { IdentityError, invalid } from './errors.ts'
+import type { User } from './schema.ts'
+import { verifiedAddress } from './users.ts'
+
+export const notResettable = () =>
+  new IdentityError('NotAuthorizedException', 'User password cannot be reset in the current state.')
+export const nowhereToReset = () =>
+  invalid('Cannot reset password for the user as there is no registered/verified email or phone_number')
+
+/**
+ * Where the code goes that lets a person choose a new password: to a verified address, the e-mail first, else to the
+ * e-mail address that was given and never verified: that code verifies it.
+ */
+export async function resetDestination(db: Database | Transaction, user: User): Promise<Destination | undefined> {
+  const email = await verifiedAddress(db, user, 'email')
+  if (email) return { medium: 'EMAIL', destination: email }
+  const phone = await verifiedAddress(db, user, 'phone_number')
+  if (phone) return { medium: 'SMS', destination: phone }
+  const given = user.attributes['email']
+  return given ? { medium: 'EMAIL', destination: given } : undefined
+}
