@@ -140,6 +140,34 @@ describe('npm run admin -- registrations', () => {
     expect(registrations[0]?.address['addressLine1']).toBe(typed.addressLine1)
   })
 
+  it('lists and exports all of them, however many, or as many as are asked for', async () => {
+    const email = address()
+    const { registrationId } = await system.register({ email })
+    const others = 520
+    await system.sql('enrollment')`
+      insert into registrations select (jsonb_populate_record(one, jsonb_build_object(
+        'id', gen_random_uuid(), 'status', 'expired', 'held_until', null,
+        'created_at', one.created_at - n * interval '1 second'))).*
+      from registrations as one, generate_series(1, ${others}) as n where one.id = ${registrationId}`
+    type List = { registrations: { registrationId: string }[]; nextCursor: string | null }
+    const list = async (...args: string[]) =>
+      JSON.parse((await admin('registrations', '--email', email, ...args)).output) as List
+
+    const all = await list()
+    expect(all.nextCursor).toBeNull()
+    const ids = all.registrations.map((one) => one.registrationId)
+    expect([new Set(ids).size, ids[0]]).toEqual([others + 1, registrationId])
+    const rows = parse<Record<string, string>>((await admin('registrations', '--email', email, '--csv')).output, {
+      columns: true,
+    })
+    expect(rows.map((row) => row['registrationId'])).toEqual(ids)
+
+    const first = await list('--limit', '2')
+    const second = await list('--limit', '2', '--cursor', first.nextCursor ?? '')
+    expect([...first.registrations, ...second.registrations].map((one) => one.registrationId)).toEqual(ids.slice(0, 4))
+    expect((await admin('registrations', '--limit', '501')).code).toBe(1)
+  })
+
   it('needs the secret', async () => {
     const answer = await fetch(`${system.siteUrl}/api/getAllRegistrations`, { headers: { 'x-admin-secret': 'guess' } })
     expect(answer.status).toBe(401)

@@ -26,6 +26,8 @@ export const configSchema = z.object({
   /** Requests a minute from one address, to anything under /api and to what changes something. */
   RATE_LIMIT_READS: z.coerce.number().int().min(1).default(1200),
   RATE_LIMIT_WRITES: z.coerce.number().int().min(1).default(600),
+  /** Event streams that one address may have open: a household's or a school's tabs. */
+  STREAMS_PER_ADDRESS: z.coerce.number().int().min(1).default(60),
   /** How long a service may take to answer. */
   UPSTREAM_TIMEOUT_MS: z.coerce.number().int().min(100).default(15_000),
   /** The folder of the built web; empty serves the API alone. */

@@ -1,6 +1,7 @@
 import rateLimit from '@fastify/rate-limit'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
+import type { FastifyRequest } from 'fastify'
 import type { Config } from './config.ts'
 
 /** Built once: made anew for every answer they cost half of the throughput. */
@@ -30,12 +31,20 @@ function securityHeaders(siteUrl: string): Record<string, string> {
   }
 }
 
+/**
+ * Whether the route that answers is one of the API. The address as it was sent does not tell: an encoded letter or a whole
+ * URL in the request line finds the same route.
+ */
+function isApi(request: FastifyRequest): boolean {
+  return request.routeOptions.url?.startsWith('/api/') ?? false
+}
+
 /** What holds at the public door whatever is asked for: security headers, limits, client ids and the origin of changes. */
 export async function doorkeeping(http: Http, config: Config): Promise<void> {
   const headers = securityHeaders(config.SITE_URL)
   http.addHook('onSend', async (request, reply) => {
     void reply.headers(headers)
-    if (request.url.startsWith('/api/')) void reply.header('cache-control', 'no-store')
+    if (isApi(request)) void reply.header('cache-control', 'no-store')
   })
 
   await http.register(rateLimit, {
@@ -45,12 +54,12 @@ export async function doorkeeping(http: Http, config: Config): Promise<void> {
     // Reads and writes are counted apart: a page that polls never uses up the way to pay.
     keyGenerator: (request) =>
       `${request.method === 'GET' || request.method === 'HEAD' ? 'read' : 'write'} ${request.ip}`,
-    allowList: (request) => !request.url.startsWith('/api/'),
+    allowList: (request) => !isApi(request),
     errorResponseBuilder: () => new DomainError('rate_limited', 'Too many requests. Please try again in a minute.'),
   })
 
   http.addHook('onRequest', async (request) => {
-    if (!request.url.startsWith('/api/')) return
+    if (!isApi(request)) return
     const changes = request.method !== 'GET' && request.method !== 'HEAD'
     const { origin } = request.headers
     if (changes && origin !== undefined && origin !== config.SITE_URL) {

@@ -29,9 +29,9 @@ export async function pages(http: Http, config: Config): Promise<void> {
   }
   for (const [from, to] of Object.entries(redirects)) http.get(from, (_request, reply) => reply.redirect(to, 301))
 
-  http.get('/*', (request, reply) => {
+  http.get<{ Params: { '*': string } }>('/*', (request, reply) => {
     const wantsPage = /\btext\/html\b/.test(request.headers.accept ?? '')
-    if (!wantsPage || /^\/(api|assets|webhooks)\//.test(request.url)) {
+    if (!wantsPage || /^(api|assets|webhooks)\//.test(request.params['*'])) {
       throw new DomainError('not_found', 'There is nothing at this address.')
     }
     return reply.code(404).type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(document)

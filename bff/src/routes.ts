@@ -13,12 +13,13 @@ import {
   registrationSchema,
   waiverSchema,
 } from '@robokids/contracts/enrollment'
+import { uuid } from '@robokids/contracts/fields'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
 import { z } from 'zod'
 import type { Config } from './config.ts'
-import { RegistrationNotices, streamRegistration } from './registration-stream.ts'
+import { RegistrationStreams } from './registration-stream.ts'
 import { startCheckout } from './start-checkout.ts'
 import type { Services } from './upstream.ts'
 import { classesView } from './views/classes.ts'
@@ -28,15 +29,16 @@ const referenceSchema = z.object({ reference: z.string() })
 
 /** A reference that cannot be one of ours is as unknown as one that is not. */
 function registrationIdOf(reference: string): string {
-  if (z.uuid().safeParse(reference).success) return reference
+  const read = uuid().safeParse(reference)
+  if (read.success) return read.data
   throw new DomainError('registration_not_found', 'We know no registration with this reference.')
 }
 
 export function apiRoutes(http: Http, context: Context<Config>, services: Services): void {
   const { SITE_URL } = context.config
   const { enrollment } = services
-  const notices = new RegistrationNotices(context.bus)
   const sync = new CheckoutSync(2_000)
+  const streams = new RegistrationStreams(http, context, (id) => registrationView(services, id, sync))
 
   http.get('/api/classes', { schema: { response: { 200: classesViewSchema } } }, () => classesView(services))
 
@@ -73,27 +75,36 @@ export function apiRoutes(http: Http, context: Context<Config>, services: Servic
     (request) => registrationView(services, registrationIdOf(request.params.reference), sync),
   )
 
-  http.get('/api/registrations/:reference/events', { schema: { params: referenceSchema } }, async (request, reply) => {
-    const ask = () => registrationView(services, registrationIdOf(request.params.reference), sync)
-    streamRegistration(request, reply, await ask(), notices, ask)
-  })
+  http.get('/api/registrations/:reference/events', { schema: { params: referenceSchema } }, (request, reply) =>
+    streams.stream(request, reply, registrationIdOf(request.params.reference)),
+  )
 
   http.post(
     '/api/waivers',
     { schema: { body: waiverBodySchema, response: { 200: waiverAnswerSchema } } },
     async (request) => {
       const evidence = { ipAddress: request.ip, userAgent: (request.headers['user-agent'] ?? '').slice(0, 1000) }
-      return enrollment.call('POST', '/waivers', { body: { ...request.body, evidence }, answer: waiverSchema })
+      const signed = await enrollment.call('POST', '/waivers', {
+        body: { ...request.body, evidence },
+        answer: waiverSchema,
+      })
+      if (request.body.registrationId !== undefined) return signed
+      // Who signs without it may know of the registration what stands in the form, and no more: its id opens the rest.
+      const { waiverId, signedAt } = signed
+      return { waiverId, signedAt }
     },
   )
 
-  http.get('/waiver.pdf', async (_request, reply) => {
-    const answer = await enrollment.raw('GET', '/waiver.pdf', {})
-    if (answer.status !== 200) throw new DomainError('upstream_unavailable', 'Please try again in a moment.')
+  http.get('/waiver.pdf', async (request, reply) => {
+    const known = request.headers['if-none-match']
+    const answer = await enrollment.raw('GET', '/waiver.pdf', known === undefined ? {} : { 'if-none-match': known })
+    if (answer.status !== 200 && answer.status !== 304)
+      throw new DomainError('upstream_unavailable', 'Please try again in a moment.')
     for (const name of ['content-type', 'content-disposition', 'etag', 'x-document-sha256']) {
       const value = answer.headers[name]
       if (value !== undefined) void reply.header(name, value)
     }
-    return reply.header('cache-control', 'no-cache').send(answer.body)
+    void reply.code(answer.status).header('cache-control', 'no-cache')
+    return answer.status === 304 ? reply.send() : reply.send(answer.body)
   })
 }

@@ -1,6 +1,12 @@
 import { z } from 'zod'
 import { checkoutStatuses, refundSchema } from './billing.ts'
-import { childSchema, levelSchema, registrationRequestSchema, registrationSchema } from './enrollment.ts'
+import {
+  childSchema,
+  levelSchema,
+  registrationCursorSchema,
+  registrationRequestSchema,
+  registrationSchema,
+} from './enrollment.ts'
 import * as field from './fields.ts'
 import { moneySchema } from './fields.ts'
 
@@ -19,7 +25,7 @@ export const classesViewSchema = z.object({
 })
 export type ClassesView = z.infer<typeof classesViewSchema>
 
-/** `POST /api/registrations`: the specified fields; `id` and `siblings` are ours and optional. */
+/** `POST /api/registrations`: the specified fields; `id`, `siblings`, `replaces` and `unlessRegistered` are ours and optional. */
 export const registerBodySchema = registrationRequestSchema.extend({
   id: registrationRequestSchema.shape.id.optional(),
 })
@@ -80,7 +86,7 @@ export const waiverBodySchema = z.preprocess(
     return { ...record, startDate: record['startDate'] || record['selectedDate'] || '' }
   },
   z.object({
-    registrationId: z.preprocess(emptyToUndefined, z.uuid({ error: 'registrationId must be a UUID.' }).optional()),
+    registrationId: z.preprocess(emptyToUndefined, field.uuid('registrationId must be a UUID.').optional()),
     guardianName: field.guardianName,
     childName: childSchema.shape.childName,
     email: field.email,
@@ -94,8 +100,12 @@ export const waiverBodySchema = z.preprocess(
 )
 export type WaiverBody = z.infer<typeof waiverBodySchema>
 
-/** The answer to `POST /api/waivers`. */
-export const waiverAnswerSchema = z.object({ waiverId: z.uuid(), registrationId: z.uuid(), signedAt: z.iso.datetime() })
+/** The answer to `POST /api/waivers`; with the registration's id only where the request had it. */
+export const waiverAnswerSchema = z.object({
+  waiverId: z.uuid(),
+  registrationId: z.uuid().optional(),
+  signedAt: z.iso.datetime(),
+})
 export type WaiverAnswer = z.infer<typeof waiverAnswerSchema>
 
 /** `GET /api/getAllRegistrations`: enrollment's page, each with what billing knows. */
@@ -106,5 +116,5 @@ export const adminRegistrationSchema = registrationSchema.extend({
 })
 export const adminRegistrationsSchema = z.object({
   registrations: z.array(adminRegistrationSchema),
-  nextCursor: z.uuid().nullable(),
+  nextCursor: registrationCursorSchema.nullable(),
 })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { membershipPlans, type MembershipPlan } from './auth.ts'
 import { levelClassTypeSchema, registrationFactsSchema } from './enrollment.ts'
 import { defineEvent } from './event.ts'
-import { moneySchema } from './fields.ts'
+import { moneySchema, uuid } from './fields.ts'
 
 /** `GET /prices`: what is true now. */
 export const pricesSchema = z.object({
@@ -74,7 +74,7 @@ export const checkoutsQuerySchema = z.object({
   registrationIds: z
     .string()
     .transform((list) => list.split(','))
-    .pipe(z.array(z.uuid()).max(500, { error: 'Ask for at most 500 registrations at once.' })),
+    .pipe(z.array(uuid()).max(500, { error: 'Ask for at most 500 registrations at once.' })),
 })
 export const checkoutsSchema = z.object({ checkouts: z.array(checkoutSchema) })
 
@@ -93,9 +93,9 @@ export type MembershipCheckout = z.infer<typeof membershipCheckoutSchema>
 
 /** `POST /refunds` (administrators): the whole payment, or `amount` cents of it. */
 export const createRefundSchema = z.object({
-  registrationId: z.uuid(),
+  registrationId: uuid('registrationId must be a UUID.'),
   /** Made by the caller: sending it again makes no second refund. */
-  refundId: z.uuid(),
+  refundId: uuid('refundId must be a UUID.'),
   amount: z.int().min(1, { error: 'A refund is at least 1 cent.' }).optional(),
 })
 export type CreateRefund = z.infer<typeof createRefundSchema>

@@ -35,7 +35,7 @@ export type Address = z.infer<typeof addressSchema>
 /** `POST /registrations`, and the body of the BFF's `POST /api/registrations` once it has an id. */
 export const registrationRequestSchema = z.object({
   /** UUIDv7 made by the client: the idempotency key all the way down. */
-  id: z.uuid({ version: 'v7', error: 'id must be a UUIDv7.' }),
+  id: z.uuid({ version: 'v7', error: 'id must be a UUIDv7.' }).toLowerCase(),
   guardianName: field.guardianName,
   email: field.email,
   ...childSchema.shape,
@@ -47,6 +47,17 @@ export const registrationRequestSchema = z.object({
   ...addressSchema.shape,
   startDate: field.plainDate,
   classType: levelClassTypeSchema,
+  /**
+   * A registration that this one is sent instead of, by the same family: its seats are let go in the same transaction where
+   * it is not paid. One that is paid, over, or not known stays what it is.
+   */
+  replaces: field.uuid('replaces must be a UUID.').optional(),
+  /**
+   * Refuses with `already_registered` where one of these children has a seat of this class and date already under this
+   * email, paid or held. Where that registration says the very same, it is answered instead. Our web asks for this; left
+   * out, every id is a registration of its own.
+   */
+  unlessRegistered: z.boolean({ error: 'unlessRegistered must be true or false.' }).optional(),
 })
 export type RegistrationRequest = z.infer<typeof registrationRequestSchema>
 
@@ -100,17 +111,27 @@ export const registrationSchema = registrationFactsSchema.extend({
 })
 export type Registration = z.infer<typeof registrationSchema>
 
-/** `GET /registrations?email=&status=&cursor=&limit=`: newest first. */
+/** The place of a registration in the list: when it was made, and its id. */
+export const registrationCursorSchema = z
+  .string()
+  .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, {
+    error: 'cursor must be the nextCursor of a page.',
+  })
+  .refine((cursor) => z.iso.datetime().safeParse(cursor.slice(0, 24)).success, {
+    error: 'cursor must be the nextCursor of a page.',
+  })
+
+/** `GET /registrations?email=&status=&cursor=&limit=`: newest first, by when the server took them. */
 export const registrationQuerySchema = z.object({
   email: z.string().max(254).optional(),
   status: registrationStatusSchema.optional(),
   /** `nextCursor` of the page before. */
-  cursor: z.uuid().optional(),
+  cursor: registrationCursorSchema.optional(),
   limit: z.coerce.number().int().min(1).max(500).default(100),
 })
 export const registrationPageSchema = z.object({
   registrations: z.array(registrationSchema),
-  nextCursor: z.uuid().nullable(),
+  nextCursor: registrationCursorSchema.nullable(),
 })
 export type RegistrationPage = z.infer<typeof registrationPageSchema>
 
@@ -164,7 +185,7 @@ export const memberSeatsSchema = availableSlotsSchema.shape.slots.element
  * Without `registrationId`, the paid and unsigned registration of that email, child, date and class is meant.
  */
 export const signWaiverSchema = z.object({
-  registrationId: z.uuid().optional(),
+  registrationId: field.uuid().optional(),
   guardianName: field.guardianName,
   childName: field.childName,
   email: field.email,
@@ -189,6 +210,10 @@ export const waiverSchema = z.object({
   documentSha256: z.string(),
 })
 export type Waiver = z.infer<typeof waiverSchema>
+
+/** `POST /registrations/:id/hold`: `attemptId` is the checkout that the hold is for, where there is one already. */
+export const holdAgainSchema = z.object({ attemptId: z.uuid().optional() })
+export type HoldAgain = z.infer<typeof holdAgainSchema>
 
 /** `POST /kits/:registrationId/ship` (administrators). */
 export const shipKitSchema = z.object({

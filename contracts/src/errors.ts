@@ -61,6 +61,7 @@ export const errorStatus = {
   sign_in_step_expired: 401,
   already_signed_in: 409,
   already_member: 409,
+  already_registered: 409,
   class_full: 409,
   id_reused: 409,
   registration_closed: 409,

@@ -3,6 +3,19 @@ import { z } from 'zod'
 const controlCharacters = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 /** Overrides and isolates can make the sentence around a name read backwards; plain right-to-left text needs none of them. */
 const directionControls = /[\u202a-\u202e\u2066-\u2069]/
+/** No characters and never will be: fonts, PDFs and databases drop them. */
+const noncharacters = /\p{Noncharacter_Code_Point}/u
+/** Drawn as nothing: joiners, fillers, soft hyphens; and the blank pattern of Braille. */
+const invisible = /[\p{Default_Ignorable_Code_Point}\u2800]/gu
+const visible = /[\p{L}\p{N}\p{P}\p{S}]/u
+
+/**
+ * An id that somebody else made: a UUID in either case, always in lower case afterwards, so that it is one record however
+ * it was typed.
+ */
+export function uuid(error?: string) {
+  return z.uuid(error === undefined ? {} : { error }).toLowerCase()
+}
 
 /** Text that is written by a person on one line: trimmed, otherwise kept as typed; at most `max` characters (code points). */
 export function lineOfText(label: string, max: number) {
@@ -15,12 +28,15 @@ export function lineOfText(label: string, max: number) {
       else if (!value.isWellFormed()) refuse(`${label} has a character that is cut in half.`)
       else if (controlCharacters.test(value)) refuse(`${label} must be on one line, without control characters.`)
       else if (directionControls.test(value)) refuse(`${label} has characters that change the reading direction.`)
+      else if (noncharacters.test(value)) refuse(`${label} has a character that does not exist.`)
     })
 }
 
-/** As `lineOfText`, and not empty. */
+/** As `lineOfText`, and with something in it that can be seen. */
 export function requiredLine(label: string, max: number) {
-  return lineOfText(label, max).refine((value) => value !== '', { error: `${label} is required.` })
+  return lineOfText(label, max).refine((value) => visible.test(value.replaceAll(invisible, '')), {
+    error: `${label} is required.`,
+  })
 }
 
 export const guardianName = requiredLine('Guardian name', 100)
@@ -31,9 +47,16 @@ export const childAge = z
   .min(5, { error: 'A child must be at least 5 years old.' })
   .max(999, { error: "Child's age is not a plausible number." })
 
+/**
+ * An address that every mail server takes unquoted (RFC 5321, 5322): words of letters, digits and signs between single
+ * dots, 64 characters at most before the @, and a domain of two labels or more.
+ */
+const emailAddress =
+  /^(?=[^@]{1,64}@)[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*@([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/i
+
 /** As typed apart from surrounding blanks; compare with `emailKey`. */
 export const email = requiredLine('Email', 254).pipe(
-  z.email({ error: 'Enter an email address, like name@example.com.' }),
+  z.email({ pattern: emailAddress, error: 'Enter an email address, like name@example.com.' }),
 )
 
 export const addressLine1 = requiredLine('Address line 1', 200)

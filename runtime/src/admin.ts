@@ -1,5 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { preHandlerHookHandler } from 'fastify'
+import { BlockList, isIP } from 'node:net'
+import { uuid } from '@robokids/contracts/fields'
+import type { FastifyRequest, preHandlerHookHandler } from 'fastify'
 import { z } from 'zod'
 import { DomainError } from './errors.ts'
 import type { Http } from './http.ts'
@@ -17,6 +19,39 @@ export function requireAdmin(secret: string): preHandlerHookHandler {
     const given = request.headers['x-admin-secret']
     if (typeof given === 'string' && timingSafeEqual(digest(given), expected)) return next()
     throw new DomainError('admin_secret_invalid', 'This needs the admin secret.')
+  }
+}
+
+const privateAddresses = new BlockList()
+for (const [network, prefix] of [
+  ['127.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+  ['169.254.0.0', 16],
+  ['100.64.0.0', 10],
+] as const)
+  privateAddresses.addSubnet(network, prefix, 'ipv4')
+privateAddresses.addAddress('::1', 'ipv6')
+privateAddresses.addSubnet('fc00::', 7, 'ipv6')
+privateAddresses.addSubnet('fe80::', 10, 'ipv6')
+
+/**
+ * Whether a request comes from this machine or its private network, and through no proxy: from a scraper or a probe. Goes
+ * by the connection itself, so that no header makes a visitor one.
+ */
+export function isNeighbour({ socket, headers }: Pick<FastifyRequest, 'socket' | 'headers'>): boolean {
+  if (headers['x-forwarded-for'] !== undefined || headers['forwarded'] !== undefined) return false
+  const address = (socket.remoteAddress ?? '').replace(/^::ffff:(?=[\d.]+$)/, '')
+  return isIP(address) !== 0 && privateAddresses.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+}
+
+/** A hook for what is about this process and nobody else's business: neighbours, or whoever has the admin secret. */
+export function neighbourOrAdmin(secret: string): preHandlerHookHandler {
+  const admin = requireAdmin(secret)
+  return function (request, reply, next) {
+    if (isNeighbour(request)) return next()
+    return admin.call(this, request, reply, next)
   }
 }
 
@@ -38,7 +73,7 @@ export function deadLetterRoutes<Config>(http: Http, consumers: Consumer<Config>
     '/admin/dead-letters/:id/replay',
     {
       preHandler,
-      schema: { params: z.object({ id: z.uuid() }), response: { 200: z.object({ replayed: z.literal(true) }) } },
+      schema: { params: z.object({ id: uuid() }), response: { 200: z.object({ replayed: z.literal(true) }) } },
     },
     async (request) => {
       await replayDeadLetter(consumers, request.params.id, context)

@@ -41,6 +41,9 @@ const frameworkErrors: Record<string, [ErrorCode, string]> = {
   FST_ERR_VALIDATION: ['validation_failed', 'The request is not valid.'],
 }
 
+/** How long answers may take once the process is told to stop. */
+const lastAnswersMs = 25_000
+
 interface Refusal {
   code: ErrorCode
   message: string
@@ -76,6 +79,8 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   const status = errorStatus[code]
   if (status >= 500) request.log.error({ err: error, route: request.routeOptions.url }, 'request failed')
   if (status === 503) void reply.header('retry-after', '2')
+  // A refusal is about this one request; a cache may keep a 404 else.
+  void reply.header('cache-control', 'no-store')
   const body: ErrorBody = {
     code,
     message: refusal?.message ?? 'Something went wrong.',
@@ -119,6 +124,8 @@ export function createHttp(config: BaseConfig, log: Logger, metrics: Metrics): H
   let closing = false
   http.addHook('preClose', (done) => {
     closing = true
+    // Whoever does not read an answer to its end does not hold up the stop.
+    setTimeout(() => http.server.closeAllConnections(), lastAnswersMs).unref()
     done()
   })
   // An answer to what was accepted before the stop: kept alive after it, its connection would hold up the stop.

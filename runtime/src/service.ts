@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { sql } from 'drizzle-orm'
 import type { z } from 'zod'
-import { deadLetterRoutes } from './admin.ts'
+import { deadLetterRoutes, isNeighbour, neighbourOrAdmin } from './admin.ts'
 import { connectBus, type Bus } from './bus.ts'
 import { Clock } from './clock.ts'
 import { ConfigError, readConfig, readDatabaseConfig, type BaseConfig, type Environment } from './config.ts'
@@ -96,7 +96,7 @@ export async function startService<Config>(
   const http = createHttp(config, log, metrics)
   let stopping = false
   http.get('/healthz', { logLevel: 'silent' }, async () => ({ status: 'ok' }))
-  http.get('/readyz', { logLevel: 'silent' }, async (_request, reply) => {
+  http.get('/readyz', { logLevel: 'silent' }, async (request, reply) => {
     const database = connection
       ? await connection.db.execute(sql`select 1`).then(
           () => true,
@@ -104,9 +104,12 @@ export async function startService<Config>(
         )
       : true
     const ready = database && bus.connected() && !stopping
-    return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready', database, bus: bus.connected() })
+    return reply.code(ready ? 200 : 503).send({
+      status: ready ? 'ready' : 'not ready',
+      ...(isNeighbour(request) ? { database, bus: bus.connected() } : {}),
+    })
   })
-  http.get('/metrics', { logLevel: 'silent' }, async (_request, reply) => {
+  http.get('/metrics', { logLevel: 'silent', preHandler: neighbourOrAdmin(config.ADMIN_SECRET) }, async (_, reply) => {
     if (connection) metrics.outboxPending.set(await countUnpublished(connection.db))
     return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())
   })

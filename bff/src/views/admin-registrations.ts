@@ -1,11 +1,13 @@
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { adminRegistrationsSchema } from '@robokids/contracts/bff'
 import { checkoutsSchema, type Checkout } from '@robokids/contracts/billing'
 import { registrationPageSchema } from '@robokids/contracts/enrollment'
-import { stringify } from 'csv-stringify/sync'
+import { stringify } from 'csv-stringify'
 import type { z } from 'zod'
 import type { Services } from '../upstream.ts'
 
-type AdminRegistrations = z.infer<typeof adminRegistrationsSchema>
+export type AdminRegistrations = z.infer<typeof adminRegistrationsSchema>
 
 /** A page of registrations, newest first, each with its payment and refunds. */
 export async function adminRegistrationsView(
@@ -41,9 +43,8 @@ export async function adminRegistrationsView(
   }
 }
 
-/** The same page as CSV (RFC 4180). Cells that a spreadsheet would take for a formula are quoted against it. */
-export function registrationsCsv({ registrations }: AdminRegistrations): string {
-  const rows = registrations.map((registration) => ({
+function rowOf(registration: AdminRegistrations['registrations'][number]) {
+  return {
     registrationId: registration.registrationId,
     status: registration.status,
     classType: registration.classType,
@@ -62,7 +63,39 @@ export function registrationsCsv({ registrations }: AdminRegistrations): string 
     waiverSignedAt: registration.waiver?.signedAt ?? '',
     kit: registration.kit?.status ?? '',
     createdAt: registration.createdAt,
-  }))
-  const columns = Object.keys(rows[0] ?? { registrationId: '' })
-  return stringify(rows, { header: true, columns, record_delimiter: 'windows', escape_formulas: true })
+  }
+}
+
+const columns = [
+  'registrationId',
+  'status',
+  'classType',
+  'startDate',
+  'startTime',
+  'guardianName',
+  'email',
+  'children',
+  'addressLine1',
+  'addressLine2',
+  'city',
+  'state',
+  'zipCode',
+  'amountCents',
+  'receiptNumber',
+  'paymentIntent',
+  'refundedCents',
+  'waiverSignedAt',
+  'kit',
+  'createdAt',
+] satisfies (keyof ReturnType<typeof rowOf>)[]
+
+/** Pages as one CSV (RFC 4180). Cells that a spreadsheet would take for a formula are quoted against it. */
+export function registrationsCsv(pages: AsyncIterable<AdminRegistrations>): Readable {
+  const rows = async function* () {
+    for await (const { registrations } of pages) yield* registrations.map(rowOf)
+  }
+  const csv = stringify({ header: true, columns, record_delimiter: 'windows', escape_formulas: true })
+  // Breaks the answer off where a page cannot be had: half a list must not look like a whole one.
+  pipeline(rows, csv).catch((error: unknown) => csv.destroy(error as Error))
+  return csv
 }

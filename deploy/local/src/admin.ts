@@ -4,7 +4,8 @@ import { readSettings } from './settings.ts'
 
 const usage = `npm run admin -- <command>
 
-  registrations [--email a@b.c] [--status held] [--csv]   who is registered, newest first
+  registrations [--email a@b.c] [--status held] [--csv]   who is registered, newest first: all of them,
+                [--limit 100] [--cursor …]                or that many, after the nextCursor of the ones before
   expire <registrationId>                                 let an unpaid hold go now
   refund <registrationId> [cents]                         give the payment back, whole or in part
   ship <registrationId> <carrier> <tracking number>       a kit is on its way
@@ -97,6 +98,23 @@ async function deadLetterCommand(action: string | undefined, id: string | undefi
   }
 }
 
+interface RegistrationPage {
+  registrations: unknown[]
+  nextCursor: string | null
+}
+
+/** One page where a limit is asked for, else all pages as one. */
+async function registrations(query: URLSearchParams): Promise<RegistrationPage> {
+  const found: unknown[] = []
+  for (const asked = new URLSearchParams(query); ;) {
+    if (!query.has('limit')) asked.set('limit', '500')
+    const page = (await json('site', 'GET', `/api/getAllRegistrations?${asked.toString()}`)) as RegistrationPage
+    found.push(...page.registrations)
+    if (query.has('limit') || page.nextCursor === null) return { registrations: found, nextCursor: page.nextCursor }
+    asked.set('cursor', page.nextCursor)
+  }
+}
+
 function needed(value: string | undefined, what: string): string {
   if (value === undefined) throw new Refused(`Which ${what}?\n\n${usage}`)
   return value
@@ -114,6 +132,8 @@ async function main(): Promise<void> {
       email: { type: 'string' },
       status: { type: 'string' },
       csv: { type: 'boolean', default: false },
+      limit: { type: 'string' },
+      cursor: { type: 'string' },
       all: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -122,11 +142,12 @@ async function main(): Promise<void> {
   if (command === undefined || values.help) return print(usage)
   switch (command) {
     case 'registrations': {
+      const { email, status, limit, cursor } = values
       const query = new URLSearchParams({ format: values.csv ? 'csv' : 'json' })
-      if (values.email !== undefined) query.set('email', values.email)
-      if (values.status !== undefined) query.set('status', values.status)
+      for (const [name, value] of Object.entries({ email, status, limit, cursor }))
+        if (value !== undefined) query.set(name, value)
+      if (!values.csv) return print(await registrations(query))
       const answer = await request('site', 'GET', `/api/getAllRegistrations?${query.toString()}`)
-      if (!values.csv) return print(await answer.json())
       process.stdout.write(await answer.text())
       return
     }

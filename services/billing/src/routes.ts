@@ -10,6 +10,7 @@ import {
 } from '@robokids/contracts/billing'
 import { requireAdmin } from '@robokids/runtime/admin'
 import type { Http } from '@robokids/runtime/http'
+import { uuid } from '@robokids/contracts/fields'
 import { z } from 'zod'
 import type { BillingContext } from './config.ts'
 import { createCheckout } from './create-checkout.ts'
@@ -20,7 +21,7 @@ import { requestRefund } from './request-refund.ts'
 import { setPrice } from './set-price.ts'
 import { syncCheckout } from './sync-checkout.ts'
 
-const registrationParams = z.object({ registrationId: z.uuid({ error: 'This is not the id of a registration.' }) })
+const registrationParams = z.object({ registrationId: uuid('This is not the id of a registration.') })
 
 export async function routes(http: Http, context: BillingContext): Promise<void> {
   const { db, clock } = context

@@ -10,7 +10,7 @@ import { endHold, isAttemptOfHold } from './rules.ts'
 import { registrations } from './schema.ts'
 
 /** Lets the seats of locked registrations go, those that are still `held`. */
-async function letGo(tx: Transaction, rows: RegistrationRow[], now: Temporal.Instant): Promise<void> {
+export async function letGo(tx: Transaction, rows: RegistrationRow[], now: Temporal.Instant): Promise<void> {
   const freed = new Map<string, number>()
   const ended: RegistrationRow[] = []
   for (const row of rows) {

@@ -7,7 +7,7 @@ import type {
 import { emailKey } from '@robokids/contracts/fields'
 import type { Database, Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
-import { and, desc, eq, lt, type SQL } from 'drizzle-orm'
+import { and, desc, eq, sql, type SQL } from 'drizzle-orm'
 import type { z } from 'zod'
 import { kitShipments, registrations, waivers } from './schema.ts'
 
@@ -60,7 +60,7 @@ async function select(db: Database | Transaction, where: SQL | undefined, limit:
     .leftJoin(waivers, eq(waivers.registrationId, registrations.id))
     .leftJoin(kitShipments, eq(kitShipments.registrationId, registrations.id))
     .where(where)
-    .orderBy(desc(registrations.id))
+    .orderBy(desc(registrations.createdAt), desc(registrations.id))
     .limit(limit)
   return rows.map(({ row, waiver, kit }) => ({
     ...factsOf(row),
@@ -86,7 +86,16 @@ export async function readRegistration(db: Database | Transaction, id: string): 
   return registration
 }
 
-/** A page of all registrations, newest first. */
+function cursorOf({ createdAt, registrationId }: Registration): string {
+  return `${createdAt}_${registrationId}`
+}
+
+function isAfter(cursor: string): SQL {
+  const [createdAt = '', id = ''] = cursor.split('_')
+  return sql`(${registrations.createdAt}, ${registrations.id}) < (${createdAt}::timestamptz, ${id}::uuid)`
+}
+
+/** A page of all registrations, newest first: by our clock, as an id is what its client made of it. */
 export async function listRegistrations(
   db: Database,
   query: z.infer<typeof registrationQuerySchema>,
@@ -94,9 +103,10 @@ export async function listRegistrations(
   const where = and(
     query.email === undefined ? undefined : eq(registrations.emailKey, emailKey(query.email)),
     query.status && eq(registrations.status, query.status),
-    query.cursor === undefined ? undefined : lt(registrations.id, query.cursor),
+    query.cursor === undefined ? undefined : isAfter(query.cursor),
   )
   const found = await select(db, where, query.limit + 1)
   const page = found.slice(0, query.limit)
-  return { registrations: page, nextCursor: found.length > page.length ? (page.at(-1)?.registrationId ?? null) : null }
+  const last = page.at(-1)
+  return { registrations: page, nextCursor: last && found.length > page.length ? cursorOf(last) : null }
 }

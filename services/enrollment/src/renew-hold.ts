@@ -1,4 +1,4 @@
-import type { Registration } from '@robokids/contracts/enrollment'
+import type { HoldAgain, Registration } from '@robokids/contracts/enrollment'
 import { registrationHeld } from '@robokids/contracts/enrollment'
 import { publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
@@ -10,10 +10,11 @@ import { renewHold } from './rules.ts'
 import { registrations } from './schema.ts'
 
 /**
- * Makes the seats of a registration last for another checkout: takes them again where they had been let go.
+ * Makes the seats of a registration last for another checkout: takes them again where they had been let go. The end of
+ * the checkout that is named is the end of this hold.
  * @throws DomainError `registration_not_found`, `registration_closed`, `class_not_offered`, `class_full`
  */
-export async function holdAgain(id: string, context: Context<Config>): Promise<Registration> {
+export async function holdAgain(id: string, { attemptId }: HoldAgain, context: Context<Config>): Promise<Registration> {
   return context.db.transaction(async (tx) => {
     const locked = await lockRegistration(tx, id)
     if (!locked) throw registrationNotFound()
@@ -30,7 +31,7 @@ export async function holdAgain(id: string, context: Context<Config>): Promise<R
         holds: sql`${registrations.holds} + 1`,
         // Compared with the times of billing's events, which a set clock does not move.
         heldSince: Temporal.Now.instant(),
-        attemptId: null,
+        attemptId: attemptId ?? null,
         attemptCreatedAt: null,
         updatedAt: now,
       })

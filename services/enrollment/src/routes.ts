@@ -2,6 +2,7 @@ import {
   availableSlotsQuerySchema,
   availableSlotsSchema,
   classesSchema,
+  holdAgainSchema,
   registrationPageSchema,
   registrationQuerySchema,
   registrationRequestSchema,
@@ -12,6 +13,7 @@ import {
 } from '@robokids/contracts/enrollment'
 import { requireAdmin } from '@robokids/runtime/admin'
 import type { Http } from '@robokids/runtime/http'
+import { uuid } from '@robokids/contracts/fields'
 import type { Context } from '@robokids/runtime/service'
 import { z } from 'zod'
 import type { Config } from './config.ts'
@@ -24,7 +26,7 @@ import { shipKit } from './ship-kit.ts'
 import { readSignedPdf, signWaiver } from './sign-waiver.ts'
 import { waiverDocument } from './waiver-document.ts'
 
-const byId = z.object({ id: z.uuid() })
+const byId = z.object({ id: uuid() })
 
 export function routes(http: Http, context: Context<Config>): void {
   const admin = requireAdmin(context.config.ADMIN_SECRET)
@@ -49,8 +51,10 @@ export function routes(http: Http, context: Context<Config>): void {
     readRegistration(context.db, request.params.id),
   )
 
-  http.post('/registrations/:id/hold', { schema: { params: byId, response: { 200: registrationSchema } } }, (request) =>
-    holdAgain(request.params.id, context),
+  http.post(
+    '/registrations/:id/hold',
+    { schema: { params: byId, body: holdAgainSchema.nullish(), response: { 200: registrationSchema } } },
+    (request) => holdAgain(request.params.id, request.body ?? {}, context),
   )
 
   http.post('/waivers', { schema: { body: signWaiverSchema, response: { 200: waiverSchema } } }, (request) =>
@@ -61,7 +65,9 @@ export function routes(http: Http, context: Context<Config>): void {
     const { pdf, sha256 } = waiverDocument()
     const etag = `"${sha256}"`
     void reply.headers({ etag, 'x-document-sha256': sha256, 'cache-control': 'no-cache' })
-    if (request.headers['if-none-match'] === etag) return reply.code(304).send()
+    // A list, and weak where something on the way has packed it.
+    const known = (request.headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+    if (known.includes(etag) || known.includes('*')) return reply.code(304).send()
     return reply
       .headers({ 'content-type': 'application/pdf', 'content-disposition': 'inline; filename="waiver.pdf"' })
       .send(Buffer.from(pdf))

@@ -105,7 +105,8 @@ export const registrations = pgTable(
     updatedAt: instant('updated_at').notNull(),
   },
   (table) => [
-    index('registrations_email').on(table.emailKey, table.id),
+    index('registrations_email').on(table.emailKey, table.createdAt),
+    index('registrations_created').on(table.createdAt, table.id),
     index('registrations_holds')
       .on(table.heldUntil)
       .where(sql`status = 'held'`),

@@ -34,7 +34,7 @@ async function findSignable(db: Database, request: z.infer<typeof signWaiverSche
         ? eq(registrations.emailKey, emailKey(request.email))
         : eq(registrations.id, request.registrationId),
     )
-    .orderBy(asc(registrations.id))
+    .orderBy(asc(registrations.createdAt), asc(registrations.id))
   return rows.map(({ registration, waiver }) => ({ ...registration, registrationId: registration.id, waiver }))
 }
 

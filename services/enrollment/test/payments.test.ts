@@ -323,6 +323,18 @@ describe('payment.failed', () => {
     expect(await school.counts(session.id)).toMatchObject({ held: 0 })
   })
 
+  it('of the checkout that a renewed hold was taken for ends that hold', async () => {
+    const session = await school.session()
+    const { registrationId } = await school.hold(session)
+    const attemptId = await school.checkoutCreated(registrationId)
+    await expire(registrationId)
+    await renew(registrationId)
+    await school.call('POST', `/registrations/${registrationId}/hold`, { attemptId })
+    await fail(registrationId, attemptId, true)
+    expect((await school.read(registrationId)).status).toBe('expired')
+    expect(await school.counts(session.id)).toMatchObject({ held: 0 })
+  })
+
   it('of an older attempt does not end a renewed hold', async () => {
     const { registrationId } = await school.hold(await school.session())
     const attemptId = await school.checkoutCreated(registrationId)

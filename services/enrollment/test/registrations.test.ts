@@ -371,6 +371,153 @@ describe('POST /registrations', () => {
   })
 })
 
+describe('an id in capital letters', () => {
+  it('is the same registration, in the body and in the address', async () => {
+    const session = await school.session()
+    const request = requestFor(session)
+    const shouted = await school.register({ ...request, id: request.id.toUpperCase() })
+    expect(shouted).toMatchObject({ status: 200, body: { registrationId: request.id } })
+    expect((await school.register(request)).body).toEqual(shouted.body)
+    expect(await school.read(request.id.toUpperCase())).toEqual(shouted.body)
+    expect(await school.counts(session.id)).toMatchObject({ held: 1 })
+  })
+})
+
+describe('POST /registrations with replaces', () => {
+  it('lets the seats of the unpaid one go for the new one, also where they were the last', async () => {
+    const session = await school.session({ capacity: 1 })
+    const old = await school.hold(session)
+    const answer = await school.register(requestFor(session, { city: 'Fresno', replaces: old.registrationId }))
+    expect(answer).toMatchObject({ status: 200, body: { status: 'held' } })
+    expect(await school.read(old.registrationId)).toMatchObject({ status: 'expired', heldUntil: null })
+    expect(await school.told(registrationExpired, old.registrationId)).toHaveLength(1)
+    expect(await school.counts(session.id)).toMatchObject({ held: 1, sold: 0 })
+  })
+
+  it('keeps the old seats where there are none for the new one', async () => {
+    const [mine, full] = [await school.session(), await school.session({ capacity: 1 })]
+    await school.hold(full, { email: `${randomUUIDv7()}@example.com` })
+    const old = await school.hold(mine)
+    const answer = await school.register(requestFor(full, { replaces: old.registrationId }))
+    expect([answer.status, codeOf(answer)]).toEqual([409, 'class_full'])
+    expect(await school.read(old.registrationId)).toEqual(old)
+    expect(await school.told(registrationExpired, old.registrationId)).toEqual([])
+  })
+
+  it('answers the same request again, and holds once', async () => {
+    const session = await school.session()
+    const old = await school.hold(session)
+    const request = requestFor(session, { city: 'Fresno', replaces: old.registrationId.toUpperCase() })
+    const answers = await Promise.all(Array.from({ length: 5 }, () => school.register(request)))
+    for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: { registrationId: request.id } })
+    expect(await school.counts(session.id)).toMatchObject({ held: 1 })
+    expect(await school.told(registrationExpired, old.registrationId)).toHaveLength(1)
+  })
+
+  it('leaves what is paid, and what is not there, as it is', async () => {
+    const session = await school.session()
+    const paid = await school.enrol(session)
+    for (const replaces of [paid.registrationId, randomUUIDv7()])
+      expect(await school.register(requestFor(session, { replaces }))).toMatchObject({ status: 200 })
+    expect(await school.read(paid.registrationId)).toEqual(paid)
+    expect(await school.counts(session.id)).toMatchObject({ held: 2, sold: 1 })
+  })
+
+  it('confirms the old one all the same where its payment was faster, while there is a seat', async () => {
+    const session = await school.session({ capacity: 2 })
+    const old = await school.hold(session)
+    await school.hold(session, { replaces: old.registrationId })
+    await school.pay(old.registrationId)
+    await school.untilStatus(old.registrationId, 'confirmed')
+    expect(await school.counts(session.id)).toMatchObject({ held: 1, sold: 1 })
+  })
+
+  it('never waits for another one for ever: many swaps between two classes at once', async () => {
+    const [one, two] = [await school.session({ capacity: 20 }), await school.session({ capacity: 20 })]
+    const swaps = Array.from({ length: 16 }, async (_, index) => {
+      const [from, to] = index % 2 === 0 ? [one, two] : [two, one]
+      const old = await school.hold(from)
+      return school.register(requestFor(to, { replaces: old.registrationId }))
+    })
+    for (const answer of await Promise.all(swaps)) expect(answer.status).toBe(200)
+    expect([await school.counts(one.id), await school.counts(two.id)]).toMatchObject([{ held: 8 }, { held: 8 }])
+  })
+})
+
+describe('POST /registrations with unlessRegistered', () => {
+  const mine = () => ({ email: `${randomUUIDv7()}@example.com`, unlessRegistered: true })
+
+  it('answers the registration that stands where it says the very same', async () => {
+    const session = await school.session()
+    const family = mine()
+    const held = await school.hold(session, family)
+    const again = await school.register(requestFor(session, { ...family, email: family.email.toUpperCase() }))
+    expect(again.body).toEqual(held)
+    await school.pay(held.registrationId)
+    const paid = await school.untilStatus(held.registrationId, 'confirmed')
+    expect((await school.register(requestFor(session, family))).body).toEqual(paid)
+    expect(await school.counts(session.id)).toMatchObject({ held: 0, sold: 1 })
+  })
+
+  it.each([
+    ['held', /held for IVO already.*36 minutes/],
+    ['confirmed', /IVO is registered for this class and date already/],
+  ] as const)(
+    'answers 409 already_registered where the child has a seat that is %s, and names it',
+    async (status, text) => {
+      const session = await school.session()
+      const family = mine()
+      await (status === 'held' ? school.hold(session, family) : school.enrol(session, family))
+      const before = await school.counts(session.id)
+      const other = { ...family, childName: 'Noa', siblings: [{ childName: 'IVO', childAge: 10 }] }
+      const answer = await school.register(requestFor(session, other))
+      expect([answer.status, codeOf(answer), pathsOf(answer)]).toEqual([
+        409,
+        'already_registered',
+        ['siblings.0.childName'],
+      ])
+      expect((answer.body as { message: string }).message).toMatch(text)
+      expect(JSON.stringify(answer.body)).not.toContain('Alder')
+      expect(await school.counts(session.id)).toEqual(before)
+    },
+  )
+
+  it('takes another child, class, date or family, and one whose seats were let go', async () => {
+    const [one, two] = [await school.session(), await school.session()]
+    const family = mine()
+    const held = await school.hold(one, family)
+    await school.hold(one, { ...family, childName: 'Noa' })
+    await school.hold(two, family)
+    await school.hold(one, mine())
+    await school.call('POST', `/registrations/${held.registrationId}/expire`, {}, adminHeaders)
+    await school.hold(one, { ...family, city: 'Fresno' })
+    expect(await school.counts(one.id)).toMatchObject({ held: 3 })
+  })
+
+  it('does not count the unpaid one that it replaces', async () => {
+    const session = await school.session()
+    const family = mine()
+    const old = await school.hold(session, family)
+    await school.hold(session, { ...family, city: 'Fresno', replaces: old.registrationId })
+    expect(await school.counts(session.id)).toMatchObject({ held: 1 })
+  })
+
+  it('holds once for ten tabs that send at once', async () => {
+    const session = await school.session()
+    const family = mine()
+    const answers = await Promise.all(Array.from({ length: 10 }, () => school.register(requestFor(session, family))))
+    expect(new Set(answers.map(({ body }) => (body as Registration).registrationId)).size).toBe(1)
+    expect(await school.counts(session.id)).toMatchObject({ held: 1 })
+  })
+
+  it('left out, every id is a registration of its own', async () => {
+    const session = await school.session()
+    await school.hold(session)
+    await school.hold(session)
+    expect(await school.counts(session.id)).toMatchObject({ held: 2 })
+  })
+})
+
 describe('a hold that runs out', () => {
   it('expires, frees its seats once and is told once, and stays on record', async () => {
     const session = await school.session()
@@ -559,6 +706,25 @@ describe('GET /registrations', () => {
     expect(sizes).toEqual([2, 2, 1])
   })
 
+  it('goes by when they were made, not by the id that a client made up', async () => {
+    const session = await school.session()
+    const email = `order-${randomUUIDv7()}@example.com`
+    const tail = randomUUIDv7().slice(-12)
+    const [last, first] = [`ffffffff-ffff-7fff-bfff-${tail}`, `00000000-0000-7000-8000-${tail}`]
+    for (const id of [last, first]) {
+      await school.hold(session, { email, id })
+      school.service.context.clock.set(school.service.context.clock.now().add({ seconds: 1 }))
+    }
+    const page = async (query: string) =>
+      registrationPageSchema.parse(
+        (await school.call('GET', `/registrations?email=${email}&limit=1${query}`, undefined, adminHeaders)).body,
+      )
+    const newest = await page('')
+    const oldest = await page(`&cursor=${newest.nextCursor ?? ''}`)
+    expect([newest, oldest].map(({ registrations: [one] }) => one?.registrationId)).toEqual([first, last])
+    expect(oldest.nextCursor).toBeNull()
+  })
+
   it('finds those of one status', async () => {
     const session = await school.session()
     const email = `status-${randomUUIDv7()}@example.com`
@@ -568,7 +734,14 @@ describe('GET /registrations', () => {
     expect(registrationPageSchema.parse(body).registrations).toEqual([paid])
   })
 
-  it.each(['limit=0', 'limit=501', 'limit=x', 'cursor=x', 'status=paid'])('answers 400 for %s', async (query) => {
+  it.each([
+    'limit=0',
+    'limit=501',
+    'limit=x',
+    'cursor=x',
+    `cursor=2026-99-99T00:00:00.000Z_${randomUUIDv7()}`,
+    'status=paid',
+  ])('answers 400 for %s', async (query) => {
     const answer = await school.call('GET', `/registrations?${query}`, undefined, adminHeaders)
     expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed'])
   })

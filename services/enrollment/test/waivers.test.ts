@@ -42,8 +42,12 @@ describe('GET /waiver.pdf', () => {
       'x-document-sha256': sha256,
       etag: `"${sha256}"`,
     })
-    const again = await fetch(`${school.service.url}/waiver.pdf`, { headers: { 'if-none-match': `"${sha256}"` } })
-    expect([again.status, (await again.arrayBuffer()).byteLength]).toEqual([304, 0])
+    for (const known of [`"${sha256}"`, `W/"${sha256}"`, `"other", "${sha256}"`, '*']) {
+      const again = await fetch(`${school.service.url}/waiver.pdf`, { headers: { 'if-none-match': known } })
+      expect([again.status, (await again.arrayBuffer()).byteLength]).toEqual([304, 0])
+    }
+    const other = await fetch(`${school.service.url}/waiver.pdf`, { headers: { 'if-none-match': '"other"' } })
+    expect(other.status).toBe(200)
   })
 })
 
