@@ -65,7 +65,7 @@ export function judgeFailure(
 }
 
 /** The changes of an account that its owner is told about, lest somebody else made them. */
-export const noticedChanges = ['password', 'mfa', 'passkeys', 'email'] as const
+const noticedChanges = ['password', 'mfa', 'passkeys', 'email'] as const
 export type NoticedChange = (typeof noticedChanges)[number]
 
 export interface ChangeNotice {
