@@ -5,6 +5,7 @@ import { configSchema, type Config } from './config.ts'
 import { registerCookies } from './cookies.ts'
 import { doorkeeping } from './doorkeeping.ts'
 import { Identity } from './identity.ts'
+import { membershipRoutes } from './membership-routes.ts'
 import { pages } from './pages.ts'
 import { profileRoutes } from './profile-routes.ts'
 import { apiRoutes } from './routes.ts'
@@ -21,6 +22,7 @@ export const bff: Service<Config> = {
     await doorkeeping(http, context.config)
     await http.register(async (scope) => webhookRoute(scope, services))
     await http.register(async (scope) => apiRoutes(scope, context, services))
+    await http.register(async (scope) => membershipRoutes(scope, services))
     const { config, clock } = context
     const cookies = await registerCookies(http, config, () => clock.now().epochMilliseconds)
     const identity = new Identity(services.identity, config)
