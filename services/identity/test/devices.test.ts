@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto'
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { pools } from '../src/schema.ts'
+import { openFrontDesk, type FrontDesk } from './front-desk.ts'
+import { signInsAt, tokensOf, type Answer } from './sign-ins.ts'
+import { deviceVerifier, startSrp } from './srp-client.ts'
+
+let desk: FrontDesk
+beforeAll(async () => {
+  desk = await openFrontDesk()
+})
+afterAll(() => desk.stop())
+
+/** A client of a pool that tells devices apart. */
+async function poolWith(devices: 'OPT_IN' | 'ALWAYS' | 'OFF') {
+  const { clientId, poolId } = await desk.pool()
+  const { db } = desk.service.context
+  const [pool] = await db.select().from(pools).where(eq(pools.id, poolId))
+  await db
+    .update(pools)
+    .set({ settings: { ...pool!.settings, mfa: 'OPTIONAL', mfaFactors: ['SOFTWARE_TOKEN_MFA'], devices } })
+    .where(eq(pools.id, poolId))
+  return { clientId, at: signInsAt(desk, clientId, poolId), poolId }
+}
+
+const secret = 'a secret of the device'
+
+/** Signs in and confirms the device. */
+async function confirmed(devices: 'OPT_IN' | 'ALWAYS') {
+  const pool = await poolWith(devices)
+  const person = await desk.member(pool.clientId)
+  const answer = await pool.at.bySrp(person.username)
+  const { AccessToken = '', RefreshToken = '' } = tokensOf(answer)
+  const { DeviceKey, DeviceGroupKey } = answer.body['AuthenticationResult'].NewDeviceMetadata as Record<string, string>
+  const confirm = (more: object = {}) =>
+    desk.call('ConfirmDevice', {
+      AccessToken,
+      DeviceKey,
+      DeviceName: 'Kitchen laptop',
+      DeviceSecretVerifierConfig: deviceVerifier(DeviceGroupKey ?? '', DeviceKey ?? '', secret),
+      ...more,
+    })
+  const first = await confirm()
+  return {
+    ...pool,
+    ...person,
+    AccessToken,
+    RefreshToken,
+    DeviceKey: DeviceKey ?? '',
+    DeviceGroupKey: DeviceGroupKey ?? '',
+    confirm,
+    first,
+  }
+}
+
+/** The two steps of a device's proof. */
+async function proveDevice(device: Awaited<ReturnType<typeof confirmed>>, asked: Answer, password = secret) {
+  const srp = startSrp()
+  const { at, username, DeviceKey, DeviceGroupKey } = device
+  const begun = await at.answer('DEVICE_SRP_AUTH', asked, { USERNAME: username, DEVICE_KEY: DeviceKey, SRP_A: srp.A })
+  const proof = srp.answer(begun.body['ChallengeParameters'] ?? {}, {
+    group: DeviceGroupKey,
+    user: DeviceKey,
+    password,
+    now: desk.service.context.clock.now(),
+  })
+  return at.answer('DEVICE_PASSWORD_VERIFIER', begun, { USERNAME: username, DEVICE_KEY: DeviceKey, ...proof })
+}
+
+const noDevice = { status: 400, body: { __type: 'ResourceNotFoundException', message: 'Device does not exist.' } }
+
+describe('a device', () => {
+  it('is told apart by pools that want it, and needs its person to be remembered where they opt in', async () => {
+    const off = await poolWith('OFF')
+    const { username } = await desk.member(off.clientId)
+    expect(tokensOf(await off.at.byPassword(username))['NewDeviceMetadata']).toBeUndefined()
+    expect((await confirmed('OPT_IN')).first.body).toEqual({ UserConfirmationNecessary: true })
+    const device = await confirmed('ALWAYS')
+    expect(device.first.body).toEqual({ UserConfirmationNecessary: false })
+    expect(device.DeviceKey).toMatch(/^us-west-1_[\da-f-]{36}$/)
+    expect((await device.confirm()).body['__type']).toBe('DeviceKeyExistsException')
+    expect(await device.confirm({ DeviceKey: `us-west-1_${randomUUID()}` })).toMatchObject(noDevice)
+    const bad = { Salt: 'AQ==', PasswordVerifier: 'AQ==' }
+    expect((await device.confirm({ DeviceSecretVerifierConfig: bad })).status).toBe(400)
+  })
+
+  it('stands for the second factor once it is remembered', async () => {
+    const device = await confirmed('OPT_IN')
+    const { at, username, userId, DeviceKey, AccessToken } = device
+    await at.withAuthenticator(userId)
+    const key = { DEVICE_KEY: DeviceKey }
+    expect((await at.bySrp(username, undefined, key)).body['ChallengeName']).toBe('SOFTWARE_TOKEN_MFA')
+    const status = { AccessToken, DeviceKey, DeviceRememberedStatus: 'remembered' }
+    expect(await desk.call('UpdateDeviceStatus', status)).toEqual({ status: 200, body: {} })
+    const asked = await at.bySrp(username, undefined, key)
+    expect(asked.body['ChallengeName']).toBe('DEVICE_SRP_AUTH')
+    const done = await proveDevice(device, asked)
+    expect(done.status).toBe(200)
+    expect(tokensOf(done)['NewDeviceMetadata']).toBeUndefined()
+    expect((await at.byPassword(username)).body['ChallengeName']).toBe('SOFTWARE_TOKEN_MFA')
+    const wrong = await proveDevice(device, await at.byPassword(username, key), 'guessed')
+    expect(wrong.body).toMatchObject({ __type: 'NotAuthorizedException' })
+  })
+
+  it('is forgotten by clients that are told it does not exist, and the step stays', async () => {
+    const { at, username } = await confirmed('ALWAYS')
+    const { DeviceKey: bos } = await confirmed('ALWAYS')
+    const srp = startSrp()
+    const asked = await at.begin('USER_SRP_AUTH', { USERNAME: username, SRP_A: srp.A })
+    for (const DEVICE_KEY of [bos, `us-west-1_${randomUUID()}`]) {
+      expect(await at.prove(srp, asked, undefined, { DEVICE_KEY })).toMatchObject(noDevice)
+    }
+    expect((await at.prove(srp, asked)).status).toBe(200)
+    expect(await at.byPassword(username, { DEVICE_KEY: bos })).toMatchObject(noDevice)
+  })
+
+  it('is needed to refresh, and goes on with it', async () => {
+    const { clientId: ClientId, RefreshToken, DeviceKey } = await confirmed('ALWAYS')
+    const refresh = (more: object, token = RefreshToken) =>
+      desk.call('GetTokensFromRefreshToken', { ClientId, RefreshToken: token, ...more })
+    expect((await refresh({})).body['message']).toBe('Invalid Refresh Token')
+    expect((await refresh({ DeviceKey: 'us-west-1_other' })).body['message']).toBe('Invalid Refresh Token')
+    const next = await refresh({ DeviceKey })
+    expect(next.status).toBe(200)
+    expect((await refresh({ DeviceKey }, tokensOf(next)['RefreshToken'])).status).toBe(200)
+  })
+
+  it('is listed, shown and forgotten by its own person alone', async () => {
+    const device = await confirmed('ALWAYS')
+    const stranger = await confirmed('ALWAYS')
+    const { AccessToken, DeviceKey } = device
+    const { body } = await desk.call('ListDevices', { AccessToken, Limit: 10 })
+    expect(body['Devices']).toHaveLength(1)
+    expect(body['Devices'][0]).toMatchObject({
+      DeviceKey,
+      DeviceAttributes: expect.arrayContaining([{ Name: 'device_name', Value: 'Kitchen laptop' }]),
+    })
+    expect(body['Devices'][0].DeviceCreateDate).toBeTypeOf('number')
+    expect((await desk.call('GetDevice', { AccessToken, DeviceKey })).body['Device'].DeviceKey).toBe(DeviceKey)
+    const foreign = { AccessToken: stranger.AccessToken, DeviceKey, DeviceRememberedStatus: 'not_remembered' }
+    for (const operation of ['GetDevice', 'ForgetDevice', 'UpdateDeviceStatus']) {
+      expect(await desk.call(operation, foreign)).toMatchObject(noDevice)
+    }
+    expect(await desk.call('ForgetDevice', { AccessToken, DeviceKey })).toEqual({ status: 200, body: {} })
+    expect((await desk.call('ListDevices', { AccessToken })).body['Devices']).toEqual([])
+    const refresh = { ClientId: device.clientId, RefreshToken: device.RefreshToken }
+    expect((await desk.call('GetTokensFromRefreshToken', refresh)).status).toBe(200)
+  })
+
+  it('is signed out when it is forgotten from elsewhere', async () => {
+    const lost = await confirmed('ALWAYS')
+    const { at, username, DeviceKey, AccessToken } = lost
+    const elsewhere = tokensOf(await at.byPassword(username))
+    expect((await desk.call('ForgetDevice', { AccessToken: elsewhere['AccessToken'], DeviceKey })).status).toBe(200)
+    expect((await desk.call('GetUser', { AccessToken })).body['message']).toBe('Access Token has been revoked')
+    expect((await desk.call('GetUser', { AccessToken: elsewhere['AccessToken'] })).status).toBe(200)
+  })
+})

@@ -1,0 +1,199 @@
+import { randomUUID } from 'node:crypto'
+import { eq } from 'drizzle-orm'
+import { Secret, TOTP } from 'otpauth'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { pools, users } from '../src/schema.ts'
+import { openFrontDesk, password, type FrontDesk } from './front-desk.ts'
+import { claimsOf, signInsAt, tokensOf, type Answer } from './sign-ins.ts'
+
+let desk: FrontDesk
+let at: ReturnType<typeof signInsAt>
+/** A pool whose accounts all need a second factor. */
+let strict: ReturnType<typeof signInsAt>
+let strictClient: string
+beforeAll(async () => {
+  desk = await openFrontDesk()
+  at = signInsAt(desk)
+  const { clientId, poolId } = await desk.pool()
+  const [pool] = await desk.service.context.db.select().from(pools).where(eq(pools.id, poolId))
+  await desk.service.context.db
+    .update(pools)
+    .set({ settings: { ...pool!.settings, mfa: 'ON', mfaFactors: ['SOFTWARE_TOKEN_MFA', 'SMS_MFA', 'EMAIL_OTP'] } })
+    .where(eq(pools.id, poolId))
+  strictClient = clientId
+  strict = signInsAt(desk, clientId, poolId)
+})
+afterAll(() => desk.stop())
+
+/** The code of an authenticator, some steps of 30 s from now. */
+function codeOf(secret: string, steps = 0): string {
+  const timestamp = desk.service.context.clock.now().epochMilliseconds + steps * 30_000
+  return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp })
+}
+
+const mismatch = { status: 400, body: { __type: 'CodeMismatchException' } }
+
+describe('SOFTWARE_TOKEN_MFA', () => {
+  const answer = (name: string, asked: Answer, SOFTWARE_TOKEN_MFA_CODE: string) =>
+    at.answer('SOFTWARE_TOKEN_MFA', asked, { USERNAME: name, SOFTWARE_TOKEN_MFA_CODE })
+
+  it('takes a code of now, or one step off, once', async () => {
+    const { username, userId } = await desk.member()
+    const secret = await at.withAuthenticator(userId)
+    const asked = await at.bySrp(username)
+    expect(asked.body).toMatchObject({ ChallengeName: 'SOFTWARE_TOKEN_MFA' })
+    expect(await answer(username, asked, codeOf(secret, -3))).toMatchObject(mismatch)
+    expect(await answer(username, asked, codeOf(secret, 3))).toMatchObject(mismatch)
+    expect(await answer(username, asked, '12345')).toMatchObject(mismatch)
+    const code = codeOf(secret, -1)
+    expect((await answer(username, asked, code)).status).toBe(200)
+    expect(await answer(username, await at.byPassword(username), code)).toMatchObject(mismatch)
+    expect((await answer(username, await at.byPassword(username), codeOf(secret, 1))).status).toBe(200)
+    // One step before one that was taken is as used as that.
+    expect(await answer(username, await at.byPassword(username), codeOf(secret))).toMatchObject(mismatch)
+  })
+
+  it('takes a code once, in many sign-ins at once', async () => {
+    const { username, userId } = await desk.member()
+    const secret = await at.withAuthenticator(userId)
+    const asked = await Promise.all(Array.from({ length: 5 }, () => at.byPassword(username)))
+    const code = codeOf(secret)
+    const answers = await Promise.all(asked.map((step) => answer(username, step, code)))
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 400, 400, 400, 400])
+  })
+
+  it('lets nobody guess on by beginning again', async () => {
+    const { username, userId } = await desk.member()
+    await at.withAuthenticator(userId)
+    for (let failures = 0; failures < 6; failures++) {
+      expect(await answer(username, await at.byPassword(username), '000000')).toMatchObject({ status: 400 })
+    }
+    expect((await at.byPassword(username)).body['message']).toBe('Password attempts exceeded')
+  })
+})
+
+describe('MFA by code', () => {
+  it('sends a text message to the verified number', async () => {
+    const phone = `+1415${String(Date.now()).slice(-7)}`
+    const { username, userId, email } = await desk.member()
+    await at.change(userId, {
+      mfa: ['SMS_MFA'],
+      attributes: { email, email_verified: 'true', phone_number: phone, phone_number_verified: 'true' },
+    })
+    const asked = await at.byPassword(username)
+    expect(asked.body).toMatchObject({
+      ChallengeName: 'SMS_MFA',
+      ChallengeParameters: {
+        CODE_DELIVERY_DELIVERY_MEDIUM: 'SMS',
+        CODE_DELIVERY_DESTINATION: `+*******${phone.slice(-4)}`,
+      },
+    })
+    const SMS_MFA_CODE = await desk.codeFor(phone)
+    expect((await at.answer('SMS_MFA', asked, { USERNAME: username, SMS_MFA_CODE })).status).toBe(200)
+  })
+
+  it('asks for a choice among several, or for the preferred one', async () => {
+    const { username, userId, email } = await desk.member()
+    const secret = await at.withAuthenticator(userId)
+    await at.change(userId, { mfa: ['SOFTWARE_TOKEN_MFA', 'EMAIL_OTP'] })
+    const asked = await at.byPassword(username)
+    expect(asked.body['ChallengeName']).toBe('SELECT_MFA_TYPE')
+    expect(JSON.parse(asked.body['ChallengeParameters'].MFAS_CAN_CHOOSE)).toEqual(['SOFTWARE_TOKEN_MFA', 'EMAIL_OTP'])
+    expect((await at.answer('SELECT_MFA_TYPE', asked, { USERNAME: username, ANSWER: 'SMS_MFA' })).status).toBe(400)
+    const sent = desk.codesFor(email)
+    const mail = await at.answer('SELECT_MFA_TYPE', asked, { USERNAME: username, ANSWER: 'EMAIL_OTP' })
+    const EMAIL_OTP_CODE = await desk.codeFor(email, sent)
+    expect((await at.answer('EMAIL_OTP', mail, { USERNAME: username, EMAIL_OTP_CODE })).status).toBe(200)
+    await at.change(userId, { preferredMfa: 'SOFTWARE_TOKEN_MFA' })
+    const preferred = await at.byPassword(username)
+    const SOFTWARE_TOKEN_MFA_CODE = codeOf(secret)
+    expect(
+      (await at.answer('SOFTWARE_TOKEN_MFA', preferred, { USERNAME: username, SOFTWARE_TOKEN_MFA_CODE })).status,
+    ).toBe(200)
+  })
+
+  it('does not take a mail code as both factors', async () => {
+    const { username, userId, email } = await desk.member()
+    await at.change(userId, { mfa: ['EMAIL_OTP'] })
+    const select = await at.begin('USER_AUTH', { USERNAME: username, PREFERRED_CHALLENGE: 'EMAIL_OTP' })
+    expect(select.body['AvailableChallenges']).toEqual(['PASSWORD', 'PASSWORD_SRP'])
+    const sent = desk.codesFor(email)
+    const custom = await at.begin('CUSTOM_AUTH', { USERNAME: username })
+    const ANSWER = await desk.codeFor(email, sent)
+    const alone = await at.answer('CUSTOM_CHALLENGE', custom, { USERNAME: username, ANSWER })
+    expect(alone.body['__type']).toBe('MFAMethodNotFoundException')
+    const secret = await at.withAuthenticator(userId)
+    await at.change(userId, { mfa: ['EMAIL_OTP', 'SOFTWARE_TOKEN_MFA'], preferredMfa: 'EMAIL_OTP' })
+    const again = await at.begin('USER_AUTH', { USERNAME: username, PREFERRED_CHALLENGE: 'EMAIL_OTP' })
+    const EMAIL_OTP_CODE = await desk.codeFor(email, sent + 1)
+    const second = await at.answer('EMAIL_OTP', again, { USERNAME: username, EMAIL_OTP_CODE })
+    expect(second.body['ChallengeName']).toBe('SOFTWARE_TOKEN_MFA')
+    const SOFTWARE_TOKEN_MFA_CODE = codeOf(secret)
+    expect(
+      (await at.answer('SOFTWARE_TOKEN_MFA', second, { USERNAME: username, SOFTWARE_TOKEN_MFA_CODE })).status,
+    ).toBe(200)
+  })
+})
+
+describe('MFA_SETUP', () => {
+  /** An account that has nothing to be its second factor. */
+  async function bare() {
+    const person = await desk.member(strictClient)
+    await desk.service.context.db.execute(`delete from aliases where user_id = '${person.userId}'`)
+    await strict.change(person.userId, { attributes: { given_name: 'Maren' }, emailKey: null })
+    return person
+  }
+
+  it('sets an authenticator up by the session, and does not take its first code again', async () => {
+    const { username, userId } = await bare()
+    const asked = await strict.bySrp(username)
+    expect(asked.body['ChallengeName']).toBe('MFA_SETUP')
+    expect(JSON.parse(asked.body['ChallengeParameters'].MFAS_CAN_SETUP)).toEqual(['SOFTWARE_TOKEN_MFA', 'EMAIL_OTP'])
+    expect((await strict.answer('MFA_SETUP', asked, { USERNAME: username })).status).toBe(400)
+    const { body: associated } = await desk.call('AssociateSoftwareToken', { Session: asked.body['Session'] })
+    const secret = String(associated['SecretCode'])
+    const verify = (UserCode: string) =>
+      desk.call('VerifySoftwareToken', { Session: associated['Session'], UserCode, FriendlyDeviceName: 'phone' })
+    expect((await verify(codeOf(secret, 5))).body['__type']).toBe('EnableSoftwareTokenMFAException')
+    const code = codeOf(secret, -1)
+    const verified = await verify(code)
+    expect(verified.body['Status']).toBe('SUCCESS')
+    const done = await strict.answer('MFA_SETUP', verified, { USERNAME: username })
+    expect(claimsOf(tokensOf(done)['AccessToken'])).toMatchObject({ sub: userId })
+    const next = await strict.byPassword(username)
+    expect(next.body['ChallengeName']).toBe('SOFTWARE_TOKEN_MFA')
+    const answer = (SOFTWARE_TOKEN_MFA_CODE: string) =>
+      strict.answer('SOFTWARE_TOKEN_MFA', next, { USERNAME: username, SOFTWARE_TOKEN_MFA_CODE })
+    expect(await answer(code)).toMatchObject(mismatch)
+    expect((await answer(codeOf(secret))).status).toBe(200)
+  })
+
+  it('sets an e-mail address up', async () => {
+    const { username, userId } = await bare()
+    const email = `${randomUUID()}@example.com`
+    const asked = await strict.byPassword(username)
+    expect((await strict.answer('MFA_SETUP', asked, { USERNAME: username, EMAIL: 'no address' })).status).toBe(400)
+    const sent = await strict.answer('MFA_SETUP', asked, { USERNAME: username, EMAIL: email })
+    expect(sent.body['ChallengeName']).toBe('EMAIL_OTP')
+    const EMAIL_OTP_CODE = await desk.codeFor(email)
+    const done = await strict.answer('EMAIL_OTP', sent, { USERNAME: username, EMAIL_OTP_CODE })
+    expect(claimsOf(tokensOf(done)['IdToken'])).toMatchObject({ sub: userId, email, email_verified: true })
+    const next = await strict.byPassword(username)
+    expect(next.body['ChallengeName']).toBe('EMAIL_OTP')
+    const [user] = await desk.service.context.db.select().from(users).where(eq(users.id, userId))
+    expect(user).toMatchObject({ mfa: ['EMAIL_OTP'] })
+  })
+
+  it('is not offered in place of a second factor that is there, nor by another step', async () => {
+    const { username, email } = await desk.member(strictClient)
+    const asked = await strict.byPassword(username)
+    expect(asked.body['ChallengeName']).toBe('EMAIL_OTP')
+    for (const operation of ['AssociateSoftwareToken', 'VerifySoftwareToken']) {
+      const { body } = await desk.call(operation, { Session: asked.body['Session'], UserCode: '123456' })
+      expect(body['message']).toBe('Invalid session for the user, session is expired.')
+    }
+    const EMAIL_OTP_CODE = await desk.codeFor(email, 1)
+    expect((await strict.answer('EMAIL_OTP', asked, { USERNAME: username, EMAIL_OTP_CODE })).status).toBe(200)
+    expect((await strict.byPassword(username, {}, `${password}x`)).status).toBe(400)
+  })
+})

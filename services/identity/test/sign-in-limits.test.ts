@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto'
+import { signInLocked } from '@robokids/contracts/identity'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { openFrontDesk, password, publicClient, type FrontDesk } from './front-desk.ts'
+
+let desk: FrontDesk
+beforeAll(async () => {
+  desk = await openFrontDesk({ TRUST_PROXY: 'true', ACCOUNT_FAILURES_AN_HOUR: '20', ADDRESS_ATTEMPTS_A_MINUTE: '150' })
+})
+afterEach(() => desk.service.context.clock.set(Temporal.Now.instant()))
+afterAll(() => desk.stop())
+
+let last = 0
+const newAddress = () => `203.0.${Math.floor(++last / 250)}.${(last % 250) + 1}`
+const from = (address: string) => ({ 'x-forwarded-for': address })
+const signIn = (name: string, address: string, secret = password) =>
+  desk.call(
+    'InitiateAuth',
+    { ClientId: publicClient, AuthFlow: 'USER_PASSWORD_AUTH', AuthParameters: { USERNAME: name, PASSWORD: secret } },
+    from(address),
+  )
+const exceeded = { status: 400, body: { __type: 'NotAuthorizedException', message: 'Password attempts exceeded' } }
+
+describe('failed sign-ins', () => {
+  it('make the next wait, twice as long each time, right or wrong', async () => {
+    const { username, userId } = await desk.member()
+    const address = newAddress()
+    const { clock } = desk.service.context
+    for (let failures = 0; failures < 6; failures++) {
+      expect((await signIn(username, address, 'Wrong-2030!')).body['message']).toBe('Incorrect username or password.')
+    }
+    expect(await signIn(username, address)).toMatchObject(exceeded)
+    clock.advance({ seconds: 2 })
+    expect((await signIn(username, address, 'Wrong-2030!')).body['message']).toBe('Incorrect username or password.')
+    clock.advance({ milliseconds: 1_200 })
+    expect(await signIn(username, address)).toMatchObject(exceeded)
+    clock.advance({ seconds: 2 })
+    expect((await signIn(username, address)).status).toBe(200)
+    const event = await desk.bed.bus.seen(signInLocked, (data) => data.userId === userId)
+    expect(event.data.reason).toBe('too_many_attempts')
+    expect(desk.bed.bus.all(signInLocked, (data) => data.userId === userId)).toHaveLength(1)
+  })
+
+  it('of a name that nobody has are answered the same', async () => {
+    const [nobody, address] = [`user_${randomUUID()}`, newAddress()]
+    for (let failures = 0; failures < 6; failures++) await signIn(nobody, address)
+    expect(await signIn(nobody, address)).toMatchObject(exceeded)
+  })
+
+  it('of one address, however many at once, lock nobody out elsewhere', async () => {
+    const { username } = await desk.member()
+    const attacker = newAddress()
+    const answers = await Promise.all(Array.from({ length: 60 }, () => signIn(username, attacker, 'Wrong-2030!')))
+    expect(answers.every(({ status }) => status === 400)).toBe(true)
+    expect(await signIn(username, attacker)).toMatchObject(exceeded)
+    expect((await signIn(username, newAddress())).status).toBe(200)
+  }, 30_000)
+
+  it('of many addresses make strangers wait, and not who signed in from theirs before', async () => {
+    const { username } = await desk.member()
+    const home = newAddress()
+    expect((await signIn(username, home)).status).toBe(200)
+    for (let failures = 0; failures < 21; failures++) await signIn(username, newAddress(), 'Wrong-2030!')
+    expect(await signIn(username, newAddress())).toMatchObject(exceeded)
+    expect((await signIn(username, home)).status).toBe(200)
+  })
+
+  it('a right password among many guesses at once does not pass the wait', async () => {
+    const { username } = await desk.member()
+    const address = newAddress()
+    for (let failures = 0; failures < 5; failures++) await signIn(username, address, 'Wrong-2030!')
+    const guesses = [...Array.from({ length: 20 }, (_, n) => `Wrong-${n}!`), password]
+    const answers = await Promise.all(guesses.map((guess) => signIn(username, address, guess)))
+    // It was looked at before the wait began, or has to wait as well.
+    const { status, body } = answers.at(-1) ?? { status: 0, body: {} }
+    expect([200, exceeded.body.message]).toContain(status === 200 ? 200 : body['message'])
+    expect(await signIn(username, address)).toMatchObject(status === 200 ? { status: 200 } : exceeded)
+  })
+})
+
+describe('requests of one address', () => {
+  it('are so many a minute', async () => {
+    const address = newAddress()
+    const answers = await Promise.all(
+      Array.from({ length: 151 }, () =>
+        desk.call(
+          'RespondToAuthChallenge',
+          {
+            ClientId: publicClient,
+            ChallengeName: 'EMAIL_OTP',
+            Session: 'x'.repeat(40),
+            ChallengeResponses: { USERNAME: 'x' },
+          },
+          from(address),
+        ),
+      ),
+    )
+    const names = answers.map(({ body }) => String(body['__type']))
+    expect(names.filter((name) => name === 'TooManyRequestsException')).toHaveLength(1)
+  })
+})
+
+describe('codes of a sign-in', () => {
+  const ask = (name: string, address: string) =>
+    desk.call(
+      'InitiateAuth',
+      { ClientId: publicClient, AuthFlow: 'CUSTOM_AUTH', AuthParameters: { USERNAME: name } },
+      from(address),
+    )
+
+  it('are so many an hour for one address, and the person still gets theirs', async () => {
+    const { username } = await desk.member()
+    const attacker = newAddress()
+    const names = [username, `user_${randomUUID()}`]
+    for (const name of names) {
+      for (let sent = 0; sent < 10; sent++) expect((await ask(name, attacker)).status).toBe(200)
+      expect((await ask(name, attacker)).body).toEqual({
+        __type: 'LimitExceededException',
+        message: 'Attempt limit exceeded, please try after some time.',
+      })
+    }
+    expect((await ask(username, newAddress())).status).toBe(200)
+  })
+})
