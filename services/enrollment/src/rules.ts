@@ -50,6 +50,69 @@ export function classFull(): DomainError {
   return new DomainError('class_full', 'This class is full. Please choose another date.')
 }
 
+/** What two registrations of one family are compared by. */
+export interface Wish {
+  guardianName: string
+  email: string
+  children: Registration['children']
+  address: Registration['address']
+}
+
+interface Standing extends Wish {
+  registrationId: string
+  status: RegistrationStatus
+  heldUntil: Temporal.Instant | null
+}
+
+/** The same child, however its name was typed. */
+function sameName(a: string, b: string): boolean {
+  const key = (name: string) => name.trim().normalize('NFC').toLowerCase()
+  return key(a) === key(b)
+}
+
+function saysTheSame(a: Wish, b: Wish): boolean {
+  const lines = ({ guardianName, email, children, address }: Wish) =>
+    JSON.stringify([
+      guardianName,
+      emailKey(email),
+      children.map(({ childName, childAge }) => [childName, childAge]),
+      address.addressLine1,
+      address.addressLine2,
+      address.city,
+      address.state,
+      address.zipCode,
+    ])
+  return lines(a) === lines(b)
+}
+
+/**
+ * What a family that has registrations for this class and date already gets for another one: the one that says the very
+ * same, or none where it is about other children. Whoever does not know all of it is not told which one it is.
+ * @param standing those that have their seats, paid or held.
+ * @returns the id of the one that is meant.
+ * @throws DomainError `already_registered`
+ */
+export function judgeStanding(standing: Standing[], wish: Wish, now: Temporal.Instant): string | undefined {
+  const same = standing.find((one) => saysTheSame(one, wish))
+  if (same) return same.registrationId
+  for (const one of standing) {
+    const index = wish.children.findIndex((child) =>
+      one.children.some((other) => sameName(other.childName, child.childName)),
+    )
+    const child = wish.children[index]
+    if (!child) continue
+    const { childName } = child
+    const path = index === 0 ? 'childName' : `siblings.${index - 1}.childName`
+    const minutes = one.heldUntil ? Math.max(1, Math.ceil(now.until(one.heldUntil).total('minutes'))) : 0
+    const message =
+      one.status === 'held'
+        ? `A seat in this class is held for ${childName} already, by a registration that waits for its payment. Please finish that one, or try again in ${minutes === 1 ? '1 minute' : `${minutes} minutes`}.`
+        : `${childName} is registered for this class and date already. The confirmation is in your email.`
+    throw new DomainError('already_registered', message, [{ path, message }])
+  }
+  return undefined
+}
+
 const closed: Record<Exclude<RegistrationStatus, 'held' | 'expired'>, string> = {
   confirmed: 'This registration is paid already.',
   waiver_signed: 'This registration is paid and signed already.',
