@@ -6,7 +6,7 @@ import { IdentityError } from './errors.ts'
 import type { Pool } from './pools.ts'
 import type { Call } from './protocol.ts'
 import { devices, type User } from './schema.ts'
-import { parseHex, type Verifier } from './srp.ts'
+import { parseHex, type Verifier } from '@robokids/runtime/srp'
 
 export interface DeviceMetadata {
   DeviceKey: string

@@ -7,7 +7,7 @@ import { IdentityError } from './errors.ts'
 import { srpName, type Pool } from './pools.ts'
 import type { PoolSettings } from './pool-settings.ts'
 import type { User } from './schema.ts'
-import { makeVerifier, parseHex } from './srp.ts'
+import { makeVerifier, parseHex } from '@robokids/runtime/srp'
 
 /** The same password typed on another keyboard has other bytes: one form of it is what counts. Nothing is trimmed. */
 export function normalizePassword(password: string): string {

@@ -3,7 +3,7 @@ import { mask } from './attributes.ts'
 import type { Config } from './config.ts'
 import type { FirstFactor } from './pool-settings.ts'
 import type { Pool } from './pools.ts'
-import { prime, type Verifier } from './srp.ts'
+import { prime, type Verifier } from '@robokids/runtime/srp'
 
 /** What a name that nobody has is answered with, always the same: so that answers do not tell who has an account. */
 export interface SimulatedAccount {

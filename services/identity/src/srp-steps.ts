@@ -7,7 +7,7 @@ import { srpName } from './pools.ts'
 import type { Call } from './protocol.ts'
 import { ask, newSession, type AuthAnswer, type OpenStep, type SignInProgress } from './sign-in-steps.ts'
 import { simulateAccount } from './simulated-account.ts'
-import { beginExchange, expectedSignature, type Verifier } from './srp.ts'
+import { beginExchange, expectedSignature, type Verifier } from '@robokids/runtime/srp'
 
 /** What a step remembers of its exchange. */
 const exchangeSchema = z.object({ A: z.string(), B: z.string(), b: z.string() })

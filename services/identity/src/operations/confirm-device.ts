@@ -6,7 +6,7 @@ import { IdentityError, invalid } from '../errors.ts'
 import * as input from '../inputs.ts'
 import { operation } from '../protocol.ts'
 import { devices } from '../schema.ts'
-import { prime } from '../srp.ts'
+import { prime } from '@robokids/runtime/srp'
 import type { Tokens } from '../tokens.ts'
 
 /** A number, as clients write it: its padded bytes in base64. */

@@ -7,7 +7,12 @@ import {
   randomBytes,
 } from 'node:crypto'
 
-/** The 3072-bit group of RFC 3526, g = 2, with SHA-256: what the protocol's clients compute with. */
+/*
+ * Secure Remote Password (RFC 5054) as hosted user pools and their clients compute it: the 3072-bit group of RFC 3526,
+ * g = 2, SHA-256, and a key of 16 bytes by HKDF. Who proves a password to the other never sends it.
+ */
+
+/** The group's prime, N. */
 export const prime = BigInt(`0x${createDiffieHellmanGroup('modp15').getPrime('hex')}`)
 const generator = 2n
 
@@ -55,9 +60,12 @@ export interface Verifier {
 /** What is kept of a password: g^H(salt, H(pool name, user, ':', password)). `group` is the pool's name, or a device's group. */
 export function makeVerifier(group: string, user: string, password: string, salt = randomBytes(16)): Verifier {
   const saltNumber = toNumber(salt)
-  const inner = sha256(Buffer.from(`${group}${user}:${password}`))
-  const x = toNumber(sha256(pad(saltNumber), inner))
-  return { salt: saltNumber.toString(16), value: power(generator, x) }
+  return { salt: saltNumber.toString(16), value: power(generator, privateKey(group, user, password, saltNumber)) }
+}
+
+/** x, which only the password leads to. */
+function privateKey(group: string, user: string, password: string, salt: bigint): bigint {
+  return toNumber(sha256(pad(salt), sha256(Buffer.from(`${group}${user}:${password}`))))
 }
 
 export interface Exchange {
@@ -76,15 +84,18 @@ export function beginExchange(A: string, verifier: bigint): Exchange | undefined
   return { A, B: B.toString(16), b: b.toString(16) }
 }
 
-/** The signature that only who knows the password can make. */
-export function expectedSignature(
-  exchange: Exchange,
-  verifier: bigint,
-  claim: { group: string; user: string; secretBlock: Buffer; timestamp: string },
-): Buffer {
-  const [A, B, b] = [exchange.A, exchange.B, exchange.b].map((hex) => BigInt(`0x${hex}`)) as [bigint, bigint, bigint]
-  const u = toNumber(sha256(pad(A), pad(B)))
-  const S = power((A * power(verifier, u)) % prime, b)
+/** What a proof is about, besides the password. */
+export interface Claim {
+  /** The pool's name, or the device's group. */
+  group: string
+  /** The user's canonical name, or the device's key. */
+  user: string
+  secretBlock: Buffer
+  /** As `formatTimestamp` writes it. */
+  timestamp: string
+}
+
+function sign(S: bigint, u: bigint, claim: Claim): Buffer {
   const key = hkdfSync('sha256', pad(S), pad(u), 'Caldera Derived Key', 16)
   return createHmac('sha256', Buffer.from(key))
     .update(claim.group)
@@ -92,4 +103,44 @@ export function expectedSignature(
     .update(claim.secretBlock)
     .update(claim.timestamp)
     .digest()
+}
+
+/** The server's side: the signature that only who knows the password can make. */
+export function expectedSignature(exchange: Exchange, verifier: bigint, claim: Claim): Buffer {
+  const [A, B, b] = [exchange.A, exchange.B, exchange.b].map((hex) => BigInt(`0x${hex}`)) as [bigint, bigint, bigint]
+  const u = toNumber(sha256(pad(A), pad(B)))
+  return sign(power((A * power(verifier, u)) % prime, b), u, claim)
+}
+
+/** The client's side: `A` is sent, and `prove` answers what comes back with a signature. */
+export interface Proof {
+  /** Hex. */
+  A: string
+  /** @param challenge the server's salt and B, in hex. */
+  prove(challenge: { salt: string; B: string }, password: string, claim: Claim): Buffer
+}
+
+export function beginProof(): Proof {
+  const a = toNumber(randomBytes(32))
+  const A = power(generator, a)
+  return {
+    A: A.toString(16),
+    prove({ salt, B }, password, claim) {
+      const server = BigInt(`0x${B}`)
+      const u = toNumber(sha256(pad(A), pad(server)))
+      const x = privateKey(claim.group, claim.user, password, BigInt(`0x${salt}`))
+      const base = (((server - multiplier * power(generator, x)) % prime) + prime) % prime
+      return sign(power(base, a + u * x), u, claim)
+    },
+  }
+}
+
+const days = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** `Tue Mar 5 07:08:09 UTC 2030`: the day is not padded, the time is. */
+export function formatTimestamp(now: Temporal.Instant): string {
+  const at = now.toZonedDateTimeISO('UTC')
+  const time = at.toPlainTime().toString({ smallestUnit: 'second' })
+  return `${days[at.dayOfWeek % 7]} ${months[at.month - 1]} ${at.day} ${time} UTC ${at.year}`
 }
