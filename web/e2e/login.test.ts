@@ -215,6 +215,7 @@ describe('the steps of a sign-in', () => {
     await page.goto('/membership/login')
     await page.getByLabel('Email').fill(member.email)
     await press(page, 'Other ways to sign in')
+    await page.getByRole('heading', { name: 'How do you want to sign in?' }).waitFor()
     expect(begun()).toEqual([{ email: member.email }])
     expect(await page.locator('main').getByRole('button').allInnerTexts()).toEqual([
       'My password',
@@ -372,8 +373,8 @@ describe('a passkey', () => {
     await page.goto('/membership/login')
     await page.getByLabel('Email').fill(member.email)
     await press(page, 'Sign in with a passkey')
-    expect(begun()).toEqual([{ email: member.email, preferred: 'WEB_AUTHN' }])
     await press(page, 'Use my passkey')
+    expect(begun()).toEqual([{ email: member.email, preferred: 'WEB_AUTHN' }])
     await loggedIn(page)
     expect(answered()).toMatchObject([
       { answer: { id, response: { authenticatorData: expect.any(String), signature: expect.any(String) } } },
