@@ -1,19 +1,22 @@
+import { membershipCheckoutBodySchema } from '@robokids/contracts/auth'
 import {
   checkoutSchema,
   checkoutsQuerySchema,
   checkoutsSchema,
   createCheckoutSchema,
   createRefundSchema,
+  membershipCheckoutSchema,
   pricesSchema,
   refundSchema,
   setPriceSchema,
 } from '@robokids/contracts/billing'
+import { uuid } from '@robokids/contracts/fields'
 import { requireAdmin } from '@robokids/runtime/admin'
 import type { Http } from '@robokids/runtime/http'
-import { uuid } from '@robokids/contracts/fields'
 import { z } from 'zod'
 import type { BillingContext } from './config.ts'
 import { createCheckout } from './create-checkout.ts'
+import { createMembershipCheckout } from './create-membership-checkout.ts'
 import { readCheckout, readCheckouts } from './read-checkouts.ts'
 import { readPrices } from './read-prices.ts'
 import { webhookRoutes } from './receive-webhook.ts'
@@ -51,6 +54,12 @@ export async function routes(http: Http, context: BillingContext): Promise<void>
     '/checkouts/:registrationId/sync',
     { schema: { params: registrationParams, response: { 200: checkoutSchema } } },
     (request) => syncCheckout(context, request.params.registrationId),
+  )
+
+  http.post(
+    '/membership-checkouts',
+    { schema: { body: membershipCheckoutBodySchema, response: { 200: membershipCheckoutSchema } } },
+    (request) => createMembershipCheckout(context, request.body),
   )
 
   http.post(

@@ -4,6 +4,7 @@ import {
   paymentCompleted,
   paymentFailed,
   paymentRefunded,
+  subscriptionActivated,
 } from '@robokids/contracts/billing'
 import { consume, type Consumer } from '@robokids/runtime/inbox'
 import type { Config } from './config.ts'
@@ -11,6 +12,7 @@ import { endHoldOfAttempt } from './end-hold.ts'
 import { noteAttempt } from './note-attempt.ts'
 import { settle } from './settle-payment.ts'
 import { settleFullRefund } from './settle-refund.ts'
+import { seatMember } from './seat-member.ts'
 
 export const consumers: Consumer<Config>[] = [
   consume(checkoutCreated, noteAttempt),
@@ -20,4 +22,5 @@ export const consumers: Consumer<Config>[] = [
     if (event.data.final) await endHoldOfAttempt(tx, event.data, context)
   }),
   consume(paymentRefunded, settleFullRefund),
+  consume(subscriptionActivated, seatMember),
 ]

@@ -3,6 +3,8 @@ import {
   availableSlotsSchema,
   classesSchema,
   holdAgainSchema,
+  memberSeatsParamsSchema,
+  memberSeatsSchema,
   registrationPageSchema,
   registrationQuerySchema,
   registrationRequestSchema,
@@ -11,9 +13,9 @@ import {
   signWaiverSchema,
   waiverSchema,
 } from '@robokids/contracts/enrollment'
+import { uuid } from '@robokids/contracts/fields'
 import { requireAdmin } from '@robokids/runtime/admin'
 import type { Http } from '@robokids/runtime/http'
-import { uuid } from '@robokids/contracts/fields'
 import type { Context } from '@robokids/runtime/service'
 import { z } from 'zod'
 import type { Config } from './config.ts'
@@ -22,6 +24,7 @@ import { holdSeats } from './hold-seats.ts'
 import { listLevels, listSlots } from './list-classes.ts'
 import { listRegistrations, readRegistration } from './read-registrations.ts'
 import { holdAgain } from './renew-hold.ts'
+import { readMemberSeats } from './seat-member.ts'
 import { shipKit } from './ship-kit.ts'
 import { readSignedPdf, signWaiver } from './sign-waiver.ts'
 import { waiverDocument } from './waiver-document.ts'
@@ -39,6 +42,12 @@ export function routes(http: Http, context: Context<Config>): void {
     '/available-slots',
     { schema: { querystring: availableSlotsQuerySchema, response: { 200: availableSlotsSchema } } },
     async (request) => ({ slots: await listSlots(request.query.classType, context) }),
+  )
+
+  http.get(
+    '/member-seats/:classDate',
+    { schema: { params: memberSeatsParamsSchema, response: { 200: memberSeatsSchema } } },
+    (request) => readMemberSeats(request.params.classDate, context),
   )
 
   http.post(

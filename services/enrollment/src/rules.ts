@@ -41,9 +41,10 @@ export function isOffered(session: Pick<SessionState, 'status' | 'startsAt'>, no
   return session.status === 'open' && Temporal.Instant.compare(now, session.startsAt) < 0
 }
 
-export function classNotOffered(): DomainError {
+/** @param path what the request calls the date. */
+export function classNotOffered(path: 'startDate' | 'classDate' = 'startDate'): DomainError {
   const message = 'This class date is not offered. Please choose another date.'
-  return new DomainError('class_not_offered', message, [{ path: 'startDate', message }])
+  return new DomainError('class_not_offered', message, [{ path, message }])
 }
 
 export function classFull(): DomainError {
@@ -111,6 +112,16 @@ export function judgeStanding(standing: Standing[], wish: Wish, now: Temporal.In
     throw new DomainError('already_registered', message, [{ path, message }])
   }
   return undefined
+}
+
+export const memberSeatOutcomes = ['seated', 'class_full', 'class_started', 'class_not_offered'] as const
+export type MemberSeatOutcome = (typeof memberSeatOutcomes)[number]
+
+/** Whether a new member gets a seat in the members' session of a date, or why not. */
+export function judgeMemberSeat(session: SessionState | undefined, now: Temporal.Instant): MemberSeatOutcome {
+  if (session?.status !== 'open') return 'class_not_offered'
+  if (!isOffered(session, now)) return 'class_started'
+  return seatsLeft(session) > 0 ? 'seated' : 'class_full'
 }
 
 const closed: Record<Exclude<RegistrationStatus, 'held' | 'expired'>, string> = {

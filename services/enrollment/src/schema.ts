@@ -15,7 +15,7 @@ import {
   unique,
   uuid,
 } from 'drizzle-orm/pg-core'
-import type { RejectionReason, SessionStatus } from './rules.ts'
+import { memberSeatOutcomes, type RejectionReason, type SessionStatus } from './rules.ts'
 
 const bytes = customType<{ data: Uint8Array; driverData: Uint8Array }>({
   dataType: () => 'bytea',
@@ -150,4 +150,16 @@ export const kitShipments = pgTable('kit_shipments', {
   trackingNumber: text('tracking_number'),
   readyAt: instant('ready_at').notNull(),
   shippedAt: instant('shipped_at'),
+})
+
+/** New members, and whether each got a seat in the members' session of the date that was chosen. */
+export const memberSeats = pgTable('member_seats', {
+  /** The checkout that began the membership. */
+  attemptId: uuid('attempt_id').primaryKey(),
+  email: text().notNull(),
+  classDate: date('class_date').notNull(),
+  /** Null where there is no such session. */
+  classSessionId: uuid('class_session_id').references(() => classSessions.id),
+  outcome: text({ enum: memberSeatOutcomes }).notNull(),
+  createdAt: instant('created_at').notNull(),
 })
