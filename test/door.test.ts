@@ -1,4 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
+import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
 import { registrationViewSchema } from '@robokids/contracts/bff'
 import { root } from '@robokids/local/settings'
 import { buildWeb } from '@robokids/local/web-build'
@@ -78,6 +80,9 @@ describe('a file', () => {
     expect(answer.headers.get('content-type')).toContain('application/pdf')
     const digest = Buffer.from(await crypto.subtle.digest('SHA-256', await answer.arrayBuffer())).toString('hex')
     expect(answer.headers.get('x-document-sha256')).toBe(digest)
+    const known = answer.headers.get('etag') ?? ''
+    const again = await get('/waiver.pdf', { 'if-none-match': known })
+    expect([again.status, again.headers.get('etag'), (await again.arrayBuffer()).byteLength]).toEqual([304, known, 0])
   })
 })
 
@@ -107,6 +112,131 @@ describe('GET /api/registrations/:reference/events', () => {
       if (view.status === 'confirmed') break
     }
     expect(seen).toEqual(['held', 'confirmed'])
+  })
+})
+
+/** Asks with the request line exactly as given, which `fetch` would put in order. */
+async function asWritten(door: string, method: string, target: string, headers: Record<string, string> = {}) {
+  const { hostname, port } = new URL(door)
+  const asking = request({ hostname, port, method, path: target, headers })
+  asking.end(method === 'POST' ? '{}' : undefined)
+  const [answer] = (await once(asking, 'response')) as [IncomingMessage]
+  let text = ''
+  for await (const chunk of answer) text += String(chunk)
+  return { status: answer.statusCode, headers: answer.headers, text }
+}
+
+describe('an address that is written another way', () => {
+  const spellings = (path: string): [string, string][] => [
+    ['an encoded letter', path.replace('/api', '/%61pi')],
+    ['every letter encoded', path.replace('/api', '/%61%70%69')],
+    ['a whole URL', `http://elsewhere.example${path}`],
+    ['a whole URL with an encoded letter', `http://elsewhere.example${path.replace('/api', '/a%70i')}`],
+  ]
+
+  it.each(spellings('/api/registrations'))(
+    '(%s) needs the client id and our origin all the same',
+    async (_, target) => {
+      const json = { 'content-type': 'application/json' }
+      expect((await asWritten(system.siteUrl, 'POST', target, json)).status).toBe(401)
+      const foreign = { ...json, 'x-api-key': 'robokids-web', origin: 'https://evil.example' }
+      expect((await asWritten(system.siteUrl, 'POST', target, foreign)).status).toBe(403)
+    },
+  )
+
+  it.each(spellings('/api/registrations/'))('(%s) is never cached', async (_, target) => {
+    const { registrationId } = await system.register({ email: `${randomUUIDv7()}@example.com` })
+    const answer = await asWritten(system.siteUrl, 'GET', target + registrationId)
+    expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'no-store'])
+  })
+
+  it('counts towards the same limit', async () => {
+    const door = await system.another('bff', { RATE_LIMIT_READS: '4' })
+    const statuses = []
+    for (const [, target] of spellings('/api/getAllRegistrations'))
+      statuses.push((await asWritten(door.url, 'GET', target, { 'x-admin-secret': 'guess' })).status)
+    statuses.push((await asWritten(door.url, 'GET', '/api/getAllRegistrations')).status)
+    expect(statuses).toEqual([401, 401, 401, 401, 429])
+  })
+
+  it('is no page where it would be none in plain letters', async () => {
+    const answer = await asWritten(system.siteUrl, 'GET', '/%61pi/nothing', html)
+    expect([answer.status, answer.headers['content-type']]).toEqual([404, 'application/json; charset=utf-8'])
+    expect(answer.headers['cache-control']).toBe('no-store')
+  })
+})
+
+describe('an event stream', () => {
+  /** Opens a stream and reads until its first state. */
+  async function open(door: string, registrationId: string) {
+    const asking = request(`${door}/api/registrations/${registrationId}/events`)
+    asking.on('error', () => {})
+    asking.end()
+    const [answer] = (await once(asking, 'response')) as [IncomingMessage]
+    let text = ''
+    answer.on('data', (chunk: Buffer) => {
+      text += chunk.toString()
+    })
+    await eventually(() => answer.statusCode !== 200 || text.includes('event: state'))
+    return { status: answer.statusCode, answer, close: () => asking.destroy() }
+  }
+
+  it('does not hold up the stop of its process, and ends as a whole answer', async () => {
+    const door = await system.another('bff')
+    const { registrationId } = await system.register({ email: `${randomUUIDv7()}@example.com` })
+    const streams = await Promise.all(Array.from({ length: 5 }, () => open(door.url, registrationId)))
+    const ended = streams.map(({ answer }) => once(answer, 'end'))
+    const before = performance.now()
+    await door.stop()
+    expect(performance.now() - before).toBeLessThan(8_000)
+    await Promise.all(ended)
+  })
+
+  it('is refused beyond as many as one address may have, until one of them closes', async () => {
+    const door = await system.another('bff', { STREAMS_PER_ADDRESS: '2' })
+    const { registrationId } = await system.register({ email: `${randomUUIDv7()}@example.com` })
+    const streams = [await open(door.url, registrationId), await open(door.url, registrationId)]
+    const refused = await fetch(`${door.url}/api/registrations/${registrationId}/events`)
+    expect(refused.status).toBe(429)
+    expect(await refused.json()).toMatchObject({
+      code: 'rate_limited',
+      message: expect.stringContaining('pages') as string,
+    })
+    streams[0]?.close()
+    await eventually(async () => {
+      const next = await open(door.url, registrationId)
+      next.close()
+      return next.status === 200
+    })
+    streams[1]?.close()
+  })
+
+  it('answers HEAD at once, as GET would begin', async () => {
+    const { registrationId } = await system.register({ email: `${randomUUIDv7()}@example.com` })
+    const answer = await asWritten(system.siteUrl, 'HEAD', `/api/registrations/${registrationId}/events`)
+    expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/event-stream; charset=utf-8'])
+    expect((await asWritten(system.siteUrl, 'HEAD', `/api/registrations/${randomUUIDv7()}/events`)).status).toBe(404)
+  })
+})
+
+describe('what a process tells of itself', () => {
+  const behindProxy = { 'x-forwarded-for': '203.0.113.9' }
+
+  it('/metrics are for neighbours and for who has the admin secret', async () => {
+    const { siteUrl } = system
+    expect((await get('/metrics', {})).status).toBe(200)
+    const visitor = await fetch(`${siteUrl}/metrics`, { headers: behindProxy })
+    expect([visitor.status, await visitor.text()]).toEqual([401, expect.not.stringContaining('http_')])
+    for (const header of ['127.0.0.1', '10.0.0.1', ''])
+      expect((await fetch(`${siteUrl}/metrics`, { headers: { 'x-forwarded-for': header } })).status).toBe(401)
+    const admin = { ...behindProxy, 'x-admin-secret': 'local-admin' }
+    expect((await fetch(`${siteUrl}/metrics`, { headers: admin })).status).toBe(200)
+  })
+
+  it('/readyz tells a visitor no more than whether', async () => {
+    const visitor = await fetch(`${system.siteUrl}/readyz`, { headers: behindProxy })
+    expect([visitor.status, await visitor.json()]).toEqual([200, { status: 'ready' }])
+    expect(await (await get('/readyz', {})).json()).toEqual({ status: 'ready', database: true, bus: true })
   })
 })
 
@@ -142,6 +272,25 @@ describe('the limits at the door', () => {
     const statuses = []
     for (let n = 0; n < 4; n += 1) statuses.push((await ask(door, { 'x-forwarded-for': `203.0.113.${n}` })).status)
     expect(statuses).toEqual([400, 400, 400, 429])
+  })
+})
+
+describe('a waiver without a reference', () => {
+  it('is signed as often as it is sent, and never answered with what opens the registration', async () => {
+    const email = `${randomUUIDv7()}@example.com`
+    const { registrationId, checkoutUrl } = await system.register({ email })
+    await system.pay(checkoutUrl)
+    const { startDate } = await system.reaches(registrationId, 'confirmed')
+    const waiver = { guardianName: 'Maren Holt', childName: 'Ivo', email, startDate, classType: 'basic' }
+    const answers = []
+    for (let n = 0; n < 2; n += 1) answers.push(await system.post('/api/waivers', waiver))
+    for (const { status, body } of answers) {
+      expect(status).toBe(200)
+      expect(Object.keys(body as object).toSorted()).toEqual(['signedAt', 'waiverId'])
+      expect(JSON.stringify(body)).not.toContain(registrationId)
+    }
+    const known = await system.post('/api/waivers', { ...waiver, registrationId: registrationId.toUpperCase() })
+    expect(known).toMatchObject({ status: 200, body: { registrationId } })
   })
 })
 
