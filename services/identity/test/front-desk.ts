@@ -33,7 +33,7 @@ export const password = 'Robot-2030!'
 export interface FrontDesk {
   bed: TestBed
   url: string
-  service: RunningService<Config>
+  service: RunningService<Config> & { databaseUrl: string }
   /** The AWS SDK, signing as an administrator. */
   sdk: CognitoIdentityProviderClient
   /** Calls an operation as it is. */

@@ -1,0 +1,577 @@
+import { userConfirmed, userDeleted, userUpdated } from '@robokids/contracts/identity'
+import { TOTP, Secret } from 'otpauth'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { identity } from '../src/app.ts'
+import { totpStep } from '../src/totp.ts'
+import { openFrontDesk, password, publicClient, settings, type FrontDesk } from './front-desk.ts'
+
+let desk: FrontDesk
+beforeAll(async () => {
+  desk = await openFrontDesk({ EVEN_ANSWER_MS: '5' })
+})
+afterAll(() => desk.stop())
+
+const other = 'Another-2031?'
+const refusal = (__type: string, message: string) => ({ status: 400, body: { __type, message } })
+const wrongCode = refusal('CodeMismatchException', 'Invalid verification code provided, please try again.')
+const overCode = refusal('ExpiredCodeException', 'Invalid code provided, please request a code again.')
+const tooOften = refusal('LimitExceededException', 'Attempt limit exceeded, please try after some time.')
+const wrongPassword = refusal('NotAuthorizedException', 'Incorrect username or password.')
+const revoked = refusal('NotAuthorizedException', 'Access Token has been revoked')
+const done = { status: 200, body: {} }
+
+const signIn = (name: string, secret = password, clientId = publicClient) =>
+  desk.call('InitiateAuth', {
+    ClientId: clientId,
+    AuthFlow: 'USER_PASSWORD_AUTH',
+    AuthParameters: { USERNAME: name, PASSWORD: secret },
+  })
+async function tokenOf(name: string, secret = password, clientId = publicClient): Promise<string> {
+  const { body } = await signIn(name, secret, clientId)
+  return body['AuthenticationResult'].AccessToken as string
+}
+/** Somebody who is signed in. */
+async function guest(attributes: Record<string, string> = {}, clientId = publicClient) {
+  const person = await desk.member(clientId, attributes)
+  return { ...person, AccessToken: await tokenOf(person.username, password, clientId) }
+}
+const attributesOf = async (AccessToken: string): Promise<Record<string, string>> => {
+  const { body } = await desk.call('GetUser', { AccessToken })
+  return Object.fromEntries(
+    (body['UserAttributes'] as { Name: string; Value: string }[]).map(({ Name, Value }) => [Name, Value]),
+  )
+}
+/** A six-digit code that is not this one. */
+const not = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, '0')
+const maskOf = (email: string) => `${email[0]}***@e***`
+const changesOf = (userId: string) =>
+  desk.bed.bus.all(userUpdated, (data) => data.userId === userId).map(({ data }) => data)
+const told = (userId: string, change: string) =>
+  desk.bed.bus.seen(userUpdated, (data) => data.userId === userId && data.changed.includes(change))
+
+describe('ResendConfirmationCode', () => {
+  it('sends another code, and the one before it is worth nothing', async () => {
+    const { username, email } = await desk.signUp()
+    const first = await desk.codeFor(email)
+    expect(await desk.call('ResendConfirmationCode', { ClientId: publicClient, Username: username })).toEqual({
+      status: 200,
+      body: {
+        CodeDeliveryDetails: { Destination: maskOf(email), DeliveryMedium: 'EMAIL', AttributeName: 'email' },
+      },
+    })
+    const second = await desk.codeFor(email, 1)
+    const confirm = (ConfirmationCode: string) =>
+      desk.call('ConfirmSignUp', { ClientId: publicClient, Username: username, ConfirmationCode })
+    if (first !== second) expect(await confirm(first)).toEqual(wrongCode)
+    expect(await confirm(second)).toMatchObject({ status: 200 })
+    expect(await confirm(second)).toEqual(overCode)
+  })
+
+  it('finds the account by the e-mail address that was given, in any case', async () => {
+    const { email } = await desk.signUp()
+    const { status } = await desk.call('ResendConfirmationCode', {
+      ClientId: publicClient,
+      Username: email.toUpperCase(),
+    })
+    expect(status).toBe(200)
+    await desk.codeFor(email, 1)
+  })
+
+  it('says of a confirmed account that it is, to clients that are told of accounts', async () => {
+    const { clientId } = await desk.pool({}, { PreventUserExistenceErrors: 'LEGACY' })
+    const { username } = await desk.member(clientId)
+    const resend = (Username: string) => desk.call('ResendConfirmationCode', { ClientId: clientId, Username })
+    expect(await resend(username)).toEqual(refusal('InvalidParameterException', 'User is already confirmed.'))
+    expect(await resend('nobody')).toEqual(refusal('UserNotFoundException', 'User does not exist.'))
+  })
+
+  it('refuses more than a few an hour', async () => {
+    const { username } = await desk.signUp()
+    const resend = () => desk.call('ResendConfirmationCode', { ClientId: publicClient, Username: username })
+    for (let sent = 1; sent < 10; sent++) expect(await resend()).toMatchObject({ status: 200 })
+    expect(await resend()).toEqual(tooOften)
+  })
+})
+
+describe('ConfirmSignUp', () => {
+  it('takes the code of whichever account it was sent for, where two signed up with one address', async () => {
+    const { username, email } = await desk.signUp()
+    const mine = await desk.codeFor(email)
+    const { username: stranger } = await desk.signUp(publicClient, { email })
+    await desk.codeFor(email, 1)
+    const confirm = (ConfirmationCode: string) =>
+      desk.call('ConfirmSignUp', { ClientId: publicClient, Username: email, ConfirmationCode })
+    expect(await confirm(mine)).toMatchObject({ status: 200 })
+    expect(await signIn(username)).toMatchObject({ status: 200 })
+    expect(await signIn(stranger)).toEqual(refusal('UserNotConfirmedException', 'User is not confirmed.'))
+  })
+
+  it('lets one account alone have an address, until the other takes it over', async () => {
+    const email = `taken-${Date.now()}@example.com`
+    const { username: first } = await desk.member(publicClient, { email })
+    const { username: second } = await desk.signUp(publicClient, { email: email.toUpperCase() })
+    const ConfirmationCode = await desk.codeFor(email.toUpperCase())
+    const confirm = (more = {}) =>
+      desk.call('ConfirmSignUp', { ClientId: publicClient, Username: second, ConfirmationCode, ...more })
+    expect(await confirm()).toEqual(refusal('AliasExistsException', 'An account with the email already exists.'))
+    expect(await confirm({ ForceAliasCreation: true })).toMatchObject({ status: 200 })
+    const { body } = await desk.call('GetUser', { AccessToken: await tokenOf(email) })
+    expect(body['Username']).toBe(second)
+    expect(await attributesOf(await tokenOf(first))).toMatchObject({ email_verified: 'false' })
+  })
+})
+
+describe('ForgotPassword and ConfirmForgotPassword', () => {
+  const forgot = (Username: string, ClientId = publicClient) => desk.call('ForgotPassword', { ClientId, Username })
+  const reset = (Username: string, ConfirmationCode: string, Password = other, ClientId = publicClient) =>
+    desk.call('ConfirmForgotPassword', { ClientId, Username, ConfirmationCode, Password })
+
+  it('give an account another password, by a code, and end its sign-ins', async () => {
+    const { username, email, userId, AccessToken } = await guest()
+    expect(await forgot(email.toUpperCase())).toEqual({
+      status: 200,
+      body: {
+        CodeDeliveryDetails: { Destination: maskOf(email), DeliveryMedium: 'EMAIL', AttributeName: 'email' },
+      },
+    })
+    const code = await desk.codeFor(email, 1)
+    expect(await reset(username, not(code))).toEqual(wrongCode)
+    expect(await reset(email, code, 'short')).toMatchObject({ body: { __type: 'InvalidPasswordException' } })
+    expect(await reset(email, code)).toEqual(done)
+    expect(await reset(email, code)).toEqual(overCode)
+    expect(await signIn(username)).toEqual(wrongPassword)
+    expect(await signIn(username, other)).toMatchObject({ status: 200 })
+    expect(await desk.call('GetUser', { AccessToken })).toEqual(revoked)
+    await told(userId, 'password')
+  })
+
+  it('work by the address of a sign-up that is not confirmed, which they confirm', async () => {
+    const { username, email, userId } = await desk.signUp()
+    expect(await forgot(email)).toMatchObject({ status: 200 })
+    expect(await reset(email, await desk.codeFor(email, 1))).toEqual(done)
+    const AccessToken = await tokenOf(email, other)
+    expect(await desk.call('GetUser', { AccessToken })).toMatchObject({ body: { Username: username } })
+    expect(await attributesOf(AccessToken)).toMatchObject({ email_verified: 'true' })
+    const confirmed = await desk.bed.bus.seen(userConfirmed, (data) => data.userId === userId)
+    expect(confirmed.data.emailVerified).toBe(true)
+  })
+
+  it('end a sign-in that was begun with the password before', async () => {
+    const { clientId } = await desk.pool()
+    const { username, email } = await desk.member(clientId)
+    const begun = await desk.call('InitiateAuth', {
+      ClientId: clientId,
+      AuthFlow: 'USER_AUTH',
+      AuthParameters: { USERNAME: username },
+    })
+    await forgot(username, clientId)
+    expect(await reset(username, await desk.codeFor(email, 1), other, clientId)).toEqual(done)
+    const answered = await desk.call('RespondToAuthChallenge', {
+      ClientId: clientId,
+      ChallengeName: 'SELECT_CHALLENGE',
+      Session: begun.body['Session'],
+      ChallengeResponses: { USERNAME: username, ANSWER: 'PASSWORD', PASSWORD: other },
+    })
+    expect(answered).toEqual(refusal('NotAuthorizedException', 'Invalid session for the user, session is expired.'))
+  })
+
+  it('take the newest code alone, a few times', async () => {
+    const { username, email } = await desk.member()
+    expect(await reset(username, '000000')).toEqual(overCode)
+    await forgot(username)
+    const first = await desk.codeFor(email, 1)
+    await forgot(username)
+    const second = await desk.codeFor(email, 2)
+    if (first !== second) expect(await reset(username, first)).toEqual(wrongCode)
+    for (let tries = first === second ? 0 : 1; tries < 5; tries++) {
+      expect(await reset(username, not(second))).toEqual(wrongCode)
+    }
+    expect(await reset(username, second)).toEqual(tooOften)
+    await forgot(username)
+    expect(await reset(username, await desk.codeFor(email, 3))).toEqual(done)
+  })
+
+  it('do not take the code of another account, or of another purpose', async () => {
+    const [maren, bo] = [await desk.member(), await desk.signUp()]
+    await forgot(maren.username)
+    await forgot(bo.username)
+    const [code, signUpCode, hers] = [
+      await desk.codeFor(bo.email, 1),
+      await desk.codeFor(bo.email, 0),
+      await desk.codeFor(maren.email, 1),
+    ]
+    expect(code).toBe(signUpCode)
+    if (hers !== code) expect(await reset(maren.username, code)).toEqual(wrongCode)
+    const confirmed = await desk.call('ConfirmSignUp', {
+      ClientId: publicClient,
+      Username: bo.username,
+      ConfirmationCode: hers,
+    })
+    expect(confirmed.status).toBe(400)
+  })
+
+  it('leave a code that strangers guess at to its owner', async () => {
+    const guarded = await openFrontDesk({ EVEN_ANSWER_MS: '5', TRUST_PROXY: '1' })
+    try {
+      const { username, email } = await guarded.member()
+      const from = (address: string) => ({ 'x-forwarded-for': address })
+      await guarded.call('ForgotPassword', { ClientId: publicClient, Username: username }, from('192.0.2.1'))
+      const code = await guarded.codeFor(email, 1)
+      const attempt = (ConfirmationCode: string, address: string) =>
+        guarded.call(
+          'ConfirmForgotPassword',
+          { ClientId: publicClient, Username: username, ConfirmationCode, Password: other },
+          from(address),
+        )
+      for (let tries = 0; tries < 5; tries++) expect(await attempt(not(code), '203.0.113.7')).toEqual(wrongCode)
+      for (let tries = 0; tries < 50; tries++) expect(await attempt(not(code), '203.0.113.7')).toEqual(tooOften)
+      expect(await attempt(code, '192.0.2.1')).toEqual(done)
+    } finally {
+      await guarded.stop()
+    }
+  })
+
+  it('refuse a code that is too old', async () => {
+    const { username, email } = await desk.member()
+    await forgot(username)
+    const code = await desk.codeFor(email, 1)
+    const later = await desk.bed.start(identity, {
+      ...settings,
+      DATABASE_URL: desk.service.databaseUrl,
+      CLOCK_OFFSET: 'PT61M',
+    })
+    const answer = await fetch(later.url, {
+      method: 'POST',
+      headers: { 'x-amz-target': 'AWSCognitoIdentityProviderService.ConfirmForgotPassword' },
+      body: JSON.stringify({
+        ClientId: publicClient,
+        Username: username,
+        ConfirmationCode: code,
+        Password: other,
+      }),
+    })
+    expect({ status: answer.status, body: await answer.json() }).toEqual(overCode)
+    await later.stop()
+    expect(await signIn(username)).toMatchObject({ status: 200 })
+  })
+
+  it('tell of accounts to clients that are told', async () => {
+    const { clientId, poolId } = await desk.pool({}, { PreventUserExistenceErrors: 'LEGACY' })
+    expect(poolId).not.toBe('')
+    const unknown = refusal('UserNotFoundException', 'User does not exist.')
+    expect(await forgot('nobody', clientId)).toEqual(unknown)
+    expect(await reset('nobody', '000000', other, clientId)).toEqual(unknown)
+    const nowhere = await desk.call('SignUp', { ClientId: clientId, Username: 'bo', Password: password })
+    expect(nowhere.status).toBe(200)
+    expect(await forgot('bo', clientId)).toEqual(
+      refusal(
+        'InvalidParameterException',
+        'Cannot reset password for the user as there is no registered/verified email or phone_number',
+      ),
+    )
+  })
+
+  it('send two people who ask at once one code each that works', async () => {
+    const { username, email } = await desk.member()
+    const answers = await Promise.all(Array.from({ length: 5 }, () => forgot(username)))
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
+    const code = await desk.codeFor(email, 5)
+    const resets = await Promise.all(Array.from({ length: 5 }, () => reset(username, code)))
+    expect(resets.filter(({ status }) => status === 200)).toHaveLength(1)
+  })
+})
+
+describe('ChangePassword', () => {
+  const change = (AccessToken: string, PreviousPassword: string, ProposedPassword: string) =>
+    desk.call('ChangePassword', { AccessToken, PreviousPassword, ProposedPassword })
+
+  it('ends the other sign-ins, and goes on with its own', async () => {
+    const { username, userId, AccessToken } = await guest()
+    const elsewhere = await tokenOf(username)
+    expect(await change(AccessToken, password, other)).toEqual(done)
+    expect(await desk.call('GetUser', { AccessToken })).toMatchObject({ status: 200 })
+    expect(await desk.call('GetUser', { AccessToken: elsewhere })).toEqual(revoked)
+    expect(await signIn(username)).toEqual(wrongPassword)
+    expect(await signIn(username, other)).toMatchObject({ status: 200 })
+    await told(userId, 'password')
+  })
+
+  it('refuses a wrong password, a few times', async () => {
+    const { AccessToken } = await guest()
+    for (let tries = 0; tries < 5; tries++)
+      expect(await change(AccessToken, 'Wrong-2030!', other)).toEqual(wrongPassword)
+    expect(await change(AccessToken, password, other)).toEqual(tooOften)
+  })
+
+  it('takes a password by its characters, not by its bytes, and trims nothing', async () => {
+    const composed = 'Ma\u00f1ana-2030!'
+    const decomposed = 'Man\u0303ana-2030!'
+    const { username, AccessToken } = await guest()
+    expect(await change(AccessToken, password, composed)).toEqual(done)
+    expect(await signIn(username, decomposed)).toMatchObject({ status: 200 })
+    const spaced = ' Robot-2030! '
+    expect(await change(AccessToken, decomposed, spaced)).toEqual(done)
+    expect(await signIn(username, spaced)).toMatchObject({ status: 200 })
+    expect(await signIn(username, spaced.trim())).toEqual(wrongPassword)
+  })
+
+  it.each([
+    ['aB1!', 'Password not long enough'],
+    ['robot-2030!', 'Password must have uppercase characters'],
+    ['Robot-robot!', 'Password must have numeric characters'],
+    ['Robot2030robot', 'Password must have symbol characters'],
+    [
+      'robot',
+      'Password not long enough | Password must have uppercase characters | Password must have numeric characters | Password must have symbol characters',
+    ],
+    ['Abcdef1€', 'Password must have symbol characters'],
+    ['Пароль1!', 'Password must have uppercase characters'],
+    ['éclair1!', 'Password must have uppercase characters'],
+    ['Abcdef١!', 'Password must have numeric characters'],
+  ])('refuses %s by the policy', async (proposed, broken) => {
+    const { AccessToken } = await guest()
+    expect(await change(AccessToken, password, proposed)).toEqual(
+      refusal('InvalidPasswordException', `Password did not conform with policy: ${broken}`),
+    )
+  })
+
+  it('refuses a token of nobody', async () => {
+    expect(await change('a.b.c', password, other)).toEqual(refusal('NotAuthorizedException', 'Invalid Access Token'))
+  })
+})
+
+describe('UpdateUserAttributes', () => {
+  const update = (AccessToken: string, attributes: Record<string, string>) =>
+    desk.call('UpdateUserAttributes', {
+      AccessToken,
+      UserAttributes: Object.entries(attributes).map(([Name, Value]) => ({ Name, Value })),
+    })
+  const verify = (AccessToken: string, AttributeName: string, Code: string) =>
+    desk.call('VerifyUserAttribute', { AccessToken, AttributeName, Code })
+
+  it('changes what is not verified at once', async () => {
+    const { AccessToken, userId } = await guest()
+    expect(await update(AccessToken, { given_name: 'Bo', address: '1 Main St, Town, CA 94401' })).toEqual({
+      status: 200,
+      body: { CodeDeliveryDetailsList: [] },
+    })
+    expect(await attributesOf(AccessToken)).toMatchObject({ given_name: 'Bo', email_verified: 'true' })
+    const { data } = await told(userId, 'given_name')
+    expect(data).toMatchObject({ changed: ['given_name', 'address'], previousEmail: null, givenName: 'Bo' })
+  })
+
+  it('keeps the verified address as the sign-in until the new one is verified', async () => {
+    const { username, email, userId, AccessToken } = await guest()
+    const next = `next-${email}`
+    expect(await update(AccessToken, { email: next })).toEqual({
+      status: 200,
+      body: {
+        CodeDeliveryDetailsList: [{ Destination: maskOf(next), DeliveryMedium: 'EMAIL', AttributeName: 'email' }],
+      },
+    })
+    expect(await attributesOf(AccessToken)).toMatchObject({ email: next, email_verified: 'false' })
+    expect((await told(userId, 'email')).data).toMatchObject({
+      previousEmail: email,
+      email: next,
+      emailVerified: false,
+    })
+    expect(await signIn(email)).toMatchObject({ status: 200 })
+    expect(await signIn(next)).toEqual(wrongPassword)
+    // A reset still goes where the mailbox is known to be the person's.
+    await desk.call('ForgotPassword', { ClientId: publicClient, Username: username })
+    await desk.codeFor(email, 1)
+
+    const code = await desk.codeFor(next)
+    expect(await verify(AccessToken, 'email', not(code))).toEqual(wrongCode)
+    expect(await verify(AccessToken, 'email', code)).toEqual(done)
+    expect(await verify(AccessToken, 'email', code)).toEqual(overCode)
+    expect(await attributesOf(AccessToken)).toMatchObject({ email: next, email_verified: 'true' })
+    expect(await signIn(next.toUpperCase())).toMatchObject({ status: 200 })
+    expect(await signIn(email)).toEqual(wrongPassword)
+    await told(userId, 'email_verified')
+  })
+
+  it('counts the address that is verified already as such, however it is written', async () => {
+    const { email, AccessToken } = await guest()
+    await update(AccessToken, { email: `other-${email}` })
+    expect(await update(AccessToken, { email: email.toUpperCase() })).toMatchObject({
+      body: { CodeDeliveryDetailsList: [] },
+    })
+    expect(await attributesOf(AccessToken)).toMatchObject({ email: email.toUpperCase(), email_verified: 'true' })
+    // The code for the address in between proves nothing any more.
+    expect(await verify(AccessToken, 'email', await desk.codeFor(`other-${email}`))).toEqual(overCode)
+  })
+
+  it("does not let an address be verified that is another account's", async () => {
+    const bo = await desk.member()
+    const { AccessToken } = await guest()
+    await update(AccessToken, { email: bo.email })
+    expect(await verify(AccessToken, 'email', await desk.codeFor(bo.email, 1))).toEqual(
+      refusal('AliasExistsException', 'An account with the email already exists.'),
+    )
+    expect(await desk.call('GetUser', { AccessToken: await tokenOf(bo.email) })).toMatchObject({
+      body: { Username: bo.username },
+    })
+  })
+
+  it.each([
+    [{ email: 'nonsense' }, 'Invalid email address format.'],
+    [{ phone_number: '555 1234' }, 'Invalid phone number format.'],
+    [{ email_verified: 'true' }, 'Cannot modify the non-mutable attribute email_verified'],
+    [{ sub: 'a' }, 'Cannot modify an immutable attribute'],
+    [{ birthdate: '2001-02-29' }, 'Attributes did not conform to the schema: birthdate: Invalid date format.'],
+    [{ nonsense: 'a' }, 'Attributes did not conform to the schema: nonsense: Attribute does not exist in the schema.'],
+  ])('refuses %o', async (attributes, message) => {
+    const { AccessToken } = await guest()
+    expect(await update(AccessToken, attributes as Record<string, string>)).toEqual(
+      refusal('InvalidParameterException', message),
+    )
+  })
+
+  it('verifies a phone number by a text message', async () => {
+    const { AccessToken } = await guest()
+    const number = `+1555${String(Date.now()).slice(-7)}`
+    const send = () => desk.call('GetUserAttributeVerificationCode', { AccessToken, AttributeName: 'phone_number' })
+    expect(await send()).toEqual(refusal('InvalidParameterException', 'User does not have attribute phone_number.'))
+    await update(AccessToken, { phone_number: number })
+    expect(await attributesOf(AccessToken)).toMatchObject({ phone_number: number, phone_number_verified: 'false' })
+    expect(await send()).toEqual({
+      status: 200,
+      body: {
+        CodeDeliveryDetails: {
+          Destination: `+*******${number.slice(-4)}`,
+          DeliveryMedium: 'SMS',
+          AttributeName: 'phone_number',
+        },
+      },
+    })
+    expect(await verify(AccessToken, 'phone_number', await desk.codeFor(number))).toEqual(done)
+    expect(await attributesOf(AccessToken)).toMatchObject({ phone_number_verified: 'true' })
+    expect(await verify(AccessToken, 'given_name', '000000')).toEqual(
+      refusal('InvalidParameterException', 'Attribute given_name cannot be verified.'),
+    )
+  })
+})
+
+describe('DeleteUserAttributes', () => {
+  it('takes attributes away, and the sign-in by the address with it', async () => {
+    const { username, email, userId, AccessToken } = await guest({ family_name: 'Holt' })
+    const remove = (...UserAttributeNames: string[]) =>
+      desk.call('DeleteUserAttributes', { AccessToken, UserAttributeNames })
+    expect(await remove('email_verified')).toMatchObject({ body: { __type: 'InvalidParameterException' } })
+    expect(await remove('email', 'family_name')).toEqual(done)
+    const left = await attributesOf(AccessToken)
+    expect(Object.keys(left).toSorted((one, next) => one.localeCompare(next))).toEqual(['given_name', 'sub'])
+    expect(await signIn(email)).toEqual(wrongPassword)
+    expect(await signIn(username)).toMatchObject({ status: 200 })
+    expect((await told(userId, 'email')).data).toMatchObject({ email: null, previousEmail: email })
+  })
+})
+
+describe('DeleteUser', () => {
+  it('deletes the account, its sign-ins and its address', async () => {
+    const { username, email, userId, AccessToken } = await guest()
+    expect(await desk.call('DeleteUser', { AccessToken })).toEqual(done)
+    expect(await desk.call('GetUser', { AccessToken })).toEqual(revoked)
+    expect(await signIn(username)).toEqual(wrongPassword)
+    await desk.bed.bus.seen(userDeleted, (data) => data.userId === userId && data.email === email)
+    await desk.member(publicClient, { email: email.toUpperCase() })
+    expect(await signIn(email)).toMatchObject({ status: 200 })
+  })
+})
+
+describe('AssociateSoftwareToken, VerifySoftwareToken and SetUserMFAPreference', () => {
+  const codeOf = (secret: string, steps = 0) =>
+    new TOTP({ secret: Secret.fromBase32(secret) }).generate({
+      timestamp: desk.service.context.clock.now().epochMilliseconds + steps * 30_000,
+    })
+  const associate = async (AccessToken: string) => {
+    const { body } = await desk.call('AssociateSoftwareToken', { AccessToken })
+    return body['SecretCode'] as string
+  }
+  const verify = (AccessToken: string, UserCode: string) =>
+    desk.call('VerifySoftwareToken', { AccessToken, UserCode, FriendlyDeviceName: 'phone' })
+  const prefer = (AccessToken: string, wish: object) => desk.call('SetUserMFAPreference', { AccessToken, ...wish })
+
+  it('set an authenticator up, and turn it on and off', async () => {
+    const { username, userId, AccessToken } = await guest()
+    const secret = await associate(AccessToken)
+    expect(secret).toMatch(/^[A-Z2-7]{32}$/)
+    const on = { SoftwareTokenMfaSettings: { Enabled: true, PreferredMfa: true } }
+    expect(await prefer(AccessToken, on)).toEqual(
+      refusal('InvalidParameterException', 'User has not verified software token mfa'),
+    )
+    const wrong = ['000000', '111111', '222222', '333333'].find(
+      (code) => totpStep(secret, code, desk.service.context.clock.now()) === undefined,
+    )
+    expect(await verify(AccessToken, wrong ?? '')).toMatchObject({
+      body: { __type: 'EnableSoftwareTokenMFAException' },
+    })
+    // A phone that is seconds off.
+    expect(await verify(AccessToken, codeOf(secret, -1))).toEqual({ status: 200, body: { Status: 'SUCCESS' } })
+    expect(await prefer(AccessToken, { ...on, SMSMfaSettings: null })).toEqual(done)
+    expect(await desk.call('GetUser', { AccessToken })).toMatchObject({
+      body: { UserMFASettingList: ['SOFTWARE_TOKEN_MFA'], PreferredMfaSetting: 'SOFTWARE_TOKEN_MFA' },
+    })
+    expect(await signIn(username)).toMatchObject({ body: { ChallengeName: 'SOFTWARE_TOKEN_MFA' } })
+    await told(userId, 'mfa')
+    const before = changesOf(userId).length
+    expect(await prefer(AccessToken, on)).toEqual(done)
+    expect(await prefer(AccessToken, { SoftwareTokenMfaSettings: { Enabled: false } })).toEqual(done)
+    expect(await signIn(username)).toMatchObject({ body: { AuthenticationResult: {} } })
+    await desk.call('UpdateUserAttributes', { AccessToken, UserAttributes: [{ Name: 'nickname', Value: 'M' }] })
+    await told(userId, 'nickname')
+    // What was so already is no change that anybody is told of.
+    expect(changesOf(userId).slice(before)).toMatchObject([{ changed: ['mfa'] }, { changed: ['nickname'] }])
+  })
+
+  it('keep the authenticator in use until another one has shown a code', async () => {
+    const { username, AccessToken } = await guest()
+    const secret = await associate(AccessToken)
+    await verify(AccessToken, codeOf(secret, -1))
+    await prefer(AccessToken, { SoftwareTokenMfaSettings: { Enabled: true } })
+    await associate(AccessToken)
+    const asked = await signIn(username)
+    const answered = await desk.call('RespondToAuthChallenge', {
+      ClientId: publicClient,
+      ChallengeName: 'SOFTWARE_TOKEN_MFA',
+      Session: asked.body['Session'],
+      ChallengeResponses: { USERNAME: username, SOFTWARE_TOKEN_MFA_CODE: codeOf(secret) },
+    })
+    expect(answered).toMatchObject({ body: { AuthenticationResult: {} } })
+  })
+
+  it('refuse what was not begun, or is not for the pool', async () => {
+    const { AccessToken } = await guest()
+    expect(await verify(AccessToken, '000000')).toMatchObject({
+      body: { __type: 'SoftwareTokenMFANotFoundException' },
+    })
+    const { clientId } = await desk.pool({ MfaConfiguration: 'OFF' })
+    const outside = await guest({}, clientId)
+    expect(await desk.call('AssociateSoftwareToken', { AccessToken: outside.AccessToken })).toMatchObject({
+      body: { __type: 'SoftwareTokenMFANotFoundException' },
+    })
+    expect(await desk.call('AssociateSoftwareToken', {})).toEqual(
+      refusal('InvalidParameterException', 'Missing required parameter AccessToken'),
+    )
+  })
+
+  it('let one factor be preferred, and only one that is on', async () => {
+    const { AccessToken } = await guest()
+    const both = { Enabled: true, PreferredMfa: true }
+    expect(await prefer(AccessToken, { EmailMfaSettings: both, SMSMfaSettings: both })).toEqual(
+      refusal('InvalidParameterException', 'Only one MFA method can be preferred.'),
+    )
+    expect(await prefer(AccessToken, { EmailMfaSettings: { PreferredMfa: true } })).toMatchObject({
+      body: { __type: 'InvalidParameterException' },
+    })
+    expect(await prefer(AccessToken, { SMSMfaSettings: { Enabled: true } })).toEqual(
+      refusal('InvalidParameterException', 'User has no verified phone_number.'),
+    )
+    expect(await prefer(AccessToken, { EmailMfaSettings: both })).toEqual(done)
+    expect(await prefer(AccessToken, { EmailMfaSettings: { Enabled: true, PreferredMfa: false } })).toEqual(done)
+    const { body } = await desk.call('GetUser', { AccessToken })
+    expect(body['UserMFASettingList']).toEqual(['EMAIL_OTP'])
+    expect(body).not.toHaveProperty('PreferredMfaSetting')
+  })
+})

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { identity } from '../src/app.ts'
+import { openFrontDesk, password, publicClient, settings, type FrontDesk } from './front-desk.ts'
+
+let desk: FrontDesk
+beforeAll(async () => {
+  desk = await openFrontDesk()
+})
+afterAll(() => desk.stop())
+
+const other = 'Another-2031?'
+let asked = 0
+/** An address that looks like those of people who are there. */
+const nobody = () => `user_nobody-${++asked}@example.com`
+
+async function kindsOfPeople() {
+  const confirmed = await desk.member()
+  const unconfirmed = await desk.signUp()
+  return { confirmed: confirmed.email, unconfirmed: unconfirmed.email, unknown: nobody() }
+}
+
+async function answersTo(ask: (name: string) => Promise<unknown>) {
+  const people = await kindsOfPeople()
+  const answers: unknown[] = []
+  for (const name of Object.values(people)) answers.push(await ask(name))
+  return answers
+}
+const asOne = (answers: unknown[]) => expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
+
+describe('whoever has an account and who has not', () => {
+  it('is answered alike by ForgotPassword and ResendConfirmationCode', async () => {
+    for (const operation of ['ForgotPassword', 'ResendConfirmationCode']) {
+      const answers = await answersTo((Username) => desk.call(operation, { ClientId: publicClient, Username }))
+      asOne(answers)
+      expect(answers[0]).toEqual({
+        status: 200,
+        body: {
+          CodeDeliveryDetails: { Destination: 'u***@e***', DeliveryMedium: 'EMAIL', AttributeName: 'email' },
+        },
+      })
+    }
+  })
+
+  it('is answered alike by ConfirmSignUp, until and after the tries are used up', async () => {
+    const tries = (Username: string) =>
+      Array.fromAsync({ length: 7 }, async () => {
+        const { body } = await desk.call('ConfirmSignUp', {
+          ClientId: publicClient,
+          Username,
+          ConfirmationCode: 'no code',
+        })
+        return body
+      })
+    const answers = await answersTo(tries)
+    expect(answers[0]).toMatchObject([
+      ...Array.from({ length: 5 }, () => ({ __type: 'CodeMismatchException' })),
+      { __type: 'LimitExceededException' },
+      { __type: 'LimitExceededException' },
+    ])
+    // Of a confirmed account the code is used: its tries are not counted with it, but like those of a name of nobody.
+    asOne(answers)
+  })
+
+  it('is answered alike by ConfirmForgotPassword, before and after a code was asked for', async () => {
+    const answers = await answersTo(async (Username) => {
+      const attempt = async () => {
+        const { body } = await desk.call('ConfirmForgotPassword', {
+          ClientId: publicClient,
+          Username,
+          ConfirmationCode: 'no code',
+          Password: other,
+        })
+        return body['__type'] as string
+      }
+      const before = await attempt()
+      await desk.call('ForgotPassword', { ClientId: publicClient, Username })
+      const after = await Array.fromAsync({ length: 6 }, attempt)
+      await desk.call('ForgotPassword', { ClientId: publicClient, Username })
+      return [before, ...after, await attempt()]
+    })
+    asOne(answers)
+    const wrong = 'CodeMismatchException'
+    expect(answers[0]).toEqual([
+      'ExpiredCodeException',
+      ...Array.from({ length: 5 }, () => wrong),
+      'LimitExceededException',
+      wrong,
+    ])
+  })
+
+  it('is refused alike after asking for codes too often', async () => {
+    const [confirmed, unknown] = [(await desk.member()).email, nobody()]
+    const answers = []
+    for (const Username of [confirmed, unknown]) {
+      const ask = async () => (await desk.call('ForgotPassword', { ClientId: publicClient, Username })).status
+      answers.push((await Array.fromAsync({ length: 12 }, ask)).at(-1))
+    }
+    expect(answers).toEqual([400, 400])
+  })
+
+  it('is told a destination that stays the same and looks like one, also by name', async () => {
+    const ask = async (Username: string) => {
+      const { body } = await desk.call('ForgotPassword', { ClientId: publicClient, Username })
+      return body['CodeDeliveryDetails'] as Record<string, string>
+    }
+    const first = await ask('user_somebody')
+    expect(first).toMatchObject({ DeliveryMedium: 'EMAIL', AttributeName: 'email' })
+    expect(first['Destination']).toMatch(/^[a-z]\*\*\*@[a-z]\*\*\*$/)
+    expect(await ask('user_somebody')).toEqual(first)
+    expect((await ask('Zoe@Yonder.example'))['Destination']).toBe('z***@y***')
+  })
+
+  it('waits as long for an answer', async () => {
+    const step = 400
+    const slow = await desk.bed.start(identity, {
+      ...settings,
+      DATABASE_URL: desk.service.databaseUrl,
+      EVEN_ANSWER_MS: String(step),
+    })
+    const timeOf = async (operation: string, more: object) => {
+      const begun = performance.now()
+      await fetch(slow.url, {
+        method: 'POST',
+        headers: { 'x-amz-target': `AWSCognitoIdentityProviderService.${operation}` },
+        body: JSON.stringify({ ClientId: publicClient, ...more }),
+      })
+      return performance.now() - begun
+    }
+    const median = (times: number[]) => times.toSorted((one, next) => one - next)[1] ?? 0
+    const [known, unknown] = [(await desk.member()).email, nobody()]
+    for (const [operation, more] of [
+      ['ForgotPassword', {}],
+      ['ResendConfirmationCode', {}],
+      ['ConfirmSignUp', { ConfirmationCode: 'no code' }],
+      ['ConfirmForgotPassword', { ConfirmationCode: 'no code', Password: password }],
+    ] as const) {
+      const times: [number[], number[]] = [[], []]
+      for (let round = 0; round < 3; round++) {
+        times[0].push(await timeOf(operation, { Username: known, ...more }))
+        times[1].push(await timeOf(operation, { Username: unknown, ...more }))
+      }
+      const [one, another] = times.map(median)
+      expect(Math.abs((one ?? 0) - (another ?? 0))).toBeLessThan(step / 2)
+      expect(Math.min(one ?? 0, another ?? 0)).toBeGreaterThan(step - 5)
+    }
+    await slow.stop()
+  })
+})
