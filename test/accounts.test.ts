@@ -121,7 +121,7 @@ describe('an account', () => {
     const kept = new Map(visitor.cookies)
     expect((await visitor.post('/api/auth/sign-out', {})).status).toBe(200)
     expect(await visitor.user()).toBeNull()
-    expect(visitor.cookies.size).toBe(0)
+    expect([...visitor.cookies.keys()]).toEqual(['robokids-device'])
 
     // A copy of the cookie is worth nothing at the service.
     const thief = new Visitor()
@@ -170,6 +170,30 @@ describe('an account', () => {
     const next = totp.generate({ timestamp: Date.now() + 30_000 })
     expect((await visitor.post('/api/auth/sign-in/answer', { answer: next })).body).toEqual({ step: 'DONE' })
     expect(await visitor.user()).toMatchObject({ email })
+  })
+
+  it('signs in without a second factor in a browser that it trusts, until that is forgotten', async () => {
+    const { visitor, email } = await member()
+    const { secret } = (await visitor.post('/api/profile/totp')).body as { secret: string }
+    await visitor.post('/api/profile/totp/verify', { code: new TOTP({ secret }).generate() })
+    const profile = (await visitor.ask('GET', '/api/profile')).body as { devices: { key: string; current: boolean }[] }
+    expect(profile.devices).toMatchObject([{ current: true, remembered: false }])
+    const path = `/api/profile/devices/${profile.devices[0]?.key}`
+    const trusted = await visitor.post(path, { remembered: true })
+    expect(trusted.body).toMatchObject({ devices: [{ current: true, remembered: true }] })
+    // Another's key is nobody's.
+    const { visitor: stranger } = await member()
+    expect(await stranger.ask('DELETE', path)).toMatchObject({ status: 404 })
+
+    await visitor.post('/api/auth/sign-out', {})
+    expect((await visitor.post('/api/auth/sign-in', { email, password })).body).toEqual({ step: 'DONE' })
+    const elsewhere = await new Visitor().post('/api/auth/sign-in', { email, password })
+    expect(elsewhere.body).toEqual({ step: 'CONFIRM_SIGN_IN_WITH_TOTP_CODE' })
+
+    expect((await visitor.ask('DELETE', path)).body).toMatchObject({ devices: [] })
+    await visitor.post('/api/auth/sign-out', {})
+    const forgotten = await visitor.post('/api/auth/sign-in', { email, password })
+    expect(forgotten.body).toEqual({ step: 'CONFIRM_SIGN_IN_WITH_TOTP_CODE' })
   })
 
   it('is renewed when its tokens end, and both tabs stay signed in', async () => {

@@ -24,9 +24,13 @@ import type { Context } from '@robokids/runtime/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from './config.ts'
 import { stepMs, type Cookies } from './cookies.ts'
-import type { AuthAnswer, Identity } from './identity.ts'
+import { confirmDevice, isForgotten, proveDevice } from './device.ts'
+import type { AuthAnswer, Identity, TokenAnswer } from './identity.ts'
 import type { Sessions } from './session.ts'
 import { answerStep, nextStep } from './sign-in-steps.ts'
+
+/** As long as browsers keep a cookie at most. */
+const deviceMs = 400 * 86_400_000
 
 /** What the routes of accounts share. */
 export interface Accounts {
@@ -55,8 +59,15 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<SignInStep> {
+    if (answer.ChallengeName === 'DEVICE_SRP_AUTH') {
+      const device = cookies.device.read(request)
+      if (!device) throw new DomainError('sign_in_step_expired', 'Your sign-in took too long. Please start again.')
+      const name = answer.ChallengeParameters['USERNAME'] ?? username
+      return follow(await proveDevice(answer, name, device, identity, clock.now(), request.ip), name, request, reply)
+    }
     if (answer.AuthenticationResult) {
-      await sessions.begin(reply, answer.AuthenticationResult)
+      const session = await sessions.begin(reply, answer.AuthenticationResult)
+      await rememberDevice(answer.AuthenticationResult, [session.username, session.email], request, reply)
       cookies.step.clear(reply)
       cookies.newcomer.clear(reply)
       return { step: 'DONE' }
@@ -64,6 +75,44 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
     const { shown, kept } = await nextStep(answer, { username }, identity, request.ip)
     if (kept) cookies.step.write(reply, { ...kept, until: until() })
     return shown
+  }
+
+  /** A browser that cannot be made a device is asked for the second factor each time: no reason to refuse the sign-in. */
+  async function rememberDevice(
+    tokens: TokenAnswer,
+    names: string[],
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
+    try {
+      const device = await confirmDevice(tokens, names, request.headers['user-agent'] ?? '', identity, request.ip)
+      if (device) cookies.device.write(reply, { ...device, until: clock.now().epochMilliseconds + deviceMs })
+    } catch (error) {
+      log.warn({ err: error }, 'a device could not be confirmed')
+    }
+  }
+
+  /** Begins a sign-in, as the device that this browser is of that person. */
+  async function initiate(
+    AuthFlow: 'USER_PASSWORD_AUTH' | 'USER_AUTH',
+    name: string,
+    parameters: Record<string, string>,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<AuthAnswer> {
+    const { ClientId } = identity.client(name)
+    const AuthParameters = { USERNAME: name, SECRET_HASH: identity.secretHash(name), ...parameters }
+    const device = cookies.device.read(request)
+    if (!device?.names.includes(name.toLowerCase()))
+      return identity.call('InitiateAuth', { ClientId, AuthFlow, AuthParameters }, request.ip)
+    try {
+      const asDevice = { ...AuthParameters, DEVICE_KEY: device.key }
+      return await identity.call('InitiateAuth', { ClientId, AuthFlow, AuthParameters: asDevice }, request.ip)
+    } catch (error) {
+      if (!isForgotten(error)) throw error
+      cookies.device.clear(reply)
+      return identity.call('InitiateAuth', { ClientId, AuthFlow, AuthParameters }, request.ip)
+    }
   }
 
   async function refuseSignedIn(request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -125,15 +174,7 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
     if (!newcomer) throw new DomainError('sign_in_step_expired', 'The account was not confirmed on time.')
     const { username, password } = newcomer
     try {
-      const answer = await identity.call(
-        'InitiateAuth',
-        {
-          ClientId: identity.client(username).ClientId,
-          AuthFlow: 'USER_PASSWORD_AUTH',
-          AuthParameters: { USERNAME: username, PASSWORD: password, SECRET_HASH: identity.secretHash(username) },
-        },
-        request.ip,
-      )
+      const answer = await initiate('USER_PASSWORD_AUTH', username, { PASSWORD: password }, request, reply)
       return await follow(answer, username, request, reply)
     } catch (error) {
       if (error instanceof DomainError && error.code === 'UserNotConfirmedException') return { step: 'waiting' }
@@ -210,14 +251,11 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
     async (request, reply): Promise<SignInStep> => {
       await refuseSignedIn(request, reply)
       const { email, password, preferred } = request.body
-      const proof = { USERNAME: email, SECRET_HASH: identity.secretHash(email) }
-      const [AuthFlow, AuthParameters] =
-        password === undefined
-          ? ['USER_AUTH', { ...proof, ...(preferred ? { PREFERRED_CHALLENGE: preferred } : {}) }]
-          : ['USER_PASSWORD_AUTH', { ...proof, PASSWORD: password }]
       try {
-        const { ClientId } = identity.client(email)
-        const answer = await identity.call('InitiateAuth', { ClientId, AuthFlow, AuthParameters }, request.ip)
+        const answer =
+          password === undefined
+            ? await initiate('USER_AUTH', email, preferred ? { PREFERRED_CHALLENGE: preferred } : {}, request, reply)
+            : await initiate('USER_PASSWORD_AUTH', email, { PASSWORD: password }, request, reply)
         return await follow(answer, email, request, reply)
       } catch (error) {
         if (!(error instanceof DomainError)) throw error

@@ -70,6 +70,16 @@ const newcomerSchema = z.object({
   until: z.number(),
 })
 
+const deviceSchema = z.object({
+  /** What its person signs in by, in small letters. */
+  names: z.array(z.string()),
+  key: z.string(),
+  group: z.string(),
+  secret: z.string(),
+  until: z.number(),
+})
+export type DeviceCookie = z.infer<typeof deviceSchema>
+
 /** How long a step of a sign-in, and the wait for a confirmation, are kept. */
 export const stepMs = 180_000
 
@@ -80,6 +90,8 @@ export interface Cookies {
   step: SealedCookie<StepCookie>
   /** Who signed up a moment ago, to be signed in when the account is confirmed. */
   newcomer: SealedCookie<z.infer<typeof newcomerSchema>>
+  /** Which of an account's devices this browser is. It stays when somebody signs out. */
+  device: SealedCookie<DeviceCookie>
 }
 
 export async function registerCookies(http: Http, config: Config, now: () => number): Promise<Cookies> {
@@ -88,5 +100,6 @@ export async function registerCookies(http: Http, config: Config, now: () => num
     session: sealedCookie('robokids-session', sessionSchema, config, now),
     step: sealedCookie('robokids-sign-in', stepSchema, config, now),
     newcomer: sealedCookie('robokids-sign-up', newcomerSchema, config, now),
+    device: sealedCookie('robokids-device', deviceSchema, config, now),
   }
 }

@@ -1,5 +1,6 @@
 import {
   deleteAccountBodySchema,
+  deviceBodySchema,
   deliveryAnswerSchema,
   doneSchema,
   mfaPreferenceBodySchema,
@@ -38,13 +39,17 @@ const mfaSettings = {
   EMAIL: 'EmailMfaSettings',
 } as const satisfies Record<MfaType, string>
 
+const ownThing = z.object({ id: z.string().min(1).max(1024) })
+
 /** The signed-in person's own account, and nobody else's: each call is made with their own token. */
-export function profileRoutes(http: Http, { sessions, identity }: Accounts): void {
+export function profileRoutes(http: Http, { sessions, identity, cookies }: Accounts): void {
   type Call = ReturnType<typeof callFor>
   const callFor =
     (session: SessionCookie, request: FastifyRequest) =>
     <Name extends Parameters<typeof identity.call>[0]>(name: Name, input: Record<string, unknown> = {}) =>
       identity.call(name, { AccessToken: session.accessToken, ...input }, request.ip)
+
+  const view = (call: Call, request: FastifyRequest) => profileView(call, cookies.device.read(request)?.key)
 
   /** A route that changes something with what it is sent, and answers the profile as it is then. */
   function change<Body>(
@@ -60,23 +65,13 @@ export function profileRoutes(http: Http, { sessions, identity }: Accounts): voi
       async handler(request, reply) {
         const call = callFor(await sessions.need(request, reply), request)
         await make(call, request.body as Body)
-        return profileView(call)
+        return view(call, request)
       },
     })
   }
 
-  /** A route that takes one of the person's things away, by its id, and answers the profile without it. */
-  function remove(path: string, make: (call: Call, id: string) => Promise<unknown>): void {
-    const params = z.object({ id: z.string().min(1).max(1024) })
-    http.delete(`${path}/:id`, { schema: { params, response: { 200: profileSchema } } }, async (request, reply) => {
-      const call = callFor(await sessions.need(request, reply), request)
-      await make(call, request.params.id)
-      return profileView(call)
-    })
-  }
-
   http.get('/api/profile', { schema: { response: { 200: profileSchema } } }, async (request, reply) =>
-    profileView(callFor(await sessions.need(request, reply), request)),
+    view(callFor(await sessions.need(request, reply), request), request),
   )
 
   change('PATCH', '/api/profile', profileChangeSchema, async (call, changes) => {
@@ -156,6 +151,39 @@ export function profileRoutes(http: Http, { sessions, identity }: Accounts): voi
   change('POST', '/api/profile/passkeys', passkeyBodySchema, (call, { credential }) =>
     call('CompleteWebAuthnRegistration', { Credential: credential }),
   )
-  remove('/api/profile/passkeys', (call, id) => call('DeleteWebAuthnCredential', { CredentialId: id }))
-  remove('/api/profile/devices', (call, id) => call('ForgetDevice', { DeviceKey: id }))
+  http.delete(
+    '/api/profile/passkeys/:id',
+    { schema: { params: ownThing, response: { 200: profileSchema } } },
+    async (request, reply) => {
+      const call = callFor(await sessions.need(request, reply), request)
+      await call('DeleteWebAuthnCredential', { CredentialId: request.params.id })
+      return view(call, request)
+    },
+  )
+
+  http.post(
+    '/api/profile/devices/:id',
+    { schema: { params: ownThing, body: deviceBodySchema, response: { 200: profileSchema } } },
+    async (request, reply) => {
+      const call = callFor(await sessions.need(request, reply), request)
+      await call('UpdateDeviceStatus', {
+        DeviceKey: request.params.id,
+        DeviceRememberedStatus: request.body.remembered ? 'remembered' : 'not_remembered',
+      })
+      return view(call, request)
+    },
+  )
+
+  http.delete(
+    '/api/profile/devices/:id',
+    { schema: { params: ownThing, response: { 200: profileSchema } } },
+    async (request, reply) => {
+      const call = callFor(await sessions.need(request, reply), request)
+      const { id } = request.params
+      await call('ForgetDevice', { DeviceKey: id })
+      const forgotHere = cookies.device.read(request)?.key === id
+      if (forgotHere) cookies.device.clear(reply)
+      return profileView(call, forgotHere ? undefined : cookies.device.read(request)?.key)
+    },
+  )
 }

@@ -103,14 +103,18 @@ export function startSessions(
 
   /** Requests of one page come at once: the first one renews for all of them. */
   const renewals = new Map<string, Promise<SessionCookie>>()
-  function renew(session: SessionCookie, address: string): Promise<SessionCookie> {
+  function renew(session: SessionCookie, deviceKey: string | undefined, address: string): Promise<SessionCookie> {
     const id = createHash('sha256').update(session.refreshToken).digest('base64url')
     const known = renewals.get(id)
     if (known) return known
     const renewing = (async () => {
       const { AuthenticationResult } = await identity.call(
         'GetTokensFromRefreshToken',
-        { ...identity.secretClient(), RefreshToken: session.refreshToken },
+        {
+          ...identity.secretClient(),
+          RefreshToken: session.refreshToken,
+          ...(deviceKey === undefined ? {} : { DeviceKey: deviceKey }),
+        },
         address,
       )
       return sessionOf(AuthenticationResult, session.refreshToken, session.since)
@@ -135,7 +139,9 @@ export function startSessions(
       try {
         const { exp } = await verify(session.accessToken)
         if (exp * 1000 - toleranceMs > now()) return session
-        const renewed = await renew(session, request.ip)
+        const device = cookies.device.read(request)
+        const deviceKey = device?.names.includes(session.username.toLowerCase()) ? device.key : undefined
+        const renewed = await renew(session, deviceKey, request.ip)
         cookies.session.write(reply, renewed)
         return renewed
       } catch (error) {

@@ -194,7 +194,17 @@ export const profileSchema = z.object({
   address: z.string(),
   mfa: z.object({ enabled: z.array(z.enum(mfaTypes)), preferred: z.enum(mfaTypes).nullable() }),
   passkeys: z.array(z.object({ id: z.string(), name: z.string(), createdAt: z.string() })),
-  devices: z.array(z.object({ key: z.string(), name: z.string(), lastUsedAt: z.string(), current: z.boolean() })),
+  devices: z.array(
+    z.object({
+      key: z.string(),
+      name: z.string(),
+      lastUsedAt: z.string(),
+      /** The browser that asks. */
+      current: z.boolean(),
+      /** It signs in without a second factor. */
+      remembered: z.boolean(),
+    }),
+  ),
 })
 export type Profile = z.infer<typeof profileSchema>
 
@@ -234,6 +244,9 @@ export const totpVerifyBodySchema = z.object({ code: confirmationCode, deviceNam
 /** `POST /api/profile/passkeys/options` (no body) and `POST /api/profile/passkeys`; `DELETE /api/profile/passkeys/:id`. */
 export const passkeyOptionsSchema = z.object({ options: webAuthnJson })
 export const passkeyBodySchema = z.object({ credential: webAuthnJson })
+
+/** `POST /api/profile/devices/:key`: whether that device signs in without a second factor. */
+export const deviceBodySchema = z.object({ remembered: z.boolean() })
 
 /** `DELETE /api/profile/devices/:key`; `DELETE /api/profile` deletes the account, with the password once more. */
 export const deleteAccountBodySchema = z.object({ password: typed('Password', 256) })

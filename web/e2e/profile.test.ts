@@ -72,6 +72,9 @@ describe('the session', () => {
     const page = await site.open(wide)
     await openProfile(page)
     site.api.accounts.user = null
+    await press(page, /^Trust Firefox on Linux$/)
+    await page.getByText('This device signs in without a second step.').waitFor()
+    expect(bodiesOf('POST', /devices\/device-1$/)).toEqual([{ remembered: true }])
     await press(page, /^Forget Safari on iPhone$/)
     await page.waitForURL('**/membership/login')
     expect(await page.getByRole('button', { name: 'Logout' }).count()).toBe(0)

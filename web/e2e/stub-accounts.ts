@@ -20,8 +20,20 @@ export function sampleProfile(changes: Partial<Profile> = {}): Profile {
     mfa: { enabled: [], preferred: null },
     passkeys: [{ id: 'key-1', name: 'Maren’s laptop', createdAt: '2026-09-01T10:00:00.000Z' }],
     devices: [
-      { key: 'device-1', name: 'Firefox on Linux', lastUsedAt: '2026-11-20T10:00:00.000Z', current: true },
-      { key: 'device-2', name: 'Safari on iPhone', lastUsedAt: '2026-10-02T10:00:00.000Z', current: false },
+      {
+        key: 'device-1',
+        name: 'Firefox on Linux',
+        lastUsedAt: '2026-11-20T10:00:00.000Z',
+        current: true,
+        remembered: false,
+      },
+      {
+        key: 'device-2',
+        name: 'Safari on iPhone',
+        lastUsedAt: '2026-10-02T10:00:00.000Z',
+        current: false,
+        remembered: true,
+      },
     ],
     ...changes,
   }
@@ -101,6 +113,7 @@ export class StubAccounts {
       case 'POST /api/profile/totp/verify':
       case 'POST /api/profile/passkeys':
       case 'DELETE /api/profile/passkeys/:id':
+      case 'POST /api/profile/devices/:key':
       case 'DELETE /api/profile/devices/:key':
         if (!this.user)
           return { status: 401, json: { code: 'sign_in_required', message: 'Please sign in.', requestId: 'stub' } }

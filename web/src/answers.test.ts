@@ -165,7 +165,7 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
       address: '14 Alder Way, Cambridge, MA 02139',
       mfa: { enabled: ['TOTP'], preferred: 'TOTP' },
       passkeys: [{ id: 'k1', name: 'This laptop', createdAt: time }],
-      devices: [{ key: 'd1', name: 'Firefox', lastUsedAt: time, current: true }],
+      devices: [{ key: 'd1', name: 'Firefox', lastUsedAt: time, current: true, remembered: false }],
     },
   },
   ...[

@@ -23,8 +23,8 @@ async function orNone<T>(asking: Promise<T>, none: T): Promise<T> {
   }
 }
 
-/** A person's own account, with what it signs in by. */
-export async function profileView(call: Call): Promise<Profile> {
+/** A person's own account, with what it signs in by. `currentDevice` is the key of the browser that asks. */
+export async function profileView(call: Call, currentDevice: string | undefined): Promise<Profile> {
   const [user, { Credentials }, { Devices }] = await Promise.all([
     call('GetUser'),
     orNone(call('ListWebAuthnCredentials'), { Credentials: [] }),
@@ -53,11 +53,15 @@ export async function profileView(call: Call): Promise<Profile> {
       name: FriendlyCredentialName,
       createdAt: instant(CreatedAt),
     })),
-    devices: Devices.map((device) => ({
-      key: device.DeviceKey,
-      name: device.DeviceAttributes.find(({ Name }) => Name === 'device_name')?.Value ?? '',
-      lastUsedAt: instant(device.DeviceLastAuthenticatedDate),
-      current: false,
-    })),
+    devices: Devices.map(({ DeviceKey, DeviceAttributes, DeviceLastAuthenticatedDate }) => {
+      const said = new Map(DeviceAttributes.map(({ Name, Value }) => [Name, Value]))
+      return {
+        key: DeviceKey,
+        name: said.get('device_name') ?? '',
+        lastUsedAt: instant(DeviceLastAuthenticatedDate),
+        current: DeviceKey === currentDevice,
+        remembered: said.get('dev:device_remembered_status') === 'remembered',
+      }
+    }),
   }
 }

@@ -18,24 +18,38 @@ export function Devices({ devices }: { devices: Profile['devices'] }) {
       await changeProfile(queryClient, `/api/profile/devices/${encodeURIComponent(key)}`, { method: 'DELETE' })
       state.succeed('The device is forgotten.')
     })
+  const trust = (key: string, remembered: boolean) =>
+    state.send(async () => {
+      await changeProfile(queryClient, `/api/profile/devices/${encodeURIComponent(key)}`, { body: { remembered } })
+      state.succeed(
+        remembered ? 'This device signs in without a second step.' : 'This device is asked for the second step.',
+      )
+    })
   const leaveEverywhere = () =>
     state.send(() =>
       signOut(queryClient, { everywhere: true, leave: () => navigate({ to: '/membership/login', replace: true }) }),
     )
   return (
-    <Section title="Devices" lead="Browsers and devices that your account remembers.">
+    <Section
+      title="Devices"
+      lead="Browsers that you have signed in with. One that you trust is not asked for a second step."
+    >
       <MessageLine message={state.message} />
       {devices.length === 0 ? (
-        <p>No devices are remembered.</p>
+        <p>No devices are known yet.</p>
       ) : (
         <Items label="Devices">
-          {devices.map(({ key, name, lastUsedAt, current }) => (
+          {devices.map(({ key, name, lastUsedAt, current, remembered }) => (
             <Item
               key={key}
               name={name}
               badge={current ? 'This device' : undefined}
-              detail={`Last used ${formatMoment(lastUsedAt)}`}
+              detail={`Last used ${formatMoment(lastUsedAt)}${remembered ? ' · trusted: no second step' : ''}`}
             >
+              <Button variant="quiet" disabled={state.sending} onClick={() => trust(key, !remembered)}>
+                {remembered ? 'Ask for the second step' : 'Trust'}
+                <span className="visually-hidden"> {name}</span>
+              </Button>
               <Button variant="quiet" disabled={state.sending} onClick={() => forget(key)}>
                 Forget<span className="visually-hidden"> {name}</span>
               </Button>

@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto'
+import { DomainError } from '@robokids/runtime/errors'
+import { beginProof, formatTimestamp, makeVerifier, pad } from '@robokids/runtime/srp'
+import type { DeviceCookie } from './cookies.ts'
+import type { AuthAnswer, Identity, TokenAnswer } from './identity.ts'
+
+/** What a browser calls itself, short enough to be recognised in a list: `Chrome on Android`. */
+export function deviceName(userAgent: string): string {
+  const browsers = [/Edg/, /OPR/, /Firefox|FxiOS/, /Chrome|CriOS/, /Safari/]
+  const names = ['Edge', 'Opera', 'Firefox', 'Chrome', 'Safari']
+  const systems = [/iPhone|iPad/, /Android/, /Windows/, /Mac OS/, /Linux/]
+  const systemNames = ['an iPhone or iPad', 'Android', 'Windows', 'a Mac', 'Linux']
+  const browser = names[browsers.findIndex((pattern) => pattern.test(userAgent))] ?? 'A browser'
+  const system = systemNames[systems.findIndex((pattern) => pattern.test(userAgent))]
+  return system === undefined ? browser : `${browser} on ${system}`
+}
+
+/**
+ * Makes this browser one of the account's devices, known by a secret that only its cookie holds.
+ * @returns undefined where the service has not asked for it.
+ */
+export async function confirmDevice(
+  tokens: TokenAnswer,
+  names: string[],
+  userAgent: string,
+  identity: Identity,
+  address: string,
+): Promise<Omit<DeviceCookie, 'until'> | undefined> {
+  const { NewDeviceMetadata: device } = tokens
+  if (!device) return undefined
+  const secret = randomBytes(40).toString('base64')
+  const { salt, value } = makeVerifier(device.DeviceGroupKey, device.DeviceKey, secret)
+  const base64 = (number: bigint) => pad(number).toString('base64')
+  await identity.call(
+    'ConfirmDevice',
+    {
+      AccessToken: tokens.AccessToken,
+      DeviceKey: device.DeviceKey,
+      DeviceName: deviceName(userAgent),
+      DeviceSecretVerifierConfig: { Salt: base64(BigInt(`0x${salt}`)), PasswordVerifier: base64(value) },
+    },
+    address,
+  )
+  return { names: names.map((name) => name.toLowerCase()), key: device.DeviceKey, group: device.DeviceGroupKey, secret }
+}
+
+/** Proves that this is the device that it says it is, in place of a second factor. */
+export async function proveDevice(
+  asked: AuthAnswer,
+  username: string,
+  device: DeviceCookie,
+  identity: Identity,
+  now: Temporal.Instant,
+  address: string,
+): Promise<AuthAnswer> {
+  const respond = (ChallengeName: string, Session: string | undefined, responses: Record<string, string>) =>
+    identity.call(
+      'RespondToAuthChallenge',
+      {
+        ClientId: identity.client(username).ClientId,
+        ChallengeName,
+        ...(Session === undefined ? {} : { Session }),
+        ChallengeResponses: {
+          USERNAME: username,
+          SECRET_HASH: identity.secretHash(username),
+          DEVICE_KEY: device.key,
+          ...responses,
+        },
+      },
+      address,
+    )
+  const proof = beginProof()
+  const begun = await respond('DEVICE_SRP_AUTH', asked.Session, { SRP_A: proof.A })
+  const { SALT: salt = '', SRP_B: B = '', SECRET_BLOCK: block = '' } = begun.ChallengeParameters
+  const timestamp = formatTimestamp(now)
+  const claim = { group: device.group, user: device.key, secretBlock: Buffer.from(block, 'base64'), timestamp }
+  return respond('DEVICE_PASSWORD_VERIFIER', begun.Session, {
+    PASSWORD_CLAIM_SECRET_BLOCK: block,
+    PASSWORD_CLAIM_SIGNATURE: proof.prove({ salt, B }, device.secret, claim).toString('base64'),
+    TIMESTAMP: timestamp,
+  })
+}
+
+/** Whether the service has forgotten the device: the sign-in goes on without it. */
+export function isForgotten(error: unknown): boolean {
+  return (
+    error instanceof DomainError &&
+    error.code === 'ResourceNotFoundException' &&
+    error.message === 'Device does not exist.'
+  )
+}
