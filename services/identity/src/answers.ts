@@ -6,7 +6,7 @@ export function epochSeconds(instant: Temporal.Instant): number {
 }
 
 /** Lists are read page by page: the token says after which key the next one begins. */
-export function pageToken(key: string): string {
+function pageToken(key: string): string {
   return Buffer.from(key).toString('base64url')
 }
 

@@ -27,7 +27,7 @@ export interface Destination {
   destination: string
 }
 
-export function deliveryDetails({ medium, destination }: Destination): CodeDeliveryDetails {
+function deliveryDetails({ medium, destination }: Destination): CodeDeliveryDetails {
   return {
     Destination: mask(medium, destination),
     DeliveryMedium: medium,

@@ -37,8 +37,6 @@ const poolsFile = z
 const minutes = (standard: number) => z.coerce.number().positive().default(standard)
 const count = (standard: number) => z.coerce.number().int().min(1).default(standard)
 
-export const localAdminKeys = 'local:local'
-
 export const configSchema = z
   .object({
     APP_ENV: z.string().optional(),

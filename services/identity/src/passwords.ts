@@ -10,7 +10,7 @@ import type { User } from './schema.ts'
 import { makeVerifier, parseHex } from '@robokids/runtime/srp'
 
 /** The same password typed on another keyboard has other bytes: one form of it is what counts. Nothing is trimmed. */
-export function normalizePassword(password: string): string {
+function normalizePassword(password: string): string {
   return password.normalize('NFC')
 }
 

@@ -15,7 +15,7 @@ import type { clients, pools } from './schema.ts'
 
 /** Settings as administrators write them, in the protocol's shapes; what is not named here is ignored. */
 const verifiable = z.array(z.enum(['email', 'phone_number'])).max(2)
-export const mfaConfiguration = z.enum(['OFF', 'ON', 'OPTIONAL'])
+const mfaConfiguration = z.enum(['OFF', 'ON', 'OPTIONAL'])
 
 export const poolInput = z.object({
   PoolName: z.string().min(1).max(128),

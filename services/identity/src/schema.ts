@@ -50,8 +50,7 @@ export const signingKeys = pgTable(
   (table) => [index('signing_keys_pool').on(table.poolId, table.createdAt)],
 )
 
-export const userStatuses = ['UNCONFIRMED', 'CONFIRMED', 'FORCE_CHANGE_PASSWORD', 'RESET_REQUIRED'] as const
-export type UserStatus = (typeof userStatuses)[number]
+const userStatuses = ['UNCONFIRMED', 'CONFIRMED', 'FORCE_CHANGE_PASSWORD', 'RESET_REQUIRED'] as const
 
 export const users = pgTable(
   'users',
@@ -109,7 +108,7 @@ export const aliases = pgTable(
   ],
 )
 
-export const codePurposes = ['sign_up', 'password_reset', 'verify_email', 'verify_phone_number'] as const
+const codePurposes = ['sign_up', 'password_reset', 'verify_email', 'verify_phone_number'] as const
 export type StoredCodePurpose = (typeof codePurposes)[number]
 
 /** The one code that is outstanding for a purpose of an account. Codes of sign-in steps are in their step. */

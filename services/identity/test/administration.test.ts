@@ -19,7 +19,7 @@ import {
 } from '@aws-sdk/client-cognito-identity-provider'
 import { codeIssued, userDeleted, userUpdated } from '@robokids/contracts/identity'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openFrontDesk, password, type FrontDesk } from './front-desk.ts'
+import { openFrontDesk, password, type FrontDesk, type Json } from './front-desk.ts'
 
 let desk: FrontDesk
 let UserPoolId: string
@@ -41,7 +41,7 @@ const signIn = (name: string, secret = password) =>
 const tokenOf = async (name: string, secret = password): Promise<string> =>
   (await signIn(name, secret)).body['AuthenticationResult'].AccessToken as string
 const get = (Username: string) => desk.sdk.send(new AdminGetUserCommand({ UserPoolId, Username }))
-const claimsOf = (token: string): Record<string, any> =>
+const claimsOf = (token: string): Record<string, Json> =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
 let made = 0
 const newcomer = () => `newcomer-${++made}-${Date.now()}`

@@ -13,7 +13,7 @@ import {
 } from '@aws-sdk/client-cognito-identity-provider'
 import { SignatureV4 } from '@smithy/signature-v4'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openFrontDesk, standardPool, type FrontDesk } from './front-desk.ts'
+import { openFrontDesk, standardPool, type FrontDesk, type Json } from './front-desk.ts'
 
 let desk: FrontDesk
 beforeAll(async () => {
@@ -56,7 +56,7 @@ async function signed(more: { headers?: Record<string, string>; at?: Temporal.In
 
 async function send({ body, headers }: { body: string; headers: Record<string, string> }) {
   const answer = await fetch(desk.url, { method: 'POST', headers, body })
-  return { status: answer.status, body: (await answer.json()) as Record<string, any> }
+  return { status: answer.status, body: (await answer.json()) as Record<string, Json> }
 }
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')

@@ -25,6 +25,9 @@ export const settings: Record<string, string> = {
   ARGON2_PASSES: '1',
 }
 
+/** What a body holds: tests look into it as they expect it to be. */
+export type Json = ReturnType<typeof JSON.parse>
+
 export const standardPool = 'us-west-1_RoboKids'
 export const publicClient = 'robokidsapp'
 export const password = 'Robot-2030!'
@@ -41,7 +44,7 @@ export interface FrontDesk {
     operation: string,
     input: unknown,
     headers?: Record<string, string>,
-  ): Promise<{ status: number; body: Record<string, any> }>
+  ): Promise<{ status: number; body: Record<string, Json> }>
   /** A pool of its own, with a public client that may do everything unless told otherwise. */
   pool(
     settings?: Partial<CreateUserPoolCommandInput>,
@@ -92,7 +95,7 @@ export async function openFrontDesk(env: Record<string, string> = {}): Promise<F
         },
         body: typeof input === 'string' ? input : JSON.stringify(input),
       })
-      return { status: answer.status, body: (await answer.json()) as Record<string, any> }
+      return { status: answer.status, body: (await answer.json()) as Record<string, Json> }
     },
     async pool(settings = {}, client = {}) {
       const made = await sdk.send(
