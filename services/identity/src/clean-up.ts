@@ -7,6 +7,8 @@ import { codes, devices, knownAddresses, limits, refreshTokens, setUps, signInSt
 const longestAccess = { hours: 24 }
 /** A device that its client does not confirm at once, it never will. */
 const confirming = { hours: 24 }
+/** Who gives a code that is used or too old is told so, for so long. */
+const remembered = { hours: 24 * 30 }
 /** An address that was not signed in from for so long is like any other. */
 const known = { hours: 24 * 180 }
 
@@ -16,9 +18,10 @@ export const cleanUp: Job<Config> = {
   everyMs: 60_000,
   async run({ db, clock }) {
     const now = clock.now()
-    for (const table of [signInSteps, codes, limits, setUps, refreshTokens]) {
+    for (const table of [signInSteps, limits, setUps, refreshTokens]) {
       await db.delete(table).where(lt(table.expiresAt, now))
     }
+    await db.delete(codes).where(lt(codes.expiresAt, now.subtract(remembered)))
     const token = db
       .select({ one: sql`1` })
       .from(refreshTokens)
