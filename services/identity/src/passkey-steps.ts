@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Database, Transaction } from '@robokids/runtime/db'
 import {
   generateAuthenticationOptions,
@@ -12,7 +11,15 @@ import type { Call } from './protocol.ts'
 import { passkeys, type User } from './schema.ts'
 import { ask, type AuthAnswer, type OpenStep, type SignInProgress } from './sign-in-steps.ts'
 import { simulateAccount } from './simulated-account.ts'
-import { isAllowedOrigin } from './web-authn.ts'
+import {
+  challengeNotFound,
+  isAllowedOrigin,
+  isForRelyingParty,
+  originNotAllowed,
+  readClientData,
+  relyingPartyMismatch,
+  webAuthnOf,
+} from './web-authn.ts'
 
 const challengeSchema = z.object({ challenge: z.string() })
 
@@ -33,18 +40,11 @@ const responseSchema = z.object({
     userHandle: base64url.nullish(),
   }),
 })
-const clientDataSchema = z.object({ type: z.string(), challenge: z.string(), origin: z.string() })
-
-function settingsOf({ client }: SignInProgress) {
-  const { webAuthn } = client.pool.settings
-  if (!webAuthn) throw new IdentityError('WebAuthnNotEnabledException', 'Passkeys are not enabled for this user pool.')
-  return webAuthn
-}
 
 const mine = (user: User, relyingPartyId: string) =>
   and(eq(passkeys.userId, user.id), eq(passkeys.relyingPartyId, relyingPartyId))
 
-/** The same work where there is no account. */
+/** Whether the account has a passkey for the site. */
 export async function hasPasskeys(
   tx: Transaction | Database,
   user: User | undefined,
@@ -58,7 +58,7 @@ export async function hasPasskeys(
 export async function askPasskey(tx: Transaction, progress: SignInProgress, call: Call): Promise<AuthAnswer> {
   const { user, client, state } = progress
   const { config } = call.context
-  const { relyingPartyId, userVerification } = settingsOf(progress)
+  const { relyingPartyId, userVerification } = webAuthnOf(client.pool)
   const own = user ? await tx.select().from(passkeys).where(mine(user, relyingPartyId)).orderBy(passkeys.createdAt) : []
   const simulated = simulateAccount(client.pool, state.given, config).passkeys
   const allowed =
@@ -100,26 +100,15 @@ export async function judgePasskey(
   step: OpenStep,
   given: Response,
 ): Promise<{ personVerified: boolean } | IdentityError> {
-  const settings = settingsOf(step)
+  const settings = webAuthnOf(step.client.pool)
   const { relyingPartyId, userVerification } = settings
   const { challenge } = challengeSchema.parse(step.state.step)
   const { clientDataJSON, authenticatorData } = given.response
-  let clientData: z.infer<typeof clientDataSchema>
-  try {
-    clientData = clientDataSchema.parse(JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString()))
-  } catch {
-    return invalid('CREDENTIAL is not a passkey response.')
-  }
-  if (clientData.challenge !== challenge) {
-    return new IdentityError('WebAuthnChallengeNotFoundException', 'The challenge is not that of this sign-in.')
-  }
-  if (!isAllowedOrigin(settings, clientData.origin)) {
-    return new IdentityError('WebAuthnOriginNotAllowedException', 'Passkeys may not be used at this address.')
-  }
-  const relyingParty = createHash('sha256').update(relyingPartyId).digest()
-  if (!Buffer.from(authenticatorData, 'base64url').subarray(0, 32).equals(relyingParty)) {
-    return new IdentityError('WebAuthnRelyingPartyMismatchException', 'The passkey is for another site.')
-  }
+  const clientData = readClientData(clientDataJSON)
+  if (clientData instanceof IdentityError) return clientData
+  if (clientData.challenge !== challenge) return challengeNotFound()
+  if (!isAllowedOrigin(settings, clientData.origin)) return originNotAllowed()
+  if (!isForRelyingParty(settings, Buffer.from(authenticatorData, 'base64url'))) return relyingPartyMismatch()
   const { user } = step
   const [passkey] = user
     ? await tx

@@ -11,22 +11,20 @@ import { signInSteps, users, type User } from './schema.ts'
 import type { IssuedTokens } from './tokens.ts'
 
 /** What a client can be asked for. */
-export const challengeNames = [
-  'PASSWORD_VERIFIER',
-  'NEW_PASSWORD_REQUIRED',
-  'SMS_MFA',
-  'EMAIL_OTP',
-  'SMS_OTP',
-  'SOFTWARE_TOKEN_MFA',
-  'SELECT_MFA_TYPE',
-  'MFA_SETUP',
-  'SELECT_CHALLENGE',
-  'WEB_AUTHN',
-  'CUSTOM_CHALLENGE',
-  'DEVICE_SRP_AUTH',
-  'DEVICE_PASSWORD_VERIFIER',
-] as const
-export type ChallengeName = (typeof challengeNames)[number]
+export type ChallengeName =
+  | 'PASSWORD_VERIFIER'
+  | 'NEW_PASSWORD_REQUIRED'
+  | 'SMS_MFA'
+  | 'EMAIL_OTP'
+  | 'SMS_OTP'
+  | 'SOFTWARE_TOKEN_MFA'
+  | 'SELECT_MFA_TYPE'
+  | 'MFA_SETUP'
+  | 'SELECT_CHALLENGE'
+  | 'WEB_AUTHN'
+  | 'CUSTOM_CHALLENGE'
+  | 'DEVICE_SRP_AUTH'
+  | 'DEVICE_PASSWORD_VERIFIER'
 
 /** What a sign-in carries from step to step. */
 const stateSchema = z.object({

@@ -32,7 +32,7 @@ describe('GetTokensFromRefreshToken', () => {
     const [before, after] = [claimsOf(tokens['AccessToken']), claimsOf(next['AccessToken'])]
     for (const claim of ['sub', 'origin_jti', 'auth_time', 'client_id']) expect(after[claim]).toBe(before[claim])
     expect(after['jti']).not.toBe(before['jti'])
-    expect(after['iat']).toBeGreaterThanOrEqual(before['iat'] + 5)
+    expect(Number(after['iat'])).toBeGreaterThanOrEqual(Number(before['iat']) + 5)
     expect(next['RefreshToken']).not.toBe(tokens['RefreshToken'])
     expect((await getUser(next['AccessToken'])).status).toBe(200)
   })

@@ -50,5 +50,5 @@ export function signInsAt(desk: FrontDesk, clientId = publicClient, poolId = sta
 }
 
 export const tokensOf = (answer: Answer) => answer.body['AuthenticationResult'] as Record<string, string>
-export const claimsOf = (token = ''): Record<string, any> =>
+export const claimsOf = (token = ''): Record<string, unknown> =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())

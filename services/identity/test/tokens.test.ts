@@ -58,7 +58,7 @@ describe('an access token', () => {
       RefreshToken,
       'nonsense',
     ]
-    for (const token of forged) expect(await ask(token), token).toMatchObject(invalid)
+    for (const token of forged) expect(await ask(token)).toMatchObject(invalid)
     expect((await ask(AccessToken)).status).toBe(200)
     const other = await desk.pool()
     const stranger = await desk.member(other.clientId)

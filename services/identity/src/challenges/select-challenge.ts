@@ -1,5 +1,6 @@
 import { checkPassword, judgePassword } from '../check-password.ts'
 import { IdentityError, invalid, missing } from '../errors.ts'
+import { answerEvenly } from '../even-answers.ts'
 import { askFirstFactor, firstFactorsOf, isFirstFactor } from '../first-factors.ts'
 import { endStep, keepStep } from '../sign-in-steps.ts'
 import { peek, settle, type Answer, type Answering, type Challenge } from './answering.ts'
@@ -11,12 +12,14 @@ export const selectChallenge: Challenge = async (answer) => {
   if (!choice) throw missing('ANSWER')
   if (!isFirstFactor(choice)) throw invalid(`Unknown ANSWER ${choice}`)
   if (choice === 'PASSWORD') return password(answer)
-  return settle(answer, async (answering) => {
-    const { tx, step, call } = answering
-    await checkAvailable(answering, choice)
-    await endStep(tx, step)
-    return askFirstFactor(tx, step, choice, responses, call)
-  })
+  return answerEvenly(answer.call.context.config.EVEN_ANSWER_MS, () =>
+    settle(answer, async (answering) => {
+      const { tx, step, call } = answering
+      await checkAvailable(answering, choice)
+      await endStep(tx, step)
+      return askFirstFactor(tx, step, choice, responses, call)
+    }),
+  )
 }
 
 async function checkAvailable({ tx, step, call }: Answering, choice: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { askCustomChallenge } from '../custom-challenge.ts'
 import { invalid, missing } from '../errors.ts'
+import { answerEvenly } from '../even-answers.ts'
 import type { Flow } from '../operations/initiate-auth.ts'
 import type { AuthAnswer } from '../sign-in-steps.ts'
 import { askPasswordVerifier } from '../srp-steps.ts'
@@ -14,5 +15,6 @@ export async function customAuth(flow: Flow): Promise<AuthAnswer> {
   if (first !== undefined && !A) throw missing('SRP_A')
   const progress = await begin(flow, 'CUSTOM_AUTH')
   if (A) return askPasswordVerifier(call.context.db, progress, A, call)
-  return call.context.db.transaction((tx) => askCustomChallenge(tx, progress, call))
+  const { config, db } = call.context
+  return answerEvenly(config.EVEN_ANSWER_MS, () => db.transaction((tx) => askCustomChallenge(tx, progress, call)))
 }

@@ -1,4 +1,5 @@
 import { expiredSession, orThrow } from '../errors.ts'
+import { answerEvenly } from '../even-answers.ts'
 import { askFirstFactor, firstFactorsOf, isFirstFactor } from '../first-factors.ts'
 import type { Flow } from '../operations/initiate-auth.ts'
 import { proceed } from '../sign-in.ts'
@@ -10,14 +11,16 @@ import { signInByPassword } from './user-password-auth.ts'
 /** A choice of first factors, or the preferred one at once. */
 export async function userAuth(flow: Flow): Promise<AuthAnswer> {
   const { parameters, session, call } = flow
-  const { db } = call.context
+  const { db, config } = call.context
   const progress = await begin(flow, 'USER_AUTH')
   if (session !== undefined) return afterConfirmation(flow, session, progress.user?.id)
   const available = await firstFactorsOf(db, progress, call)
   const preferred = parameters['PREFERRED_CHALLENGE']
   if (preferred !== undefined && isFirstFactor(preferred) && available.includes(preferred)) {
     if (preferred === 'PASSWORD') return signInByPassword(flow, progress)
-    return orThrow(await db.transaction((tx) => askFirstFactor(tx, progress, preferred, parameters, call)))
+    return answerEvenly(config.EVEN_ANSWER_MS, () =>
+      db.transaction((tx) => askFirstFactor(tx, progress, preferred, parameters, call)),
+    )
   }
   return ask(db, progress, 'SELECT_CHALLENGE', {}, call, { available })
 }
