@@ -149,6 +149,21 @@ export const paymentRefunded = defineEvent(
     /** All refunds of the payment so far, in cents; equal to `paidAmount` when all of it went back. */
     refundedTotal: z.int(),
     paidAmount: z.int(),
+    /** It makes good for what was told of before and failed at the bank after all. */
+    again: z.boolean().optional(),
+    purchase: registrationFactsSchema,
+  }),
+)
+/** A refund that was told of by `payment.refunded` has failed at the bank after all: the money is with us again. */
+export const refundFailed = defineEvent(
+  'billing',
+  'refund.failed',
+  z.object({
+    refundId: z.uuid(),
+    paymentId: z.uuid(),
+    registrationId: z.uuid(),
+    ...moneySchema.shape,
+    reason: refundSchema.shape.reason,
     purchase: registrationFactsSchema,
   }),
 )

@@ -18,6 +18,7 @@ export const allEvents: readonly EventDefinition[] = [
   billing.paymentCompleted,
   billing.paymentFailed,
   billing.paymentRefunded,
+  billing.refundFailed,
   billing.subscriptionActivated,
   enrollment.registrationConfirmed,
   enrollment.registrationRejected,

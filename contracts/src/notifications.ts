@@ -6,6 +6,7 @@ export const mailKinds = [
   'registration_confirmed',
   'waiver_signed',
   'payment_refunded',
+  'refund_failed',
   'code_issued',
   'user_updated',
   'sign_in_locked',

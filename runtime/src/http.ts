@@ -60,7 +60,7 @@ function refusalOf(error: unknown): Refusal | undefined {
     return { code: 'validation_failed', message: issues[0]?.message ?? 'The request is not valid.', issues }
   }
   const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number }
-  const known = frameworkErrors[code]
+  const known = Object.hasOwn(frameworkErrors, code) ? frameworkErrors[code] : undefined
   if (known) return { code: known[0], message: known[1] }
   if (error instanceof SyntaxError && statusCode === 400)
     return { code: 'malformed_body', message: 'The body is not valid JSON.' }

@@ -41,21 +41,23 @@ const refund: Look = async (context, refundId) => refundsEffect(context, [await 
 const refundsOfCharge: Look = async (context, charge) =>
   refundsEffect(context, await fetchRefundsOf(context, { charge }))
 
-const looks: Record<string, Look> = {
-  'checkout.session.completed': session,
-  'checkout.session.async_payment_succeeded': session,
-  'checkout.session.async_payment_failed': session,
-  'checkout.session.expired': session,
-  'payment_intent.payment_failed': decline,
-  'refund.created': refund,
-  'refund.updated': refund,
-  'refund.failed': refund,
-  'charge.refund.updated': refund,
-  'charge.refunded': refundsOfCharge,
-}
+const looks = new Map<string, Look>(
+  Object.entries({
+    'checkout.session.completed': session,
+    'checkout.session.async_payment_succeeded': session,
+    'checkout.session.async_payment_failed': session,
+    'checkout.session.expired': session,
+    'payment_intent.payment_failed': decline,
+    'refund.created': refund,
+    'refund.updated': refund,
+    'refund.failed': refund,
+    'charge.refund.updated': refund,
+    'charge.refunded': refundsOfCharge,
+  }),
+)
 
 /** The types of the provider's events that mean something to us. */
-export const noticeTypes = Object.keys(looks)
+export const noticeTypes = [...looks.keys()]
 
 /**
  * Lets an event of the provider take effect, once: the mark that it has is written in the same transaction, so an event
@@ -63,7 +65,7 @@ export const noticeTypes = Object.keys(looks)
  */
 export async function handleNotice(context: BillingContext, notice: Notice): Promise<'handled' | 'seen' | 'ignored'> {
   const { db, log } = context
-  const look = looks[notice.type]
+  const look = looks.get(notice.type)
   if (!look) return 'ignored'
   let effect: Effect
   try {

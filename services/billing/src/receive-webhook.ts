@@ -8,22 +8,25 @@ import { handleNotice, type Notice } from './handle-notice.ts'
 import { stripeEvents } from './schema.ts'
 import { apiVersion, verifySignature } from './stripe.ts'
 
+/** The provider's ids and types are plain words: anything else has no place in an address, a log or a database. */
+const word = z.string().regex(/^[\w.-]{1,255}$/)
+
 const snapshotSchema = z.object({
   object: z.literal('event'),
-  id: z.string(),
-  type: z.string(),
+  id: word,
+  type: word,
   api_version: z.string().nullish(),
   livemode: z.boolean(),
-  data: z.object({ object: z.object({ id: z.string().optional() }) }),
+  data: z.object({ object: z.object({ id: word.optional() }) }),
 })
 const thinSchema = z.object({
   object: z.literal('v2.core.event'),
-  id: z.string(),
-  type: z.string(),
+  id: word,
+  type: word,
   livemode: z.boolean(),
-  related_object: z.object({ id: z.string() }).nullish(),
+  related_object: z.object({ id: word }).nullish(),
   /** The snapshot event of the same occurrence: one mark for both. */
-  snapshot_event: z.string().nullish(),
+  snapshot_event: word.nullish(),
 })
 const eventSchema = z.discriminatedUnion('object', [snapshotSchema, thinSchema])
 

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { paymentRefunded } from '@robokids/contracts/billing'
+import { paymentRefunded, refundFailed } from '@robokids/contracts/billing'
 import type { Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
 import { eq } from 'drizzle-orm'
@@ -87,7 +87,8 @@ export async function recordRefund(tx: Transaction, context: BillingContext, obs
     .update(refunds)
     .set({ status, stripeRefundId: observed.stripeRefundId, ...(announce ? { announcedAt: clock.now() } : {}) })
     .where(eq(refunds.id, row.id))
-  if (status === 'failed' && row.status !== 'failed') {
+  const failed = status === 'failed' && row.status !== 'failed'
+  if (failed) {
     log.error(
       {
         refundId: row.id,
@@ -98,7 +99,7 @@ export async function recordRefund(tx: Transaction, context: BillingContext, obs
       'a refund failed at the bank: the money has to be given back another way',
     )
   }
-  if (!announce) return
+  if (!announce && !failed) return
   const { currency } = payment
   if (currency !== 'usd') {
     log.error({ refundId: row.id, currency }, 'a refund of another currency is not told of')
@@ -106,17 +107,29 @@ export async function recordRefund(tx: Transaction, context: BillingContext, obs
   }
   const [attempt] = await tx.select().from(checkoutAttempts).where(eq(checkoutAttempts.id, payment.attemptId))
   if (!attempt) throw new Error(`The attempt of payment ${payment.id} is gone.`)
-  await publish(tx, paymentRefunded, row.registrationId, {
+  const others = rows.filter((one) => one.id !== row.id)
+  const fact = {
     refundId: row.id,
     paymentId: payment.id,
     registrationId: row.registrationId,
     amount: row.amount,
-    currency,
+    currency: 'usd' as const,
     reason: row.reason,
-    refundedTotal: refundedTotal([...rows.filter((one) => one.id !== row.id), { amount: row.amount, status }]),
-    paidAmount: payment.amount,
     purchase: attempt.purchase,
-  })
+  }
+  if (announce) {
+    const toldInVain = others.filter((one) => one.status === 'failed' && one.announcedAt !== null)
+    const again = toldInVain.reduce((sum, one) => sum + one.amount, 0) >= row.amount
+    await publish(tx, paymentRefunded, row.registrationId, {
+      ...fact,
+      refundedTotal: refundedTotal([...others, { amount: row.amount, status }]),
+      paidAmount: payment.amount,
+      ...(again ? { again } : {}),
+    })
+  } else if (row.announcedAt !== null) {
+    // What nobody was told of is nobody's disappointment.
+    await publish(tx, refundFailed, row.registrationId, fact)
+  }
 }
 
 async function insertForeign(

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { paymentRefunded, refundSchema } from '@robokids/contracts/billing'
+import { paymentRefunded, refundFailed, refundSchema } from '@robokids/contracts/billing'
 import { registrationRejected, type RegistrationFacts } from '@robokids/contracts/enrollment'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
 import { eq } from 'drizzle-orm'
@@ -349,7 +349,15 @@ describe('a refund that takes time', () => {
     for (const event of [...failed, ...failed].toReversed())
       expect((await till.deliver({ ...event, id: `evt_${randomUUIDv7()}` })).status).toBe(200)
     expect((await till.read(facts.registrationId)).refunds).toMatchObject([{ status: 'failed' }])
+    const told = await bed.bus.seen(refundFailed, of(facts.registrationId))
+    expect(told.data).toMatchObject({ refundId: first.refundId, amount: 40_000, reason: 'requested', purchase: facts })
     expect((await till.refund(facts.registrationId)).status).toBe(200)
+    await eventually(() => bed.bus.all(paymentRefunded, of(facts.registrationId)).length === 2)
+    expect(bed.bus.all(paymentRefunded, of(facts.registrationId)).map(({ data }) => data.again)).toEqual([
+      undefined,
+      true,
+    ])
+    expect(bed.bus.all(refundFailed, of(facts.registrationId))).toHaveLength(1)
     expect(
       await till.service.context.db.select().from(refunds).where(eq(refunds.registrationId, facts.registrationId)),
     ).toHaveLength(2)

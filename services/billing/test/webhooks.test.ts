@@ -137,6 +137,22 @@ describe('POST /webhooks/stripe', () => {
     }
   })
 
+  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('ignores the type %s', async (type) => {
+    expect(await till.deliver(till.event(type, 'in_1'))).toEqual({ status: 200, body: { received: 'ignored' } })
+  })
+
+  it.each([String.raw`cs_\ud83e`, '../refunds', String.raw`cs_\u0000`, 'cs_a b', 'x'.repeat(256), ''])(
+    'answers 400 to an object, or an event, with the id %j',
+    async (id) => {
+      const event = till.event('checkout.session.completed', 'cs_ID')
+      const text = JSON.stringify(event)
+      for (const body of [text.replace('cs_ID', id), text.replace(event.id, id)]) {
+        const answer = await till.deliver(body)
+        expect([answer.status, codeOf(answer)]).toEqual([400, 'malformed_body'])
+      }
+    },
+  )
+
   it('ignores a live event in test mode', async () => {
     const facts = purchase()
     const checkout = await till.checkout(facts)

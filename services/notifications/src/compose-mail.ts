@@ -6,6 +6,7 @@ import { fetchSignedWaiver } from './fetch-signed-waiver.ts'
 import { codeMail } from './mails/code-issued.ts'
 import type { RenderedLetter } from './mails/letter.ts'
 import { endsRegistration, paymentRefundedMail } from './mails/payment-refunded.ts'
+import { refundFailedMail } from './mails/refund-failed.ts'
 import { registrationConfirmedMail } from './mails/registration-confirmed.ts'
 import { signInLockedMail } from './mails/sign-in-locked.ts'
 import { userDeletedMail } from './mails/user-deleted.ts'
@@ -76,7 +77,7 @@ async function refund(mail: MailRow, data: MailData['payment_refunded'], context
   const { db, config } = context
   const [rejection] = await db.select().from(rejections).where(eq(rejections.paymentId, data.paymentId))
   const letter = paymentRefundedMail(data, rejection?.reason, config.SITE_URL)
-  if (!endsRegistration(data)) return { letter, attachments: [] }
+  if (data.again === true || !endsRegistration(data)) return { letter, attachments: [] }
   const calendar = renderCalendar({
     method: 'CANCEL',
     facts: data.purchase,
@@ -109,6 +110,10 @@ export async function composeMail(mail: MailRow, context: Context<Config>): Prom
       const data = mail.data as MailData['payment_refunded']
       const { letter, attachments } = await refund(mail, data, context)
       return { ...letter, recipientName: data.purchase.guardianName, attachments }
+    }
+    case 'refund_failed': {
+      const data = mail.data as MailData['refund_failed']
+      return { ...refundFailedMail(data), recipientName: data.purchase.guardianName, attachments: [] }
     }
     case 'code_issued': {
       const data = mail.data as MailData['code_issued']

@@ -1,4 +1,4 @@
-import { paymentRefunded } from '@robokids/contracts/billing'
+import { paymentRefunded, refundFailed } from '@robokids/contracts/billing'
 import { registrationConfirmed, registrationRejected, waiverSigned } from '@robokids/contracts/enrollment'
 import { codeIssued, signInLocked, userDeleted, userUpdated, type Account } from '@robokids/contracts/identity'
 import { consume, type Consumer } from '@robokids/runtime/inbox'
@@ -33,6 +33,15 @@ export const consumers: Consumer<Config>[] = [
   consume(paymentRefunded, (tx, { data }, context) =>
     orderMail(tx, context, {
       kind: 'payment_refunded',
+      factId: data.refundId,
+      registrationId: data.purchase.registrationId,
+      recipient: data.purchase.email,
+      data,
+    }),
+  ),
+  consume(refundFailed, (tx, { data }, context) =>
+    orderMail(tx, context, {
+      kind: 'refund_failed',
       factId: data.refundId,
       registrationId: data.purchase.registrationId,
       recipient: data.purchase.email,

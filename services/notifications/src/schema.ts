@@ -1,4 +1,4 @@
-import type { paymentRefunded } from '@robokids/contracts/billing'
+import type { paymentRefunded, refundFailed } from '@robokids/contracts/billing'
 import type { registrationConfirmed, registrationRejected, waiverSigned } from '@robokids/contracts/enrollment'
 import type { EventOf } from '@robokids/contracts/event'
 import { codeMedia, type codeIssued, type signInLocked } from '@robokids/contracts/identity'
@@ -19,6 +19,7 @@ export interface MailData {
   registration_confirmed: EventOf<typeof registrationConfirmed>['data']
   waiver_signed: EventOf<typeof waiverSigned>['data']
   payment_refunded: EventOf<typeof paymentRefunded>['data']
+  refund_failed: EventOf<typeof refundFailed>['data']
   code_issued: Owner & Pick<EventOf<typeof codeIssued>['data'], 'codeId' | 'purpose' | 'username'>
   user_updated: Owner & Omit<ChangeNotice, 'recipient'> & { at: string }
   sign_in_locked: Owner & Pick<EventOf<typeof signInLocked>['data'], 'reason' | 'until'> & { at: string }

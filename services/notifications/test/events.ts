@@ -59,6 +59,11 @@ export function refunded(
   }
 }
 
+export function refundInVain(refund: MailData['payment_refunded']): MailData['refund_failed'] {
+  const { refundId, paymentId, registrationId, amount, currency, reason, purchase } = refund
+  return { refundId, paymentId, registrationId, amount, currency, reason, purchase }
+}
+
 /** An account of a person of its own. */
 export function account(changes: Partial<Account> = {}): Account {
   const userId = randomUUIDv7()

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { paymentRefunded } from '@robokids/contracts/billing'
+import { paymentRefunded, refundFailed } from '@robokids/contracts/billing'
 import { registrationConfirmed, registrationRejected, waiverSigned } from '@robokids/contracts/enrollment'
 import { mailDelivered } from '@robokids/contracts/notifications'
 import { eventually } from '@robokids/test/bed'
@@ -7,7 +7,7 @@ import { eq } from 'drizzle-orm'
 import nodeIcal, { type VEvent } from 'node-ical'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { rejections } from '../src/schema.ts'
-import { confirmed, refunded, registration, signed } from './events.ts'
+import { confirmed, refunded, refundInVain, registration, signed } from './events.ts'
 import { adminHeaders, openOffice, siteUrl, waiverAt, type Office } from './office.ts'
 import type { Received } from './post-office.ts'
 
@@ -324,6 +324,31 @@ describe('payment.refunded', () => {
     )
     expect(kept).toMatchObject({ kind: 'registration_confirmed', lastError: expect.stringContaining('cancelled') })
     expect(office.post.to(facts.email)).toHaveLength(1)
+  })
+
+  it('says so, once, where the bank did not keep it after all, and promises no more of the next try', async () => {
+    const facts = registration()
+    const first = refunded(facts, { reason: 'requested' })
+    await office.bed.bus.publish(paymentRefunded, first.refundId, first)
+    await office.post.mailTo(facts.email)
+    for (let n = 0; n < 2; n += 1) await office.bed.bus.publish(refundFailed, first.refundId, refundInVain(first))
+    const failed = await office.post.mailTo(facts.email, 2)
+    expect(failed.parsed.subject).toBe(
+      'Your refund of $400.00 did not go through: Level 1 Foundations, Friday, January 8, 2027',
+    )
+    for (const part of [failed.parsed.text ?? '', htmlText(failed.parsed.html)])
+      expect(part).toContain('We still owe it to you.')
+
+    const next = refunded(facts, { reason: 'requested', paymentId: first.paymentId, again: true })
+    await office.bed.bus.publish(paymentRefunded, next.refundId, next)
+    const again = await office.post.mailTo(facts.email, 3)
+    expect(again.parsed.subject).toBe('We sent your refund again: Level 1 Foundations, Friday, January 8, 2027')
+    for (const part of [again.parsed.text ?? '', htmlText(again.parsed.html)]) {
+      expect(part).toContain('We have sent $400.00 to your card once more.')
+      expect(part).not.toMatch(/we have refunded|cancelled/i)
+    }
+    expect(again.parsed.attachments).toEqual([])
+    expect(office.post.to(facts.email)).toHaveLength(3)
   })
 
   it('sends a mail for each refund of a payment, and one for each of them', async () => {

@@ -85,16 +85,27 @@ function storyOf(data: Refunded, rejection: Rejection | undefined, siteUrl: stri
   }
 }
 
+/** After one that failed, nothing is promised before the bank has kept it. */
+function sentAgain(data: Refunded): Story {
+  const money = formatMoney(data)
+  return {
+    heading: `We sent your refund of ${money} again`,
+    told: [[`Your bank did not keep the refund that we told you of. We have sent ${money} to your card once more.`]],
+  }
+}
+
 /** Money went back: how much, why, and what that means for the registration. */
 export function paymentRefundedMail(data: Refunded, rejection: Rejection | undefined, siteUrl: string): RenderedLetter {
   const purchase: RegistrationFacts = data.purchase
-  const { heading, told, step } = storyOf(data, rejection, siteUrl)
+  const { heading, told, step } = data.again === true ? sentAgain(data) : storyOf(data, rejection, siteUrl)
   return renderLetter({
-    subject: [`Refund of ${formatMoney(data)}: ${purchase.levelTitle}, ${dateOf(purchase)}`],
+    subject: [
+      `${data.again === true ? 'We sent your refund again' : `Refund of ${formatMoney(data)}`}: ${purchase.levelTitle}, ${dateOf(purchase)}`,
+    ],
     heading,
     opening: [say`Hello ${purchase.guardianName},`, ...told],
     facts: [
-      { label: 'Refunded', lines: [[formatMoney(data)]] },
+      { label: data.again === true ? 'Sent again' : 'Refunded', lines: [[formatMoney(data)]] },
       classFact(purchase),
       whenFact(purchase),
       childrenFact(purchase),
