@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { highlightSketches } from './web/highlight-sketches.ts'
 
 /**
  * `unit` needs nothing but Node; `integration` brings up PostgreSQL once and a NATS for each suite; `browser` needs Chromium.
@@ -7,6 +8,7 @@ export default defineConfig({
   test: {
     projects: [
       {
+        plugins: [highlightSketches],
         test: {
           name: 'unit',
           include: ['{contracts,runtime,services/*,bff,web,deploy/*}/src/**/*.test.{ts,tsx}'],

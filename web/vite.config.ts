@@ -1,6 +1,7 @@
 import { pathToFileURL } from 'node:url'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
+import { highlightSketches } from './highlight-sketches.ts'
 
 /** The faces that every page's first screen is set in. */
 const firstFaces = /(bricolage-grotesque|atkinson-hyperlegible-next)-latin-wght-normal-.*\.woff2$/
@@ -45,7 +46,7 @@ const noJsonSchema: Plugin = {
 const bff = process.env['BFF_URL'] ?? 'http://localhost:3000'
 
 export default defineConfig({
-  plugins: [react(), noJsonSchema, preloadFonts],
+  plugins: [react(), highlightSketches, noJsonSchema, preloadFonts],
   build: {
     // Fonts and pictures stay files: the content security policy allows no data: sources.
     assetsInlineLimit: 0,

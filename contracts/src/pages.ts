@@ -20,8 +20,26 @@ export const pagePaths = [
   '/success',
   '/oauth-redirect',
   '/profile',
+  '/about',
+  '/about/founder-robo-kids-learning',
+  '/about/director-educational-services',
+  '/contact',
+  '/privacy',
+  '/terms',
+  '/news',
+  '/blog',
+  '/news-guides',
+  '/news/welcome',
+  '/news/security-basics',
+  '/news/fall-launch',
+  '/news/bugbots',
+  '/guides/light-switch',
+  '/guides/motor-guide',
+  '/guides/servo-guide',
+  '/innovator',
+  '/follow',
 ] as const
 export type PagePath = (typeof pagePaths)[number]
 
 /** Addresses that only lead elsewhere, permanently. */
-export const redirects: Readonly<Record<string, PagePath>> = { '/admin': '/' }
+export const redirects: Readonly<Record<string, PagePath>> = { '/admin': '/', '/guides': '/news-guides' }

@@ -12,6 +12,7 @@ import {
 } from '@tanstack/react-router'
 import { Frame } from './components/Frame.tsx'
 import { Loading } from './components/Loading.tsx'
+import type { Content } from './content/blocks.ts'
 import { classesQuery } from './queries.ts'
 import { ScreenError } from './routes/ScreenError.tsx'
 import { parseSearch, type Search, stringifySearch } from './search.ts'
@@ -54,6 +55,14 @@ function signUp(classType: LevelClassType) {
   }, 'SignUpForLevel')
 }
 
+/** What is only read: the screen that shows it, together with what it says. */
+function reading(load: () => Promise<Content>) {
+  return lazyRouteComponent(async () => {
+    const [{ ContentPage }, content] = await Promise.all([import('./routes/ContentPage.tsx'), load()])
+    return { Reading: () => <ContentPage content={content} /> }
+  }, 'Reading')
+}
+
 const home = lazyRouteComponent(() => import('./routes/Home.tsx'), 'Home')
 const landing = lazyRouteComponent(() => import('./routes/Landing.tsx'), 'Landing')
 const payment = lazyRouteComponent(() => import('./routes/Payment.tsx'), 'Payment')
@@ -67,6 +76,24 @@ const membershipSuccess = lazyRouteComponent(() => import('./routes/MembershipSu
 const oauthRedirect = lazyRouteComponent(() => import('./routes/OauthRedirect.tsx'), 'OauthRedirect')
 const profile = lazyRouteComponent(() => import('./routes/Profile.tsx'), 'Profile')
 const waiver = lazyRouteComponent(() => import('./routes/Waiver.tsx'), 'Waiver')
+const about = reading(async () => (await import('./content/about.ts')).about)
+const founder = reading(async () => (await import('./content/about.ts')).founder)
+const director = reading(async () => (await import('./content/about.ts')).director)
+const contact = reading(async () => (await import('./content/contact.ts')).contact)
+const privacy = reading(async () => (await import('./content/legal/privacy.ts')).privacy)
+const terms = reading(async () => (await import('./content/legal/terms.ts')).terms)
+const newsAndGuides = reading(async () => (await import('./content/news-pages.ts')).newsAndGuides)
+const newsPage = reading(async () => (await import('./content/news-pages.ts')).newsPage)
+const blog = reading(async () => (await import('./content/blog.ts')).blog)
+const welcome = reading(async () => (await import('./content/news/welcome.ts')).welcome)
+const securityBasics = reading(async () => (await import('./content/news/security-basics.ts')).securityBasics)
+const fallLaunch = reading(async () => (await import('./content/news/fall-launch.ts')).fallLaunch)
+const bugbots = reading(async () => (await import('./content/news/bugbots.ts')).bugbots)
+const lightSwitch = reading(async () => (await import('./content/guides/light-switch.ts')).lightSwitch)
+const motorGuide = reading(async () => (await import('./content/guides/motor.ts')).motorGuide)
+const servoGuide = reading(async () => (await import('./content/guides/servo.ts')).servoGuide)
+const innovator = reading(async () => (await import('./content/innovator.ts')).innovator)
+const follow = reading(async () => (await import('./content/follow.ts')).follow)
 
 const routeTree = root.addChildren([
   page('/', 'Empowering Kids to Build the Future', home),
@@ -89,11 +116,36 @@ const routeTree = root.addChildren([
   page('/success', 'Payment', membershipSuccess),
   page('/oauth-redirect', 'Processing login', oauthRedirect),
   page('/profile', 'Your profile', profile),
+  page('/about', 'About us', about),
+  page('/about/founder-robo-kids-learning', 'The founder', founder),
+  page('/about/director-educational-services', 'The Director of Educational Services', director),
+  page('/contact', 'Contact Us', contact),
+  page('/privacy', 'Privacy Policy', privacy),
+  page('/terms', 'Terms of Service', terms),
+  page('/news-guides', 'News & Guides', newsAndGuides),
+  page('/news', 'News', newsPage),
+  page('/blog', 'Blog', blog),
+  page('/news/welcome', 'Welcome to Robo Kids Learning', welcome),
+  page('/news/security-basics', 'How to tell a safe website', securityBasics),
+  page('/news/fall-launch', 'Fall 2025 classes', fallLaunch, classes),
+  page('/news/bugbots', 'Bug robots', bugbots),
+  page('/guides/light-switch', 'Guide: light switch', lightSwitch),
+  page('/guides/motor-guide', 'Guide: motor', motorGuide),
+  page('/guides/servo-guide', 'Guide: servo', servoGuide),
+  page('/innovator', 'Innovator Program', innovator),
+  page('/follow', 'Follow Us', follow),
   createRoute({
     getParentRoute: () => root,
     path: '/admin',
     beforeLoad: () => {
       throw redirect({ to: '/', replace: true })
+    },
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/guides',
+    beforeLoad: () => {
+      throw redirect({ to: '/news-guides', replace: true })
     },
   }),
 ])

@@ -1,5 +1,6 @@
 import styles from './Drawing.module.css'
 import drawings from './drawings.svg?no-inline'
+import reading from './reading.svg?no-inline'
 
 /** Each drawing's own size, which is also its proportion. */
 const sizes = {
@@ -22,14 +23,33 @@ const sizes = {
   grandmother: [80, 80],
 } as const
 
-export type DrawingName = keyof typeof sizes
+/** Those of `reading.svg`, all of one size. */
+const readingNames = [
+  'welcome',
+  'shield',
+  'launch',
+  'bug-robot',
+  'roach-robot',
+  'bee-robot',
+  'led-and-button',
+  'gear-motor',
+  'servo-arm',
+  'letter',
+  'document',
+  'video',
+  'photo',
+  'founder',
+  'director',
+] as const
+
+export type DrawingName = keyof typeof sizes | (typeof readingNames)[number]
 
 /**
- * One of `drawings.svg`. They are a file of their own and no code, so that no script has to be loaded and run for a
+ * One of `drawings.svg` or `reading.svg`. They are files of their own and no code, so that no script has to be loaded and run for a
  * picture; lines and colours still come from here. They decorate: what matters is said in the text beside them.
  */
 export function Drawing({ of }: { of: DrawingName }) {
-  const [width, height] = sizes[of]
+  const [width, height] = of in sizes ? sizes[of as keyof typeof sizes] : [320, 220]
   return (
     <svg
       viewBox={`0 0 ${width} ${height}`}
@@ -39,7 +59,7 @@ export function Drawing({ of }: { of: DrawingName }) {
       aria-hidden="true"
       focusable="false"
     >
-      <use href={`${drawings}#${of}`} />
+      <use href={`${of in sizes ? drawings : reading}#${of}`} />
     </svg>
   )
 }

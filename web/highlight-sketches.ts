@@ -1,0 +1,40 @@
+import { readFile } from 'node:fs/promises'
+import { createCssVariablesTheme, createHighlighter, type Highlighter } from 'shiki'
+import type { Plugin } from 'vite'
+
+/** What Shiki's small theme tells apart, by what it calls it, and what our style sheet calls it. */
+const kinds = {
+  'token-keyword': 'keyword',
+  'token-function': 'function',
+  'token-string': 'string',
+  'token-string-expression': 'string',
+  'token-constant': 'number',
+  'token-comment': 'comment',
+} as const
+
+const theme = createCssVariablesTheme({ name: 'kinds', variablePrefix: '', fontStyle: false })
+let highlighter: Promise<Highlighter> | undefined
+
+/** A sketch's lines, each in pieces `[text, kind?]`: joined they are the file, without its last line break. */
+async function highlight(source: string) {
+  highlighter ??= createHighlighter({ themes: [theme], langs: ['cpp'] })
+  const lines = (await highlighter).codeToTokensBase(source.trimEnd(), { lang: 'cpp', theme })
+  return lines.map((line) =>
+    line.map(({ content, color }) => {
+      const kind = Object.entries(kinds).find(([name]) => color === `var(${name})`)?.[1]
+      return kind ? [content, kind] : [content]
+    }),
+  )
+}
+
+/** `import lines from './blink.ino?highlight'`: sketches are coloured while the site is built, and no highlighter is shipped. */
+export const highlightSketches: Plugin = {
+  name: 'highlight-sketches',
+  enforce: 'pre',
+  async load(id) {
+    const [file, query] = id.split('?')
+    if (query !== 'highlight' || !file?.endsWith('.ino')) return null
+    this.addWatchFile(file)
+    return `export default ${JSON.stringify(await highlight(await readFile(file, 'utf8')))}`
+  },
+}

@@ -1,0 +1,149 @@
+import type { Block } from '../../content/blocks.ts'
+import { Drawing } from '../../illustrations/Drawing.tsx'
+import { Notice } from '../../ui/Notice.tsx'
+import styles from './Blocks.module.css'
+import { Cards } from './Cards.tsx'
+import { CodeSample } from './CodeSample.tsx'
+import { RichText } from './RichText.tsx'
+import { WiringGuide } from './WiringGuide.tsx'
+
+/** Content as it stands on a page. */
+export function Blocks({ blocks }: { blocks: readonly Block[] }) {
+  return blocks.map((block, index) => <OneBlock key={index} block={block} />)
+}
+
+function OneBlock({ block }: { block: Block }) {
+  if (typeof block === 'string' || !('kind' in block)) {
+    return (
+      <p>
+        <RichText text={block} />
+      </p>
+    )
+  }
+  switch (block.kind) {
+    case 'list':
+      return (
+        <ul className={styles['list']}>
+          {block.items.map((item, index) => (
+            <li key={index}>
+              <RichText text={item} />
+            </li>
+          ))}
+        </ul>
+      )
+    case 'steps':
+      return (
+        <ol className={styles['steps']}>
+          {block.items.map((item, index) => (
+            <li key={index}>
+              <RichText text={item} />
+            </li>
+          ))}
+        </ol>
+      )
+    case 'phases':
+      return (
+        <ol className={styles['phases']}>
+          {block.items.map(({ title, text, points }) => (
+            <li key={title} className={styles['phase']}>
+              <h3>{title}</h3>
+              <p>
+                <RichText text={text} />
+              </p>
+              <ul className={styles['list']}>
+                {points.map((point, index) => (
+                  <li key={index}>
+                    <RichText text={point} />
+                  </li>
+                ))}
+              </ul>
+            </li>
+          ))}
+        </ol>
+      )
+    case 'note':
+      return (
+        <div className={styles['note']}>
+          <Notice title={block.title}>
+            <p>
+              <RichText text={block.text} />
+            </p>
+          </Notice>
+        </div>
+      )
+    case 'facts':
+      return (
+        <dl className={styles['facts']}>
+          {block.items.map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>
+                <RichText text={value} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )
+    case 'table':
+      return <Table {...block} />
+    case 'picture':
+      return (
+        <figure className={styles['picture']}>
+          <Drawing of={block.of} />
+          <figcaption>
+            <RichText text={block.caption} />
+          </figcaption>
+        </figure>
+      )
+    case 'cards':
+      return <Cards cards={block.cards} />
+    case 'sketch':
+      return <CodeSample sketch={block.sketch} />
+    case 'wiring':
+      return <WiringGuide wiring={block.wiring} />
+    case 'troubles':
+      return (
+        <dl className={styles['troubles']}>
+          {block.items.map(({ symptom, help }) => (
+            <div key={symptom}>
+              <dt>{symptom}</dt>
+              <dd>
+                <RichText text={help} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )
+    default:
+      return block satisfies never
+  }
+}
+
+/** Its first column names the row; on a phone each row is a small list of its own. */
+function Table({ caption, head, rows }: Extract<Block, { kind: 'table' }>) {
+  return (
+    <table className={styles['table']}>
+      <caption>{caption}</caption>
+      <thead>
+        <tr>
+          {head.map((name) => (
+            <th key={name} scope="col">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row, index) => (
+          <tr key={index}>
+            {row.map((cell, column) => (
+              <td key={head[column]} data-name={head[column]}>
+                <RichText text={cell} />
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}

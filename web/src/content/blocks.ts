@@ -1,0 +1,104 @@
+import type { LevelClassType } from '@robokids/contracts/enrollment'
+import type { PagePath } from '@robokids/contracts/pages'
+import type { DrawingName } from '../illustrations/Drawing.tsx'
+import type { Accent } from '../ui/Card.tsx'
+import type { Card } from './cards.ts'
+import type { Wiring } from './wiring.ts'
+
+/** A page of this site; `/guides` leads on to the hub. */
+export type Place = PagePath | '/guides'
+
+/** A piece of a sentence: plain words, or what stands out of them. */
+export type Inline =
+  | string
+  | { strong: string }
+  /** What one types, or reads on a part: `HIGH`, `IN1`. */
+  | { code: string }
+  /** A page of this site, or with `#` a section of the same page. */
+  | { to: Place | `#${string}`; text: string }
+  /** A letter to us. */
+  | { mail: string }
+  /** Another site; it opens in a new tab. */
+  | { href: string; text: string }
+  /** A level's price as the server has it now. */
+  | { priceOf: LevelClassType }
+
+export type Text = string | readonly Inline[]
+
+export interface Sketch {
+  /** Its file's name, as a parent saves it. */
+  name: string
+  lines: readonly (readonly (readonly [text: string, kind?: string])[])[]
+}
+
+/** A text alone is a paragraph. */
+export type Block =
+  | Text
+  | { kind: 'list'; items: readonly Text[] }
+  | { kind: 'steps'; items: readonly Text[] }
+  /** Steps with a name each, one after the other. */
+  | { kind: 'phases'; items: readonly { title: string; text: Text; points: readonly Text[] }[] }
+  | { kind: 'note'; title?: string; text: Text }
+  /** Names and what belongs to them. */
+  | { kind: 'facts'; items: readonly (readonly [name: string, value: Text])[] }
+  | { kind: 'table'; caption: string; head: readonly string[]; rows: readonly (readonly Text[])[] }
+  | { kind: 'picture'; of: DrawingName; caption: Text }
+  | { kind: 'cards'; cards: readonly (Card | PlaceCard)[] }
+  | { kind: 'sketch'; sketch: Sketch }
+  | { kind: 'wiring'; wiring: Wiring }
+  /** Symptoms, each with what helps. */
+  | { kind: 'troubles'; items: readonly { symptom: string; help: Text }[] }
+
+/** A card that leads to no article: a person's page, or another site. */
+export interface PlaceCard {
+  id: string
+  title: string
+  snippet: string
+  /** What pressing it does, in words. */
+  action: string
+  link: PagePath | `https://${string}`
+  picture: DrawingName
+}
+
+export interface Section {
+  /** Its anchor. */
+  id: string
+  title: string
+  blocks: readonly Block[]
+}
+
+export interface Content {
+  /** Above the title: what kind of page it is. */
+  kicker: string
+  title: string
+  lead: Text
+  /** `YYYY-MM-DD`, with the word before it. */
+  date?: readonly [word: 'Published' | 'Effective', date: string]
+  picture: DrawingName
+  accent?: Accent
+  /** The page that it belongs to. */
+  parent?: { to: PagePath; text: string }
+  /** Before the first heading. */
+  opening?: readonly Block[]
+  sections: readonly Section[]
+  /** Many sections: a table of contents leads to them. */
+  contents?: boolean
+  /** Its sections are counted: 1., 2., 3. */
+  numbered?: boolean
+  /** What to do after reading; the first is the main one. */
+  next?: readonly { to: Place; text: string }[]
+}
+
+/** A text without its markup. */
+export function plain(text: Text): string {
+  if (typeof text === 'string') return text
+  return text
+    .map((piece) => {
+      if (typeof piece === 'string') return piece
+      if ('text' in piece) return piece.text
+      if ('strong' in piece) return piece.strong
+      if ('code' in piece) return piece.code
+      return 'mail' in piece ? piece.mail : ''
+    })
+    .join('')
+}

@@ -1,0 +1,83 @@
+import type { PagePath } from '@robokids/contracts/pages'
+import type { DrawingName } from '../illustrations/Drawing.tsx'
+
+/** An article or a guide, as the lists show it. */
+export interface Card {
+  id: string
+  title: string
+  snippet: string
+  link: PagePath
+  category: 'News' | 'Guide'
+  /** The day it was published, `YYYY-MM-DD`; guides have none. */
+  date?: string
+  picture: DrawingName
+}
+
+export const news = {
+  bugbots: {
+    id: 'bugbots',
+    title: 'Bug robots: small, soft and hard to break',
+    snippet: 'Robots the size of a stamp run like a cockroach and fly like a bee. What they teach us about muscles.',
+    link: '/news/bugbots',
+    category: 'News',
+    date: '2025-09-05',
+    picture: 'bug-robot',
+  },
+  fallLaunch: {
+    id: 'fall-launch',
+    title: 'Our fall 2025 classes begin in October',
+    snippet: 'Four levels, four first days, one box on its way to you. And a sibling joins free.',
+    link: '/news/fall-launch',
+    category: 'News',
+    date: '2025-08-23',
+    picture: 'launch',
+  },
+  securityBasics: {
+    id: 'security-basics',
+    title: 'How to tell a safe website from one that only looks safe',
+    snippet: 'Seven habits for parents that take a minute each, and what we do on our side.',
+    link: '/news/security-basics',
+    category: 'News',
+    date: '2025-08-20',
+    picture: 'shield',
+  },
+  welcome: {
+    id: 'welcome',
+    title: 'Welcome to Robo Kids Learning',
+    snippet: 'Why we send boxes full of motors to children, and what we hope happens at your table.',
+    link: '/news/welcome',
+    category: 'News',
+    date: '2025-08-18',
+    picture: 'welcome',
+  },
+} as const satisfies Record<string, Card>
+
+export const guides = {
+  lightSwitch: {
+    id: 'light-switch',
+    title: 'A light switch of your own',
+    snippet: 'Wire a pushbutton and an LED to a microcontroller, and let your program decide when it shines.',
+    link: '/guides/light-switch',
+    category: 'Guide',
+    picture: 'led-and-button',
+  },
+  motor: {
+    id: 'motor-guide',
+    title: 'Drive a motor, both ways and at any speed',
+    snippet: 'A motor driver, a battery and three pins: forward, backward, slow, fast and stop.',
+    link: '/guides/motor-guide',
+    category: 'Guide',
+    picture: 'gear-motor',
+  },
+  servo: {
+    id: 'servo-guide',
+    title: 'Turn a servo to the angle you want',
+    snippet: 'Fixed angles, a smooth sweep, and an arm that goes where you type.',
+    link: '/guides/servo-guide',
+    category: 'Guide',
+    picture: 'servo-arm',
+  },
+} as const satisfies Record<string, Card>
+
+export const newsCards: readonly Card[] = Object.values(news)
+export const guideCards: readonly Card[] = Object.values(guides)

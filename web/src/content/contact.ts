@@ -1,0 +1,57 @@
+import type { Content } from './blocks.ts'
+import { supportEmail } from './site-facts.ts'
+
+export const contact: Content = {
+  kicker: 'Contact',
+  title: 'Contact Us',
+  lead: 'A question about a class, a kit or an order? Write to us. A person reads it.',
+  picture: 'letter',
+  sections: [
+    {
+      id: 'email',
+      title: 'By email',
+      blocks: [
+        ['Write to ', { mail: supportEmail }, '. We reply within 48 hours, Monday to Friday.'],
+        {
+          kind: 'note',
+          title: 'Is it about an order?',
+          text: 'Please include your order information: the name you registered with, the email you used, the class and its date. Then we need not ask back. Never send us a card number or a password.',
+        },
+      ],
+    },
+    {
+      id: 'phone',
+      title: 'By phone',
+      blocks: [
+        'You would rather talk? Ask for a call by email: tell us your number and when it suits you, and we call you.',
+        {
+          kind: 'facts',
+          items: [
+            ['Email reply', 'Within 48 hours, Monday to Friday'],
+            ['Phone hours', '9 AM to 4 PM Pacific, Monday to Friday'],
+            ['Where we are', 'Silicon Valley, California'],
+          ],
+        },
+      ],
+    },
+    {
+      id: 'quick',
+      title: 'Perhaps it is answered already',
+      blocks: [
+        {
+          kind: 'list',
+          items: [
+            ['Dates, prices and free seats: ', { to: '/robokidslanding', text: 'the class page' }, '.'],
+            [
+              'Ages, kits, recordings and payment: the questions on each level’s page, ',
+              { to: '/robokidspage1', text: 'Level 1' },
+              ' for instance.',
+            ],
+            ['Your account or your membership: ', { to: '/membership', text: 'Membership' }, '.'],
+            ['What we keep about you, and how to have it deleted: ', { to: '/privacy', text: 'Privacy Policy' }, '.'],
+          ],
+        },
+      ],
+    },
+  ],
+}

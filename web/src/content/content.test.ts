@@ -1,0 +1,434 @@
+import { readFile } from 'node:fs/promises'
+import { pagePaths, redirects } from '@robokids/contracts/pages'
+import { describe, expect, it } from 'vitest'
+import { terminalPoint } from '../illustrations/wiring-geometry.ts'
+import { about, director, founder } from './about.ts'
+import { type Block, type Content, type Inline, plain, type Text } from './blocks.ts'
+import { blog } from './blog.ts'
+import { guideCards, newsCards } from './cards.ts'
+import { contact } from './contact.ts'
+import { follow, socialNetwork, videoChannel } from './follow.ts'
+import { lightSwitch, withPullUp, withResistor } from './guides/light-switch.ts'
+import { motorGuide, motorWiring } from './guides/motor.ts'
+import { servoGuide, servoWiring } from './guides/servo.ts'
+import { tagline } from './home.ts'
+import { innovator } from './innovator.ts'
+import { privacy } from './legal/privacy.ts'
+import { terms } from './legal/terms.ts'
+import { newsAndGuides, newsPage } from './news-pages.ts'
+import { bugbots } from './news/bugbots.ts'
+import { fallLaunch } from './news/fall-launch.ts'
+import { securityBasics } from './news/security-basics.ts'
+import { welcome } from './news/welcome.ts'
+import { type Hole, metalOf, partsOf, type Wiring, wiresOf } from './wiring.ts'
+
+const all: Record<string, Content> = {
+  about,
+  founder,
+  director,
+  contact,
+  privacy,
+  terms,
+  newsAndGuides,
+  newsPage,
+  blog,
+  welcome,
+  securityBasics,
+  fallLaunch,
+  bugbots,
+  lightSwitch,
+  motorGuide,
+  servoGuide,
+  innovator,
+  follow,
+}
+
+const blocksOf = ({ opening = [], sections }: Content) => [...opening, ...sections.flatMap(({ blocks }) => blocks)]
+
+function textsOf(block: Block): Text[] {
+  if (typeof block === 'string' || !('kind' in block)) return [block]
+  switch (block.kind) {
+    case 'list':
+    case 'steps':
+      return [...block.items]
+    case 'phases':
+      return block.items.flatMap(({ title, text, points }) => [title, text, ...points])
+    case 'note':
+      return [block.title ?? '', block.text]
+    case 'facts':
+      return block.items.flatMap(([name, value]) => [name, value])
+    case 'table':
+      return [block.caption, ...block.head, ...block.rows.flat()]
+    case 'picture':
+      return [block.caption]
+    case 'cards':
+      return block.cards.flatMap(({ title, snippet }) => [title, snippet])
+    case 'wiring':
+      return block.wiring.steps.map(({ text }) => text)
+    case 'troubles':
+      return block.items.flatMap(({ symptom, help }) => [symptom, help])
+    case 'sketch':
+      return []
+    default:
+      return block satisfies never
+  }
+}
+
+const textsIn = (content: Content) => [content.lead, ...blocksOf(content).flatMap(textsOf)]
+const wordsOf = (content: Content) =>
+  [content.title, ...content.sections.map(({ title }) => title), ...textsIn(content).map(plain)].join('\n')
+const sectionOf = ({ sections }: Content, id: string) => {
+  const section = sections.find((one) => one.id === id)
+  return (section?.blocks ?? []).flatMap(textsOf).map(plain).join('\n')
+}
+const piecesOf = (content: Content) =>
+  textsIn(content).flatMap((text): readonly Inline[] => (typeof text === 'string' ? [] : text))
+
+describe.each(Object.entries(all))('the content of %s', (_name, content) => {
+  it('links only to pages that exist, and within itself to sections that it has', () => {
+    const known = [...pagePaths, ...Object.keys(redirects), ...content.sections.map(({ id }) => `#${id}`)]
+    const cards = blocksOf(content).flatMap((block) =>
+      typeof block === 'object' && 'kind' in block && block.kind === 'cards' ? block.cards : [],
+    )
+    const targets = [
+      ...piecesOf(content).flatMap((piece) => (typeof piece === 'object' && 'to' in piece ? [piece.to] : [])),
+      ...(content.next ?? []).map(({ to }) => to),
+      ...cards.map(({ link }) => link).filter((link) => link.startsWith('/')),
+    ]
+    for (const target of targets) expect(known).toContain(target)
+  })
+
+  it('has an anchor of its own for each section, and something to say in it', () => {
+    const ids = content.sections.map(({ id }) => id)
+    expect(new Set(ids).size).toBe(ids.length)
+    for (const { id, title, blocks } of content.sections) {
+      expect(id).toMatch(/^[a-z][a-z-]*$/)
+      expect(title).toMatch(/\w/)
+      expect(blocks.length).toBeGreaterThan(0)
+    }
+  })
+
+  it('is calm and finished', () => {
+    expect(wordsOf(content)).not.toMatch(/[!]|\[|TODO|lorem|undefined/i)
+  })
+})
+
+describe('the privacy policy', () => {
+  it('has 14 numbered sections with a table of contents, and its date', () => {
+    expect(privacy.sections).toHaveLength(14)
+    expect(privacy).toMatchObject({ numbered: true, contents: true, date: ['Effective', '2025-08-23'] })
+  })
+
+  it('tells how long each kind of data is kept, and that requests are answered within 30 days', () => {
+    const kept = privacy.sections.find(({ id }) => id === 'retention')?.blocks[0]
+    expect(kept).toEqual({
+      kind: 'facts',
+      items: [
+        ['Accounts', '7 years after closure'],
+        ['Transactions', '7 years'],
+        ['Educational content', 'Program duration plus 2 years'],
+        ['Marketing data', 'Up to 5 years'],
+        ['Technical logs', '12 months'],
+        ['Support', '3 years'],
+      ],
+    })
+    expect(sectionOf(privacy, 'rights')).toContain('within 30 days')
+  })
+
+  it('speaks of everything that it has to speak of', () => {
+    expect(sectionOf(privacy, 'storage')).toMatch(/cloud provider in the United States/)
+    for (const whom of ['Payment', 'Shipping', 'Analytics', 'Email'])
+      expect(sectionOf(privacy, 'sharing')).toContain(whom)
+    expect(sectionOf(privacy, 'children')).toMatch(/ages 6 and up/)
+    expect(sectionOf(privacy, 'children')).toMatch(
+      /do not collect personal information directly from children under 13/,
+    )
+    const ids = privacy.sections.map(({ id }) => id)
+    for (const id of ['collect', 'use', 'cookies', 'california', 'international', 'contact']) expect(ids).toContain(id)
+  })
+
+  it('refers to its own sections by their right numbers', () => {
+    expect(privacy.sections[13]?.id).toBe('contact')
+    expect(sectionOf(privacy, 'children')).toContain('section 14')
+    expect(privacy.sections[2]?.id).toBe('use')
+    expect(sectionOf(privacy, 'california')).toContain('section 3')
+  })
+})
+
+describe('the terms of service', () => {
+  it('have 19 numbered sections and their date', () => {
+    expect(terms.sections).toHaveLength(19)
+    expect(terms).toMatchObject({ numbered: true, date: ['Effective', '2025-08-23'] })
+  })
+
+  it('say what they have to say', () => {
+    expect(sectionOf(terms, 'eligibility')).toMatch(/18 or older/)
+    expect(sectionOf(terms, 'refunds')).toMatch(/All sales are final\. There are no refunds/)
+    expect(sectionOf(terms, 'kits')).toMatch(/Kits are shipped before the program starts/)
+    expect(sectionOf(terms, 'recording')).toMatch(/Live sessions may be recorded/)
+    expect(sectionOf(terms, 'liability')).toMatch(/limited to the amount you paid us in the preceding 12 months/)
+    expect(sectionOf(terms, 'arbitration')).toMatch(/binding arbitration/)
+    expect(sectionOf(terms, 'law')).toMatch(/State of California/)
+    expect(sectionOf(terms, 'memberships')).toMatch(/\$7 per month or \$60 per year/)
+  })
+
+  it('refer to their own sections by their right numbers', () => {
+    const opening = (terms.opening ?? []).flatMap(textsOf).flatMap((text) => (typeof text === 'string' ? [] : text))
+    const references = opening.flatMap((piece) => (typeof piece === 'object' && 'to' in piece ? [piece] : []))
+    expect(references).toHaveLength(5)
+    for (const { to, text } of references) {
+      expect(text).toBe(`section ${terms.sections.findIndex(({ id }) => `#${id}` === to) + 1}`)
+    }
+    expect(sectionOf(terms, 'law')).toContain('section 17')
+    expect(terms.sections[16]?.id).toBe('arbitration')
+  })
+})
+
+describe('contact, about and follow', () => {
+  it('tell when we answer and when we call', () => {
+    expect(wordsOf(contact)).toMatch(/reply within 48 hours, Monday to Friday/)
+    expect(wordsOf(contact)).toContain('9 AM to 4 PM Pacific, Monday to Friday')
+    expect(wordsOf(contact)).toMatch(/include your order information/)
+  })
+
+  it('tell our mission', () => {
+    expect(about.lead).toBe(tagline)
+    for (const words of ['small', 'personal', 'electromagnetic robotic muscles', 'kits shipped across the U.S.']) {
+      expect(sectionOf(about, 'mission')).toContain(words)
+    }
+  })
+
+  it('lead from each biography on, and from the founder’s to the guides', () => {
+    const targets = (content: Content) => (content.next ?? []).map(({ to }) => to)
+    expect(targets(founder)).toEqual(expect.arrayContaining(['/about', '/robokidslanding', '/guides']))
+    expect(targets(director)).toEqual(expect.arrayContaining(['/about', '/robokidslanding']))
+  })
+
+  it('lead to a video site and a social network', () => {
+    expect(new URL(videoChannel).host).toBe('www.youtube.com')
+    expect(new URL(socialNetwork).host).toBe('www.instagram.com')
+  })
+})
+
+describe('news and guides', () => {
+  it('are four news cards, the newest first, and three guide cards', () => {
+    expect(newsCards.map(({ category }) => category)).toEqual(['News', 'News', 'News', 'News'])
+    expect(guideCards.map(({ category }) => category)).toEqual(['Guide', 'Guide', 'Guide'])
+    const dates = newsCards.map(({ date = '' }) => date)
+    expect(dates).toEqual(dates.toSorted((a, b) => b.localeCompare(a)))
+  })
+
+  it('tell of fall 2025 with the October dates, and with no price of their own', () => {
+    for (const day of [
+      'Friday, October 3, 2025',
+      'Saturday, October 4, 2025',
+      'Sunday, October 5, 2025',
+      'Monday, October 6, 2025',
+    ]) {
+      expect(sectionOf(fallLaunch, 'dates')).toContain(day)
+    }
+    expect(sectionOf(fallLaunch, 'dates')).toContain('4:00 PM Pacific')
+    expect(sectionOf(fallLaunch, 'dates')).toContain('Monday, August 25, 2025')
+    expect(sectionOf(fallLaunch, 'siblings')).toMatch(/August 23, 2025 to Friday, October 10, 2025/)
+    expect(wordsOf(fallLaunch)).not.toContain('$')
+    const prices = piecesOf(fallLaunch).flatMap((piece) =>
+      typeof piece === 'object' && 'priceOf' in piece ? [piece.priceOf] : [],
+    )
+    expect(prices).toEqual(['basic', 'intermediate', 'advanced', 'custom'])
+  })
+
+  it('lead from the bug robots to two other sites', () => {
+    const outside = piecesOf(bugbots).flatMap((piece) =>
+      typeof piece === 'object' && 'href' in piece ? [piece.href] : [],
+    )
+    expect(outside).toHaveLength(2)
+    for (const href of outside) expect(new URL(href).protocol).toBe('https:')
+  })
+
+  it('are two articles in the blog, and five phases in the Innovator Program', () => {
+    expect(blog.sections).toHaveLength(2)
+    const phases = blocksOf(innovator).find(
+      (block) => typeof block === 'object' && 'kind' in block && block.kind === 'phases',
+    )
+    expect(phases).toMatchObject({
+      items: [
+        { title: 'Ideation and planning' },
+        { title: 'Prototyping and testing' },
+        { title: 'Product development' },
+        { title: 'Business strategy' },
+        { title: 'Finance and operations' },
+      ],
+    })
+    expect(innovator.next).toEqual([{ to: '/contact', text: 'Contact Us' }])
+  })
+})
+
+/** Everything that touches, from the terminals' and parts' point of view: which ends are one piece of metal. */
+function circuit(wiring: Wiring) {
+  const parents = new Map<string, string>()
+  const root = (node: string): string => {
+    const parent = parents.get(node)
+    return parent === undefined ? node : root(parent)
+  }
+  const node = (terminal: string) =>
+    terminal.startsWith('hole.')
+      ? metalOf(terminal.slice('hole.'.length) as Hole)
+      : terminal.replace(/^board\.power-GND.*$/, 'board.GND')
+  const join = (a: string, b: string) => {
+    const [from, to] = [root(node(a)), root(node(b))]
+    if (from !== to) parents.set(from, to)
+  }
+  for (const { from, to } of wiresOf(wiring)) join(from, to)
+  return { join, connected: (a: string, b: string) => root(node(a)) === root(node(b)) }
+}
+
+/** The pins of the board that a drawing uses; power and ground aside. */
+const signalPins = (wiring: Wiring) =>
+  wiresOf(wiring)
+    .flatMap(({ from, to }) => [from, to])
+    .filter((terminal) => /^board\.\d+$/.test(terminal))
+    .map((terminal) => Number(terminal.slice('board.'.length)))
+    .toSorted((a, b) => a - b)
+
+const sourceOf = (name: string) => readFile(new URL(`./guides/${name}`, import.meta.url), 'utf8')
+
+async function pinsInSketch(name: string): Promise<Record<string, number>> {
+  const source = await sourceOf(name)
+  return Object.fromEntries(
+    [...source.matchAll(/^const int (\w+)Pin = (\d+);/gm)].map(([, part, pin]) => [part, Number(pin)]),
+  )
+}
+
+const sketchesIn = (content: Content) =>
+  blocksOf(content).flatMap((block) =>
+    typeof block === 'object' && 'kind' in block && block.kind === 'sketch' ? [block.sketch] : [],
+  )
+
+describe('the guides', () => {
+  it.each([
+    ['light-switch.ino', withResistor, { button: 2, led: 9 }],
+    ['light-switch-pull-up.ino', withPullUp, { button: 2, led: 9 }],
+    ['motor.ino', motorWiring, { enable: 9, in1: 8, in2: 7 }],
+    ['servo-angles.ino', servoWiring, { servo: 9 }],
+    ['servo-sweep.ino', servoWiring, { servo: 9 }],
+    ['servo-serial.ino', servoWiring, { servo: 9 }],
+  ])('use the same pins in %s, in its drawing and in the steps', async (name, wiring, pins) => {
+    expect(await pinsInSketch(name)).toEqual(pins)
+    const numbers = Object.values(pins).toSorted((a, b) => a - b)
+    expect(signalPins(wiring)).toEqual(numbers)
+    const steps = wiring.steps.map(({ text }) => plain(text)).join('\n')
+    for (const number of numbers) expect(steps).toContain(`pin ${number}`)
+  })
+
+  it.each([
+    ['light switch', lightSwitch],
+    ['motor', motorGuide],
+    ['servo', servoGuide],
+  ])('show each sketch of the %s as it is in its file', async (_name, guide) => {
+    const sketches = sketchesIn(guide)
+    expect(sketches.length).toBeGreaterThan(0)
+    for (const { name, lines } of sketches) {
+      const source = await sourceOf(name)
+      expect(`${lines.map((line) => line.map(([text]) => text).join('')).join('\n')}\n`).toBe(source)
+      const kinds = new Set(lines.flatMap((line) => line.map(([, kind]) => kind)))
+      for (const kind of ['keyword', 'function', 'number', 'comment']) expect(kinds).toContain(kind)
+    }
+  })
+
+  it.each([
+    ['light switch', withResistor],
+    ['light switch with pull-up', withPullUp],
+    ['motor', motorWiring],
+    ['servo', servoWiring],
+  ])('name both ends of each wire in the step of the %s that lays it', (_name, wiring) => {
+    const named: Record<string, string> = { 'power-GND': 'GND', plus: 'plus', minus: 'minus' }
+    for (const { text, wire } of wiring.steps) {
+      if (!wire) continue
+      for (const terminal of [wire.from, wire.to]) {
+        expect(terminalPoint(terminal)).toHaveLength(2)
+        const [part, end = ''] = terminal.split(/\.(.*)/)
+        if (part === 'motor' || part === 'servo') continue
+        const words =
+          part === 'hole' && /^[+-]/.test(end) ? (end.startsWith('+') ? 'red rail' : 'blue rail') : (named[end] ?? end)
+        expect(plain(text)).toContain(words)
+      }
+    }
+  })
+
+  it('light the LED from pin 9 through 220 Ω to GND, the long leg first', () => {
+    for (const wiring of [withResistor, withPullUp]) {
+      const { connected } = circuit(wiring)
+      const led = partsOf(wiring).find((part) => part.kind === 'led')
+      const resistor = partsOf(wiring).find((part) => part.kind === 'resistor' && part.value === '220 Ω')
+      if (led?.kind !== 'led' || resistor?.kind !== 'resistor') throw new Error('The LED or its resistor is missing')
+      expect(metalOf(resistor.from)).toBe(metalOf(led.anode))
+      expect(connected(`hole.${resistor.to}`, 'board.9')).toBe(true)
+      expect(connected(`hole.${led.cathode}`, 'board.GND')).toBe(true)
+      expect(connected(`hole.${led.anode}`, 'board.9')).toBe(false)
+      expect(connected(`hole.${led.anode}`, 'board.GND')).toBe(false)
+    }
+  })
+
+  it('hold pin 2 at GND through 10 kΩ, and put it to 5V when the button is pressed', () => {
+    const { connected, join } = circuit(withResistor)
+    const resistor = partsOf(withResistor).find((part) => part.kind === 'resistor' && part.value === '10 kΩ')
+    const button = partsOf(withResistor).find((part) => part.kind === 'button')
+    if (resistor?.kind !== 'resistor' || button?.kind !== 'button')
+      throw new Error('The button or its resistor is missing')
+    expect(connected(`hole.${resistor.from}`, 'board.2')).toBe(true)
+    expect(connected(`hole.${resistor.to}`, 'board.GND')).toBe(true)
+    expect(connected('board.2', 'board.5V')).toBe(false)
+    join(`hole.e${button.rows[0]}`, `hole.e${button.rows[1]}`)
+    expect(connected('board.2', 'board.5V')).toBe(true)
+    expect(connected('board.5V', 'board.GND')).toBe(false)
+  })
+
+  it('put pin 2 to GND when the button of the pull-up is pressed, and need no 5V', () => {
+    const { connected, join } = circuit(withPullUp)
+    expect(connected('board.2', 'board.GND')).toBe(false)
+    join('hole.e15', 'hole.e17')
+    expect(connected('board.2', 'board.GND')).toBe(true)
+    expect(wiresOf(withPullUp).flatMap(({ from, to }) => [from, to])).not.toContain('board.5V')
+  })
+
+  it('give the motor its own battery, the driver its orders, and all of them one ground', () => {
+    const { connected } = circuit(motorWiring)
+    for (const [a, b] of [
+      ['board.9', 'driver.ENA'],
+      ['board.8', 'driver.IN1'],
+      ['board.7', 'driver.IN2'],
+      ['motor.1', 'driver.OUT1'],
+      ['motor.2', 'driver.OUT2'],
+      ['battery.plus', 'driver.12V'],
+      ['battery.minus', 'board.GND'],
+    ] as const) {
+      expect(connected(a, b)).toBe(true)
+    }
+    expect(connected('battery.plus', 'battery.minus')).toBe(false)
+    const words = wordsOf(motorGuide)
+    for (const value of ['6-9V', 'up to 12V', '0 to 255']) expect(words).toContain(value)
+  })
+
+  it('say in the table what the sketch of the motor does', async () => {
+    const source = await sourceOf('motor.ino')
+    const table = blocksOf(motorGuide).find(
+      (block) => typeof block === 'object' && 'kind' in block && block.kind === 'table',
+    )
+    if (typeof table !== 'object' || !('kind' in table) || table.kind !== 'table') throw new Error('No table')
+    for (const way of ['forward', 'backward']) {
+      const body = new RegExp(`void ${way}\\(int speed\\) \\{([^}]*)\\}`).exec(source)?.[1]
+      const row = table.rows.find(([, , , what]) => what === `turns ${way}`)
+      expect(body).toContain(`digitalWrite(in1Pin, ${plain(row?.[1] ?? '')})`)
+      expect(body).toContain(`digitalWrite(in2Pin, ${plain(row?.[2] ?? '')})`)
+    }
+  })
+
+  it('turn the servo within 0 to 180 degrees only', async () => {
+    const source = await sourceOf('servo-serial.ino')
+    expect(source).toContain('angle < 0 || angle > 180')
+    const { connected } = circuit(servoWiring)
+    expect(connected('servo.signal', 'board.9')).toBe(true)
+    expect(connected('servo.5V', 'board.5V')).toBe(true)
+    expect(connected('servo.GND', 'board.GND')).toBe(true)
+  })
+})
