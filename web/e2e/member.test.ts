@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { root } from '@robokids/local/settings'
+import { buildWeb } from '@robokids/local/web-build'
+import { eventually } from '@robokids/test/bed'
+import { startSystem, type System } from '@robokids/test/system'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { addAuthenticator, fillRegistration, goodPassword, passwordField, proceedButton } from './accounts.ts'
+import { launchBrowser, newVisitor } from './browser.ts'
+import { heading } from './pages.ts'
+
+let system: System
+let browser: Browser
+beforeAll(async () => {
+  await buildWeb()
+  const settings = { identity: {}, bff: { WEB_DIST: join(root, 'web/dist') } }
+  ;[system, browser] = await Promise.all([startSystem(settings), launchBrowser()])
+})
+afterAll(async () => {
+  await browser.close()
+  await system.stop()
+})
+
+const newestCode = (address: string, count: number) =>
+  eventually(async () => {
+    const mails = await system.mailsTo(address)
+    const codes = mails.flatMap((mail) => /\b\d{6}\b/.exec(mail.text)?.[0] ?? [])
+    return codes.length >= count && codes.at(-1)
+  }, 20_000)
+
+async function logIn(page: Page, email: string, password = goodPassword): Promise<void> {
+  await page.goto('/membership/login')
+  await page.getByLabel('Email').fill(email)
+  await passwordField(page).fill(password)
+  await page.getByRole('button', { name: 'Log In' }).click()
+}
+
+describe('a member', () => {
+  it('registers, pays, confirms, is signed in by that, adds a passkey, and comes back with it and by a new password', async () => {
+    const email = `Maren.Holt+${randomUUID()}@example.com`
+    const { context, errors } = await newVisitor(browser, { baseURL: system.siteUrl })
+    const page = await context.newPage()
+    const authenticator = await addAuthenticator(page)
+    await page.goto('/membership/register')
+    await fillRegistration(page, { email, given_name: 'Zoë' })
+    await proceedButton(page).click()
+
+    await page.getByRole('button', { name: /Subscribe/ }).waitFor()
+    await page.getByLabel('Card number').fill('4242 4242 4242 4242')
+    await page.getByLabel('Expiry date').fill('12 / 34')
+    await page.getByLabel('Security code').fill('123')
+    await page.getByLabel('Name on card').fill('Zoë Holt')
+    await page.getByRole('button', { name: /Subscribe/ }).click()
+    await page.waitForURL('**/success?**')
+    expect(await heading(page).innerText()).toBe('Payment Successful!')
+
+    // In another tab, and in other letters: the first one signs in by itself.
+    const other = await context.newPage()
+    await other.goto(`/confirm?email=${encodeURIComponent(email.toLowerCase())}`)
+    await other.getByLabel('Confirmation code').fill(await newestCode(email, 1))
+    await other.getByRole('button', { name: 'Confirm Account' }).click()
+    await other.getByText('✅ Account confirmed! You can now log in.').waitFor()
+    await other.close()
+    await page.goto('/profile')
+    await page.getByText('14 Alder Way, Cambridge, MA 02139').first().waitFor()
+
+    await page.getByRole('button', { name: 'Add a passkey' }).click()
+    await page.getByText('Your passkey is ready.').waitFor()
+    expect(await authenticator.credentials()).toHaveLength(1)
+    await page.getByRole('button', { name: 'Logout' }).first().click()
+    await page.waitForURL(`${system.siteUrl}/`)
+    await page.goBack()
+    await page.waitForURL('**/membership/login')
+    expect(await page.locator('body').innerText()).not.toContain('Alder Way')
+
+    await page.getByLabel('Email').fill(email.toUpperCase())
+    await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+    await page.getByRole('button', { name: 'Use my passkey' }).click()
+    await page.waitForURL('**/profile')
+    await page.getByText('14 Alder Way').first().waitFor()
+    await page.getByRole('button', { name: 'Logout' }).first().click()
+    await page.waitForURL(`${system.siteUrl}/`)
+
+    // Forgotten, with the address in other letters once more.
+    await page.goto('/membership/login')
+    await page.getByRole('button', { name: /forgot/i }).click()
+    await page.getByLabel('Email').fill(email.toLowerCase())
+    await page.getByRole('button', { name: /code/i }).click()
+    await page.getByLabel(/code/i).fill(await newestCode(email, 2))
+    await page.getByLabel('New password').fill('Another-2031!')
+    await page.getByRole('button', { name: 'Set New Password' }).click()
+    await page.getByText('✅').first().waitFor()
+    await logIn(page, email, goodPassword)
+    await page.getByText('Incorrect username or password.').waitFor()
+    await logIn(page, email, 'Another-2031!')
+    await page.waitForURL('**/profile')
+    expect(errors).toEqual([])
+    await context.close()
+  })
+})
