@@ -103,6 +103,19 @@ async function member() {
   return { visitor, email }
 }
 
+describe('the first sign-ins of a BFF', () => {
+  it('all wait for the keys that tokens are checked by', async () => {
+    const people = await Promise.all(Array.from({ length: 5 }, () => newcomer()))
+    const codes = await Promise.all(people.map(({ email }) => codeTo(email)))
+    const answers = await Promise.all(
+      people.map(({ visitor, email }, index) =>
+        visitor.post('/api/auth/confirm-sign-up', { email, code: codes[index] }),
+      ),
+    )
+    expect(answers.map(({ body }) => body)).toEqual(people.map(() => ({ signedIn: true })))
+  })
+})
+
 describe('an account', () => {
   it('is signed up, confirmed, signed in by that, and signed out', async () => {
     const { visitor, email } = await newcomer()

@@ -47,17 +47,25 @@ export function startSessions(
   const issuer = `${(config.IDENTITY_ISSUER_URL ?? config.IDENTITY_URL).replace(/\/+$/, '')}/${config.IDENTITY_POOL}`
   const keys = new Map<string, string>()
   let askedAt = -Infinity
+  let asking: Promise<void> | undefined
 
-  /** A key that is not known yet may be new: the service is asked for it, but not for each token that names one. */
+  async function askKeys(): Promise<void> {
+    const { status, body } = await service.raw('GET', `/${config.IDENTITY_POOL}/.well-known/jwks.json`, {})
+    if (status !== 200) throw unavailable(new Error(`the key set was answered ${status}`))
+    for (const key of keySetSchema.parse(JSON.parse(body.toString())).keys) {
+      const publicKey = createPublicKey({ key: key as Record<string, string>, format: 'jwk' })
+      keys.set(key.kid, publicKey.export({ type: 'spki', format: 'pem' }))
+    }
+    askedAt = performance.now()
+  }
+
+  /** A key that is not known yet may be new: the service is asked for it, once for all who wait, but not for each token that names one. */
   async function keyOf(kid: string): Promise<string> {
     if (!keys.has(kid) && performance.now() - askedAt > 2_000) {
-      askedAt = performance.now()
-      const { status, body } = await service.raw('GET', `/${config.IDENTITY_POOL}/.well-known/jwks.json`, {})
-      if (status !== 200) throw unavailable(new Error(`the key set was answered ${status}`))
-      for (const key of keySetSchema.parse(JSON.parse(body.toString())).keys) {
-        const publicKey = createPublicKey({ key: key as Record<string, string>, format: 'jwk' })
-        keys.set(key.kid, publicKey.export({ type: 'spki', format: 'pem' }))
-      }
+      asking ??= askKeys().finally(() => {
+        asking = undefined
+      })
+      await asking
     }
     const key = keys.get(kid)
     if (key === undefined) throw new DomainError('sign_in_required', 'Please sign in.')
