@@ -5,7 +5,7 @@ import type { DeviceCookie } from './cookies.ts'
 import type { AuthAnswer, Identity, TokenAnswer } from './identity.ts'
 
 /** What a browser calls itself, short enough to be recognised in a list: `Chrome on Android`. */
-export function deviceName(userAgent: string): string {
+function deviceName(userAgent: string): string {
   const browsers = [/Edg/, /OPR/, /Firefox|FxiOS/, /Chrome|CriOS/, /Safari/]
   const names = ['Edge', 'Opera', 'Firefox', 'Chrome', 'Safari']
   const systems = [/iPhone|iPad/, /Android/, /Windows/, /Mac OS/, /Linux/]
