@@ -63,6 +63,18 @@ function reading(load: () => Promise<Content>) {
   }, 'Reading')
 }
 
+/** A guide needs more: its circuits and sketches. */
+function building(load: () => Promise<Content>) {
+  return lazyRouteComponent(async () => {
+    const [{ ContentPage }, { showGuideBlock }, content] = await Promise.all([
+      import('./routes/ContentPage.tsx'),
+      import('./components/content/GuideBlocks.tsx'),
+      load(),
+    ])
+    return { Building: () => <ContentPage content={content} guideBlock={showGuideBlock} /> }
+  }, 'Building')
+}
+
 const home = lazyRouteComponent(() => import('./routes/Home.tsx'), 'Home')
 const landing = lazyRouteComponent(() => import('./routes/Landing.tsx'), 'Landing')
 const payment = lazyRouteComponent(() => import('./routes/Payment.tsx'), 'Payment')
@@ -89,9 +101,9 @@ const welcome = reading(async () => (await import('./content/news/welcome.ts')).
 const securityBasics = reading(async () => (await import('./content/news/security-basics.ts')).securityBasics)
 const fallLaunch = reading(async () => (await import('./content/news/fall-launch.ts')).fallLaunch)
 const bugbots = reading(async () => (await import('./content/news/bugbots.ts')).bugbots)
-const lightSwitch = reading(async () => (await import('./content/guides/light-switch.ts')).lightSwitch)
-const motorGuide = reading(async () => (await import('./content/guides/motor.ts')).motorGuide)
-const servoGuide = reading(async () => (await import('./content/guides/servo.ts')).servoGuide)
+const lightSwitch = building(async () => (await import('./content/guides/light-switch.ts')).lightSwitch)
+const motorGuide = building(async () => (await import('./content/guides/motor.ts')).motorGuide)
+const servoGuide = building(async () => (await import('./content/guides/servo.ts')).servoGuide)
 const innovator = reading(async () => (await import('./content/innovator.ts')).innovator)
 const follow = reading(async () => (await import('./content/follow.ts')).follow)
 

@@ -6,7 +6,7 @@ import type { Card } from './cards.ts'
 import type { Wiring } from './wiring.ts'
 
 /** A page of this site; `/guides` leads on to the hub. */
-export type Place = PagePath | '/guides'
+type Place = PagePath | '/guides'
 
 /** A piece of a sentence: plain words, or what stands out of them. */
 export type Inline =
@@ -44,6 +44,9 @@ export type Block =
   | { kind: 'table'; caption: string; head: readonly string[]; rows: readonly (readonly Text[])[] }
   | { kind: 'picture'; of: DrawingName; caption: Text }
   | { kind: 'cards'; cards: readonly (Card | PlaceCard)[] }
+  | GuideBlock
+
+export type GuideBlock =
   | { kind: 'sketch'; sketch: Sketch }
   | { kind: 'wiring'; wiring: Wiring }
   /** Symptoms, each with what helps. */
@@ -60,10 +63,12 @@ export interface PlaceCard {
   picture: DrawingName
 }
 
-export interface Section {
+interface Section {
   /** Its anchor. */
   id: string
   title: string
+  /** `YYYY-MM-DD`, where it was published on its own. */
+  date?: string
   blocks: readonly Block[]
 }
 
@@ -83,6 +88,8 @@ export interface Content {
   sections: readonly Section[]
   /** Many sections: a table of contents leads to them. */
   contents?: boolean
+  /** Each of its sections is an article of its own. */
+  articles?: boolean
   /** Its sections are counted: 1., 2., 3. */
   numbered?: boolean
   /** What to do after reading; the first is the main one. */

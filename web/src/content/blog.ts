@@ -5,10 +5,12 @@ export const blog: Content = {
   title: 'Notes from the bench',
   lead: 'Two thoughts for parents, each a cup of tea long.',
   picture: 'notebook',
+  articles: true,
   sections: [
     {
       id: 'failing-robots',
       title: 'Why a robot that fails is a good teacher',
+      date: '2025-09-12',
       blocks: [
         'The rover is meant to stop at the wall. It does not. It pushes, its wheels spin, and your child looks at you. This is the moment that the whole hour was for.',
         'It is tempting to help. You see that the sensor looks at the ceiling, and it would take you two seconds to bend it down. But then the lesson is that somebody else knows. If you wait, the lesson can be that one can find out.',
@@ -30,6 +32,7 @@ export const blog: Content = {
     {
       id: 'kitchen-table',
       title: 'A robot bench on the kitchen table',
+      date: '2025-08-29',
       blocks: [
         'You do not need a workshop. You need a place where things may lie until tomorrow, and a few habits that keep peace in the family.',
         {

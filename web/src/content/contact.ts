@@ -15,7 +15,7 @@ export const contact: Content = {
         {
           kind: 'note',
           title: 'Is it about an order?',
-          text: 'Please include your order information: the name you registered with, the email you used, the class and its date. Then we need not ask back. Never send us a card number or a password.',
+          text: 'Please include your order information: the name you registered with, the email you used, the class and its date. It saves us both a round of questions. Never send us a card number or a password.',
         },
       ],
     },

@@ -1,6 +1,6 @@
 import type { Text } from './blocks.ts'
 
-export type WireColor = 'red' | 'black' | 'orange' | 'blue' | 'green' | 'yellow'
+type WireColor = 'red' | 'black' | 'orange' | 'blue' | 'green' | 'yellow'
 
 /** The lettered columns of a breadboard; five holes of a row on one side of the gap are one piece of metal. */
 const columns = 'abcdefghij'
@@ -39,6 +39,8 @@ export type Part =
 
 /** What is built, step by step: the drawing and the words are made from the same steps. */
 export interface Wiring {
+  /** The drawing's name in `wiring.svg`. */
+  id: string
   /** What the drawing shows, for those who do not see it. */
   title: string
   steps: readonly {

@@ -1,10 +1,20 @@
 import type { ReactNode } from 'react'
 import { type Part, partsOf, type Wire, type Wiring, wiresOf } from '../content/wiring.ts'
-import drawing from './Drawing.module.css'
 import { boardPins, columnsAt, holePoint, type Pin, rowAt, rows, terminalPoint, wirePath } from './wiring-geometry.ts'
-import styles from './WiringDrawing.module.css'
 
-/** A circuit, drawn from the same data as the steps that build it. */
+/** How the letters in it are set. */
+const lettering = { fontFamily: 'var(--mono)', fill: 'var(--pic-line)', stroke: 'none' }
+const letters = {
+  used: { ...lettering, fontSize: 12, fontWeight: 700 },
+  pin: { ...lettering, fontSize: 7.5, opacity: 0.75 },
+  small: { ...lettering, fontSize: 8 },
+  label: { ...lettering, fontSize: 11.5, fontWeight: 600 },
+}
+
+/**
+ * A circuit, drawn from the same data as the steps that build it. It is not drawn in the browser: `wiring.svg` is made
+ * of these by wiring.test.tsx, which also sees to it that the file is as the data say.
+ */
 export function WiringDrawing({ wiring }: { wiring: Wiring }) {
   const wires = wiresOf(wiring)
   const parts = partsOf(wiring)
@@ -12,12 +22,7 @@ export function WiringDrawing({ wiring }: { wiring: Wiring }) {
   // Boards and modules lie below the wires; what is plugged into the breadboard lies above them.
   const [below, above] = [parts.filter((part) => !isPlugged(part)), parts.filter(isPlugged)]
   return (
-    <svg
-      viewBox="0 0 360 352"
-      className={`${drawing['drawing']} ${styles['wiring']}`}
-      role="img"
-      aria-label={`Wiring diagram: ${wiring.title}. The steps tell each connection.`}
-    >
+    <symbol id={wiring.id} viewBox="0 0 360 352">
       <Board used={used} />
       {below.map((part) => (
         <PartDrawing key={part.kind} part={part} />
@@ -28,7 +33,7 @@ export function WiringDrawing({ wiring }: { wiring: Wiring }) {
       {above.map((part) => (
         <PartDrawing key={part.kind === 'resistor' ? part.value : part.kind} part={part} />
       ))}
-    </svg>
+    </symbol>
   )
 }
 
@@ -92,7 +97,7 @@ function Board({ used }: { used: ReadonlySet<string> }) {
                 x={pin.side === 'right' ? x - 9 : x + 9}
                 y={y + (isUsed ? 4 : 3)}
                 textAnchor={pin.side === 'right' ? 'end' : 'start'}
-                className={isUsed ? styles['used'] : styles['pin']}
+                {...(isUsed ? letters.used : letters.pin)}
               >
                 {printed(pin)}
               </text>
@@ -138,13 +143,13 @@ function Breadboard() {
       {columnsAt.map(([name, x]) => (
         <g key={name}>
           <path d={`M${x} ${top}V${bottom}`} stroke="var(--pic-dark)" strokeDasharray="0 14" strokeWidth="4" />
-          <text x={x} y="35" textAnchor="middle" className={styles['small']}>
+          <text x={x} y="35" textAnchor="middle" {...letters.small}>
             {name === '-' ? '−' : name}
           </text>
         </g>
       ))}
       {[1, 5, 10, 15, 20].map((number) => (
-        <text key={number} x="256" y={rowAt(number) + 3} textAnchor="middle" className={styles['small']}>
+        <text key={number} x="256" y={rowAt(number) + 3} textAnchor="middle" {...letters.small}>
           {number}
         </text>
       ))}
@@ -233,10 +238,10 @@ function Driver() {
       {[200, 272, 288, 304].map((y) => (
         <circle key={y} cx="204" cy={y} r="2.5" fill="var(--pic-mid)" stroke="none" />
       ))}
-      <text x="292" y="176" textAnchor="middle" className={styles['used']}>
+      <text x="292" y="176" textAnchor="middle" {...letters.used}>
         OUT1
       </text>
-      <text x="326" y="176" textAnchor="middle" className={styles['used']}>
+      <text x="326" y="176" textAnchor="middle" {...letters.used}>
         2
       </text>
       <Label x={301} y={336} anchor="middle">
@@ -250,7 +255,7 @@ function Pinned({ x, y, children }: { x: number; y: number; children: string }) 
   return (
     <>
       <circle cx={x} cy={y} r="2.5" fill="var(--pic-mid)" stroke="none" />
-      <text x={x + 14} y={y + 4} className={styles['used']}>
+      <text x={x + 14} y={y + 4} {...letters.used}>
         {children}
       </text>
     </>
@@ -288,10 +293,10 @@ function Battery() {
       <Label x={199} y={15} anchor="middle">
         6 to 9 V
       </Label>
-      <text x="158" y="118" textAnchor="middle" className={styles['label']}>
+      <text x="158" y="118" textAnchor="middle" {...letters.label}>
         −
       </text>
-      <text x="192" y="118" textAnchor="middle" className={styles['label']}>
+      <text x="192" y="118" textAnchor="middle" {...letters.label}>
         +
       </text>
     </>
@@ -340,7 +345,7 @@ function Label({
   children: ReactNode
 }) {
   return (
-    <text x={x} y={y} textAnchor={anchor} className={styles['label']}>
+    <text x={x} y={y} textAnchor={anchor} {...letters.label}>
       {children}
     </text>
   )

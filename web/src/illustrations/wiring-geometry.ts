@@ -3,13 +3,13 @@ import { type Hole, holeAt, type Terminal } from '../content/wiring.ts'
 export type Point = readonly [x: number, y: number]
 
 /** Distance from pin to pin, and from row to row. */
-export const pitch = 14
+const pitch = 14
 
 /** The headers of an Uno, lying with its USB socket up: digital pins on the right, power on the left. */
-export const digitalPins = ['SCL', 'SDA', 'AREF', 'GND', '13', '12', '11', '10', '9', '8']
-export const lowDigitalPins = ['7', '6', '5', '4', '3', '2', '1', '0']
-export const powerPins = ['', 'IOREF', 'RESET', '3.3V', '5V', 'power-GND', 'power-GND-2', 'VIN']
-export const analogPins = ['A0', 'A1', 'A2', 'A3', 'A4', 'A5']
+const digitalPins = ['SCL', 'SDA', 'AREF', 'GND', '13', '12', '11', '10', '9', '8']
+const lowDigitalPins = ['7', '6', '5', '4', '3', '2', '1', '0']
+const powerPins = ['', 'IOREF', 'RESET', '3.3V', '5V', 'power-GND', 'power-GND-2', 'VIN']
+const analogPins = ['A0', 'A1', 'A2', 'A3', 'A4', 'A5']
 
 export interface Pin {
   name: string

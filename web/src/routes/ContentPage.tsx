@@ -1,18 +1,20 @@
 import { formatClassDate } from '@robokids/contracts/class-date'
 import { Link } from '@tanstack/react-router'
-import { Blocks } from '../components/content/Blocks.tsx'
+import { Blocks, type BlocksProps } from '../components/content/Blocks.tsx'
 import { RichText } from '../components/content/RichText.tsx'
-import type { Content } from '../content/blocks.ts'
+import type { Block, Content } from '../content/blocks.ts'
 import { Drawing } from '../illustrations/Drawing.tsx'
 import { ButtonLink } from '../ui/Button.tsx'
 import styles from './ContentPage.module.css'
 
 /** A page that is read: an article, a guide, a legal text, a list of them. What it says is data. */
-export function ContentPage({ content }: { content: Content }) {
-  const { kicker, title, lead, date, picture, accent, parent, opening, sections, contents, numbered, next } = content
+export function ContentPage({ content, guideBlock }: { content: Content; guideBlock?: BlocksProps['guideBlock'] }) {
+  const { kicker, title, lead, date, picture, accent, parent, opening, sections, contents, articles, numbered, next } =
+    content
   const titleOf = (index: number) => (numbered ? `${index + 1}. ${sections[index]?.title}` : sections[index]?.title)
+  const [Whole, Part] = articles ? (['div', 'article'] as const) : (['article', 'section'] as const)
   return (
-    <article data-accent={accent}>
+    <Whole data-accent={accent}>
       <header className={styles['hero']}>
         <div className={styles['heroInner']}>
           <div className={styles['words']}>
@@ -40,7 +42,7 @@ export function ContentPage({ content }: { content: Content }) {
           </div>
         </div>
       </header>
-      <div className={`${styles['body']} ${contents ? styles['withContents'] : ''}`}>
+      <div className={`${styles['body']} ${contents ? styles['withContents'] : styles['sideHeadings']}`}>
         {contents && (
           <nav className={styles['contents']} aria-labelledby="contents-heading">
             <h2 id="contents-heading" className={styles['contentsTitle']}>
@@ -58,14 +60,29 @@ export function ContentPage({ content }: { content: Content }) {
         <div className={styles['text']}>
           {opening && (
             <div className={styles['section']}>
-              <Blocks blocks={opening} />
+              <div className={styles['blocks']}>
+                <Blocks blocks={opening} />
+              </div>
             </div>
           )}
-          {sections.map(({ id, blocks }, index) => (
-            <section key={id} className={styles['section']} aria-labelledby={id}>
-              <h2 id={id}>{titleOf(index)}</h2>
-              <Blocks blocks={blocks} />
-            </section>
+          {sections.map(({ id, date: published, blocks }, index) => (
+            <Part
+              key={id}
+              className={`${styles['section']} ${blocks.some(isWide) ? styles['wide'] : ''}`}
+              aria-labelledby={id}
+            >
+              <div className={styles['heading']}>
+                <h2 id={id}>{titleOf(index)}</h2>
+                {published && (
+                  <p className={styles['date']}>
+                    <time dateTime={published}>{formatClassDate(published)}</time>
+                  </p>
+                )}
+              </div>
+              <div className={styles['blocks']}>
+                <Blocks blocks={blocks} guideBlock={guideBlock} />
+              </div>
+            </Part>
           ))}
           {next && (
             <div className={styles['next']}>
@@ -78,6 +95,9 @@ export function ContentPage({ content }: { content: Content }) {
           )}
         </div>
       </div>
-    </article>
+    </Whole>
   )
 }
+
+/** It takes the page's whole width. */
+const isWide = (block: Block) => typeof block === 'object' && 'kind' in block && block.kind === 'cards'

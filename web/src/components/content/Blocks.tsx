@@ -1,18 +1,23 @@
-import type { Block } from '../../content/blocks.ts'
+import type { ReactNode } from 'react'
+import type { Block, GuideBlock } from '../../content/blocks.ts'
 import { Drawing } from '../../illustrations/Drawing.tsx'
 import { Notice } from '../../ui/Notice.tsx'
 import styles from './Blocks.module.css'
 import { Cards } from './Cards.tsx'
-import { CodeSample } from './CodeSample.tsx'
 import { RichText } from './RichText.tsx'
-import { WiringGuide } from './WiringGuide.tsx'
 
-/** Content as it stands on a page. */
-export function Blocks({ blocks }: { blocks: readonly Block[] }) {
-  return blocks.map((block, index) => <OneBlock key={index} block={block} />)
+export interface BlocksProps {
+  blocks: readonly Block[]
+  /** How a guide's own blocks are shown; other pages have none, and do not load it. */
+  guideBlock?: ((block: GuideBlock) => ReactNode) | undefined
 }
 
-function OneBlock({ block }: { block: Block }) {
+/** Content as it stands on a page. */
+export function Blocks({ blocks, guideBlock }: BlocksProps) {
+  return blocks.map((block, index) => <OneBlock key={index} block={block} guideBlock={guideBlock} />)
+}
+
+function OneBlock({ block, guideBlock }: Omit<BlocksProps, 'blocks'> & { block: Block }) {
   if (typeof block === 'string' || !('kind' in block)) {
     return (
       <p>
@@ -98,22 +103,9 @@ function OneBlock({ block }: { block: Block }) {
     case 'cards':
       return <Cards cards={block.cards} />
     case 'sketch':
-      return <CodeSample sketch={block.sketch} />
     case 'wiring':
-      return <WiringGuide wiring={block.wiring} />
     case 'troubles':
-      return (
-        <dl className={styles['troubles']}>
-          {block.items.map(({ symptom, help }) => (
-            <div key={symptom}>
-              <dt>{symptom}</dt>
-              <dd>
-                <RichText text={help} />
-              </dd>
-            </div>
-          ))}
-        </dl>
-      )
+      return guideBlock?.(block)
     default:
       return block satisfies never
   }

@@ -1,5 +1,6 @@
 import type { Wiring } from '../../content/wiring.ts'
-import { WiringDrawing } from '../../illustrations/WiringDrawing.tsx'
+import drawing from '../../illustrations/Drawing.module.css'
+import drawings from '../../illustrations/wiring.svg?no-inline'
 import { RichText } from './RichText.tsx'
 import styles from './WiringGuide.module.css'
 
@@ -8,7 +9,16 @@ export function WiringGuide({ wiring }: { wiring: Wiring }) {
   return (
     <div className={styles['wiring']}>
       <div className={styles['drawing']}>
-        <WiringDrawing wiring={wiring} />
+        <svg
+          viewBox="0 0 360 352"
+          width="360"
+          height="352"
+          className={drawing['drawing']}
+          role="img"
+          aria-label={`Wiring diagram: ${wiring.title}. The steps tell each connection.`}
+        >
+          <use href={`${drawings}#${wiring.id}`} />
+        </svg>
       </div>
       <ol className={styles['steps']}>
         {wiring.steps.map(({ text, wire }, index) => (

@@ -67,6 +67,7 @@ const signal: Wiring['steps'][number] = {
 }
 
 export const withResistor: Wiring = {
+  id: 'light-switch',
   title: 'A microcontroller board beside a breadboard with a pushbutton, an LED and two resistors',
   steps: [
     {
@@ -113,6 +114,7 @@ export const withResistor: Wiring = {
 }
 
 export const withPullUp: Wiring = {
+  id: 'light-switch-pull-up',
   title: 'The same circuit with the pushbutton between pin 2 and GND, and no second resistor',
   steps: [
     {

@@ -4,6 +4,7 @@ import type { Wiring } from '../wiring.ts'
 import lines from './motor.ino?highlight'
 
 export const motorWiring: Wiring = {
+  id: 'motor',
   title: 'A microcontroller board, an L298N motor driver, a motor and a battery holder',
   steps: [
     {

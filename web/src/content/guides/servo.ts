@@ -6,6 +6,7 @@ import serialLines from './servo-serial.ino?highlight'
 import sweepLines from './servo-sweep.ino?highlight'
 
 export const servoWiring: Wiring = {
+  id: 'servo',
   title: 'A microcontroller board and a small servo with three wires',
   steps: [
     {

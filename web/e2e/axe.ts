@@ -1,0 +1,33 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { AxeResults, RunOptions } from 'axe-core'
+import type { Page } from 'playwright-core'
+
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** What axe finds wrong with what the page shows now. */
+export async function findings(page: Page): Promise<string[]> {
+  // Colours that are still turning into others are nobody's.
+  await page.evaluate(() => Promise.allSettled(document.getAnimations().map(({ finished }) => finished)))
+  // Another world than the page's: its security policy does not have to let axe in.
+  const client = await page.context().newCDPSession(page)
+  const { frameTree } = await client.send('Page.getFrameTree')
+  const { executionContextId } = await client.send('Page.createIsolatedWorld', { frameId: frameTree.frame.id })
+  const run = async (expression: string) => {
+    const { result, exceptionDetails } = await client.send('Runtime.evaluate', {
+      expression,
+      contextId: executionContextId,
+      awaitPromise: true,
+      returnByValue: true,
+    })
+    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
+    return result.value as unknown
+  }
+  const options: RunOptions = { resultTypes: ['violations'] }
+  await run(axe)
+  const violations = (await run(
+    `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations)`,
+  )) as AxeResults['violations']
+  await client.detach()
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+}

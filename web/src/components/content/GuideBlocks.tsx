@@ -1,0 +1,30 @@
+import type { GuideBlock } from '../../content/blocks.ts'
+import styles from './Blocks.module.css'
+import { CodeSample } from './CodeSample.tsx'
+import { RichText } from './RichText.tsx'
+import { WiringGuide } from './WiringGuide.tsx'
+
+/** What only guides have: circuits, sketches, and what to do when they do not work. */
+export function showGuideBlock(block: GuideBlock) {
+  switch (block.kind) {
+    case 'sketch':
+      return <CodeSample sketch={block.sketch} />
+    case 'wiring':
+      return <WiringGuide wiring={block.wiring} />
+    case 'troubles':
+      return (
+        <dl className={styles['troubles']}>
+          {block.items.map(({ symptom, help }) => (
+            <div key={symptom}>
+              <dt>{symptom}</dt>
+              <dd>
+                <RichText text={help} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )
+    default:
+      return block satisfies never
+  }
+}
