@@ -38,9 +38,12 @@ describe('a page', () => {
     expect(await answer.text()).toContain('<div id="root">')
   })
 
-  it('/admin leads home', async () => {
-    const answer = await get('/admin')
-    expect([answer.status, answer.headers.get('location')]).toEqual([301, '/'])
+  it.each([
+    ['/admin', '/'],
+    ['/guides', '/news-guides'],
+  ])('%s leads to %s', async (from, to) => {
+    const answer = await get(from)
+    expect([answer.status, answer.headers.get('location')]).toEqual([301, to])
   })
 
   it('carries the security headers', async () => {
