@@ -220,6 +220,58 @@ describe('an account', () => {
     expect((await other.ask('GET', '/api/profile')).status).toBe(200)
   })
 
+  it('stays signed in, and can sign out, while somebody else at its address guesses', async () => {
+    const { visitor, email } = await member()
+    const guess = () => new Visitor().post('/api/auth/sign-in', { email: `${randomUUID()}@example.com`, password: 'x' })
+    moveClocks({ hours: 2 })
+    const guesses = await Promise.all(Array.from({ length: 130 }, guess))
+    expect(guesses.some(({ status }) => status === 429)).toBe(true)
+    expect(await visitor.user()).toMatchObject({ email })
+    const thief = new Visitor()
+    thief.cookies = new Map(visitor.cookies)
+    await visitor.post('/api/auth/sign-out', {})
+    expect(await thief.ask('GET', '/api/profile')).toMatchObject({ status: 401, body: { code: 'sign_in_required' } })
+    moveClocks({ minutes: 2 })
+  })
+
+  it('is signed out in other browsers by a new password, which then sign in with it', async () => {
+    const { visitor, email } = await member()
+    const [idle, busy] = [new Visitor(), new Visitor()]
+    for (const other of [idle, busy])
+      expect((await other.post('/api/auth/sign-in', { email, password })).body).toEqual({ step: 'DONE' })
+    const change = { previousPassword: password, proposedPassword: 'Another-2031!' }
+    expect((await visitor.post('/api/auth/change-password', change)).status).toBe(200)
+    expect((await visitor.ask('GET', '/api/profile')).status).toBe(200)
+    expect(await busy.ask('GET', '/api/profile')).toMatchObject({ status: 401, body: { code: 'sign_in_required' } })
+    expect(await busy.user()).toBeNull()
+    const again = await idle.post('/api/auth/sign-in', { email, password: 'Another-2031!' })
+    expect(again.body).toEqual({ step: 'DONE' })
+  })
+
+  it('is not taken for another that is signed up and confirmed in the same browser', async () => {
+    const { visitor, email } = await member()
+    const other = `second+${randomUUID()}@example.com`
+    await visitor.post('/api/auth/sign-up', registration(other))
+    const confirmed = await visitor.post('/api/auth/confirm-sign-up', { email: other, code: await codeTo(other) })
+    expect(confirmed).toMatchObject({ status: 200, body: { signedIn: false } })
+    expect(await visitor.user()).toMatchObject({ email })
+  })
+
+  it('tells nobody by its limits whether it exists', async () => {
+    const { email } = await member()
+    const statuses = async (name: string) => {
+      const found: number[] = []
+      for (let turn = 0; turn < 8; turn += 1) {
+        found.push((await new Visitor().post('/api/auth/forgot-password', { email: name })).status)
+        found.push((await new Visitor().post('/api/auth/resend-code', { email: name })).status)
+      }
+      return found
+    }
+    // The code of the sign-up counted an hour ago.
+    moveClocks({ hours: 1, minutes: 1 })
+    expect(await statuses(email)).toEqual(await statuses(`${randomUUID()}@example.com`))
+  })
+
   it('keeps a step of a sign-in for three minutes', async () => {
     const { visitor, email } = await newcomer()
     expect((await new Visitor().post('/api/auth/sign-in', { email, password })).body).toEqual({

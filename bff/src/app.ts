@@ -28,7 +28,7 @@ export const bff: Service<Config> = {
     const identity = new Identity(services.identity, config)
     const accounts = { cookies, identity, sessions: startSessions(context, cookies, identity, services.identity) }
     await http.register(async (scope) => authRoutes(scope, context, accounts))
-    await http.register(async (scope) => profileRoutes(scope, accounts))
+    await http.register(async (scope) => profileRoutes(scope, context, accounts))
     await http.register(async (scope) => adminRoutes(scope, context, services))
     if (context.config.WEB_DIST !== '') await pages(http, context.config)
   },

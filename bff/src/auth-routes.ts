@@ -43,9 +43,17 @@ export function deliveryOf(details: { Destination: string; DeliveryMedium: 'EMAI
   return { medium: details.DeliveryMedium, destination: details.Destination }
 }
 
-/** The last day that an adult is born on, somewhere on earth: the day before the one 18 years ago. */
-function lastBirthdate(now: Temporal.Instant): Temporal.PlainDate {
-  return now.toZonedDateTimeISO('+14:00').toPlainDate().subtract({ years: 18 }).subtract({ days: 1 })
+/**
+ * The last day that an adult is born on, somewhere on earth, is the day before the one 18 years ago.
+ * @throws DomainError `validation_failed`
+ */
+export function requireAdult(birthdate: string, now: Temporal.Instant): void {
+  const last = now.toZonedDateTimeISO('+14:00').toPlainDate().subtract({ years: 18 }).subtract({ days: 1 })
+  const refuse = (message: string) => {
+    throw new DomainError('validation_failed', message, [{ path: 'birthdate', message }])
+  }
+  if (Temporal.PlainDate.compare(birthdate, last) > 0) refuse('You must be 18 or older to register.')
+  if (Temporal.PlainDate.compare(birthdate, last.subtract({ years: 120 })) < 0) refuse('Enter your date of birth.')
 }
 
 export function authRoutes(http: Http, context: Context<Config>, { cookies, sessions, identity }: Accounts): void {
@@ -116,7 +124,17 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
   }
 
   async function refuseSignedIn(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    if (await sessions.find(request, reply)) {
+    const session = await sessions.find(request, reply)
+    if (!session) return
+    // One that was ended elsewhere stands in nobody's way.
+    const alive = sessions.use(reply, () =>
+      identity.call('GetUser', { AccessToken: session.accessToken }, request.ip).then(() => true),
+    )
+    const ended = (error: unknown) => {
+      if (error instanceof DomainError && error.code === 'sign_in_required') return false
+      throw error
+    }
+    if (await alive.catch(ended)) {
       throw new DomainError('already_signed_in', 'There is already a signed in user.')
     }
   }
@@ -138,10 +156,7 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
     async (request, reply) => {
       const { email, password, middle_name: decoy, ...person } = request.body
       if (decoy !== undefined && decoy !== '') return { delivery: null, confirmed: false }
-      if (Temporal.PlainDate.compare(person.birthdate, lastBirthdate(clock.now())) > 0) {
-        const message = 'You must be 18 or older to register.'
-        throw new DomainError('validation_failed', message, [{ path: 'birthdate', message }])
-      }
+      requireAdult(person.birthdate, clock.now())
       const username = `user_${randomUUIDv7()}`
       const attributes = {
         email,
@@ -169,8 +184,12 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
 
   /** Signs a newcomer in, who is confirmed now or was in another tab. */
   async function signNewcomerIn(request: FastifyRequest, reply: FastifyReply): Promise<SignInStep> {
-    if (await sessions.find(request, reply)) return { step: 'DONE' }
+    const session = await sessions.find(request, reply)
     const newcomer = cookies.newcomer.read(request)
+    if (session) {
+      if (!newcomer || [session.username, session.email].includes(newcomer.username)) return { step: 'DONE' }
+      throw new DomainError('already_signed_in', 'There is already a signed in user.')
+    }
     if (!newcomer) throw new DomainError('sign_in_step_expired', 'The account was not confirmed on time.')
     const { username, password } = newcomer
     try {
@@ -316,7 +335,7 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
       const { accessToken } = await sessions.need(request, reply)
       const { previousPassword, proposedPassword } = request.body
       const input = { AccessToken: accessToken, PreviousPassword: previousPassword, ProposedPassword: proposedPassword }
-      await identity.call('ChangePassword', input, request.ip)
+      await sessions.use(reply, () => identity.call('ChangePassword', input, request.ip))
       return {}
     },
   )

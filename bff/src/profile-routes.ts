@@ -16,9 +16,11 @@ import {
   type Profile,
 } from '@robokids/contracts/auth'
 import type { Http } from '@robokids/runtime/http'
-import type { FastifyRequest } from 'fastify'
+import type { Context } from '@robokids/runtime/service'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { deliveryOf, type Accounts } from './auth-routes.ts'
+import { deliveryOf, requireAdult, type Accounts } from './auth-routes.ts'
+import type { Config } from './config.ts'
 import type { SessionCookie } from './cookies.ts'
 import { totpUri } from './sign-in-steps.ts'
 import { profileView } from './views/profile.ts'
@@ -42,12 +44,12 @@ const mfaSettings = {
 const ownThing = z.object({ id: z.string().min(1).max(1024) })
 
 /** The signed-in person's own account, and nobody else's: each call is made with their own token. */
-export function profileRoutes(http: Http, { sessions, identity, cookies }: Accounts): void {
+export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions, identity, cookies }: Accounts): void {
   type Call = ReturnType<typeof callFor>
   const callFor =
-    (session: SessionCookie, request: FastifyRequest) =>
+    (session: SessionCookie, request: FastifyRequest, reply: FastifyReply) =>
     <Name extends Parameters<typeof identity.call>[0]>(name: Name, input: Record<string, unknown> = {}) =>
-      identity.call(name, { AccessToken: session.accessToken, ...input }, request.ip)
+      sessions.use(reply, () => identity.call(name, { AccessToken: session.accessToken, ...input }, request.ip))
 
   const view = (call: Call, request: FastifyRequest) => profileView(call, cookies.device.read(request)?.key)
 
@@ -63,18 +65,24 @@ export function profileRoutes(http: Http, { sessions, identity, cookies }: Accou
       url: path,
       schema: { body, response: { 200: profileSchema } },
       async handler(request, reply) {
-        const call = callFor(await sessions.need(request, reply), request)
+        const session = await sessions.need(request, reply)
+        const call = callFor(session, request, reply)
         await make(call, request.body as Body)
-        return view(call, request)
+        const profile = await view(call, request)
+        if (profile.emailVerified && profile.email !== session.email) {
+          cookies.session.write(reply, { ...session, email: profile.email })
+        }
+        return profile
       },
     })
   }
 
   http.get('/api/profile', { schema: { response: { 200: profileSchema } } }, async (request, reply) =>
-    view(callFor(await sessions.need(request, reply), request), request),
+    view(callFor(await sessions.need(request, reply), request, reply), request),
   )
 
   change('PATCH', '/api/profile', profileChangeSchema, async (call, changes) => {
+    if (changes.birthdate !== undefined) requireAdult(changes.birthdate, clock.now())
     const attributes = Object.entries(changes).map(([name, Value]) => ({
       Name: attributeNames[name as keyof typeof attributeNames],
       Value,
@@ -101,7 +109,7 @@ export function profileRoutes(http: Http, { sessions, identity, cookies }: Accou
         },
         request.ip,
       )
-      await callFor(session, request)('DeleteUser')
+      await callFor(session, request, reply)('DeleteUser')
       sessions.end(reply)
       return {}
     },
@@ -112,7 +120,11 @@ export function profileRoutes(http: Http, { sessions, identity, cookies }: Accou
     { schema: { body: verificationBodySchema, response: { 200: deliveryAnswerSchema } } },
     async (request, reply) => {
       const session = await sessions.need(request, reply)
-      const { CodeDeliveryDetails } = await callFor(session, request)('GetUserAttributeVerificationCode', {
+      const { CodeDeliveryDetails } = await callFor(
+        session,
+        request,
+        reply,
+      )('GetUserAttributeVerificationCode', {
         AttributeName: request.body.attribute,
       })
       return { delivery: deliveryOf(CodeDeliveryDetails) }
@@ -129,7 +141,7 @@ export function profileRoutes(http: Http, { sessions, identity, cookies }: Accou
 
   http.post('/api/profile/totp', { schema: { response: { 200: totpSetUpSchema } } }, async (request, reply) => {
     const session = await sessions.need(request, reply)
-    const { SecretCode } = await callFor(session, request)('AssociateSoftwareToken')
+    const { SecretCode } = await callFor(session, request, reply)('AssociateSoftwareToken')
     return { secret: SecretCode, uri: totpUri(SecretCode, session.email) }
   })
 
@@ -143,7 +155,7 @@ export function profileRoutes(http: Http, { sessions, identity, cookies }: Accou
     { schema: { response: { 200: passkeyOptionsSchema } } },
     async (request, reply) => {
       const session = await sessions.need(request, reply)
-      const { CredentialCreationOptions } = await callFor(session, request)('StartWebAuthnRegistration')
+      const { CredentialCreationOptions } = await callFor(session, request, reply)('StartWebAuthnRegistration')
       return { options: CredentialCreationOptions }
     },
   )
@@ -155,7 +167,7 @@ export function profileRoutes(http: Http, { sessions, identity, cookies }: Accou
     '/api/profile/passkeys/:id',
     { schema: { params: ownThing, response: { 200: profileSchema } } },
     async (request, reply) => {
-      const call = callFor(await sessions.need(request, reply), request)
+      const call = callFor(await sessions.need(request, reply), request, reply)
       await call('DeleteWebAuthnCredential', { CredentialId: request.params.id })
       return view(call, request)
     },
@@ -165,7 +177,7 @@ export function profileRoutes(http: Http, { sessions, identity, cookies }: Accou
     '/api/profile/devices/:id',
     { schema: { params: ownThing, body: deviceBodySchema, response: { 200: profileSchema } } },
     async (request, reply) => {
-      const call = callFor(await sessions.need(request, reply), request)
+      const call = callFor(await sessions.need(request, reply), request, reply)
       await call('UpdateDeviceStatus', {
         DeviceKey: request.params.id,
         DeviceRememberedStatus: request.body.remembered ? 'remembered' : 'not_remembered',
@@ -178,7 +190,7 @@ export function profileRoutes(http: Http, { sessions, identity, cookies }: Accou
     '/api/profile/devices/:id',
     { schema: { params: ownThing, response: { 200: profileSchema } } },
     async (request, reply) => {
-      const call = callFor(await sessions.need(request, reply), request)
+      const call = callFor(await sessions.need(request, reply), request, reply)
       const { id } = request.params
       await call('ForgetDevice', { DeviceKey: id })
       const forgotHere = cookies.device.read(request)?.key === id

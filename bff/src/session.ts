@@ -25,6 +25,15 @@ const sessionDays = 30
 
 const keySetSchema = z.object({ keys: z.array(z.looseObject({ kid: z.string() })) })
 
+/** Whether the service has said that a sign-in is over, rather than that it cannot or will not say so now. */
+function isOver(error: unknown): boolean {
+  if (!(error instanceof DomainError)) return false
+  if (error.code === 'NotAuthorizedException') {
+    return /^(Access Token|Refresh Token|Invalid (Access|Refresh) Token|User is disabled)/.test(error.message)
+  }
+  return error.code === 'sign_in_required' || error.code === 'RefreshTokenReuseException'
+}
+
 /** Who is signed in in which browser. */
 export interface Sessions {
   /** Begins a session with the tokens of a sign-in. */
@@ -33,6 +42,11 @@ export interface Sessions {
   find(request: FastifyRequest, reply: FastifyReply): Promise<SessionCookie | undefined>
   /** As `find`. @throws DomainError `sign_in_required` */
   need(request: FastifyRequest, reply: FastifyReply): Promise<SessionCookie>
+  /**
+   * Does something with a session's access token, and ends the session where the service says that it is over.
+   * @throws DomainError `sign_in_required` then
+   */
+  use<T>(reply: FastifyReply, work: () => Promise<T>): Promise<T>
   end(reply: FastifyReply): void
 }
 
@@ -153,7 +167,7 @@ export function startSessions(
         cookies.session.write(reply, renewed)
         return renewed
       } catch (error) {
-        if (!(error instanceof DomainError) || error.code === 'upstream_unavailable') throw error
+        if (!isOver(error)) throw error
         sessions.end(reply)
         return undefined
       }
@@ -163,6 +177,16 @@ export function startSessions(
       const session = await sessions.find(request, reply)
       if (!session) throw new DomainError('sign_in_required', 'Please sign in.')
       return session
+    },
+
+    async use(reply, work) {
+      try {
+        return await work()
+      } catch (error) {
+        if (!isOver(error)) throw error
+        sessions.end(reply)
+        throw new DomainError('sign_in_required', 'Please sign in.')
+      }
     },
 
     end(reply) {

@@ -87,9 +87,14 @@ describe('a consumer', () => {
     const event = await bed.bus.publish(paymentFailed, subject, failure())
     await bed.bus.republish(event)
     await bed.bus.republish(event)
-    const last = await bed.bus.publish(paymentFailed, randomUUIDv7(), failure())
-    await eventually(() => times(last.subject))
+    // Deliveries are handled side by side, in any order: the copies are over once they are counted as such.
+    await eventually(async () => {
+      const { values } = await service.context.metrics.eventsHandled.get()
+      const copies = values.find(({ labels }) => labels['outcome'] === 'duplicate')?.value ?? 0
+      return copies >= 2
+    })
     expect(await times(subject)).toBe(1)
+    await bed.bus.seen(mailDelivered, (data) => data.registrationId === event.data.registrationId)
     expect(bed.bus.all(mailDelivered, (data) => data.registrationId === event.data.registrationId)).toHaveLength(1)
   })
 

@@ -27,7 +27,7 @@ export const forgotPassword = operation(
         if (user?.enabled && user.status !== 'FORCE_CHANGE_PASSWORD' && to) {
           return { CodeDeliveryDetails: await issueCode(tx, user, 'password_reset', to, call) }
         }
-        if (!tellsUsers) return { CodeDeliveryDetails: await pretendCode(tx, pool, 'password_reset', name, call) }
+        if (!tellsUsers) return { CodeDeliveryDetails: await pretendCode(tx, pool, 'password_reset', name, user, call) }
         if (!user) throw unknownUser()
         if (!user.enabled) throw disabled()
         throw user.status === 'FORCE_CHANGE_PASSWORD' ? notResettable() : nowhereToReset()

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import * as input from '../inputs.ts'
-import { countGuess } from '../limits.ts'
 import { findClient } from '../pools.ts'
 import { operation } from '../protocol.ts'
 import { checkClientSecret, refresh } from '../refresh.ts'
@@ -17,7 +16,6 @@ export const getTokensFromRefreshToken = (tokens: Tokens) =>
     async (given, call) => {
       const client = await findClient(given.ClientId, call.context)
       checkClientSecret(client, given.ClientSecret)
-      await countGuess(call)
       return refresh(given.RefreshToken, given.DeviceKey, client, call, tokens, () => {})
     },
   )

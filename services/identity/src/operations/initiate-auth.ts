@@ -46,7 +46,8 @@ export const initiateAuth = (tokens: Tokens) =>
       const known = name as keyof typeof flows
       const allowed = `ALLOW_${known === 'REFRESH_TOKEN' ? 'REFRESH_TOKEN_AUTH' : known}` as const
       if (!client.settings.flows.includes(allowed)) throw invalid(`${known} flow not enabled for this client`)
-      await countGuess(call)
+      // A refresh token is not to be guessed: whoever renews is not slowed down by others at the same address.
+      if (allowed !== 'ALLOW_REFRESH_TOKEN_AUTH') await countGuess(call)
       return flows[known]({
         client,
         parameters: given.AuthParameters,

@@ -27,7 +27,7 @@ export const resendConfirmationCode = operation(
         if (user?.enabled && user.status === 'UNCONFIRMED' && to) {
           return { CodeDeliveryDetails: await issueCode(tx, user, 'sign_up', to, call) }
         }
-        if (!tellsUsers) return { CodeDeliveryDetails: await pretendCode(tx, pool, 'sign_up', name, call) }
+        if (!tellsUsers) return { CodeDeliveryDetails: await pretendCode(tx, pool, 'sign_up', name, user, call) }
         if (!user) throw unknownUser()
         if (!user.enabled) throw disabled()
         if (user.status !== 'UNCONFIRMED') throw invalid('User is already confirmed.')

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { IdentityError } from '../errors.ts'
 import * as input from '../inputs.ts'
-import { countGuess } from '../limits.ts'
 import { findClient } from '../pools.ts'
 import { operation } from '../protocol.ts'
 import { checkClientSecret, lockRefreshToken } from '../refresh.ts'
@@ -24,7 +23,6 @@ export const revokeToken = operation(
     if (given.Token.split('.').length === 3) {
       throw new IdentityError('UnsupportedTokenTypeException', 'Only refresh tokens can be revoked.')
     }
-    await countGuess(call)
     await context.db.transaction(async (tx) => {
       const found = await lockRefreshToken(tx, given.Token)
       if (!found) return
