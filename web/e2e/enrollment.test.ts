@@ -123,6 +123,35 @@ describe('a parent', () => {
     await context.close()
   })
 
+  it('who comes back and changes a field has one seat, and one checkout that can be paid', async () => {
+    const { context } = await newVisitor(browser, { baseURL: system.siteUrl })
+    const page = await context.newPage()
+    await page.goto('/robokidspage3')
+    await fillSignUp(page, { email: 'changed@example.com', children: [{ name: 'Ivo', age: '12' }] })
+    const startDate = await page.getByLabel('Start date').inputValue()
+    const seatsLeft = async () => (await system.openDates('advanced')).find((one) => one.date === startDate)?.seatsLeft
+    const before = await seatsLeft()
+    const pay = page.getByRole('button', { name: 'Pay $750.00' })
+    await submitButton(page).click()
+    await pay.waitFor()
+    const first = page.url()
+    await page.goBack({ waitUntil: 'commit' })
+    await page.waitForURL(/robokidspage3/, { waitUntil: 'commit' })
+    await page.getByLabel('City').fill('Fresno')
+    await submitButton(page).click()
+    await pay.waitFor()
+    expect(page.url()).not.toBe(first)
+    expect(await seatsLeft()).toBe((before ?? 0) - 1)
+    const sessionId = new URL(first).pathname.split('/').at(-1) ?? ''
+    await eventually(async () => {
+      const [attempt] = await system.sql('billing')`
+        select status from checkout_attempts where stripe_session_id = ${sessionId}`
+      return attempt?.['status'] === 'expired'
+    })
+    expect((await system.pay(first)).status).toBe('expired')
+    await context.close()
+  })
+
   it('sees that a payment is under way while the services are down, and the truth once they are up', async () => {
     const { context } = await newVisitor(browser, { baseURL: system.siteUrl })
     const page = await context.newPage()

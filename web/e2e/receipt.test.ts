@@ -65,6 +65,30 @@ describe('the receipt page', () => {
     })
   })
 
+  it('takes nothing from the amount for a second payment that went back, nor for a refund that failed', async () => {
+    const refund = { amount: 40000, currency: 'usd' } as const
+    site.api.tell({
+      ...signed,
+      checkout: signed.checkout && {
+        ...signed.checkout,
+        refunds: [
+          { ...refund, reason: 'duplicate', status: 'succeeded' },
+          { ...refund, reason: 'requested', status: 'failed' },
+          { ...refund, amount: 5000, reason: 'requested', status: 'pending' },
+        ],
+      },
+    })
+    const page = await openReceipt({ ...receipt, registrationId: reference })
+    await page.getByText('RK-000123').waitFor()
+    const details = await detailsOf(page)
+    expect(details).toMatchObject({
+      'Amount paid': '$400.00',
+      'Refund on its way': '$50.00',
+      'Paid beside it and returned': '$400.00',
+    })
+    expect(Object.keys(details)).not.toContain('Refunded')
+  })
+
   it('opens print, and a second later forgets the saved data and goes home', async () => {
     const page = await openReceipt(receipt)
     await page.getByRole('button', { name: 'Download & Close' }).click()

@@ -50,6 +50,7 @@ describe('the sign-up form', () => {
       zipCode: '02139',
       startDate: '2025-10-03',
       classType: 'basic',
+      unlessRegistered: true,
     })
     const stored = await page.evaluate(() => [
       sessionStorage.getItem('roboKidsWaiverSession'),
@@ -291,6 +292,56 @@ describe('the sign-up form', () => {
     await page.waitForURL('**/card-page')
     const [first, second] = registrations()
     expect(second?.body).toEqual(first?.body)
+  })
+
+  it('gives up the seats of the try before when a field was changed, but not what is being paid', async () => {
+    const page = await site.open()
+    await openForm(page)
+    await fillSignUp(page)
+    const sendFrom = async (city: string) => {
+      await openForm(page)
+      await page.getByLabel('City').fill(city)
+      await submitButton(page).click()
+      await page.waitForURL('**/card-page')
+      return registrations().at(-1)?.body ?? {}
+    }
+    const first = await sendFrom('Cambridge')
+    const second = await sendFrom('Boston')
+    expect(first['replaces']).toBeUndefined()
+    expect(second).toMatchObject({ replaces: first['id'], unlessRegistered: true })
+
+    site.api.tell(sampleView({ registrationId: String(second['id']) }))
+    await page.goto(`/robokids/success?reference=${String(second['id'])}`)
+    await page.getByText('We have not heard of your payment yet.').waitFor()
+    expect((await sendFrom('Fresno'))['replaces']).toBeUndefined()
+  })
+
+  it('says that a child is registered already, beside the child', async () => {
+    const page = await site.open()
+    const message = 'Ivo is registered for this class and date already. The confirmation is in your email.'
+    site.api.on('POST /api/registrations', () =>
+      refusal('already_registered', message, [{ path: 'childName', message }]),
+    )
+    await openForm(page)
+    await fillSignUp(page)
+    await submitButton(page).click()
+    await eventually(() => alertBox(page).innerText()).toContain(message)
+    await closeAlert(page)
+    expect(await errorOf(page, "Child's first name")).toBe(message)
+  })
+
+  it('pays for the registration that stands where another tab has sent the very same', async () => {
+    const page = await site.open()
+    const standing = sampleView().registrationId
+    site.api.on('POST /api/registrations', () => ({
+      json: { checkoutUrl: `${site.url}/card-page`, registrationId: standing },
+    }))
+    await openForm(page)
+    await fillSignUp(page)
+    await submitButton(page).click()
+    await page.waitForURL('**/card-page')
+    const stored = await page.evaluate(() => sessionStorage.getItem('roboKidsWaiverSession'))
+    expect(JSON.parse(stored ?? '')).toMatchObject({ registrationId: standing })
   })
 
   it('works again when the browser shows the very same page again', async () => {

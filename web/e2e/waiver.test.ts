@@ -200,6 +200,27 @@ describe('the waiver page', () => {
     expect(await textsSeen(page)).not.toMatch(/missing|not found|problem|No user data/)
   })
 
+  it.each([
+    ['cancelled', 'This registration was cancelled', '$400.00 was refunded to your card.'],
+    ['rejected', 'We could not give you the seat', '$400.00 was refunded to your card.'],
+    ['expired', 'This registration has expired', 'You were not charged.'],
+  ] as const)(
+    'has nothing to sign for a registration that is %s, and says how it ended',
+    async (status, title, text) => {
+      const refund = { amount: 40000, currency: 'usd', reason: 'requested', status: 'succeeded' } as const
+      const paid = status !== 'expired'
+      site.api.tell(
+        sampleView({ status }, { status: paid ? 'paid' : 'expired', url: null, refunds: paid ? [refund] : [] }),
+      )
+      const page = await site.open()
+      await page.goto(`/robokids/waiver?reference=${reference}`)
+      await page.getByRole('heading', { name: title }).waitFor()
+      await page.getByText(text).waitFor()
+      expect(await submit(page).count()).toBe(0)
+      expect(await page.getByText('once the payment has arrived').count()).toBe(0)
+    },
+  )
+
   it('is done already for one who comes back after signing', async () => {
     site.api.tell(
       sampleView({ status: 'waiver_signed', waiverSignedAt: '2025-09-20T18:00:00.000Z' }, { status: 'paid' }),

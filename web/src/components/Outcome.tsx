@@ -47,6 +47,11 @@ function refundText({ state, money }: RefundStanding): { title: string; detail: 
   }
 }
 
+function expiredText({ charged, refund }: Extract<Standing, { kind: 'expired' }>): string {
+  if (refund) return refundText(refund).title
+  return charged === 'no' ? 'You were not charged.' : 'No payment arrived in time.'
+}
+
 interface EndedOutcomeProps {
   view: RegistrationView
   standing: Ended
@@ -76,7 +81,7 @@ export function EndedOutcome({ view, standing, children }: EndedOutcomeProps) {
     case 'expired':
       return (
         <>
-          <Notice title={standing.charged === 'no' ? 'You were not charged.' : 'No payment arrived in time.'} live>
+          <Notice title={expiredText(standing)} live>
             <p>
               A seat is held for a while only, so that other families get a chance. This one was let go. Your details
               are kept.

@@ -1,5 +1,16 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { forgetDraft, forgetSent, idToSend, readDraft, saveDraft, mayHoldSeats, noteRefused } from './draft.ts'
+import {
+  forgetDraft,
+  forgetSent,
+  idToReplace,
+  idToSend,
+  mayHoldSeats,
+  noteBeingPaid,
+  noteHeld,
+  noteRefused,
+  readDraft,
+  saveDraft,
+} from './draft.ts'
 import { readContent } from './read-content.ts'
 import { emptyValues, type RegistrationContent } from './sign-up-values.ts'
 
@@ -54,6 +65,41 @@ describe('idToSend', () => {
     const first = idToSend(content())
     forgetSent(first)
     expect(idToSend(content())).not.toBe(first)
+  })
+})
+
+describe('idToReplace', () => {
+  const hold = (changes: Partial<RegistrationContent> = {}) => {
+    const id = idToSend(content(changes))
+    const replaced = idToReplace(id)
+    noteHeld(id, id, replaced)
+    return { id, replaced }
+  }
+
+  it('is the one before, each time a field is changed, and also when it is changed back', () => {
+    const first = hold()
+    const second = hold({ city: 'Cambridge' })
+    const third = hold({ city: 'Fresno' })
+    const again = hold()
+    expect(first.replaced).toBeUndefined()
+    expect([second.replaced, third.replaced, again.replaced]).toEqual([first.id, second.id, third.id])
+    expect(again.id).toBe(first.id)
+    expect(idToReplace(again.id)).toBeUndefined()
+  })
+
+  it('is the one that the server answered, where the very same stood already', () => {
+    const standing = '019a0c3e-7b1d-7a2c-9f52-3f1c2d4e5a6b'
+    noteHeld(idToSend(content()), standing, undefined)
+    expect(idToSend(content())).toBe(standing)
+    expect(idToReplace(idToSend(content({ city: 'Fresno' })))).toBe(standing)
+  })
+
+  it('is none that holds nothing, or that the parent has been to pay for', () => {
+    noteRefused(idToSend(content({ city: 'Cambridge' })))
+    expect(idToReplace(idToSend(content()))).toBeUndefined()
+    noteBeingPaid(hold().id)
+    expect(idToReplace(idToSend(content({ city: 'Fresno' })))).toBeUndefined()
+    expect(mayHoldSeats('basic', '2027-01-08')).toBe(true)
   })
 })
 

@@ -12,6 +12,10 @@ interface Sent {
   content: Partial<Record<string, unknown>>
   /** The server answered that it holds nothing under this id. */
   refused?: boolean
+  /** Another one has taken its place: it holds nothing any more. */
+  replaced?: boolean
+  /** The parent has been to pay for it. */
+  beingPaid?: boolean
 }
 
 function readJson(key: string): unknown {
@@ -35,6 +39,9 @@ function readSent(): Sent[] {
 }
 
 const saveSent = (sent: Sent[]) => session.set(sentKey, JSON.stringify(sent.slice(0, sentKept)))
+
+const mark = (id: string, marks: Partial<Sent>) =>
+  saveSent(readSent().map((entry) => (entry.id === id ? { ...entry, ...marks } : entry)))
 
 /** What was typed, so that a reload, a deployment or a look at another level costs nothing. */
 export function readDraft(): SignUpValues {
@@ -77,13 +84,37 @@ export function idToSend(content: RegistrationContent): string {
 /** Whether seats of this class and date may be held by this very form, sent before. */
 export function mayHoldSeats(classType: string, startDate: string): boolean {
   return readSent().some(
-    ({ content, refused }) => !refused && content['classType'] === classType && content['startDate'] === startDate,
+    ({ content, refused, replaced }) =>
+      !refused && !replaced && content['classType'] === classType && content['startDate'] === startDate,
   )
 }
 
 /** The server answered that it holds nothing under this id. */
 export function noteRefused(id: string): void {
-  saveSent(readSent().map((entry) => (entry.id === id ? { ...entry, refused: true } : entry)))
+  mark(id, { refused: true })
+}
+
+/** The registration that this form was sent for before, if it may still hold seats: the one under `id` takes its place. */
+export function idToReplace(id: string): string | undefined {
+  return readSent().find((entry) => entry.id !== id && !entry.refused && !entry.replaced && !entry.beingPaid)?.id
+}
+
+/**
+ * The server holds seats for what went out under `id`, as the registration that it answered: the very same may stand
+ * already, from another tab. What it replaced holds none any more.
+ */
+export function noteHeld(id: string, registrationId: string, replaced: string | undefined): void {
+  if (replaced !== undefined) mark(replaced, { replaced: true })
+  const sent = readSent()
+  const entry = sent.find((one) => one.id === id)
+  if (!entry) return
+  const held = { id: registrationId, content: entry.content }
+  saveSent([held, ...sent.filter((one) => one.id !== id && one.id !== registrationId)])
+}
+
+/** The parent came back from paying for it: it keeps its seats, whatever is registered after it. */
+export function noteBeingPaid(registrationId: string): void {
+  mark(registrationId, { beingPaid: true })
 }
 
 /** After this the content goes out under a new id. */

@@ -2,7 +2,7 @@ import { type LevelClassType, registrationRequestSchema } from '@robokids/contra
 import { errorsOfIssues, type FieldErrors } from '../field-errors.ts'
 import { type ChildValues, noChild, type RegistrationContent, type SignUpValues } from './sign-up-values.ts'
 
-const contentSchema = registrationRequestSchema.omit({ id: true })
+const contentSchema = registrationRequestSchema.omit({ id: true, replaces: true, unlessRegistered: true })
 
 /** The server's name of a child's field: the first child is flat, the others are `siblings`. */
 export function childField(index: number, field: keyof ChildValues): string {

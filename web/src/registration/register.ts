@@ -1,7 +1,7 @@
 import type { RegisterAnswer } from '@robokids/contracts/bff'
 import { registerAnswer, registrationView } from '../answers.ts'
 import { api, ApiError } from '../api.ts'
-import { forgetSent, idToSend, noteRefused } from './draft.ts'
+import { forgetSent, idToReplace, idToSend, noteHeld, noteRefused } from './draft.ts'
 import type { RegistrationContent } from './sign-up-values.ts'
 
 export type Registered = ({ next: 'pay' } & RegisterAnswer) | { next: 'confirmation'; registrationId: string }
@@ -9,13 +9,16 @@ export type Registered = ({ next: 'pay' } & RegisterAnswer) | { next: 'confirmat
 /** A connection that hangs fails in the end; the next try has the same id. */
 const answerWithinMs = 45_000
 
-function send(id: string, content: RegistrationContent): Promise<RegisterAnswer> {
-  return api('/api/registrations', {
+async function send(id: string, content: RegistrationContent): Promise<RegisterAnswer> {
+  const replaces = idToReplace(id)
+  const answer = await api('/api/registrations', {
     method: 'POST',
-    body: { id, ...content },
+    body: { id, ...content, ...(replaces === undefined ? {} : { replaces }), unlessRegistered: true },
     answer: registerAnswer,
     signal: AbortSignal.timeout(answerWithinMs),
   })
+  noteHeld(id, answer.registrationId, replaces)
+  return answer
 }
 
 /** Whether the id that the server will not take again belongs to a registration that is paid: it must not be paid twice. */
@@ -34,7 +37,7 @@ export async function register(content: RegistrationContent): Promise<Registered
     return { next: 'pay', ...(await send(id, content)) }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    if (error.code === 'class_full') noteRefused(id)
+    if (error.code === 'class_full' || error.code === 'already_registered') noteRefused(id)
     if (error.code !== 'id_reused' && error.code !== 'registration_closed') throw error
     if (error.code === 'registration_closed' && (await isPaid(id))) return { next: 'confirmation', registrationId: id }
     forgetSent(id)

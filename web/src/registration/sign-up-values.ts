@@ -34,7 +34,9 @@ export const emptyValues: SignUpValues = {
 }
 
 /** What is sent, apart from its id. */
-export type RegistrationContent = Omit<RegistrationRequest, 'id'> & { classType: LevelClassType }
+export type RegistrationContent = Omit<RegistrationRequest, 'id' | 'replaces' | 'unlessRegistered'> & {
+  classType: LevelClassType
+}
 
 /** Puts a saved registration back into the form. */
 export function valuesOfRecord(record: RegistrationRecord): SignUpValues {

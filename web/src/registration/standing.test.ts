@@ -26,9 +26,9 @@ describe('standingOf', () => {
   it('says "not charged" only once the card\'s side is closed', () => {
     const charged = (checkout: 'open' | 'expired' | null) =>
       standingOf(sampleView({ status: 'expired' }, checkout && { status: checkout }))
-    expect(charged('expired')).toEqual({ kind: 'expired', charged: 'no' })
-    expect(charged('open')).toEqual({ kind: 'expired', charged: 'unknown' })
-    expect(charged(null)).toEqual({ kind: 'expired', charged: 'unknown' })
+    expect(charged('expired')).toEqual({ kind: 'expired', charged: 'no', refund: null })
+    expect(charged('open')).toEqual({ kind: 'expired', charged: 'unknown', refund: null })
+    expect(charged(null)).toEqual({ kind: 'expired', charged: 'unknown', refund: null })
   })
 
   it('tells how far the money of a rejected registration is on its way back', () => {
@@ -48,6 +48,61 @@ describe('standingOf', () => {
     expect(rejected([{ status: 'failed' }])).toMatchObject({ refund: { state: 'failed', money } })
     expect(rejected([{ status: 'failed' }, { status: 'succeeded' }])).toMatchObject({
       refund: { state: 'done', money },
+    })
+  })
+})
+
+describe('money that went back', () => {
+  type Refunds = NonNullable<ReturnType<typeof sampleView>['checkout']>['refunds']
+  const usd = (amount: number) => ({ amount, currency: 'usd' })
+  const of = (status: 'cancelled' | 'confirmed' | 'expired', refunds: Partial<Refunds[number]>[], paid = true) =>
+    standingOf(
+      sampleView(
+        { status },
+        {
+          status: paid ? 'paid' : 'failed',
+          refunds: refunds.map((entry) => ({ ...refund, reason: 'requested', status: 'succeeded', ...entry })),
+        },
+      ),
+    )
+
+  it('is not counted again by a try that failed', () => {
+    const failed = { status: 'failed' } as const
+    expect(of('cancelled', [failed, failed])).toEqual({
+      kind: 'cancelled',
+      refund: { state: 'failed', money: usd(40000) },
+    })
+    expect(of('cancelled', [failed, failed, {}])).toMatchObject({ refund: { state: 'done', money: usd(40000) } })
+    expect(of('cancelled', [failed, { status: 'pending' }])).toMatchObject({ refund: { state: 'underway' } })
+  })
+
+  it('is still missing where a part of it failed', () => {
+    const refunds = [{ amount: 30000 }, { amount: 10000, status: 'failed' }] as const
+    expect(of('cancelled', [...refunds])).toMatchObject({ refund: { state: 'failed', money: usd(10000) } })
+  })
+
+  it('of a second payment takes nothing from the seat that is kept', () => {
+    const second = { reason: 'duplicate', status: 'pending' } as const
+    expect(of('confirmed', [second])).toEqual({
+      kind: 'registered',
+      refunded: null,
+      returned: { state: 'underway', money: usd(40000) },
+    })
+    expect(of('confirmed', [second, { amount: 5000 }])).toMatchObject({
+      refunded: { state: 'done', money: usd(5000) },
+      returned: { money: usd(40000) },
+    })
+    expect(of('cancelled', [{ ...second, status: 'succeeded' }, {}])).toMatchObject({
+      refund: { state: 'done', money: usd(40000) },
+    })
+  })
+
+  it('is told where a payment of another amount came too', () => {
+    const refunds = [{ reason: 'amount_mismatch', amount: 39000 }] as const
+    expect(of('expired', [...refunds], false)).toEqual({
+      kind: 'expired',
+      charged: 'returned',
+      refund: { state: 'done', money: usd(39000) },
     })
   })
 })

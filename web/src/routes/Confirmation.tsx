@@ -5,6 +5,7 @@ import { useEffect, useState } from 'react'
 import { classRow, Details, familyRows, startRow } from '../components/Details.tsx'
 import { Actions, EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
 import { EndedOutcome, endedTitle, isEnded } from '../components/Outcome.tsx'
+import { noteBeingPaid } from '../registration/draft.ts'
 import {
   type RegistrationRecord,
   recordOfSearch,
@@ -12,7 +13,7 @@ import {
   savedRecord,
   saveSessionRecord,
 } from '../registration/record.ts'
-import { standingOf } from '../registration/standing.ts'
+import { type RefundStanding, type Standing, standingOf } from '../registration/standing.ts'
 import { useRegistration } from '../registration/use-registration.ts'
 import { ButtonLink } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
@@ -89,6 +90,25 @@ function Checked({ reference, saved }: { reference: string; saved: RegistrationR
   }
 }
 
+function MoneyBack({ standing: { refunded, returned } }: { standing: Extract<Standing, { kind: 'registered' }> }) {
+  const verb = ({ state }: RefundStanding) => (state === 'done' ? 'went back' : 'is on its way back')
+  return (
+    <>
+      {refunded?.money && (
+        <p>
+          {formatMoney(refunded.money)} of it {verb(refunded)} to your card.
+        </p>
+      )}
+      {returned?.money && (
+        <p>
+          You paid {formatMoney(returned.money)} more than you owe, and it {verb(returned)} to your card. Your seat
+          stays paid.
+        </p>
+      )}
+    </>
+  )
+}
+
 function Told({ view }: { view: RegistrationView }) {
   const standing = standingOf(view)
   const record = recordOfView(view)
@@ -98,6 +118,7 @@ function Told({ view }: { view: RegistrationView }) {
   useEffect(() => {
     // The waiver page reads it; once the waiver is signed it has been removed for good.
     if (view.status === 'confirmed') saveSessionRecord(recordOfView(view))
+    noteBeingPaid(view.registrationId)
   }, [view])
 
   if (isEnded(standing)) {
@@ -123,7 +144,7 @@ function Told({ view }: { view: RegistrationView }) {
                 {formatMoney(view.checkout)} paid, receipt {view.checkout.receiptNumber}.
               </p>
             )}
-            {standing.refunded && <p>{formatMoney(standing.refunded)} of it went back to your card.</p>}
+            <MoneyBack standing={standing} />
           </Notice>
           {!signed && <p>One thing is left before we can ship the kit: the waiver. It takes a minute.</p>}
           <Actions>

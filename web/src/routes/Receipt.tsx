@@ -7,6 +7,7 @@ import { EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.
 import { forgetDraft } from '../registration/draft.ts'
 import { forgetReceipt, readReceipt, type ReceiptRecord, receiptOf } from '../registration/receipt.ts'
 import { forgetRecords, readSessionRecord, recordOfView } from '../registration/record.ts'
+import { moneyBack } from '../registration/standing.ts'
 import { useRegistration } from '../registration/use-registration.ts'
 import { Button } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
@@ -57,11 +58,19 @@ function moneyRows({ checkout, status }: RegistrationView): [string, string][] {
   if (!checkout) return []
   if (!checkout.paidAt)
     return [['Payment', status === 'confirmed' || status === 'waiver_signed' ? 'Received' : 'Not received yet']]
-  const refunded = checkout.refunds.filter((refund) => refund.status !== 'failed')
+  const { ofThePayment, besides } = moneyBack(checkout)
   return [
     ['Amount paid', formatMoney(checkout)],
     ...(checkout.receiptNumber ? [['Receipt number', checkout.receiptNumber] as [string, string]] : []),
-    ...refunded.map((refund): [string, string] => ['Refunded', formatMoney(refund)]),
+    ...ofThePayment.map((refund): [string, string] => [
+      refund.status === 'succeeded' ? 'Refunded' : 'Refund on its way',
+      formatMoney(refund),
+    ]),
+    // Beside what was paid for this registration: it takes nothing from the amount above.
+    ...besides.map((refund): [string, string] => [
+      refund.status === 'succeeded' ? 'Paid beside it and returned' : 'Paid beside it, on its way back',
+      formatMoney(refund),
+    ]),
   ]
 }
 

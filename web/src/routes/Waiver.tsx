@@ -5,6 +5,7 @@ import { waiverAnswer } from '../answers.ts'
 import { api, ApiError } from '../api.ts'
 import { classRow, Details, familyRows, startRow } from '../components/Details.tsx'
 import { Actions, EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
+import { EndedOutcome, endedTitle, isEnded } from '../components/Outcome.tsx'
 import { forgetDraft } from '../registration/draft.ts'
 import { receiptOf, saveReceipt } from '../registration/receipt.ts'
 import { forgetRecords, readSessionRecord, type RegistrationRecord, recordOfView } from '../registration/record.ts'
@@ -76,6 +77,13 @@ function Sign({ record }: { record: RegistrationRecord }) {
   if (done) return <Thanks done={done} record={record} />
   if (known?.status === 'waiver_signed') return <Thanks done="signed before" record={record} />
   const standing = known && standingOf(known)
+  if (standing && isEnded(standing)) {
+    return (
+      <EnrollmentPage step="waiver" title={endedTitle(standing)}>
+        <EndedOutcome view={known} standing={standing} />
+      </EnrollmentPage>
+    )
+  }
   return (
     <EnrollmentPage step="waiver" title="Sign the waiver">
       {standing && standing.kind !== 'registered' && (
