@@ -49,7 +49,7 @@ describe('the receipt page', () => {
       Email: 'maren.holt@example.com',
       'Shipping address': '14 Alder Way\nUnit 2\nCambridge, MA 02139',
       'Start date': 'Friday, October 3, 2025',
-      Date: 'September 20, 2025 at 10:00 AM',
+      Date: 'September 20, 2025 at 10:00 AM Pacific',
     })
   })
 
@@ -60,8 +60,8 @@ describe('the receipt page', () => {
     expect(await detailsOf(page)).toMatchObject({
       'Amount paid': '$400.00',
       'Receipt number': 'RK-000123',
-      Date: 'September 20, 2025 at 10:05 AM',
-      'Waiver signed': 'September 20, 2025 at 11:00 AM',
+      Date: 'September 20, 2025 at 10:05 AM Pacific',
+      'Waiver signed': 'September 20, 2025 at 11:00 AM Pacific',
     })
   })
 

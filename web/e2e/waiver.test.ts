@@ -60,6 +60,8 @@ describe('the waiver page', () => {
     expect(await submit(page).isDisabled()).toBe(true)
     await page.getByRole('heading', { name: 'Waiver submitted successfully!' }).waitFor()
     await page.getByText('A confirmation email will arrive shortly').waitFor()
+    // The short page that takes the place of the long one is seen, and read out, from its top.
+    expect(await page.evaluate(() => [window.scrollY, document.activeElement?.tagName])).toEqual([0, 'H1'])
     const { siblings: _, ...sent } = { siblings: [], ...record }
     expect(waivers().map(({ body }) => body)).toEqual([
       { ...sent, documentSha256: createHash('sha256').update(waiverPdf).digest('hex') },

@@ -48,8 +48,9 @@ function AsGiven({ record, fresh }: { record: RegistrationRecord; fresh: boolean
     if (fresh) saveSessionRecord(given)
   }, [fresh, given])
   return (
-    <EnrollmentPage step="waiver" title="You're Registered">
-      <p>One thing is left before we can ship the kit: the waiver. It takes a minute.</p>
+    // Nothing is known of a payment here: no step is shown as done.
+    <EnrollmentPage step="register" title="You're Registered">
+      <p>Once your payment is with us, the waiver is the last thing before we ship the kit. It takes a minute.</p>
       <Actions>
         <ButtonLink to="/robokids/waiver">Read and sign the waiver</ButtonLink>
       </Actions>

@@ -47,11 +47,18 @@ function BackToForm() {
   return null
 }
 
-const instant = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeStyle: 'short' })
+/** As the mails tell it, wherever the browser is. */
+const instant = new Intl.DateTimeFormat('en-US', {
+  dateStyle: 'long',
+  timeStyle: 'short',
+  timeZone: 'America/Los_Angeles',
+})
 
 function momentText(timestamp: string | number): string {
   const moment = new Date(timestamp)
-  return Number.isNaN(moment.getTime()) ? String(timestamp) : instant.format(moment).replaceAll('\u202f', ' ')
+  return Number.isNaN(moment.getTime())
+    ? String(timestamp)
+    : `${instant.format(moment).replaceAll('\u202f', ' ')} Pacific`
 }
 
 function moneyRows({ checkout, status }: RegistrationView): [string, string][] {
@@ -95,7 +102,7 @@ function Paper({ receipt, view }: { receipt: ReceiptRecord; view: RegistrationVi
   return (
     <EnrollmentPage step="kit" title="Receipt">
       <Card className={styles['paper'] ?? ''}>
-        <p className={styles['from']}>Robo Kids Learning</p>
+        <p className={styles['from']}>Robo Kids Learning receipt</p>
         <Details
           rows={[
             ...familyRows({ ...rest, addressLine1, addressLine2, zipCode }),

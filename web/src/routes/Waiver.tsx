@@ -1,11 +1,12 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { type FormEvent, useRef, useState } from 'react'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { waiverAnswer } from '../answers.ts'
 import { api, ApiError } from '../api.ts'
 import { classRow, Details, familyRows, startRow } from '../components/Details.tsx'
 import { Actions, EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
 import { EndedOutcome, endedTitle, isEnded } from '../components/Outcome.tsx'
+import { focusHeading } from '../navigation.ts'
 import { forgetDraft } from '../registration/draft.ts'
 import { receiptOf, saveReceipt } from '../registration/receipt.ts'
 import { forgetRecords, readSessionRecord, type RegistrationRecord, recordOfView } from '../registration/record.ts'
@@ -42,7 +43,7 @@ export function Waiver() {
 function BackToForm({ message }: { message: string }) {
   const navigate = useNavigate()
   return (
-    <EnrollmentPage step="waiver" title="Waiver">
+    <EnrollmentPage step="register" title="Waiver">
       <Alert message={message} onClose={() => void navigate({ to: '/robokids' })} />
     </EnrollmentPage>
   )
@@ -74,7 +75,7 @@ type Done = 'sent' | 'signed before'
 function Sign({ record }: { record: RegistrationRecord }) {
   const [done, setDone] = useState<Done | null>(null)
   const known = useQuery({ ...registrationQuery(record.registrationId), enabled: false }).data
-  if (done) return <Thanks done={done} record={record} />
+  if (done) return <Thanks done={done} record={record} arriving />
   if (known?.status === 'waiver_signed') return <Thanks done="signed before" record={record} />
   const standing = known && standingOf(known)
   if (standing && isEnded(standing)) {
@@ -94,12 +95,18 @@ function Sign({ record }: { record: RegistrationRecord }) {
           </ButtonLink>
         </Notice>
       )}
-      <WaiverForm record={record} onDone={setDone} />
+      <WaiverForm record={record} startTime={known?.startTime} onDone={setDone} />
     </EnrollmentPage>
   )
 }
 
-function WaiverForm({ record, onDone }: { record: RegistrationRecord; onDone: (done: Done) => void }) {
+interface WaiverFormProps {
+  record: RegistrationRecord
+  startTime: string | undefined
+  onDone: (done: Done) => void
+}
+
+function WaiverForm({ record, startTime, onDone }: WaiverFormProps) {
   const [agreed, setAgreed] = useState(false)
   const [sending, setSending] = useState(false)
   const [alert, setAlert] = useState<string | null>(null)
@@ -157,7 +164,7 @@ function WaiverForm({ record, onDone }: { record: RegistrationRecord; onDone: (d
       <form className={styles['form']} onSubmit={submit}>
         <Card>
           <h2 className={styles['heading']}>You sign for</h2>
-          <Details rows={[...familyRows(record), startRow(record.startDate), classRow(record.classType)]} />
+          <Details rows={[...familyRows(record), startRow(record.startDate, startTime), classRow(record.classType)]} />
         </Card>
         <Checkbox
           label="I have read the waiver and agree to it."
@@ -191,10 +198,20 @@ function WaiverForm({ record, onDone }: { record: RegistrationRecord; onDone: (d
 function Document() {
   return (
     <div className={styles['document']}>
+      <p className={styles['links']}>
+        <a href={waiverAddress} target="_blank" rel="noreferrer">
+          Open the waiver in a new tab
+        </a>
+        <a href={waiverAddress} download="waiver.pdf">
+          Download the waiver (PDF)
+        </a>
+      </p>
       <object
         data={`${waiverAddress}#navpanes=0&view=FitH`}
         type="application/pdf"
         aria-label="The waiver"
+        // The viewer's own buttons would stand between a keyboard and the form; the new tab has them all.
+        tabIndex={-1}
         className={styles['paper']}
       >
         <div className={styles['instead']}>
@@ -204,14 +221,6 @@ function Document() {
           </a>
         </div>
       </object>
-      <p className={styles['links']}>
-        <a href={waiverAddress} target="_blank" rel="noreferrer">
-          Open the waiver in a new tab
-        </a>
-        <a href={waiverAddress} download="waiver.pdf">
-          Download the waiver (PDF)
-        </a>
-      </p>
     </div>
   )
 }
@@ -222,7 +231,19 @@ function finish(record: RegistrationRecord) {
   forgetDraft()
 }
 
-function Thanks({ done, record }: { done: Done; record: RegistrationRecord }) {
+interface ThanksProps {
+  done: Done
+  record: RegistrationRecord
+  /** It takes the place of the form, which was longer. */
+  arriving?: boolean
+}
+
+function Thanks({ done, record, arriving = false }: ThanksProps) {
+  useEffect(() => {
+    if (!arriving) return
+    window.scrollTo(0, 0)
+    focusHeading()
+  }, [arriving])
   return (
     <EnrollmentPage
       step="kit"
@@ -233,7 +254,13 @@ function Thanks({ done, record }: { done: Done; record: RegistrationRecord }) {
         title={done === 'sent' ? 'Your registration is complete.' : 'There is nothing left to do.'}
         live
       >
-        <p>A confirmation email will arrive shortly{record.email && ` at ${record.email}`}, with the signed waiver.</p>
+        {done === 'sent' ? (
+          <p>
+            A confirmation email will arrive shortly{record.email && ` at ${record.email}`}, with the signed waiver.
+          </p>
+        ) : (
+          <p>The signed waiver was sent by email{record.email && ` to ${record.email}`}.</p>
+        )}
         <p>The kit now gets ready to ship, and arrives before the first class.</p>
       </Notice>
       <Actions>
