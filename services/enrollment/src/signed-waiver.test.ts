@@ -146,6 +146,23 @@ describe('a signed waiver', () => {
     expect(page?.glyphs).not.toContain(0)
   })
 
+  it.each([
+    ['Devanagari', 'अनिता शर्मा'],
+    ['Odia', 'ଅନିତା ପଣ୍ଡା'],
+    ['Sinhala', 'අනුෂ්කා පෙරේරා'],
+    ['Lao', 'ສົມໄຊ ວົງສາ'],
+    ['Burmese', 'အောင်မြင့် ကျော်'],
+    ['Tibetan', 'བསྟན་འཛིན་རྒྱ་མཚོ'],
+    ['Mongolian', 'ᠪᠠᠲᠤ'],
+    ['Syriac', 'ܐܦܪܝܡ'],
+    ['Thaana', 'އަޙްމަދު'],
+    ['Cherokee', 'ᏍᏏᏉᏯ'],
+  ])('draws a name in %s with letters, none spelled out', async (_script, name) => {
+    const page = (await readPages(await renderSignedWaiver(signature([name])))).at(-1)
+    expect(page?.text).not.toContain('[U+')
+    expect(page?.glyphs).not.toContain(0)
+  })
+
   it('spells out a character that no font has', async () => {
     const pages = await readPages(await renderSignedWaiver(signature(['Ivo \u{10fffd}'])))
     const page = pages.at(-1)

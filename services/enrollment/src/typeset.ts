@@ -59,11 +59,20 @@ const fallbacks = [
     'noto-sans-gurmukhi.ttf',
     'noto-sans-kannada.ttf',
     'noto-sans-malayalam.ttf',
+    'noto-sans-oriya.ttf',
+    'noto-sans-sinhala.ttf',
     'noto-sans-thai.ttf',
+    'noto-sans-lao.ttf',
+    'noto-sans-myanmar.ttf',
     'noto-sans-khmer.ttf',
     'noto-sans-armenian.ttf',
     'noto-sans-georgian.ttf',
     'noto-sans-ethiopic.ttf',
+    'noto-serif-tibetan.ttf',
+    'noto-sans-mongolian.ttf',
+    'noto-sans-syriac.ttf',
+    'noto-sans-thaana.ttf',
+    'noto-sans-cherokee.ttf',
   ].map((file) => new Face(file)),
   emoji,
 ]
@@ -141,7 +150,7 @@ function inLayoutOrder(text: string, level: number): string {
 
 /** Scripts whose glyphs stand in another order than their letters. */
 const reorderingScript =
-  /[\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Gujarati}\p{Script=Gurmukhi}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Khmer}]/u
+  /[\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Gujarati}\p{Script=Gurmukhi}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Oriya}\p{Script=Sinhala}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}]/u
 
 /** Splits one line into runs of one face and one direction, in the order in which they stand from left to right. */
 function runsOf(line: string, style: Style): Run[] {
@@ -185,12 +194,13 @@ const plain = Object.fromEntries(
   ]),
 ) as unknown as Features
 const simpleScripts =
-  /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Han}\p{Script=Hangul}\p{Script=Common}]*$/u
+  /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Han}\p{Script=Hangul}\p{Script=Mongolian}\p{Script=Common}]*$/u
 
 /**
  * Scripts that set letter after letter are laid out without any feature: it is three times as fast, and Noto Sans would
  * draw a composed letter (ị) as its parts, which are then copied as one another. Naming the features, even none, also
- * makes pdfkit lay a run out as a whole instead of word by word, which right-to-left text needs.
+ * makes pdfkit lay a run out as a whole instead of word by word, which right-to-left text needs. Mongolian is among them
+ * because fontkit cannot read how the face joins its letters: they stand side by side.
  */
 function featuresOf(run: Run): { features: Features } {
   return { features: run.face !== emoji && simpleScripts.test(run.text) ? plain : shaped }
