@@ -80,6 +80,10 @@ const badFields: [string, object, string, string?][] = [
   ['a zip that is a number', { zipCode: 2139 }, 'zipCode'],
   ['a zip with four more digits', { zipCode: '94401-1234' }, 'zipCode'],
   ['a zip in other digits', { zipCode: '９４４０１' }, 'zipCode'],
+  ['a name that cannot be seen', { guardianName: '\u200b\u3164' }, 'guardianName', 'Guardian name is required.'],
+  ['a city that cannot be seen', { city: '\u00ad' }, 'city', 'City is required.'],
+  ['what is no character', { childName: 'Ivo\uffff' }, 'childName'],
+  ['an email of too long a name', { email: `${'a'.repeat(65)}@example.com` }, 'email'],
   ['no city', { city: '' }, 'city'],
   ['no state', { state: undefined }, 'state'],
   ['no address', { addressLine1: '' }, 'addressLine1'],
@@ -98,6 +102,7 @@ const badFields: [string, object, string, string?][] = [
   ],
   ['a sibling of 4', { siblings: [{ childName: 'Noa', childAge: 4 }] }, 'siblings.0.childAge'],
   ['an id that is no UUIDv7', { id: '1' }, 'id'],
+  ['a replaced id that is none', { replaces: 'x' }, 'replaces'],
   ['an id of another version', { id: 'c56a4180-65aa-42ec-a945-5fd21dec0538' }, 'id'],
 ]
 
@@ -252,6 +257,34 @@ describe('POST /webhooks/stripe', () => {
   })
 })
 
+describe('an id in capital letters', () => {
+  it('is one registration, one checkout and one page, wherever it is sent', async () => {
+    const id = randomUUIDv7()
+    const before = await system.atProvider()
+    const shouted = await system.register({ id: id.toUpperCase(), classType: 'intermediate' })
+    expect(await system.register({ id, classType: 'intermediate' })).toEqual(shouted)
+    expect(shouted.registrationId).toBe(id)
+    expect((await system.atProvider()).sessions).toBe(before.sessions + 1)
+    expect((await system.state(id.toUpperCase())).registrationId).toBe(id)
+    const resumed = await system.post(`/api/registrations/${id.toUpperCase()}/checkout`, {})
+    expect(resumed).toEqual({ status: 200, body: shouted })
+  })
+})
+
+describe('an email that the payment provider does not take', () => {
+  it('is refused beside the field of the form', async () => {
+    const family = { email: `${randomUUIDv7()}@example.com`, classType: 'intermediate' } as const
+    const { registrationId } = await system.register(family)
+    await system.sql('enrollment')`update registrations set email = 'nobody' where id = ${registrationId}`
+    await system.sql(
+      'billing',
+    )`update checkout_attempts set status = 'expired' where registration_id = ${registrationId}`
+    const answer = await send(`/api/registrations/${registrationId}/checkout`, '{}')
+    expect(answer.status).toBe(400)
+    expect(answer.body()).toMatchObject({ code: 'validation_failed', issues: [{ path: 'email' }] })
+  })
+})
+
 describe('unusual but good input', () => {
   it.each([
     { guardianName: 'Zoë Ångström-Łukasiewicz', childName: 'Nguyễn Thị Ánh', city: 'São Paulo' },
@@ -260,6 +293,7 @@ describe('unusual but good input', () => {
     { guardianName: '张伟', childName: 'Ivo 🤖', addressLine2: '３Ｆ' },
     { guardianName: 'é'.repeat(100), childName: '👩‍👩‍👧 Noa', zipCode: '02139' },
     { guardianName: '한글 이름', childName: 'Αλέξης Παπάς', zipCode: '00501' },
+    { guardianName: 'ສົມໄຊ', childName: 'မောင်မောင်' },
   ])('of $childName survives word for word into page, mail and calendar', async (typed) => {
     const email = `maren+${randomUUIDv7()}@example.com`
     const { registrationId, checkoutUrl } = await system.register({ ...typed, email })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatClassDate, formatClassTime, formatShortClassDate } from './class-date.ts'
-import { childAge, childName, email, zipCode } from './fields.ts'
+import { childAge, childName, email, uuid, zipCode } from './fields.ts'
 import { formatMoney, payableChildren } from './pricing.ts'
 
 describe('a name', () => {
@@ -14,6 +14,8 @@ describe('a name', () => {
     "D'Arcy & Jo <3",
     'Zoë Ångström-Łukasiewicz',
     '👩‍👩‍👧',
+    'می‌خواهم',
+    '?',
     'é'.repeat(100),
   ])('may be %s and is kept word for word', (name) => {
     expect(childName.parse(name)).toBe(name)
@@ -28,6 +30,15 @@ describe('a name', () => {
     'half \ud83e',
     '\u202eovI',
     `${'a'.repeat(99)}${'🤖'.repeat(60)}`,
+    '\u200b',
+    '\u3164',
+    '\u00ad',
+    '\u2800',
+    '\u115f\u1160\ufe0f \u034f\u200d',
+    '\u0301',
+    'Ivo\uffff',
+    'Ivo\ufdd0',
+    'Ivo\u{1fffe}',
   ])('may not be %j', (name) => {
     expect(childName.safeParse(name).success).toBe(false)
   })
@@ -55,7 +66,15 @@ describe('a zip code', () => {
 })
 
 describe('an email', () => {
-  it.each(['maren.holt+class@example.com', "o'neil@example.co.uk"])('may be %s', (address) => {
+  it.each([
+    'maren.holt+class@example.com',
+    "o'neil@example.co.uk",
+    'a&b@example.com',
+    'a/b@example.com',
+    "!#$%&'*+/=?^_`{|}~-@example.com",
+    `${'a'.repeat(64)}@example.com`,
+    'Maren@xn--bcher-kva.example',
+  ])('may be %s', (address) => {
     expect(email.parse(address)).toBe(address)
   })
   it.each([
@@ -64,8 +83,29 @@ describe('an email', () => {
     'a b@example.com',
     'maren@example.com\r\nRCPT TO:<spy@example.net>',
     `${'a'.repeat(250)}@example.com`,
+    `${'a'.repeat(65)}@example.com`,
+    '.maren@example.com',
+    'maren.@example.com',
+    'ma..ren@example.com',
+    'maren@example',
+    'maren@-example.com',
+    'maren@example-.com',
+    'maren@example..com',
+    `maren@${'a'.repeat(64)}.com`,
+    'maren@127.0.0.1',
+    'maren,bo@example.com',
+    '<maren@example.com>',
+    'mären@example.com',
   ])('may not be %j', (address) => {
     expect(email.safeParse(address).success).toBe(false)
+  })
+})
+
+describe('an id that somebody else made', () => {
+  it('is the same in either case', () => {
+    const id = '019a0c3e-7b1d-7a2c-9f52-3f1c2d4e5a6b'
+    expect(uuid().parse(id.toUpperCase())).toBe(id)
+    expect(uuid().safeParse('019a0c3e').success).toBe(false)
   })
 })
 
