@@ -164,3 +164,19 @@ describe('a hold that the operator lets go', () => {
     await system.reaches(registrationId, 'confirmed')
   })
 })
+
+describe('a payment that takes days', () => {
+  it('and fails after its hold ran out and was taken up again ends that hold at once', async () => {
+    const { registrationId, checkoutUrl } = await system.register({ email: address() })
+    const session = new URL(checkoutUrl).pathname.split('/').at(-1)
+    await control(`checkout/${session}/complete-async`)
+    await eventually(async () => (await system.state(registrationId)).checkout?.status === 'processing')
+    await letHoldLapse(registrationId)
+    const resumed = await system.post(`/api/registrations/${registrationId}/checkout`, {})
+    expect(resumed.body).toMatchObject({ checkoutUrl: expect.stringContaining('/robokids/success?') as string })
+    expect((await system.state(registrationId)).status).toBe('held')
+    await control(`checkout/${session}/settle-async`, { outcome: 'failed' })
+    const view = await system.reaches(registrationId, 'expired')
+    expect(view.checkout?.status).toBe('failed')
+  })
+})
