@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { connect, createServer, type AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 
 /** A server that was started as a child process, in a process group of its own: Ctrl-C reaches us alone. */
 export interface LocalServer {
@@ -12,14 +12,19 @@ export interface LocalServer {
   stop(): Promise<void>
 }
 
+/** Below the ports that systems give to outgoing connections: none of those takes one before its server does. */
+const firstPort = 10_000
+const portCount = 32_768 - firstPort
+/** Processes that look at the same time begin far from each other, and each goes on from where it was. */
+let nextPort = (process.pid * 101) % portCount
+
 /** A TCP port on loopback that nobody listens on right now. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
+  for (;;) {
+    const port = firstPort + nextPort
+    nextPort = (nextPort + 1) % portCount
+    if (!(await isListening(port))) return port
+  }
 }
 
 export async function isListening(port: number, host = '127.0.0.1'): Promise<boolean> {
