@@ -1,4 +1,3 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import { BlockList, isIP } from 'node:net'
 import { uuid } from '@robokids/contracts/fields'
 import type { FastifyRequest, preHandlerHookHandler } from 'fastify'
@@ -6,18 +5,14 @@ import { z } from 'zod'
 import { DomainError } from './errors.ts'
 import type { Http } from './http.ts'
 import { deadLetterSchema, listDeadLetters, replayDeadLetter, type Consumer } from './inbox.ts'
+import { isSameSecret } from './same-secret.ts'
 import type { Context } from './service.ts'
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
-}
 
 /** A hook for routes that only administrators may call: they send the admin secret as `x-admin-secret`. */
 export function requireAdmin(secret: string): preHandlerHookHandler {
-  const expected = digest(secret)
   return (request, _reply, next) => {
     const given = request.headers['x-admin-secret']
-    if (typeof given === 'string' && timingSafeEqual(digest(given), expected)) return next()
+    if (typeof given === 'string' && isSameSecret(given, secret)) return next()
     throw new DomainError('admin_secret_invalid', 'This needs the admin secret.')
   }
 }

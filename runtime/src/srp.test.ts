@@ -1,7 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { beginExchange, beginProof, expectedSignature, formatTimestamp, makeVerifier, prime } from './srp.ts'
+import {
+  beginExchange,
+  beginProof,
+  expectedSignature,
+  formatTimestamp,
+  makeVerifier,
+  parseTimestamp,
+  prime,
+} from './srp.ts'
 
 function claimOf(user: string) {
   return { group: 'Pool', user, secretBlock: randomBytes(32), timestamp: 'Tue Mar 5 07:08:09 UTC 2030' }
@@ -35,5 +43,8 @@ describe('Secure Remote Password', () => {
   it('writes timestamps with the day as it is and the time padded', () => {
     expect(formatTimestamp(Temporal.Instant.from('2030-03-05T07:08:09.9Z'))).toBe('Tue Mar 5 07:08:09 UTC 2030')
     expect(formatTimestamp(Temporal.Instant.from('2030-12-15T17:00:00Z'))).toBe('Sun Dec 15 17:00:00 UTC 2030')
+    expect(parseTimestamp('Tue Mar 5 07:08:09 UTC 2030')).toEqual(Temporal.Instant.from('2030-03-05T07:08:09Z'))
+    for (const text of ['', 'Tue Mar 05 07:08:09 UTC 2030', 'Tue Feb 30 07:08:09 UTC 2030', '2030-03-05T07:08:09Z'])
+      expect(parseTimestamp(text)).toBeUndefined()
   })
 })

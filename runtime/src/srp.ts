@@ -144,3 +144,18 @@ export function formatTimestamp(now: Temporal.Instant): string {
   const time = at.toPlainTime().toString({ smallestUnit: 'second' })
   return `${days[at.dayOfWeek % 7]} ${months[at.month - 1]} ${at.day} ${time} UTC ${at.year}`
 }
+
+const timestampPattern = new RegExp(
+  `^(?:${days.join('|')}) (${months.join('|')}) ([1-9]|[12]\\d|3[01]) (\\d\\d):(\\d\\d):(\\d\\d) UTC (\\d{4})$`,
+)
+
+/** Reads what `formatTimestamp` writes. @returns undefined for anything else. */
+export function parseTimestamp(text: string): Temporal.Instant | undefined {
+  const [, month = '', day = '', hour, minute, second, year] = timestampPattern.exec(text) ?? []
+  try {
+    const number = String(months.indexOf(month) + 1).padStart(2, '0')
+    return Temporal.Instant.from(`${year}-${number}-${day.padStart(2, '0')}T${hour}:${minute}:${second}Z`)
+  } catch {
+    return undefined
+  }
+}

@@ -1,5 +1,6 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { Sha256 } from '@aws-crypto/sha256-js'
+import { isSameSecret } from '@robokids/runtime/same-secret'
 import type { Context } from '@robokids/runtime/service'
 import { SignatureV4 } from '@smithy/signature-v4'
 import type { FastifyRequest } from 'fastify'
@@ -81,7 +82,6 @@ export async function authorizeAdministrator(
     },
     { signingDate: new Date(signedAt.epochMilliseconds), signableHeaders: new Set(names) },
   )
-  const expected = Buffer.from(/Signature=([0-9a-f]{64})/.exec(signed.headers['authorization'] ?? '')?.[1] ?? '')
-  const given = Buffer.from(signature)
-  if (expected.length !== given.length || !timingSafeEqual(expected, given)) throw mismatch()
+  const [, expected = ''] = /Signature=([0-9a-f]{64})/.exec(signed.headers['authorization'] ?? '') ?? []
+  if (!isSameSecret(signature, expected)) throw mismatch()
 }

@@ -1,8 +1,9 @@
-import { randomInt, randomUUID, timingSafeEqual } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
 import { emailKey } from '@robokids/contracts/fields'
 import { codeIssued, type CodeMedium, type CodePurpose } from '@robokids/contracts/identity'
 import type { Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
+import { isSameSecret } from '@robokids/runtime/same-secret'
 import type { Context } from '@robokids/runtime/service'
 import { and, eq, sql } from 'drizzle-orm'
 import { mask } from './attributes.ts'
@@ -41,9 +42,7 @@ export function hashCode(id: string, code: string, { SEALING_KEYS }: Config): st
 }
 
 export function matchesCode(hash: string, id: string, code: string, config: Config): boolean {
-  const expected = Buffer.from(hash)
-  const given = Buffer.from(hashCode(id, code, config))
-  return expected.length === given.length && timingSafeEqual(expected, given)
+  return isSameSecret(hashCode(id, code, config), hash)
 }
 
 /**
@@ -60,30 +59,35 @@ export async function sendCode(
 ): Promise<{ id: string; hash: string }> {
   const { config } = call.context
   await countCode(tx, { poolId: user.poolId, name: user.username, user }, call)
-  const id = randomUUID()
   const code = String(randomInt(0, 1_000_000)).padStart(6, '0')
-  await publishCode(tx, user, { id, purpose, to, code, expiresAt }, config.CODE_SEALING_KEYS.seal(code, `code:${id}`))
+  const id = await publishCode(tx, user, { purpose, to, code, expiresAt }, config)
   return { id, hash: hashCode(id, code, config) }
 }
 
-/** Has a code, or a temporary password, sent as it is. */
+/** Has a code, or a temporary password, sent, sealed on its way. @returns its id. */
 export async function publishCode(
   tx: Transaction,
   user: User,
-  letter: { id: string; purpose: CodePurpose; to: Destination; expiresAt: Temporal.Instant; code: string },
-  sealedCode: string,
-): Promise<void> {
-  const { id, purpose, to, expiresAt } = letter
+  {
+    purpose,
+    to,
+    code,
+    expiresAt,
+  }: { purpose: CodePurpose; to: Destination; code: string; expiresAt: Temporal.Instant },
+  { CODE_SEALING_KEYS }: Config,
+): Promise<string> {
+  const codeId = randomUUID()
   await publish(tx, codeIssued, user.id, {
-    codeId: id,
+    codeId,
     purpose,
     userId: user.id,
     username: user.username,
     givenName: user.attributes['given_name'] ?? null,
     ...to,
-    sealedCode,
+    sealedCode: CODE_SEALING_KEYS.seal(code, `code:${codeId}`),
     expiresAt: expiresAt.toString({ fractionalSecondDigits: 3 }),
   })
+  return codeId
 }
 
 /** How a purpose is named to who composes the message, and for how many minutes its code lives. */

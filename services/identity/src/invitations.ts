@@ -1,4 +1,4 @@
-import { randomInt, randomUUID } from 'node:crypto'
+import { randomInt } from 'node:crypto'
 import { passwordSymbols } from '@robokids/contracts/password'
 import type { Transaction } from '@robokids/runtime/db'
 import { publishCode, type Destination } from './codes.ts'
@@ -48,12 +48,7 @@ export async function invite(
     if (destination === undefined) {
       throw invalid(`User has no ${medium === 'EMAIL' ? 'email' : 'phone_number'} to send the invitation to.`)
     }
-    const id = randomUUID()
-    await publishCode(
-      tx,
-      user,
-      { id, purpose: 'invitation', to: { medium, destination }, code: password, expiresAt },
-      context.config.CODE_SEALING_KEYS.seal(password, `code:${id}`),
-    )
+    const letter = { purpose: 'invitation' as const, to: { medium, destination }, code: password, expiresAt }
+    await publishCode(tx, user, letter, context.config)
   }
 }

@@ -1,6 +1,7 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import type { Context } from '@robokids/runtime/service'
 import type { Clock } from '@robokids/runtime/clock'
+import { isSameSecret } from '@robokids/runtime/same-secret'
 import type { Database } from '@robokids/runtime/db'
 import { and, eq } from 'drizzle-orm'
 import type { Config } from './config.ts'
@@ -91,6 +92,16 @@ export async function findClient(id: string, { db, config }: Context<Config>, po
   }
 }
 
+/** The client that a request in somebody's name is made by, its secret proven. @throws IdentityError */
+export async function clientOf(
+  given: { ClientId: string; Username: string; SecretHash?: string | undefined },
+  context: Context<Config>,
+): Promise<Client> {
+  const client = await findClient(given.ClientId, context)
+  checkSecretHash(client, given.Username, given.SecretHash)
+  return client
+}
+
 /**
  * Checks that a request comes from who knows the client's secret: base64 of HMAC-SHA256(secret, name + client id).
  * @throws IdentityError NotAuthorizedException
@@ -98,14 +109,13 @@ export async function findClient(id: string, { db, config }: Context<Config>, po
 export function checkSecretHash(client: Client, name: string, secretHash: string | undefined): void {
   if (client.secret === null) return
   const expected = createHmac('sha256', client.secret).update(`${name}${client.id}`).digest()
-  const given = Buffer.from(secretHash ?? '', 'base64')
   if (secretHash === undefined) {
     throw new IdentityError(
       'NotAuthorizedException',
       `Client ${client.id} is configured with secret but SECRET_HASH was not received`,
     )
   }
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+  if (!isSameSecret(Buffer.from(secretHash, 'base64'), expected)) {
     throw new IdentityError('NotAuthorizedException', `SecretHash does not match for the client: ${client.id}`)
   }
 }

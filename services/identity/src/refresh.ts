@@ -1,7 +1,8 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { signInLocked } from '@robokids/contracts/identity'
 import type { Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
+import { isSameSecret } from '@robokids/runtime/same-secret'
 import { eq } from 'drizzle-orm'
 import { findDevice } from './devices.ts'
 import { disabled, IdentityError, orThrow } from './errors.ts'
@@ -129,10 +130,7 @@ async function isItsDevice(tx: Transaction, user: User, signIn: SignIn, key: str
 
 /** Checks a client's secret where it is sent as it is. @throws IdentityError NotAuthorizedException */
 export function checkClientSecret(client: Client, given: string | undefined): void {
-  if (client.secret === null) return
-  const expected = Buffer.from(client.secret)
-  const bytes = Buffer.from(given ?? '')
-  if (bytes.length !== expected.length || !timingSafeEqual(bytes, expected)) {
+  if (client.secret !== null && !isSameSecret(given ?? '', client.secret)) {
     throw new IdentityError('NotAuthorizedException', `Unable to verify secret for client ${client.id}`)
   }
 }

@@ -1,5 +1,6 @@
-import { timingSafeEqual } from 'node:crypto'
 import type { Database, Transaction } from '@robokids/runtime/db'
+import { isSameSecret } from '@robokids/runtime/same-secret'
+import { beginExchange, expectedSignature, parseTimestamp, type Verifier } from '@robokids/runtime/srp'
 import { z } from 'zod'
 import { invalid, missing } from './errors.ts'
 import { openVerifier } from './passwords.ts'
@@ -7,18 +8,12 @@ import { srpName } from './pools.ts'
 import type { Call } from './protocol.ts'
 import { ask, newSession, type AuthAnswer, type OpenStep, type SignInProgress } from './sign-in-steps.ts'
 import { simulateAccount } from './simulated-account.ts'
-import { beginExchange, expectedSignature, type Verifier } from '@robokids/runtime/srp'
 
 /** What a step remembers of its exchange. */
 const exchangeSchema = z.object({ A: z.string(), B: z.string(), b: z.string() })
 
 /** How far a client's clock may be from ours. */
 const tolerance = { minutes: 5 }
-const days = 'Sun|Mon|Tue|Wed|Thu|Fri|Sat'
-const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
-const timestampPattern = new RegExp(
-  `^(?:${days}) (${months.join('|')}) ([1-9]|[12]\\d|3[01]) (\\d\\d):(\\d\\d):(\\d\\d) UTC (\\d{4})$`,
-)
 
 /** Answers a client's A, and asks for the proof of the password. The secret block is the session: some clients send no other. */
 export async function askExchange(
@@ -92,7 +87,9 @@ export function provesExchange(
     return value
   }
   const timestamp = given('TIMESTAMP')
-  const age = context.clock.now().since(readTimestamp(timestamp)).abs()
+  const saidAt = parseTimestamp(timestamp)
+  if (!saidAt) throw invalid('TIMESTAMP format should be EEE MMM d HH:mm:ss z yyyy in english.')
+  const age = context.clock.now().since(saidAt).abs()
   if (Temporal.Duration.compare(age, tolerance) > 0) {
     throw invalid('TIMESTAMP is too far from the time here: check the clock.')
   }
@@ -100,19 +97,5 @@ export function provesExchange(
   const signature = Buffer.from(given('PASSWORD_CLAIM_SIGNATURE'), 'base64')
   const exchange = exchangeSchema.parse(step.state.step)
   const expected = expectedSignature(exchange, verifier, { ...claim, secretBlock, timestamp })
-  return (
-    secretBlock.toString() === step.session &&
-    signature.length === expected.length &&
-    timingSafeEqual(signature, expected)
-  )
-}
-
-function readTimestamp(text: string): Temporal.Instant {
-  const [, month = '', day = '', hour, minute, second, year] = timestampPattern.exec(text) ?? []
-  try {
-    const number = String(months.indexOf(month) + 1).padStart(2, '0')
-    return Temporal.Instant.from(`${year}-${number}-${day.padStart(2, '0')}T${hour}:${minute}:${second}Z`)
-  } catch {
-    throw invalid('TIMESTAMP format should be EEE MMM d HH:mm:ss z yyyy in english.')
-  }
+  return secretBlock.toString() === step.session && isSameSecret(signature, expected)
 }

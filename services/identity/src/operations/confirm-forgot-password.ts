@@ -9,7 +9,7 @@ import { answerEvenly } from '../even-answers.ts'
 import * as input from '../inputs.ts'
 import { countGuess } from '../limits.ts'
 import { checkPolicy } from '../passwords.ts'
-import { checkSecretHash, findClient } from '../pools.ts'
+import { clientOf } from '../pools.ts'
 import { operation } from '../protocol.ts'
 import { rememberAddress } from '../sign-in-limits.ts'
 import { accountOf, findUserToReset, lockUser } from '../users.ts'
@@ -24,9 +24,8 @@ export const confirmForgotPassword = operation(
   }),
   async (given, call) => {
     const { context } = call
-    const client = await findClient(given.ClientId, context)
+    const client = await clientOf(given, context)
     const { pool, settings } = client
-    checkSecretHash(client, given.Username, given.SecretHash)
     // A code that is right is not used up by a password that is not good enough.
     checkPolicy(given.Password, pool.settings.passwordPolicy)
     return answerEvenly(context.config.EVEN_ANSWER_MS, async () => {

@@ -8,7 +8,7 @@ import { disabled, expiredCode, IdentityError, orThrow, unknownUser } from '../e
 import { answerEvenly } from '../even-answers.ts'
 import * as input from '../inputs.ts'
 import { countGuess } from '../limits.ts'
-import { checkSecretHash, findClient, type Pool } from '../pools.ts'
+import { clientOf, type Pool } from '../pools.ts'
 import { operation } from '../protocol.ts'
 import { users, type User } from '../schema.ts'
 import { ask } from '../sign-in-steps.ts'
@@ -24,9 +24,8 @@ export const confirmSignUp = operation(
   }),
   async (given, call) => {
     const { context } = call
-    const client = await findClient(given.ClientId, context)
+    const client = await clientOf(given, context)
     const { pool, settings } = client
-    checkSecretHash(client, given.Username, given.SecretHash)
     const tellsUsers = settings.preventUserExistenceErrors === 'LEGACY'
     const confirm = () =>
       context.db.transaction(async (tx) => {

@@ -4,7 +4,7 @@ import { disabled, unknownUser } from '../errors.ts'
 import { answerEvenly } from '../even-answers.ts'
 import * as input from '../inputs.ts'
 import { countRequest } from '../limits.ts'
-import { checkSecretHash, findClient } from '../pools.ts'
+import { clientOf } from '../pools.ts'
 import { operation } from '../protocol.ts'
 import { notResettable, nowhereToReset, resetDestination } from '../reset-password.ts'
 import { findUserToReset, lockUser } from '../users.ts'
@@ -13,10 +13,9 @@ export const forgotPassword = operation(
   z.object({ ClientId: input.clientId, Username: input.username, SecretHash: input.secretHash }),
   async (given, call) => {
     const { context } = call
-    const client = await findClient(given.ClientId, context)
+    const client = await clientOf(given, context)
     const { pool, settings } = client
     const name = given.Username
-    checkSecretHash(client, name, given.SecretHash)
     const tellsUsers = settings.preventUserExistenceErrors === 'LEGACY'
     return answerEvenly(context.config.EVEN_ANSWER_MS, async () => {
       await countRequest(call)

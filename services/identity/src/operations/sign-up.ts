@@ -9,7 +9,7 @@ import { IdentityError, invalid } from '../errors.ts'
 import * as input from '../inputs.ts'
 import { countRequest } from '../limits.ts'
 import { checkPolicy, storePassword } from '../passwords.ts'
-import { checkSecretHash, findClient } from '../pools.ts'
+import { clientOf } from '../pools.ts'
 import { operation } from '../protocol.ts'
 import { users } from '../schema.ts'
 import { signUpDestination } from '../sign-up-destination.ts'
@@ -26,9 +26,8 @@ export const signUp = operation(
   async (given, call) => {
     const { context } = call
     const { db, clock } = context
-    const client = await findClient(given.ClientId, context)
+    const client = await clientOf(given, context)
     const { pool } = client
-    checkSecretHash(client, given.Username, given.SecretHash)
     if (!pool.settings.selfSignUp) {
       throw new IdentityError('NotAuthorizedException', 'SignUp is not permitted for this user pool')
     }
