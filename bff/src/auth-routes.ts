@@ -18,6 +18,7 @@ import {
   type CodeDelivery,
   type SignInStep,
 } from '@robokids/contracts/auth'
+import { emailKey } from '@robokids/contracts/fields'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
@@ -108,44 +109,36 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<AuthAnswer> {
-    const { ClientId } = identity.client(name)
-    const AuthParameters = { USERNAME: name, SECRET_HASH: identity.secretHash(name), ...parameters }
     const device = cookies.device.read(request)
-    if (!device?.names.includes(name.toLowerCase()))
-      return identity.call('InitiateAuth', { ClientId, AuthFlow, AuthParameters }, request.ip)
-    try {
-      const asDevice = { ...AuthParameters, DEVICE_KEY: device.key }
-      return await identity.call('InitiateAuth', { ClientId, AuthFlow, AuthParameters: asDevice }, request.ip)
-    } catch (error) {
-      if (!isForgotten(error)) throw error
-      cookies.device.clear(reply)
-      return identity.call('InitiateAuth', { ClientId, AuthFlow, AuthParameters }, request.ip)
+    if (device?.names.includes(name.toLowerCase())) {
+      try {
+        return await identity.initiate(AuthFlow, name, { ...parameters, DEVICE_KEY: device.key }, request.ip)
+      } catch (error) {
+        if (!isForgotten(error)) throw error
+        cookies.device.clear(reply)
+      }
     }
+    return identity.initiate(AuthFlow, name, parameters, request.ip)
   }
 
   async function refuseSignedIn(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const session = await sessions.find(request, reply)
     if (!session) return
-    // One that was ended elsewhere stands in nobody's way.
-    const alive = sessions.use(reply, () =>
-      identity.call('GetUser', { AccessToken: session.accessToken }, request.ip).then(() => true),
-    )
-    const ended = (error: unknown) => {
-      if (error instanceof DomainError && error.code === 'sign_in_required') return false
+    try {
+      await sessions.use(reply, () => identity.call('GetUser', { AccessToken: session.accessToken }, request.ip))
+    } catch (error) {
+      // One that was ended elsewhere stands in nobody's way.
+      if (error instanceof DomainError && error.code === 'sign_in_required') return
       throw error
     }
-    if (await alive.catch(ended)) {
-      throw new DomainError('already_signed_in', 'There is already a signed in user.')
-    }
+    throw new DomainError('already_signed_in', 'There is already a signed in user.')
   }
 
   http.get('/api/auth/session', { schema: { response: { 200: sessionSchema } } }, async (request, reply) => {
-    const kept = cookies.session.read(request)
-    if (!kept) return { user: null }
     // While the service is away, a session that cannot be renewed is still whose it is.
     const session = await sessions.find(request, reply).catch((error: unknown) => {
       log.warn({ err: error }, 'a session could not be renewed')
-      return kept
+      return cookies.session.read(request)
     })
     return { user: session ? { userId: session.userId, username: session.username, email: session.email } : null }
   })
@@ -203,20 +196,24 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
 
   http.post('/api/auth/auto-sign-in', { schema: { response: { 200: signInStepSchema } } }, signNewcomerIn)
 
+  /** The newcomer's own account by its name, where another has the same address and was never confirmed. */
+  function ownName(email: string, request: FastifyRequest): string {
+    const newcomer = cookies.newcomer.read(request)
+    return newcomer && emailKey(newcomer.email) === emailKey(email) ? newcomer.username : email
+  }
+
   http.post(
     '/api/auth/confirm-sign-up',
     { schema: { body: confirmSignUpBodySchema, response: { 200: confirmSignUpAnswerSchema } } },
     async (request, reply) => {
       const { email, code } = request.body
-      const newcomer = cookies.newcomer.read(request)
-      // The newcomer's own account, where another has the same address and was never confirmed.
-      const name = newcomer?.email.toLowerCase() === email.toLowerCase() ? newcomer.username : email
+      const name = ownName(email, request)
       await identity.call(
         'ConfirmSignUp',
         { ...identity.client(name), Username: name, ConfirmationCode: code },
         request.ip,
       )
-      if (!newcomer || name !== newcomer.username) return { signedIn: false }
+      if (cookies.newcomer.read(request)?.username !== name) return { signedIn: false }
       // It is confirmed: that is what the answer says, whatever becomes of the sign-in.
       const step = await signNewcomerIn(request, reply).catch((error: unknown) => {
         log.warn({ err: error }, 'a newcomer could not be signed in')
@@ -231,8 +228,7 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
     { schema: { body: nameBodySchema, response: { 200: deliveryAnswerSchema } } },
     async (request) => {
       const { email } = request.body
-      const newcomer = cookies.newcomer.read(request)
-      const name = newcomer?.email.toLowerCase() === email.toLowerCase() ? newcomer.username : email
+      const name = ownName(email, request)
       const input = { ...identity.client(name), Username: name }
       const { CodeDeliveryDetails } = await identity.call('ResendConfirmationCode', input, request.ip)
       return { delivery: deliveryOf(CodeDeliveryDetails) }

@@ -53,28 +53,14 @@ export async function proveDevice(
   now: Temporal.Instant,
   address: string,
 ): Promise<AuthAnswer> {
-  const respond = (ChallengeName: string, Session: string | undefined, responses: Record<string, string>) =>
-    identity.call(
-      'RespondToAuthChallenge',
-      {
-        ClientId: identity.client(username).ClientId,
-        ChallengeName,
-        ...(Session === undefined ? {} : { Session }),
-        ChallengeResponses: {
-          USERNAME: username,
-          SECRET_HASH: identity.secretHash(username),
-          DEVICE_KEY: device.key,
-          ...responses,
-        },
-      },
-      address,
-    )
+  const respond = (challenge: string, { Session: session }: AuthAnswer, responses: Record<string, string>) =>
+    identity.respond({ challenge, session, username }, { DEVICE_KEY: device.key, ...responses }, address)
   const proof = beginProof()
-  const begun = await respond('DEVICE_SRP_AUTH', asked.Session, { SRP_A: proof.A })
+  const begun = await respond('DEVICE_SRP_AUTH', asked, { SRP_A: proof.A })
   const { SALT: salt = '', SRP_B: B = '', SECRET_BLOCK: block = '' } = begun.ChallengeParameters
   const timestamp = formatTimestamp(now)
   const claim = { group: device.group, user: device.key, secretBlock: Buffer.from(block, 'base64'), timestamp }
-  return respond('DEVICE_PASSWORD_VERIFIER', begun.Session, {
+  return respond('DEVICE_PASSWORD_VERIFIER', begun, {
     PASSWORD_CLAIM_SECRET_BLOCK: block,
     PASSWORD_CLAIM_SIGNATURE: proof.prove({ salt, B }, device.secret, claim).toString('base64'),
     TIMESTAMP: timestamp,

@@ -135,19 +135,39 @@ export class Identity {
     throw unavailable(new Error(`${name} was answered ${status}`))
   }
 
+  /** Begins a sign-in as `username`. */
+  initiate(
+    AuthFlow: 'USER_PASSWORD_AUTH' | 'USER_AUTH',
+    username: string,
+    parameters: Record<string, string>,
+    address: string,
+  ): Promise<AuthAnswer> {
+    const { ClientId, SecretHash } = this.client(username)
+    const AuthParameters = { USERNAME: username, SECRET_HASH: SecretHash, ...parameters }
+    return this.call('InitiateAuth', { ClientId, AuthFlow, AuthParameters }, address)
+  }
+
+  /** Answers a step of a sign-in of `username`. */
+  respond(
+    { challenge, session, username }: { challenge: string; session: string | undefined; username: string },
+    responses: Record<string, string>,
+    address: string,
+  ): Promise<AuthAnswer> {
+    const { ClientId, SecretHash } = this.client(username)
+    const ChallengeResponses = { USERNAME: username, SECRET_HASH: SecretHash, ...responses }
+    const input = { ClientId, ChallengeName: challenge, Session: session, ChallengeResponses }
+    return this.call('RespondToAuthChallenge', input, address)
+  }
+
   /** What every operation says that is made in the client's name. */
   client(username: string): { ClientId: string; SecretHash: string } {
-    return { ClientId: this.#config.IDENTITY_CLIENT_ID, SecretHash: this.secretHash(username) }
+    const { IDENTITY_CLIENT_ID: ClientId, IDENTITY_CLIENT_SECRET } = this.#config
+    const SecretHash = createHmac('sha256', IDENTITY_CLIENT_SECRET).update(`${username}${ClientId}`).digest('base64')
+    return { ClientId, SecretHash }
   }
 
   /** As `client`, for operations that take the secret itself. */
   secretClient(): { ClientId: string; ClientSecret: string } {
     return { ClientId: this.#config.IDENTITY_CLIENT_ID, ClientSecret: this.#config.IDENTITY_CLIENT_SECRET }
-  }
-
-  secretHash(username: string): string {
-    return createHmac('sha256', this.#config.IDENTITY_CLIENT_SECRET)
-      .update(`${username}${this.#config.IDENTITY_CLIENT_ID}`)
-      .digest('base64')
   }
 }

@@ -51,6 +51,8 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
     <Name extends Parameters<typeof identity.call>[0]>(name: Name, input: Record<string, unknown> = {}) =>
       sessions.use(reply, () => identity.call(name, { AccessToken: session.accessToken, ...input }, request.ip))
 
+  const callOf = async (request: FastifyRequest, reply: FastifyReply) =>
+    callFor(await sessions.need(request, reply), request, reply)
   const view = (call: Call, request: FastifyRequest) => profileView(call, cookies.device.read(request)?.key)
 
   /** A route that changes something with what it is sent, and answers the profile as it is then. */
@@ -78,7 +80,7 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
   }
 
   http.get('/api/profile', { schema: { response: { 200: profileSchema } } }, async (request, reply) =>
-    view(callFor(await sessions.need(request, reply), request, reply), request),
+    view(await callOf(request, reply), request),
   )
 
   change('PATCH', '/api/profile', profileChangeSchema, async (call, changes) => {
@@ -96,19 +98,8 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
     async (request, reply) => {
       const session = await sessions.need(request, reply)
       // Whoever sits at a browser that was left open knows no password.
-      await identity.call(
-        'InitiateAuth',
-        {
-          ClientId: identity.client(session.username).ClientId,
-          AuthFlow: 'USER_PASSWORD_AUTH',
-          AuthParameters: {
-            USERNAME: session.username,
-            PASSWORD: request.body.password,
-            SECRET_HASH: identity.secretHash(session.username),
-          },
-        },
-        request.ip,
-      )
+      const proof = { PASSWORD: request.body.password }
+      await identity.initiate('USER_PASSWORD_AUTH', session.username, proof, request.ip)
       await callFor(session, request, reply)('DeleteUser')
       sessions.end(reply)
       return {}
@@ -119,14 +110,9 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
     '/api/profile/verification',
     { schema: { body: verificationBodySchema, response: { 200: deliveryAnswerSchema } } },
     async (request, reply) => {
-      const session = await sessions.need(request, reply)
-      const { CodeDeliveryDetails } = await callFor(
-        session,
-        request,
-        reply,
-      )('GetUserAttributeVerificationCode', {
-        AttributeName: request.body.attribute,
-      })
+      const call = await callOf(request, reply)
+      const { attribute } = request.body
+      const { CodeDeliveryDetails } = await call('GetUserAttributeVerificationCode', { AttributeName: attribute })
       return { delivery: deliveryOf(CodeDeliveryDetails) }
     },
   )
@@ -154,8 +140,8 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
     '/api/profile/passkeys/options',
     { schema: { response: { 200: passkeyOptionsSchema } } },
     async (request, reply) => {
-      const session = await sessions.need(request, reply)
-      const { CredentialCreationOptions } = await callFor(session, request, reply)('StartWebAuthnRegistration')
+      const call = await callOf(request, reply)
+      const { CredentialCreationOptions } = await call('StartWebAuthnRegistration')
       return { options: CredentialCreationOptions }
     },
   )
@@ -167,7 +153,7 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
     '/api/profile/passkeys/:id',
     { schema: { params: ownThing, response: { 200: profileSchema } } },
     async (request, reply) => {
-      const call = callFor(await sessions.need(request, reply), request, reply)
+      const call = await callOf(request, reply)
       await call('DeleteWebAuthnCredential', { CredentialId: request.params.id })
       return view(call, request)
     },
@@ -177,7 +163,7 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
     '/api/profile/devices/:id',
     { schema: { params: ownThing, body: deviceBodySchema, response: { 200: profileSchema } } },
     async (request, reply) => {
-      const call = callFor(await sessions.need(request, reply), request, reply)
+      const call = await callOf(request, reply)
       await call('UpdateDeviceStatus', {
         DeviceKey: request.params.id,
         DeviceRememberedStatus: request.body.remembered ? 'remembered' : 'not_remembered',
@@ -190,12 +176,11 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
     '/api/profile/devices/:id',
     { schema: { params: ownThing, response: { 200: profileSchema } } },
     async (request, reply) => {
-      const call = callFor(await sessions.need(request, reply), request, reply)
+      const call = await callOf(request, reply)
       const { id } = request.params
       await call('ForgetDevice', { DeviceKey: id })
-      const forgotHere = cookies.device.read(request)?.key === id
-      if (forgotHere) cookies.device.clear(reply)
-      return profileView(call, forgotHere ? undefined : cookies.device.read(request)?.key)
+      if (cookies.device.read(request)?.key === id) cookies.device.clear(reply)
+      return view(call, request)
     },
   )
 }

@@ -124,18 +124,9 @@ export async function answerStep(
   identity: Identity,
   address: string,
 ): Promise<{ answer: AuthAnswer } | { asked: Asked }> {
-  const { username, challenge, session } = kept
-  const respond = async (responses: Record<string, string>, override: { session?: string } = {}) => ({
-    answer: await identity.call(
-      'RespondToAuthChallenge',
-      {
-        ClientId: identity.client(username).ClientId,
-        ChallengeName: challenge,
-        Session: override.session ?? session,
-        ChallengeResponses: { USERNAME: username, SECRET_HASH: identity.secretHash(username), ...responses },
-      },
-      address,
-    ),
+  const { challenge, session } = kept
+  const respond = async (responses: Record<string, string>, changed: { session?: string } = {}) => ({
+    answer: await identity.respond({ ...kept, ...changed }, responses, address),
   })
   const text = typeof given.answer === 'string' ? given.answer : JSON.stringify(given.answer)
   const code = text.trim()
