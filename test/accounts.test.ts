@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { codeIssued } from '@robokids/contracts/identity'
 import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
 import { testBed, type TestBed } from '@robokids/test/bed'
+import { sampleMember } from '@robokids/test/samples'
 import { TOTP } from 'otpauth'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bff } from '../bff/src/app.ts'
 import { identity } from '../services/identity/src/app.ts'
 
 const site = 'http://localhost:3000'
-const password = 'Robot-2030!'
+const { password } = sampleMember('')
 
 let bed: TestBed
 let bffUrl: string
@@ -75,23 +76,10 @@ async function codeTo(destination: string, count = 1): Promise<string> {
   return sealer.open(event?.data.sealedCode ?? '', `code:${event?.data.codeId}`)?.toString() ?? ''
 }
 
-const registration = (email: string) => ({
-  given_name: 'Maren',
-  family_name: 'Holt',
-  email,
-  password,
-  birthdate: '1990-02-28',
-  phone_number: '(650) 555-0123',
-  street: '14 Alder Way',
-  city: 'San Mateo',
-  state: 'CA',
-  zip: '94401',
-})
-
 async function newcomer() {
   const visitor = new Visitor()
   const email = `maren+${randomUUID()}@example.com`
-  const answer = await visitor.post('/api/auth/sign-up', registration(email))
+  const answer = await visitor.post('/api/auth/sign-up', sampleMember(email))
   expect(answer).toMatchObject({ status: 200, body: { delivery: { medium: 'EMAIL', destination: 'm***@e***' } } })
   return { visitor, email }
 }
@@ -251,7 +239,7 @@ describe('an account', () => {
   it('is not taken for another that is signed up and confirmed in the same browser', async () => {
     const { visitor, email } = await member()
     const other = `second+${randomUUID()}@example.com`
-    await visitor.post('/api/auth/sign-up', registration(other))
+    await visitor.post('/api/auth/sign-up', sampleMember(other))
     const confirmed = await visitor.post('/api/auth/confirm-sign-up', { email: other, code: await codeTo(other) })
     expect(confirmed).toMatchObject({ status: 200, body: { signedIn: false } })
     expect(await visitor.user()).toMatchObject({ email })
@@ -286,9 +274,9 @@ describe('an account', () => {
 
   it('is not made for a child, nor for a robot that fills what nobody sees', async () => {
     const email = `bot+${randomUUID()}@example.com`
-    const young = await new Visitor().post('/api/auth/sign-up', { ...registration(email), birthdate: '2015-01-01' })
+    const young = await new Visitor().post('/api/auth/sign-up', { ...sampleMember(email), birthdate: '2015-01-01' })
     expect(young).toMatchObject({ status: 400, body: { issues: [{ path: 'birthdate' }] } })
-    const robot = await new Visitor().post('/api/auth/sign-up', { ...registration(email), middle_name: 'X' })
+    const robot = await new Visitor().post('/api/auth/sign-up', { ...sampleMember(email), middle_name: 'X' })
     expect(robot.status).toBe(200)
     expect((await new Visitor().post('/api/auth/sign-in', { email, password })).body['code']).toBe(
       'NotAuthorizedException',

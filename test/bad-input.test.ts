@@ -4,6 +4,7 @@ import { request, type IncomingMessage } from 'node:http'
 import { errorBodySchema } from '@robokids/contracts/errors'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from './src/bed.ts'
+import { sampleFamily } from './src/samples.ts'
 import { startSystem, type System } from './src/system.ts'
 
 let system: System
@@ -15,16 +16,7 @@ beforeAll(async () => {
 afterAll(() => system.stop())
 
 const family = (differences: object = {}) => ({
-  id: randomUUIDv7(),
-  guardianName: 'Maren Holt',
-  childName: 'Ivo',
-  childAge: 9,
-  email: 'maren.holt@example.com',
-  addressLine1: '14 Alder Way',
-  addressLine2: '',
-  city: 'San Mateo',
-  state: 'CA',
-  zipCode: '94401',
+  ...sampleFamily(),
   classType: 'basic',
   startDate: date,
   ...differences,

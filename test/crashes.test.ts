@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from './src/bed.ts'
+import { sampleMember } from './src/samples.ts'
 import { startSystem, type System } from './src/system.ts'
 
 /*
@@ -121,18 +122,7 @@ describe('identity, killed between writing and publishing a code', () => {
   it('has it sent once after its restart, and the code works', async () => {
     const email = `${randomUUIDv7()}@example.com`
     const letGo = await holdPublishing('identity')
-    const answer = await system.post('/api/auth/sign-up', {
-      given_name: 'Maren',
-      family_name: 'Holt',
-      email,
-      password: 'Robot-2030!',
-      birthdate: '1990-02-28',
-      phone_number: '(650) 555-0123',
-      street: '14 Alder Way',
-      city: 'San Mateo',
-      state: 'CA',
-      zip: '94401',
-    })
+    const answer = await system.post('/api/auth/sign-up', sampleMember(email))
     expect(answer.status).toBe(200)
     await killAndRestart('identity', letGo)
     const [mail] = await eventually(async () => {

@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { classesViewSchema } from '@robokids/contracts/bff'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sampleFamily } from './src/samples.ts'
 import { startSystem, type System } from './src/system.ts'
 
 let system: System
@@ -10,16 +11,8 @@ beforeAll(async () => {
 afterAll(() => system.stop())
 
 const family = (startDate: string, differences: object = {}) => ({
-  id: randomUUIDv7(),
-  guardianName: 'Maren Holt',
-  childName: 'Ivo',
-  childAge: 9,
+  ...sampleFamily(),
   email: `${randomUUIDv7()}@example.com`,
-  addressLine1: '14 Alder Way',
-  addressLine2: '',
-  city: 'San Mateo',
-  state: 'CA',
-  zipCode: '94401',
   classType: 'basic',
   startDate,
   ...differences,

@@ -22,6 +22,7 @@ import { createSimulator, type Simulator } from '../../deploy/stripe-simulator/s
 import { eventually } from './bed.ts'
 import './global-setup.ts'
 import { testNats } from './infrastructure.ts'
+import { sampleFamily } from './samples.ts'
 
 /** One service in a process of its own, which can be killed as a crash would kill it. */
 export interface ServiceProcess {
@@ -206,16 +207,7 @@ export async function startSystem(
     async register(differences = {}) {
       const startDate = differences.startDate ?? (await system.openDates(differences.classType))[0]?.date
       const body = {
-        id: randomUUIDv7(),
-        guardianName: 'Maren Holt',
-        childName: 'Ivo',
-        childAge: 9,
-        email: 'maren.holt@example.com',
-        addressLine1: '14 Alder Way',
-        addressLine2: '',
-        city: 'San Mateo',
-        state: 'CA',
-        zipCode: '94401',
+        ...sampleFamily(),
         classType: 'basic',
         startDate,
         ...differences,

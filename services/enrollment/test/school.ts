@@ -16,6 +16,7 @@ import { inbox } from '@robokids/runtime/inbox'
 import { newEvent, outbox } from '@robokids/runtime/outbox'
 import type { RunningService } from '@robokids/runtime/service'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
+import { sampleFamily } from '@robokids/test/samples'
 import { and, eq, sql } from 'drizzle-orm'
 import type { z } from 'zod'
 import { enrollment } from '../src/app.ts'
@@ -236,16 +237,7 @@ export function requestFor(
   differences: Partial<RequestBody> = {},
 ): RequestBody {
   return {
-    id: randomUUIDv7(),
-    guardianName: 'Maren Holt',
-    childName: 'Ivo',
-    childAge: 9,
-    email: 'maren.holt@example.com',
-    addressLine1: '14 Alder Way',
-    addressLine2: '',
-    city: 'San Mateo',
-    state: 'CA',
-    zipCode: '94401',
+    ...sampleFamily(),
     startDate: session.date,
     classType: levelClassTypeSchema.parse(session.classType),
     ...differences,
