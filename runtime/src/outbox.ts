@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { type CloudEvent, type EventDefinition } from '@robokids/contracts/event'
 import { allEvents } from '@robokids/contracts/events'
-import { and, asc, inArray, isNull, sql } from 'drizzle-orm'
+import { asc, inArray, isNull, sql } from 'drizzle-orm'
 import { bigint, jsonb, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core'
 import type { Bus } from './bus.ts'
 import { exclusively, type Database, type Transaction } from './db.ts'
@@ -49,7 +49,7 @@ export async function publish<Data>(
 }
 
 const batchSize = 200
-const secretTypes = allEvents.filter((event) => event.secret).map((event) => event.type)
+const secretTypes = new Set(allEvents.filter((event) => event.secret).map((event) => event.type))
 
 /**
  * Publishes what waits in the outbox, oldest first, and marks it (deletes it, where it is a secret) once the broker has
@@ -68,15 +68,17 @@ export async function relayBatch(db: Database, bus: Bus, metrics: Metrics): Prom
       .limit(batchSize)
     if (rows.length === 0) return
     await bus.publish(rows.map((row) => row.envelope))
-    const sent = inArray(
-      outbox.id,
-      rows.map((row) => row.id),
+    const { secret = [], kept = [] } = Object.groupBy(rows, ({ envelope }) =>
+      secretTypes.has(envelope.type) ? 'secret' : 'kept',
     )
-    await tx.delete(outbox).where(and(sent, inArray(outbox.type, secretTypes)))
-    await tx
-      .update(outbox)
-      .set({ publishedAt: sql`now()` })
-      .where(sent)
+    const ids = (some: typeof rows) => some.map((row) => row.id)
+    if (secret.length > 0) await tx.delete(outbox).where(inArray(outbox.id, ids(secret)))
+    if (kept.length > 0) {
+      await tx
+        .update(outbox)
+        .set({ publishedAt: sql`now()` })
+        .where(inArray(outbox.id, ids(kept)))
+    }
     for (const row of rows) metrics.outboxPublished.inc({ type: row.envelope.type })
     published = rows.length
   })
