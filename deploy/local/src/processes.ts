@@ -12,8 +12,11 @@ export interface LocalServer {
   stop(): Promise<void>
 }
 
-/** Below the ports that systems give to outgoing connections: none of those takes one before its server does. */
-const firstPort = 10_000
+/**
+ * Below the ports that systems give to outgoing connections: none of those takes one before its server does.
+ * Above 10080, the last one that fetch refuses as a "bad port".
+ */
+const firstPort = 10_081
 const portCount = 32_768 - firstPort
 /** Processes that look at the same time begin far from each other, and each goes on from where it was. */
 let nextPort = (process.pid * 101) % portCount
