@@ -13,7 +13,7 @@ import { expireSession, StripeFailure } from './stripe.ts'
 export async function requestClose(
   tx: Transaction,
   { clock }: BillingContext,
-  registrationId: string,
+  purchaseId: string,
   goneAt: Temporal.Instant,
 ): Promise<void> {
   const requested = await tx
@@ -21,7 +21,7 @@ export async function requestClose(
     .set({ closeRequestedAt: clock.now() })
     .where(
       and(
-        eq(checkoutAttempts.registrationId, registrationId),
+        eq(checkoutAttempts.purchaseId, purchaseId),
         inArray(checkoutAttempts.status, ['creating', 'open']),
         isNull(checkoutAttempts.closeRequestedAt),
         lt(checkoutAttempts.createdAt, goneAt),

@@ -54,7 +54,7 @@ async function findOrMakeAttempt(
   const [payment] = await tx
     .select({ id: payments.id })
     .from(payments)
-    .where(and(eq(payments.registrationId, registrationId), eq(payments.outcome, 'accepted')))
+    .where(and(eq(payments.purchaseId, registrationId), eq(payments.outcome, 'accepted')))
   if (payment) return 'paid'
   const live = attempts.find((attempt) => liveStatuses.includes(attempt.status))
   if (live) return { attempt: live, made: false }
@@ -69,7 +69,7 @@ async function findOrMakeAttempt(
     .insert(checkoutAttempts)
     .values({
       id,
-      registrationId,
+      purchaseId: registrationId,
       status: 'creating',
       purchase,
       amount: agreed.amount,

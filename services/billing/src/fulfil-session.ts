@@ -18,22 +18,22 @@ export async function fulfilSession(context: BillingContext, sessionId: string):
   await context.db.transaction((tx) => applySession(tx, context, session))
 }
 
-/** All attempts of a registration, oldest first, locked: whoever changes one of them holds them all. */
-export async function lockAttempts(tx: Transaction, registrationId: string): Promise<Attempt[]> {
-  const ofRegistration = eq(checkoutAttempts.registrationId, registrationId)
+/** All attempts at one purchase, oldest first, locked: whoever changes one of them holds them all. */
+export async function lockAttempts(tx: Transaction, purchaseId: string): Promise<Attempt[]> {
+  const ofPurchase = eq(checkoutAttempts.purchaseId, purchaseId)
   await tx
     .select({ id: checkoutAttempts.id })
     .from(checkoutAttempts)
-    .where(ofRegistration)
+    .where(ofPurchase)
     .orderBy(asc(checkoutAttempts.id))
     .for('update')
   // Read anew: an attempt that whoever held the lock has added is not among the rows that were waited for.
-  return tx.select().from(checkoutAttempts).where(ofRegistration).orderBy(asc(checkoutAttempts.id))
+  return tx.select().from(checkoutAttempts).where(ofPurchase).orderBy(asc(checkoutAttempts.id))
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** The attempt that the provider's metadata names, or that has this session; with its registration's attempts locked. */
+/** The attempt that the provider's metadata names, or that has this session; with all attempts at its purchase locked. */
 export async function lockAttemptOf(
   tx: Transaction,
   attemptId: string | null,
@@ -44,11 +44,11 @@ export async function lockAttemptOf(
   const condition = or(...[named, having].filter((one) => one !== undefined))
   if (!condition) return undefined
   const [found] = await tx
-    .select({ id: checkoutAttempts.id, registrationId: checkoutAttempts.registrationId })
+    .select({ id: checkoutAttempts.id, purchaseId: checkoutAttempts.purchaseId })
     .from(checkoutAttempts)
     .where(condition)
   if (!found) return undefined
-  const all = await lockAttempts(tx, found.registrationId)
+  const all = await lockAttempts(tx, found.purchaseId)
   const attempt = all.find((one) => one.id === found.id)
   return attempt && { attempt, all }
 }
@@ -76,14 +76,14 @@ export async function applySession(tx: Transaction, context: BillingContext, ses
     await update(tx, attempt, { status: 'processing' })
   } else if (verdict === 'expired' && isLive) {
     await update(tx, attempt, { status: 'expired' })
-    await publish(tx, checkoutExpired, attempt.registrationId, ids(attempt))
+    await publish(tx, checkoutExpired, attempt.purchaseId, ids(attempt))
   } else if (verdict === 'failed' && isLive) {
     await fail(tx, attempt, session.payment?.decline ?? 'The payment did not go through.')
   }
 }
 
 function ids(attempt: Attempt) {
-  return { attemptId: attempt.id, registrationId: attempt.registrationId }
+  return { attemptId: attempt.id, registrationId: attempt.purchaseId }
 }
 
 async function update(tx: Transaction, attempt: Attempt, changes: Partial<Attempt>): Promise<void> {
@@ -93,7 +93,7 @@ async function update(tx: Transaction, attempt: Attempt, changes: Partial<Attemp
 async function markOpen(tx: Transaction, attempt: Attempt, session: ObservedSession): Promise<Attempt> {
   const opened = { status: 'open' as const, stripeSessionId: session.sessionId, checkoutUrl: session.url }
   await update(tx, attempt, opened)
-  await publish(tx, checkoutCreated, attempt.registrationId, {
+  await publish(tx, checkoutCreated, attempt.purchaseId, {
     ...ids(attempt),
     amount: attempt.amount,
     currency: attempt.currency,
@@ -105,7 +105,7 @@ async function markOpen(tx: Transaction, attempt: Attempt, session: ObservedSess
 
 async function fail(tx: Transaction, attempt: Attempt, reason: string): Promise<void> {
   await update(tx, attempt, { status: 'failed', lastDecline: reason })
-  await publish(tx, paymentFailed, attempt.registrationId, { ...ids(attempt), final: true, reason })
+  await publish(tx, paymentFailed, attempt.purchaseId, { ...ids(attempt), final: true, reason })
 }
 
 async function recordPayment(
@@ -118,20 +118,20 @@ async function recordPayment(
 ): Promise<void> {
   const { log, clock } = context
   const { payment } = session
-  const { registrationId } = attempt
+  const { purchaseId } = attempt
   if (!payment) {
     if (attempt.status === 'open') await fail(tx, attempt, 'The checkout was completed without a payment.')
     log.error({ ...ids(attempt), sessionId: session.sessionId }, 'a checkout was completed without a payment')
     return
   }
-  const earlier = await tx.select().from(payments).where(eq(payments.registrationId, registrationId))
+  const earlier = await tx.select().from(payments).where(eq(payments.purchaseId, purchaseId))
   if (earlier.some((one) => one.stripePaymentIntentId === payment.intentId)) return
   const isPaid = earlier.some((one) => one.outcome === 'accepted')
   const outcome = verdict === 'amount_mismatch' ? verdict : isPaid ? 'duplicate' : 'accepted'
   const row = {
     id: randomUUIDv7(),
     attemptId: attempt.id,
-    registrationId,
+    purchaseId,
     stripePaymentIntentId: payment.intentId,
     outcome,
     amount: payment.amount ?? session.amount ?? 0,
@@ -143,7 +143,7 @@ async function recordPayment(
 
   if (row.receiptNumber !== null) {
     await update(tx, attempt, { status: 'paid', lastDecline: null, closeRequestedAt: null })
-    await publish(tx, paymentCompleted, registrationId, {
+    await publish(tx, paymentCompleted, purchaseId, {
       ...ids(attempt),
       paymentId: row.id,
       amount: attempt.amount,
@@ -161,7 +161,7 @@ async function recordPayment(
   await tx.insert(refunds).values({
     id: randomUUIDv7(),
     paymentId: row.id,
-    registrationId,
+    purchaseId,
     amount: row.amount,
     currency: row.currency,
     reason: outcome === 'duplicate' ? 'duplicate' : 'amount_mismatch',
@@ -186,7 +186,7 @@ async function nextReceiptNumber(tx: Transaction): Promise<string> {
   return receiptNumber(counter.value)
 }
 
-/** Another checkout of a registration that is paid now must not be paid as well. */
+/** Another checkout of a purchase that is paid now must not be paid as well. */
 async function closeOthers(tx: Transaction, { clock }: BillingContext, paid: Attempt, all: Attempt[]): Promise<void> {
   const others = all.filter((attempt) => attempt.id !== paid.id).map((attempt) => attempt.id)
   if (others.length === 0) return

@@ -19,27 +19,27 @@ export function presentRefund(row: RefundRow): Refund {
 export async function readCheckouts(db: Database, registrationIds: string[]): Promise<Checkout[]> {
   if (registrationIds.length === 0) return []
   const attempts = await db
-    .selectDistinctOn([checkoutAttempts.registrationId])
+    .selectDistinctOn([checkoutAttempts.purchaseId])
     .from(checkoutAttempts)
-    .where(inArray(checkoutAttempts.registrationId, registrationIds))
-    .orderBy(checkoutAttempts.registrationId, desc(sql`${checkoutAttempts.status} = 'paid'`), desc(checkoutAttempts.id))
+    .where(inArray(checkoutAttempts.purchaseId, registrationIds))
+    .orderBy(checkoutAttempts.purchaseId, desc(sql`${checkoutAttempts.status} = 'paid'`), desc(checkoutAttempts.id))
   const paid = await db
     .select()
     .from(payments)
-    .where(and(inArray(payments.registrationId, registrationIds), eq(payments.outcome, 'accepted')))
+    .where(and(inArray(payments.purchaseId, registrationIds), eq(payments.outcome, 'accepted')))
   const back = await db
     .select()
     .from(refunds)
-    .where(inArray(refunds.registrationId, registrationIds))
+    .where(inArray(refunds.purchaseId, registrationIds))
     .orderBy(asc(refunds.createdAt), asc(refunds.id))
 
-  const paymentOf = new Map(paid.map((payment) => [payment.registrationId, payment]))
-  const refundsOf = Map.groupBy(back, (refund) => refund.registrationId)
+  const paymentOf = new Map(paid.map((payment) => [payment.purchaseId, payment]))
+  const refundsOf = Map.groupBy(back, (refund) => refund.purchaseId)
   return attempts.map((attempt) => {
-    const payment = paymentOf.get(attempt.registrationId)
+    const payment = paymentOf.get(attempt.purchaseId)
     return {
       attemptId: attempt.id,
-      registrationId: attempt.registrationId,
+      registrationId: attempt.purchaseId,
       status: attempt.status,
       checkoutUrl: attempt.status === 'open' ? attempt.checkoutUrl : null,
       amount: attempt.amount,
@@ -55,7 +55,7 @@ export async function readCheckouts(db: Database, registrationIds: string[]): Pr
             currency: 'usd' as const,
           }
         : null,
-      refunds: (refundsOf.get(attempt.registrationId) ?? []).map(presentRefund),
+      refunds: (refundsOf.get(attempt.purchaseId) ?? []).map(presentRefund),
       lastDecline: attempt.lastDecline,
     }
   })

@@ -47,7 +47,7 @@ export async function recordDecline(
     .set({ lastDecline: words, lastDeclinedId: declinedId })
     .where(eq(checkoutAttempts.id, attempt.id))
   if (attempt.status !== 'open') return
-  const { registrationId } = attempt
+  const registrationId = attempt.purchaseId
   await publish(tx, paymentFailed, registrationId, {
     attemptId: attempt.id,
     registrationId,

@@ -93,7 +93,7 @@ export async function recordRefund(tx: Transaction, context: BillingContext, obs
       {
         refundId: row.id,
         stripeRefundId: observed.stripeRefundId,
-        registrationId: row.registrationId,
+        registrationId: row.purchaseId,
         reason: row.reason,
       },
       'a refund failed at the bank: the money has to be given back another way',
@@ -111,7 +111,7 @@ export async function recordRefund(tx: Transaction, context: BillingContext, obs
   const fact = {
     refundId: row.id,
     paymentId: payment.id,
-    registrationId: row.registrationId,
+    registrationId: row.purchaseId,
     amount: row.amount,
     currency: 'usd' as const,
     reason: row.reason,
@@ -120,7 +120,7 @@ export async function recordRefund(tx: Transaction, context: BillingContext, obs
   if (announce) {
     const toldInVain = others.filter((one) => one.status === 'failed' && one.announcedAt !== null)
     const again = toldInVain.reduce((sum, one) => sum + one.amount, 0) >= row.amount
-    await publish(tx, paymentRefunded, row.registrationId, {
+    await publish(tx, paymentRefunded, row.purchaseId, {
       ...fact,
       refundedTotal: refundedTotal([...others, { amount: row.amount, status }]),
       paidAmount: payment.amount,
@@ -128,7 +128,7 @@ export async function recordRefund(tx: Transaction, context: BillingContext, obs
     })
   } else if (row.announcedAt !== null) {
     // What nobody was told of is nobody's disappointment.
-    await publish(tx, refundFailed, row.registrationId, fact)
+    await publish(tx, refundFailed, row.purchaseId, fact)
   }
 }
 
@@ -143,7 +143,7 @@ async function insertForeign(
     .values({
       id: randomUUIDv7(),
       paymentId: payment.id,
-      registrationId: payment.registrationId,
+      purchaseId: payment.purchaseId,
       amount: observed.amount,
       currency: observed.currency,
       reason: 'requested',

@@ -40,11 +40,11 @@ async function insertRefund(
   const [payment] = await tx
     .select()
     .from(payments)
-    .where(and(eq(payments.registrationId, registrationId), eq(payments.outcome, 'accepted')))
+    .where(and(eq(payments.purchaseId, registrationId), eq(payments.outcome, 'accepted')))
     .for('update')
   const [known] = await tx.select().from(refunds).where(eq(refunds.id, refundId))
   if (known) {
-    const same = known.registrationId === registrationId && (amount === undefined || amount === known.amount)
+    const same = known.purchaseId === registrationId && (amount === undefined || amount === known.amount)
     if (!same) throw new DomainError('id_reused', 'This refundId belongs to another refund.')
     return
   }
@@ -56,7 +56,7 @@ async function insertRefund(
     .values({
       id: refundId,
       paymentId: payment.id,
-      registrationId,
+      purchaseId: registrationId,
       amount: decided,
       currency: payment.currency,
       reason: 'requested',
@@ -81,7 +81,7 @@ export async function refundSeatGone(tx: Transaction, { clock }: BillingContext,
     .values({
       id: randomUUIDv7(),
       paymentId,
-      registrationId: payment.registrationId,
+      purchaseId: payment.purchaseId,
       amount: left,
       currency: payment.currency,
       reason: 'seat_gone',

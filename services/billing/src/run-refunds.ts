@@ -57,7 +57,7 @@ async function findMade(
 async function make(context: BillingContext, refund: RefundRow, intentId: string): Promise<ObservedRefund> {
   const idempotencyKey = refund.keyGeneration === 0 ? refund.id : `${refund.id}.${refund.keyGeneration}`
   const reason = refund.reason === 'duplicate' ? 'duplicate' : 'requested_by_customer'
-  const metadata = { refundId: refund.id, registrationId: refund.registrationId }
+  const metadata = { refundId: refund.id, registrationId: refund.purchaseId }
   return observeRefund(
     await ask(context, (stripe) =>
       stripe.refunds.create({ payment_intent: intentId, amount: refund.amount, reason, metadata }, { idempotencyKey }),

@@ -46,7 +46,8 @@ export const checkoutAttempts = pgTable(
   {
     /** UUIDv7; also the idempotency key under which the provider makes the session. */
     id: uuid().primaryKey(),
-    registrationId: uuid('registration_id').notNull(),
+    /** The id of the registration or the order that is paid here; the column is from when there were registrations alone. */
+    purchaseId: uuid('registration_id').notNull(),
     status: text({ enum: checkoutStatuses }).notNull(),
     purchase: jsonb().$type<RegistrationFacts>().notNull(),
     amount: integer().notNull(),
@@ -70,9 +71,9 @@ export const checkoutAttempts = pgTable(
   (table) => [
     // However many requests come in at once, a registration has one checkout that can be paid.
     uniqueIndex('checkout_attempts_live')
-      .on(table.registrationId)
+      .on(table.purchaseId)
       .where(sql`status in ('creating', 'open', 'processing')`),
-    index('checkout_attempts_registration').on(table.registrationId),
+    index('checkout_attempts_registration').on(table.purchaseId),
     index('checkout_attempts_unsettled')
       .on(table.checkedAt)
       .where(sql`status in ('creating', 'open', 'processing')`),
@@ -142,7 +143,7 @@ export const payments = pgTable(
     attemptId: uuid('attempt_id')
       .notNull()
       .references(() => checkoutAttempts.id),
-    registrationId: uuid('registration_id').notNull(),
+    purchaseId: uuid('registration_id').notNull(),
     stripePaymentIntentId: text('stripe_payment_intent_id').notNull().unique(),
     /** Only an accepted payment pays for the registration; the others go back. */
     outcome: text({ enum: ['accepted', 'duplicate', 'amount_mismatch'] }).notNull(),
@@ -154,9 +155,9 @@ export const payments = pgTable(
   },
   (table) => [
     uniqueIndex('payments_accepted')
-      .on(table.registrationId)
+      .on(table.purchaseId)
       .where(sql`outcome = 'accepted'`),
-    index('payments_registration').on(table.registrationId),
+    index('payments_registration').on(table.purchaseId),
   ],
 )
 
@@ -168,7 +169,7 @@ export const refunds = pgTable(
     paymentId: uuid('payment_id')
       .notNull()
       .references(() => payments.id),
-    registrationId: uuid('registration_id').notNull(),
+    purchaseId: uuid('registration_id').notNull(),
     amount: integer().notNull(),
     currency: text().notNull(),
     reason: text().$type<Refund['reason']>().notNull(),
@@ -189,7 +190,7 @@ export const refunds = pgTable(
       .on(table.paymentId, table.reason)
       .where(sql`reason <> 'requested'`),
     index('refunds_payment').on(table.paymentId),
-    index('refunds_registration').on(table.registrationId),
+    index('refunds_registration').on(table.purchaseId),
     index('refunds_pending')
       .on(table.nextTryAt)
       .where(sql`status = 'pending'`),

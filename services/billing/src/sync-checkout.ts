@@ -12,7 +12,7 @@ export async function syncCheckout(context: BillingContext, registrationId: stri
     .from(checkoutAttempts)
     .where(
       and(
-        eq(checkoutAttempts.registrationId, registrationId),
+        eq(checkoutAttempts.purchaseId, registrationId),
         inArray(checkoutAttempts.status, ['open', 'processing']),
         isNotNull(checkoutAttempts.stripeSessionId),
       ),

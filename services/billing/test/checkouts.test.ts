@@ -430,6 +430,6 @@ async function attemptsOf(registrationId: string) {
   return till.service.context.db
     .select()
     .from(checkoutAttempts)
-    .where(eq(checkoutAttempts.registrationId, registrationId))
+    .where(eq(checkoutAttempts.purchaseId, registrationId))
     .orderBy(checkoutAttempts.id)
 }

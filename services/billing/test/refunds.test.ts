@@ -272,7 +272,7 @@ describe('a rejected registration', () => {
     await till.service.context.db.insert(refunds).values({
       id: randomUUIDv7(),
       paymentId: payment!.paymentId,
-      registrationId: facts.registrationId,
+      purchaseId: facts.registrationId,
       amount: 40_000,
       currency: 'usd',
       reason: 'seat_gone',
@@ -359,7 +359,7 @@ describe('a refund that takes time', () => {
     ])
     expect(bed.bus.all(refundFailed, of(facts.registrationId))).toHaveLength(1)
     expect(
-      await till.service.context.db.select().from(refunds).where(eq(refunds.registrationId, facts.registrationId)),
+      await till.service.context.db.select().from(refunds).where(eq(refunds.purchaseId, facts.registrationId)),
     ).toHaveLength(2)
   })
 })

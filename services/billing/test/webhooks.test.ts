@@ -38,8 +38,8 @@ const now = () => Math.floor(Temporal.Now.instant().epochMilliseconds / 1000)
 async function stateOf(registrationId: string) {
   const { db } = till.service.context
   const { status, lastDecline, amount, checkoutUrl } = await till.read(registrationId)
-  const paid = await db.select().from(payments).where(eq(payments.registrationId, registrationId))
-  const back = await db.select().from(refunds).where(eq(refunds.registrationId, registrationId))
+  const paid = await db.select().from(payments).where(eq(payments.purchaseId, registrationId))
+  const back = await db.select().from(refunds).where(eq(refunds.purchaseId, registrationId))
   return {
     status,
     lastDecline,
