@@ -25,7 +25,7 @@ import type { Context } from '@robokids/runtime/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from './config.ts'
 import { stepMs, type Cookies } from './cookies.ts'
-import { confirmDevice, isForgotten, proveDevice } from './device.ts'
+import { confirmDevice, forgetDevices, isForgotten, proveDevice } from './device.ts'
 import type { AuthAnswer, Identity, TokenAnswer } from './identity.ts'
 import type { Sessions } from './session.ts'
 import { answerStep, nextStep } from './sign-in-steps.ts'
@@ -202,17 +202,31 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
     return newcomer && emailKey(newcomer.email) === emailKey(email) ? newcomer.username : email
   }
 
+  /**
+   * Whether the newcomer is signed in after all where a confirmation was refused: its first try went through and the
+   * answer was lost, or another tab was faster.
+   */
+  async function isSignedInAs(email: string, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+    const session = await sessions.find(request, reply)
+    if (session) return emailKey(session.email) === emailKey(email)
+    if (ownName(email, request) === email) return false
+    const step = await signNewcomerIn(request, reply).catch(() => undefined)
+    return step?.step === 'DONE'
+  }
+
   http.post(
     '/api/auth/confirm-sign-up',
     { schema: { body: confirmSignUpBodySchema, response: { 200: confirmSignUpAnswerSchema } } },
     async (request, reply) => {
       const { email, code } = request.body
       const name = ownName(email, request)
-      await identity.call(
-        'ConfirmSignUp',
-        { ...identity.client(name), Username: name, ConfirmationCode: code },
-        request.ip,
-      )
+      const input = { ...identity.client(name), Username: name, ConfirmationCode: code }
+      try {
+        await identity.call('ConfirmSignUp', input, request.ip)
+      } catch (error) {
+        if (await isSignedInAs(email, request, reply)) return { signedIn: true }
+        throw error
+      }
       if (cookies.newcomer.read(request)?.username !== name) return { signedIn: false }
       // It is confirmed: that is what the answer says, whatever becomes of the sign-in.
       const step = await signNewcomerIn(request, reply).catch((error: unknown) => {
@@ -313,6 +327,8 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
           // The access token may be over while the sign-in is not.
           const session = (await sessions.find(request, reply)) ?? kept
           sessions.end(reply)
+          cookies.device.clear(reply)
+          await forgetDevices(session.accessToken, identity, request.ip)
           await identity.call('GlobalSignOut', { AccessToken: session.accessToken }, request.ip)
         } else {
           await identity.call('RevokeToken', { ...identity.secretClient(), Token: kept.refreshToken }, request.ip)

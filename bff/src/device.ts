@@ -75,3 +75,16 @@ export function isForgotten(error: unknown): boolean {
     error.message === 'Device does not exist.'
   )
 }
+
+/** Makes every browser a stranger: each is asked for the second factor again. */
+export async function forgetDevices(AccessToken: string, identity: Identity, address: string): Promise<void> {
+  const { Devices } = await identity.call('ListDevices', { AccessToken }, address)
+  for (const { DeviceKey } of Devices) {
+    try {
+      await identity.call('ForgetDevice', { AccessToken, DeviceKey }, address)
+    } catch (error) {
+      // Another tab was faster.
+      if (!isForgotten(error)) throw error
+    }
+  }
+}

@@ -1,7 +1,8 @@
+import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatClassDate, formatClassTime, formatShortClassDate } from './class-date.ts'
-import { childAge, childName, email, uuid, zipCode } from './fields.ts'
+import { childAge, childName, email, emailKey, uuid, zipCode } from './fields.ts'
 import { formatMoney, payableChildren } from './pricing.ts'
 
 describe('a name', () => {
@@ -146,5 +147,18 @@ describe('money', () => {
   it('is owed for each child, or for every other one while siblings join free', () => {
     expect([1, 2, 3, 4].map((children) => payableChildren(children, true))).toEqual([1, 1, 2, 2])
     expect([1, 2, 3, 4].map((children) => payableChildren(children, false))).toEqual([1, 2, 3, 4])
+  })
+})
+
+describe('the key of an address', () => {
+  it('is the same whatever the letters, in a process that speaks Turkish as well', () => {
+    const addresses = ['IRIS@example.com', ' iris@EXAMPLE.com']
+    const script = `
+      const { emailKey } = await import(${JSON.stringify(import.meta.resolve('./fields.ts'))})
+      console.log(JSON.stringify([Intl.DateTimeFormat().resolvedOptions().locale, ...${JSON.stringify(addresses)}.map(emailKey)]))`
+    const env = { ...process.env, LC_ALL: 'tr_TR.UTF-8' }
+    const said = execFileSync(process.execPath, ['--input-type=module', '-e', script], { env, encoding: 'utf8' })
+    expect(JSON.parse(said)).toEqual(['tr-TR', 'iris@example.com', 'iris@example.com'])
+    expect(addresses.map(emailKey)).toEqual(['iris@example.com', 'iris@example.com'])
   })
 })

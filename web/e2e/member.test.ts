@@ -29,6 +29,24 @@ const newestCode = (address: string, count: number) =>
     return codes.length >= count && codes.at(-1)
   }, 20_000)
 
+/** Opens what a mail scanner would, before the person: every link of every mail, without and with a browser. */
+async function openAsScanner(address: string): Promise<void> {
+  const texts = (await system.mailsTo(address)).map(({ text }) => text)
+  const links = texts.flatMap((text) => text.match(/https?:\/\/[^\s<>)]+/g) ?? [])
+  expect(links.filter((link) => link.startsWith(system.siteUrl))).not.toEqual([])
+  const scanner = await browser.newContext()
+  const page = await scanner.newPage()
+  for (const link of new Set(links)) {
+    for (const method of ['HEAD', 'GET', 'GET']) {
+      const { status, headers } = await fetch(link, { method })
+      expect([status, headers.getSetCookie()]).toEqual([200, []])
+    }
+    await page.goto(link)
+  }
+  expect(await scanner.cookies()).toEqual([])
+  await scanner.close()
+}
+
 async function logIn(page: Page, email: string, password = goodPassword): Promise<void> {
   await page.goto('/membership/login')
   await page.getByLabel('Email').fill(email)
@@ -55,10 +73,13 @@ describe('a member', () => {
     await page.waitForURL('**/success?**')
     expect(await heading(page).innerText()).toBe('Payment Successful!')
 
+    const code = await newestCode(email, 1)
+    await openAsScanner(email)
+
     // In another tab, and in other letters: the first one signs in by itself.
     const other = await context.newPage()
     await other.goto(`/confirm?email=${encodeURIComponent(email.toLowerCase())}`)
-    await other.getByLabel('Confirmation code').fill(await newestCode(email, 1))
+    await other.getByLabel('Confirmation code').fill(code)
     await other.getByRole('button', { name: 'Confirm Account' }).click()
     await other.getByText('✅ Account confirmed! You can now log in.').waitFor()
     await other.close()
@@ -87,7 +108,9 @@ describe('a member', () => {
     await page.getByRole('button', { name: /forgot/i }).click()
     await page.getByLabel('Email').fill(email.toLowerCase())
     await page.getByRole('button', { name: /code/i }).click()
-    await page.getByLabel(/code/i).fill(await newestCode(email, 2))
+    const reset = await newestCode(email, 2)
+    await openAsScanner(email)
+    await page.getByLabel(/code/i).fill(reset)
     await page.getByLabel('New password').fill('Another-2031!')
     await page.getByRole('button', { name: 'Set New Password' }).click()
     await page.getByText('✅').first().waitFor()

@@ -45,6 +45,20 @@ export function matchesCode(hash: string, id: string, code: string, config: Conf
   return isSameSecret(hashCode(id, code, config), hash)
 }
 
+/** Makes a code and has it sent, once `tx` commits. */
+async function makeCode(
+  tx: Transaction,
+  user: User,
+  purpose: CodePurpose,
+  to: Destination,
+  expiresAt: Temporal.Instant,
+  { config }: Context<Config>,
+): Promise<{ id: string; hash: string }> {
+  const code = String(randomInt(0, 1_000_000)).padStart(6, '0')
+  const id = await publishCode(tx, user, { purpose, to, code, expiresAt }, config)
+  return { id, hash: hashCode(id, code, config) }
+}
+
 /**
  * Makes a code and has it sent, once `tx` commits.
  * @throws IdentityError LimitExceededException where too many were asked for within the hour.
@@ -57,11 +71,8 @@ export async function sendCode(
   expiresAt: Temporal.Instant,
   call: Call,
 ): Promise<{ id: string; hash: string }> {
-  const { config } = call.context
   await countCode(tx, { poolId: user.poolId, name: user.username, user }, call)
-  const code = String(randomInt(0, 1_000_000)).padStart(6, '0')
-  const id = await publishCode(tx, user, { purpose, to, code, expiresAt }, config)
-  return { id, hash: hashCode(id, code, config) }
+  return makeCode(tx, user, purpose, to, expiresAt, call.context)
 }
 
 /** Has a code, or a temporary password, sent, sealed on its way. @returns its id. */
@@ -101,7 +112,10 @@ function endOfLife(purpose: StoredCodePurpose, { config, clock }: Context<Config
   return clock.now().add({ seconds: Math.round(lifeOf(purpose, config)[1] * 60) })
 }
 
-/** Sends a code and keeps it as the one that is outstanding for its purpose: the one before it is worth nothing any more. */
+/**
+ * Sends a code and keeps it as the one that is outstanding for its purpose: the one before it is worth nothing any more.
+ * @throws IdentityError LimitExceededException where too many were asked for within the hour.
+ */
 export async function issueCode(
   tx: Transaction,
   user: User,
@@ -109,9 +123,30 @@ export async function issueCode(
   to: Destination,
   call: Call,
 ): Promise<CodeDeliveryDetails> {
-  const { config } = call.context
-  const expiresAt = endOfLife(purpose, call.context)
-  const { id, hash } = await sendCode(tx, user, lifeOf(purpose, config)[0], to, expiresAt, call)
+  await countCode(tx, { poolId: user.poolId, name: user.username, user }, call)
+  return keepCode(tx, user, purpose, to, call.context)
+}
+
+/** The code that a sign-up sends by itself. It counts nowhere: how many more are sent would tell who just signed up. */
+export async function issueFirstCode(
+  tx: Transaction,
+  user: User,
+  to: Destination,
+  context: Context<Config>,
+): Promise<CodeDeliveryDetails> {
+  return keepCode(tx, user, 'sign_up', to, context)
+}
+
+async function keepCode(
+  tx: Transaction,
+  user: User,
+  purpose: StoredCodePurpose,
+  to: Destination,
+  context: Context<Config>,
+): Promise<CodeDeliveryDetails> {
+  const { config } = context
+  const expiresAt = endOfLife(purpose, context)
+  const { id, hash } = await makeCode(tx, user, lifeOf(purpose, config)[0], to, expiresAt, context)
   const values = { id, hash, destination: to.destination, triesLeft: config.CODE_TRIES * othersTries, expiresAt }
   await tx
     .insert(codes)

@@ -12,6 +12,7 @@ import { clients, groups, pools } from './schema.ts'
 export interface Pool {
   id: string
   settings: PoolSettings
+  createdAt: Temporal.Instant
 }
 
 /** An app client, with its pool. */
@@ -66,11 +67,17 @@ export async function seedPools(db: Database, clock: Clock, config: Config): Pro
   }
 }
 
+const poolOf = ({ id, settings, createdAt }: typeof pools.$inferSelect): Pool => ({
+  id,
+  settings: poolSettingsSchema.parse(settings),
+  createdAt,
+})
+
 /** @throws IdentityError ResourceNotFoundException */
 export async function findPool(id: string, { db }: Context<Config>): Promise<Pool> {
   const [row] = await db.select().from(pools).where(eq(pools.id, id))
   if (!row) throw unknownPool(id)
-  return { id, settings: poolSettingsSchema.parse(row.settings) }
+  return poolOf(row)
 }
 
 /** @throws IdentityError ResourceNotFoundException */
@@ -88,7 +95,7 @@ export async function findClient(id: string, { db, config }: Context<Config>, po
     id,
     secret,
     settings: clientSettingsSchema.parse(settings),
-    pool: { id: row.pools.id, settings: poolSettingsSchema.parse(row.pools.settings) },
+    pool: poolOf(row.pools),
   }
 }
 

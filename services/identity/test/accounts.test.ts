@@ -88,7 +88,7 @@ describe('ResendConfirmationCode', () => {
   it('refuses more than a few an hour', async () => {
     const { username } = await desk.signUp()
     const resend = () => desk.call('ResendConfirmationCode', { ClientId: publicClient, Username: username })
-    for (let sent = 1; sent < 10; sent++) expect(await resend()).toMatchObject({ status: 200 })
+    for (let sent = 0; sent < 10; sent++) expect(await resend()).toMatchObject({ status: 200 })
     expect(await resend()).toEqual(tooOften)
   })
 })

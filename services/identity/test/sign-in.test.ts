@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { cleanUp } from '../src/clean-up.ts'
+import { findClient } from '../src/pools.ts'
 import { signInSteps } from '../src/schema.ts'
 import { openFrontDesk, password, publicClient, type FrontDesk } from './front-desk.ts'
 import { claimsOf, signInsAt, tokensOf } from './sign-ins.ts'
@@ -147,7 +148,14 @@ describe('USER_SRP_AUTH', () => {
       expect(first['ChallengeParameters'].USERNAME).toMatch(/^user_[\da-f-]{36}$/)
       expect(Math.abs(first['ChallengeParameters'].SRP_B.length - 768)).toBeLessThan(8)
     }
+    // The name tells when it was made: not before there were any, and not only now.
     const nobody = `${randomUUID()}@example.com`
+    const name = (await ask(nobody))['ChallengeParameters'].USERNAME as string
+    const madeAt = Number.parseInt(name.slice('user_'.length).replaceAll('-', '').slice(0, 12), 16)
+    const { pool } = await findClient(publicClient, desk.service.context)
+    expect(madeAt).toBeGreaterThanOrEqual(pool.createdAt.epochMilliseconds)
+    expect(madeAt).toBeLessThan(Date.now())
+    expect((await ask(nobody.toUpperCase()))['ChallengeParameters'].USERNAME).toBe(name)
     expect(await at.bySrp(nobody)).toEqual(await at.bySrp(username, 'Other-2030!'))
     expect(await at.bySrp(nobody)).toMatchObject(wrong)
   })

@@ -3,7 +3,7 @@ import type { Flow } from '../operations/initiate-auth.ts'
 import { checkSecretHash } from '../pools.ts'
 import { checkSignInWait } from '../sign-in-limits.ts'
 import type { SignInProgress, SignInState } from '../sign-in-steps.ts'
-import { simulateAccount } from '../simulated-account.ts'
+import { simulateName } from '../simulated-account.ts'
 import { findUser } from '../users.ts'
 
 /**
@@ -22,7 +22,7 @@ export async function begin({ client, parameters, call }: Flow, flow: SignInStat
   const deviceKey = parameters['DEVICE_KEY']
   return {
     client,
-    username: user?.username ?? simulateAccount(pool, name, context.config).username,
+    username: user?.username ?? (await simulateName(pool, name, context)),
     user,
     state: { flow, given: name, step: {}, ...(deviceKey ? { deviceKey } : {}) },
   }

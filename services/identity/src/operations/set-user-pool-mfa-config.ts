@@ -16,7 +16,7 @@ export const setUserPoolMfaConfig = administration(
       if (!pool) throw unknownPool(id)
       const settings = withMfa(poolSettingsSchema.parse(pool.settings), given)
       await tx.update(pools).set({ settings, updatedAt: clock.now() }).where(eq(pools.id, id))
-      return describeMfa({ id, settings })
+      return describeMfa({ ...pool, settings })
     })
   },
 )

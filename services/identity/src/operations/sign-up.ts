@@ -4,7 +4,7 @@ import { userSignedUp } from '@robokids/contracts/identity'
 import { publish } from '@robokids/runtime/outbox'
 import { z } from 'zod'
 import { attributeListSchema, readAttributes } from '../attributes.ts'
-import { issueCode, type CodeDeliveryDetails } from '../codes.ts'
+import { issueFirstCode, type CodeDeliveryDetails } from '../codes.ts'
 import { IdentityError, invalid } from '../errors.ts'
 import * as input from '../inputs.ts'
 import { countRequest } from '../limits.ts'
@@ -67,7 +67,7 @@ export const signUp = operation(
       if (!user) throw new IdentityError('UsernameExistsException', 'User already exists')
       await publish(tx, userSignedUp, id, accountOf(user))
       const to = signUpDestination(user, pool)
-      if (to) delivery = await issueCode(tx, user, 'sign_up', to, call)
+      if (to) delivery = await issueFirstCode(tx, user, to, context)
     })
     return { UserSub: id, UserConfirmed: false, ...(delivery ? { CodeDeliveryDetails: delivery } : {}) }
   },
