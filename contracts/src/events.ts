@@ -3,6 +3,7 @@ import * as enrollment from './enrollment.ts'
 import type { EventDefinition } from './event.ts'
 import * as identity from './identity.ts'
 import * as notifications from './notifications.ts'
+import * as shop from './shop.ts'
 
 /** Every event there is, in the order of the flow. */
 export const allEvents: readonly EventDefinition[] = [
@@ -20,6 +21,11 @@ export const allEvents: readonly EventDefinition[] = [
   billing.paymentRefunded,
   billing.refundFailed,
   billing.subscriptionActivated,
+  shop.orderPaid,
+  shop.orderRefunded,
+  shop.orderRefundFailed,
+  shop.orderShipped,
+  shop.productStateChanged,
   enrollment.registrationConfirmed,
   enrollment.registrationRejected,
   enrollment.registrationExpired,

@@ -1,0 +1,225 @@
+import { z } from 'zod'
+import { checkoutStatuses, refundSchema } from './billing.ts'
+import { defineEvent } from './event.ts'
+import * as field from './fields.ts'
+import { moneySchema } from './fields.ts'
+
+/** What can be done about a product: it is in stock, it is ordered ahead of its making, it is only shown, or it is gone. */
+export const productStates = ['available', 'pre_order', 'coming_soon', 'withdrawn'] as const
+export type ProductState = (typeof productStates)[number]
+
+/** Whether a product in this state can be put into an order. */
+export function canBeBought(state: ProductState): boolean {
+  return state === 'available' || state === 'pre_order'
+}
+
+/** Whether there is news to wait for: a product that is not in stock, and may come to be. */
+export function canBeAwaited(state: ProductState): boolean {
+  return state === 'pre_order' || state === 'coming_soon'
+}
+
+/** The price book's name of a product: `product:robot-spider`. */
+export function productSku(product: string): string {
+  return `product:${product}`
+}
+
+export const robotSpider = productSku('robot-spider')
+export const teddyBear = productSku('ai-teddy-bear')
+
+/** Of one product in one order. */
+export const maxQuantity = 10
+/** Different products in one order. */
+export const maxLines = 20
+
+const sku = z
+  .string({ error: 'sku is required.' })
+  .max(100, { error: 'sku can have at most 100 characters.' })
+  .regex(/^[a-z0-9]+(:[a-z0-9-]+)+$/, { error: 'sku must look like product:robot-spider.' })
+
+const productSchema = z.object({
+  sku: z.string(),
+  name: z.string(),
+  state: z.enum(productStates),
+  ...moneySchema.shape,
+})
+export type Product = z.infer<typeof productSchema>
+
+/** `GET /products`: what the shop shows now, at today's prices. */
+export const productsSchema = z.object({ products: z.array(productSchema) })
+
+/** `POST /admin/products` (administrators): what can be done about a product from now on. Answers as `GET /products`. */
+export const setProductStateSchema = z.object({
+  sku,
+  state: z.enum(productStates, { error: `state must be one of ${productStates.join(', ')}.` }),
+})
+export type SetProductState = z.infer<typeof setProductStateSchema>
+
+/** `GET /api/shop`: the products, and what the cheapest class costs with its kit. */
+export const shopViewSchema = productsSchema.extend({ classesFrom: moneySchema })
+export type ShopView = z.infer<typeof shopViewSchema>
+
+const itemSchema = z.object({
+  sku,
+  quantity: z
+    .int({ error: 'quantity must be a whole number.' })
+    .min(1, { error: 'quantity must be at least 1.' })
+    .max(maxQuantity, { error: `You can order at most ${maxQuantity} of one product.` }),
+})
+export type OrderItem = z.infer<typeof itemSchema>
+
+/**
+ * `POST /orders`, and the BFF's `POST /api/checkout`: what is wanted, and how many of it. What it costs, and whether it can
+ * be bought, the server knows alone.
+ */
+export const placeOrderSchema = z.object({
+  /** UUIDv7 made by the client: the idempotency key, and the reference of the order's page. */
+  orderId: z.uuid({ version: 'v7', error: 'orderId must be a UUIDv7.' }).toLowerCase(),
+  items: z
+    .array(itemSchema, { error: 'items must be a list.' })
+    .min(1, { error: 'The cart is empty.' })
+    .max(maxLines, { error: `One order can have at most ${maxLines} products.` })
+    .refine((items) => new Set(items.map((item) => item.sku)).size === items.length, {
+      error: 'Each product can stand in the list once.',
+    }),
+})
+export type PlaceOrder = z.infer<typeof placeOrderSchema>
+
+/** The answer to `POST /api/checkout`: where to pay; an order that is paid leads to its own page. */
+export const checkoutAnswerSchema = z.object({ checkoutUrl: z.url(), orderId: z.uuid() })
+export type CheckoutAnswer = z.infer<typeof checkoutAnswerSchema>
+
+/** A product as it was sold: name, price and state of that day. */
+export const orderLineSchema = z.object({
+  sku: z.string(),
+  name: z.string(),
+  state: z.enum(productStates),
+  quantity: z.int().min(1),
+  /** Cents for one. */
+  unitAmount: z.int().min(0),
+})
+export type OrderLine = z.infer<typeof orderLineSchema>
+
+/** Where the payment page was told to send it. */
+export const shipToSchema = z.object({
+  name: z.string(),
+  addressLine1: z.string(),
+  addressLine2: z.string(),
+  city: z.string(),
+  state: z.string(),
+  zipCode: z.string(),
+  /** ISO 3166-1, two letters. */
+  country: z.string(),
+})
+export type ShipTo = z.infer<typeof shipToSchema>
+
+export const orderStatuses = ['unpaid', 'paid', 'shipped', 'refunded'] as const
+
+/** `GET /orders/:orderId` and the BFF's `GET /api/orders/:reference`: the order as it is, money first. */
+export const orderSchema = z.object({
+  orderId: z.uuid(),
+  /** `refunded` where all that was paid went back. */
+  status: z.enum(orderStatuses),
+  lines: z.array(orderLineSchema),
+  ...moneySchema.shape,
+  /** Null until it is paid: the payment page asks for both. */
+  email: z.string().nullable(),
+  shipTo: shipToSchema.nullable(),
+  checkout: z.object({
+    status: z.enum(checkoutStatuses),
+    /** Where to pay, while that is possible. */
+    url: z.url().nullable(),
+    lastDecline: z.string().nullable(),
+  }),
+  receiptNumber: z.string().nullable(),
+  paidAt: z.iso.datetime().nullable(),
+  refunds: z.array(refundSchema.pick({ amount: true, currency: true, status: true, reason: true })),
+  shippedAt: z.iso.datetime().nullable(),
+  trackingNumber: z.string().nullable(),
+})
+export type Order = z.infer<typeof orderSchema>
+
+/** `GET /orders` (administrators): paid orders, newest first. */
+export const ordersQuerySchema = z.object({
+  status: z.enum(['paid', 'shipped', 'refunded']).optional(),
+})
+export const ordersSchema = z.object({ orders: z.array(orderSchema) })
+
+/** `POST /orders/:orderId/shipment` (administrators): it is on its way. */
+export const shipOrderSchema = z.object({
+  trackingNumber: field.requiredLine('Tracking number', 60).optional(),
+})
+export type ShipOrder = z.infer<typeof shipOrderSchema>
+
+/**
+ * `POST /notices`, and the BFF's `POST /api/shop/notices`: tell this address when the product can be had. The answer is the
+ * same whether the address is known or not; the one mail that follows asks whether it is really wanted.
+ */
+export const askNoticeSchema = z.object({ sku, email: field.email })
+export type AskNotice = z.infer<typeof askNoticeSchema>
+
+export const noticeStatuses = ['unconfirmed', 'confirmed', 'removed', 'told'] as const
+
+/** `GET`, `POST` and `DELETE /notices/:token`, and under `/api/shop` the BFF's: a request as the link in its mail shows it. */
+export const noticeSchema = z.object({
+  sku: z.string(),
+  productName: z.string(),
+  status: z.enum(noticeStatuses),
+})
+export type Notice = z.infer<typeof noticeSchema>
+/** The answer to `POST /notices`. */
+export const noticeAskedSchema = z.object({ asked: z.literal(true) })
+
+const orderFacts = z.object({
+  orderId: z.uuid(),
+  lines: z.array(orderLineSchema).min(1),
+  /** Null where the payment page asked for none. */
+  email: z.string().nullable(),
+  shipTo: shipToSchema.nullable(),
+})
+
+export const orderPaid = defineEvent(
+  'billing',
+  'order.paid',
+  orderFacts.extend({
+    attemptId: z.uuid(),
+    paymentId: z.uuid(),
+    ...moneySchema.shape,
+    receiptNumber: z.string(),
+    paidAt: z.iso.datetime(),
+  }),
+)
+const orderRefund = orderFacts.extend({
+  refundId: z.uuid(),
+  paymentId: z.uuid(),
+  ...moneySchema.shape,
+  reason: refundSchema.shape.reason,
+})
+export const orderRefunded = defineEvent(
+  'billing',
+  'order.refunded',
+  orderRefund.extend({
+    /** All refunds of the payment so far, in cents; equal to `paidAmount` when all of it went back. */
+    refundedTotal: z.int(),
+    paidAmount: z.int(),
+    /** It makes good for what was told of before and failed at the bank after all. */
+    again: z.boolean().optional(),
+  }),
+)
+/** A refund that was told of by `order.refunded` has failed at the bank after all: the money is with us again. */
+export const orderRefundFailed = defineEvent('billing', 'order.refund_failed', orderRefund)
+export const orderShipped = defineEvent(
+  'billing',
+  'order.shipped',
+  orderFacts.extend({ trackingNumber: z.string().nullable(), shippedAt: z.iso.datetime() }),
+)
+export const productStateChanged = defineEvent(
+  'billing',
+  'product.state_changed',
+  z.object({
+    sku: z.string(),
+    name: z.string(),
+    from: z.enum(productStates),
+    to: z.enum(productStates),
+    changedAt: z.iso.datetime(),
+  }),
+)
