@@ -22,13 +22,13 @@ export const bff: Service<Config> = {
     await doorkeeping(http, context.config)
     await http.register(async (scope) => webhookRoute(scope, services))
     await http.register(async (scope) => apiRoutes(scope, context, services))
-    await http.register(async (scope) => membershipRoutes(scope, services))
     const { config, clock } = context
     const cookies = await registerCookies(http, config, () => clock.now().epochMilliseconds)
     const identity = new Identity(services.identity, config)
     const accounts = { cookies, identity, sessions: startSessions(context, cookies, identity, services.identity) }
     await http.register(async (scope) => authRoutes(scope, context, accounts))
     await http.register(async (scope) => profileRoutes(scope, context, accounts))
+    await http.register(async (scope) => membershipRoutes(scope, services, accounts))
     await http.register(async (scope) => adminRoutes(scope, context, services))
     if (context.config.WEB_DIST !== '') await pages(http, context.config)
   },

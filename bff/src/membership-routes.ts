@@ -1,18 +1,135 @@
 import { membershipCheckoutAnswerSchema, membershipCheckoutBodySchema } from '@robokids/contracts/auth'
-import { membershipCheckoutSchema } from '@robokids/contracts/billing'
-import { memberSeatsSchema } from '@robokids/contracts/enrollment'
+import {
+  foundMembershipSchema,
+  membershipCheckoutSchema,
+  membershipOutcomeSchema,
+  membershipPlansSchema,
+  membershipSchema,
+  portalSchema,
+  switchBodySchema,
+  switchMembershipSchema,
+  switchQuoteSchema,
+  type Membership,
+} from '@robokids/contracts/billing'
+import { memberHoldSchema } from '@robokids/contracts/enrollment'
+import { emailKey, uuid } from '@robokids/contracts/fields'
+import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { Accounts } from './auth-routes.ts'
 import type { Services } from './upstream.ts'
+import { CheckoutSync } from './views/registration.ts'
 
-export function membershipRoutes(http: Http, { enrollment, billing }: Services): void {
+const referenceSchema = z.object({ reference: z.string() })
+
+/** The membership's checkout, and what its member does with it afterwards. */
+export function membershipRoutes(
+  http: Http,
+  { enrollment, billing }: Services,
+  { sessions, identity }: Accounts,
+): void {
+  const sync = new CheckoutSync(2_000)
+
+  /** The membership of whoever is signed in: by the account, and by an address that is verified. */
+  async function find(request: FastifyRequest, reply: FastifyReply): Promise<Membership | null> {
+    const session = await sessions.need(request, reply)
+    const user = await sessions.use(reply, () =>
+      identity.call('GetUser', { AccessToken: session.accessToken }, request.ip),
+    )
+    const attributes = new Map(user.UserAttributes.map(({ Name, Value }) => [Name, Value]))
+    if (attributes.get('email_verified') !== 'true') return null
+    const body = { userId: session.userId, email: attributes.get('email') }
+    const { membership } = await billing.call('POST', '/memberships/find', { body, answer: foundMembershipSchema })
+    return membership
+  }
+
+  /** @throws DomainError sign_in_required, membership_not_found */
+  async function own(request: FastifyRequest, reply: FastifyReply): Promise<string> {
+    const membership = await find(request, reply)
+    if (!membership) throw new DomainError('membership_not_found', 'There is no membership with your account.')
+    return `/memberships/${membership.membershipId}`
+  }
+
+  http.get('/api/membership-plans', { schema: { response: { 200: membershipPlansSchema } } }, () =>
+    billing.call('GET', '/membership-plans', { answer: membershipPlansSchema }),
+  )
+
   http.post(
     '/api/createStripeSession',
     { schema: { body: membershipCheckoutBodySchema, response: { 200: membershipCheckoutAnswerSchema } } },
-    async ({ body }) => {
-      // Refuses a date that is full or not open.
-      await enrollment.call('GET', `/member-seats/${body.classDate}`, { answer: memberSeatsSchema })
-      const checkout = await billing.call('POST', '/membership-checkouts', { body, answer: membershipCheckoutSchema })
-      return { url: checkout.checkoutUrl }
+    async (request, reply) => {
+      const { email, classDate, consent, plan } = request.body
+      const hold = (attemptId?: string) =>
+        enrollment.call('POST', '/member-seats', { body: { email, classDate, attemptId }, answer: memberHoldSchema })
+      const evidence = { ipAddress: request.ip, userAgent: (request.headers['user-agent'] ?? '').slice(0, 1000) }
+      const body = { email, plan, classDate, ...(consent ? { consent: { ...consent, ...evidence } } : {}) }
+      try {
+        // Refuses a date that is full or not open, before anything can be paid.
+        await hold()
+        const checkout = await billing.call('POST', '/membership-checkouts', { body, answer: membershipCheckoutSchema })
+        // The hold outlives the checkout, and ends with it.
+        await hold(checkout.attemptId)
+        return { url: checkout.checkoutUrl }
+      } catch (error) {
+        if (!(error instanceof DomainError) || error.code !== 'already_member') throw error
+        const url = await portalOf(email, request, reply)
+        if (url === undefined) throw error
+        return { url, message: 'You are a member already. Here are your card and your invoices.' }
+      }
     },
+  )
+
+  /** For a member who is signed in with that address; nobody else is led to anybody's card. */
+  async function portalOf(email: string, request: FastifyRequest, reply: FastifyReply): Promise<string | undefined> {
+    const session = await sessions.find(request, reply)
+    if (!session || emailKey(session.email) !== emailKey(email)) return undefined
+    const path = `${await own(request, reply)}/portal`
+    return (await billing.call('POST', path, { answer: portalSchema })).url
+  }
+
+  http.get(
+    '/api/membership-checkouts/:reference',
+    { schema: { params: referenceSchema, response: { 200: membershipOutcomeSchema } } },
+    async (request) => {
+      const id = uuid().safeParse(request.params.reference)
+      if (!id.success) throw new DomainError('checkout_not_found', 'We know no payment with this reference.')
+      const path = `/membership-checkouts/${id.data}`
+      const known = await billing.call('GET', path, { answer: membershipOutcomeSchema })
+      const isUnsettled = known.status === 'open' || known.status === 'processing'
+      if (!isUnsettled || !sync.isDue(id.data)) return known
+      return billing.call('POST', `${path}/sync`, { answer: membershipOutcomeSchema })
+    },
+  )
+
+  http.get('/api/membership', { schema: { response: { 200: foundMembershipSchema } } }, async (request, reply) => ({
+    membership: await find(request, reply),
+  }))
+
+  for (const change of ['cancel', 'resume'] as const) {
+    http.post(
+      `/api/membership/${change}`,
+      { schema: { response: { 200: membershipSchema } } },
+      async (request, reply) =>
+        billing.call('POST', `${await own(request, reply)}/${change}`, { answer: membershipSchema }),
+    )
+  }
+
+  http.post(
+    '/api/membership/quote',
+    { schema: { body: switchBodySchema, response: { 200: switchQuoteSchema } } },
+    async (request, reply) =>
+      billing.call('POST', `${await own(request, reply)}/quote`, { body: request.body, answer: switchQuoteSchema }),
+  )
+
+  http.post(
+    '/api/membership/switch',
+    { schema: { body: switchMembershipSchema, response: { 200: membershipSchema } } },
+    async (request, reply) =>
+      billing.call('POST', `${await own(request, reply)}/switch`, { body: request.body, answer: membershipSchema }),
+  )
+
+  http.post('/api/membership/portal', { schema: { response: { 200: portalSchema } } }, async (request, reply) =>
+    billing.call('POST', `${await own(request, reply)}/portal`, { answer: portalSchema }),
   )
 }

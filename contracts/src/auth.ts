@@ -251,10 +251,14 @@ export const deviceBodySchema = z.object({ remembered: z.boolean() })
 /** `DELETE /api/profile/devices/:key`; `DELETE /api/profile` deletes the account, with the password once more. */
 export const deleteAccountBodySchema = z.object({ password: typed('Password', 256) })
 
-/** `POST /api/createStripeSession`, as specified: a membership's checkout. */
+/**
+ * `POST /api/createStripeSession`, as specified: a membership's checkout. `consent` is ours: the terms that were agreed to.
+ * For somebody who is signed in and a member already, `url` is where the card and the invoices are, and `message` says so.
+ */
 export const membershipCheckoutBodySchema = z.object({
   email: field.email,
   plan: z.enum(membershipPlans, { error: 'Choose a membership plan.' }),
   classDate: field.plainDate,
+  consent: z.object({ version: z.string().max(50), text: z.string().max(2000) }).optional(),
 })
-export const membershipCheckoutAnswerSchema = z.object({ url: z.url() })
+export const membershipCheckoutAnswerSchema = z.object({ url: z.url(), message: z.string().optional() })

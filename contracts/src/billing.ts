@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { membershipPlans, type MembershipPlan } from './auth.ts'
 import { levelClassTypeSchema, registrationFactsSchema } from './enrollment.ts'
 import { defineEvent } from './event.ts'
-import { moneySchema, uuid } from './fields.ts'
+import { email, moneySchema, plainDate, uuid } from './fields.ts'
+import { membershipFactsSchema } from './membership.ts'
 
 /** `GET /prices`: what is true now. */
 export const pricesSchema = z.object({
@@ -45,6 +46,18 @@ export const refundSchema = z.object({
 })
 export type Refund = z.infer<typeof refundSchema>
 
+/** A payment that its cardholder disputes with the bank; `status` in the provider's words (`needs_response`, `won`, `lost`, …). */
+export const disputeSchema = z.object({
+  disputeId: z.string(),
+  ...moneySchema.shape,
+  reason: z.string(),
+  status: z.string(),
+  /** Until when an answer must be with the bank; null where none is asked for (any more). */
+  answerBy: z.iso.datetime().nullable(),
+  openedAt: z.iso.datetime(),
+})
+export type Dispute = z.infer<typeof disputeSchema>
+
 /** `GET /checkouts/:registrationId`: its newest attempt, and what came of it. */
 export const checkoutSchema = z.object({
   attemptId: z.uuid(),
@@ -64,6 +77,7 @@ export const checkoutSchema = z.object({
     })
     .nullable(),
   refunds: z.array(refundSchema),
+  disputes: z.array(disputeSchema).default([]),
   /** Why the card was last declined, in words for the parent. */
   lastDecline: z.string().nullable(),
 })
@@ -78,10 +92,40 @@ export const checkoutsQuerySchema = z.object({
 })
 export const checkoutsSchema = z.object({ checkouts: z.array(checkoutSchema) })
 
+/** `GET /membership-plans`: what a membership costs now, with the terms to agree to. */
+export const membershipPlansSchema = z.object({
+  plans: z.array(
+    z.object({
+      plan: z.enum(membershipPlans),
+      ...moneySchema.shape,
+      termsVersion: z.string(),
+      terms: z.string(),
+    }),
+  ),
+})
+export type MembershipPlans = z.infer<typeof membershipPlansSchema>
+
 /**
- * The answer to `POST /membership-checkouts`, which takes what `POST /api/createStripeSession` takes: the open checkout
- * of that address, plan and date, or a new one. 409 `already_member` for an address that has a membership.
+ * `POST /membership-checkouts`: what `POST /api/createStripeSession` takes, and what proves the consent to the terms.
+ * 409 `already_member` for an address that has a membership, `terms_changed` where other terms were agreed to.
  */
+export const createMembershipCheckoutSchema = z.object({
+  email,
+  plan: z.enum(membershipPlans, { error: 'Choose a membership plan.' }),
+  classDate: plainDate,
+  consent: z
+    .object({
+      version: z.string().max(50),
+      /** The words that the box stood beside. */
+      text: z.string().max(2000),
+      ipAddress: z.string().max(100),
+      userAgent: z.string().max(1000),
+    })
+    .optional(),
+})
+export type CreateMembershipCheckout = z.infer<typeof createMembershipCheckoutSchema>
+
+/** The answer: the open checkout of that address, plan and date, or a new one. */
 export const membershipCheckoutSchema = z.object({
   /** Also the opaque reference in the address that the payment page sends back to. */
   attemptId: z.uuid(),
@@ -91,14 +135,142 @@ export const membershipCheckoutSchema = z.object({
 })
 export type MembershipCheckout = z.infer<typeof membershipCheckoutSchema>
 
-/** `POST /refunds` (administrators): the whole payment, or `amount` cents of it. */
-export const createRefundSchema = z.object({
-  registrationId: uuid('registrationId must be a UUID.'),
-  /** Made by the caller: sending it again makes no second refund. */
-  refundId: uuid('refundId must be a UUID.'),
-  amount: z.int().min(1, { error: 'A refund is at least 1 cent.' }).optional(),
+/** Why a paid membership did not get its seat. */
+export const rejectionReasons = z.enum(['class_full', 'class_started', 'class_not_offered'])
+
+/**
+ * `GET /membership-checkouts/:attemptId`: whether it is really paid. `confirmed` is paid and seated; `refused` is paid and
+ * goes back. Names nobody: whoever has the address of the page may see it.
+ */
+export const membershipOutcomeSchema = z.object({
+  attemptId: z.uuid(),
+  status: z.enum(['open', 'processing', 'confirmed', 'refused', 'expired', 'failed']),
+  /** Why it was refused. */
+  refusal: z.enum(['class_full', 'class_started', 'class_not_offered', 'duplicate', 'amount_mismatch']).nullable(),
+  /** Where to pay, while that is possible. */
+  checkoutUrl: z.url().nullable(),
+  plan: z.enum(membershipPlans),
+  classDate: z.string(),
+  ...moneySchema.shape,
+  receiptNumber: z.string().nullable(),
+  /** Cents that went back, or are on their way. */
+  refunded: z.int(),
 })
+export type MembershipOutcome = z.infer<typeof membershipOutcomeSchema>
+
+/** A member's membership, as the provider says it is. */
+export const membershipSchema = z.object({
+  membershipId: z.uuid(),
+  status: z.enum(['active', 'past_due', 'ended']),
+  plan: z.enum(membershipPlans),
+  ...moneySchema.shape,
+  classDate: z.string(),
+  activatedAt: z.iso.datetime(),
+  /** The end of what is paid. */
+  paidUntil: z.iso.datetime(),
+  /** Set where it will not go on, or has ended. */
+  endsAt: z.iso.datetime().nullable(),
+  /** Null where nothing will be charged. */
+  nextCharge: z.object({ at: z.iso.datetime(), ...moneySchema.shape }).nullable(),
+  /** Another plan that begins when what is paid is over. */
+  nextPlan: z.enum(membershipPlans).nullable(),
+  card: z.object({ brand: z.string(), last4: z.string(), expMonth: z.int(), expYear: z.int() }).nullable(),
+  /** While a payment fails. */
+  unpaid: z.object({ amount: z.int(), attempts: z.int(), nextTryAt: z.iso.datetime().nullable() }).nullable(),
+  /** Newest first. */
+  payments: z.array(
+    z.object({
+      receiptNumber: z.string(),
+      paidAt: z.iso.datetime(),
+      amount: z.int(),
+      plan: z.enum(membershipPlans),
+      reason: z.enum(['first', 'renewal', 'switch']),
+      periodEnd: z.iso.datetime(),
+      /** Cents of it that went back, or are on their way. */
+      refunded: z.int(),
+      disputed: z.boolean(),
+    }),
+  ),
+})
+export type Membership = z.infer<typeof membershipSchema>
+
+/** `POST /memberships/find`: the membership of an account, the newest where the last one has ended. */
+export const findMembershipSchema = z.object({ userId: z.uuid(), email })
+export type FindMembership = z.infer<typeof findMembershipSchema>
+export const foundMembershipSchema = z.object({ membership: membershipSchema.nullable() })
+
+/** `POST /memberships/:id/quote`: what a change of plan costs, to the cent, before it is agreed to. */
+export const switchBodySchema = z.object({ plan: z.enum(membershipPlans, { error: 'Choose a membership plan.' }) })
+export const switchQuoteSchema = z.object({
+  plan: z.enum(membershipPlans),
+  /** When the new plan begins. */
+  from: z.iso.datetime(),
+  /** Cents that are charged at once; 0 where the new plan begins later. */
+  dueNow: z.int(),
+  /** Cents that unused time of the present plan counts for. */
+  credit: z.int(),
+  /** What is charged at `nextChargeAt`, and each month or year from then on. */
+  ...moneySchema.shape,
+  nextChargeAt: z.iso.datetime(),
+  /** The second, in Unix time, that the money was reckoned for: it goes into the change unchanged. */
+  reckonedAt: z.int(),
+})
+export type SwitchQuote = z.infer<typeof switchQuoteSchema>
+
+/** `POST /memberships/:id/switch`: as quoted. 409 `quote_outdated` where it would cost another amount by now. */
+export const switchMembershipSchema = switchQuoteSchema.pick({ plan: true, dueNow: true, reckonedAt: true })
+export type SwitchMembership = z.infer<typeof switchMembershipSchema>
+
+/** `POST /memberships/:id/portal`: the provider's page where the card is changed. */
+export const portalSchema = z.object({ url: z.url() })
+
+/** `POST /refunds` (administrators): the whole payment, or `amount` cents of it. */
+export const createRefundSchema = z
+  .object({
+    registrationId: uuid('registrationId must be a UUID.').optional(),
+    /** Of any payment, of a membership's as well: `RK-000012`. */
+    receiptNumber: z
+      .string()
+      .regex(/^RK-\d{6,}$/, { error: 'receiptNumber must be like RK-000012.' })
+      .optional(),
+    /** Made by the caller: sending it again makes no second refund. */
+    refundId: uuid('refundId must be a UUID.'),
+    amount: z.int().min(1, { error: 'A refund is at least 1 cent.' }).optional(),
+  })
+  .refine(({ registrationId, receiptNumber }) => (registrationId === undefined) !== (receiptNumber === undefined), {
+    path: ['registrationId'],
+    error: 'Either registrationId or receiptNumber is required.',
+  })
 export type CreateRefund = z.infer<typeof createRefundSchema>
+
+/** `GET /disputes` (administrators): newest first. */
+export const disputesSchema = z.object({
+  disputes: z.array(
+    disputeSchema.extend({
+      registrationId: z.uuid().nullable(),
+      membershipId: z.uuid().nullable(),
+      receiptNumber: z.string().nullable(),
+    }),
+  ),
+})
+
+/**
+ * `POST /admin/reconcile` (administrators): catches up with the provider's list of what moved money, and compares it with
+ * the ledger and with what this service recorded.
+ */
+export const reconciliationSchema = z.object({
+  stripe: z.object({ transactions: z.int(), net: z.int() }),
+  ledger: z.object({ transactions: z.int(), net: z.int() }),
+  /** Cents by which the two disagree, transaction by transaction: 0 where every cent is recorded once. */
+  difference: z.int(),
+  /** What the ledger lacks, has too much of, or has otherwise. */
+  disagreements: z.array(z.string()),
+  /** Money that moved without a payment, refund or dispute of ours to explain it, and the other way round. */
+  unexplained: z.array(z.string()),
+  /** Cents by account, debits positive. */
+  accounts: z.record(z.string(), z.int()),
+})
+export type Reconciliation = z.infer<typeof reconciliationSchema>
 
 /** `POST /admin/prices` (administrators): what a thing costs from `validFrom` on, or from now. Answers as `GET /prices`. */
 export const setPriceSchema = z.object({
@@ -171,16 +343,115 @@ export const refundFailed = defineEvent(
 export const subscriptionActivated = defineEvent(
   'billing',
   'subscription.activated',
-  z.object({
-    attemptId: z.uuid(),
-    email: z.string(),
-    plan: z.enum(membershipPlans),
+  membershipFactsSchema.extend({
     /** The members' session that was chosen with it, `YYYY-MM-DD`. */
     classDate: z.iso.date(),
     subscriptionId: z.string(),
     customerId: z.string(),
-    /** What is paid each month, or each year. */
-    ...moneySchema.shape,
     activatedAt: z.iso.datetime(),
+    /** Of the first payment. Absent, as the next line, from events of the time before memberships had receipts. */
+    receiptNumber: z.string().nullish(),
+    renewsAt: z.iso.datetime().nullish(),
+  }),
+)
+
+const paidPeriod = z.object({ paymentId: z.uuid(), receiptNumber: z.string(), paidAt: z.iso.datetime() })
+
+/** A membership's checkout ended unpaid; nothing can be paid there any more. */
+export const membershipCheckoutExpired = defineEvent(
+  'billing',
+  'membership_checkout.expired',
+  z.object({ attemptId: z.uuid(), email: z.string(), classDate: z.iso.date() }),
+)
+
+/** A further payment of a membership came in: for its next month or year, or for the rest of one after a change of plan. */
+export const subscriptionRenewed = defineEvent(
+  'billing',
+  'subscription.renewed',
+  membershipFactsSchema.extend({
+    ...paidPeriod.shape,
+    /** Cents that were paid this time: less than the price where unused time of the other plan counted. */
+    paidAmount: z.int(),
+    reason: z.enum(['renewal', 'switch']),
+    periodEnd: z.iso.datetime(),
+  }),
+)
+/** The card was declined when the membership was to be renewed. It runs on while the payment is tried again. */
+export const subscriptionPastDue = defineEvent(
+  'billing',
+  'subscription.past_due',
+  membershipFactsSchema.extend({
+    invoiceId: z.string(),
+    amountDue: z.int(),
+    /** The first try is number 1. */
+    attempt: z.int(),
+    /** Null where it is not tried again. */
+    nextTryAt: z.iso.datetime().nullable(),
+  }),
+)
+/** A membership will not be renewed: it ends at `endsAt`, with the time that is paid. */
+export const subscriptionCancelled = defineEvent(
+  'billing',
+  'subscription.cancelled',
+  membershipFactsSchema.extend({ endsAt: z.iso.datetime() }),
+)
+/** It was to end and now goes on. */
+export const subscriptionResumed = defineEvent(
+  'billing',
+  'subscription.resumed',
+  membershipFactsSchema.extend({ renewsAt: z.iso.datetime() }),
+)
+/** Another plan was chosen: `from` when it takes effect, at once or when the time that is paid is over. */
+export const subscriptionSwitched = defineEvent(
+  'billing',
+  'subscription.switched',
+  membershipFactsSchema.extend({ previousPlan: z.enum(membershipPlans), from: z.iso.datetime() }),
+)
+/** It is over. */
+export const subscriptionEnded = defineEvent(
+  'billing',
+  'subscription.ended',
+  membershipFactsSchema.extend({
+    endedAt: z.iso.datetime(),
+    reason: z.enum(['cancelled', 'unpaid', 'seat_gone', 'duplicate', 'amount_mismatch']),
+  }),
+)
+/** Once a year, and before each yearly renewal, a member is reminded of what goes on by itself and how to end it. */
+export const subscriptionReminder = defineEvent(
+  'billing',
+  'subscription.reminder',
+  membershipFactsSchema.extend({ renewsAt: z.iso.datetime() }),
+)
+
+const membershipRefundFact = membershipFactsSchema.extend({
+  refundId: z.uuid(),
+  paymentId: z.uuid(),
+  refunded: z.int(),
+  reason: refundSchema.shape.reason,
+  classDate: z.string(),
+})
+/** Money of a membership went back. */
+export const membershipRefunded = defineEvent(
+  'billing',
+  'membership.refunded',
+  membershipRefundFact.extend({
+    refundedTotal: z.int(),
+    paidAmount: z.int(),
+    again: z.boolean().optional(),
+    /** With `seat_gone`. */
+    rejection: rejectionReasons.optional(),
+  }),
+)
+export const membershipRefundFailed = defineEvent('billing', 'membership.refund_failed', membershipRefundFact)
+
+/** A cardholder disputes a payment with the bank, or what became of that. Told at each change of its state. */
+export const paymentDisputed = defineEvent(
+  'billing',
+  'payment.disputed',
+  disputeSchema.extend({
+    paymentId: z.uuid().nullable(),
+    registrationId: z.uuid().nullable(),
+    membershipId: z.uuid().nullable(),
+    email: z.string().nullable(),
   }),
 )

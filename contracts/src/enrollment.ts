@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineEvent } from './event.ts'
 import * as field from './fields.ts'
+import { membershipFactsSchema } from './membership.ts'
 
 /** What a class session is for: the four levels, and the members' session of each date. */
 export const classTypes = ['basic', 'intermediate', 'advanced', 'custom', 'membership'] as const
@@ -174,11 +175,18 @@ export const availableSlotsSchema = z.object({
 export type AvailableSlots = z.infer<typeof availableSlotsSchema>
 
 /**
- * `GET /member-seats/:classDate`: a members' session that can be taken. 400 `class_not_offered` where the date is not
- * open (any more), 409 `class_full` where no seat is left.
+ * `POST /member-seats`: holds a seat in the members' session of a date for an address, while its membership is paid. An
+ * address holds one: another date lets the first one go, the same date holds it for longer. `attemptId` is the checkout
+ * that it is held for, once there is one. 400 `class_not_offered`, 409 `class_full`.
  */
-export const memberSeatsParamsSchema = z.object({ classDate: field.plainDate })
-export const memberSeatsSchema = availableSlotsSchema.shape.slots.element
+export const holdMemberSeatSchema = z.object({
+  email: field.email,
+  classDate: field.plainDate,
+  attemptId: field.uuid().optional(),
+})
+export type HoldMemberSeat = z.infer<typeof holdMemberSeatSchema>
+export const memberHoldSchema = z.object({ classDate: z.string(), heldUntil: z.iso.datetime() })
+export type MemberHold = z.infer<typeof memberHoldSchema>
 
 /**
  * `POST /waivers`: the specified payload in its canonical shape, with what the BFF knows of the signer's request.
@@ -264,6 +272,32 @@ export const waiverSigned = defineEvent(
     documentSha256: z.string(),
     /** Where enrollment serves the signed PDF, relative to its own address: `/waivers/{id}.pdf`. */
     signedPdfPath: z.string(),
+  }),
+)
+/** A membership that is paid has its seat in the members' session of its date: it is confirmed. */
+export const memberSeated = defineEvent(
+  'enrollment',
+  'member.seated',
+  membershipFactsSchema.extend({
+    classSessionId: z.uuid(),
+    /** `YYYY-MM-DD` */
+    classDate: z.string(),
+    startTime: z.string(),
+    durationMinutes: z.int(),
+    timeZone: z.string(),
+    /** Of the first payment. */
+    receiptNumber: z.string().nullable(),
+    /** When the next payment is due. */
+    renewsAt: z.iso.datetime().nullable(),
+  }),
+)
+/** A membership was paid, but its seat is gone: billing ends it and owes the money back. */
+export const memberRejected = defineEvent(
+  'enrollment',
+  'member.rejected',
+  membershipFactsSchema.extend({
+    classDate: z.string(),
+    reason: z.enum(['class_full', 'class_started', 'class_not_offered']),
   }),
 )
 export const kitReady = defineEvent('enrollment', 'kit.ready', registrationFactsSchema)

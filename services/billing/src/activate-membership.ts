@@ -1,24 +1,14 @@
-import { subscriptionActivated } from '@robokids/contracts/billing'
+import { membershipCheckoutExpired, subscriptionActivated } from '@robokids/contracts/billing'
 import type { Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
-import { and, eq, or, sql } from 'drizzle-orm'
+import { eq, or } from 'drizzle-orm'
 import { z } from 'zod'
+import { applyMembership, requestEnd } from './apply-membership.ts'
 import type { BillingContext } from './config.ts'
+import { StaleObservation } from './fetch-membership.ts'
+import { activeMembership, lockMember } from './lock-member.ts'
 import { judgeMembership, type ObservedSession } from './rules.ts'
-import { membershipAttempts, memberships, type Membership, type MembershipAttempt } from './schema.ts'
-
-/** Whoever changes anything about the membership of an address holds this until the end of the transaction. */
-export async function lockMember(tx: Transaction, emailKey: string): Promise<void> {
-  await tx.execute(sql`select pg_advisory_xact_lock(hashtext('membership'), hashtext(${emailKey}))`)
-}
-
-export async function activeMembership(tx: Transaction, emailKey: string): Promise<Membership | undefined> {
-  const [membership] = await tx
-    .select()
-    .from(memberships)
-    .where(and(eq(memberships.emailKey, emailKey), eq(memberships.status, 'active')))
-  return membership
-}
+import { membershipAttempts, memberships, type MembershipAttempt } from './schema.ts'
 
 async function lockAttemptOf(tx: Transaction, session: ObservedSession): Promise<MembershipAttempt | undefined> {
   const { attemptId, sessionId } = session
@@ -60,54 +50,71 @@ export async function applyMembershipSession(
   const isLive = ['creating', 'open', 'processing'].includes(attempt.status)
 
   const verdict = judgeMembership(session, attempt)
-  if (verdict === 'paid') {
-    if (await activate(tx, context, attempt, session)) await update({ status: 'paid' })
-  } else if (verdict === 'amount_mismatch') {
-    if (isLive) await update({ status: 'failed' })
-    const { amount, currency, subscription } = session
-    log.error(
-      { attemptId: attempt.id, amount, currency, agreed: attempt.amount, ...subscription },
-      'a membership was paid for otherwise than agreed: look at it by hand',
-    )
-  } else if (verdict !== 'open' && isLive) await update({ status: verdict })
+  if (verdict === 'paid' || verdict === 'amount_mismatch') {
+    await activate(tx, context, attempt, session, verdict)
+  } else if (verdict !== 'open' && isLive) {
+    await update({ status: verdict })
+    if (verdict === 'processing') return
+    const { id: attemptId, email, classDate } = attempt
+    await publish(tx, membershipCheckoutExpired, attemptId, { attemptId, email, classDate })
+  }
 }
 
-/** @returns false where it is active already, or was. */
+/**
+ * A membership is paid: it begins, unless its address has one already or another price was paid. Then it is ended at the
+ * provider, and what was paid goes back.
+ */
 async function activate(
   tx: Transaction,
-  { clock, log }: BillingContext,
+  context: BillingContext,
   attempt: MembershipAttempt,
-  { subscription }: ObservedSession,
-): Promise<boolean> {
-  if (!subscription) return false
+  { subscription, sessionId, amount: paid }: ObservedSession,
+  verdict: 'paid' | 'amount_mismatch',
+): Promise<void> {
+  const { clock, log } = context
+  // Where the answer named the subscription only, the next look is at all of it.
+  if (!subscription?.observed) return
   const { id: attemptId, email, emailKey, plan, classDate, amount, currency } = attempt
-  const { subscriptionId, customerId } = subscription
+  const { subscriptionId, customerId, observed } = subscription
   const isDuplicate = (await activeMembership(tx, emailKey)) !== undefined
+  const status = verdict === 'amount_mismatch' ? 'mismatch' : isDuplicate ? 'duplicate' : 'active'
   const activatedAt = subscription.startedAt ?? clock.now().round('second')
-  const begun = await tx
-    .insert(memberships)
-    .values({
-      attemptId,
-      email,
-      emailKey,
-      plan,
-      stripeSubscriptionId: subscriptionId,
-      stripeCustomerId: customerId,
-      amount,
-      currency,
-      status: isDuplicate ? 'duplicate' : 'active',
-      activatedAt,
-    })
-    .onConflictDoNothing()
-    .returning()
-  if (begun.length === 0) return false
-  if (isDuplicate) {
-    log.error(
-      { attemptId, subscriptionId, customerId },
-      'a second membership of one address was paid: cancel it and give its money back',
-    )
-    return true
+  const [known] = await tx
+    .select({ id: memberships.attemptId })
+    .from(memberships)
+    .where(or(eq(memberships.attemptId, attemptId), eq(memberships.stripeSubscriptionId, subscriptionId)))
+  if (known) {
+    if (observed.version === null) throw new StaleObservation(subscriptionId)
+    await applyMembership(tx, context, observed)
+    return
   }
+  await tx.insert(memberships).values({
+    attemptId,
+    email,
+    emailKey,
+    plan,
+    stripeSubscriptionId: subscriptionId,
+    stripeCustomerId: customerId,
+    amount,
+    currency,
+    status,
+    activatedAt,
+  })
+  await tx
+    .update(membershipAttempts)
+    .set({ status: status === 'mismatch' ? 'failed' : 'paid' })
+    .where(eq(membershipAttempts.id, attemptId))
+  if (status !== 'active') {
+    log.error(
+      { attemptId, subscriptionId, customerId, sessionId, status, paid, agreed: amount },
+      'a membership that is not owed was paid: it ends and its money goes back',
+    )
+    await requestEnd(tx, attemptId, 'now')
+    await applyMembership(tx, context, observed)
+    return
+  }
+  // The receipt is in the event, so the payment is written down first.
+  const receiptNumber = await applyMembership(tx, context, observed)
   await publish(tx, subscriptionActivated, attemptId, {
     attemptId,
     email,
@@ -118,6 +125,7 @@ async function activate(
     amount,
     currency,
     activatedAt: activatedAt.toString(),
+    receiptNumber,
+    renewsAt: observed.paidUntil.toString(),
   })
-  return true
 }

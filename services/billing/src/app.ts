@@ -3,7 +3,9 @@ import type { Service } from '@robokids/runtime/service'
 import { closeCheckouts } from './close-checkouts.ts'
 import { configSchema, type BillingConfig } from './config.ts'
 import { consumers } from './consumers.ts'
+import { endMemberships } from './end-memberships.ts'
 import { reconcile } from './reconcile.ts'
+import { remindMembers } from './remind-members.ts'
 import { routes } from './routes.ts'
 import { runRefunds } from './run-refunds.ts'
 import { seed } from './seed.ts'
@@ -17,6 +19,8 @@ export const billing: Service<BillingConfig> = {
   consumers,
   jobs: [
     { name: 'close-checkouts', everyMs: 15_000, run: closeCheckouts },
+    { name: 'end-memberships', everyMs: 5_000, run: endMemberships },
+    { name: 'remind-members', everyMs: 3_600_000, run: remindMembers },
     { name: 'run-refunds', everyMs: 2_000, run: runRefunds },
     { name: 'reconcile', everyMs: (config) => config.RECONCILE_EVERY_MS, run: reconcile },
   ],

@@ -1,8 +1,16 @@
-import { registrationCancelled, registrationExpired, registrationRejected } from '@robokids/contracts/enrollment'
+import {
+  memberRejected,
+  memberSeated,
+  registrationCancelled,
+  registrationExpired,
+  registrationRejected,
+} from '@robokids/contracts/enrollment'
+import { userDeleted, userUpdated } from '@robokids/contracts/identity'
 import { consume, type Consumer } from '@robokids/runtime/inbox'
 import { requestClose } from './close-checkouts.ts'
 import type { BillingConfig } from './config.ts'
 import { refundSeatGone } from './request-refund.ts'
+import { endOfDeleted, followAddress, noteSeat, turnAway } from './settle-seat.ts'
 
 export const consumers: Consumer<BillingConfig>[] = [
   consume(registrationRejected, (tx, event, context) => refundSeatGone(tx, context, event.data.payment.paymentId)),
@@ -13,4 +21,8 @@ export const consumers: Consumer<BillingConfig>[] = [
     if (event.data.reason === 'refunded') return
     await requestClose(tx, context, event.data.registrationId, Temporal.Instant.from(event.time))
   }),
+  consume(memberSeated, noteSeat),
+  consume(memberRejected, turnAway),
+  consume(userUpdated, followAddress),
+  consume(userDeleted, endOfDeleted),
 ]

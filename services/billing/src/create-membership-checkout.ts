@@ -1,18 +1,21 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { membershipSku, type MembershipCheckout } from '@robokids/contracts/billing'
+import { membershipSku, type CreateMembershipCheckout, type MembershipCheckout } from '@robokids/contracts/billing'
 import { emailKey } from '@robokids/contracts/fields'
+import { renewalTerms, renewalTermsVersion } from '@robokids/contracts/membership'
 import type { Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import { and, eq, inArray } from 'drizzle-orm'
-import { activeMembership, lockMember } from './activate-membership.ts'
+import { activeMembership, lockMember } from './lock-member.ts'
+import { refreshMembership } from './apply-membership.ts'
 import { closeSession } from './close-checkouts.ts'
 import type { BillingContext } from './config.ts'
 import { fulfilSession } from './fulfil-session.ts'
 import { openMembershipSession } from './open-session.ts'
+import { readMembership } from './read-memberships.ts'
 import { priceOf } from './read-prices.ts'
-import { checkoutLifetime, hasEnded, membershipParameters, type MembershipWish } from './rules.ts'
-import { membershipAttempts, memberships, type Membership, type MembershipAttempt } from './schema.ts'
-import { ask, StripeFailure, stripeTime } from './stripe.ts'
+import { checkoutLifetime, membershipParameters } from './rules.ts'
+import { membershipAttempts, membershipConsents, type Membership, type MembershipAttempt } from './schema.ts'
+import { stripeTime } from './stripe.ts'
 
 /** Enough for a membership that is over, an attempt that is, one for another plan that has to be closed, and a new one. */
 const mostRounds = 6
@@ -24,7 +27,10 @@ const inTurn = new Map<string, Promise<unknown>>()
  * other one was closed at the provider. So however many tabs there are, one of them can be paid.
  * @throws DomainError already_member, upstream_unavailable, or validation_failed where the provider refuses the email.
  */
-export function createMembershipCheckout(context: BillingContext, wish: MembershipWish): Promise<MembershipCheckout> {
+export function createMembershipCheckout(
+  context: BillingContext,
+  wish: CreateMembershipCheckout,
+): Promise<MembershipCheckout> {
   // Two tabs with different plans would close each other's checkouts for as long as they both try.
   const key = emailKey(wish.email)
   const before = inTurn.get(key) ?? Promise.resolve()
@@ -38,11 +44,13 @@ export function createMembershipCheckout(context: BillingContext, wish: Membersh
   return mine
 }
 
-async function findCheckout(context: BillingContext, wish: MembershipWish): Promise<MembershipCheckout> {
+async function findCheckout(context: BillingContext, wish: CreateMembershipCheckout): Promise<MembershipCheckout> {
   for (let round = 0; round < mostRounds; round++) {
     const { membership, attempt, made } = await context.db.transaction((tx) => findOrMake(tx, context, wish))
     if (membership) {
-      if (await endIfOver(context, membership)) continue
+      // It may have ended without our hearing of it.
+      await refreshMembership(context, membership.stripeSubscriptionId)
+      if ((await readMembership(context.db, membership.attemptId)).status !== 'active') continue
       throw new DomainError('already_member', 'This email already has a membership. Please log in to see it.')
     }
     if (attempt.status === 'creating' && !(await openMembershipSession(context, attempt.id))) continue
@@ -76,7 +84,7 @@ type Found =
   | { membership: Membership; attempt?: never; made?: never }
   | { membership?: never; attempt: MembershipAttempt; made: boolean }
 
-async function findOrMake(tx: Transaction, context: BillingContext, wish: MembershipWish): Promise<Found> {
+async function findOrMake(tx: Transaction, context: BillingContext, wish: CreateMembershipCheckout): Promise<Found> {
   const key = emailKey(wish.email)
   await lockMember(tx, key)
   const membership = await activeMembership(tx, key)
@@ -87,17 +95,23 @@ async function findOrMake(tx: Transaction, context: BillingContext, wish: Member
     .where(
       and(eq(membershipAttempts.emailKey, key), inArray(membershipAttempts.status, ['creating', 'open', 'processing'])),
     )
-  if (live) return { attempt: live, made: false }
+  if (live) {
+    await keepConsent(tx, context, live, wish)
+    return { attempt: live, made: false }
+  }
 
   const amount = await priceOf(tx, membershipSku(wish.plan), context.clock.now())
   if (amount === undefined) throw new DomainError('class_not_offered', 'This membership plan is not on sale.')
+  const { email, plan, classDate } = wish
   const id = randomUUIDv7()
   const expiresAt = stripeTime(context).add(checkoutLifetime).round({ smallestUnit: 'second', roundingMode: 'floor' })
   const [attempt] = await tx
     .insert(membershipAttempts)
     .values({
       id,
-      ...wish,
+      email,
+      plan,
+      classDate,
       emailKey: key,
       status: 'creating',
       amount,
@@ -109,20 +123,32 @@ async function findOrMake(tx: Transaction, context: BillingContext, wish: Member
     })
     .returning()
   if (!attempt) throw new Error('The attempt was not written.')
+  await keepConsent(tx, context, attempt, wish)
   return { attempt, made: true }
 }
 
-/** A membership may have ended without our hearing of it: the provider knows. */
-async function endIfOver(context: BillingContext, { attemptId, stripeSubscriptionId }: Membership): Promise<boolean> {
-  try {
-    const { status } = await ask(context, (stripe) => stripe.subscriptions.retrieve(stripeSubscriptionId))
-    if (!hasEnded(status)) return false
-  } catch (error) {
-    if (!(error instanceof StripeFailure) || !error.missing) throw error
+/**
+ * Keeps what proves that the terms were agreed to, where the attempt is for the same plan.
+ * @throws DomainError terms_changed where other words were agreed to than those that hold for it
+ */
+async function keepConsent(
+  tx: Transaction,
+  { clock }: BillingContext,
+  attempt: MembershipAttempt,
+  { plan, consent }: CreateMembershipCheckout,
+): Promise<void> {
+  if (!consent || plan !== attempt.plan) return
+  const { version, text, ipAddress, userAgent } = consent
+  if (version !== renewalTermsVersion || text !== renewalTerms(plan, attempt)) {
+    throw new DomainError('terms_changed', 'The terms of the membership have changed. Please read them again.')
   }
-  await context.db
-    .update(memberships)
-    .set({ status: 'ended' })
-    .where(and(eq(memberships.attemptId, attemptId), eq(memberships.status, 'active')))
-  return true
+  await tx.insert(membershipConsents).values({
+    id: randomUUIDv7(),
+    attemptId: attempt.id,
+    version,
+    text,
+    ipAddress,
+    userAgent,
+    agreedAt: clock.now().round('millisecond'),
+  })
 }

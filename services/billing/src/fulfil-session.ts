@@ -1,21 +1,23 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { checkoutCreated, checkoutExpired, paymentCompleted, paymentFailed } from '@robokids/contracts/billing'
 import { wake, type Transaction } from '@robokids/runtime/db'
-import { publish } from '@robokids/runtime/outbox'
-import { and, asc, eq, inArray, ne, or, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, ne, or } from 'drizzle-orm'
 import { applyMembershipSession } from './activate-membership.ts'
 import type { BillingContext } from './config.ts'
-import { judge, receiptNumber, type ObservedSession } from './rules.ts'
-import { checkoutAttempts, counters, payments, refunds, type Attempt } from './schema.ts'
-import { fetchSession } from './stripe.ts'
+import { fetchWholeSession, untilFresh } from './fetch-membership.ts'
+import { nextReceiptNumber } from './receipt-numbers.ts'
+import { judge, type ObservedSession } from './rules.ts'
+import { checkoutAttempts, payments, refunds, type Attempt } from './schema.ts'
+import { noteBuyer, tellExpired, tellFailed, tellOpened, tellPaid } from './tell-outcome.ts'
 
 /**
  * Brings an attempt up to what the provider says of its session now. Webhooks, returning parents and the reconcile job
  * all come through here, in any order and any number of times.
  */
 export async function fulfilSession(context: BillingContext, sessionId: string): Promise<void> {
-  const session = await fetchSession(context, sessionId)
-  await context.db.transaction((tx) => applySession(tx, context, session))
+  await untilFresh(async () => {
+    const session = await fetchWholeSession(context, sessionId)
+    await context.db.transaction((tx) => applySession(tx, context, session))
+  })
 }
 
 /** All attempts at one purchase, oldest first, locked: whoever changes one of them holds them all. */
@@ -76,14 +78,14 @@ export async function applySession(tx: Transaction, context: BillingContext, ses
     await update(tx, attempt, { status: 'processing' })
   } else if (verdict === 'expired' && isLive) {
     await update(tx, attempt, { status: 'expired' })
-    await publish(tx, checkoutExpired, attempt.purchaseId, ids(attempt))
+    await tellExpired(tx, attempt)
   } else if (verdict === 'failed' && isLive) {
     await fail(tx, attempt, session.payment?.decline ?? 'The payment did not go through.')
   }
 }
 
 function ids(attempt: Attempt) {
-  return { attemptId: attempt.id, registrationId: attempt.purchaseId }
+  return { attemptId: attempt.id, purchaseId: attempt.purchaseId }
 }
 
 async function update(tx: Transaction, attempt: Attempt, changes: Partial<Attempt>): Promise<void> {
@@ -93,19 +95,14 @@ async function update(tx: Transaction, attempt: Attempt, changes: Partial<Attemp
 async function markOpen(tx: Transaction, attempt: Attempt, session: ObservedSession): Promise<Attempt> {
   const opened = { status: 'open' as const, stripeSessionId: session.sessionId, checkoutUrl: session.url }
   await update(tx, attempt, opened)
-  await publish(tx, checkoutCreated, attempt.purchaseId, {
-    ...ids(attempt),
-    amount: attempt.amount,
-    currency: attempt.currency,
-    expiresAt: attempt.expiresAt.toString(),
-  })
+  await tellOpened(tx, attempt)
   if (attempt.closeRequestedAt) await wake(tx, 'close-checkouts')
   return { ...attempt, ...opened }
 }
 
 async function fail(tx: Transaction, attempt: Attempt, reason: string): Promise<void> {
   await update(tx, attempt, { status: 'failed', lastDecline: reason })
-  await publish(tx, paymentFailed, attempt.purchaseId, { ...ids(attempt), final: true, reason })
+  await tellFailed(tx, attempt, { final: true, reason })
 }
 
 async function recordPayment(
@@ -140,17 +137,11 @@ async function recordPayment(
     paidAt: payment.paidAt ?? clock.now().round('millisecond'),
   } as const
   await tx.insert(payments).values(row)
+  await noteBuyer(tx, attempt, session)
 
   if (row.receiptNumber !== null) {
     await update(tx, attempt, { status: 'paid', lastDecline: null, closeRequestedAt: null })
-    await publish(tx, paymentCompleted, purchaseId, {
-      ...ids(attempt),
-      paymentId: row.id,
-      amount: attempt.amount,
-      currency: attempt.currency,
-      receiptNumber: row.receiptNumber,
-      paidAt: row.paidAt.toString(),
-    })
+    await tellPaid(tx, attempt, { paymentId: row.id, receiptNumber: row.receiptNumber, paidAt: row.paidAt })
     await closeOthers(tx, context, attempt, all)
     return
   }
@@ -173,17 +164,6 @@ async function recordPayment(
   if (attempt.status === 'paid') return
   if (isPaid) await update(tx, attempt, { status: 'failed', lastDecline: null })
   else await fail(tx, attempt, 'The amount that was paid is not the price. It goes back in full.')
-}
-
-/** The counter's row stays locked until this transaction ends; one that fails takes its number back with it. */
-async function nextReceiptNumber(tx: Transaction): Promise<string> {
-  const [counter] = await tx
-    .update(counters)
-    .set({ value: sql`${counters.value} + 1` })
-    .where(eq(counters.name, 'receipt'))
-    .returning()
-  if (!counter) throw new Error('The counter of receipts is missing.')
-  return receiptNumber(counter.value)
 }
 
 /** Another checkout of a purchase that is paid now must not be paid as well. */

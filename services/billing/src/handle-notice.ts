@@ -1,10 +1,14 @@
 import type { Transaction } from '@robokids/runtime/db'
+import { applyMembership } from './apply-membership.ts'
 import type { BillingContext } from './config.ts'
+import { fetchMembership, fetchWholeSession, untilFresh } from './fetch-membership.ts'
 import { applySession } from './fulfil-session.ts'
 import { fetchDecline, recordDecline } from './record-decline.ts'
+import { fetchDispute, recordDispute } from './record-dispute.ts'
 import { fetchRefund, fetchRefundsOf, learnPayment, recordRefund, type ObservedRefund } from './record-refund.ts'
 import { stripeEvents } from './schema.ts'
-import { fetchSession, StripeFailure } from './stripe.ts'
+import { sessionOfAttempt, subscriptionsOf } from './read-memberships.ts'
+import { ask, idOf, StripeFailure } from './stripe.ts'
 
 /** What every kind of the provider's events comes down to: something happened to this object; look at it. */
 export interface Notice {
@@ -18,8 +22,43 @@ type Effect = (tx: Transaction) => Promise<void>
 type Look = (context: BillingContext, objectId: string) => Promise<Effect>
 
 const session: Look = async (context, sessionId) => {
-  const observed = await fetchSession(context, sessionId)
+  const observed = await fetchWholeSession(context, sessionId)
   return (tx) => applySession(tx, context, observed)
+}
+
+const nothing: Effect = async () => {}
+
+/** A subscription can be heard of before the checkout that began it: then that is looked at, which begins it here. */
+const subscription: Look = async (context, subscriptionId) => {
+  const observed = await fetchMembership(context, subscriptionId)
+  if (observed.version === null) {
+    const sessionId = await sessionOfAttempt(context, observed.attemptId)
+    if (sessionId !== null) return session(context, sessionId)
+  }
+  return async (tx) => {
+    await applyMembership(tx, context, observed)
+  }
+}
+
+const invoice: Look = async (context, invoiceId) => {
+  const { parent } = await ask(context, (stripe) => stripe.invoices.retrieve(invoiceId))
+  const subscriptionId = idOf(parent?.subscription_details?.subscription)
+  return subscriptionId === null ? nothing : subscription(context, subscriptionId)
+}
+
+/** Another card may have been chosen. */
+const customer: Look = async (context, customerId) => {
+  const subscriptionIds = await subscriptionsOf(context, customerId)
+  const effects = await Promise.all(subscriptionIds.map((id) => subscription(context, id)))
+  return async (tx) => {
+    for (const effect of effects) await effect(tx)
+  }
+}
+
+const dispute: Look = async (context, disputeId) => {
+  const observed = await fetchDispute(context, disputeId)
+  if (observed.intentId !== null) await learnPayment(context, observed.intentId)
+  return (tx) => recordDispute(tx, observed)
 }
 
 const decline: Look = async (context, intentId) => {
@@ -48,6 +87,15 @@ const looks = new Map<string, Look>(
     'checkout.session.async_payment_failed': session,
     'checkout.session.expired': session,
     'payment_intent.payment_failed': decline,
+    'customer.subscription.created': subscription,
+    'customer.subscription.updated': subscription,
+    'customer.subscription.deleted': subscription,
+    'customer.updated': customer,
+    'invoice.paid': invoice,
+    'invoice.payment_failed': invoice,
+    'charge.dispute.created': dispute,
+    'charge.dispute.updated': dispute,
+    'charge.dispute.closed': dispute,
     'refund.created': refund,
     'refund.updated': refund,
     'refund.failed': refund,
@@ -56,14 +104,18 @@ const looks = new Map<string, Look>(
   }),
 )
 
-/** The types of the provider's events that mean something to us. */
+/** The types of the provider's events that mean something to us: 20 at most, since no more can be listed at once. */
 export const noticeTypes = [...looks.keys()]
 
 /**
  * Lets an event of the provider take effect, once: the mark that it has is written in the same transaction, so an event
  * whose handling failed can be sent again. The order of events does not matter, since each is only a reason to look.
  */
-export async function handleNotice(context: BillingContext, notice: Notice): Promise<'handled' | 'seen' | 'ignored'> {
+export function handleNotice(context: BillingContext, notice: Notice): Promise<'handled' | 'seen' | 'ignored'> {
+  return untilFresh(() => handleOnce(context, notice))
+}
+
+async function handleOnce(context: BillingContext, notice: Notice): Promise<'handled' | 'seen' | 'ignored'> {
   const { db, log } = context
   const look = looks.get(notice.type)
   if (!look) return 'ignored'

@@ -2,6 +2,7 @@ import { DomainError } from '@robokids/runtime/errors'
 import { and, eq } from 'drizzle-orm'
 import type { BillingContext } from './config.ts'
 import { applySession } from './fulfil-session.ts'
+import type { OrderParameters } from './order-rules.ts'
 import type { MembershipParameters, ObservedSession, SessionParameters } from './rules.ts'
 import { checkoutAttempts, membershipAttempts, type Attempt } from './schema.ts'
 import { ask, observe, StripeFailure } from './stripe.ts'
@@ -14,7 +15,9 @@ const othersPollMs = 150
 interface Attempts {
   find(
     id: string,
-  ): Promise<{ status: Attempt['status']; parameters: SessionParameters | MembershipParameters } | undefined>
+  ): Promise<
+    { status: Attempt['status']; parameters: SessionParameters | OrderParameters | MembershipParameters } | undefined
+  >
   /** Where it is still `creating`. */
   fail(id: string): Promise<void>
   /** What the caller named the address that the provider may refuse. */

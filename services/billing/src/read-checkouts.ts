@@ -1,8 +1,9 @@
 import type { Checkout, Refund } from '@robokids/contracts/billing'
-import type { Database } from '@robokids/runtime/db'
+import type { Database, Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import { and, asc, desc, eq, inArray, sql } from 'drizzle-orm'
-import { checkoutAttempts, payments, refunds, type RefundRow } from './schema.ts'
+import { presentDispute } from './record-dispute.ts'
+import { checkoutAttempts, disputes, payments, refunds, type RefundRow } from './schema.ts'
 
 export function presentRefund(row: RefundRow): Refund {
   return {
@@ -16,7 +17,7 @@ export function presentRefund(row: RefundRow): Refund {
 }
 
 /** The checkouts of these registrations, of each the paid attempt or else the newest; none for one that never had any. */
-export async function readCheckouts(db: Database, registrationIds: string[]): Promise<Checkout[]> {
+export async function readCheckouts(db: Database | Transaction, registrationIds: string[]): Promise<Checkout[]> {
   if (registrationIds.length === 0) return []
   const attempts = await db
     .selectDistinctOn([checkoutAttempts.purchaseId])
@@ -32,6 +33,12 @@ export async function readCheckouts(db: Database, registrationIds: string[]): Pr
     .from(refunds)
     .where(inArray(refunds.purchaseId, registrationIds))
     .orderBy(asc(refunds.createdAt), asc(refunds.id))
+
+  const disputed = await db
+    .select({ dispute: disputes, purchaseId: payments.purchaseId })
+    .from(disputes)
+    .innerJoin(payments, eq(payments.id, disputes.paymentId))
+    .where(inArray(payments.purchaseId, registrationIds))
 
   const paymentOf = new Map(paid.map((payment) => [payment.purchaseId, payment]))
   const refundsOf = Map.groupBy(back, (refund) => refund.purchaseId)
@@ -56,6 +63,9 @@ export async function readCheckouts(db: Database, registrationIds: string[]): Pr
           }
         : null,
       refunds: (refundsOf.get(attempt.purchaseId) ?? []).map(presentRefund),
+      disputes: disputed
+        .filter(({ purchaseId }) => purchaseId === attempt.purchaseId)
+        .map(({ dispute }) => presentDispute(dispute)),
       lastDecline: attempt.lastDecline,
     }
   })

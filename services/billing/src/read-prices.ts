@@ -4,7 +4,8 @@ import { and, asc, eq, gt, isNull, lte, or } from 'drizzle-orm'
 import { isRunning } from './rules.ts'
 import { priceBook, promotions } from './schema.ts'
 
-function inForce(now: Temporal.Instant) {
+/** Matches the prices that hold at `now`. */
+export function inForce(now: Temporal.Instant) {
   return and(lte(priceBook.validFrom, now), or(isNull(priceBook.validTo), gt(priceBook.validTo, now)))
 }
 

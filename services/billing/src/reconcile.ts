@@ -1,11 +1,13 @@
-import { and, asc, eq, inArray, isNotNull, lt, min } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, isNull, lt, min, or } from 'drizzle-orm'
+import { refreshMembership } from './apply-membership.ts'
 import type { BillingContext } from './config.ts'
 import { fulfilSession } from './fulfil-session.ts'
 import { handleNotice, noticeTypes, type Notice } from './handle-notice.ts'
 import { openMembershipSession, openSession } from './open-session.ts'
+import { recordBalance } from './record-balance.ts'
 import { fetchRefund, recordRefund } from './record-refund.ts'
-import { checkoutAttempts, cursors, membershipAttempts, refunds, stripeEvents } from './schema.ts'
-import { ask, StripeFailure } from './stripe.ts'
+import { checkoutAttempts, cursors, membershipAttempts, memberships, refunds, stripeEvents } from './schema.ts'
+import { ask, StripeFailure, stripeTime } from './stripe.ts'
 
 const sweepSize = 200
 const cursorName = 'stripe_events'
@@ -24,6 +26,8 @@ export async function reconcile(context: BillingContext): Promise<void> {
   await sweepAttempts(context, membershipAttempts, openMembershipSession)
   await catchUpWithEvents(context)
   await followRefunds(context)
+  await followMemberships(context)
+  await recordBalance(context)
   await context.db.delete(stripeEvents).where(lt(stripeEvents.handledAt, Temporal.Now.instant().subtract(marksKept)))
 }
 
@@ -124,5 +128,31 @@ async function followRefunds(context: BillingContext): Promise<void> {
       context.log.warn({ err: error, refundId: id }, 'a refund could not be followed')
     }
     await context.db.update(refunds).set({ nextTryAt: context.clock.now() }).where(eq(refunds.id, id))
+  }
+}
+
+/** Memberships whose paid time is over, or whose payment fails, and of which no news has come. */
+async function followMemberships(context: BillingContext): Promise<void> {
+  const { db, log } = context
+  const overdue = await db
+    .select({ subscriptionId: memberships.stripeSubscriptionId })
+    .from(memberships)
+    .where(
+      and(
+        eq(memberships.status, 'active'),
+        or(
+          isNull(memberships.paidUntil),
+          lt(memberships.paidUntil, stripeTime(context)),
+          isNotNull(memberships.unpaid),
+        ),
+      ),
+    )
+    .limit(sweepSize)
+  for (const { subscriptionId } of overdue) {
+    try {
+      await refreshMembership(context, subscriptionId)
+    } catch (error) {
+      log.warn({ err: error, subscriptionId }, 'a membership could not be followed')
+    }
   }
 }

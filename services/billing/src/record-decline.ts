@@ -1,11 +1,10 @@
-import { paymentFailed } from '@robokids/contracts/billing'
 import type { Transaction } from '@robokids/runtime/db'
-import { publish } from '@robokids/runtime/outbox'
 import { eq } from 'drizzle-orm'
 import type { BillingContext } from './config.ts'
 import { lockAttemptOf } from './fulfil-session.ts'
 import { checkoutAttempts } from './schema.ts'
 import { ask, idOf } from './stripe.ts'
+import { tellFailed } from './tell-outcome.ts'
 
 /** A payment whose last try was declined, as the provider showed it. */
 export interface ObservedDecline {
@@ -46,12 +45,5 @@ export async function recordDecline(
     .update(checkoutAttempts)
     .set({ lastDecline: words, lastDeclinedId: declinedId })
     .where(eq(checkoutAttempts.id, attempt.id))
-  if (attempt.status !== 'open') return
-  const registrationId = attempt.purchaseId
-  await publish(tx, paymentFailed, registrationId, {
-    attemptId: attempt.id,
-    registrationId,
-    final: false,
-    reason: words,
-  })
+  if (attempt.status === 'open') await tellFailed(tx, attempt, { final: false, reason: words })
 }

@@ -1,14 +1,18 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { paymentRefunded, refundFailed } from '@robokids/contracts/billing'
+import { membershipRefunded, membershipRefundFailed, paymentRefunded, refundFailed } from '@robokids/contracts/billing'
+import { orderRefunded, orderRefundFailed } from '@robokids/contracts/shop'
 import type { Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
 import { eq } from 'drizzle-orm'
 import type { Stripe } from 'stripe'
 import type { BillingContext } from './config.ts'
 import { fulfilSession } from './fulfil-session.ts'
+import { membershipRefundFact } from './membership-facts.ts'
+import { isOrder } from './order-rules.ts'
 import { laterRefundStatus, refundedTotal, refundStatus, type RefundStatus } from './rules.ts'
 import { checkoutAttempts, payments, refunds, type RefundRow } from './schema.ts'
 import { ask, idOf } from './stripe.ts'
+import { buyerOf } from './tell-outcome.ts'
 
 /** A refund as the provider showed it. */
 export interface ObservedRefund {
@@ -105,31 +109,44 @@ export async function recordRefund(tx: Transaction, context: BillingContext, obs
     log.error({ refundId: row.id, currency }, 'a refund of another currency is not told of')
     return
   }
-  const [attempt] = await tx.select().from(checkoutAttempts).where(eq(checkoutAttempts.id, payment.attemptId))
-  if (!attempt) throw new Error(`The attempt of payment ${payment.id} is gone.`)
   const others = rows.filter((one) => one.id !== row.id)
-  const fact = {
+  const toldInVain = others.filter((one) => one.status === 'failed' && one.announcedAt !== null)
+  const again = toldInVain.reduce((sum, one) => sum + one.amount, 0) >= row.amount
+  const totals = {
+    refundedTotal: refundedTotal([...others, { amount: row.amount, status }]),
+    paidAmount: payment.amount,
+    ...(again ? { again } : {}),
+  }
+  if (payment.membershipId !== null) {
+    const fact = await membershipRefundFact(tx, payment.membershipId, row)
+    if (announce) await publish(tx, membershipRefunded, payment.membershipId, { ...fact, ...totals })
+    else if (row.announcedAt !== null) await publish(tx, membershipRefundFailed, payment.membershipId, fact)
+    return
+  }
+  const [attempt] = await tx
+    .select()
+    .from(checkoutAttempts)
+    .where(eq(checkoutAttempts.id, payment.attemptId ?? ''))
+  if (!attempt) throw new Error(`The attempt of payment ${payment.id} is gone.`)
+  // What nobody was told of is nobody's disappointment.
+  if (!announce && row.announcedAt === null) return
+  const { purchase } = attempt
+  const money = {
     refundId: row.id,
     paymentId: payment.id,
-    registrationId: row.purchaseId,
     amount: row.amount,
     currency: 'usd' as const,
     reason: row.reason,
-    purchase: attempt.purchase,
   }
-  if (announce) {
-    const toldInVain = others.filter((one) => one.status === 'failed' && one.announcedAt !== null)
-    const again = toldInVain.reduce((sum, one) => sum + one.amount, 0) >= row.amount
-    await publish(tx, paymentRefunded, row.purchaseId, {
-      ...fact,
-      refundedTotal: refundedTotal([...others, { amount: row.amount, status }]),
-      paidAmount: payment.amount,
-      ...(again ? { again } : {}),
-    })
-  } else if (row.announcedAt !== null) {
-    // What nobody was told of is nobody's disappointment.
-    await publish(tx, refundFailed, row.purchaseId, fact)
+  if (isOrder(purchase)) {
+    const fact = { ...purchase, ...(await buyerOf(tx, purchase.orderId)), ...money }
+    if (announce) await publish(tx, orderRefunded, purchase.orderId, { ...fact, ...totals })
+    else await publish(tx, orderRefundFailed, purchase.orderId, fact)
+    return
   }
+  const fact = { ...money, registrationId: purchase.registrationId, purchase }
+  if (announce) await publish(tx, paymentRefunded, purchase.registrationId, { ...fact, ...totals })
+  else await publish(tx, refundFailed, purchase.registrationId, fact)
 }
 
 async function insertForeign(

@@ -1,11 +1,11 @@
-import { randomUUIDv7 } from 'node:crypto'
 import type { CreateRefund, Refund } from '@robokids/contracts/billing'
-import { wake, type Transaction } from '@robokids/runtime/db'
+import type { Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import { and, eq } from 'drizzle-orm'
 import type { BillingContext } from './config.ts'
 import { presentRefund } from './read-checkouts.ts'
-import { decideRefund, refundable } from './rules.ts'
+import { oweRefund } from './owe-refund.ts'
+import { decideRefund } from './rules.ts'
 import { runRefund } from './run-refunds.ts'
 import { payments, refunds } from './schema.ts'
 
@@ -14,7 +14,7 @@ import { payments, refunds } from './schema.ts'
  * @throws DomainError payment_not_found, refund_not_possible, id_reused
  */
 export async function requestRefund(context: BillingContext, request: CreateRefund): Promise<Refund> {
-  const { refundId, registrationId } = request
+  const { refundId, registrationId, receiptNumber } = request
   await context.db.transaction((tx) => insertRefund(tx, context, request))
   // Written down, it will be made; but whoever asked would rather hear that it was.
   await runRefund(context, refundId).catch((error: unknown) =>
@@ -23,7 +23,7 @@ export async function requestRefund(context: BillingContext, request: CreateRefu
   const [row] = await context.db.select().from(refunds).where(eq(refunds.id, refundId))
   if (!row) throw new Error('The refund is gone.')
   if (row.status === 'failed') {
-    context.log.error({ refundId, registrationId }, 'a refund was refused')
+    context.log.error({ refundId, registrationId, receiptNumber }, 'a refund was refused')
     throw new DomainError(
       'refund_not_possible',
       'The payment provider refused this refund. Look at the payment in its dashboard.',
@@ -35,16 +35,23 @@ export async function requestRefund(context: BillingContext, request: CreateRefu
 async function insertRefund(
   tx: Transaction,
   { clock }: BillingContext,
-  { refundId, registrationId, amount }: CreateRefund,
+  { refundId, registrationId, receiptNumber, amount }: CreateRefund,
 ): Promise<void> {
   const [payment] = await tx
     .select()
     .from(payments)
-    .where(and(eq(payments.purchaseId, registrationId), eq(payments.outcome, 'accepted')))
+    .where(
+      and(
+        eq(payments.outcome, 'accepted'),
+        receiptNumber === undefined
+          ? eq(payments.purchaseId, registrationId ?? '')
+          : eq(payments.receiptNumber, receiptNumber),
+      ),
+    )
     .for('update')
   const [known] = await tx.select().from(refunds).where(eq(refunds.id, refundId))
   if (known) {
-    const same = known.purchaseId === registrationId && (amount === undefined || amount === known.amount)
+    const same = known.paymentId === payment?.id && (amount === undefined || amount === known.amount)
     if (!same) throw new DomainError('id_reused', 'This refundId belongs to another refund.')
     return
   }
@@ -56,7 +63,7 @@ async function insertRefund(
     .values({
       id: refundId,
       paymentId: payment.id,
-      purchaseId: registrationId,
+      purchaseId: payment.purchaseId,
       amount: decided,
       currency: payment.currency,
       reason: 'requested',
@@ -70,25 +77,8 @@ async function insertRefund(
 }
 
 /** Gives back what is left of a payment whose seat is gone: once, however often it is asked for. */
-export async function refundSeatGone(tx: Transaction, { clock }: BillingContext, paymentId: string): Promise<void> {
+export async function refundSeatGone(tx: Transaction, context: BillingContext, paymentId: string): Promise<void> {
   const [payment] = await tx.select().from(payments).where(eq(payments.id, paymentId)).for('update')
   if (!payment) throw new Error(`The payment ${paymentId} of a rejected registration is not known.`)
-  const earlier = await tx.select().from(refunds).where(eq(refunds.paymentId, paymentId))
-  const left = refundable(payment.amount, earlier)
-  if (left <= 0) return
-  await tx
-    .insert(refunds)
-    .values({
-      id: randomUUIDv7(),
-      paymentId,
-      purchaseId: payment.purchaseId,
-      amount: left,
-      currency: payment.currency,
-      reason: 'seat_gone',
-      status: 'pending',
-      nextTryAt: clock.now(),
-      createdAt: clock.now(),
-    })
-    .onConflictDoNothing()
-  await wake(tx, 'run-refunds')
+  await oweRefund(tx, context, payment, 'seat_gone')
 }

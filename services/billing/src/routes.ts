@@ -1,29 +1,46 @@
-import { membershipCheckoutBodySchema } from '@robokids/contracts/auth'
 import {
   checkoutSchema,
   checkoutsQuerySchema,
   checkoutsSchema,
   createCheckoutSchema,
   createRefundSchema,
-  membershipCheckoutSchema,
+  disputesSchema,
   pricesSchema,
+  reconciliationSchema,
   refundSchema,
   setPriceSchema,
 } from '@robokids/contracts/billing'
 import { uuid } from '@robokids/contracts/fields'
+import {
+  orderSchema,
+  ordersQuerySchema,
+  ordersSchema,
+  placeOrderSchema,
+  productsSchema,
+  setProductStateSchema,
+  shipOrderSchema,
+} from '@robokids/contracts/shop'
 import { requireAdmin } from '@robokids/runtime/admin'
 import type { Http } from '@robokids/runtime/http'
 import { z } from 'zod'
 import type { BillingContext } from './config.ts'
 import { createCheckout } from './create-checkout.ts'
-import { createMembershipCheckout } from './create-membership-checkout.ts'
+import { membershipRoutes } from './membership-routes.ts'
 import { readCheckout, readCheckouts } from './read-checkouts.ts'
+import { placeOrder } from './place-order.ts'
+import { readOrder, readOrders } from './read-orders.ts'
 import { readPrices } from './read-prices.ts'
+import { readProducts } from './read-products.ts'
 import { webhookRoutes } from './receive-webhook.ts'
+import { reconcileLedger } from './reconcile-ledger.ts'
+import { readDisputes } from './record-dispute.ts'
 import { requestRefund } from './request-refund.ts'
 import { setPrice } from './set-price.ts'
+import { setProductState } from './set-product-state.ts'
+import { shipOrder } from './ship-order.ts'
 import { syncCheckout } from './sync-checkout.ts'
 
+const orderParams = z.object({ orderId: uuid('This is not the id of an order.') })
 const registrationParams = z.object({ registrationId: uuid('This is not the id of a registration.') })
 
 export async function routes(http: Http, context: BillingContext): Promise<void> {
@@ -56,16 +73,18 @@ export async function routes(http: Http, context: BillingContext): Promise<void>
     (request) => syncCheckout(context, request.params.registrationId),
   )
 
-  http.post(
-    '/membership-checkouts',
-    { schema: { body: membershipCheckoutBodySchema, response: { 200: membershipCheckoutSchema } } },
-    (request) => createMembershipCheckout(context, request.body),
-  )
+  await membershipRoutes(http, context)
 
   http.post(
     '/refunds',
     { preHandler: admin, schema: { body: createRefundSchema, response: { 200: refundSchema } } },
     (request) => requestRefund(context, request.body),
+  )
+
+  http.get('/disputes', { preHandler: admin, schema: { response: { 200: disputesSchema } } }, () => readDisputes(db))
+
+  http.post('/admin/reconcile', { preHandler: admin, schema: { response: { 200: reconciliationSchema } } }, () =>
+    reconcileLedger(context),
   )
 
   http.post(
@@ -75,6 +94,53 @@ export async function routes(http: Http, context: BillingContext): Promise<void>
       await setPrice(context, request.body)
       return readPrices(db, clock.now())
     },
+  )
+
+  http.get('/products', { schema: { response: { 200: productsSchema } } }, async () => ({
+    products: await readProducts(db, clock.now()),
+  }))
+
+  http.post(
+    '/admin/products',
+    { preHandler: admin, schema: { body: setProductStateSchema, response: { 200: productsSchema } } },
+    async (request) => {
+      await setProductState(context, request.body)
+      return { products: await readProducts(db, clock.now()) }
+    },
+  )
+
+  http.post('/orders', { schema: { body: placeOrderSchema, response: { 200: orderSchema } } }, (request) =>
+    placeOrder(context, request.body),
+  )
+
+  http.get(
+    '/orders',
+    { preHandler: admin, schema: { querystring: ordersQuerySchema, response: { 200: ordersSchema } } },
+    async (request) => ({ orders: await readOrders(db, request.query.status) }),
+  )
+
+  http.get('/orders/:orderId', { schema: { params: orderParams, response: { 200: orderSchema } } }, (request) =>
+    readOrder(db, request.params.orderId),
+  )
+
+  http.post(
+    '/orders/:orderId/sync',
+    { schema: { params: orderParams, response: { 200: orderSchema } } },
+    async (request) => {
+      const { orderId } = request.params
+      await readOrder(db, orderId)
+      await syncCheckout(context, orderId)
+      return readOrder(db, orderId)
+    },
+  )
+
+  http.post(
+    '/orders/:orderId/shipment',
+    {
+      preHandler: admin,
+      schema: { params: orderParams, body: shipOrderSchema, response: { 200: orderSchema } },
+    },
+    (request) => shipOrder(context, request.params.orderId, request.body),
   )
 
   await webhookRoutes(http, context)

@@ -153,6 +153,7 @@ describe('judge', () => {
     currency: 'usd',
     url: null,
     payment: { intentId: 'pi_1', status: 'succeeded', amount: 40_000, currency: 'usd', paidAt: null, decline: null },
+    buyer: { email: null, shipTo: null },
     subscription: null,
   }
   const agreed = { amount: 40_000, currency: 'usd' as const }
@@ -213,6 +214,7 @@ describe('a membership', () => {
     currency: 'usd',
     url: null,
     payment: null,
+    buyer: { email: null, shipTo: null },
     subscription: { subscriptionId: 'sub_1', customerId: 'cus_1', status: 'active', startedAt: null },
   }
   const agreed = { amount: 700, currency: 'usd' as const }

@@ -1,11 +1,16 @@
 import type { MembershipPlan } from '@robokids/contracts/auth'
 import { classSku } from '@robokids/contracts/billing'
 import type { Refund } from '@robokids/contracts/billing'
-import type { ClassType, LevelClassType, RegistrationFacts } from '@robokids/contracts/enrollment'
+import type { ClassType, LevelClassType, memberRejected, RegistrationFacts } from '@robokids/contracts/enrollment'
+import type { EventOf } from '@robokids/contracts/event'
 import type { Money } from '@robokids/contracts/fields'
+import { periodOf } from '@robokids/contracts/membership'
 import { formatMoney, payableChildren } from '@robokids/contracts/pricing'
 import { firstClassDay } from '@robokids/contracts/season'
+import type { ShipTo } from '@robokids/contracts/shop'
 import { DomainError } from '@robokids/runtime/errors'
+import type { ObservedMembership } from './fetch-membership.ts'
+import type { UnpaidInvoice } from './schema.ts'
 
 /** The promotions are days of this zone. */
 const businessZone = 'America/Los_Angeles'
@@ -145,6 +150,11 @@ export function sessionParameters(
 
 export type SessionParameters = ReturnType<typeof sessionParameters>
 
+export type SeatRejection = EventOf<typeof memberRejected>['data']['reason']
+
+/** The accounts of the ledger: what the provider holds for us and where it came from, or went. */
+export type Account = 'stripe_balance' | 'bank' | 'sales' | 'refunds' | 'disputes' | 'fees' | 'adjustments'
+
 /** What somebody wants who wants to be a member. */
 export interface MembershipWish {
   email: string
@@ -152,8 +162,6 @@ export interface MembershipWish {
   /** `YYYY-MM-DD` */
   classDate: string
 }
-
-const intervals = { monthly: 'month', yearly: 'year' } as const satisfies Record<MembershipPlan, string>
 
 /** As `sessionParameters`, for a membership. The way back carries a reference that says nothing of the person. */
 export function membershipParameters(
@@ -176,9 +184,10 @@ export function membershipParameters(
         price_data: {
           currency: 'usd',
           unit_amount: unitAmount,
-          recurring: { interval: intervals[plan] },
+          recurring: { interval: periodOf(plan) },
           product_data: {
-            name: `Robo Kids Learning membership, ${plan}`,
+            // Without the plan: it stays the same product when the plan changes.
+            name: 'Robo Kids Learning membership',
             description: `With a seat in the members’ session of ${longDate(classDate)}`,
           },
         },
@@ -217,6 +226,8 @@ export interface ObservedSession {
     /** Why it was last declined, in words for the parent. */
     decline: string | null
   } | null
+  /** What the payment page was told of who pays and where it is to be sent. */
+  buyer: { email: string | null; shipTo: ShipTo | null }
   /** What a paid session in `subscription` mode began. */
   subscription: {
     subscriptionId: string
@@ -224,6 +235,8 @@ export interface ObservedSession {
     /** Null where the answer named the subscription only; so with the time. */
     status: string | null
     startedAt: Temporal.Instant | null
+    /** All of it; undefined where nobody looked. */
+    observed?: ObservedMembership
   } | null
 }
 
@@ -263,6 +276,104 @@ export function judgeMembership(session: ObservedSession, attempt: Money): Verdi
 /** Whether a subscription of that status is over for good. */
 export function hasEnded(status: string | null | undefined): boolean {
   return status === 'canceled' || status === 'incomplete_expired'
+}
+
+/** What is known of a membership and may come to be otherwise. */
+export interface MembershipStanding {
+  plan: MembershipPlan
+  paidUntil: Temporal.Instant | null
+  cancelAt: Temporal.Instant | null
+  nextPlan: MembershipPlan | null
+  unpaid: { invoiceId: string; attempts: number } | null
+}
+
+interface MembershipSeen {
+  status: string
+  plan: MembershipPlan
+  amount: number
+  periodStart: Temporal.Instant
+  paidUntil: Temporal.Instant
+  cancelAt: Temporal.Instant | null
+  endedAt: Temporal.Instant | null
+  next: { plan: MembershipPlan; amount: number } | null
+  unpaid: UnpaidInvoice | null
+}
+
+export type MembershipNews =
+  | { kind: 'switched'; plan: MembershipPlan; amount: number; previousPlan: MembershipPlan; from: Temporal.Instant }
+  | { kind: 'cancelled'; endsAt: Temporal.Instant }
+  | { kind: 'resumed' }
+  | { kind: 'past_due'; unpaid: UnpaidInvoice }
+  | { kind: 'ended'; endedAt: Temporal.Instant }
+
+/** What a member is to be told of, between what was known of an active membership and what is seen now. */
+export function membershipNews(before: MembershipStanding, seen: MembershipSeen): MembershipNews[] {
+  if (hasEnded(seen.status)) return [{ kind: 'ended', endedAt: seen.endedAt ?? seen.paidUntil }]
+  const news: MembershipNews[] = []
+  const { plan, amount, next } = seen
+  // A change that was told of when it was arranged is no news when it comes about.
+  if (plan !== before.plan && plan !== before.nextPlan) {
+    news.push({ kind: 'switched', plan, amount, previousPlan: before.plan, from: seen.periodStart })
+  }
+  if (next && next.plan !== before.nextPlan && next.plan !== plan) {
+    news.push({ kind: 'switched', ...next, previousPlan: plan, from: seen.paidUntil })
+  } else if (!next && before.nextPlan !== null && plan === before.plan) {
+    news.push({ kind: 'switched', plan, amount, previousPlan: before.nextPlan, from: seen.periodStart })
+  }
+  const { cancelAt } = seen
+  if (cancelAt && !(before.cancelAt && Temporal.Instant.compare(cancelAt, before.cancelAt) === 0)) {
+    news.push({ kind: 'cancelled', endsAt: cancelAt })
+  } else if (!cancelAt && before.cancelAt) news.push({ kind: 'resumed' })
+  const { unpaid } = seen
+  const isNewTry = unpaid && (unpaid.invoiceId !== before.unpaid?.invoiceId || unpaid.attempts > before.unpaid.attempts)
+  if (unpaid && isNewTry) news.push({ kind: 'past_due', unpaid })
+  return news
+}
+
+/** How long before a yearly renewal a member is reminded of it. */
+const reminderLead = Temporal.Duration.from({ hours: 30 * 24 })
+const reminderEvery = Temporal.Duration.from({ hours: 365 * 24 })
+
+/** Whether a member is to be reminded: before each yearly renewal, and yearly where it renews by the month. */
+export function isReminderDue(
+  membership: {
+    plan: MembershipPlan
+    activatedAt: Temporal.Instant
+    paidUntil: Temporal.Instant
+    remindedAt: Temporal.Instant | null
+  },
+  now: Temporal.Instant,
+): boolean {
+  const { plan, activatedAt, paidUntil, remindedAt } = membership
+  const reached = (due: Temporal.Instant) => Temporal.Instant.compare(now, due) >= 0
+  if (plan === 'monthly') return reached((remindedAt ?? activatedAt).add(reminderEvery))
+  const due = paidUntil.subtract(reminderLead)
+  return reached(due) && !(remindedAt && Temporal.Instant.compare(remindedAt, due) >= 0)
+}
+
+/** Entries of one of the provider's balance transactions: cents by account, debits positive, adding up to nothing. */
+export function ledgerEntriesOf(transaction: { type: string; amount: number; fee: number }): Map<Account, number> {
+  const { type, amount, fee } = transaction
+  const counter: Record<string, Account> = {
+    charge: 'sales',
+    payment: 'sales',
+    refund: 'refunds',
+    payment_refund: 'refunds',
+    refund_failure: 'refunds',
+    payment_failure_refund: 'refunds',
+    payout: 'bank',
+    payout_failure: 'bank',
+    payout_cancel: 'bank',
+    stripe_fee: 'fees',
+  }
+  const entries = new Map<Account, number>()
+  const add = (account: Account, cents: number) => entries.set(account, (entries.get(account) ?? 0) + cents)
+  add('stripe_balance', amount - fee)
+  add('fees', fee)
+  // The provider calls a dispute's money an adjustment.
+  add(counter[type] ?? (type === 'adjustment' ? 'disputes' : 'adjustments'), -amount)
+  if (entries.get('fees') === 0 && type !== 'stripe_fee') entries.delete('fees')
+  return entries
 }
 
 /** The next number of the receipts: `RK-000001`. */

@@ -1,10 +1,12 @@
 import { membershipPlans } from '@robokids/contracts/auth'
 import { checkoutStatuses, type Refund } from '@robokids/contracts/billing'
 import type { LevelClassType, RegistrationFacts } from '@robokids/contracts/enrollment'
+import { productStates, type OrderItem, type ShipTo } from '@robokids/contracts/shop'
 import { instant } from '@robokids/runtime/db'
 import { sql } from 'drizzle-orm'
 import {
   bigint,
+  check,
   date,
   index,
   integer,
@@ -16,7 +18,8 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core'
-import type { MembershipParameters, SessionParameters } from './rules.ts'
+import type { OrderFacts, OrderParameters } from './order-rules.ts'
+import type { Account, MembershipParameters, SeatRejection, SessionParameters } from './rules.ts'
 
 /** What each thing costs, and when: rows of one sku never overlap. Amounts are cents. */
 export const priceBook = pgTable(
@@ -41,6 +44,33 @@ export const promotions = pgTable('promotions', {
   endsAt: instant('ends_at').notNull(),
 })
 
+/** What the shop shows. What a product costs stands in the price book, under the same sku. */
+export const products = pgTable('products', {
+  sku: text().primaryKey(),
+  name: text().notNull(),
+  state: text({ enum: productStates }).notNull(),
+})
+
+/**
+ * A cart that somebody went to pay. What was asked for and who gets it is kept here; what was agreed, paid and given back
+ * is in its attempts, payments and refunds, from which its status follows.
+ */
+export const orders = pgTable(
+  'orders',
+  {
+    /** Made by the client. */
+    id: uuid().primaryKey(),
+    items: jsonb().$type<OrderItem[]>().notNull(),
+    /** As the payment page was told; null until then. */
+    email: text(),
+    shipTo: jsonb('ship_to').$type<ShipTo>(),
+    shippedAt: instant('shipped_at'),
+    trackingNumber: text('tracking_number'),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [index('orders_created').on(table.createdAt)],
+)
+
 export const checkoutAttempts = pgTable(
   'checkout_attempts',
   {
@@ -49,11 +79,11 @@ export const checkoutAttempts = pgTable(
     /** The id of the registration or the order that is paid here; the column is from when there were registrations alone. */
     purchaseId: uuid('registration_id').notNull(),
     status: text({ enum: checkoutStatuses }).notNull(),
-    purchase: jsonb().$type<RegistrationFacts>().notNull(),
+    purchase: jsonb().$type<RegistrationFacts | OrderFacts>().notNull(),
     amount: integer().notNull(),
     currency: text().$type<'usd'>().notNull(),
     /** What the provider is asked for. `json`, not `jsonb`: it is sent again word for word. */
-    parameters: json().$type<SessionParameters>().notNull(),
+    parameters: json().$type<SessionParameters | OrderParameters>().notNull(),
     /** On the provider's clock. */
     expiresAt: instant('expires_at').notNull(),
     stripeSessionId: text('stripe_session_id').unique(),
@@ -110,7 +140,40 @@ export const membershipAttempts = pgTable(
   ],
 )
 
-/** Subscriptions that began with a paid attempt, each once. */
+/** What proves that somebody agreed to the terms of renewal, each time it was done. Rows are never changed. */
+export const membershipConsents = pgTable(
+  'membership_consents',
+  {
+    id: uuid().primaryKey(),
+    attemptId: uuid('attempt_id')
+      .notNull()
+      .references(() => membershipAttempts.id),
+    version: text().notNull(),
+    text: text().notNull(),
+    ipAddress: text('ip_address').notNull(),
+    userAgent: text('user_agent').notNull(),
+    agreedAt: instant('agreed_at').notNull(),
+  },
+  (table) => [index('membership_consents_attempt').on(table.attemptId)],
+)
+
+export interface Card {
+  brand: string
+  last4: string
+  expMonth: number
+  expYear: number
+}
+
+/** A renewal whose payment fails. */
+export interface UnpaidInvoice {
+  invoiceId: string
+  amount: number
+  attempts: number
+  /** Null where it is not tried again. */
+  nextTryAt: string | null
+}
+
+/** Subscriptions that began with a paid attempt, each once: what the provider last said of them, and what we want of it. */
 export const memberships = pgTable(
   'memberships',
   {
@@ -124,14 +187,40 @@ export const memberships = pgTable(
     stripeCustomerId: text('stripe_customer_id').notNull(),
     amount: integer().notNull(),
     currency: text().$type<'usd'>().notNull(),
-    /** `duplicate`: it was paid for an address that had a membership already. */
-    status: text({ enum: ['active', 'ended', 'duplicate'] }).notNull(),
+    /** `duplicate`: it was paid for an address that had a membership already. `mismatch`: for another price. */
+    status: text({ enum: ['active', 'ended', 'duplicate', 'mismatch'] }).notNull(),
     activatedAt: instant('activated_at').notNull(),
+    /** The account it belongs to, from the first time that its owner has looked at it. */
+    userId: uuid('user_id'),
+    /** Counts what was learnt: an answer to a question that was asked before the last one was learnt is asked for anew. */
+    version: integer().notNull().default(0),
+    /** In the provider's words. */
+    subscriptionStatus: text('subscription_status').notNull().default('active'),
+    paidUntil: instant('paid_until'),
+    /** Set where it will not go on. */
+    cancelAt: instant('cancel_at'),
+    endedAt: instant('ended_at'),
+    nextPlan: text('next_plan', { enum: membershipPlans }),
+    nextAmount: integer('next_amount'),
+    card: jsonb().$type<Card>(),
+    unpaid: jsonb().$type<UnpaidInvoice>(),
+    seat: text({ enum: ['pending', 'seated', 'gone'] })
+      .notNull()
+      .default('pending'),
+    /** Why its seat is gone. */
+    rejection: text().$type<SeatRejection>(),
+    /** That the provider is to end it, until it has: no consumer asks it by itself. */
+    endRequest: text('end_request', { enum: ['now', 'at_period_end'] }),
+    remindedAt: instant('reminded_at'),
   },
   (table) => [
     uniqueIndex('memberships_active')
       .on(table.emailKey)
       .where(sql`status = 'active'`),
+    index('memberships_user').on(table.userId),
+    index('memberships_end_requests')
+      .on(table.attemptId)
+      .where(sql`end_request is not null`),
   ],
 )
 
@@ -140,9 +229,9 @@ export const payments = pgTable(
   'payments',
   {
     id: uuid().primaryKey(),
-    attemptId: uuid('attempt_id')
-      .notNull()
-      .references(() => checkoutAttempts.id),
+    /** Null for a payment of a membership, which `membershipId` names: its later ones come without a checkout. */
+    attemptId: uuid('attempt_id').references(() => checkoutAttempts.id),
+    membershipId: uuid('membership_id').references(() => memberships.attemptId),
     purchaseId: uuid('registration_id').notNull(),
     stripePaymentIntentId: text('stripe_payment_intent_id').notNull().unique(),
     /** Only an accepted payment pays for the registration; the others go back. */
@@ -156,9 +245,76 @@ export const payments = pgTable(
   (table) => [
     uniqueIndex('payments_accepted')
       .on(table.purchaseId)
-      .where(sql`outcome = 'accepted'`),
+      .where(sql`outcome = 'accepted' and membership_id is null`),
+    check('payments_of_one', sql`(${table.attemptId} is null) <> (${table.membershipId} is null)`),
     index('payments_registration').on(table.purchaseId),
   ],
+)
+
+/** What a payment of a membership is for: each of the provider's paid invoices once. */
+export const membershipInvoices = pgTable(
+  'membership_invoices',
+  {
+    invoiceId: text('invoice_id').primaryKey(),
+    membershipId: uuid('membership_id')
+      .notNull()
+      .references(() => memberships.attemptId),
+    paymentId: uuid('payment_id')
+      .notNull()
+      .unique()
+      .references(() => payments.id),
+    plan: text({ enum: membershipPlans }).notNull(),
+    reason: text({ enum: ['first', 'renewal', 'switch'] }).notNull(),
+    periodEnd: instant('period_end').notNull(),
+  },
+  (table) => [index('membership_invoices_membership').on(table.membershipId)],
+)
+
+/** Payments that their cardholders dispute with the bank, in the provider's words. */
+export const disputes = pgTable('disputes', {
+  id: text().primaryKey(),
+  /** Null where the payment is not one of ours. */
+  paymentId: uuid('payment_id').references(() => payments.id),
+  stripePaymentIntentId: text('stripe_payment_intent_id'),
+  amount: integer().notNull(),
+  currency: text().notNull(),
+  reason: text().notNull(),
+  status: text().notNull(),
+  answerBy: instant('answer_by'),
+  openedAt: instant('opened_at').notNull(),
+})
+
+/**
+ * The ledger: each of the provider's balance transactions once. Together with its entries it is only ever added to, and
+ * every transaction's entries add up to nothing: triggers see to both.
+ */
+export const ledgerTransactions = pgTable(
+  'ledger_transactions',
+  {
+    /** The provider's id. */
+    id: text().primaryKey(),
+    type: text().notNull(),
+    /** The charge, refund or dispute that it is about. */
+    source: text(),
+    stripePaymentIntentId: text('stripe_payment_intent_id'),
+    currency: text().notNull(),
+    occurredAt: instant('occurred_at').notNull(),
+    recordedAt: instant('recorded_at').notNull(),
+  },
+  (table) => [index('ledger_transactions_intent').on(table.stripePaymentIntentId)],
+)
+
+export const ledgerEntries = pgTable(
+  'ledger_entries',
+  {
+    transactionId: text('transaction_id')
+      .notNull()
+      .references(() => ledgerTransactions.id),
+    account: text().$type<Account>().notNull(),
+    /** Cents: a debit is positive, a credit negative. */
+    amount: bigint({ mode: 'number' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.transactionId, table.account] })],
 )
 
 export const refunds = pgTable(
@@ -222,6 +378,8 @@ export const cursors = pgTable('cursors', {
 })
 
 export type Attempt = typeof checkoutAttempts.$inferSelect
+export type Payment = typeof payments.$inferSelect
 export type RefundRow = typeof refunds.$inferSelect
 export type MembershipAttempt = typeof membershipAttempts.$inferSelect
 export type Membership = typeof memberships.$inferSelect
+export type OrderRow = typeof orders.$inferSelect

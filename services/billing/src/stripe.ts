@@ -1,3 +1,4 @@
+import type { ShipTo } from '@robokids/contracts/shop'
 import { DomainError } from '@robokids/runtime/errors'
 import { Stripe } from 'stripe'
 import type { BillingConfig, BillingContext } from './config.ts'
@@ -120,6 +121,7 @@ export function idOf(shown: string | { id: string } | null | undefined): string 
 
 const behindSession = ['payment_intent.latest_charge', 'subscription']
 
+/** A checkout session as it is now, with what is behind it. */
 export async function fetchSession(context: BillingContext, sessionId: string): Promise<ObservedSession> {
   return observe(
     await ask(context, (stripe) => stripe.checkout.sessions.retrieve(sessionId, { expand: behindSession })),
@@ -155,7 +157,23 @@ export function observe(session: Stripe.Checkout.Session): ObservedSession {
             paidAt: charge ? Temporal.Instant.fromEpochMilliseconds(charge.created * 1000) : null,
             decline: seen?.last_payment_error?.message ?? null,
           },
+    buyer: { email: session.customer_details?.email ?? null, shipTo: observeShipTo(session) },
     subscription: observeSubscription(session),
+  }
+}
+
+function observeShipTo({ collected_information }: Stripe.Checkout.Session): ShipTo | null {
+  const shipping = collected_information?.shipping_details
+  if (!shipping) return null
+  const { line1, line2, city, state, postal_code, country } = shipping.address
+  return {
+    name: shipping.name,
+    addressLine1: line1 ?? '',
+    addressLine2: line2 ?? '',
+    city: city ?? '',
+    state: state ?? '',
+    zipCode: postal_code ?? '',
+    country: country ?? '',
   }
 }
 

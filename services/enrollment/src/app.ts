@@ -3,6 +3,7 @@ import type { Service } from '@robokids/runtime/service'
 import { configSchema, type Config } from './config.ts'
 import { consumers } from './consumers.ts'
 import { expireHolds } from './end-hold.ts'
+import { expireMemberHolds } from './hold-member-seat.ts'
 import { routes } from './routes.ts'
 import { seed } from './seed.ts'
 
@@ -14,5 +15,8 @@ export const enrollment: Service<Config> = {
   seed,
   routes,
   consumers,
-  jobs: [{ name: 'expire-holds', everyMs: 5_000, run: expireHolds }],
+  jobs: [
+    { name: 'expire-holds', everyMs: 5_000, run: expireHolds },
+    { name: 'expire-member-holds', everyMs: 5_000, run: expireMemberHolds },
+  ],
 }

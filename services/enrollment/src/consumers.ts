@@ -1,18 +1,21 @@
 import {
   checkoutCreated,
   checkoutExpired,
+  membershipCheckoutExpired,
   paymentCompleted,
   paymentFailed,
   paymentRefunded,
   subscriptionActivated,
+  subscriptionEnded,
 } from '@robokids/contracts/billing'
 import { consume, type Consumer } from '@robokids/runtime/inbox'
 import type { Config } from './config.ts'
 import { endHoldOfAttempt } from './end-hold.ts'
+import { endMemberHold } from './hold-member-seat.ts'
 import { noteAttempt } from './note-attempt.ts'
 import { settle } from './settle-payment.ts'
 import { settleFullRefund } from './settle-refund.ts'
-import { seatMember } from './seat-member.ts'
+import { releaseMemberSeat, seatMember } from './seat-member.ts'
 
 export const consumers: Consumer<Config>[] = [
   consume(checkoutCreated, noteAttempt),
@@ -23,4 +26,6 @@ export const consumers: Consumer<Config>[] = [
   }),
   consume(paymentRefunded, settleFullRefund),
   consume(subscriptionActivated, seatMember),
+  consume(subscriptionEnded, (tx, { data }, context) => releaseMemberSeat(tx, data.attemptId, context)),
+  consume(membershipCheckoutExpired, (tx, { data }) => endMemberHold(tx, data.email, data.attemptId)),
 ]

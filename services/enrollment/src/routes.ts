@@ -3,8 +3,8 @@ import {
   availableSlotsSchema,
   classesSchema,
   holdAgainSchema,
-  memberSeatsParamsSchema,
-  memberSeatsSchema,
+  holdMemberSeatSchema,
+  memberHoldSchema,
   registrationPageSchema,
   registrationQuerySchema,
   registrationRequestSchema,
@@ -24,7 +24,7 @@ import { holdSeats } from './hold-seats.ts'
 import { listLevels, listSlots } from './list-classes.ts'
 import { listRegistrations, readRegistration } from './read-registrations.ts'
 import { holdAgain } from './renew-hold.ts'
-import { readMemberSeats } from './seat-member.ts'
+import { holdMemberSeat } from './hold-member-seat.ts'
 import { shipKit } from './ship-kit.ts'
 import { readSignedPdf, signWaiver } from './sign-waiver.ts'
 import { waiverDocument } from './waiver-document.ts'
@@ -44,10 +44,10 @@ export function routes(http: Http, context: Context<Config>): void {
     async (request) => ({ slots: await listSlots(request.query.classType, context) }),
   )
 
-  http.get(
-    '/member-seats/:classDate',
-    { schema: { params: memberSeatsParamsSchema, response: { 200: memberSeatsSchema } } },
-    (request) => readMemberSeats(request.params.classDate, context),
+  http.post(
+    '/member-seats',
+    { schema: { body: holdMemberSeatSchema, response: { 200: memberHoldSchema } } },
+    (request) => holdMemberSeat(request.body, context),
   )
 
   http.post(

@@ -114,12 +114,21 @@ export function judgeStanding(standing: Standing[], wish: Wish, now: Temporal.In
   return undefined
 }
 
-export const memberSeatOutcomes = ['seated', 'class_full', 'class_started', 'class_not_offered'] as const
+/** `released`: it had one, and the membership ended before the class. */
+export const memberSeatOutcomes = ['seated', 'class_full', 'class_started', 'class_not_offered', 'released'] as const
 export type MemberSeatOutcome = (typeof memberSeatOutcomes)[number]
 
-/** Whether a new member gets a seat in the members' session of a date, or why not. */
-export function judgeMemberSeat(session: SessionState | undefined, now: Temporal.Instant): MemberSeatOutcome {
+/**
+ * Whether a new member gets a seat in the members' session of a date, or why not. One that was held in time is kept even
+ * where the class has begun meanwhile.
+ */
+export function judgeMemberSeat(
+  session: SessionState | undefined,
+  isHeld: boolean,
+  now: Temporal.Instant,
+): Exclude<MemberSeatOutcome, 'released'> {
   if (session?.status !== 'open') return 'class_not_offered'
+  if (isHeld) return 'seated'
   if (!isOffered(session, now)) return 'class_started'
   return seatsLeft(session) > 0 ? 'seated' : 'class_full'
 }

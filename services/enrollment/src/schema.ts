@@ -152,6 +152,21 @@ export const kitShipments = pgTable('kit_shipments', {
   shippedAt: instant('shipped_at'),
 })
 
+/** Seats in members' sessions that are held while a membership is paid: an address holds one. */
+export const memberHolds = pgTable(
+  'member_holds',
+  {
+    emailKey: text('email_key').primaryKey(),
+    classSessionId: uuid('class_session_id')
+      .notNull()
+      .references(() => classSessions.id),
+    /** The checkout that it is held for, once there is one. */
+    attemptId: uuid('attempt_id'),
+    heldUntil: instant('held_until').notNull(),
+  },
+  (table) => [index('member_holds_until').on(table.heldUntil)],
+)
+
 /** New members, and whether each got a seat in the members' session of the date that was chosen. */
 export const memberSeats = pgTable('member_seats', {
   /** The checkout that began the membership. */

@@ -1,14 +1,17 @@
 import type { subscriptionActivated } from '@robokids/contracts/billing'
-import type { AvailableSlots } from '@robokids/contracts/enrollment'
+import { memberRejected, memberSeated } from '@robokids/contracts/enrollment'
 import type { EventOf } from '@robokids/contracts/event'
+import { emailKey } from '@robokids/contracts/fields'
 import type { Transaction } from '@robokids/runtime/db'
+import { publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
 import type { Metrics } from '@robokids/runtime/telemetry'
 import { and, eq } from 'drizzle-orm'
 import { Counter } from 'prom-client'
 import type { Config } from './config.ts'
+import { lockMemberHold, membersSessionOf, takeHeldSeat } from './hold-member-seat.ts'
 import { moveSeats } from './lock-registration.ts'
-import { classFull, classNotOffered, judgeMemberSeat, seatsLeft } from './rules.ts'
+import { judgeMemberSeat } from './rules.ts'
 import { classSessions, memberSeats } from './schema.ts'
 
 const counters = new WeakMap<Metrics, Counter<'outcome'>>()
@@ -26,37 +29,21 @@ function counterOf(metrics: Metrics): Counter<'outcome'> {
   return counter
 }
 
-function membersSessionOf(classDate: string) {
-  return and(eq(classSessions.classType, 'membership'), eq(classSessions.date, classDate))
-}
-
 /**
- * The seats of a members' session that can be taken.
- * @throws DomainError `class_not_offered`, `class_full`
- */
-export async function readMemberSeats(
-  classDate: string,
-  { db, clock }: Context<Config>,
-): Promise<AvailableSlots['slots'][number]> {
-  const [session] = await db.select().from(classSessions).where(membersSessionOf(classDate))
-  const outcome = judgeMemberSeat(session, clock.now())
-  if (outcome === 'class_full') throw classFull()
-  if (!session || outcome !== 'seated') throw classNotOffered('classDate')
-  return { classDate, availableSlots: seatsLeft(session) }
-}
-
-/**
- * A membership began: it takes a seat in the members' session of its date, once. Nothing is held while a member pays, so
- * the date can be full or over by then: somebody then has to offer another one.
+ * A membership began: it takes a seat in the members' session of its date, once; the one that was held for it, else one
+ * that is free. Where none is to be had, the membership is turned away, and billing ends it and returns its money.
  */
 export async function seatMember(
   tx: Transaction,
-  { data: { attemptId, email, classDate } }: EventOf<typeof subscriptionActivated>,
+  { data }: EventOf<typeof subscriptionActivated>,
   { clock, log, metrics }: Context<Config>,
 ): Promise<void> {
+  const { attemptId, email, classDate, plan, amount, currency, receiptNumber, renewsAt } = data
+  const hold = await lockMemberHold(tx, emailKey(email))
   const [session] = await tx.select().from(classSessions).where(membersSessionOf(classDate)).for('no key update')
   const now = clock.now()
-  const outcome = judgeMemberSeat(session, now)
+  const isHeld = session !== undefined && hold?.classSessionId === session.id
+  const outcome = judgeMemberSeat(session, isHeld, now)
   const written = await tx
     .insert(memberSeats)
     .values({ attemptId, email, classDate, classSessionId: session?.id ?? null, outcome, createdAt: now })
@@ -64,9 +51,39 @@ export async function seatMember(
     .returning({ attemptId: memberSeats.attemptId })
   if (written.length === 0) return
   counterOf(metrics).inc({ outcome })
-  if (session && outcome === 'seated') return moveSeats(tx, session.id, { held: 0, sold: 1 })
-  log.error(
-    { attemptId, classDate, outcome },
-    'a paid membership got no seat on its date: offer the member another one',
+  const facts = { attemptId, email, plan, amount, currency, classDate }
+  if (session && outcome === 'seated') {
+    await takeHeldSeat(tx, hold, session.id)
+    await moveSeats(tx, session.id, { held: 0, sold: 1 })
+    const { id: classSessionId, startTime, durationMinutes, timeZone } = session
+    await publish(tx, memberSeated, attemptId, {
+      ...facts,
+      classSessionId,
+      startTime,
+      durationMinutes,
+      timeZone,
+      receiptNumber: receiptNumber ?? null,
+      renewsAt: renewsAt ?? null,
+    })
+    return
+  }
+  const reason = outcome === 'seated' ? 'class_not_offered' : outcome
+  log.warn(
+    { attemptId, classDate, reason },
+    'a paid membership got no seat on its date: it ends and its money goes back',
   )
+  await publish(tx, memberRejected, attemptId, { ...facts, reason })
+}
+
+/** A membership ended before its class: the seat is free for another member. */
+export async function releaseMemberSeat(tx: Transaction, attemptId: string, { clock }: Context<Config>): Promise<void> {
+  const [seat] = await tx
+    .select({ classSessionId: memberSeats.classSessionId, startsAt: classSessions.startsAt })
+    .from(memberSeats)
+    .innerJoin(classSessions, eq(classSessions.id, memberSeats.classSessionId))
+    .where(and(eq(memberSeats.attemptId, attemptId), eq(memberSeats.outcome, 'seated')))
+    .for('no key update')
+  if (!seat?.classSessionId || Temporal.Instant.compare(seat.startsAt, clock.now()) <= 0) return
+  await tx.update(memberSeats).set({ outcome: 'released' }).where(eq(memberSeats.attemptId, attemptId))
+  await moveSeats(tx, seat.classSessionId, { held: 0, sold: -1 })
 }

@@ -1,9 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { subscriptionActivated } from '@robokids/contracts/billing'
+import { membershipCheckoutExpired, subscriptionActivated, subscriptionEnded } from '@robokids/contracts/billing'
+import { memberRejected, memberSeated } from '@robokids/contracts/enrollment'
+import { eventually } from '@robokids/test/bed'
 import { eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { isoTime } from '../src/read-registrations.ts'
-import { classSessions, memberSeats } from '../src/schema.ts'
+import { classSessions, memberHolds, memberSeats } from '../src/schema.ts'
 import { codeOf, openSchool, pathsOf, type School } from './school.ts'
 
 let school: School
@@ -15,6 +17,8 @@ afterAll(() => school.bed.stop())
 
 const membersSession = (differences: { capacity?: number; date?: string } = {}) =>
   school.session({ classType: 'membership', ...differences })
+
+const now = () => isoTime(Temporal.Now.instant())
 
 const member = (classDate: string, attemptId: string = randomUUIDv7()) => ({
   attemptId,
@@ -72,7 +76,7 @@ describe('a membership that begins', () => {
     expect(await slotsLeft(session.date)).toBe(9)
   })
 
-  it('never takes a seat that is not there: what is too many is written down and counted', async () => {
+  it('never takes a seat that is not there: what is too many is turned away, written down and counted', async () => {
     const session = await membersSession({ capacity: 2 })
     const before = await counted('class_full')
     const members = await Promise.all(Array.from({ length: 5 }, () => join(session.date)))
@@ -81,6 +85,24 @@ describe('a membership that begins', () => {
     expect(await school.counts(session.id)).toEqual({ held: 0, sold: 2, capacity: 2 })
     expect(await slotsLeft(session.date)).toBe(0)
     expect(await counted('class_full')).toBe(before + 3)
+    const seated = school.bed.bus.all(memberSeated, ({ classDate }) => classDate === session.date)
+    expect(seated).toHaveLength(2)
+    expect(seated[0]?.data).toMatchObject({ plan: 'monthly', amount: 700, startTime: '16:00' })
+    const rejected = school.bed.bus.all(memberRejected, ({ classDate }) => classDate === session.date)
+    expect(rejected.map(({ data }) => data.reason)).toEqual(['class_full', 'class_full', 'class_full'])
+  })
+
+  it('gives its seat back where it ends before the class, once, and keeps it afterwards', async () => {
+    const session = await membersSession()
+    const { attemptId, email, plan, amount, currency } = await join(session.date)
+    const over = { attemptId, email, plan, amount, currency, endedAt: now(), reason: 'cancelled' as const }
+    const event = await school.hear(subscriptionEnded, attemptId, over)
+    await school.hearAgain(event)
+    expect([await outcomeOf(attemptId), await slotsLeft(session.date)]).toEqual(['released', 10])
+    const attended = await join(session.date)
+    school.service.context.clock.set(session.startsAt)
+    await school.hear(subscriptionEnded, attended.attemptId, { ...over, attemptId: attended.attemptId })
+    expect(await school.counts(session.id)).toMatchObject({ held: 0, sold: 1 })
   })
 
   it('gets no seat of a date that has begun, was cancelled, or never was', async () => {
@@ -102,21 +124,83 @@ describe('a membership that begins', () => {
   })
 })
 
-describe('GET /member-seats/:classDate', () => {
-  const seats = (date: string) => school.call('GET', `/member-seats/${date}`)
+describe('POST /member-seats', () => {
+  const address = () => `Maren+${randomUUIDv7()}@Example.com`
+  const ask = (email: string, classDate: string, attemptId?: string) =>
+    school.call('POST', '/member-seats', { email, classDate, ...(attemptId ? { attemptId } : {}) })
+  async function hold(email: string, classDate: string, attemptId?: string) {
+    const answer = await ask(email, classDate, attemptId)
+    if (answer.status !== 200) throw new Error(`answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+    return answer.body as { heldUntil: string }
+  }
 
-  it('answers the free seats of an open date', async () => {
+  it('holds one seat for an address, for longer each time, however it is typed', async () => {
     const session = await membersSession({ capacity: 3 })
-    await join(session.date)
-    expect((await seats(session.date)).body).toEqual({ classDate: session.date, availableSlots: 2 })
+    const email = address()
+    const first = await hold(email, session.date)
+    await Promise.all([email, email.toUpperCase(), ` ${email.toLowerCase()} `].map((one) => hold(one, session.date)))
+    school.service.context.clock.advance({ minutes: 5 })
+    const last = await hold(email, session.date)
+    expect(Temporal.Instant.compare(last.heldUntil, first.heldUntil)).toBe(1)
+    expect(await school.counts(session.id)).toMatchObject({ held: 1, sold: 0 })
+    expect(await slotsLeft(session.date)).toBe(2)
   })
 
-  it('answers 409 class_full, in words, where none is left', async () => {
-    const session = await membersSession({ capacity: 1 })
-    await join(session.date)
-    const answer = await seats(session.date)
+  it('moves to another date with the address, and stays where that one is full', async () => {
+    const [session, other] = [await membersSession(), await membersSession({ capacity: 1 })]
+    const email = address()
+    await hold(email, session.date)
+    await hold(email, other.date)
+    expect([await slotsLeft(session.date), await slotsLeft(other.date)]).toEqual([10, 0])
+    const rival = address()
+    await hold(rival, session.date)
+    const answer = await ask(rival, other.date)
     expect([answer.status, codeOf(answer)]).toEqual([409, 'class_full'])
     expect(answer.body).toMatchObject({ message: 'This class is full. Please choose another date.' })
+    expect([await slotsLeft(session.date), await slotsLeft(other.date)]).toEqual([9, 0])
+  })
+
+  it('never holds more than there are, whoever asks at once', async () => {
+    const [session, other] = [await membersSession({ capacity: 3 }), await membersSession({ capacity: 3 })]
+    const addresses = Array.from({ length: 8 }, address)
+    const asked = addresses.flatMap((email) => [ask(email, session.date), ask(email, other.date)])
+    const answers = await Promise.all(asked)
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 409]))
+    for (const { id } of [session, other]) {
+      const { held, sold } = await school.counts(id)
+      expect(held + sold).toBeLessThanOrEqual(3)
+    }
+    const rows = await school.db.select().from(memberHolds)
+    for (const { id } of [session, other]) {
+      expect((await school.counts(id)).held).toBe(rows.filter((row) => row.classSessionId === id).length)
+    }
+  })
+
+  it('becomes the member’s seat when it is paid, even where nothing else is left or the class has begun', async () => {
+    const session = await membersSession({ capacity: 1 })
+    await hold('maren.holt@example.com', session.date)
+    school.service.context.clock.set(session.startsAt)
+    const { attemptId } = await join(session.date)
+    expect(await outcomeOf(attemptId)).toBe('seated')
+    expect(await school.counts(session.id)).toEqual({ held: 0, sold: 1, capacity: 1 })
+  })
+
+  it('ends when its time is over, and with its checkout, but not with an older one', async () => {
+    const session = await membersSession()
+    const [email, slow] = [address(), address()]
+    const [older, newer] = [randomUUIDv7(), randomUUIDv7()]
+    await hold(email, session.date, older)
+    await hold(email, session.date, newer)
+    const expired = (attemptId: string) =>
+      school.hear(membershipCheckoutExpired, attemptId, { attemptId, email, classDate: session.date })
+    await expired(older)
+    expect((await school.counts(session.id)).held).toBe(1)
+    await expired(newer)
+    expect((await school.counts(session.id)).held).toBe(0)
+    await hold(slow, session.date)
+    school.service.context.clock.advance({ hours: 1 })
+    school.service.nudge()
+    await eventually(async () => (await school.counts(session.id)).held === 0)
   })
 
   it('answers 400 class_not_offered, in words, for a date that is not open to members', async () => {
@@ -126,7 +210,7 @@ describe('GET /member-seats/:classDate', () => {
     const levelOnly = await school.session({ classType: 'basic' })
     school.service.context.clock.set(begun.startsAt)
     for (const date of [begun.date, cancelled.date, levelOnly.date, '2199-01-01', '2025-10-03']) {
-      const answer = await seats(date)
+      const answer = await ask(address(), date)
       expect([date, answer.status, codeOf(answer), pathsOf(answer)]).toEqual([
         date,
         400,
@@ -139,10 +223,11 @@ describe('GET /member-seats/:classDate', () => {
     }
   })
 
-  it('answers 400 to what is no date', async () => {
-    for (const date of ['2027-02-30', 'tomorrow', '%00', '2027-1-1']) {
-      const answer = await seats(date)
+  it('answers 400 to what is no date or no address', async () => {
+    for (const date of ['2027-02-30', 'tomorrow', '2027-1-1']) {
+      const answer = await ask(address(), date)
       expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed'])
     }
+    expect((await ask('maren', (await membersSession()).date)).status).toBe(400)
   })
 })

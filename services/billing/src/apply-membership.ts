@@ -1,0 +1,208 @@
+import { randomUUIDv7 } from 'node:crypto'
+import {
+  subscriptionCancelled,
+  subscriptionEnded,
+  subscriptionPastDue,
+  subscriptionRenewed,
+  subscriptionResumed,
+  subscriptionSwitched,
+} from '@robokids/contracts/billing'
+import { wake, type Transaction } from '@robokids/runtime/db'
+import { publish } from '@robokids/runtime/outbox'
+import { eq, sql } from 'drizzle-orm'
+import { lockMember } from './lock-member.ts'
+import type { BillingContext } from './config.ts'
+import {
+  fetchMembership,
+  StaleObservation,
+  untilFresh,
+  type ObservedInvoice,
+  type ObservedMembership,
+} from './fetch-membership.ts'
+import { factsOf } from './membership-facts.ts'
+import { nextReceiptNumber } from './receipt-numbers.ts'
+import { oweRefund } from './owe-refund.ts'
+import { hasEnded, membershipNews } from './rules.ts'
+import { membershipInvoices, memberships, payments, type Membership } from './schema.ts'
+import { StripeFailure } from './stripe.ts'
+
+/** Brings a membership up to what the provider says of its subscription now. */
+export async function refreshMembership(context: BillingContext, subscriptionId: string): Promise<void> {
+  await untilFresh(async () => {
+    try {
+      const observed = await fetchMembership(context, subscriptionId)
+      await context.db.transaction((tx) => applyMembership(tx, context, observed))
+    } catch (error) {
+      if (!(error instanceof StripeFailure) || !error.missing) throw error
+      await context.db.transaction((tx) => endMissing(tx, context, subscriptionId))
+    }
+  })
+}
+
+async function lock(tx: Transaction, subscriptionId: string): Promise<Membership | undefined> {
+  const ofSubscription = eq(memberships.stripeSubscriptionId, subscriptionId)
+  const [found] = await tx.select({ emailKey: memberships.emailKey }).from(memberships).where(ofSubscription)
+  if (!found) return undefined
+  await lockMember(tx, found.emailKey)
+  const [membership] = await tx.select().from(memberships).where(ofSubscription).for('update')
+  return membership
+}
+
+/** What the provider does not have (any more) runs no longer. */
+async function endMissing(tx: Transaction, { clock }: BillingContext, subscriptionId: string): Promise<void> {
+  const membership = await lock(tx, subscriptionId)
+  if (membership?.status !== 'active') return
+  const endedAt = clock.now().round('second')
+  await tx
+    .update(memberships)
+    .set({ status: 'ended', subscriptionStatus: 'canceled', endedAt, version: membership.version + 1 })
+    .where(eq(memberships.attemptId, membership.attemptId))
+  await publish(tx, subscriptionEnded, membership.attemptId, {
+    ...factsOf(membership),
+    endedAt: endedAt.toString(),
+    reason: 'cancelled',
+  })
+}
+
+/**
+ * As `refreshMembership`, with a subscription as the provider showed it a moment ago.
+ * @returns the receipt number of its first payment.
+ * @throws StaleObservation where something was learnt since it was asked after.
+ */
+export async function applyMembership(
+  tx: Transaction,
+  context: BillingContext,
+  observed: ObservedMembership,
+): Promise<string | null> {
+  const membership = await lock(tx, observed.subscriptionId)
+  if (!membership) {
+    if (observed.version !== null) throw new StaleObservation(observed.subscriptionId)
+    context.log.info({ subscriptionId: observed.subscriptionId }, 'a subscription that is not ours was left alone')
+    return null
+  }
+  if (membership.version !== (observed.version ?? 0)) throw new StaleObservation(observed.subscriptionId)
+
+  const receipt = await recordInvoices(tx, context, membership, observed.paid)
+  const isOver = hasEnded(observed.status)
+  const requestMet = isOver || (membership.endRequest === 'at_period_end' && observed.cancelAt !== null)
+  const changes = {
+    version: membership.version + 1,
+    subscriptionStatus: observed.status,
+    plan: observed.plan,
+    amount: observed.amount,
+    paidUntil: observed.paidUntil,
+    cancelAt: observed.cancelAt,
+    endedAt: observed.endedAt,
+    nextPlan: observed.next?.plan ?? null,
+    nextAmount: observed.next?.amount ?? null,
+    card: observed.card,
+    unpaid: isOver ? null : observed.unpaid,
+    ...(requestMet ? { endRequest: null } : {}),
+    ...(isOver && membership.status === 'active' ? { status: 'ended' as const } : {}),
+  }
+  await tx.update(memberships).set(changes).where(eq(memberships.attemptId, membership.attemptId))
+  if (membership.status === 'active') await tell(tx, membership, observed)
+  return receipt
+}
+
+async function tell(tx: Transaction, before: Membership, observed: ObservedMembership): Promise<void> {
+  const { attemptId } = before
+  const facts = factsOf({ ...before, plan: observed.plan, amount: observed.amount })
+  for (const news of membershipNews(before, observed)) {
+    switch (news.kind) {
+      case 'switched':
+        await publish(tx, subscriptionSwitched, attemptId, {
+          ...facts,
+          plan: news.plan,
+          amount: news.amount,
+          previousPlan: news.previousPlan,
+          from: news.from.toString(),
+        })
+        break
+      case 'cancelled':
+        await publish(tx, subscriptionCancelled, attemptId, { ...facts, endsAt: news.endsAt.toString() })
+        break
+      case 'resumed':
+        await publish(tx, subscriptionResumed, attemptId, { ...facts, renewsAt: observed.paidUntil.toString() })
+        break
+      case 'past_due': {
+        const { invoiceId, amount: amountDue, attempts: attempt, nextTryAt } = news.unpaid
+        await publish(tx, subscriptionPastDue, attemptId, { ...facts, invoiceId, amountDue, attempt, nextTryAt })
+        break
+      }
+      case 'ended':
+        await publish(tx, subscriptionEnded, attemptId, {
+          ...facts,
+          endedAt: news.endedAt.toString(),
+          reason: before.rejection === null ? (observed.endedUnpaid ? 'unpaid' : 'cancelled') : 'seat_gone',
+        })
+        break
+    }
+  }
+}
+
+const outcomes = { active: 'accepted', ended: 'accepted', duplicate: 'duplicate', mismatch: 'amount_mismatch' } as const
+
+/** Writes down each paid invoice once, with a receipt; what is not owed goes back. @returns the first one's receipt. */
+async function recordInvoices(
+  tx: Transaction,
+  context: BillingContext,
+  membership: Membership,
+  paid: ObservedInvoice[],
+): Promise<string | null> {
+  const { attemptId: membershipId } = membership
+  const known = await tx
+    .select({ invoiceId: membershipInvoices.invoiceId })
+    .from(membershipInvoices)
+    .where(eq(membershipInvoices.membershipId, membershipId))
+  const recorded = new Set(known.map(({ invoiceId }) => invoiceId))
+  const outcome = outcomes[membership.status]
+  let first: string | null = null
+  for (const invoice of paid) {
+    if (recorded.has(invoice.invoiceId)) continue
+    const { amount, currency, paidAt } = invoice
+    const receiptNumber = outcome === 'accepted' ? await nextReceiptNumber(tx) : null
+    const payment = {
+      id: randomUUIDv7(),
+      membershipId,
+      purchaseId: membershipId,
+      stripePaymentIntentId: invoice.intentId,
+      outcome,
+      amount,
+      currency,
+      receiptNumber,
+      paidAt,
+    }
+    await tx.insert(payments).values(payment)
+    const { invoiceId, plan, reason, periodEnd } = invoice
+    await tx
+      .insert(membershipInvoices)
+      .values({ invoiceId, membershipId, paymentId: payment.id, plan, reason, periodEnd })
+    if (outcome !== 'accepted') await oweRefund(tx, context, payment, outcome)
+    else if (membership.rejection !== null) await oweRefund(tx, context, payment, 'seat_gone')
+    if (reason === 'first') first ??= receiptNumber
+    else if (receiptNumber !== null) {
+      await publish(tx, subscriptionRenewed, membershipId, {
+        ...factsOf(membership),
+        plan,
+        paymentId: payment.id,
+        receiptNumber,
+        paidAt: paidAt.toString(),
+        paidAmount: amount,
+        reason,
+        periodEnd: periodEnd.toString(),
+      })
+    }
+  }
+  return first
+}
+
+/** Has the provider end a membership, by the job that does so. */
+export async function requestEnd(tx: Transaction, membershipId: string, when: 'now' | 'at_period_end'): Promise<void> {
+  await tx
+    .update(memberships)
+    // What is to end now is not made to wait by a later wish.
+    .set({ endRequest: sql`case when ${memberships.endRequest} = 'now' then 'now' else ${when} end` })
+    .where(eq(memberships.attemptId, membershipId))
+  await wake(tx, 'end-memberships')
+}

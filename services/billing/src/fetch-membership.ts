@@ -1,0 +1,188 @@
+import type { MembershipPlan } from '@robokids/contracts/auth'
+import { eq } from 'drizzle-orm'
+import type { Stripe } from 'stripe'
+import type { BillingContext } from './config.ts'
+import { memberships, type Card, type UnpaidInvoice } from './schema.ts'
+import type { ObservedSession } from './rules.ts'
+import { ask, fetchSession, idOf } from './stripe.ts'
+
+/** A paid invoice of a subscription. */
+export interface ObservedInvoice {
+  invoiceId: string
+  intentId: string
+  amount: number
+  currency: string
+  paidAt: Temporal.Instant
+  reason: 'first' | 'renewal' | 'switch'
+  plan: MembershipPlan
+  periodEnd: Temporal.Instant
+}
+
+/** A subscription with all that was paid for it, as the provider showed it. */
+export interface ObservedMembership {
+  /** What was known of it before it was asked after: the row's version, null where there was none. */
+  version: number | null
+  subscriptionId: string
+  attemptId: string | null
+  status: string
+  plan: MembershipPlan
+  amount: number
+  periodStart: Temporal.Instant
+  paidUntil: Temporal.Instant
+  cancelAt: Temporal.Instant | null
+  endedAt: Temporal.Instant | null
+  /** It ended because it was not paid. */
+  endedUnpaid: boolean
+  next: { plan: MembershipPlan; amount: number } | null
+  card: Card | null
+  unpaid: UnpaidInvoice | null
+  /** Oldest first. */
+  paid: ObservedInvoice[]
+}
+
+/** Something was learnt about a membership between a question and the use of its answer, which may be older. */
+export class StaleObservation extends Error {
+  override readonly name = 'StaleObservation'
+
+  constructor(subscriptionId: string) {
+    super(`what was asked about ${subscriptionId} is older than what is known by now`)
+  }
+}
+
+const mostLooks = 8
+
+/** Looks again, and does it all again, as long as somebody else learnt something in between. */
+export async function untilFresh<T>(work: () => Promise<T>): Promise<T> {
+  for (let look = 1; ; look++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof StaleObservation) || look >= mostLooks) throw error
+    }
+  }
+}
+
+const at = (seconds: number) => Temporal.Instant.fromEpochMilliseconds(seconds * 1000)
+const planOf = (interval: string | undefined): MembershipPlan => (interval === 'year' ? 'yearly' : 'monthly')
+/** No month is longer, no year shorter. */
+const longestMonthSeconds = 100 * 24 * 3600
+
+/** @throws StripeFailure `missing` where the provider has no such subscription. */
+export async function fetchMembership(context: BillingContext, subscriptionId: string): Promise<ObservedMembership> {
+  // Before the question: whoever learns something after this makes the answer stale.
+  const [known] = await context.db
+    .select({ version: memberships.version })
+    .from(memberships)
+    .where(eq(memberships.stripeSubscriptionId, subscriptionId))
+  const subscription = await ask(context, (stripe) =>
+    stripe.subscriptions.retrieve(subscriptionId, {
+      expand: ['default_payment_method', 'customer', 'schedule'],
+    }),
+  )
+  // After the subscription: an invoice that is paid at this moment is then told of with an older period, never the reverse.
+  const invoices: Stripe.Invoice[] = []
+  await ask(context, async (stripe) => {
+    invoices.push(
+      ...(await stripe.invoices
+        .list({ subscription: subscriptionId, limit: 100, expand: ['data.payments'] })
+        .autoPagingToArray({ limit: 10_000 })),
+    )
+    return invoices
+  })
+  const [item] = subscription.items.data
+  if (!item) throw new Error(`The subscription ${subscriptionId} has no item.`)
+  const periodEnd = at(item.current_period_end)
+  return {
+    version: known?.version ?? null,
+    subscriptionId,
+    attemptId: subscription.metadata['attemptId'] ?? null,
+    status: subscription.status,
+    plan: planOf(item.price.recurring?.interval),
+    amount: item.price.unit_amount ?? 0,
+    periodStart: at(item.current_period_start),
+    paidUntil: periodEnd,
+    // The portal sets one or the other.
+    cancelAt:
+      subscription.cancel_at !== null
+        ? at(subscription.cancel_at)
+        : subscription.cancel_at_period_end
+          ? periodEnd
+          : null,
+    endedAt: subscription.ended_at === null ? null : at(subscription.ended_at),
+    endedUnpaid: subscription.cancellation_details?.reason === 'payment_failed',
+    next: await nextOf(context, subscription),
+    card: await cardOf(context, subscription),
+    unpaid: unpaidOf(invoices),
+    paid: invoices.flatMap(paidOf).toSorted((a, b) => Temporal.Instant.compare(a.paidAt, b.paidAt)),
+  }
+}
+
+function paidOf(invoice: Stripe.Invoice): ObservedInvoice[] {
+  if (invoice.status !== 'paid' || invoice.amount_paid <= 0) return []
+  const payment = invoice.payments?.data.find(({ status }) => status === 'paid')
+  const intentId = idOf(payment?.payment.payment_intent)
+  if (intentId === null) return []
+  const paidAt = invoice.status_transitions.paid_at ?? invoice.created
+  const [line] = invoice.lines.data.filter(({ amount }) => amount > 0).toSorted((a, b) => b.period.end - a.period.end)
+  const period = line?.period ?? { start: invoice.period_start, end: invoice.period_end }
+  const reasons: Record<string, ObservedInvoice['reason']> = {
+    subscription_create: 'first',
+    subscription_update: 'switch',
+  }
+  return [
+    {
+      invoiceId: invoice.id,
+      intentId,
+      amount: invoice.amount_paid,
+      currency: invoice.currency,
+      paidAt: at(paidAt),
+      reason: reasons[invoice.billing_reason ?? ''] ?? 'renewal',
+      plan: period.end - period.start > longestMonthSeconds ? 'yearly' : 'monthly',
+      periodEnd: at(period.end),
+    },
+  ]
+}
+
+function unpaidOf(invoices: Stripe.Invoice[]): UnpaidInvoice | null {
+  // Newest first, as they are listed.
+  const open = invoices.find(({ status, attempt_count }) => status === 'open' && attempt_count > 0)
+  if (!open) return null
+  const nextTry = open.next_payment_attempt
+  return {
+    invoiceId: open.id,
+    amount: open.amount_remaining,
+    attempts: open.attempt_count,
+    nextTryAt: nextTry === null ? null : at(nextTry).toString(),
+  }
+}
+
+async function nextOf(context: BillingContext, { schedule }: Stripe.Subscription): Promise<ObservedMembership['next']> {
+  if (typeof schedule === 'string' || schedule?.status !== 'active') return null
+  const now = schedule.current_phase?.end_date
+  const phase = schedule.phases.find(({ start_date }) => start_date === now)
+  const priceId = idOf(phase?.items[0]?.price)
+  if (priceId === null) return null
+  const price = await ask(context, (stripe) => stripe.prices.retrieve(priceId))
+  return { plan: planOf(price.recurring?.interval), amount: price.unit_amount ?? 0 }
+}
+
+/** The card that is charged next: the subscription's own, else the customer's. */
+async function cardOf(context: BillingContext, subscription: Stripe.Subscription): Promise<Card | null> {
+  const { customer, default_payment_method: own } = subscription
+  const ofCustomer =
+    typeof customer === 'string' || customer.deleted ? null : customer.invoice_settings.default_payment_method
+  const shown = own ?? ofCustomer
+  const method =
+    typeof shown === 'string' ? await ask(context, (stripe) => stripe.paymentMethods.retrieve(shown)) : shown
+  if (!method?.card) return null
+  const { brand, last4, exp_month: expMonth, exp_year: expYear } = method.card
+  return { brand, last4, expMonth, expYear }
+}
+
+/** A checkout session as it is now, and all of the subscription that it began. */
+export async function fetchWholeSession(context: BillingContext, sessionId: string): Promise<ObservedSession> {
+  const session = await fetchSession(context, sessionId)
+  if (!session.subscription) return session
+  const observed = await fetchMembership(context, session.subscription.subscriptionId)
+  return { ...session, subscription: { ...session.subscription, observed } }
+}

@@ -1,0 +1,91 @@
+import {
+  createMembershipCheckoutSchema,
+  findMembershipSchema,
+  foundMembershipSchema,
+  membershipCheckoutSchema,
+  membershipOutcomeSchema,
+  membershipPlansSchema,
+  membershipSchema,
+  portalSchema,
+  switchBodySchema,
+  switchMembershipSchema,
+  switchQuoteSchema,
+} from '@robokids/contracts/billing'
+import { uuid } from '@robokids/contracts/fields'
+import type { Http } from '@robokids/runtime/http'
+import { eq } from 'drizzle-orm'
+import { z } from 'zod'
+import { cancelMembership, openPortal, quoteSwitch, resumeMembership, switchMembership } from './change-membership.ts'
+import type { BillingContext } from './config.ts'
+import { createMembershipCheckout } from './create-membership-checkout.ts'
+import { fulfilSession } from './fulfil-session.ts'
+import { findMembership, presentMembership, readOutcome, readPlans } from './read-memberships.ts'
+import { membershipAttempts } from './schema.ts'
+
+const byId = z.object({ id: uuid('This is not the id of a membership.') })
+
+export async function membershipRoutes(http: Http, context: BillingContext): Promise<void> {
+  const { db, clock } = context
+
+  http.get('/membership-plans', { schema: { response: { 200: membershipPlansSchema } } }, () =>
+    readPlans(db, clock.now()),
+  )
+
+  http.post(
+    '/membership-checkouts',
+    { schema: { body: createMembershipCheckoutSchema, response: { 200: membershipCheckoutSchema } } },
+    (request) => createMembershipCheckout(context, request.body),
+  )
+
+  http.get(
+    '/membership-checkouts/:id',
+    { schema: { params: byId, response: { 200: membershipOutcomeSchema } } },
+    (request) => readOutcome(db, request.params.id),
+  )
+
+  // For somebody who comes back before the webhook does.
+  http.post(
+    '/membership-checkouts/:id/sync',
+    { schema: { params: byId, response: { 200: membershipOutcomeSchema } } },
+    async (request) => {
+      const { id } = request.params
+      const [attempt] = await db.select().from(membershipAttempts).where(eq(membershipAttempts.id, id))
+      const isUnsettled = attempt?.status === 'open' || attempt?.status === 'processing'
+      if (isUnsettled && attempt.stripeSessionId !== null) await fulfilSession(context, attempt.stripeSessionId)
+      return readOutcome(db, id)
+    },
+  )
+
+  http.post(
+    '/memberships/find',
+    { schema: { body: findMembershipSchema, response: { 200: foundMembershipSchema } } },
+    async (request) => {
+      const membership = await findMembership(context, request.body)
+      return { membership: membership ? await presentMembership(db, membership) : null }
+    },
+  )
+
+  http.post('/memberships/:id/cancel', { schema: { params: byId, response: { 200: membershipSchema } } }, (request) =>
+    cancelMembership(context, request.params.id),
+  )
+
+  http.post('/memberships/:id/resume', { schema: { params: byId, response: { 200: membershipSchema } } }, (request) =>
+    resumeMembership(context, request.params.id),
+  )
+
+  http.post(
+    '/memberships/:id/quote',
+    { schema: { params: byId, body: switchBodySchema, response: { 200: switchQuoteSchema } } },
+    (request) => quoteSwitch(context, request.params.id, request.body.plan),
+  )
+
+  http.post(
+    '/memberships/:id/switch',
+    { schema: { params: byId, body: switchMembershipSchema, response: { 200: membershipSchema } } },
+    (request) => switchMembership(context, request.params.id, request.body),
+  )
+
+  http.post('/memberships/:id/portal', { schema: { params: byId, response: { 200: portalSchema } } }, (request) =>
+    openPortal(context, request.params.id),
+  )
+}

@@ -1,0 +1,228 @@
+import { membershipPlans } from '@robokids/contracts/auth'
+import {
+  membershipSku,
+  type FindMembership,
+  type Membership as MembershipView,
+  type MembershipOutcome,
+  type MembershipPlans,
+} from '@robokids/contracts/billing'
+import { emailKey } from '@robokids/contracts/fields'
+import { renewalTerms, renewalTermsVersion } from '@robokids/contracts/membership'
+import type { Database, Transaction } from '@robokids/runtime/db'
+import { DomainError } from '@robokids/runtime/errors'
+import { and, desc, eq, inArray, isNull, or, sql } from 'drizzle-orm'
+import { z } from 'zod'
+import type { BillingContext } from './config.ts'
+import { openMembershipSession } from './open-session.ts'
+import { readPrices } from './read-prices.ts'
+import {
+  checkoutAttempts,
+  disputes,
+  membershipAttempts,
+  membershipInvoices,
+  memberships,
+  payments,
+  refunds,
+  type Membership,
+  type Payment,
+} from './schema.ts'
+
+/** What a membership costs at `now`, with the terms to agree to. */
+export async function readPlans(db: Database, now: Temporal.Instant): Promise<MembershipPlans> {
+  const { prices } = await readPrices(db, now)
+  const plans = membershipPlans.flatMap((plan) => {
+    const price = prices.find(({ sku }) => sku === membershipSku(plan))
+    if (!price) return []
+    const { amount, currency } = price
+    return [{ plan, amount, currency, termsVersion: renewalTermsVersion, terms: renewalTerms(plan, price) }]
+  })
+  return { plans }
+}
+
+/** The checkout session in which a subscription that names this attempt was bought; null for one that is not ours. */
+export async function sessionOfAttempt(context: BillingContext, attemptId: string | null): Promise<string | null> {
+  if (!z.uuid().safeParse(attemptId).success || attemptId === null) return null
+  const find = async () => {
+    const [attempt] = await context.db.select().from(membershipAttempts).where(eq(membershipAttempts.id, attemptId))
+    return attempt
+  }
+  const attempt = await find()
+  if (!attempt) return null
+  if (attempt.stripeSessionId !== null) return attempt.stripeSessionId
+  await openMembershipSession(context, attemptId)
+  return (await find())?.stripeSessionId ?? null
+}
+
+export async function subscriptionsOf({ db }: BillingContext, customerId: string): Promise<string[]> {
+  const rows = await db
+    .select({ id: memberships.stripeSubscriptionId })
+    .from(memberships)
+    .where(and(eq(memberships.stripeCustomerId, customerId), eq(memberships.status, 'active')))
+  return rows.map(({ id }) => id)
+}
+
+/** Who paid, as far as is known here. */
+export async function emailOfBuyer(tx: Transaction, payment: Payment): Promise<string | null> {
+  if (payment.membershipId !== null) {
+    const [membership] = await tx.select().from(memberships).where(eq(memberships.attemptId, payment.membershipId))
+    return membership?.email ?? null
+  }
+  const [attempt] = await tx
+    .select()
+    .from(checkoutAttempts)
+    .where(eq(checkoutAttempts.id, payment.attemptId ?? ''))
+  return attempt && 'email' in attempt.purchase ? attempt.purchase.email : null
+}
+
+/** Cents of each payment that went back, or are on their way. */
+async function refundedOf(db: Database, paymentIds: string[]): Promise<Map<string, number>> {
+  if (paymentIds.length === 0) return new Map()
+  const rows = await db
+    .select({ paymentId: refunds.paymentId, amount: sql<string>`sum(${refunds.amount})` })
+    .from(refunds)
+    .where(and(inArray(refunds.paymentId, paymentIds), inArray(refunds.status, ['pending', 'succeeded'])))
+    .groupBy(refunds.paymentId)
+  return new Map(rows.map(({ paymentId, amount }) => [paymentId, Number(amount)]))
+}
+
+/** @throws DomainError checkout_not_found */
+export async function readOutcome(db: Database, attemptId: string): Promise<MembershipOutcome> {
+  const [row] = await db
+    .select({ attempt: membershipAttempts, membership: memberships })
+    .from(membershipAttempts)
+    .leftJoin(memberships, eq(memberships.attemptId, membershipAttempts.id))
+    .where(eq(membershipAttempts.id, attemptId))
+  if (!row) throw new DomainError('checkout_not_found', 'There is no membership with this reference.')
+  const { attempt, membership } = row
+  const paid = membership
+    ? await db.select().from(payments).where(eq(payments.membershipId, attemptId)).orderBy(payments.paidAt)
+    : []
+  const refunded = await refundedOf(
+    db,
+    paid.map(({ id }) => id),
+  )
+  const status = outcomeOf(attempt.status, membership)
+  return {
+    attemptId,
+    status,
+    refusal: status === 'refused' && membership ? refusalOf(membership) : null,
+    checkoutUrl: attempt.status === 'open' ? attempt.checkoutUrl : null,
+    plan: attempt.plan,
+    classDate: attempt.classDate,
+    amount: attempt.amount,
+    currency: attempt.currency,
+    receiptNumber: paid[0]?.receiptNumber ?? null,
+    refunded: [...refunded.values()].reduce((sum, amount) => sum + amount, 0),
+  }
+}
+
+function outcomeOf(
+  attempt: (typeof membershipAttempts.$inferSelect)['status'],
+  membership: Membership | null,
+): MembershipOutcome['status'] {
+  if (membership) {
+    if (membership.status === 'duplicate' || membership.status === 'mismatch' || membership.seat === 'gone')
+      return 'refused'
+    return membership.seat === 'seated' ? 'confirmed' : 'processing'
+  }
+  if (attempt === 'expired' || attempt === 'failed') return attempt
+  return attempt === 'open' || attempt === 'creating' ? 'open' : 'processing'
+}
+
+function refusalOf({ status, rejection }: Membership): MembershipOutcome['refusal'] {
+  if (status === 'duplicate') return 'duplicate'
+  return status === 'mismatch' ? 'amount_mismatch' : rejection
+}
+
+/**
+ * The membership of an account: the one that it was seen with before, else one of its verified address that no other
+ * account has; the running one, else the newest.
+ */
+export async function findMembership(
+  { db }: BillingContext,
+  { userId, email }: FindMembership,
+): Promise<Membership | undefined> {
+  const [membership] = await db
+    .select()
+    .from(memberships)
+    .where(
+      and(
+        inArray(memberships.status, ['active', 'ended']),
+        or(eq(memberships.userId, userId), and(isNull(memberships.userId), eq(memberships.emailKey, emailKey(email)))),
+      ),
+    )
+    .orderBy(desc(sql`${memberships.status} = 'active'`), desc(memberships.activatedAt))
+    .limit(1)
+  if (!membership || membership.userId !== null) return membership
+  await db
+    .update(memberships)
+    .set({ userId })
+    .where(and(eq(memberships.attemptId, membership.attemptId), isNull(memberships.userId)))
+  return { ...membership, userId }
+}
+
+/** @throws DomainError membership_not_found */
+export async function readMembership(db: Database, membershipId: string): Promise<Membership> {
+  const [membership] = await db.select().from(memberships).where(eq(memberships.attemptId, membershipId))
+  if (!membership) throw new DomainError('membership_not_found', 'There is no such membership.')
+  return membership
+}
+
+/** A membership as its member sees it. */
+export async function presentMembership(db: Database, membership: Membership): Promise<MembershipView> {
+  const {
+    attemptId: membershipId,
+    plan,
+    amount,
+    currency,
+    activatedAt,
+    cancelAt,
+    endedAt,
+    nextPlan,
+    unpaid,
+  } = membership
+  const [attempt] = await db.select().from(membershipAttempts).where(eq(membershipAttempts.id, membershipId))
+  const rows = await db
+    .select({ invoice: membershipInvoices, payment: payments })
+    .from(membershipInvoices)
+    .innerJoin(payments, eq(payments.id, membershipInvoices.paymentId))
+    .where(eq(membershipInvoices.membershipId, membershipId))
+    .orderBy(desc(payments.paidAt), desc(payments.receiptNumber))
+  const paymentIds = rows.map(({ payment }) => payment.id)
+  const refunded = await refundedOf(db, paymentIds)
+  const disputed = new Set(
+    paymentIds.length === 0
+      ? []
+      : (await db.select().from(disputes).where(inArray(disputes.paymentId, paymentIds))).map(
+          ({ paymentId }) => paymentId,
+        ),
+  )
+  const isOver = membership.status !== 'active'
+  const paidUntil = membership.paidUntil ?? activatedAt
+  const charge = { amount: membership.nextAmount ?? amount, currency }
+  return {
+    membershipId,
+    status: isOver ? 'ended' : /^(past_due|unpaid)$/.test(membership.subscriptionStatus) ? 'past_due' : 'active',
+    plan,
+    amount,
+    currency,
+    classDate: attempt?.classDate ?? '',
+    activatedAt: activatedAt.toString(),
+    paidUntil: paidUntil.toString(),
+    endsAt: (isOver ? endedAt : cancelAt)?.toString() ?? null,
+    nextCharge: isOver || cancelAt ? null : { at: paidUntil.toString(), ...charge },
+    nextPlan: isOver ? null : nextPlan,
+    card: membership.card,
+    unpaid: unpaid && { amount: unpaid.amount, attempts: unpaid.attempts, nextTryAt: unpaid.nextTryAt },
+    payments: rows.map(({ invoice, payment }) => ({
+      receiptNumber: payment.receiptNumber ?? '',
+      paidAt: payment.paidAt.toString(),
+      amount: payment.amount,
+      plan: invoice.plan,
+      reason: invoice.reason,
+      periodEnd: invoice.periodEnd.toString(),
+      refunded: refunded.get(payment.id) ?? 0,
+      disputed: disputed.has(payment.id),
+    })),
+  }
+}

@@ -1,0 +1,103 @@
+import { paymentDisputed, type Dispute } from '@robokids/contracts/billing'
+import type { Database, Transaction } from '@robokids/runtime/db'
+import { publish } from '@robokids/runtime/outbox'
+import { desc, eq } from 'drizzle-orm'
+import type { Stripe } from 'stripe'
+import type { BillingContext } from './config.ts'
+import { emailOfBuyer } from './read-memberships.ts'
+import { disputes, payments } from './schema.ts'
+import { ask, idOf } from './stripe.ts'
+
+/** A dispute as the provider showed it. */
+export interface ObservedDispute {
+  disputeId: string
+  intentId: string | null
+  amount: number
+  currency: string
+  reason: string
+  status: string
+  answerBy: Temporal.Instant | null
+  openedAt: Temporal.Instant
+}
+
+const at = (seconds: number) => Temporal.Instant.fromEpochMilliseconds(seconds * 1000)
+const waitForUs = ['needs_response', 'warning_needs_response']
+
+function observeDispute(dispute: Stripe.Dispute): ObservedDispute {
+  const due = dispute.evidence_details.due_by
+  return {
+    disputeId: dispute.id,
+    intentId: idOf(dispute.payment_intent),
+    amount: dispute.amount,
+    currency: dispute.currency,
+    reason: dispute.reason,
+    status: dispute.status,
+    answerBy: due !== null && waitForUs.includes(dispute.status) ? at(due) : null,
+    openedAt: at(dispute.created),
+  }
+}
+
+export async function fetchDispute(context: BillingContext, disputeId: string): Promise<ObservedDispute> {
+  return observeDispute(await ask(context, (stripe) => stripe.disputes.retrieve(disputeId)))
+}
+
+/** How far a dispute has come: what is told late, of an earlier state, changes nothing. */
+function stageOf(status: string): number {
+  if (/^(won|lost|warning_closed|prevented)$/.test(status)) return 2
+  return status.endsWith('under_review') ? 1 : 0
+}
+
+/** Writes down how a dispute stands, and tells of each change of that once. */
+export async function recordDispute(tx: Transaction, observed: ObservedDispute): Promise<void> {
+  const { disputeId: id, intentId, amount, currency, reason, status, answerBy, openedAt } = observed
+  const [payment] =
+    intentId === null ? [] : await tx.select().from(payments).where(eq(payments.stripePaymentIntentId, intentId))
+  const facts = { paymentId: payment?.id ?? null, stripePaymentIntentId: intentId, amount, currency, reason, openedAt }
+  const inserted = await tx
+    .insert(disputes)
+    .values({ id, ...facts, status, answerBy })
+    .onConflictDoNothing()
+    .returning({ id: disputes.id })
+  if (inserted.length === 0) {
+    const [known] = await tx.select().from(disputes).where(eq(disputes.id, id)).for('update')
+    if (!known || known.status === status || stageOf(status) < stageOf(known.status)) return
+    await tx.update(disputes).set({ status, answerBy }).where(eq(disputes.id, id))
+  }
+  if (currency !== 'usd') return
+  await publish(tx, paymentDisputed, id, {
+    ...presentDispute({ id, ...facts, status, answerBy }),
+    paymentId: payment?.id ?? null,
+    registrationId: payment?.membershipId === null ? payment.purchaseId : null,
+    membershipId: payment?.membershipId ?? null,
+    email: payment ? await emailOfBuyer(tx, payment) : null,
+  })
+}
+
+export function presentDispute(row: typeof disputes.$inferSelect): Dispute {
+  return {
+    disputeId: row.id,
+    amount: row.amount,
+    currency: 'usd',
+    reason: row.reason,
+    status: row.status,
+    answerBy: row.answerBy?.toString() ?? null,
+    openedAt: row.openedAt.toString(),
+  }
+}
+
+/** All disputes there are, newest first. */
+export async function readDisputes(db: Database) {
+  const rows = await db
+    .select({ dispute: disputes, payment: payments })
+    .from(disputes)
+    .leftJoin(payments, eq(payments.id, disputes.paymentId))
+    .orderBy(desc(disputes.openedAt), desc(disputes.id))
+  return {
+    disputes: rows.map(({ dispute, payment }) => ({
+      ...presentDispute(dispute),
+      registrationId: payment?.membershipId === null ? payment.purchaseId : null,
+      membershipId: payment?.membershipId ?? null,
+      receiptNumber: payment?.receiptNumber ?? null,
+    })),
+  }
+}

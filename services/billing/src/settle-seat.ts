@@ -1,0 +1,59 @@
+import type { memberRejected, memberSeated } from '@robokids/contracts/enrollment'
+import type { EventOf } from '@robokids/contracts/event'
+import { emailKey } from '@robokids/contracts/fields'
+import type { userDeleted, userUpdated } from '@robokids/contracts/identity'
+import type { Transaction } from '@robokids/runtime/db'
+import { and, eq, ne } from 'drizzle-orm'
+import { activeMembership, lockMember } from './lock-member.ts'
+import { requestEnd } from './apply-membership.ts'
+import type { BillingContext } from './config.ts'
+import { oweRefund } from './owe-refund.ts'
+import { memberships, payments } from './schema.ts'
+
+export async function noteSeat(tx: Transaction, { data }: EventOf<typeof memberSeated>): Promise<void> {
+  await tx.update(memberships).set({ seat: 'seated' }).where(eq(memberships.attemptId, data.attemptId))
+}
+
+/** The seat of a paid membership is gone: it ends, and all that was paid for it goes back, once. */
+export async function turnAway(
+  tx: Transaction,
+  { data: { attemptId, reason } }: EventOf<typeof memberRejected>,
+  context: BillingContext,
+): Promise<void> {
+  const [membership] = await tx
+    .update(memberships)
+    .set({ seat: 'gone', rejection: reason })
+    .where(eq(memberships.attemptId, attemptId))
+    .returning()
+  if (!membership) throw new Error(`The membership ${attemptId}, whose seat is gone, is not known.`)
+  await requestEnd(tx, attemptId, 'now')
+  const paid = await tx
+    .select()
+    .from(payments)
+    .where(and(eq(payments.membershipId, attemptId), eq(payments.outcome, 'accepted')))
+    .for('update')
+  for (const payment of paid) await oweRefund(tx, context, payment, 'seat_gone')
+}
+
+/** A membership goes with its account to another address, where that has none. */
+export async function followAddress(tx: Transaction, { data }: EventOf<typeof userUpdated>): Promise<void> {
+  const { userId, email, emailVerified } = data
+  if (email === null || !emailVerified || !data.changed.includes('email')) return
+  const key = emailKey(email)
+  await lockMember(tx, key)
+  const other = await activeMembership(tx, key)
+  if (other && other.userId !== userId) return
+  await tx
+    .update(memberships)
+    .set({ email, emailKey: key })
+    .where(and(eq(memberships.userId, userId), ne(memberships.email, email)))
+}
+
+/** Nobody can sign in any more to cancel it: it is not renewed. */
+export async function endOfDeleted(tx: Transaction, { data }: EventOf<typeof userDeleted>): Promise<void> {
+  const ofAccount = await tx
+    .select()
+    .from(memberships)
+    .where(and(eq(memberships.status, 'active'), eq(memberships.userId, data.userId)))
+  for (const { attemptId } of ofAccount) await requestEnd(tx, attemptId, 'at_period_end')
+}
