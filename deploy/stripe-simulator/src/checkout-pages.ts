@@ -129,5 +129,12 @@ function readEntry(request: FastifyRequest): PayEntry {
     cvc: (fields['cvc'] ?? '').trim(),
     name: fields['name'] ?? '',
     email: fields['email'] ?? '',
+    shippingName: fields['shippingName'] ?? '',
+    line1: fields['line1'] ?? '',
+    line2: fields['line2'] ?? '',
+    city: fields['city'] ?? '',
+    state: fields['state'] ?? '',
+    postalCode: fields['postalCode'] ?? '',
+    country: fields['country'] ?? '',
   }
 }

@@ -7,6 +7,7 @@ import type { Context } from './context.ts'
 import { emit, rendered } from './events.ts'
 import { lookUp } from './look-up.ts'
 import { completeAsync, payCheckout, settleAsync } from './pay.ts'
+import { TEST_ADDRESS } from './shipping.ts'
 import { currentSession, expireSession } from './sessions.ts'
 import { sweep } from './sweep.ts'
 import { BY_ITSELF } from './types.ts'
@@ -48,6 +49,12 @@ const faultBody = z.strictObject({
   status: z.int().min(400).max(599).default(500),
 })
 
+/** Where it goes to, as far as it is not the address that stands for any. */
+const shippingBody = z
+  .strictObject(Object.fromEntries(Object.keys(TEST_ADDRESS).map((field) => [field, z.string().max(256)])))
+  .partial()
+  .default({})
+
 const payBody = z.strictObject({
   card: z.string().max(40),
   expMonth: z.int().default(12),
@@ -55,6 +62,7 @@ const payBody = z.strictObject({
   cvc: z.string().max(10).default('123'),
   name: z.string().max(256).default('Test Parent'),
   email: z.string().max(320).optional(),
+  shipping: shippingBody,
 })
 
 const asyncBody = z.strictObject({
@@ -135,9 +143,11 @@ export function registerControl(app: FastifyInstance, ctx: Context): void {
   })
 
   app.post<WithId>('/_sim/checkout/:id/pay', async (request, reply) => {
-    const { card, expYear, email, ...body } = payBody.parse(request.body)
+    const { card, expYear, email, shipping, ...body } = payBody.parse(request.body)
     const { id } = request.params
     const result = await payCheckout(ctx, id, {
+      ...TEST_ADDRESS,
+      ...shipping,
       ...body,
       number: card,
       expYear: expYear ?? new Date(ctx.clock.ms()).getFullYear() + 3,

@@ -11,16 +11,17 @@ import { isEmail } from './params.ts'
 import { paymentIntentFor } from './payment-intents.ts'
 import { createBankMethod, createCardMethod, type Payer } from './payment-methods.ts'
 import { currentSession, customerDetails, customerFor } from './sessions.ts'
+import { collectShipping, TEST_ADDRESS, type ShippingEntry, type ShippingField } from './shipping.ts'
 import type { SessionRecord } from './store.ts'
 import { startSubscription } from './subscriptions.ts'
 import { BY_ITSELF, type PaymentIntent, type PaymentMethod } from './types.ts'
 
-export interface PayEntry extends CardEntry {
+export interface PayEntry extends CardEntry, ShippingEntry {
   name: string
   email: string
 }
 
-export type PayField = 'email' | 'number' | 'expiry' | 'cvc' | 'name'
+export type PayField = 'email' | 'number' | 'expiry' | 'cvc' | 'name' | ShippingField
 
 export interface PayOutcome {
   status:
@@ -112,6 +113,10 @@ function tryToPay(ctx: Context, id: string, entry: PayEntry): PayOutcome {
       field: 'email',
       code: 'email_invalid',
     })
+  }
+  const undeliverable = collectShipping(record.object, entry)
+  if (undeliverable !== null) {
+    return outcome('invalid', undeliverable.message, { field: undeliverable.field, code: 'shipping_address_invalid' })
   }
   if (record.object.amount_total === 0) return completeFree(ctx, record, payer)
 
@@ -295,6 +300,7 @@ export function completeAsync(
     name: 'Test Parent',
     email: record.object.customer_email ?? 'parent@example.com',
   }
+  collectShipping(record.object, TEST_ADDRESS)
   const customer = customerFor(ctx, record.object, payer)
   const intent = paymentIntentFor(ctx, record, customer)
   const method = createBankMethod(ctx, payer, customer)

@@ -1,3 +1,4 @@
+import { shippingAddressCollection } from './shipping.ts'
 import { createCustomer, referencedCustomer } from './customers.ts'
 import type { Context } from './context.ts'
 import { invalidRequest, noSuch } from './errors.ts'
@@ -115,7 +116,7 @@ const createParams = {
   return_url: notSimulated(),
   saved_payment_method_options: notSimulated(),
   setup_intent_data: notSimulated(),
-  shipping_address_collection: notSimulated(),
+  shipping_address_collection: shippingAddressCollection,
   shipping_options: notSimulated(),
   submit_type: optional(oneOf(['auto', 'book', 'donate', 'pay'])),
   subscription_data: optional(
@@ -261,7 +262,7 @@ function createSession(ctx: Context, params: CreateParams): Session {
     recovered_from: null,
     saved_payment_method_options: null,
     setup_intent: null,
-    shipping_address_collection: null,
+    shipping_address_collection: params.shipping_address_collection ?? null,
     shipping_cost: null,
     shipping_options: [],
     status: 'open',

@@ -335,3 +335,79 @@ describe('the payment page', () => {
     expect(await answer.text()).toContain('does not exist')
   })
 })
+
+describe('a session that asks where to send it', () => {
+  const SHIPS = { shipping_address_collection: { allowed_countries: ['US', 'CA'] } } as const
+  const ADDRESS = {
+    shippingName: 'Zoë Holt',
+    line1: '1 Main St',
+    line2: '',
+    city: 'Cambridge',
+    state: 'MA',
+    postalCode: '02139',
+    country: 'US',
+  }
+
+  it('takes the address with the payment', async () => {
+    const { simulator, stripe } = await start()
+    const checkout = await open(simulator, stripe, { ...SHIPS, customer_email: undefined } as object)
+    expect((await stripe.checkout.sessions.retrieve(checkout.id)).shipping_address_collection).toEqual(
+      SHIPS.shipping_address_collection,
+    )
+    const page = await (await fetch(checkout.url ?? '')).text()
+    for (const label of ['Shipping address', 'Full name', 'ZIP code', 'United States', 'Canada']) {
+      expect(page).toContain(label)
+    }
+    expect((await submit(checkout.url, { ...FORM, ...ADDRESS, line2: 'Unit 4' })).status).toBe(303)
+    const { collected_information: collected } = await stripe.checkout.sessions.retrieve(checkout.id)
+    expect(collected?.shipping_details).toEqual({
+      name: 'Zoë Holt',
+      address: {
+        line1: '1 Main St',
+        line2: 'Unit 4',
+        city: 'Cambridge',
+        state: 'MA',
+        postal_code: '02139',
+        country: 'US',
+      },
+    })
+  })
+
+  it.each(['shippingName', 'line1', 'city', 'state', 'postalCode'])('charges nothing without %s', async (field) => {
+    const { simulator, stripe } = await start()
+    const checkout = await open(simulator, stripe, SHIPS as object)
+    const answer = await submit(checkout.url, { ...FORM, ...ADDRESS, [field]: ' ' }, 'application/json')
+    expect(await answer.json()).toMatchObject({ status: 'invalid', field, code: 'shipping_address_invalid' })
+    expect(await eventTypes(simulator)).toEqual([])
+  })
+
+  it('keeps it while the bank asks for a confirmation, and where the form is shown again', async () => {
+    const { simulator, stripe } = await start()
+    const checkout = await open(simulator, stripe, SHIPS as object)
+    const refused = await submit(checkout.url, { ...FORM, ...ADDRESS, number: '4000000000000002' })
+    expect(await refused.text()).toContain('value="02139"')
+    expect(await checkout.pay('4000002500003155', { shipping: { city: 'Elsewhere' } })).toMatchObject({
+      status: 'requires_action',
+    })
+    const { collected_information: collected } = await stripe.checkout.sessions.retrieve(checkout.id)
+    expect(collected?.shipping_details?.address.city).toBe('Elsewhere')
+  })
+
+  it('is refused for a country that is none', async () => {
+    const { stripe } = await start()
+    const refused = stripe.checkout.sessions.create({
+      ...CREATE,
+      shipping_address_collection: { allowed_countries: ['usa'] },
+    })
+    await expect(refused).rejects.toMatchObject({ statusCode: 400, type: 'StripeInvalidRequestError' })
+  })
+
+  it('asks for none where the session asks for none', async () => {
+    const { simulator, stripe } = await start()
+    const checkout = await open(simulator, stripe)
+    await checkout.pay()
+    const session = await stripe.checkout.sessions.retrieve(checkout.id)
+    expect(session.shipping_address_collection).toBeNull()
+    expect(session.collected_information?.shipping_details).toBeNull()
+  })
+})

@@ -1,8 +1,9 @@
 import type { RegistrationFacts } from '@robokids/contracts/enrollment'
+import type { Refund } from '@robokids/contracts/billing'
 import type { Money } from '@robokids/contracts/fields'
 import { canBeBought, type Order, type OrderItem, type OrderLine, type Product } from '@robokids/contracts/shop'
 import { DomainError } from '@robokids/runtime/errors'
-import { refundedTotal, type RefundStatus } from './rules.ts'
+import { refundedTotal } from './rules.ts'
 
 /** What an attempt at paying an order is for, frozen with its prices. */
 export interface OrderFacts {
@@ -79,10 +80,12 @@ export type OrderParameters = ReturnType<typeof orderParameters>
 /** How an order is doing, by what is true of its money and its parcel. */
 export function orderStatus(
   payment: Money | undefined,
-  refunds: { amount: number; status: RefundStatus }[],
+  refunds: Pick<Refund, 'amount' | 'status' | 'reason'>[],
   shippedAt: Temporal.Instant | null,
 ): Order['status'] {
   if (!payment) return 'unpaid'
-  if (refundedTotal(refunds) >= payment.amount) return 'refunded'
+  // What was paid beside it, twice or otherwise than agreed, went back without touching the order.
+  const ofOrder = refunds.filter(({ reason }) => reason === 'requested' || reason === 'seat_gone')
+  if (refundedTotal(ofOrder) >= payment.amount) return 'refunded'
   return shippedAt === null ? 'paid' : 'shipped'
 }

@@ -38,6 +38,8 @@ describe('GET /prices', () => {
       { sku: 'class:intermediate', amount: 50_000, currency: 'usd' },
       { sku: 'membership:monthly', amount: 700, currency: 'usd' },
       { sku: 'membership:yearly', amount: 6_000, currency: 'usd' },
+      { sku: 'product:ai-teddy-bear', amount: 15_000, currency: 'usd' },
+      { sku: 'product:robot-spider', amount: 30_000, currency: 'usd' },
     ])
   })
 

@@ -1,6 +1,7 @@
 import { grouped, TEST_CARDS } from '../cards.ts'
 import { money } from '../money.ts'
 import type { PayEntry, PayField, PayOutcome } from '../pay.ts'
+import type { ShippingField } from '../shipping.ts'
 import type { LineItem, Session } from '../types.ts'
 import { ROBOT } from './drawings.ts'
 import { html, type Html } from './html.ts'
@@ -13,7 +14,7 @@ export interface PayPage {
   descriptions: ReadonlyMap<string, string>
   email: string | null
   /** What the form without script sent, and how it was answered; card details are never sent back. */
-  entry?: Pick<PayEntry, 'name' | 'email'>
+  entry?: Omit<PayEntry, 'number' | 'expMonth' | 'expYear' | 'cvc'>
   refusal?: PayOutcome
 }
 
@@ -90,6 +91,7 @@ function payForm({ session, email, entry, refusal }: PayPage): Html {
   return html`<form id="pay" method="post" action="/c/pay/${session.id}" novalidate>
     <p id="form-alert" class="alert" role="alert">${refusal?.field === null ? refusal.message : ''}</p>
     ${field({ name: 'email', label: 'Email', type: 'email', autocomplete: 'email', value: typed, readonly: isFixed, problem: problem('email') })}
+    ${session.shipping_address_collection !== null && shippingFields(session.shipping_address_collection.allowed_countries, problem, entry)}
     ${total > 0 && cardFields(problem, entry?.name ?? '')}
     ${submitText !== undefined && html`<p class="small">${submitText}</p>`}
     <button type="submit"><span class="spin" aria-hidden="true"></span><span class="label">${label}</span></button>
@@ -99,6 +101,41 @@ function payForm({ session, email, entry, refusal }: PayPage): Html {
       enter a real card.
     </p>
   </form>`
+}
+
+function shippingFields(
+  countries: readonly string[],
+  problem: (field: PayField) => string,
+  entry: PayPage['entry'],
+): Html {
+  const part = (name: ShippingField | 'line2', label: string, autocomplete: string, more: Partial<FieldOptions> = {}) =>
+    field({
+      name,
+      label,
+      autocomplete: `shipping ${autocomplete}`,
+      value: entry?.[name] ?? '',
+      maxlength: 256,
+      problem: name === 'line2' ? '' : problem(name),
+      ...more,
+    })
+  const chosen = entry?.country ?? countries[0]
+  const nameOf = (code: string) => new Intl.DisplayNames('en-US', { type: 'region' }).of(code) ?? code
+  return html`<fieldset>
+    <legend>Shipping address</legend>
+    ${part('shippingName', 'Full name', 'name')} ${part('line1', 'Address', 'address-line1')}
+    ${part('line2', 'Address line 2 (optional)', 'address-line2', { optional: true })}
+    ${part('city', 'City', 'address-level2')}
+    <div class="pair">
+      ${part('state', 'State', 'address-level1')}
+      ${part('postalCode', 'ZIP code', 'postal-code', { inputmode: 'numeric', maxlength: 20 })}
+    </div>
+    <div class="field">
+      <label for="country">Country</label>
+      <select id="country" name="country" autocomplete="shipping country">
+        ${countries.map((code) => html`<option value="${code}" ${code === chosen && html`selected`}>${nameOf(code)}</option>`)}
+      </select>
+    </div>
+  </fieldset>`
 }
 
 function cardFields(problem: (field: PayField) => string, name: string): Html {
@@ -112,7 +149,7 @@ function cardFields(problem: (field: PayField) => string, name: string): Html {
 }
 
 interface FieldOptions {
-  name: PayField
+  name: PayField | 'line2'
   label: string
   autocomplete: string
   problem: string
@@ -122,6 +159,7 @@ interface FieldOptions {
   placeholder?: string
   maxlength?: number
   readonly?: boolean
+  optional?: boolean
 }
 
 function field(options: FieldOptions): Html {
@@ -138,7 +176,7 @@ function field(options: FieldOptions): Html {
       ${options.placeholder !== undefined && html`placeholder="${options.placeholder}"`}
       ${options.maxlength !== undefined && html`maxlength="${options.maxlength}"`}
       ${options.readonly === true && html`readonly`}
-      required
+      ${options.optional !== true && html`required`}
       aria-describedby="${name}-error"
       ${problem !== '' && html`aria-invalid="true" autofocus`}
     />

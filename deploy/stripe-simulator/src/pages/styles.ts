@@ -50,7 +50,9 @@ form { display: grid; gap: 16px; margin-top: 16px; }
 .field { display: grid; gap: 6px; }
 .pair { display: grid; grid-template-columns: 1fr 1fr; gap: 12px; align-items: start; }
 label { font-weight: 600; font-size: 15px; }
-input {
+fieldset { display: grid; gap: 16px; min-width: 0; margin: 0; padding: 0; border: 0; }
+legend { margin-bottom: 10px; padding: 0; font-weight: 700; font-size: 17px; }
+input, select {
   width: 100%; min-height: 46px; padding: 8px 12px; border: 1px solid var(--field-line); border-radius: 8px;
   background: var(--card); color: var(--ink); font: inherit; font-variant-numeric: tabular-nums;
 }
