@@ -21,21 +21,37 @@ const get = (path: string, headers: Record<string, string> = html, redirect: 'ma
   fetch(system.siteUrl + path, { headers, redirect })
 
 describe('a page', () => {
-  it.each(['/', '/robokidslanding', '/robokidspage3', '/robokids/success?reference=x', '/waiver'])(
-    '%s is served, and asked for again each time',
-    async (path) => {
-      const answer = await get(path)
-      expect(answer.status).toBe(200)
-      expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
-      expect(answer.headers.get('cache-control')).toBe('no-cache')
-      expect(await answer.text()).toContain('<div id="root">')
-    },
-  )
+  it.each([
+    ['/', 'Empowering Kids to Build the Future'],
+    ['/robokidspage3', 'Level 3 Autonomous Mastery'],
+    ['/terms', 'Terms of Service'],
+    ['/robokids/success?reference=x', 'Your registration'],
+  ])('%s is served whole, and asked for again each time', async (path, title) => {
+    const answer = await get(path)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(answer.headers.get('cache-control')).toBe('no-cache')
+    const document = await answer.text()
+    expect(document).toContain(`<title>${title} · Robo Kids Learning</title>`)
+    expect(document).toContain('<main')
+
+    const etag = answer.headers.get('etag') ?? ''
+    const again = await get(path, { ...html, 'if-none-match': etag })
+    expect([again.status, again.headers.get('etag'), await again.text()]).toEqual([304, etag, ''])
+  })
+
+  it('names our own address, and that of no other site', async () => {
+    const document = await (await get('/terms')).text()
+    expect(document).toContain(`<link rel="canonical" href="${system.siteUrl}/terms"`)
+    expect(document).not.toContain('site.invalid')
+  })
 
   it('that does not exist is a page all the same, with status 404', async () => {
     const answer = await get('/no/such/page')
     expect(answer.status).toBe(404)
-    expect(await answer.text()).toContain('<div id="root">')
+    expect(await answer.text()).toContain('This page took itself apart')
+    const known = { ...html, 'if-none-match': answer.headers.get('etag') ?? '' }
+    expect((await get('/no/such/page', known)).status).toBe(404)
   })
 
   it.each([
@@ -48,7 +64,9 @@ describe('a page', () => {
 
   it('carries the security headers', async () => {
     const { headers } = await get('/')
-    expect(headers.get('content-security-policy')).toContain("script-src 'self'")
+    const policy = headers.get('content-security-policy') ?? ''
+    expect(policy).toMatch(/script-src 'self'( 'sha256-[^']+')+;/)
+    expect(policy).not.toContain('unsafe-inline')
     expect(headers.get('x-content-type-options')).toBe('nosniff')
     expect(headers.get('referrer-policy')).toBe('strict-origin-when-cross-origin')
   })
@@ -61,6 +79,19 @@ describe('a file', () => {
     const answer = await get(script, {})
     expect(answer.status).toBe(200)
     expect(answer.headers.get('cache-control')).toContain('immutable')
+  })
+
+  it.each(['br', 'gzip'])('is sent in the form that it was built in for %s', async (encoding) => {
+    const document = await (await get('/')).text()
+    const script = /src="(\/assets\/[^"]+\.js)"/.exec(document)?.[1] ?? ''
+    const answer = await asWritten(system.siteUrl, 'GET', script, { 'accept-encoding': encoding })
+    expect([answer.status, answer.headers['content-encoding'], answer.headers.vary]).toEqual([
+      200,
+      encoding,
+      'accept-encoding',
+    ])
+    const whole = await asWritten(system.siteUrl, 'GET', script, { 'accept-encoding': `${encoding};q=0` })
+    expect(whole.headers['content-encoding']).toBeUndefined()
   })
 
   it('of an earlier build is 404, and no page', async () => {

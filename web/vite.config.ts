@@ -2,31 +2,7 @@ import { pathToFileURL } from 'node:url'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
 import { highlightSketches } from './highlight-sketches.ts'
-
-/** The faces that every page's first screen is set in. */
-const firstFaces = /(bricolage-grotesque|atkinson-hyperlegible-next)-latin-wght-normal-.*\.woff2$/
-
-/** Asks for the fonts together with the script, so that the first text is already set in them and nothing shifts. */
-const preloadFonts: Plugin = {
-  name: 'preload-fonts',
-  transformIndexHtml: {
-    order: 'post',
-    handler: (_html, { bundle }) =>
-      Object.keys(bundle ?? {})
-        .filter((file) => firstFaces.test(file))
-        .map((file) => ({
-          tag: 'link',
-          attrs: {
-            rel: 'preload',
-            as: 'font',
-            type: 'font/woff2',
-            crossorigin: '',
-            href: `/${file}`,
-          },
-          injectTo: 'head-prepend',
-        })),
-  },
-}
+import { prerender } from './prerender.ts'
 
 /**
  * zod's schemas carry the making of JSON Schema along, which no browser does: 5 KB less on the sign-up pages. What the
@@ -46,7 +22,7 @@ const noJsonSchema: Plugin = {
 const bff = process.env['BFF_URL'] ?? 'http://localhost:3000'
 
 export default defineConfig({
-  plugins: [react(), highlightSketches, noJsonSchema, preloadFonts],
+  plugins: [react(), highlightSketches, noJsonSchema, prerender()],
   build: {
     // Fonts and pictures stay files: the content security policy allows no data: sources.
     assetsInlineLimit: 0,

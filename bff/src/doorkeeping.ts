@@ -4,12 +4,12 @@ import type { Http } from '@robokids/runtime/http'
 import type { FastifyRequest } from 'fastify'
 import type { Config } from './config.ts'
 
-/** Built once: made anew for every answer they cost half of the throughput. */
-function securityHeaders(siteUrl: string): Record<string, string> {
-  const policy = [
+/** What a page may load and run: our own files, and of what is written into it only what these hashes name. */
+export function contentSecurityPolicy({ scripts, styles }: { scripts: string[]; styles: string[] }): string {
+  return [
     "default-src 'self'",
-    "script-src 'self'",
-    "style-src 'self'",
+    ["script-src 'self'", ...scripts].join(' '),
+    ["style-src 'self'", ...(styles.length > 0 ? ["'unsafe-hashes'"] : []), ...styles].join(' '),
     "img-src 'self' data:",
     "font-src 'self'",
     "connect-src 'self'",
@@ -19,9 +19,13 @@ function securityHeaders(siteUrl: string): Record<string, string> {
     "frame-ancestors 'self'",
     "base-uri 'none'",
     "form-action 'self'",
-  ]
+  ].join('; ')
+}
+
+/** Built once: made anew for every answer they cost half of the throughput. */
+function securityHeaders(siteUrl: string): Record<string, string> {
   return {
-    'content-security-policy': policy.join('; '),
+    'content-security-policy': contentSecurityPolicy({ scripts: [], styles: [] }),
     'cross-origin-opener-policy': 'same-origin',
     'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=()',
     'referrer-policy': 'strict-origin-when-cross-origin',
@@ -43,7 +47,9 @@ function isApi(request: FastifyRequest): boolean {
 export async function doorkeeping(http: Http, config: Config): Promise<void> {
   const headers = securityHeaders(config.SITE_URL)
   http.addHook('onSend', async (request, reply) => {
-    void reply.headers(headers)
+    // A page's own policy names what is written into it.
+    const policy = reply.getHeader('content-security-policy')
+    void reply.headers(policy === undefined ? headers : { ...headers, 'content-security-policy': policy })
     if (isApi(request)) void reply.header('cache-control', 'no-store')
   })
 

@@ -1,39 +1,40 @@
-import { readFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
-import fastifyStatic from '@fastify/static'
-import { pagePaths, redirects } from '@robokids/contracts/pages'
+import { redirects } from '@robokids/contracts/pages'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from './config.ts'
+import { contentSecurityPolicy } from './doorkeeping.ts'
+import { readSiteFiles, type SiteFile } from './site-files.ts'
+
+function send(request: FastifyRequest, reply: FastifyReply, file: SiteFile, status?: 404) {
+  const answer = file.answer({
+    acceptEncoding: String(request.headers['accept-encoding'] ?? ''),
+    // Nothing is "not modified" at an address that has nothing.
+    ifNoneMatch: status === 404 ? undefined : request.headers['if-none-match'],
+  })
+  return reply
+    .code(status ?? answer.status)
+    .headers(answer.headers)
+    .send(answer.body)
+}
 
 /** Serves the built web: hashed files for ever, pages always fresh, and 404 with a page for addresses that have none. */
 export async function pages(http: Http, config: Config): Promise<void> {
-  const root = resolve(config.WEB_DIST)
-  const document = await readFile(join(root, 'index.html'))
+  const { files, documents, notFound } = await readSiteFiles(config.WEB_DIST, config.SITE_URL, contentSecurityPolicy)
 
-  await http.register(fastifyStatic, {
-    root,
-    index: false,
-    wildcard: false,
-    cacheControl: false,
-    setHeaders(reply, path) {
-      const hashed = path.startsWith(join(root, 'assets'))
-      void reply.header('cache-control', hashed ? 'public, max-age=31536000, immutable' : 'public, max-age=3600')
-    },
-  })
-
-  for (const path of pagePaths) {
-    http.get(path, (_request, reply) =>
-      reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(document),
-    )
+  for (const [path, document] of documents) {
+    http.get(path, (request, reply) => send(request, reply, document.file()))
   }
   for (const [from, to] of Object.entries(redirects)) http.get(from, (_request, reply) => reply.redirect(to, 301))
 
   http.get<{ Params: { '*': string } }>('/*', (request, reply) => {
+    const path = request.params['*']
+    const file = files.get(`/${path}`)
+    if (file) return send(request, reply, file)
     const wantsPage = /\btext\/html\b/.test(request.headers.accept ?? '')
-    if (!wantsPage || /^(api|assets|webhooks)\//.test(request.params['*'])) {
+    if (!wantsPage || /^(api|assets|webhooks)\//.test(path)) {
       throw new DomainError('not_found', 'There is nothing at this address.')
     }
-    return reply.code(404).type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(document)
+    return send(request, reply, notFound.file(), 404)
   })
 }

@@ -43,3 +43,6 @@ export type PagePath = (typeof pagePaths)[number]
 
 /** Addresses that only lead elsewhere, permanently. */
 export const redirects: Readonly<Record<string, PagePath>> = { '/admin': '/', '/guides': '/news-guides' }
+
+/** Stands in the built documents where the site's own address belongs, which is known only where they are served. */
+export const buildOrigin = 'https://site.invalid'

@@ -1,29 +1,30 @@
+import { join } from 'node:path'
+import { root } from '@robokids/local/settings'
+import { buildWeb } from '@robokids/local/web-build'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { launchBrowser, newVisitor } from './browser.ts'
 import { firstOpenDate } from './pages.ts'
-import { type Build, buildWeb, serveSite } from './site.ts'
+import { anotherBuild, type Build, serveSite } from './site.ts'
 import { StubApi } from './stub-api.ts'
 
 let browser: Browser
-let before: Build
 let after: Build
 
 beforeAll(async () => {
   browser = await launchBrowser()
-  before = await buildWeb()
+  await buildWeb()
   // The same pages under other names, as after a change to each of them.
-  after = await buildWeb('--assetsDir', 'newer')
+  after = await anotherBuild('--assetsDir', 'newer')
 })
 afterAll(async () => {
   await browser.close()
-  await before.remove()
   await after.remove()
 })
 
 describe('a tab from before a deployment', () => {
   it('shows the next page after at most one reload, and keeps what was typed', async () => {
-    let { dist } = before
+    let dist = join(root, 'web/dist')
     const site = await serveSite(() => dist, new StubApi())
     const { context, errors } = await newVisitor(browser, { baseURL: site.url })
     const page = await context.newPage()

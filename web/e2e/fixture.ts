@@ -1,7 +1,10 @@
+import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
+import { root } from '@robokids/local/settings'
+import { buildWeb } from '@robokids/local/web-build'
 import { launchBrowser, newVisitor } from './browser.ts'
-import { type Build, buildWeb, serveSite, type Site } from './site.ts'
+import { serveSite, type Site } from './site.ts'
 import { StubApi } from './stub-api.ts'
 
 interface Fixture {
@@ -11,24 +14,22 @@ interface Fixture {
   open: (options?: BrowserContextOptions) => Promise<Page>
 }
 
-/** The built web over a stubbed API: built once a file, with an API and browser profiles of its own for each test. */
+/** The built web over a stubbed API, with an API and browser profiles of its own for each test. */
 export function useSite(): Fixture {
-  let build: Build
   let browser: Browser
   let site: Site
   let api = new StubApi()
   let visitors: Awaited<ReturnType<typeof newVisitor>>[] = []
 
   beforeAll(async () => {
-    ;[build, browser] = await Promise.all([buildWeb(), launchBrowser()])
+    ;[browser] = await Promise.all([launchBrowser(), buildWeb()])
   })
   afterAll(async () => {
     await browser.close()
-    await build.remove()
   })
   beforeEach(async () => {
     api = new StubApi()
-    site = await serveSite(build.dist, api)
+    site = await serveSite(join(root, 'web/dist'), api)
   })
   afterEach(async () => {
     const errors = visitors.flatMap((visitor) => visitor.errors)

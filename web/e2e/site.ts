@@ -1,33 +1,24 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { extname, join } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { pagePaths } from '@robokids/contracts/pages'
+import { redirects } from '@robokids/contracts/pages'
+import { contentSecurityPolicy } from '../../bff/src/doorkeeping.ts'
+import { readSiteFiles, type SiteFiles } from '../../bff/src/site-files.ts'
 import type { StubApi } from './stub-api.ts'
 
 const web = join(import.meta.dirname, '..')
-
-const types: Record<string, string> = {
-  '.css': 'text/css; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.woff2': 'font/woff2',
-}
-
-/** What the real door allows; a page that needs more fails here as well. */
-const policy =
-  "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; object-src 'self'; frame-src 'self'; frame-ancestors 'self'; base-uri 'none'; form-action 'self'"
 
 export interface Build {
   dist: string
   remove: () => Promise<void>
 }
 
-/** The web as it is shipped, in a folder of its own. */
-export async function buildWeb(...options: string[]): Promise<Build> {
+/** The web as it is shipped, built once more in a folder of its own. */
+export async function anotherBuild(...options: string[]): Promise<Build> {
   const dist = await mkdtemp(join(tmpdir(), 'robokids-web-'))
   const vite = join(web, '..', 'node_modules', 'vite', 'bin', 'vite.js')
   await promisify(execFile)(
@@ -48,22 +39,36 @@ export interface Site {
 
 /** Serves a build (the newest one, where `dist` tells which) as the BFF does, with the API's answers and the card page from `api`. */
 export async function serveSite(dist: string | (() => string), api: StubApi): Promise<Site> {
-  const file = (name: string) => readFile(join(typeof dist === 'string' ? dist : dist(), name))
+  let url = 'http://localhost'
+  const builds = new Map<string, Promise<SiteFiles>>()
+  const build = () => {
+    const folder = typeof dist === 'string' ? dist : dist()
+    const files = builds.get(folder) ?? readSiteFiles(folder, url, contentSecurityPolicy)
+    builds.set(folder, files)
+    return files
+  }
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    const { pathname } = new URL(request.url ?? '/', 'http://site')
+    const { pathname } = new URL(request.url ?? '/', url)
     if (pathname.startsWith('/api/') || pathname === '/waiver.pdf' || pathname === '/card-page') {
       return api.answer(request, response)
     }
-    response.setHeader('content-security-policy', policy)
-    const extension = extname(pathname)
-    if (extension in types) {
-      const content = await file(pathname).catch(() => undefined)
-      response.writeHead(content ? 200 : 404, { 'content-type': content ? types[extension] : 'application/json' })
-      return response.end(content ?? '{}')
+    const redirect = redirects[pathname]
+    if (redirect) {
+      response.writeHead(301, { location: redirect })
+      return response.end()
     }
-    const known = (pagePaths as readonly string[]).includes(pathname)
-    response.writeHead(known ? 200 : 404, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache' })
-    return response.end(await file('index.html'))
+    const { files, documents, notFound } = await build()
+    const found = documents.get(pathname)?.file() ?? files.get(pathname)
+    const { headers, body, status } = (found ?? notFound.file()).answer({
+      acceptEncoding: String(request.headers['accept-encoding'] ?? ''),
+      ifNoneMatch: found && request.headers['if-none-match'],
+    })
+    if (!found && pathname.startsWith('/assets/')) {
+      response.writeHead(404, { 'content-type': 'application/json' })
+      return response.end('{}')
+    }
+    response.writeHead(found ? status : 404, headers)
+    return response.end(body)
   }
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => response.destroy(error as Error))
@@ -71,9 +76,9 @@ export async function serveSite(dist: string | (() => string), api: StubApi): Pr
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve)
   })
-  const { port } = server.address() as AddressInfo
+  url = `http://localhost:${(server.address() as AddressInfo).port}`
   return {
-    url: `http://localhost:${port}`,
+    url,
     close: async () => {
       server.closeAllConnections()
       await new Promise((resolve) => {

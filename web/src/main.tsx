@@ -1,7 +1,7 @@
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { RouterProvider } from '@tanstack/react-router'
+import { QueryClient } from '@tanstack/react-query'
+import { RouterClient } from '@tanstack/react-router/ssr/client'
 import { StrictMode } from 'react'
-import { createRoot } from 'react-dom/client'
+import { hydrateRoot } from 'react-dom/client'
 import './ui/tokens.css'
 import './ui/base.css'
 import { ApiError, whenSignInIsRequired } from './api.ts'
@@ -18,16 +18,13 @@ const queryClient = new QueryClient({
     },
   },
 })
-const router = buildRouter(queryClient)
+const router = buildRouter(queryClient, { siteUrl: document.documentElement.dataset['site'] ?? '' })
 followNavigation(router)
 whenSignInIsRequired(() => forgetUser(queryClient))
 
-const place = document.getElementById('root')
-if (!place) throw new Error('index.html has no #root')
-createRoot(place).render(
+hydrateRoot(
+  document,
   <StrictMode>
-    <QueryClientProvider client={queryClient}>
-      <RouterProvider router={router} />
-    </QueryClientProvider>
+    <RouterClient router={router} />
   </StrictMode>,
 )

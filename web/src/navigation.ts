@@ -8,12 +8,9 @@ export function focusHeading(): void {
   heading.focus({ preventScroll: true })
 }
 
-/** Gives each page its title, and takes keyboards and screen readers to its heading when one comes from another page. */
+/** Takes keyboards and screen readers to a page's heading when one comes from another page. */
 export function followNavigation(router: AnyRouter): void {
   router.subscribe('onRendered', ({ fromLocation, pathChanged }) => {
-    const title = router.state.matches.at(-1)?.staticData.title ?? 'Page not found'
-    document.title = `${title} · Robo Kids Learning`
-    if (!fromLocation || !pathChanged) return
-    focusHeading()
+    if (fromLocation && pathChanged) focusHeading()
   })
 }

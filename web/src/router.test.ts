@@ -4,7 +4,8 @@ import { type AnyRoute, createMemoryHistory, isRedirect } from '@tanstack/react-
 import { describe, expect, it } from 'vitest'
 import { buildRouter } from './router.tsx'
 
-const routerAt = (address: string) => buildRouter(new QueryClient(), createMemoryHistory({ initialEntries: [address] }))
+const routerAt = (address: string) =>
+  buildRouter(new QueryClient(), { history: createMemoryHistory({ initialEntries: [address] }) })
 
 describe('router', () => {
   it('has a screen for each page of the contract, and no other', () => {

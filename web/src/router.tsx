@@ -1,6 +1,6 @@
 import type { LevelClassType } from '@robokids/contracts/enrollment'
 import type { PagePath } from '@robokids/contracts/pages'
-import type { QueryClient } from '@tanstack/react-query'
+import { type QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import {
   type AsyncRouteComponent,
   createRootRouteWithContext,
@@ -13,16 +13,23 @@ import {
 import { Frame } from './components/Frame.tsx'
 import { Loading } from './components/Loading.tsx'
 import type { Content } from './content/blocks.ts'
+import { Document } from './Document.tsx'
+import { headOf } from './head/head-of.ts'
+import { pageAbouts } from './head/page-abouts.ts'
 import { classesQuery } from './queries.ts'
 import { ScreenError } from './routes/ScreenError.tsx'
 import { parseSearch, type Search, stringifySearch } from './search.ts'
 
 interface Context {
   queryClient: QueryClient
+  /** Where the site is: a canonical address is a whole one. */
+  siteUrl: string
 }
 
 const root = createRootRouteWithContext<Context>()({
+  shellComponent: Document,
   component: Frame,
+  head: ({ match }) => headOf({ path: '', title: 'Page not found', siteUrl: match.context.siteUrl }),
   notFoundComponent: lazyRouteComponent(() => import('./routes/NotFound.tsx'), 'NotFound'),
   validateSearch: (search): Search => search as Search,
 })
@@ -41,8 +48,12 @@ function page<const Path extends PagePath>(
     getParentRoute: () => root,
     path,
     component,
+    // What is about one visitor is not known when the site is built: the frame alone is prerendered.
+    ssr: Object.hasOwn(pageAbouts, path),
+    head: ({ match }) => headOf({ path, title, siteUrl: match.context.siteUrl }),
     staticData: { title },
     loader: ({ context }) => {
+      if (import.meta.env.SSR) return
       for (const prefetch of prefetches) prefetch(context)
     },
   })
@@ -162,11 +173,16 @@ const routeTree = root.addChildren([
   }),
 ])
 
-export function buildRouter(queryClient: QueryClient, history?: RouterHistory) {
+interface Surroundings {
+  siteUrl?: string
+  history?: RouterHistory
+}
+
+export function buildRouter(queryClient: QueryClient, { siteUrl = '', history }: Surroundings = {}) {
   return createRouter({
     routeTree,
     ...(history ? { history } : {}),
-    context: { queryClient },
+    context: { queryClient, siteUrl },
     parseSearch,
     stringifySearch,
     defaultPreload: 'intent',
@@ -174,6 +190,7 @@ export function buildRouter(queryClient: QueryClient, history?: RouterHistory) {
     defaultPendingComponent: Loading,
     defaultErrorComponent: ScreenError,
     scrollRestoration: true,
+    Wrap: ({ children }) => <QueryClientProvider client={queryClient}>{children}</QueryClientProvider>,
   })
 }
 

@@ -1,12 +1,13 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useRef } from 'react'
 import { local } from '../storage.ts'
 import { Button } from '../ui/Button.tsx'
+import { useKeptState } from '../use-kept-state.ts'
 import styles from './CookieBanner.module.css'
 
 const acceptedKey = 'cookiesAccepted'
 
 export function CookieBanner() {
-  const [accepted, setAccepted] = useState(() => local.get(acceptedKey) === 'true')
+  const [accepted, setAccepted] = useKeptState(false, () => local.get(acceptedKey) === 'true')
   if (accepted) return null
   return (
     <Banner

@@ -1,5 +1,6 @@
 import { type FormEvent, type ReactNode, useEffect, useRef } from 'react'
 import type { Message, Sending } from '../identity/use-sending.ts'
+import { WaitsForScript } from '../ui/WaitsForScript.tsx'
 import styles from './Form.module.css'
 
 /** What a form has to say, in a line above it; null keeps the place from which it is read out. */
@@ -41,7 +42,7 @@ export function Form({ state, onSubmit, labelledBy, children }: FormProps) {
   return (
     <form className={styles['form']} onSubmit={submit} noValidate aria-labelledby={labelledBy}>
       <MessageLine message={state.message} />
-      {children}
+      <WaitsForScript>{children}</WaitsForScript>
     </form>
   )
 }

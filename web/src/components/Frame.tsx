@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Outlet, useNavigate } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { useEffect } from 'react'
 import { sessionQuery } from '../identity/session.ts'
 import { signOut } from '../identity/sign-out.ts'
 import { local } from '../storage.ts'
@@ -9,7 +9,7 @@ import { Footer } from './Footer.tsx'
 import styles from './Frame.module.css'
 import { TopNavigation } from './TopNavigation.tsx'
 
-/** Whether somebody was signed in when this browser last asked; never who. */
+/** Whether somebody was signed in when this browser last asked; never who. The document reads it before its first paint. */
 const signedInKey = 'signedIn'
 
 /** What every page stands in. */
@@ -18,7 +18,6 @@ export function Frame() {
   const navigate = useNavigate()
   const { data, isError } = useQuery(sessionQuery)
   const user = data?.user
-  const [wasSignedIn] = useState(() => local.get(signedInKey) !== null)
   useEffect(() => {
     if (data?.user) local.set(signedInKey, 'true')
     else if (data) local.remove(signedInKey)
@@ -45,7 +44,7 @@ export function Frame() {
       >
         Skip to content
       </a>
-      <TopNavigation email={user?.email} onLogout={() => void logout()} expected={wasSignedIn && !data && !isError} />
+      <TopNavigation email={user?.email} onLogout={() => void logout()} expected={!data && !isError} />
       <main id="main" tabIndex={-1} className={styles['main']}>
         <Outlet />
       </main>

@@ -16,6 +16,7 @@ import { childField, fieldsInOrder, readContent } from '../registration/read-con
 import { register } from '../registration/register.ts'
 import {
   type ChildValues,
+  emptyValues,
   noChild,
   type RegistrationContent,
   type SignUpValues,
@@ -26,6 +27,8 @@ import { Button } from '../ui/Button.tsx'
 import { Field } from '../ui/Field.tsx'
 import { Notice } from '../ui/Notice.tsx'
 import { Select } from '../ui/Select.tsx'
+import { WaitsForScript } from '../ui/WaitsForScript.tsx'
+import { useKeptState } from '../use-kept-state.ts'
 import styles from './SignUpForm.module.css'
 
 const idOf = (field: string) => `sign-up-${field.replaceAll('.', '-')}`
@@ -42,7 +45,10 @@ interface SignUpFormProps {
 
 export function SignUpForm({ classType, offer }: SignUpFormProps) {
   const { startDate } = useSearch({ strict: false })
-  const [values, setValues] = useState<SignUpValues>(() => ({ ...readDraft(), ...(startDate ? { startDate } : {}) }))
+  const [values, setValues] = useKeptState<SignUpValues>(emptyValues, () => ({
+    ...readDraft(),
+    ...(startDate ? { startDate } : {}),
+  }))
   const [errors, setErrors] = useState<FieldErrors>({})
   const [sending, setSending] = useState(false)
   const [alert, setAlert] = useState<string | null>(null)
@@ -136,155 +142,157 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
 
   return (
     <form className={styles['form']} onSubmit={submit} noValidate>
-      <fieldset className={styles['group']}>
-        <legend>You</legend>
-        <Field
-          {...text('guardianName')}
-          label="Guardian name"
-          hint="You are the parent or guardian, 18 or older."
-          autoComplete="name"
-          required
-        />
-        <Field
-          {...text('email')}
-          label="Email"
-          hint="The confirmation and the class link go there."
-          type="email"
-          inputMode="email"
-          autoComplete="email"
-          autoCapitalize="none"
-          spellCheck={false}
-          required
-        />
-      </fieldset>
-
-      <fieldset className={styles['group']}>
-        <legend>Where the kit goes</legend>
-        <Field {...text('addressLine1')} label="Address line 1" autoComplete="address-line1" required />
-        <Field {...text('addressLine2')} label="Address line 2" optional autoComplete="address-line2" />
-        <div className={styles['place']}>
-          <Field {...text('city')} label="City" autoComplete="address-level2" required />
-          <Field {...text('state')} label="State" autoComplete="address-level1" required />
+      <WaitsForScript>
+        <fieldset className={styles['group']}>
+          <legend>You</legend>
           <Field
-            {...text('zipCode')}
-            label="Zip code"
-            inputMode="numeric"
-            autoComplete="postal-code"
-            maxLength={10}
+            {...text('guardianName')}
+            label="Guardian name"
+            hint="You are the parent or guardian, 18 or older."
+            autoComplete="name"
             required
           />
-        </div>
-      </fieldset>
+          <Field
+            {...text('email')}
+            label="Email"
+            hint="The confirmation and the class link go there."
+            type="email"
+            inputMode="email"
+            autoComplete="email"
+            autoCapitalize="none"
+            spellCheck={false}
+            required
+          />
+        </fieldset>
 
-      <fieldset className={styles['group']}>
-        <legend>Your {values.children.length > 1 ? 'children' : 'child'}</legend>
-        {values.children.map((child, index) => {
-          const set = (changes: Partial<ChildValues>, name: keyof ChildValues) =>
-            change(
-              { children: values.children.map((entry, at) => (at === index ? { ...entry, ...changes } : entry)) },
-              childField(index, name),
+        <fieldset className={styles['group']}>
+          <legend>Where the kit goes</legend>
+          <Field {...text('addressLine1')} label="Address line 1" autoComplete="address-line1" required />
+          <Field {...text('addressLine2')} label="Address line 2" optional autoComplete="address-line2" />
+          <div className={styles['place']}>
+            <Field {...text('city')} label="City" autoComplete="address-level2" required />
+            <Field {...text('state')} label="State" autoComplete="address-level1" required />
+            <Field
+              {...text('zipCode')}
+              label="Zip code"
+              inputMode="numeric"
+              autoComplete="postal-code"
+              maxLength={10}
+              required
+            />
+          </div>
+        </fieldset>
+
+        <fieldset className={styles['group']}>
+          <legend>Your {values.children.length > 1 ? 'children' : 'child'}</legend>
+          {values.children.map((child, index) => {
+            const set = (changes: Partial<ChildValues>, name: keyof ChildValues) =>
+              change(
+                { children: values.children.map((entry, at) => (at === index ? { ...entry, ...changes } : entry)) },
+                childField(index, name),
+              )
+            const rows = (
+              <>
+                <div className={styles['child']}>
+                  <Field
+                    {...field(childField(index, 'childName'))}
+                    label="Child's first name"
+                    value={child.childName}
+                    onChange={(event) => set({ childName: event.target.value }, 'childName')}
+                    autoComplete="off"
+                    required
+                  />
+                  <Field
+                    {...field(childField(index, 'childAge'))}
+                    label="Child's age"
+                    value={child.childAge}
+                    onChange={(event) => set({ childAge: event.target.value }, 'childAge')}
+                    inputMode="numeric"
+                    autoComplete="off"
+                    maxLength={4}
+                    required
+                  />
+                </div>
+                {offer && <AgeNotice child={child} offer={offer} />}
+              </>
             )
-          const rows = (
-            <>
-              <div className={styles['child']}>
-                <Field
-                  {...field(childField(index, 'childName'))}
-                  label="Child's first name"
-                  value={child.childName}
-                  onChange={(event) => set({ childName: event.target.value }, 'childName')}
-                  autoComplete="off"
-                  required
-                />
-                <Field
-                  {...field(childField(index, 'childAge'))}
-                  label="Child's age"
-                  value={child.childAge}
-                  onChange={(event) => set({ childAge: event.target.value }, 'childAge')}
-                  inputMode="numeric"
-                  autoComplete="off"
-                  maxLength={4}
-                  required
-                />
-              </div>
-              {offer && <AgeNotice child={child} offer={offer} />}
-            </>
-          )
-          if (index === 0) return <div key={index}>{rows}</div>
-          return (
-            <fieldset key={index} className={styles['sibling']}>
-              <legend>Sibling {values.children.length > 2 ? index : ''}</legend>
-              {rows}
+            if (index === 0) return <div key={index}>{rows}</div>
+            return (
+              <fieldset key={index} className={styles['sibling']}>
+                <legend>Sibling {values.children.length > 2 ? index : ''}</legend>
+                {rows}
+                <Button
+                  variant="quiet"
+                  onClick={() => {
+                    flushSync(() => changeChildren(values.children.filter((_, at) => at !== index)))
+                    addSibling.current?.focus()
+                  }}
+                >
+                  Remove {child.childName.trim() || 'this sibling'}
+                </Button>
+              </fieldset>
+            )
+          })}
+          {values.children.length < maxChildren && (
+            <div className={styles['add']}>
               <Button
-                variant="quiet"
+                ref={addSibling}
+                variant="secondary"
                 onClick={() => {
-                  flushSync(() => changeChildren(values.children.filter((_, at) => at !== index)))
-                  addSibling.current?.focus()
+                  const index = values.children.length
+                  flushSync(() => changeChildren([...values.children, noChild]))
+                  focusField(childField(index, 'childName'))
                 }}
               >
-                Remove {child.childName.trim() || 'this sibling'}
+                Add a sibling
               </Button>
-            </fieldset>
-          )
-        })}
-        {values.children.length < maxChildren && (
-          <div className={styles['add']}>
-            <Button
-              ref={addSibling}
-              variant="secondary"
-              onClick={() => {
-                const index = values.children.length
-                flushSync(() => changeChildren([...values.children, noChild]))
-                focusField(childField(index, 'childName'))
-              }}
-            >
-              Add a sibling
-            </Button>
-            <p className={styles['aside']}>
-              {offer?.siblingJoinsFree
-                ? 'Enroll one child and a sibling joins free.'
-                : 'Brothers and sisters in the same class, in one go.'}
-            </p>
-          </div>
-        )}
-      </fieldset>
-
-      <fieldset className={styles['group']}>
-        <legend>When it starts</legend>
-        <Select
-          {...field('startDate')}
-          label="Start date"
-          value={chosen ? values.startDate : ''}
-          onChange={(event) => change({ startDate: event.target.value }, 'startDate')}
-          required
-        >
-          <option value="">Select a date</option>
-          {offer?.sessions.map(({ classSessionId, date, seatsLeft }) => (
-            <option key={classSessionId} value={date} disabled={seatsLeft === 0 && !mayHoldSeats(classType, date)}>
-              {formatClassDate(date)} ({seatsLeftText(seatsLeft)})
-            </option>
-          ))}
-        </Select>
-        {offer?.sessions.length === 0 && (
-          <p className={styles['aside']}>No dates are open right now. Please come back soon.</p>
-        )}
-      </fieldset>
-
-      <div className={styles['end']}>
-        {errors['siblings'] && <Notice kind="error">{errors['siblings']}</Notice>}
-        <div className={styles['total']} aria-live="polite">
-          {offer ? (
-            <TotalLine offer={offer} count={values.children.length} />
-          ) : (
-            <span>Total: shown before you pay</span>
+              <p className={styles['aside']}>
+                {offer?.siblingJoinsFree
+                  ? 'Enroll one child and a sibling joins free.'
+                  : 'Brothers and sisters in the same class, in one go.'}
+              </p>
+            </div>
           )}
+        </fieldset>
+
+        <fieldset className={styles['group']}>
+          <legend>When it starts</legend>
+          <Select
+            {...field('startDate')}
+            label="Start date"
+            value={chosen ? values.startDate : ''}
+            onChange={(event) => change({ startDate: event.target.value }, 'startDate')}
+            required
+          >
+            <option value="">Select a date</option>
+            {offer?.sessions.map(({ classSessionId, date, seatsLeft }) => (
+              <option key={classSessionId} value={date} disabled={seatsLeft === 0 && !mayHoldSeats(classType, date)}>
+                {formatClassDate(date)} ({seatsLeftText(seatsLeft)})
+              </option>
+            ))}
+          </Select>
+          {offer?.sessions.length === 0 && (
+            <p className={styles['aside']}>No dates are open right now. Please come back soon.</p>
+          )}
+        </fieldset>
+
+        <div className={styles['end']}>
+          {errors['siblings'] && <Notice kind="error">{errors['siblings']}</Notice>}
+          <div className={styles['total']} aria-live="polite">
+            {offer ? (
+              <TotalLine offer={offer} count={values.children.length} />
+            ) : (
+              <span>Total: shown before you pay</span>
+            )}
+          </div>
+          <Button ref={submitButton} type="submit" wide pending={busy}>
+            Continue to payment
+          </Button>
+          <p className={styles['aside']}>
+            Your seat is held while you pay on the next page. Nothing is charged before you confirm there.
+          </p>
         </div>
-        <Button ref={submitButton} type="submit" wide pending={busy}>
-          Continue to payment
-        </Button>
-        <p className={styles['aside']}>
-          Your seat is held while you pay on the next page. Nothing is charged before you confirm there.
-        </p>
-      </div>
+      </WaitsForScript>
       <Alert message={alert} onClose={closeAlert} />
     </form>
   )

@@ -6,7 +6,7 @@ import { buildRouter } from '../router.tsx'
 import { TopNavigation } from './TopNavigation.tsx'
 
 function markup(email?: string): string {
-  const router = buildRouter(new QueryClient(), createMemoryHistory({ initialEntries: ['/'] }))
+  const router = buildRouter(new QueryClient(), { history: createMemoryHistory({ initialEntries: ['/'] }) })
   return renderToStaticMarkup(
     <RouterContextProvider router={router}>
       <TopNavigation email={email} onLogout={() => undefined} />

@@ -10,7 +10,7 @@ interface TopNavigationProps {
   /** Whose account it is, where somebody is signed in. */
   email?: string | undefined
   onLogout?: (() => void) | undefined
-  /** Somebody is probably signed in, and will be known in a moment: the room is kept, so that nothing moves then. */
+  /** It will be known in a moment: where somebody was signed in before, the room is kept, so that nothing moves then. */
   expected?: boolean
 }
 

@@ -13,6 +13,9 @@ function followVisibility(onChange: () => void) {
   return () => document.removeEventListener('visibilitychange', onChange)
 }
 
+/** The prerendered page knows neither. */
+const unknown = () => false
+
 /**
  * Slides that take turns by themselves. They hold still for whoever points at them, tabs to them, reads another tab,
  * asked for less motion, or paused them; each turn, and each choice of one's own, starts the time anew.
@@ -22,8 +25,8 @@ export function useTurns(count: number, intervalMs: number) {
   const [paused, setPaused] = useState(false)
   const [pointedAt, setPointedAt] = useState(false)
   const [tabbedTo, setTabbedTo] = useState(false)
-  const still = useSyncExternalStore(followReducedMotion, () => window.matchMedia(reducedMotion).matches)
-  const hidden = useSyncExternalStore(followVisibility, () => document.hidden)
+  const still = useSyncExternalStore(followReducedMotion, () => window.matchMedia(reducedMotion).matches, unknown)
+  const hidden = useSyncExternalStore(followVisibility, () => document.hidden, unknown)
   const running = !paused && !pointedAt && !tabbedTo && !still && !hidden
 
   const show = (to: number) => setIndex((to + count) % count)

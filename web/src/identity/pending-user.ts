@@ -17,7 +17,7 @@ export interface MemberValues {
   classDate: string
 }
 
-const noValues: MemberValues = {
+export const noValues: MemberValues = {
   given_name: '',
   family_name: '',
   email: '',

@@ -5,17 +5,24 @@ import { AccountPage } from '../components/AccountPage.tsx'
 import { AutoSignInLine } from '../components/AutoSignInLine.tsx'
 import { ConfirmForm } from '../components/ConfirmForm.tsx'
 import { MessageLine, Row } from '../components/Form.tsx'
-import { readPendingUser } from '../identity/pending-user.ts'
+import { type PendingUser, readPendingUser } from '../identity/pending-user.ts'
 import { sessionQuery } from '../identity/session.ts'
 import { useAutoSignIn } from '../identity/use-auto-sign-in.ts'
 import type { Message } from '../identity/use-sending.ts'
 import { ButtonLink } from '../ui/Button.tsx'
+import { useKeptState } from '../use-kept-state.ts'
+
+/** Who signed up, for a page that does not know yet. */
+const nobody: { pending: PendingUser | undefined; email: string } = { pending: undefined, email: '' }
 
 const confirmed: Message = { kind: 'success', text: '✅ Account confirmed! You can now log in.' }
 
 export function Confirm() {
   const search = useSearch({ strict: false })
-  const [pending] = useState(readPendingUser)
+  const [{ pending, email }] = useKeptState(nobody, () => {
+    const pending = readPendingUser()
+    return { pending, email: search['email'] || pending?.email || '' }
+  })
   const [done, setDone] = useState<{ signedIn: boolean } | null>(null)
   const { user } = useQuery(sessionQuery).data ?? { user: null }
   const autoSignIn = useAutoSignIn(done || user ? undefined : pending?.signedUpAt)
@@ -31,7 +38,7 @@ export function Confirm() {
           : 'We mailed you a code when you signed up. Type it here, and your account is ready.'
       }
     >
-      <ConfirmForm email={search['email'] || pending?.email || ''} onConfirmed={(signedIn) => setDone({ signedIn })} />
+      <ConfirmForm key={email} email={email} onConfirmed={(signedIn) => setDone({ signedIn })} />
       <AutoSignInLine autoSignIn={autoSignIn} />
     </AccountPage>
   )

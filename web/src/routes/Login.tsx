@@ -15,6 +15,7 @@ import { type SignIn, useSignIn } from '../identity/use-sign-in.ts'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { Checkbox } from '../ui/Checkbox.tsx'
 import { Field } from '../ui/Field.tsx'
+import { useKeptState } from '../use-kept-state.ts'
 
 /** Long enough to read that it worked. */
 const onwardAfterMs = 1_500
@@ -30,7 +31,7 @@ const loggedIn = '✅ Logged in.'
 
 export function Login() {
   const [view, setView] = useState<View>({ name: 'sign in' })
-  const [email, setEmail] = useState(() => readPendingUser()?.email ?? '')
+  const [email, setEmail] = useKeptState('', () => readPendingUser()?.email ?? '')
   const [news, setNews] = useState<Message | null>(null)
   const [newPassword, setNewPassword] = useState(false)
   const signIn = useSignIn()

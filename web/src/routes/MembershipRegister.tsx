@@ -10,7 +10,7 @@ import { isPasswordGood, PasswordChecklist } from '../components/PasswordCheckli
 import { membershipSteps, plans } from '../content/membership.ts'
 import { latestAdultBirthdate } from '../identity/adult.ts'
 import { availableSlots } from '../identity/answers.ts'
-import { type MemberValues, readMemberDraft, saveMemberDraft } from '../identity/pending-user.ts'
+import { type MemberValues, noValues, readMemberDraft, saveMemberDraft } from '../identity/pending-user.ts'
 import { readMember } from '../identity/read-member.ts'
 import { membershipCheckout, pendingUserOf, signUpOnce } from '../identity/register-member.ts'
 import { messageOf } from '../identity/messages.ts'
@@ -22,6 +22,7 @@ import { Checkbox } from '../ui/Checkbox.tsx'
 import { Field } from '../ui/Field.tsx'
 import { Notice } from '../ui/Notice.tsx'
 import { Select } from '../ui/Select.tsx'
+import { useKeptState } from '../use-kept-state.ts'
 import styles from './MembershipRegister.module.css'
 
 const slotsQuery = queryOptions({
@@ -67,7 +68,7 @@ function useSlots() {
 
 function RegistrationForm() {
   const search = useSearch({ strict: false })
-  const [values, setValues] = useState<MemberValues>(() => {
+  const [values, setValues] = useKeptState<MemberValues>(noValues, () => {
     const draft = readMemberDraft()
     return isPlan(search['plan']) ? { ...draft, plan: search['plan'] } : draft
   })
@@ -75,7 +76,7 @@ function RegistrationForm() {
   const [confirmPassword, setConfirmPassword] = useState('')
   const [shown, setShown] = useState(false)
   const decoy = useRef<HTMLInputElement>(null)
-  const [latestBirthdate] = useState(() => latestAdultBirthdate(new Date()))
+  const [latestBirthdate] = useKeptState('', () => latestAdultBirthdate(new Date()))
   const state = useSending('Something went wrong.')
   const { leaving, leaveFor } = useLeaveFor()
   const { slots, isPending, isFetching, refetch } = useSlots()

@@ -1,0 +1,186 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { extname, join, relative, resolve, sep } from 'node:path'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { buildOrigin, pagePaths } from '@robokids/contracts/pages'
+
+const types: Record<string, string> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.ico': 'image/x-icon',
+  '.js': 'text/javascript; charset=utf-8',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.webmanifest': 'application/manifest+json',
+  '.woff2': 'font/woff2',
+  '.xml': 'application/xml; charset=utf-8',
+}
+
+/** What `Accept-Encoding` calls each, best first. */
+const encodings = ['br', 'gzip'] as const
+type Encoding = (typeof encodings)[number]
+
+/** Something that is served as it is, with its smaller forms where it has them. */
+export class SiteFile {
+  readonly type: string
+  readonly cacheControl: string
+  readonly etag: string
+  /** A document's own, where it has one. */
+  readonly contentSecurityPolicy: string | undefined
+  readonly #content: Buffer
+  readonly #smaller: Partial<Record<Encoding, Buffer>>
+
+  constructor(
+    content: Buffer,
+    options: {
+      type: string
+      cacheControl: string
+      smaller?: Partial<Record<Encoding, Buffer>>
+      contentSecurityPolicy?: string
+    },
+  ) {
+    this.#content = content
+    this.#smaller = options.smaller ?? {}
+    this.type = options.type
+    this.cacheControl = options.cacheControl
+    this.contentSecurityPolicy = options.contentSecurityPolicy
+    // Weak: one for all of its forms.
+    this.etag = `W/"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`
+  }
+
+  /** The answer to a request: 304 and nothing where the asker has it already, and the smallest form that it takes. */
+  answer(request: { acceptEncoding: string | undefined; ifNoneMatch: string | undefined }): {
+    status: 200 | 304
+    headers: Record<string, string>
+    body: Buffer | undefined
+  } {
+    const headers: Record<string, string> = {
+      'cache-control': this.cacheControl,
+      etag: this.etag,
+      ...(Object.keys(this.#smaller).length > 0 ? { vary: 'accept-encoding' } : {}),
+      ...(this.contentSecurityPolicy ? { 'content-security-policy': this.contentSecurityPolicy } : {}),
+    }
+    const known = request.ifNoneMatch?.split(',').map((tag) => tag.trim().replace(/^(?!W\/)/, 'W/'))
+    if (known?.includes(this.etag)) return { status: 304, headers, body: undefined }
+    headers['content-type'] = this.type
+    const encoding = encodings.find((name) => this.#smaller[name] && takes(request.acceptEncoding, name))
+    if (!encoding) return { status: 200, headers, body: this.#content }
+    return { status: 200, headers: { ...headers, 'content-encoding': encoding }, body: this.#smaller[encoding] }
+  }
+}
+
+function takes(acceptEncoding = '', encoding: Encoding): boolean {
+  return acceptEncoding.split(',').some((part) => {
+    const [name, ...parameters] = part.split(';').map((text) => text.trim().toLowerCase())
+    return name === encoding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
+  })
+}
+
+/** Quick enough to be made when a document is first asked for; files come with theirs. */
+function compressed(content: Buffer): Partial<Record<Encoding, Buffer>> {
+  return {
+    br: brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 7 } }),
+    gzip: gzipSync(content, { level: 9 }),
+  }
+}
+
+const sha256 = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+
+/** Texts in attributes as the browser hears them. */
+const entities: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#x27;': "'" }
+const unescaped = (text: string) =>
+  text.replaceAll(/&(?:amp|lt|gt|quot|#x27);/g, (entity) => entities[entity] ?? entity)
+
+/** What a document may run and be set in beside files: exactly the scripts and style attributes that it was built with. */
+function inlineHashes(html: string): { scripts: string[]; styles: string[] } {
+  const scripts = [...html.matchAll(/<script(?![^>]*\b(?:src|type)=)[^>]*>(.*?)<\/script>/gs)]
+  const styles = [...html.matchAll(/<[a-z][^>]*? style="([^"]*)"/g)]
+  const unique = (texts: string[]) => [...new Set(texts)].map(sha256)
+  return {
+    scripts: unique(scripts.map(([, text = '']) => text)),
+    styles: unique(styles.map(([, text = '']) => unescaped(text))),
+  }
+}
+
+/** A page's document. What it says about itself to search engines can be put in where it is served. */
+export class SiteDocument {
+  readonly #html: string
+  readonly #policy: string
+  readonly #built = new Map<string, SiteFile>()
+
+  constructor(html: string, policyOf: (hashes: { scripts: string[]; styles: string[] }) => string) {
+    this.#html = html
+    this.#policy = policyOf(inlineHashes(html))
+  }
+
+  /** @param head what belongs into the document's head today: markup that runs nothing. */
+  file(head = ''): SiteFile {
+    const known = this.#built.get(head)
+    if (known) return known
+    const content = Buffer.from(head === '' ? this.#html : this.#html.replace('</head>', () => `${head}</head>`))
+    const file = new SiteFile(content, {
+      type: types['.html'] ?? '',
+      cacheControl: 'no-cache',
+      smaller: compressed(content),
+      contentSecurityPolicy: this.#policy,
+    })
+    // Today's and the plain one: yesterday's is not asked for again.
+    for (const other of this.#built.keys()) if (other !== '') this.#built.delete(other)
+    this.#built.set(head, file)
+    return file
+  }
+}
+
+export interface SiteFiles {
+  /** By the address, `/assets/main.js`. */
+  files: ReadonlyMap<string, SiteFile>
+  documents: ReadonlyMap<string, SiteDocument>
+  notFound: SiteDocument
+}
+
+/** Reads the built site into memory: it is small, and asked for all the time. */
+export async function readSiteFiles(
+  folder: string,
+  siteUrl: string,
+  policyOf: (hashes: { scripts: string[]; styles: string[] }) => string,
+): Promise<SiteFiles> {
+  const root = resolve(folder)
+  const entries = await readdir(root, { recursive: true, withFileTypes: true })
+  const names = entries
+    .filter((entry) => entry.isFile() && extname(entry.name) in types)
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
+  const all = new Set(entries.map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/')))
+  const read = (name: string) => readFile(join(root, name))
+  // The site's own address is known only here.
+  const readText = async (name: string) => (await readFile(join(root, name), 'utf8')).replaceAll(buildOrigin, siteUrl)
+
+  const files = new Map<string, SiteFile>()
+  for (const name of names.filter((name) => !name.endsWith('.html'))) {
+    const extension = extname(name)
+    const addressed = extension === '.xml' || extension === '.txt'
+    const content = addressed ? Buffer.from(await readText(name)) : await read(name)
+    files.set(
+      `/${name}`,
+      new SiteFile(content, {
+        type: types[extension] ?? '',
+        cacheControl: hashedName.test(name) ? 'public, max-age=31536000, immutable' : 'public, max-age=3600',
+        smaller: addressed
+          ? compressed(content)
+          : {
+              ...(all.has(`${name}.br`) ? { br: await read(`${name}.br`) } : {}),
+              ...(all.has(`${name}.gz`) ? { gzip: await read(`${name}.gz`) } : {}),
+            },
+      }),
+    )
+  }
+  const document = async (name: string) => new SiteDocument(await readText(name), policyOf)
+  const documents = new Map<string, SiteDocument>()
+  for (const path of pagePaths) {
+    documents.set(path, await document(path === '/' ? 'index.html' : `${path.slice(1)}.html`))
+  }
+  return { files, documents, notFound: await document('404.html') }
+}
+
+/** Named by what is in it: under this name it never changes. */
+const hashedName = /-[\w-]{8}\.\w+$/

@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import { buildOrigin } from '@robokids/contracts/pages'
+import type { Plugin, Rolldown, ViteDevServer } from 'vite'
+import type * as Server from './src/server.tsx'
+
+type Chunk = Rolldown.OutputChunk
+
+/** Where a page's document is in the built site. */
+const documentOf = (path: string) => (path === '/' ? 'index.html' : `${path.slice(1)}.html`)
+
+/** What the documents have to load, by what the build of the browser's files put out. */
+function clientFilesOf(source: string, output: readonly (Chunk | Rolldown.OutputAsset)[]): Server.ClientFiles {
+  const chunks = new Map(output.filter((file) => file.type === 'chunk').map((chunk) => [chunk.fileName, chunk]))
+  const withImports = (file: string, found = new Set<string>()): Set<string> => {
+    if (found.has(file)) return found
+    found.add(file)
+    for (const imported of chunks.get(file)?.imports ?? []) withImports(imported, found)
+    return found
+  }
+  const addresses = (files: Iterable<string>) => [...files].map((file) => `/${file}`)
+  const entry = [...chunks.values()].find(({ isEntry }) => isEntry)
+  if (!entry) throw new Error('The build has no entry.')
+  return {
+    script: `/${entry.fileName}`,
+    styles: addresses(output.filter(({ fileName }) => fileName.endsWith('.css')).map(({ fileName }) => fileName)),
+    preloads: addresses(withImports(entry.fileName)),
+    filesOf: (module) => {
+      const id = resolve(source, module)
+      const chunk = [...chunks.values()].find(({ moduleIds }) => moduleIds.includes(id))
+      if (!chunk) throw new Error(`The build has no file with ${module}.`)
+      return addresses(withImports(chunk.fileName))
+    },
+  }
+}
+
+/** Renders every page, and the one for addresses that have none, into a file of its own. */
+async function renderPages(server: typeof Server, files: Server.ClientFiles, outDir: string): Promise<void> {
+  const write = async (file: string, text: string) => {
+    await mkdir(dirname(join(outDir, file)), { recursive: true })
+    await writeFile(join(outDir, file), text)
+  }
+  for (const path of server.pagePaths) {
+    const { status, html } = await server.renderPage(path, buildOrigin, files)
+    if (html.includes('<!--$!-->')) throw new Error(`${path} cannot be rendered without a browser.`)
+    if (status !== 200) throw new Error(`${path} was rendered with status ${status}.`)
+    await write(documentOf(path), html)
+  }
+  const notFound = await server.renderPage('/no/page', buildOrigin, files)
+  if (notFound.status !== 404) throw new Error(`An unknown address was rendered with status ${notFound.status}.`)
+  await write('404.html', notFound.html)
+}
+
+const brotli = promisify(brotliCompress)
+const gzipped = promisify(gzip)
+
+/** Puts a brotli and a gzip file beside each that gets smaller by it. Documents are compressed where they are served. */
+async function compress(outDir: string): Promise<void> {
+  const entries = await readdir(outDir, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile() && /\.(js|css|svg|webmanifest)$/.test(entry.name))
+  await Promise.all(
+    files.map(async ({ parentPath, name }) => {
+      const path = join(parentPath, name)
+      const content = await readFile(path)
+      const [smaller, small] = await Promise.all([
+        brotli(content, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: content.length } }),
+        gzipped(content, { level: 9 }),
+      ])
+      if (small.length < content.length) await writeFile(`${path}.gz`, small)
+      if (smaller.length < content.length) await writeFile(`${path}.br`, smaller)
+    }),
+  )
+}
+
+/**
+ * Builds the browser's files, then the same pages for this process, and has it render each of them to a document. While
+ * developing, each document is rendered when it is asked for.
+ */
+export function prerender(): Plugin {
+  let source = ''
+  return {
+    name: 'prerender',
+    config: (_config, { command }) => ({
+      appType: 'custom',
+      builder: {},
+      environments: {
+        client: { build: { rolldownOptions: { input: 'src/main.tsx' } } },
+        ssr: {
+          build: {
+            // Below the packages that it imports, and apart from what another build makes at the same time.
+            outDir: command === 'build' ? `node_modules/.prerender/${randomUUID()}` : 'dist',
+            rolldownOptions: { input: 'src/server.tsx' },
+            ssr: true,
+            copyPublicDir: false,
+            emitAssets: false,
+            minify: false,
+          },
+        },
+      },
+    }),
+    configResolved({ root }) {
+      source = resolve(root, 'src')
+    },
+    transform(code, id) {
+      if (this.environment.name !== 'ssr' || id !== join(source, 'router.tsx')) return null
+      return code.replaceAll(
+        /\bimport\((['"])(\.\/[^'"]+)\1\)/g,
+        (found, _quote, module: string) => `(globalThis.importedModules?.push(${JSON.stringify(module)}), ${found})`,
+      )
+    },
+    async buildApp(builder) {
+      const { client, ssr } = builder.environments
+      if (!client || !ssr) throw new Error('Vite has no environments to build.')
+      const built = await builder.build(client)
+      if (!('output' in built)) throw new Error('The build put out more than one.')
+      const serverDir = resolve(builder.config.root, ssr.config.build.outDir)
+      try {
+        await builder.build(ssr)
+        const server = (await import(pathToFileURL(join(serverDir, 'server.js')).href)) as typeof Server
+        const outDir = resolve(builder.config.root, client.config.build.outDir)
+        await renderPages(server, clientFilesOf(source, built.output), outDir)
+        await compress(outDir)
+      } finally {
+        await rm(serverDir, { recursive: true, force: true })
+      }
+    },
+    configureServer: (vite) => () => renderOnDemand(vite),
+  }
+}
+
+function renderOnDemand(vite: ViteDevServer): void {
+  const files = { script: '/src/main.tsx', styles: [], preloads: [], filesOf: () => [] }
+  vite.middlewares.use((request, response, next) => {
+    const path = request.originalUrl ?? '/'
+    const answer = async () => {
+      const server = (await vite.ssrLoadModule('/src/server.tsx')) as typeof Server
+      const { status, html } = await server.renderPage(path, `http://${request.headers.host}`, files)
+      response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' })
+      response.end(await vite.transformIndexHtml(path, html))
+    }
+    answer().catch(next)
+  })
+}

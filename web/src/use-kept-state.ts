@@ -1,0 +1,17 @@
+import { useHydrated } from '@tanstack/react-router'
+import { type Dispatch, type SetStateAction, useState } from 'react'
+
+/**
+ * State that begins with what only this browser knows: its storage, its address, its clock. The prerendered page was made
+ * without, so that a page that is being hydrated begins with `blank` and reads at once after that.
+ */
+export function useKeptState<T>(blank: T, read: () => T): [T, Dispatch<SetStateAction<T>>] {
+  const hydrated = useHydrated()
+  const [value, setValue] = useState(() => (hydrated ? read() : blank))
+  const [isRead, setIsRead] = useState(hydrated)
+  if (hydrated && !isRead) {
+    setIsRead(true)
+    setValue(read())
+  }
+  return [value, setValue]
+}
