@@ -11,12 +11,23 @@ export const mailKinds = [
   'user_updated',
   'sign_in_locked',
   'user_deleted',
+  'membership_confirmed',
+  'membership_renewed',
+  'membership_past_due',
+  'membership_switched',
+  'membership_cancelled',
+  'membership_resumed',
+  'membership_ended',
+  'membership_reminder',
+  'membership_refunded',
+  'membership_refund_failed',
+  'payment_disputed',
 ] as const
 export type MailKind = (typeof mailKinds)[number]
 
 export const mailStatuses = ['pending', 'sent', 'failed'] as const
 
-/** `GET /mails?registrationId=` or `?userId=` (administrators): one row a fact. Never what a code is. */
+/** `GET /mails?registrationId=`, `?userId=` or `?email=` (administrators): one row a fact. Never what a code is. */
 export const mailSchema = z.object({
   mailId: z.uuid(),
   kind: z.enum(mailKinds),
@@ -41,10 +52,12 @@ export const mailsQuerySchema = z
   .object({
     registrationId: z.uuid({ error: 'registrationId must be a UUID.' }).optional(),
     userId: z.uuid({ error: 'userId must be a UUID.' }).optional(),
+    /** Of the recipient, in whatever case. */
+    email: z.string().max(320).optional(),
   })
-  .refine(({ registrationId, userId }) => (registrationId ?? userId) !== undefined, {
+  .refine(({ registrationId, userId, email }) => (registrationId ?? userId ?? email) !== undefined, {
     path: ['registrationId'],
-    error: 'registrationId or userId is required.',
+    error: 'registrationId, userId or email is required.',
   })
 export type MailsQuery = z.infer<typeof mailsQuerySchema>
 export const mailsSchema = z.object({ mails: z.array(mailSchema) })

@@ -5,6 +5,7 @@ import type { Config } from './config.ts'
 import { fetchSignedWaiver } from './fetch-signed-waiver.ts'
 import { codeMail } from './mails/code-issued.ts'
 import type { RenderedLetter } from './mails/letter.ts'
+import { membershipMail } from './mails/membership.ts'
 import { endsRegistration, paymentRefundedMail } from './mails/payment-refunded.ts'
 import { refundFailedMail } from './mails/refund-failed.ts'
 import { registrationConfirmedMail } from './mails/registration-confirmed.ts'
@@ -130,6 +131,20 @@ export async function composeMail(mail: MailRow, context: Context<Config>): Prom
     case 'user_deleted': {
       const data = mail.data as MailData['user_deleted']
       return { ...userDeletedMail(data), recipientName: data.givenName, attachments: [] }
+    }
+    case 'membership_confirmed':
+    case 'membership_renewed':
+    case 'membership_past_due':
+    case 'membership_switched':
+    case 'membership_cancelled':
+    case 'membership_resumed':
+    case 'membership_ended':
+    case 'membership_reminder':
+    case 'membership_refunded':
+    case 'membership_refund_failed':
+    case 'payment_disputed': {
+      const letter = membershipMail(mail.kind, mail.data as MailData[typeof mail.kind], context.config.SITE_URL)
+      return { ...letter, recipientName: '', attachments: [] }
     }
   }
 }

@@ -6,6 +6,8 @@ export const configSchema = z.object({
   SMTP_URL: z.url({ protocol: /^smtps?$/ }).default('smtp://127.0.0.1:1025'),
   /** The address that mails come from. */
   MAIL_FROM: z.email().default('hello@robokidslearning.example'),
+  /** The operator's address: what needs somebody's hand is told there. */
+  OPERATOR_EMAIL: z.email().default('operator@robokidslearning.example'),
   /** Where the links in a mail lead. */
   SITE_URL: z
     .url()

@@ -1,15 +1,40 @@
-import { paymentRefunded, refundFailed } from '@robokids/contracts/billing'
-import { registrationConfirmed, registrationRejected, waiverSigned } from '@robokids/contracts/enrollment'
+import {
+  membershipRefunded,
+  membershipRefundFailed,
+  paymentDisputed,
+  paymentRefunded,
+  refundFailed,
+  subscriptionCancelled,
+  subscriptionEnded,
+  subscriptionPastDue,
+  subscriptionReminder,
+  subscriptionRenewed,
+  subscriptionResumed,
+  subscriptionSwitched,
+} from '@robokids/contracts/billing'
+import { memberSeated, registrationConfirmed, registrationRejected, waiverSigned } from '@robokids/contracts/enrollment'
+import type { EventDefinition } from '@robokids/contracts/event'
 import { codeIssued, signInLocked, userDeleted, userUpdated, type Account } from '@robokids/contracts/identity'
 import { consume, type Consumer } from '@robokids/runtime/inbox'
 import type { Config } from './config.ts'
 import { orderMail } from './order-mail.ts'
 import { asLine, changeNotices } from './rules.ts'
-import { rejections } from './schema.ts'
+import { rejections, type MailData, type MembershipKind } from './schema.ts'
 
 // Names and addresses of an account come as identity took them, which takes more than a form does.
 const nameOf = (account: Pick<Account, 'givenName'>) => ({ givenName: asLine(account.givenName ?? '', 100) })
 const addressOf = (recipient: string) => asLine(recipient, 320)
+
+/** What happens to a membership is told to its member, each event once. */
+function tellMember<Kind extends MembershipKind, Type extends string>(
+  definition: EventDefinition<Type, MailData[Kind] & { email: string }>,
+  kind: Kind,
+  isTold: (data: MailData[Kind]) => boolean = () => true,
+): Consumer<Config> {
+  return consume(definition, async (tx, { id, data }, context) => {
+    if (isTold(data)) await orderMail(tx, context, { kind, factId: id, recipient: data.email, data })
+  })
+}
 
 export const consumers: Consumer<Config>[] = [
   consume(registrationConfirmed, (tx, { data }, context) =>
@@ -97,4 +122,25 @@ export const consumers: Consumer<Config>[] = [
       data: nameOf(data),
     })
   }),
+  consume(memberSeated, (tx, { data }, context) =>
+    orderMail(tx, context, { kind: 'membership_confirmed', factId: data.attemptId, recipient: data.email, data }),
+  ),
+  tellMember(subscriptionRenewed, 'membership_renewed'),
+  tellMember(subscriptionPastDue, 'membership_past_due'),
+  tellMember(subscriptionSwitched, 'membership_switched'),
+  tellMember(subscriptionCancelled, 'membership_cancelled'),
+  tellMember(subscriptionResumed, 'membership_resumed'),
+  // The refund that comes with one that could not begin tells of its end.
+  tellMember(subscriptionEnded, 'membership_ended', ({ reason }) => reason === 'cancelled' || reason === 'unpaid'),
+  tellMember(subscriptionReminder, 'membership_reminder'),
+  tellMember(membershipRefunded, 'membership_refunded'),
+  tellMember(membershipRefundFailed, 'membership_refund_failed'),
+  consume(paymentDisputed, (tx, { data }, context) =>
+    orderMail(tx, context, {
+      kind: 'payment_disputed',
+      factId: `${data.disputeId}:${data.status}`,
+      recipient: context.config.OPERATOR_EMAIL,
+      data,
+    }),
+  ),
 ]

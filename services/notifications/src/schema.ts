@@ -1,5 +1,23 @@
-import type { paymentRefunded, refundFailed } from '@robokids/contracts/billing'
-import type { registrationConfirmed, registrationRejected, waiverSigned } from '@robokids/contracts/enrollment'
+import type {
+  membershipRefunded,
+  membershipRefundFailed,
+  paymentDisputed,
+  paymentRefunded,
+  refundFailed,
+  subscriptionCancelled,
+  subscriptionEnded,
+  subscriptionPastDue,
+  subscriptionReminder,
+  subscriptionRenewed,
+  subscriptionResumed,
+  subscriptionSwitched,
+} from '@robokids/contracts/billing'
+import type {
+  memberSeated,
+  registrationConfirmed,
+  registrationRejected,
+  waiverSigned,
+} from '@robokids/contracts/enrollment'
 import type { EventOf } from '@robokids/contracts/event'
 import { codeMedia, type codeIssued, type signInLocked } from '@robokids/contracts/identity'
 import { mailKinds, mailStatuses } from '@robokids/contracts/notifications'
@@ -24,7 +42,21 @@ export interface MailData {
   user_updated: Owner & Omit<ChangeNotice, 'recipient'> & { at: string }
   sign_in_locked: Owner & Pick<EventOf<typeof signInLocked>['data'], 'reason' | 'until'> & { at: string }
   user_deleted: Owner
+  membership_confirmed: EventOf<typeof memberSeated>['data']
+  membership_renewed: EventOf<typeof subscriptionRenewed>['data']
+  membership_past_due: EventOf<typeof subscriptionPastDue>['data']
+  membership_switched: EventOf<typeof subscriptionSwitched>['data']
+  membership_cancelled: EventOf<typeof subscriptionCancelled>['data']
+  membership_resumed: EventOf<typeof subscriptionResumed>['data']
+  membership_ended: EventOf<typeof subscriptionEnded>['data']
+  membership_reminder: EventOf<typeof subscriptionReminder>['data']
+  membership_refunded: EventOf<typeof membershipRefunded>['data']
+  membership_refund_failed: EventOf<typeof membershipRefundFailed>['data']
+  payment_disputed: EventOf<typeof paymentDisputed>['data']
 }
+
+/** Mails that are written in `mails/membership.ts`. */
+export type MembershipKind = Extract<keyof MailData, `membership_${string}` | 'payment_disputed'>
 
 /** One row a fact, whatever is published how often. */
 export const mails = pgTable(

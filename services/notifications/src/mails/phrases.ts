@@ -65,6 +65,11 @@ export function schoolMoment(instant: string): string {
   return `${momentIn(instant, classTimeZone)} ${zoneName(classTimeZone)}`
 }
 
+/** `Saturday, November 28, 2026`, as it is in the school's zone. */
+export function schoolDay(instant: string): string {
+  return formatClassDate(Temporal.Instant.from(instant).toZonedDateTimeISO(classTimeZone).toPlainDate().toString())
+}
+
 /** `3 minutes`, `24 hours`, `7 days`: rounded down to what is easily said, but not for the seconds that sending took. */
 export function validFor(duration: Temporal.Duration): string {
   const minutes = Math.max(1, Math.ceil(duration.total('minutes')))

@@ -1,0 +1,292 @@
+import { formatClassDate, formatClassTime } from '@robokids/contracts/class-date'
+import { periodOf, renewalTerms } from '@robokids/contracts/membership'
+import { formatMoney } from '@robokids/contracts/pricing'
+import type { MembershipKind, MailData } from '../schema.ts'
+import { renderLetter, type Letter, type RenderedLetter } from './letter.ts'
+import { questions, schoolDay } from './phrases.ts'
+
+type Plan = MailData['membership_confirmed']['plan']
+type Money = Parameters<typeof formatMoney>[0]
+
+const dollars = (amount: number) => formatMoney({ amount, currency: 'usd' })
+/** `$7.00 a month` */
+const priceOf = ({ plan, ...money }: Money & { plan: Plan }) => `${formatMoney(money)} a ${periodOf(plan)}`
+const hello = ['Hello,']
+
+function profileStep(siteUrl: string, text: string, label: string): NonNullable<Letter['step']> {
+  return { text: [text], label, url: `${siteUrl}/profile` }
+}
+
+const howToCancel = (siteUrl: string) =>
+  profileStep(
+    siteUrl,
+    'You can cancel online at any time: on your profile page, press “Cancel membership”, then “Yes, cancel it”. You keep what is paid.',
+    'Go to your profile',
+  )
+
+const whyNoSeat = {
+  class_full: 'by the time it arrived, the session was full',
+  class_started: 'by the time it arrived, the session had already begun',
+  class_not_offered: 'by the time it arrived, the session was not offered any more',
+  unknown: 'by the time it arrived, there was no seat left',
+}
+
+const banks = ['Banks usually take 5 to 10 business days to show a refund.']
+
+const letters: { [Kind in MembershipKind]: (data: MailData[Kind], siteUrl: string) => Letter } = {
+  membership_confirmed(data, siteUrl) {
+    const { plan, classDate, startTime, renewsAt, receiptNumber } = data
+    return {
+      subject: ['You are a member of Robo Kids Learning'],
+      heading: 'You are a member',
+      opening: [hello, ['Thank you. Your membership has begun, and your seat in the members’ session is yours.']],
+      facts: [
+        {
+          label: 'Members’ session',
+          lines: [[formatClassDate(classDate)], [`${formatClassTime(startTime)} Pacific Time`]],
+        },
+        { label: 'Membership', lines: [[priceOf(data)]] },
+        ...(receiptNumber === null ? [] : [{ label: 'Receipt', lines: [[receiptNumber], [formatMoney(data)]] }]),
+        ...(renewsAt === null
+          ? []
+          : [{ label: 'Next payment', lines: [[`${formatMoney(data)} on ${schoolDay(renewsAt)}`]] }]),
+      ],
+      step: howToCancel(siteUrl),
+      closing: [['What you agreed to:'], [renewalTerms(plan, data)], questions],
+    }
+  },
+  membership_renewed(data) {
+    const { plan, paidAmount, receiptNumber, paidAt, periodEnd, reason } = data
+    return {
+      subject: [`Receipt ${receiptNumber}: ${dollars(paidAmount)} for your membership`],
+      heading: reason === 'switch' ? `You paid ${dollars(paidAmount)}` : 'Your membership is renewed',
+      opening: [
+        hello,
+        [
+          reason === 'switch'
+            ? `You pay by the ${periodOf(plan)} now. Time that was paid and not used was taken off.`
+            : `We have charged ${dollars(paidAmount)} to your card for the next ${periodOf(plan)}. Thank you for staying with us.`,
+        ],
+      ],
+      facts: [
+        { label: 'Receipt', lines: [[receiptNumber]] },
+        { label: 'Paid', lines: [[dollars(paidAmount)], [schoolDay(paidAt)]] },
+        { label: 'Paid until', lines: [[schoolDay(periodEnd)]] },
+      ],
+      closing: [['You can cancel or change your membership at any time on your profile page.'], questions],
+    }
+  },
+  membership_past_due(data, siteUrl) {
+    const { amountDue, attempt, nextTryAt } = data
+    const again = nextTryAt === null ? undefined : schoolDay(nextTryAt)
+    return {
+      subject: [`Your payment of ${dollars(amountDue)} did not go through`],
+      heading: 'Your payment did not go through',
+      opening: [
+        hello,
+        [
+          attempt === 1
+            ? `We tried to renew your membership, and your bank declined the payment of ${dollars(amountDue)}.`
+            : `We tried once more to renew your membership, and your bank declined the payment of ${dollars(amountDue)} again.`,
+        ],
+        [
+          again === undefined
+            ? 'We do not try again by ourselves.'
+            : `We try again on ${again}. Until then your membership runs on.`,
+        ],
+      ],
+      facts: [
+        { label: 'Open', lines: [[dollars(amountDue)]] },
+        { label: again === undefined ? 'Next' : 'Next try', lines: [[again ?? 'Update your card']] },
+      ],
+      step: profileStep(
+        siteUrl,
+        'Perhaps the card has expired or was replaced. On your profile page, press “Update card”.',
+        'Update your card',
+      ),
+      closing: [['If you do not want to go on, you can cancel on the same page.'], questions],
+    }
+  },
+  membership_switched(data, siteUrl) {
+    const { plan, previousPlan, from } = data
+    const word = { monthly: 'by the month', yearly: 'by the year' }
+    return {
+      subject: [`Your membership: ${priceOf(data)}`],
+      heading: `You pay ${word[plan]}`,
+      opening: [
+        hello,
+        [
+          `Your membership changes from ${previousPlan} to ${plan} on ${schoolDay(from)}. All that you have paid counts.`,
+        ],
+      ],
+      facts: [
+        { label: 'Membership', lines: [[priceOf(data)]] },
+        { label: 'From', lines: [[schoolDay(from)]] },
+      ],
+      step: howToCancel(siteUrl),
+      closing: [['If it was not you who changed this, reply to this email at once.'], questions],
+    }
+  },
+  membership_cancelled({ endsAt }, siteUrl) {
+    return {
+      subject: [`Your membership ends on ${schoolDay(endsAt)}`],
+      heading: 'Your membership is cancelled',
+      opening: [
+        hello,
+        [`Your membership ends on ${schoolDay(endsAt)}. Until then you keep it. Nothing more is charged.`],
+      ],
+      facts: [{ label: 'Ends on', lines: [[schoolDay(endsAt)]] }],
+      step: profileStep(siteUrl, 'You can change your mind until then:', 'Keep my membership'),
+      closing: [questions],
+    }
+  },
+  membership_resumed(data, siteUrl) {
+    return {
+      subject: ['Your membership goes on'],
+      heading: 'Your membership goes on',
+      opening: [hello, ['Good to have you back. Your membership does not end and is renewed as before.']],
+      facts: [{ label: 'Next payment', lines: [[`${formatMoney(data)} on ${schoolDay(data.renewsAt)}`]] }],
+      step: howToCancel(siteUrl),
+      closing: [questions],
+    }
+  },
+  membership_ended({ reason, endedAt }, siteUrl) {
+    return {
+      subject: ['Your membership has ended'],
+      heading: 'Your membership has ended',
+      opening: [
+        hello,
+        [
+          reason === 'unpaid'
+            ? `The payment did not go through, so your membership ended on ${schoolDay(endedAt)}. Nothing more is charged.`
+            : `Your membership ended on ${schoolDay(endedAt)}. Nothing more is charged. Thank you for having been with us.`,
+        ],
+      ],
+      facts: [],
+      step: {
+        text: ['You are welcome back at any time:'],
+        label: 'See the membership',
+        url: `${siteUrl}/membership`,
+      },
+      closing: [questions],
+    }
+  },
+  membership_reminder(data, siteUrl) {
+    return {
+      subject: [`Your membership renews on ${schoolDay(data.renewsAt)}`],
+      heading: 'A reminder: your membership renews by itself',
+      opening: [
+        hello,
+        [
+          `Once a year we remind you: on ${schoolDay(data.renewsAt)} we charge ${formatMoney(data)} to your card, and then every ${periodOf(data.plan)}, until you cancel.`,
+        ],
+      ],
+      facts: [
+        { label: 'Membership', lines: [[priceOf(data)]] },
+        { label: 'Next payment', lines: [[schoolDay(data.renewsAt)]] },
+      ],
+      step: howToCancel(siteUrl),
+      closing: [questions],
+    }
+  },
+  membership_refunded(data, siteUrl) {
+    const { refunded, paidAmount, refundedTotal, reason, rejection, classDate, again } = data
+    const money = dollars(refunded)
+    const back = [`We have refunded ${money} to the card you paid with.`]
+    const facts = [{ label: 'Refunded', lines: [[money]] }]
+    if (again === true) {
+      return {
+        subject: [`We sent your refund again: ${money}`],
+        heading: `We sent your refund of ${money} again`,
+        opening: [
+          hello,
+          ['Your bank did not keep the refund that we told you of. We have sent it to your card once more.'],
+        ],
+        facts,
+        closing: [banks, questions],
+      }
+    }
+    const stories = {
+      seat_gone: [
+        `Thank you for your payment of ${dollars(paidAmount)}. We are sorry: ${whyNoSeat[rejection ?? 'unknown']} on ${formatClassDate(classDate)}. So your membership does not begin, and nothing more is charged.`,
+      ],
+      duplicate: [
+        'You have a membership already, and paid for a second one. You owe only one, so the other one ended.',
+      ],
+      amount_mismatch: [
+        'The payment that reached us was not for the price of the membership, so we did not keep it. Nothing more is charged.',
+      ],
+      requested: [
+        refundedTotal >= paidAmount
+          ? 'All of this payment went back. Your membership itself stays as it is.'
+          : `That is a part of the ${dollars(paidAmount)} that you paid. Your membership itself stays as it is.`,
+      ],
+    }
+    return {
+      subject: [`Refund of ${money} for your membership`],
+      heading: `We refunded ${money}`,
+      opening: [hello, stories[reason], back],
+      facts,
+      ...(reason === 'seat_gone'
+        ? {
+            step: {
+              text: ['Another date may suit you: here are those with free seats.'],
+              label: 'Choose another date',
+              url: `${siteUrl}/membership/register`,
+            },
+          }
+        : {}),
+      closing: [banks, questions],
+    }
+  },
+  membership_refund_failed({ refunded }) {
+    const money = dollars(refunded)
+    return {
+      subject: [`Your refund of ${money} did not go through`],
+      heading: `Your refund of ${money} did not go through`,
+      opening: [
+        hello,
+        [`We wrote to you that we had refunded ${money}. Your bank has not taken it, and the money came back to us.`],
+        ['We still owe it to you. We will send it again, or ask you how else it can reach you.'],
+      ],
+      facts: [{ label: 'Not refunded yet', lines: [[money]] }],
+      closing: [['If your card was replaced or closed, please reply to this email.'], questions],
+    }
+  },
+  payment_disputed(data) {
+    const { disputeId, reason, status, answerBy, registrationId, membershipId, email } = data
+    const about =
+      membershipId === null
+        ? registrationId === null
+          ? 'unknown'
+          : `Purchase ${registrationId}`
+        : `Membership ${membershipId}`
+    return {
+      subject: [`Dispute ${status.replaceAll('_', ' ')}: ${formatMoney(data)}`],
+      heading: `A dispute of ${formatMoney(data)}: ${status.replaceAll('_', ' ')}`,
+      opening: [
+        [
+          answerBy === null
+            ? 'The bank asks nothing of us (any more).'
+            : `The bank waits for our answer until ${schoolDay(answerBy)}. Without one the money is lost.`,
+        ],
+      ],
+      facts: [
+        { label: 'Dispute', lines: [[disputeId]] },
+        { label: 'Reason', lines: [[reason.replaceAll('_', ' ')]] },
+        { label: 'About', lines: [[about]] },
+        { label: 'Buyer', lines: [[{ typed: email ?? 'unknown' }]] },
+      ],
+      closing: [['Answer it in the payment provider’s dashboard.']],
+    }
+  },
+}
+
+/** The letter about a membership, or to the operator about a dispute. */
+export function membershipMail<Kind extends MembershipKind>(
+  kind: Kind,
+  data: MailData[Kind],
+  siteUrl: string,
+): RenderedLetter {
+  return renderLetter(letters[kind](data, siteUrl))
+}

@@ -1,0 +1,205 @@
+import { randomUUIDv7 } from 'node:crypto'
+import {
+  membershipRefunded,
+  membershipRefundFailed,
+  paymentDisputed,
+  subscriptionCancelled,
+  subscriptionEnded,
+  subscriptionPastDue,
+  subscriptionReminder,
+  subscriptionRenewed,
+  subscriptionResumed,
+  subscriptionSwitched,
+} from '@robokids/contracts/billing'
+import { memberSeated } from '@robokids/contracts/enrollment'
+import type { EventDefinition } from '@robokids/contracts/event'
+import { renewalTerms } from '@robokids/contracts/membership'
+import { mailsSchema } from '@robokids/contracts/notifications'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { adminHeaders, openOffice, siteUrl, type Office } from './office.ts'
+
+let office: Office
+beforeAll(async () => {
+  office = await openOffice()
+})
+afterAll(() => office.close())
+
+function member(plan: 'monthly' | 'yearly' = 'monthly') {
+  const attemptId = randomUUIDv7()
+  return {
+    attemptId,
+    email: `Maren.${attemptId}@example.com`,
+    plan,
+    amount: plan === 'monthly' ? 700 : 6_000,
+    currency: 'usd' as const,
+  }
+}
+
+// In California it is the day before.
+const at = '2027-01-09T04:00:00Z'
+const day = 'Friday, January 8, 2027'
+
+async function told<Data>(event: EventDefinition<string, Data>, data: Data & { attemptId: string; email: string }) {
+  const published = await office.bed.bus.publish(event, data.attemptId, data)
+  await office.bed.bus.republish(published)
+  const { parsed } = await office.post.mailTo(data.email)
+  return { subject: parsed.subject ?? '', text: parsed.text ?? '', html: parsed.html || '' }
+}
+
+const refund = { refundId: randomUUIDv7(), paymentId: randomUUIDv7(), refunded: 700, classDate: '2027-01-08' }
+
+describe('a member is told', () => {
+  it('of the seat, the price, the receipt, the next payment, and the terms with how to cancel', async () => {
+    const facts = member()
+    const { subject, text, html } = await told(memberSeated, {
+      ...facts,
+      classSessionId: randomUUIDv7(),
+      classDate: '2027-01-08',
+      startTime: '16:00',
+      durationMinutes: 75,
+      timeZone: 'America/Los_Angeles',
+      receiptNumber: 'RK-000007',
+      renewsAt: at,
+    })
+    expect(subject).toBe('You are a member of Robo Kids Learning')
+    for (const part of ['$7.00 a month', 'RK-000007', `$7.00 on ${day}`, '4:00 PM', renewalTerms('monthly', facts)]) {
+      expect(text).toContain(part)
+    }
+    expect(text).toContain('Cancel membership')
+    expect(text).toContain(`${siteUrl}/profile`)
+    expect(html).toContain(`href="${siteUrl}/profile"`)
+  })
+
+  it.each([
+    [
+      'of a renewal, with its receipt',
+      subscriptionRenewed,
+      { receiptNumber: 'RK-000008', paidAt: at, paidAmount: 700, reason: 'renewal', periodEnd: at },
+      'Receipt RK-000008: $7.00 for your membership',
+      'for the next month',
+    ],
+    [
+      'of what a change of plan cost',
+      subscriptionRenewed,
+      { receiptNumber: 'RK-000009', paidAt: at, paidAmount: 5_651, reason: 'switch', periodEnd: at },
+      'Receipt RK-000009: $56.51 for your membership',
+      'not used was taken off',
+    ],
+    [
+      'of a payment that failed, and what to do',
+      subscriptionPastDue,
+      { invoiceId: 'in_1', amountDue: 700, attempt: 1, nextTryAt: at },
+      'Your payment of $7.00 did not go through',
+      `We try again on ${day}`,
+    ],
+    [
+      'of the last try that failed',
+      subscriptionPastDue,
+      { invoiceId: 'in_1', amountDue: 700, attempt: 4, nextTryAt: null },
+      'Your payment of $7.00 did not go through',
+      'We do not try again by ourselves.',
+    ],
+    [
+      'of another plan',
+      subscriptionSwitched,
+      { plan: 'yearly', amount: 6_000, previousPlan: 'monthly', from: at },
+      'Your membership: $60.00 a year',
+      `from monthly to yearly on ${day}`,
+    ],
+    [
+      'of the end to come',
+      subscriptionCancelled,
+      { endsAt: at },
+      `Your membership ends on ${day}`,
+      'Nothing more is charged',
+    ],
+    ['that it goes on', subscriptionResumed, { renewsAt: at }, 'Your membership goes on', `$7.00 on ${day}`],
+    [
+      'of the end',
+      subscriptionEnded,
+      { endedAt: at, reason: 'cancelled' },
+      'Your membership has ended',
+      `ended on ${day}`,
+    ],
+    [
+      'of the end for want of payment',
+      subscriptionEnded,
+      { endedAt: at, reason: 'unpaid' },
+      'Your membership has ended',
+      'did not go through',
+    ],
+    [
+      'once a year what goes on by itself',
+      subscriptionReminder,
+      { renewsAt: at },
+      `Your membership renews on ${day}`,
+      'until you cancel',
+    ],
+    [
+      'why it got no seat, and that the money went back',
+      membershipRefunded,
+      { ...refund, reason: 'seat_gone', rejection: 'class_full', refundedTotal: 700, paidAmount: 700 },
+      'Refund of $7.00 for your membership',
+      'the session was full on Friday, January 8, 2027',
+    ],
+    [
+      'of a part that went back',
+      membershipRefunded,
+      { ...refund, refunded: 200, reason: 'requested', refundedTotal: 200, paidAmount: 700 },
+      'Refund of $2.00 for your membership',
+      'Your membership itself stays as it is.',
+    ],
+    [
+      'of a refund that failed',
+      membershipRefundFailed,
+      { ...refund, reason: 'requested' },
+      'Your refund of $7.00 did not go through',
+      'We still owe it to you.',
+    ],
+  ] as const)('%s', async (_, event, changes, subject, words) => {
+    const data = { ...member(), paymentId: randomUUIDv7(), ...changes }
+    const mail = await told(event as EventDefinition<string, unknown>, data as never)
+    expect(mail.subject).toBe(subject)
+    expect(mail.text).toContain(words)
+    expect(`${mail.text}${mail.html}`).not.toMatch(/undefined|\[object|NaN/)
+  })
+
+  it('of each thing once, and nothing of an end that a refund tells of', async () => {
+    const facts = member()
+    await office.bed.bus.publish(subscriptionEnded, facts.attemptId, { ...facts, endedAt: at, reason: 'seat_gone' })
+    await told(subscriptionCancelled, { ...facts, endsAt: at })
+    const after = member()
+    await told(subscriptionEnded, { ...after, endedAt: at, reason: 'cancelled' })
+    const query = new URLSearchParams({ email: facts.email.toUpperCase() })
+    const answer = await fetch(`${office.service.url}/mails?${query}`, { headers: adminHeaders })
+    const { mails } = mailsSchema.parse(await answer.json())
+    expect(mails.map(({ kind }) => kind)).toEqual(['membership_cancelled'])
+  })
+})
+
+describe('the operator', () => {
+  it('is told of a dispute, and of each change of it once', async () => {
+    const disputeId = `dp_${randomUUIDv7()}`
+    const facts = {
+      disputeId,
+      amount: 40_000,
+      currency: 'usd' as const,
+      reason: 'product_not_received',
+      status: 'needs_response',
+      answerBy: at,
+      openedAt: at,
+      paymentId: randomUUIDv7(),
+      registrationId: randomUUIDv7(),
+      membershipId: null,
+      email: 'maren.holt@example.com',
+    }
+    const operator = 'operator@robokidslearning.example'
+    await office.bed.bus.publish(paymentDisputed, disputeId, facts)
+    await office.bed.bus.publish(paymentDisputed, disputeId, facts)
+    await office.bed.bus.publish(paymentDisputed, disputeId, { ...facts, status: 'lost', answerBy: null })
+    const { parsed } = await office.post.mailTo(operator, 2)
+    const subjects = office.post.to(operator).map((mail) => mail.parsed.subject)
+    expect(subjects.toSorted()).toEqual(['Dispute lost: $400.00', 'Dispute needs response: $400.00'])
+    expect(parsed.text).toContain(facts.registrationId)
+  })
+})
