@@ -34,7 +34,7 @@ const NEWER_KEYS: Record<string, readonly string[]> = {
 
 export function renderFor(version: string, event: SnapshotEvent): SnapshotEvent {
   if (version === API_VERSION) return event
-  const object: Record<string, unknown> & { id: string; object: string } = {
+  const object: Record<string, unknown> & { id?: string; object: string } = {
     ...event.data.object,
   }
   if (version < '2025') {

@@ -12,14 +12,17 @@ import { balanceTransactionRoutes } from './balance-transactions.ts'
 import { chargeRoutes } from './charges.ts'
 import { registerCheckoutPages } from './checkout-pages.ts'
 import { Clock } from './clock.ts'
-import type { Context } from './context.ts'
+import type { Context, Dunning } from './context.ts'
 import { problem, registerControl } from './control.ts'
+import { customerBalanceRoutes } from './customer-balance.ts'
 import { customerRoutes } from './customers.ts'
+import { advanceClock, catchUp } from './due.ts'
+import { disputeRoutes } from './disputes.ts'
 import { ApiError, internalError, invalidRequest, unrecognizedUrl } from './errors.ts'
 import { eventRoutes } from './events.ts'
 import { Faults } from './faults.ts'
 import { newId } from './ids.ts'
-import { invoiceRoutes } from './invoices.ts'
+import { invoiceRoutes } from './invoice-routes.ts'
 import { paymentIntentRoutes } from './payment-intents.ts'
 import { paymentMethodRoutes } from './payment-methods.ts'
 import { priceRoutes } from './prices.ts'
@@ -28,7 +31,7 @@ import type { Routes } from './routes.ts'
 import { sessionRoutes } from './sessions.ts'
 import { Store } from './store.ts'
 import { subscriptionRoutes } from './subscriptions.ts'
-import { sweep } from './sweep.ts'
+import { testClockRoutes } from './test-clocks.ts'
 import { configureEndpoints, webhookEndpointRoutes, type ConfiguredWebhook } from './webhook-endpoints.ts'
 import { Deliveries } from './webhooks.ts'
 
@@ -41,6 +44,9 @@ const RESOURCES: readonly Routes[] = [
   refundRoutes,
   balanceTransactionRoutes,
   customerRoutes,
+  customerBalanceRoutes,
+  disputeRoutes,
+  testClockRoutes,
   priceRoutes,
   subscriptionRoutes,
   invoiceRoutes,
@@ -73,6 +79,12 @@ export interface SimulatorOptions {
   redirectWaitMs?: number
   /** Seconds until the refunds of the refund test cards change. Default 5. */
   refundSettleSeconds?: number
+  /** Seconds until the payments of the dispute test card are disputed, and until evidence is decided on. Default 5. */
+  disputeAfterSeconds?: number
+  /** Days before a renewal at which `invoice.upcoming` announces it. Default 7. */
+  upcomingDays?: number
+  /** When a renewal that failed is tried again, and what then. Default: after 3, 5 and 7 days, then it is cancelled. */
+  dunning?: Dunning
   /** The name on the payment page. */
   merchantName?: string
 }
@@ -112,6 +124,9 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
       refundSettleSeconds: options.refundSettleSeconds ?? 5,
       redirectWaitMs: options.redirectWaitMs ?? 10_000,
       sessionCreateDelayMs: options.sessionCreateDelayMs ?? 0,
+      disputeAfterSeconds: options.disputeAfterSeconds ?? 5,
+      upcomingDays: options.upcomingDays ?? 7,
+      dunning: options.dunning ?? { retryAfterDays: [3, 5, 7], lastly: 'cancel' },
     },
   }
   configureEndpoints(store, options.webhooks ?? [], clock.seconds())
@@ -124,7 +139,7 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
   const url = `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
   if (ctx.settings.publicUrl === '') ctx.settings.publicUrl = url
 
-  const timer = setInterval(() => sweep(ctx), SWEEP_EVERY_MS)
+  const timer = setInterval(() => catchUp(ctx), SWEEP_EVERY_MS)
   timer.unref()
   ctx.deliveries.start()
 
@@ -134,12 +149,7 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
     port,
     sdk: { host: reachable, port, protocol: 'http' },
     now: () => clock.seconds(),
-    advanceClock(seconds) {
-      clock.offsetMs += seconds * 1000
-      store.clockOffsetMs = clock.offsetMs
-      store.changed()
-      sweep(ctx)
-    },
+    advanceClock: (seconds) => advanceClock(ctx, seconds),
     deliveriesIdle: () => ctx.deliveries.idle(),
     stop() {
       stopping ??= (async () => {

@@ -2,8 +2,10 @@
 import type { Context } from './context.ts'
 import { noSuch } from './errors.ts'
 import { newId } from './ids.ts'
-import { expandParam } from './params.ts'
+import { page } from './lists.ts'
+import { expandParam, listParams, notSimulated, oneOf, optional, string, timeRange } from './params.ts'
 import { get, type Routes } from './routes.ts'
+import { newestFirst } from './store.ts'
 import type { BalanceTransaction } from './types.ts'
 
 const DAY = 24 * 3600
@@ -11,17 +13,21 @@ const DAY = 24 * 3600
 export function recordBalance(
   ctx: Context,
   of: {
-    type: 'charge' | 'refund' | 'refund_failure'
+    type: 'adjustment' | 'charge' | 'refund' | 'refund_failure'
     source: string
     /** Negative for money that leaves. */
     amount: number
     currency: string
     description: string | null
+    /** Default: for a charge what Stripe takes, else nothing. */
+    fee?: number
+    feeDescription?: string
+    reportingCategory?: string
   },
 ): BalanceTransaction {
   const now = ctx.clock.seconds()
   // Stripe's list price for cards in the United States; a refund gives no fee back.
-  const fee = of.type === 'charge' ? Math.round(of.amount * 0.029) + 30 : 0
+  const fee = of.fee ?? (of.type === 'charge' ? Math.round(of.amount * 0.029) + 30 : 0)
   const transaction: BalanceTransaction = {
     id: newId('txn_3'),
     object: 'balance_transaction',
@@ -41,12 +47,12 @@ export function recordBalance(
               amount: fee,
               application: null,
               currency: of.currency,
-              description: 'Stripe processing fees',
+              description: of.feeDescription ?? 'Stripe processing fees',
               type: 'stripe_fee',
             },
           ],
     net: of.amount - fee,
-    reporting_category: of.type,
+    reporting_category: of.reportingCategory ?? of.type,
     source: of.source,
     status: 'pending',
     type: of.type,
@@ -55,12 +61,61 @@ export function recordBalance(
   return transaction
 }
 
+/** As it is now: the money becomes available two days after it moved. */
+function current(ctx: Context, transaction: BalanceTransaction): BalanceTransaction {
+  const status = transaction.available_on <= ctx.clock.seconds() ? 'available' : 'pending'
+  return { ...transaction, status }
+}
+
+const TYPES = ['adjustment', 'charge', 'payment', 'payout', 'refund', 'refund_failure', 'stripe_fee'] as const
+
 export const balanceTransactionRoutes: Routes = (route) => {
+  route(
+    get(
+      '/v1/balance_transactions',
+      {
+        ...listParams,
+        created: timeRange(),
+        currency: optional(string(10)),
+        payout: notSimulated(),
+        source: optional(string()),
+        type: optional(oneOf(TYPES)),
+      },
+      (ctx, { created, currency, source, type, ...paging }) => {
+        const found = newestFirst(ctx.store.balanceTransactions)
+          .filter(
+            (one) =>
+              created(one.created) &&
+              (currency === undefined || one.currency === currency) &&
+              (source === undefined || one.source === source) &&
+              (type === undefined || one.type === type),
+          )
+          .map((one) => current(ctx, one))
+        return page(found, paging, '/v1/balance_transactions', 'balance transaction')
+      },
+    ),
+  )
+
   route(
     get('/v1/balance_transactions/:id', expandParam, (ctx, _params, { id }) => {
       const transaction = ctx.store.balanceTransactions.get(id)
       if (transaction === undefined) throw noSuch('balance transaction', id, 'id')
-      return transaction
+      return current(ctx, transaction)
+    }),
+  )
+
+  route(
+    get('/v1/balance', expandParam, (ctx) => {
+      const sums = new Map<string, { available: number; pending: number }>()
+      for (const one of ctx.store.balanceTransactions.values()) {
+        const sum = sums.get(one.currency) ?? { available: 0, pending: 0 }
+        sums.set(one.currency, sum)
+        sum[current(ctx, one).status === 'available' ? 'available' : 'pending'] += one.net
+      }
+      if (sums.size === 0) sums.set('usd', { available: 0, pending: 0 })
+      const amounts = (of: 'available' | 'pending') =>
+        [...sums].map(([currency, sum]) => ({ amount: sum[of], currency, source_types: { card: sum[of] } }))
+      return { object: 'balance', available: amounts('available'), livemode: false, pending: amounts('pending') }
     }),
   )
 }

@@ -15,11 +15,15 @@ export interface TestCard {
   label: string
   /** Missing: the charge succeeds. */
   decline?: Decline
-  /** The bank asks the parent to confirm first. */
-  authentication?: true
+  /** The bank asks the parent to confirm first: once, when the card is saved, or at every payment. */
+  authentication?: 'once' | 'always'
+  /** It can be saved all the same, although charges fail. */
+  attaches?: true
+  /** The bank disputes the payment after it succeeded. */
+  disputed?: true
   refund?: 'pending_then_succeeded' | 'succeeded_then_failed'
-  /** Not offered on the page's list. */
-  unlisted?: true
+  /** The name of the ready-made payment method of this card: `pm_card_visa`. */
+  token: string
 }
 
 const declined = (declineCode: string, message = 'Your card was declined.'): Decline => ({
@@ -29,22 +33,40 @@ const declined = (declineCode: string, message = 'Your card was declined.'): Dec
 })
 
 export const TEST_CARDS: readonly TestCard[] = [
-  { number: '4242424242424242', label: 'Payment succeeds' },
-  { number: '4000000000000002', label: 'Declined', decline: declined('generic_decline') },
+  { number: '4242424242424242', token: 'pm_card_visa', label: 'Payment succeeds' },
+  {
+    number: '4000000000000002',
+    token: 'pm_card_visa_chargeDeclined',
+    label: 'Declined',
+    decline: declined('generic_decline'),
+  },
   {
     number: '4000000000009995',
+    token: 'pm_card_visa_chargeDeclinedInsufficientFunds',
     label: 'Declined: insufficient funds',
     decline: declined('insufficient_funds', 'Your card has insufficient funds.'),
   },
-  { number: '4000000000009987', label: 'Declined: lost card', decline: declined('lost_card') },
-  { number: '4000000000009979', label: 'Declined: stolen card', decline: declined('stolen_card') },
+  {
+    number: '4000000000009987',
+    token: 'pm_card_visa_chargeDeclinedLostCard',
+    label: 'Declined: lost card',
+    decline: declined('lost_card'),
+  },
+  {
+    number: '4000000000009979',
+    token: 'pm_card_visa_chargeDeclinedStolenCard',
+    label: 'Declined: stolen card',
+    decline: declined('stolen_card'),
+  },
   {
     number: '4000000000000069',
+    token: 'pm_card_chargeDeclinedExpiredCard',
     label: 'Declined: expired card',
     decline: { code: 'expired_card', declineCode: 'expired_card', message: 'Your card has expired.' },
   },
   {
     number: '4000000000000127',
+    token: 'pm_card_chargeDeclinedIncorrectCvc',
     label: 'Declined: wrong security code',
     decline: {
       code: 'incorrect_cvc',
@@ -54,6 +76,7 @@ export const TEST_CARDS: readonly TestCard[] = [
   },
   {
     number: '4000000000000119',
+    token: 'pm_card_chargeDeclinedProcessingError',
     label: 'Declined: processing error',
     decline: {
       code: 'processing_error',
@@ -61,30 +84,58 @@ export const TEST_CARDS: readonly TestCard[] = [
       message: 'An error occurred while processing your card. Try again in a little bit.',
     },
   },
-  { number: '4000002500003155', label: '3-D Secure, then succeeds', authentication: true },
-  { number: '4000002760003184', label: '3-D Secure every time, then succeeds', authentication: true },
+  {
+    number: '4000002500003155',
+    token: 'pm_card_authenticationRequiredOnSetup',
+    label: '3-D Secure, then succeeds',
+    authentication: 'once',
+  },
+  {
+    number: '4000002760003184',
+    token: 'pm_card_authenticationRequired',
+    label: '3-D Secure every time, then succeeds',
+    authentication: 'always',
+  },
   {
     number: '4000008400001629',
+    token: 'pm_card_threeDSecureRequiredChargeDeclined',
     label: '3-D Secure passes, then declined',
-    authentication: true,
+    authentication: 'always',
     decline: declined('generic_decline'),
   },
   {
     number: '4000000000007726',
+    token: 'pm_card_pendingRefund',
     label: 'Succeeds; a refund is pending first',
     refund: 'pending_then_succeeded',
   },
   {
     number: '4000000000005126',
+    token: 'pm_card_refundFail',
     label: 'Succeeds; a refund fails later',
     refund: 'succeeded_then_failed',
   },
-  { number: '4000000000000341', label: 'Declined when charged', decline: declined('generic_decline') },
-  // Stripe disputes this one as fraud after it succeeded. Disputes are not simulated, so it is a plain success here.
-  { number: '4000000000000259', label: 'Payment succeeds', unlisted: true },
+  {
+    number: '4000000000000341',
+    token: 'pm_card_chargeCustomerFail',
+    label: 'Can be saved; declined when charged',
+    attaches: true,
+    decline: declined('generic_decline'),
+  },
+  {
+    number: '4000000000000259',
+    token: 'pm_card_createDispute',
+    label: 'Succeeds; disputed as fraud soon after',
+    disputed: true,
+  },
 ]
 
 const BY_NUMBER = new Map(TEST_CARDS.map((card) => [card.number, card]))
+
+/** The card of a payment method, which keeps its last four digits: those of the listed cards differ. */
+export function cardByLast4(last4: string | null | undefined): TestCard | undefined {
+  return TEST_CARDS.find((card) => card.number.slice(-4) === last4)
+}
 
 /** What a parent typed, or a test sent. The number and the code are never stored or logged. */
 export interface CardEntry {
@@ -100,6 +151,13 @@ export interface CheckedCard {
   last4: string
   expMonth: number
   expYear: number
+}
+
+/** A listed card as a ready-made payment method holds it. */
+export function cardByToken(token: string, now: Date): CheckedCard | undefined {
+  const wanted = token === 'pm_card_chargeDeclined' ? 'pm_card_visa_chargeDeclined' : token
+  const card = TEST_CARDS.find((one) => one.token === wanted)
+  return card && { card, brand: 'visa', last4: card.number.slice(-4), expMonth: 12, expYear: now.getFullYear() + 3 }
 }
 
 type CardField = 'number' | 'expiry' | 'cvc'

@@ -2,6 +2,7 @@
 export class Clock {
   readonly #source: () => number
   #offsetMs: number
+  #pinnedMs: number | undefined
 
   constructor(source: () => number, offsetMs = 0) {
     this.#source = source
@@ -10,12 +11,23 @@ export class Clock {
 
   /** Milliseconds since the epoch. */
   ms(): number {
-    return this.#source() + this.#offsetMs
+    return this.#pinnedMs ?? this.#source() + this.#offsetMs
   }
 
   /** Whole seconds since the epoch, the unit of every timestamp in the API. */
   seconds(): number {
     return Math.floor(this.ms() / 1000)
+  }
+
+  /** Runs something at another time: what falls due in between, or a customer's own test clock. */
+  at<T>(seconds: number, run: () => T): T {
+    const before = this.#pinnedMs
+    this.#pinnedMs = seconds * 1000
+    try {
+      return run()
+    } finally {
+      this.#pinnedMs = before
+    }
   }
 
   get offsetMs(): number {

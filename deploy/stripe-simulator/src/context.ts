@@ -12,7 +12,7 @@ export interface Context {
   settings: Settings
 }
 
-interface Settings {
+export interface Settings {
   /** Where a browser finds the payment page: no trailing slash. */
   publicUrl: string
   merchantName: string
@@ -23,4 +23,17 @@ interface Settings {
   /** How long a paid checkout waits for the answer to its completed-webhook before it redirects. */
   redirectWaitMs: number
   sessionCreateDelayMs: number
+  /** Seconds after which the payments of the dispute test card are disputed. */
+  disputeAfterSeconds: number
+  /** Days before a renewal at which `invoice.upcoming` announces it. */
+  upcomingDays: number
+  dunning: Dunning
+}
+
+/** What becomes of a renewal that cannot be charged. */
+export interface Dunning {
+  /** Days to wait after the first failure, the second, and so on. */
+  retryAfterDays: readonly number[]
+  /** After the last: the subscription is cancelled, marked unpaid, or left as it is. */
+  lastly: 'cancel' | 'unpaid' | 'past_due'
 }

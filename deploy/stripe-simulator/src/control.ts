@@ -4,12 +4,12 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 
 import type { Context } from './context.ts'
+import { advanceClock, catchUp, nextDue, setOffset } from './due.ts'
 import { emit, rendered } from './events.ts'
 import { lookUp } from './look-up.ts'
 import { completeAsync, payCheckout, settleAsync } from './pay.ts'
 import { TEST_ADDRESS } from './shipping.ts'
 import { currentSession, expireSession } from './sessions.ts'
-import { sweep } from './sweep.ts'
 import { BY_ITSELF } from './types.ts'
 import { NORMAL_MODE } from './webhooks.ts'
 
@@ -22,8 +22,24 @@ const clockBody = z.union([
       .min(0)
       .max(10 * YEAR_SECONDS),
   }),
+  /** Seconds since the epoch. */
+  z.strictObject({ advanceTo: z.int().min(0).max(10_000_000_000) }),
+  /** To the next moment at which something falls due. */
+  z.strictObject({ nextDue: z.literal(true) }),
   z.strictObject({ reset: z.literal(true) }),
 ])
+
+const settingsBody = z.strictObject({
+  upcomingDays: z.int().min(0).max(30).optional(),
+  disputeAfterSeconds: z.int().min(0).optional(),
+  refundSettleSeconds: z.int().min(0).optional(),
+  dunning: z
+    .strictObject({
+      retryAfterDays: z.array(z.number().min(0).max(60)).max(8),
+      lastly: z.enum(['cancel', 'unpaid', 'past_due']),
+    })
+    .optional(),
+})
 
 const deliveryBody = z.strictObject({
   paused: z.boolean().default(false),
@@ -81,11 +97,26 @@ export function registerControl(app: FastifyInstance, ctx: Context): void {
 
   app.post('/_sim/clock', (request) => {
     const body = clockBody.parse(request.body)
-    ctx.clock.offsetMs = 'reset' in body ? 0 : ctx.clock.offsetMs + body.advanceSeconds * 1000
-    ctx.store.clockOffsetMs = ctx.clock.offsetMs
-    ctx.store.changed()
-    sweep(ctx)
+    if ('reset' in body) setOffset(ctx, 0)
+    else if ('advanceSeconds' in body) advanceClock(ctx, body.advanceSeconds)
+    else if ('advanceTo' in body) advanceClock(ctx, Math.max(0, body.advanceTo - ctx.clock.seconds()))
+    else advanceClock(ctx, Math.max(0, (nextDue(ctx) ?? 0) - ctx.clock.seconds()))
     return { now: ctx.clock.seconds(), offsetSeconds: ctx.clock.offsetMs / 1000 }
+  })
+
+  app.post('/_sim/settings', (request) => {
+    const { upcomingDays, disputeAfterSeconds, refundSettleSeconds, dunning } = settingsBody.parse(request.body)
+    const { settings } = ctx
+    if (upcomingDays !== undefined) settings.upcomingDays = upcomingDays
+    if (disputeAfterSeconds !== undefined) settings.disputeAfterSeconds = disputeAfterSeconds
+    if (refundSettleSeconds !== undefined) settings.refundSettleSeconds = refundSettleSeconds
+    if (dunning !== undefined) settings.dunning = dunning
+    return {
+      upcomingDays: settings.upcomingDays,
+      disputeAfterSeconds: settings.disputeAfterSeconds,
+      refundSettleSeconds: settings.refundSettleSeconds,
+      dunning: settings.dunning,
+    }
   })
 
   app.post('/_sim/webhooks/config', (request) => {
@@ -207,7 +238,7 @@ function countBy<T>(all: Iterable<T>, keyOf: (one: T) => string): Record<string,
 
 function stateOf(ctx: Context) {
   const { store } = ctx
-  sweep(ctx)
+  catchUp(ctx)
   const charges = [...store.charges.values()]
   const refunds = [...store.refunds.values()].map((record) => record.object)
   return {

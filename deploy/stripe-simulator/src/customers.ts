@@ -1,6 +1,6 @@
 import type { Context } from './context.ts'
 import { noSuch, noSuchReference } from './errors.ts'
-import { emit } from './events.ts'
+import { emit, emitChange } from './events.ts'
 import { newId, randomToken } from './ids.ts'
 import { page } from './lists.ts'
 import {
@@ -17,9 +17,10 @@ import {
   timeRange,
   type Fields,
 } from './params.ts'
+import { namedMethod, refuseUnsavable, savedMethod } from './payment-methods.ts'
 import { del, get, post, type Routes } from './routes.ts'
 import { newestFirst } from './store.ts'
-import { endSubscriptionsOf } from './subscriptions.ts'
+import { endSubscriptionsOf } from './end-subscription.ts'
 import type { Cause, Customer } from './types.ts'
 
 const address = object({
@@ -37,13 +38,24 @@ const writable = {
   email: optional(clearable(email())),
   metadata: optional(metadata()),
   name: optional(clearable(string(256))),
+  invoice_settings: optional(object({ default_payment_method: optional(clearable(string())) })),
   phone: optional(clearable(string(20))),
   preferred_locales: optional(list(string())),
 }
 const writableParams = { ...writable, ...expandParam }
 type Writable = Partial<Omit<Fields<typeof writableParams>, 'expand'>>
 
-export function createCustomer(ctx: Context, fields: Writable, cause: Cause): Customer {
+const createParams = {
+  ...writableParams,
+  payment_method: optional(string()),
+  test_clock: optional(string()),
+}
+
+export function createCustomer(
+  ctx: Context,
+  fields: Writable & { test_clock?: string | undefined },
+  cause: Cause,
+): Customer {
   const customer: Customer = {
     id: newId('cus_'),
     object: 'customer',
@@ -72,7 +84,7 @@ export function createCustomer(ctx: Context, fields: Writable, cause: Cause): Cu
     preferred_locales: fields.preferred_locales ?? [],
     shipping: null,
     tax_exempt: 'none',
-    test_clock: null,
+    test_clock: fields.test_clock ?? null,
   }
   ctx.store.customers.set(customer.id, { object: customer, deleted: false })
   emit(ctx, 'customer.created', customer, cause)
@@ -95,31 +107,49 @@ export function deletedCustomer(id: string) {
   return { id, object: 'customer', deleted: true } as const
 }
 
-/** A customer that another request names; a deleted one is as good as none. */
-export function referencedCustomer(ctx: Context, id: string, param: string): Customer {
-  const record = ctx.store.customers.get(id)
-  if (record === undefined || record.deleted) throw noSuchReference('customer', id, param)
-  return record.object
-}
-
 function existing(ctx: Context, id: string): Customer {
   const record = ctx.store.customers.get(id)
   if (record === undefined || record.deleted) throw noSuch('customer', id, 'id')
   return record.object
 }
 
+const DEFAULT_METHOD = 'invoice_settings[default_payment_method]'
+
+function setDefault(ctx: Context, customer: Customer, method: string, cause: Cause): void {
+  customer.invoice_settings.default_payment_method = savedMethod(ctx, method, customer.id, DEFAULT_METHOD, cause).id
+}
+
 export const customerRoutes: Routes = (route) => {
-  route(post('/v1/customers', writableParams, (ctx, params, _path, cause) => createCustomer(ctx, params, cause)))
+  route(
+    post('/v1/customers', createParams, (ctx, params, _path, cause) => {
+      const clock = params.test_clock
+      if (clock !== undefined && !ctx.store.testClocks.has(clock)) {
+        throw noSuchReference('test clock', clock, 'test_clock')
+      }
+      const { payment_method: saved, invoice_settings: settings } = params
+      // Before anything is made: a card that cannot be saved leaves no customer.
+      if (saved !== undefined) refuseUnsavable(namedMethod(ctx, saved, 'payment_method'))
+      const customer = createCustomer(ctx, params, cause)
+      if (saved !== undefined) savedMethod(ctx, saved, customer.id, 'payment_method', cause)
+      if (settings?.default_payment_method) setDefault(ctx, customer, settings.default_payment_method, cause)
+      return customer
+    }),
+  )
 
   route(
     get(
       '/v1/customers',
-      { ...listParams, created: timeRange(), email: optional(string()) },
-      (ctx, { created, email: wanted, ...paging }) => {
+      { ...listParams, created: timeRange(), email: optional(string()), test_clock: optional(string()) },
+      (ctx, { created, email: wanted, test_clock: clock, ...paging }) => {
         const found = newestFirst(ctx.store.customers)
           .filter((record) => !record.deleted)
           .map((record) => record.object)
-          .filter((one) => created(one.created) && (wanted === undefined || one.email === wanted))
+          .filter(
+            (one) =>
+              created(one.created) &&
+              (wanted === undefined || one.email === wanted) &&
+              (clock === undefined || one.test_clock === clock),
+          )
         return page(found, paging, '/v1/customers', 'customer')
       },
     ),
@@ -145,11 +175,13 @@ export const customerRoutes: Routes = (route) => {
       if (params.preferred_locales !== undefined) {
         customer.preferred_locales = params.preferred_locales
       }
+      const method = params.invoice_settings?.default_payment_method
+      if (method === null) customer.invoice_settings.default_payment_method = null
+      else if (method !== undefined) setDefault(ctx, customer, method, cause)
       if (params.metadata !== undefined) {
         customer.metadata = mergeMetadata(customer.metadata, params.metadata)
       }
-      const changes = previousAttributes(before, customer)
-      if (Object.keys(changes).length > 0) emit(ctx, 'customer.updated', customer, cause, changes)
+      emitChange(ctx, 'customer.updated', before, customer, cause)
       return customer
     }),
   )
@@ -163,12 +195,4 @@ export const customerRoutes: Routes = (route) => {
       return deletedCustomer(id)
     }),
   )
-}
-
-/** The top-level keys that changed, with their old values: an event's `previous_attributes`. */
-function previousAttributes(before: object, after: object): Record<string, unknown> {
-  const changed = Object.entries(before).filter(
-    ([key, value]) => JSON.stringify(value) !== JSON.stringify((after as Record<string, unknown>)[key]),
-  )
-  return Object.fromEntries(changed)
 }

@@ -19,6 +19,12 @@ const PATHS: Record<string, string> = {
   subscription: '/v1/subscriptions/',
   invoice: '/v1/invoices/',
   invoice_payment: '/v1/invoice_payments/',
+  dispute: '/v1/disputes/',
+  payment_method: '/v1/payment_methods/',
+  price: '/v1/prices/',
+  product: '/v1/products/',
+  'billing_portal.configuration': '/v1/billing_portal/configurations/',
+  'test_helpers.test_clock': '/v1/test_helpers/test_clocks/',
 }
 
 const KEPT_SECONDS = 30 * 24 * 3600
@@ -30,7 +36,8 @@ const KEPT_SECONDS = 30 * 24 * 3600
 export function emit(
   ctx: Context,
   type: string,
-  object: { id: string; object: string },
+  /** Without an id: a preview, which cannot be fetched. */
+  object: { id?: string; object: string },
   cause: Cause,
   previousAttributes?: Record<string, unknown>,
 ): SnapshotEvent {
@@ -64,11 +71,10 @@ export function emit(
               request: { id: cause.requestId, idempotency_key: cause.idempotencyKey ?? '' },
             },
           }),
-      related_object: {
-        id: object.id,
-        type: object.object,
-        url: `${PATHS[object.object] ?? '/v1/'}${object.id}`,
-      },
+      related_object:
+        object.id === undefined
+          ? null
+          : { id: object.id, type: object.object, url: `${PATHS[object.object] ?? '/v1/'}${object.id}` },
       snapshot_event: snapshot.id,
       type: `v1.${type}`,
     },
@@ -77,6 +83,36 @@ export function emit(
   ctx.deliveries.send(record)
   ctx.store.changed()
   return snapshot
+}
+
+/** Tells that an object is no longer what `before` shows; says nothing when it still is. */
+export function emitChange(
+  ctx: Context,
+  type: string,
+  before: object,
+  object: { id: string; object: string },
+  cause: Cause,
+): void {
+  const changes = previousAttributes(before, object)
+  if (Object.keys(changes).length > 0) emit(ctx, type, object, cause, changes)
+}
+
+/** What changed, with its old values. Hashes are compared key by key; arrays and lists are one value each. */
+function previousAttributes(before: object, after: object): Record<string, unknown> {
+  const changes: Record<string, unknown> = {}
+  for (const [key, old] of Object.entries(before) as [string, unknown][]) {
+    const now: unknown = (after as Record<string, unknown>)[key]
+    if (JSON.stringify(old) === JSON.stringify(now)) continue
+    changes[key] = isHash(old) && isHash(now) ? previousAttributes(old, now) : (old ?? null)
+  }
+  for (const key of Object.keys(after)) {
+    if (!(key in before)) changes[key] = null
+  }
+  return changes
+}
+
+function isHash(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** The event with its `pending_webhooks` as of now. */
@@ -152,7 +188,7 @@ export const eventRoutes: Routes = (route) => {
           .map((record) => record.thin)
           .filter(
             (event) =>
-              (object_id === undefined || event.related_object.id === object_id) &&
+              (object_id === undefined || event.related_object?.id === object_id) &&
               (types === undefined || types.includes(event.type)),
           )
         const data = page(found, { limit, starting_after: after }, '/v2/core/events', 'event')

@@ -35,6 +35,12 @@ const LENGTHS = {
   in_1: 23,
   il_1: 23,
   inpay_1: 23,
+  upcoming_in_1: 23,
+  du_1: 23,
+  cbtxn_1: 23,
+  bps_1: 23,
+  bpc_1: 23,
+  clock_1: 23,
   req_: 14,
   whsec_: 32,
 } as const

@@ -1,4 +1,5 @@
 import type { Context } from './context.ts'
+import { currency } from './currency.ts'
 import { invalidRequest, noSuchReference } from './errors.ts'
 import { newId } from './ids.ts'
 import {
@@ -18,19 +19,20 @@ import {
 import { createPrice, createProduct } from './prices.ts'
 import type { LineItem, Price } from './types.ts'
 
-/** What Stripe takes in the United States and Europe; the amounts here are all in the smallest unit of two decimals. */
-const CURRENCIES = ['usd', 'eur', 'gbp', 'cad', 'aud', 'nzd', 'chf', 'sek', 'nok', 'dkk', 'mxn']
+const recurring = object({
+  interval: oneOf(['day', 'week', 'month', 'year']),
+  interval_count: optional(integer(1, 1095)),
+})
 
-export function currency(value: unknown, param: string): string {
-  const given = string(10)(value as string | undefined, param).toLowerCase()
-  if (!CURRENCIES.includes(given)) {
-    throw invalidRequest(
-      `Invalid currency: ${given}. The payment simulator supports these currencies: ${CURRENCIES.join(', ')}`,
-      { param },
-    )
-  }
-  return given
-}
+/** The inline price of a subscription's item. */
+export const recurringPriceData = object({
+  currency,
+  product: string(),
+  recurring,
+  tax_behavior: optional(oneOf(['exclusive', 'inclusive', 'unspecified'])),
+  unit_amount: integer(0, 99_999_999),
+  unit_amount_decimal: notSimulated(),
+})
 
 export const lineItemParams = object({
   adjustable_quantity: optional(object({ enabled: notSimulated('false') })),
@@ -51,12 +53,7 @@ export const lineItemParams = object({
           unit_label: optional(string()),
         }),
       ),
-      recurring: optional(
-        object({
-          interval: oneOf(['day', 'week', 'month', 'year']),
-          interval_count: optional(integer(1, 1095)),
-        }),
-      ),
+      recurring: optional(recurring),
       tax_behavior: optional(oneOf(['exclusive', 'inclusive', 'unspecified'])),
       unit_amount: optional(integer(0, 99_999_999)),
       unit_amount_decimal: notSimulated(),

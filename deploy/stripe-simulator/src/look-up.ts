@@ -16,6 +16,9 @@ export function lookUp(store: Store, id: string): unknown {
     store.prices.get(id) ??
     store.subscriptions.get(id) ??
     store.invoices.get(id) ??
-    store.invoicePayments.get(id)
+    store.invoicePayments.get(id) ??
+    store.disputes.get(id)?.object ??
+    store.portalConfigurations.get(id) ??
+    store.testClocks.get(id)
   )
 }

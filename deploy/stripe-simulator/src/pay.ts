@@ -2,7 +2,8 @@
  * What happens when a parent presses Pay. The page's form and the control API both come through here. Everything up to
  * the answer runs in one go, so two presses of the button cannot both find the session open: it is charged once.
  */
-import { checkCard, isProblem, TEST_CARDS, type CardEntry, type Decline, type TestCard } from './cards.ts'
+import { cardByLast4, checkCard, isProblem, type CardEntry, type Decline } from './cards.ts'
+import { chargeCard, FAILED_AUTHENTICATION, failIntent, requireAction, succeedIntent } from './charge-card.ts'
 import { createCharge, settleCharge } from './charges.ts'
 import type { Context } from './context.ts'
 import { emit } from './events.ts'
@@ -45,12 +46,6 @@ export interface PayOutcome {
 }
 
 const EXPIRED = 'This payment page has expired. You have not been charged.'
-const FAILED_AUTHENTICATION: Decline = {
-  code: 'payment_intent_authentication_failure',
-  declineCode: '',
-  message: 'We are unable to authenticate your payment method. Please choose a different payment method and try again.',
-}
-
 function outcome(status: PayOutcome['status'], message: string, more: Partial<PayOutcome> = {}): PayOutcome {
   return { status, message, redirectUrl: null, field: null, code: null, declineCode: null, ...more }
 }
@@ -133,10 +128,10 @@ function tryToPay(ctx: Context, id: string, entry: PayEntry): PayOutcome {
   const method = createCardMethod(ctx, checked, payer, customer)
   // A new try takes the place of a confirmation that was left open.
   record.challenge = null
-  if (checked.card.authentication === true) {
+  if (checked.card.authentication !== undefined) {
     return askForConfirmation(ctx, record, intent, method, payer)
   }
-  return charge(ctx, record, intent, method, payer, checked.card, false)
+  return charge(ctx, record, intent, method, payer, false)
 }
 
 function askForConfirmation(
@@ -154,14 +149,7 @@ function askForConfirmation(
   }
   record.challenge = challenge
   const url = `${ctx.settings.publicUrl}/c/authenticate/${record.object.id}/${challenge.id}`
-  intent.status = 'requires_action'
-  intent.payment_method = method.id
-  intent.last_payment_error = null
-  intent.next_action = {
-    redirect_to_url: { return_url: record.object.url, url },
-    type: 'redirect_to_url',
-  }
-  emit(ctx, 'payment_intent.requires_action', intent, BY_ITSELF)
+  requireAction(ctx, intent, method, { url, returnUrl: record.object.url }, BY_ITSELF)
   return outcome('requires_action', 'Your bank asks you to confirm this payment.', { redirectUrl: url })
 }
 
@@ -173,8 +161,7 @@ function tryToAnswer(ctx: Context, id: string, challengeId: string, passed: bool
 
   const { challenge } = record
   const method = ctx.store.paymentMethods.get(challenge?.paymentMethodId ?? '')
-  const card = TEST_CARDS.find((one) => one.number.slice(-4) === challenge?.last4)
-  if (challenge?.id !== challengeId || method === undefined || card === undefined) {
+  if (challenge?.id !== challengeId || method === undefined || cardByLast4(challenge.last4) === undefined) {
     return outcome('declined', 'This confirmation is no longer valid. Please pay again.', {
       redirectUrl: record.object.url,
     })
@@ -182,9 +169,9 @@ function tryToAnswer(ctx: Context, id: string, challengeId: string, passed: bool
   const payer: Payer = { name: challenge.name, email: challenge.email }
   const intent = paymentIntentFor(ctx, record, method.customer as string | null)
   record.challenge = null
-  if (passed) return charge(ctx, record, intent, method, payer, card, true)
+  if (passed) return charge(ctx, record, intent, method, payer, true)
 
-  fail(ctx, intent, method, FAILED_AUTHENTICATION, null)
+  failIntent(ctx, intent, method, FAILED_AUTHENTICATION, null, BY_ITSELF)
   return outcome('declined', FAILED_AUTHENTICATION.message, {
     redirectUrl: record.object.url,
     code: FAILED_AUTHENTICATION.code,
@@ -197,17 +184,10 @@ function charge(
   intent: PaymentIntent,
   method: PaymentMethod,
   payer: Payer,
-  card: TestCard,
   authenticated: boolean,
 ): PayOutcome {
-  const { decline } = card
-  const result = decline === undefined ? { status: 'succeeded' as const } : { status: 'failed' as const, decline }
-  const made = createCharge(ctx, intent, method, result, authenticated)
-  intent.latest_charge = made.id
-  intent.next_action = null
-  if (decline !== undefined) {
-    emit(ctx, 'charge.failed', made, BY_ITSELF)
-    fail(ctx, intent, method, decline, made.id)
+  const decline = chargeCard(ctx, intent, method, authenticated, BY_ITSELF)
+  if (decline !== null) {
     return outcome('declined', decline.message, {
       redirectUrl: authenticated ? record.object.url : null,
       field: declinedField(decline),
@@ -215,8 +195,6 @@ function charge(
       declineCode: decline.declineCode,
     })
   }
-  emit(ctx, 'charge.succeeded', made, BY_ITSELF)
-  succeed(ctx, intent, method)
   if (record.object.mode === 'subscription') startSubscription(ctx, record, intent, method)
   complete(ctx, record, payer, 'paid')
   return outcome('paid', 'Payment successful.', { redirectUrl: successUrl(record) })
@@ -225,38 +203,6 @@ function charge(
 function declinedField(decline: Decline): PayField {
   if (decline.code === 'expired_card') return 'expiry'
   return decline.code === 'incorrect_cvc' ? 'cvc' : 'number'
-}
-
-function succeed(ctx: Context, intent: PaymentIntent, method: PaymentMethod): void {
-  intent.status = 'succeeded'
-  intent.amount_received = intent.amount
-  intent.payment_method = method.id
-  intent.last_payment_error = null
-  intent.processing = null
-  emit(ctx, 'payment_intent.succeeded', intent, BY_ITSELF)
-}
-
-function fail(
-  ctx: Context,
-  intent: PaymentIntent,
-  method: PaymentMethod,
-  decline: Decline,
-  chargeId: string | null,
-): void {
-  intent.status = 'requires_payment_method'
-  intent.payment_method = null
-  intent.next_action = null
-  intent.processing = null
-  intent.last_payment_error = {
-    ...(chargeId === null ? {} : { charge: chargeId }),
-    code: decline.code,
-    ...(decline.declineCode === '' ? {} : { decline_code: decline.declineCode }),
-    doc_url: `https://stripe.com/docs/error-codes/${decline.code.replaceAll('_', '-')}`,
-    message: decline.message,
-    payment_method: structuredClone(method),
-    type: chargeId === null ? 'invalid_request_error' : 'card_error',
-  }
-  emit(ctx, 'payment_intent.payment_failed', intent, BY_ITSELF)
 }
 
 function complete(
@@ -321,7 +267,7 @@ export function completeAsync(
       at: ctx.clock.seconds() + settlement.afterSeconds,
       outcome: settlement.outcome,
     }
-    settleDuePayments(ctx)
+    if (settlement.afterSeconds === 0) settleAsync(ctx, id, settlement.outcome)
   }
   return outcome('processing', 'Your payment is being processed.', { redirectUrl: successUrl(record) })
 }
@@ -341,7 +287,7 @@ export function settleAsync(ctx: Context, id: string, result: 'succeeded' | 'fai
   if (result === 'succeeded') {
     settleCharge(ctx, made, { status: 'succeeded' })
     emit(ctx, 'charge.succeeded', made, BY_ITSELF)
-    succeed(ctx, intent, method)
+    succeedIntent(ctx, intent, method, BY_ITSELF)
     session.payment_status = 'paid'
     emit(ctx, 'checkout.session.async_payment_succeeded', session, BY_ITSELF)
     return true
@@ -353,17 +299,7 @@ export function settleAsync(ctx: Context, id: string, result: 'succeeded' | 'fai
   }
   settleCharge(ctx, made, { status: 'failed', decline })
   emit(ctx, 'charge.failed', made, BY_ITSELF)
-  fail(ctx, intent, method, decline, made.id)
+  failIntent(ctx, intent, method, decline, made.id, BY_ITSELF)
   emit(ctx, 'checkout.session.async_payment_failed', session, BY_ITSELF)
   return true
-}
-
-export function settleDuePayments(ctx: Context): void {
-  const now = ctx.clock.seconds()
-  for (const record of ctx.store.sessions.values()) {
-    const { settlement } = record
-    if (settlement !== null && settlement.at <= now) {
-      settleAsync(ctx, record.object.id, settlement.outcome)
-    }
-  }
 }

@@ -1,13 +1,16 @@
 /** Payment methods: made when a parent pays, and kept without the card's number. */
 import { createHash } from 'node:crypto'
 
-import type { CheckedCard } from './cards.ts'
+import { cardByLast4, cardByToken, type CheckedCard } from './cards.ts'
 import type { Context } from './context.ts'
-import { noSuch } from './errors.ts'
+import { ApiError, invalidRequest, noSuch, noSuchReference } from './errors.ts'
+import { emit } from './events.ts'
 import { newId } from './ids.ts'
-import { expandParam } from './params.ts'
-import { get, type Routes } from './routes.ts'
-import type { PaymentMethod } from './types.ts'
+import { page } from './lists.ts'
+import { expandParam, listParams, notSimulated, oneOf, optional, string } from './params.ts'
+import { get, post, type Routes } from './routes.ts'
+import { newestFirst } from './store.ts'
+import type { Cause, PaymentMethod } from './types.ts'
 
 export interface Payer {
   name: string
@@ -107,11 +110,102 @@ function fingerprintOf(last4: string): string {
   return createHash('sha256').update(`test card ${last4}`).digest('base64url').replaceAll(/[-_]/g, 'x').slice(0, 16)
 }
 
+/**
+ * The payment method that a request names: one that exists, or a card by its ready-made name (`pm_card_visa`), of which
+ * each use makes another. It belongs to `customer` afterwards.
+ * @throws ApiError 402 where the bank refuses to have the card saved
+ */
+export function savedMethod(ctx: Context, id: string, customer: string, param: string, cause: Cause): PaymentMethod {
+  const method = namedMethod(ctx, id, param)
+  if (method.customer === customer) return method
+  if (method.customer !== null) {
+    throw invalidRequest(
+      'The payment method you provided has already been attached to a customer. Detach it first to use it with another one.',
+      { param },
+    )
+  }
+  attach(ctx, method, customer, cause)
+  return method
+}
+
+/** The payment method that a request names, whomever it belongs to. */
+export function namedMethod(ctx: Context, id: string, param: string): PaymentMethod {
+  const checked = cardByToken(id, new Date(ctx.clock.ms()))
+  if (checked !== undefined) return createCardMethod(ctx, checked, { name: '', email: '' }, null)
+  const method = ctx.store.paymentMethods.get(id)
+  if (method === undefined) throw noSuchReference('PaymentMethod', id, param)
+  return method
+}
+
+/** @throws ApiError 402 where the bank refuses to have the card saved */
+export function refuseUnsavable(method: PaymentMethod): void {
+  const card = cardByLast4(method.card?.last4)
+  if (card?.decline === undefined || card.attaches === true) return
+  const { code, declineCode, message } = card.decline
+  throw new ApiError(402, { type: 'card_error', code, decline_code: declineCode, message })
+}
+
+/** Saves a card to a customer. Some cards are refused already then. */
+export function attach(ctx: Context, method: PaymentMethod, customer: string, cause: Cause): void {
+  refuseUnsavable(method)
+  method.customer = customer
+  emit(ctx, 'payment_method.attached', method, cause)
+}
+
+function existing(ctx: Context, id: string): PaymentMethod {
+  const method = ctx.store.paymentMethods.get(id)
+  if (method === undefined) throw noSuch('PaymentMethod', id, 'payment_method')
+  return method
+}
+
 export const paymentMethodRoutes: Routes = (route) => {
   route(
-    get('/v1/payment_methods/:id', expandParam, (ctx, _params, { id }) => {
-      const method = ctx.store.paymentMethods.get(id)
-      if (method === undefined) throw noSuch('PaymentMethod', id, 'payment_method')
+    get(
+      '/v1/payment_methods',
+      {
+        ...listParams,
+        allow_redisplay: notSimulated(),
+        customer: optional(string()),
+        customer_account: notSimulated(),
+        type: optional(oneOf(['card', 'us_bank_account'])),
+      },
+      (ctx, { customer, type, ...paging }) => {
+        const found = newestFirst(ctx.store.paymentMethods).filter(
+          (one) => (customer === undefined || one.customer === customer) && (type === undefined || one.type === type),
+        )
+        return page(found, paging, '/v1/payment_methods', 'payment_method')
+      },
+    ),
+  )
+
+  route(get('/v1/payment_methods/:id', expandParam, (ctx, _params, { id }) => existing(ctx, id)))
+
+  route(
+    post(
+      '/v1/payment_methods/:id/attach',
+      { ...expandParam, customer: string(), customer_account: notSimulated() },
+      (ctx, params, { id }, cause) => {
+        const customer = ctx.store.customers.get(params.customer)
+        if (customer === undefined || customer.deleted) {
+          throw noSuchReference('customer', params.customer, 'customer')
+        }
+        return savedMethod(ctx, id, params.customer, 'payment_method', cause)
+      },
+    ),
+  )
+
+  route(
+    post('/v1/payment_methods/:id/detach', expandParam, (ctx, _params, { id }, cause) => {
+      const method = existing(ctx, id)
+      if (method.customer === null) {
+        throw invalidRequest(
+          'The payment method you provided is not attached to a customer so detachment is impossible.',
+          { param: 'payment_method' },
+        )
+      }
+      const before = method.customer
+      method.customer = null
+      emit(ctx, 'payment_method.detached', method, cause, { customer: before })
       return method
     }),
   )

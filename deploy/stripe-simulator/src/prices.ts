@@ -1,9 +1,29 @@
-/** Prices and products: those that a Checkout Session's inline `price_data` makes. Both can be retrieved. */
+/** Prices and products: those that requests make, and those that a Checkout Session's inline `price_data` makes. */
 import type { Context } from './context.ts'
-import { noSuch } from './errors.ts'
-import { newId } from './ids.ts'
-import { expandParam } from './params.ts'
-import { get, type Routes } from './routes.ts'
+import { currency } from './currency.ts'
+import { invalidRequest, noSuch, noSuchReference } from './errors.ts'
+import { emit, emitChange } from './events.ts'
+import { idOf, newId } from './ids.ts'
+import { page } from './lists.ts'
+import {
+  boolean,
+  clearable,
+  expandParam,
+  httpUrl,
+  integer,
+  list,
+  listParams,
+  mergeMetadata,
+  metadata,
+  notSimulated,
+  object,
+  oneOf,
+  optional,
+  string,
+  timeRange,
+} from './params.ts'
+import { del, get, post, type Routes } from './routes.ts'
+import { newestFirst } from './store.ts'
 import type { Metadata, Price, Product } from './types.ts'
 
 export interface ProductFields {
@@ -11,15 +31,17 @@ export interface ProductFields {
   description: string | null
   images: string[]
   metadata: Metadata
+  /** Default: a product made inline, which is not for sale elsewhere. */
+  active?: boolean
+  id?: string | undefined
 }
 
 export function createProduct(ctx: Context, fields: ProductFields): Product {
   const now = ctx.clock.seconds()
   const product: Product = {
-    id: newId('prod_'),
+    id: fields.id ?? newId('prod_'),
     object: 'product',
-    // A product made inline is not for sale elsewhere.
-    active: false,
+    active: fields.active ?? false,
     created: now,
     default_price: null,
     description: fields.description,
@@ -48,6 +70,10 @@ export interface PriceFields {
   product: string
   /** Null for what is paid once. */
   recurring: { interval: 'day' | 'week' | 'month' | 'year'; count: number } | null
+  active?: boolean
+  lookupKey?: string | null
+  metadata?: Metadata
+  nickname?: string | null
 }
 
 export function createPrice(ctx: Context, fields: PriceFields): Price {
@@ -55,15 +81,15 @@ export function createPrice(ctx: Context, fields: PriceFields): Price {
   const price: Price = {
     id: newId('price_1'),
     object: 'price',
-    active: false,
+    active: fields.active ?? false,
     billing_scheme: 'per_unit',
     created: ctx.clock.seconds(),
     currency: fields.currency,
     custom_unit_amount: null,
     livemode: false,
-    lookup_key: null,
-    metadata: {},
-    nickname: null,
+    lookup_key: fields.lookupKey ?? null,
+    metadata: fields.metadata ?? {},
+    nickname: fields.nickname ?? null,
     product: fields.product,
     recurring: recurring && {
       interval: recurring.interval,
@@ -83,19 +109,254 @@ export function createPrice(ctx: Context, fields: PriceFields): Price {
   return price
 }
 
+function existingPrice(ctx: Context, id: string): Price {
+  const price = ctx.store.prices.get(id)
+  if (price === undefined) throw noSuch('price', id, 'price')
+  return price
+}
+
+function existingProduct(ctx: Context, id: string): Product {
+  const product = ctx.store.products.get(id)
+  if (product === undefined) throw noSuch('product', id, 'id')
+  return product
+}
+
+/** A lookup key names one price at a time. */
+function claimLookupKey(ctx: Context, key: string | undefined, transfers: boolean | undefined): void {
+  if (key === undefined) return
+  const holder = [...ctx.store.prices.values()].find((price) => price.lookup_key === key)
+  if (holder === undefined) return
+  if (transfers !== true) {
+    throw invalidRequest(
+      `A price (\`${holder.id}\`) already uses that lookup key. Pass \`transfer_lookup_key=true\` to transfer it.`,
+      { code: 'resource_already_exists', param: 'lookup_key' },
+    )
+  }
+  holder.lookup_key = null
+}
+
+const productFields = {
+  active: optional(boolean()),
+  description: optional(clearable(string())),
+  images: optional(list(httpUrl(), 8)),
+  metadata: optional(metadata()),
+  url: optional(clearable(httpUrl())),
+  unit_label: optional(clearable(string(12))),
+}
+
 export const priceRoutes: Routes = (route) => {
   route(
-    get('/v1/prices/:id', expandParam, (ctx, _params, { id }) => {
-      const price = ctx.store.prices.get(id)
-      if (price === undefined) throw noSuch('price', id, 'price')
-      return price
+    post(
+      '/v1/products',
+      {
+        ...expandParam,
+        ...productFields,
+        default_price_data: notSimulated(),
+        id: optional(string(255)),
+        name: string(250),
+      },
+      (ctx, params, _path, cause) => {
+        if (params.id !== undefined && ctx.store.products.has(params.id)) {
+          throw invalidRequest('Product already exists.', { code: 'resource_already_exists', param: 'id' })
+        }
+        const product = createProduct(ctx, {
+          active: params.active ?? true,
+          description: params.description ?? null,
+          id: params.id,
+          images: params.images ?? [],
+          metadata: mergeMetadata({}, params.metadata ?? {}),
+          name: params.name,
+        })
+        product.url = params.url ?? null
+        product.unit_label = params.unit_label ?? null
+        emit(ctx, 'product.created', product, cause)
+        return product
+      },
+    ),
+  )
+
+  route(
+    get(
+      '/v1/products',
+      { ...listParams, active: optional(boolean()), created: timeRange(), ids: optional(list(string())) },
+      (ctx, { active, created, ids, ...paging }) => {
+        const found = newestFirst(ctx.store.products).filter(
+          (one) =>
+            created(one.created) &&
+            (active === undefined || one.active === active) &&
+            (ids === undefined || ids.includes(one.id)),
+        )
+        return page(found, paging, '/v1/products', 'product')
+      },
+    ),
+  )
+
+  route(get('/v1/products/:id', expandParam, (ctx, _params, { id }) => existingProduct(ctx, id)))
+
+  route(
+    post(
+      '/v1/products/:id',
+      { ...expandParam, ...productFields, default_price: optional(string()), name: optional(string(250)) },
+      (ctx, params, { id }, cause) => {
+        const product = existingProduct(ctx, id)
+        const before = structuredClone(product)
+        if (params.active !== undefined) product.active = params.active
+        if (params.description !== undefined) product.description = params.description
+        if (params.images !== undefined) product.images = params.images
+        if (params.name !== undefined) product.name = params.name
+        if (params.url !== undefined) product.url = params.url
+        if (params.unit_label !== undefined) product.unit_label = params.unit_label
+        if (params.default_price !== undefined) {
+          if (!ctx.store.prices.has(params.default_price)) {
+            throw noSuchReference('price', params.default_price, 'default_price')
+          }
+          product.default_price = params.default_price
+        }
+        product.metadata = mergeMetadata(product.metadata, params.metadata ?? {})
+        product.updated = ctx.clock.seconds()
+        emitChange(ctx, 'product.updated', before, product, cause)
+        return product
+      },
+    ),
+  )
+
+  route(
+    del('/v1/products/:id', expandParam, (ctx, _params, { id }, cause) => {
+      const product = existingProduct(ctx, id)
+      if ([...ctx.store.prices.values()].some((price) => price.product === id)) {
+        throw invalidRequest(
+          'This product cannot be deleted because it has one or more user-created prices. Archive it instead.',
+        )
+      }
+      ctx.store.products.delete(id)
+      emit(ctx, 'product.deleted', product, cause)
+      return { id, object: 'product', deleted: true }
     }),
   )
+
   route(
-    get('/v1/products/:id', expandParam, (ctx, _params, { id }) => {
-      const product = ctx.store.products.get(id)
-      if (product === undefined) throw noSuch('product', id, 'id')
-      return product
-    }),
+    post(
+      '/v1/prices',
+      {
+        ...expandParam,
+        active: optional(boolean()),
+        billing_scheme: notSimulated('per_unit'),
+        currency,
+        currency_options: notSimulated(),
+        custom_unit_amount: notSimulated(),
+        lookup_key: optional(string(200)),
+        metadata: optional(metadata()),
+        nickname: optional(string()),
+        product: optional(string()),
+        product_data: optional(
+          object({ active: optional(boolean()), metadata: optional(metadata()), name: string(250) }),
+        ),
+        recurring: optional(
+          object({
+            interval: oneOf(['day', 'week', 'month', 'year']),
+            interval_count: optional(integer(1, 1095)),
+            usage_type: optional(oneOf(['licensed'])),
+          }),
+        ),
+        tax_behavior: optional(oneOf(['exclusive', 'inclusive', 'unspecified'])),
+        transfer_lookup_key: optional(boolean()),
+        unit_amount: integer(0, 99_999_999),
+        unit_amount_decimal: notSimulated(),
+      },
+      (ctx, params, _path, cause) => {
+        const { product: productId, product_data: data } = params
+        if ((productId === undefined) === (data === undefined)) {
+          throw invalidRequest('You must specify exactly one of `product` and `product_data`.', {
+            code: 'parameter_missing',
+            param: 'product',
+          })
+        }
+        if (productId !== undefined && !ctx.store.products.has(productId)) {
+          throw noSuchReference('product', productId, 'product')
+        }
+        claimLookupKey(ctx, params.lookup_key, params.transfer_lookup_key)
+        const product =
+          productId ??
+          createProduct(ctx, {
+            active: data?.active ?? true,
+            description: null,
+            images: [],
+            metadata: mergeMetadata({}, data?.metadata ?? {}),
+            name: data?.name ?? '',
+          }).id
+        const { recurring } = params
+        const price = createPrice(ctx, {
+          active: params.active ?? true,
+          currency: params.currency,
+          lookupKey: params.lookup_key ?? null,
+          metadata: mergeMetadata({}, params.metadata ?? {}),
+          nickname: params.nickname ?? null,
+          product,
+          recurring:
+            recurring === undefined ? null : { interval: recurring.interval, count: recurring.interval_count ?? 1 },
+          unitAmount: params.unit_amount,
+        })
+        emit(ctx, 'price.created', price, cause)
+        return price
+      },
+    ),
+  )
+
+  route(
+    get(
+      '/v1/prices',
+      {
+        ...listParams,
+        active: optional(boolean()),
+        created: timeRange(),
+        currency: optional(string(10)),
+        lookup_keys: optional(list(string(), 10)),
+        product: optional(string()),
+        recurring: optional(object({ interval: optional(oneOf(['day', 'week', 'month', 'year'])) })),
+        type: optional(oneOf(['one_time', 'recurring'])),
+      },
+      (ctx, { active, created, currency: money, lookup_keys: keys, product, recurring, type, ...paging }) => {
+        const found = newestFirst(ctx.store.prices).filter(
+          (one) =>
+            created(one.created) &&
+            (active === undefined || one.active === active) &&
+            (money === undefined || one.currency === money) &&
+            (keys === undefined || keys.includes(one.lookup_key ?? '')) &&
+            (product === undefined || idOf(one.product) === product) &&
+            (recurring?.interval === undefined || one.recurring?.interval === recurring.interval) &&
+            (type === undefined || one.type === type),
+        )
+        return page(found, paging, '/v1/prices', 'price')
+      },
+    ),
+  )
+
+  route(get('/v1/prices/:id', expandParam, (ctx, _params, { id }) => existingPrice(ctx, id)))
+
+  route(
+    post(
+      '/v1/prices/:id',
+      {
+        ...expandParam,
+        active: optional(boolean()),
+        lookup_key: optional(string(200)),
+        metadata: optional(metadata()),
+        nickname: optional(clearable(string())),
+        transfer_lookup_key: optional(boolean()),
+      },
+      (ctx, params, { id }, cause) => {
+        const price = existingPrice(ctx, id)
+        const before = structuredClone(price)
+        if (params.active !== undefined) price.active = params.active
+        if (params.nickname !== undefined) price.nickname = params.nickname
+        if (params.lookup_key !== undefined && params.lookup_key !== price.lookup_key) {
+          claimLookupKey(ctx, params.lookup_key, params.transfer_lookup_key)
+          price.lookup_key = params.lookup_key
+        }
+        price.metadata = mergeMetadata(price.metadata, params.metadata ?? {})
+        emitChange(ctx, 'price.updated', before, price, cause)
+        return price
+      },
+    ),
   )
 }

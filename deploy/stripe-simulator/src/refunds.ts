@@ -1,5 +1,5 @@
 import { recordBalance } from './balance-transactions.ts'
-import { TEST_CARDS } from './cards.ts'
+import { cardByLast4 } from './cards.ts'
 import type { Context } from './context.ts'
 import { invalidRequest, noSuch, noSuchReference } from './errors.ts'
 import { emit } from './events.ts'
@@ -41,6 +41,11 @@ type CreateParams = Fields<typeof createParams>
 
 function createRefund(ctx: Context, params: CreateParams, cause: Cause): Refund {
   const charge = chargeToRefund(ctx, params)
+  if (charge.disputed) {
+    throw invalidRequest(`Charge ${charge.id} has been charged back; cannot issue a refund.`, {
+      code: 'charge_disputed',
+    })
+  }
   const remaining = charge.amount_captured - charge.amount_refunded
   if (remaining === 0) {
     throw invalidRequest(`Charge ${charge.id} has already been refunded.`, {
@@ -142,19 +147,11 @@ function chargeToRefund(ctx: Context, params: CreateParams): Charge {
 }
 
 function refundBehaviour(charge: Charge) {
-  const last4 = charge.payment_method_details?.card?.last4
-  return TEST_CARDS.find((card) => card.number.slice(-4) === last4)?.refund
+  return cardByLast4(charge.payment_method_details?.card?.last4)?.refund
 }
 
-/** Changes the refunds whose time has come. A failed refund gives its amount back to the charge. */
-export function settleDueRefunds(ctx: Context): void {
-  const now = ctx.clock.seconds()
-  for (const record of ctx.store.refunds.values()) {
-    if (record.settlement !== null && record.settlement.at <= now) settle(ctx, record, record.settlement.status)
-  }
-}
-
-function settle(ctx: Context, record: RefundRecord, status: 'succeeded' | 'failed'): void {
+/** Changes a refund whose time has come. A failed refund gives its amount back to the charge. */
+export function settleRefund(ctx: Context, record: RefundRecord, status: 'succeeded' | 'failed'): void {
   const refund = record.object
   const before = refund.status
   record.settlement = null
@@ -182,7 +179,6 @@ function settle(ctx: Context, record: RefundRecord, status: 'succeeded' | 'faile
 }
 
 function existing(ctx: Context, id: string): Refund {
-  settleDueRefunds(ctx)
   const record = ctx.store.refunds.get(id)
   if (record === undefined) throw noSuch('refund', id, 'refund')
   return record.object
@@ -191,7 +187,6 @@ function existing(ctx: Context, id: string): Refund {
 export const refundRoutes: Routes = (route) => {
   route(
     post('/v1/refunds', createParams, (ctx, params, _path, cause) => {
-      settleDueRefunds(ctx)
       return createRefund(ctx, params, cause)
     }),
   )
@@ -206,7 +201,6 @@ export const refundRoutes: Routes = (route) => {
         payment_intent: optional(string()),
       },
       (ctx, { charge, created, payment_intent, ...paging }) => {
-        settleDueRefunds(ctx)
         const found = newestFirst(ctx.store.refunds)
           .map((record) => record.object)
           .filter(

@@ -1,10 +1,12 @@
+import { createCustomer } from './customers.ts'
+import { referencedCustomer } from './referenced-customer.ts'
 import { shippingAddressCollection } from './shipping.ts'
-import { createCustomer, referencedCustomer } from './customers.ts'
 import type { Context } from './context.ts'
 import { invalidRequest, noSuch } from './errors.ts'
 import { emit } from './events.ts'
 import { newId } from './ids.ts'
-import { createLineItem, currency, lineItemParams } from './line-items.ts'
+import { currency } from './currency.ts'
+import { createLineItem, lineItemParams } from './line-items.ts'
 import { page, type ListPage } from './lists.ts'
 import {
   boolean,

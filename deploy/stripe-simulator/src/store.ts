@@ -9,9 +9,14 @@ import { dirname } from 'node:path'
 
 import type {
   BalanceTransaction,
+  BillingPortalConfiguration,
+  BillingPortalSession,
   Charge,
   Customer,
+  CustomerBalanceTransaction,
+  Dispute,
   Invoice,
+  InvoiceLineItem,
   InvoicePayment,
   LineItem,
   Metadata,
@@ -23,6 +28,7 @@ import type {
   Session,
   SnapshotEvent,
   Subscription,
+  TestClock,
   ThinEvent,
   WebhookEndpoint,
 } from './types.ts'
@@ -68,6 +74,27 @@ export interface RefundRecord {
   settlement: { at: number; status: 'succeeded' | 'failed' } | null
 }
 
+export interface DisputeRecord {
+  object: Dispute
+  /** What the bank decides after evidence was handed in, and when. */
+  settlement: { at: number; outcome: 'won' | 'lost' } | null
+}
+
+/** What a subscription does not show. */
+export interface SubscriptionState {
+  /** The end of the period that `invoice.upcoming` has announced. */
+  announced: number | null
+  /** Prorations that wait for the next invoice. */
+  pending: InvoiceLineItem[]
+}
+
+export interface PortalSessionRecord {
+  object: BillingPortalSession
+  expiresAt: number
+  /** The flow has been walked through; the page shows its confirmation. */
+  done: string | null
+}
+
 export interface EventRecord {
   snapshot: SnapshotEvent
   thin: ThinEvent
@@ -77,6 +104,8 @@ export interface EndpointRecord {
   object: WebhookEndpoint
   /** The newest first; each signs. */
   secrets: string[]
+  /** Secrets that were rolled, and until when they sign too (milliseconds of the machine's clock). */
+  retiring?: { secret: string; until: number }[]
   payload: 'snapshot' | 'thin'
   /** From the start-up options, and so replaced by the next start's options. */
   configured: boolean
@@ -115,6 +144,13 @@ interface Tables {
   subscriptions: Map<string, Subscription>
   invoices: Map<string, Invoice>
   invoicePayments: Map<string, InvoicePayment>
+  disputes: Map<string, DisputeRecord>
+  plannedDisputes: Map<string, { at: number }>
+  customerBalances: Map<string, CustomerBalanceTransaction>
+  subscriptionStates: Map<string, SubscriptionState>
+  portalConfigurations: Map<string, BillingPortalConfiguration>
+  portalSessions: Map<string, PortalSessionRecord>
+  testClocks: Map<string, TestClock>
   events: Map<string, EventRecord>
   endpoints: Map<string, EndpointRecord>
   deliveries: Map<string, DeliveryRecord>
@@ -134,6 +170,13 @@ const TABLE_NAMES = [
   'subscriptions',
   'invoices',
   'invoicePayments',
+  'disputes',
+  'plannedDisputes',
+  'customerBalances',
+  'subscriptionStates',
+  'portalConfigurations',
+  'portalSessions',
+  'testClocks',
   'events',
   'endpoints',
   'deliveries',
@@ -156,6 +199,13 @@ export class Store implements Tables {
   readonly subscriptions: Tables['subscriptions'] = new Map()
   readonly invoices: Tables['invoices'] = new Map()
   readonly invoicePayments: Tables['invoicePayments'] = new Map()
+  readonly disputes: Tables['disputes'] = new Map()
+  readonly plannedDisputes: Tables['plannedDisputes'] = new Map()
+  readonly customerBalances: Tables['customerBalances'] = new Map()
+  readonly subscriptionStates: Tables['subscriptionStates'] = new Map()
+  readonly portalConfigurations: Tables['portalConfigurations'] = new Map()
+  readonly portalSessions: Tables['portalSessions'] = new Map()
+  readonly testClocks: Tables['testClocks'] = new Map()
   readonly events: Tables['events'] = new Map()
   readonly endpoints: Tables['endpoints'] = new Map()
   readonly deliveries: Tables['deliveries'] = new Map()

@@ -15,6 +15,11 @@ export type Refund = Stripe.Refund
 export type Customer = Stripe.Customer
 export type Product = Stripe.Product
 export type BalanceTransaction = Stripe.BalanceTransaction
+export type Dispute = Stripe.Dispute
+export type CustomerBalanceTransaction = Stripe.CustomerBalanceTransaction
+export type BillingPortalSession = Stripe.BillingPortal.Session
+export type BillingPortalConfiguration = Stripe.BillingPortal.Configuration
+export type TestClock = Stripe.TestHelpers.TestClock
 export type WebhookEndpoint = Stripe.WebhookEndpoint
 
 /** On the wire `unit_amount_decimal` is a string; the SDK makes a Decimal of it. */
@@ -40,12 +45,12 @@ export type InvoicePayment = Stripe.InvoicePayment
 /** A snapshot event: it carries the object as it was when the event happened. */
 export type SnapshotEvent = Omit<Stripe.EventBase, 'data' | 'type'> & {
   type: string
-  data: { object: { id: string; object: string }; previous_attributes?: Record<string, unknown> }
+  data: { object: { id?: string; object: string }; previous_attributes?: Record<string, unknown> }
 }
 
 /** A thin event: it names the object and leaves fetching it to the receiver. */
 export type ThinEvent = Omit<Stripe.V2.Core.EventBase, 'context'> & {
-  related_object: { id: string; type: string; url: string }
+  related_object: { id: string; type: string; url: string } | null
 }
 
 export type Metadata = Record<string, string>

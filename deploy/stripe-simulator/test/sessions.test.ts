@@ -352,6 +352,6 @@ describe('customers', () => {
     const updated = await stripe.customers.update(customer.id, { name: 'Ada', metadata: { drop: '' } })
     expect(updated).toMatchObject({ name: 'Ada', metadata: { keep: '1' } })
     const [event] = (await stripe.events.list({ type: 'customer.updated' })).data
-    expect(event?.data.previous_attributes).toEqual({ name: null, metadata: { keep: '1', drop: '2' } })
+    expect(event?.data.previous_attributes).toEqual({ name: null, metadata: { drop: '2' } })
   })
 })

@@ -1,0 +1,115 @@
+/** Charging an invoice, what that makes of its subscription, and when it is tried again. */
+import { cardByLast4, type Decline } from './cards.ts'
+import { chargeCard, failIntent, questionUrl, requireAction } from './charge-card.ts'
+import type { Context } from './context.ts'
+import { endSubscription, GONE, subscriptionOf } from './end-subscription.ts'
+import { emit, emitChange } from './events.ts'
+import { idOf } from './ids.ts'
+import { invoicePaymentOf, markPaid } from './invoices.ts'
+import type { Cause, Invoice, PaymentMethod, Subscription } from './types.ts'
+
+const DAY = 24 * 3600
+
+const NO_METHOD: Decline = {
+  code: 'missing',
+  declineCode: '',
+  message: 'This customer has no default payment method. Add one and try again.',
+}
+const NEEDS_AUTHENTICATION: Decline = {
+  code: 'authentication_required',
+  declineCode: 'authentication_required',
+  message: 'Your card was declined. This transaction requires authentication.',
+}
+
+/** The payment method that an invoice of this subscription is charged to by itself. */
+export function defaultMethod(ctx: Context, subscription: Subscription | undefined, customer: string) {
+  const id =
+    idOf(subscription?.default_payment_method) ||
+    idOf(ctx.store.customers.get(customer)?.object.invoice_settings.default_payment_method)
+  return ctx.store.paymentMethods.get(id)
+}
+
+interface Attempt {
+  /** Another method than the default. */
+  method?: PaymentMethod
+  /** Nobody sits in front of it. */
+  offSession: boolean
+  /** By the schedule, which a try by hand does not move. */
+  scheduled: boolean
+  cause: Cause
+}
+
+/** Tries to collect an open invoice; null when it is paid. */
+export function collectInvoice(ctx: Context, invoice: Invoice, attempt: Attempt): Decline | null {
+  const { cause } = attempt
+  const subscription = ctx.store.subscriptions.get(subscriptionOf(invoice))
+  const payment = invoicePaymentOf(ctx, invoice)
+  const intent = ctx.store.paymentIntents.get(idOf(payment?.payment.payment_intent))
+  if (payment === undefined || intent === undefined) return null
+  const method = attempt.method ?? defaultMethod(ctx, subscription, idOf(invoice.customer))
+  const counts = attempt.scheduled || invoice.attempt_count === 0
+  if (counts) invoice.attempt_count += 1
+  invoice.attempted = true
+
+  let decline: Decline | null = NO_METHOD
+  let asks = false
+  if (method !== undefined) {
+    const authentication = cardByLast4(method.card?.last4)?.authentication
+    asks = authentication === 'always' || (authentication === 'once' && !attempt.offSession)
+    if (!asks) {
+      decline = chargeCard(ctx, intent, method, false, cause)
+    } else if (attempt.offSession) {
+      decline = NEEDS_AUTHENTICATION
+      failIntent(ctx, intent, method, decline, null, cause)
+    } else {
+      decline = NEEDS_AUTHENTICATION
+      const returnUrl = invoice.hosted_invoice_url ?? null
+      requireAction(ctx, intent, method, { url: questionUrl(ctx, intent), returnUrl }, cause)
+    }
+  }
+  if (decline === null) {
+    markPaid(ctx, invoice, payment, cause)
+    if (subscription !== undefined) revive(ctx, subscription, invoice, cause)
+    return null
+  }
+  const isLast = counts && !scheduleRetry(ctx, invoice, subscription)
+  emit(ctx, 'invoice.payment_failed', invoice, cause)
+  if (asks) emit(ctx, 'invoice.payment_action_required', invoice, cause)
+  if (subscription !== undefined) fallBehind(ctx, subscription, invoice, isLast, cause)
+  return decline
+}
+
+/** Says when it is tried again; false when that was the last time. */
+function scheduleRetry(ctx: Context, invoice: Invoice, subscription: Subscription | undefined): boolean {
+  const days = ctx.settings.dunning.retryAfterDays[invoice.attempt_count - 1]
+  const retries = days !== undefined && subscription !== undefined && !GONE.includes(subscription.status)
+  if (!retries || invoice.billing_reason === 'subscription_create') {
+    invoice.next_payment_attempt = null
+    return false
+  }
+  invoice.auto_advance = true
+  invoice.next_payment_attempt = ctx.clock.seconds() + days * DAY
+  return true
+}
+
+/** A paid invoice brings its subscription back, if it is the last one. */
+export function revive(ctx: Context, subscription: Subscription, invoice: Invoice, cause: Cause): void {
+  if (!['incomplete', 'past_due', 'unpaid'].includes(subscription.status)) return
+  if (idOf(subscription.latest_invoice) !== invoice.id) return
+  const before = structuredClone(subscription)
+  subscription.status = 'active'
+  emitChange(ctx, 'customer.subscription.updated', before, subscription, cause)
+}
+
+function fallBehind(ctx: Context, subscription: Subscription, invoice: Invoice, isLast: boolean, cause: Cause): void {
+  if (GONE.includes(subscription.status) || invoice.billing_reason === 'subscription_create') return
+  const { lastly } = ctx.settings.dunning
+  if (isLast && lastly === 'cancel') {
+    endSubscription(ctx, subscription, cause, 'payment_failed')
+    return
+  }
+  const before = structuredClone(subscription)
+  if (isLast && lastly === 'unpaid') subscription.status = 'unpaid'
+  else if (subscription.status === 'active') subscription.status = 'past_due'
+  emitChange(ctx, 'customer.subscription.updated', before, subscription, cause)
+}

@@ -1,0 +1,105 @@
+/** Stripe's own test clocks: the customers that are made on one live at its time, and it moves when it is told to. */
+import type { Context } from './context.ts'
+import { walk } from './due.ts'
+import { endSubscriptionsOf } from './end-subscription.ts'
+import { invalidRequest, noSuch } from './errors.ts'
+import { emit } from './events.ts'
+import { newId } from './ids.ts'
+import { page } from './lists.ts'
+import { expandParam, integer, listParams, optional, string } from './params.ts'
+import { del, get, post, type Routes } from './routes.ts'
+import { newestFirst } from './store.ts'
+import type { TestClock } from './types.ts'
+
+const DAY = 24 * 3600
+const KEPT_DAYS = 30
+/** Stripe allows two intervals of a subscription at a time, two years at most; here two years for all. */
+const FURTHEST = 2 * 366 * DAY
+
+function existing(ctx: Context, id: string): TestClock {
+  const clock = ctx.store.testClocks.get(id)
+  if (clock === undefined) throw noSuch('test clock', id, 'test_clock')
+  return clock
+}
+
+export const testClockRoutes: Routes = (route) => {
+  route(
+    post(
+      '/v1/test_helpers/test_clocks',
+      { ...expandParam, frozen_time: integer(0), name: optional(string(300)) },
+      (ctx, params, _path, cause) => {
+        const now = ctx.clock.seconds()
+        const clock: TestClock = {
+          id: newId('clock_1'),
+          object: 'test_helpers.test_clock',
+          created: now,
+          deletes_after: now + KEPT_DAYS * DAY,
+          frozen_time: params.frozen_time,
+          livemode: false,
+          name: params.name ?? null,
+          status: 'ready',
+          status_details: {},
+        }
+        ctx.store.testClocks.set(clock.id, clock)
+        emit(ctx, 'test_helpers.test_clock.created', clock, cause)
+        return clock
+      },
+    ),
+  )
+
+  route(
+    get('/v1/test_helpers/test_clocks', listParams, (ctx, paging) =>
+      page(newestFirst(ctx.store.testClocks), paging, '/v1/test_helpers/test_clocks', 'test clock'),
+    ),
+  )
+
+  route(get('/v1/test_helpers/test_clocks/:id', expandParam, (ctx, _params, { id }) => existing(ctx, id)))
+
+  route(
+    post(
+      '/v1/test_helpers/test_clocks/:id/advance',
+      { ...expandParam, frozen_time: integer(0) },
+      (ctx, params, { id }, cause) => {
+        const clock = existing(ctx, id)
+        const { frozen_time: target } = params
+        if (target <= clock.frozen_time) {
+          throw invalidRequest('The frozen time must be after the current frozen time of the test clock.', {
+            param: 'frozen_time',
+          })
+        }
+        if (target > clock.frozen_time + FURTHEST) {
+          throw invalidRequest('Cannot advance the test clock by more than two years at a time.', {
+            param: 'frozen_time',
+          })
+        }
+        clock.status = 'advancing'
+        clock.status_details = { advancing: { target_frozen_time: target } }
+        emit(ctx, 'test_helpers.test_clock.advancing', clock, cause)
+        const answer = structuredClone(clock)
+        walk(ctx, id, target, (at) => {
+          clock.frozen_time = at
+        })
+        clock.frozen_time = target
+        clock.status = 'ready'
+        clock.status_details = {}
+        emit(ctx, 'test_helpers.test_clock.ready', clock, cause)
+        // The work is done, but the answer says what Stripe's says: a caller has to ask until it is ready.
+        return answer
+      },
+    ),
+  )
+
+  route(
+    del('/v1/test_helpers/test_clocks/:id', expandParam, (ctx, _params, { id }, cause) => {
+      const clock = existing(ctx, id)
+      for (const [customer, record] of ctx.store.customers) {
+        if (record.deleted || record.object.test_clock !== id) continue
+        ctx.clock.at(clock.frozen_time, () => endSubscriptionsOf(ctx, customer, cause))
+        record.deleted = true
+      }
+      ctx.store.testClocks.delete(id)
+      emit(ctx, 'test_helpers.test_clock.deleted', clock, cause)
+      return { id, object: 'test_helpers.test_clock', deleted: true }
+    }),
+  )
+}
