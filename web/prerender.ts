@@ -53,6 +53,7 @@ async function renderPages(server: typeof Server, files: Server.ClientFiles, out
   const notFound = await server.renderPage('/no/page', buildOrigin, files)
   if (notFound.status !== 404) throw new Error(`An unknown address was rendered with status ${notFound.status}.`)
   await write('404.html', notFound.html)
+  for (const [file, text] of Object.entries(server.feeds(buildOrigin))) await write(file, text)
 }
 
 const brotli = promisify(brotliCompress)

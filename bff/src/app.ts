@@ -30,6 +30,6 @@ export const bff: Service<Config> = {
     await http.register(async (scope) => profileRoutes(scope, context, accounts))
     await http.register(async (scope) => membershipRoutes(scope, services, accounts))
     await http.register(async (scope) => adminRoutes(scope, context, services))
-    if (context.config.WEB_DIST !== '') await pages(http, context.config)
+    if (context.config.WEB_DIST !== '') await pages(http, context, services)
   },
 }

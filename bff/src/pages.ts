@@ -1,14 +1,22 @@
-import { redirects } from '@robokids/contracts/pages'
+import { setTimeout as after } from 'node:timers/promises'
+import { type PagePath, redirects } from '@robokids/contracts/pages'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
+import type { Context } from '@robokids/runtime/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from './config.ts'
 import { contentSecurityPolicy } from './doorkeeping.ts'
 import { readSiteFiles, type SiteFile } from './site-files.ts'
+import type { Services } from './upstream.ts'
+import { liveThings, structuredData } from './views/structured-data.ts'
+
+/** For how long documents repeat what the services said, and how long one waits for them. */
+const repeatForMs = 5_000
+const waitForMs = 400
 
 function send(request: FastifyRequest, reply: FastifyReply, file: SiteFile, status?: 404) {
   const answer = file.answer({
-    acceptEncoding: String(request.headers['accept-encoding'] ?? ''),
+    acceptEncoding: request.headers['accept-encoding'],
     // Nothing is "not modified" at an address that has nothing.
     ifNoneMatch: status === 404 ? undefined : request.headers['if-none-match'],
   })
@@ -18,12 +26,37 @@ function send(request: FastifyRequest, reply: FastifyReply, file: SiteFile, stat
     .send(answer.body)
 }
 
+/** Asks at most every few seconds; nothing is said where no answer comes in time. */
+function lately(ask: () => Promise<string>): () => Promise<string> {
+  let last: { askedAt: number; answer: Promise<string> } | undefined
+  return async () => {
+    const now = performance.now()
+    if (!last || now - last.askedAt > repeatForMs) last = { askedAt: now, answer: ask() }
+    const late = new AbortController()
+    try {
+      return await Promise.race([last.answer, after(waitForMs, '', { signal: late.signal })])
+    } finally {
+      late.abort()
+    }
+  }
+}
+
 /** Serves the built web: hashed files for ever, pages always fresh, and 404 with a page for addresses that have none. */
-export async function pages(http: Http, config: Config): Promise<void> {
+export async function pages(http: Http, { config, log }: Context<Config>, services: Services): Promise<void> {
   const { files, documents, notFound } = await readSiteFiles(config.WEB_DIST, config.SITE_URL, contentSecurityPolicy)
+  const live = liveThings(services, config.SITE_URL)
 
   for (const [path, document] of documents) {
-    http.get(path, (request, reply) => send(request, reply, document.file()))
+    const things = live.get(path as PagePath)
+    const head = lately(async () => {
+      try {
+        return things ? structuredData(await things()) : ''
+      } catch (error) {
+        log.warn({ err: error, path }, 'A page is served without its prices and dates for search engines')
+        return ''
+      }
+    })
+    http.get(path, async (request, reply) => send(request, reply, document.file(things ? await head() : '')))
   }
   for (const [from, to] of Object.entries(redirects)) http.get(from, (_request, reply) => reply.redirect(to, 301))
 

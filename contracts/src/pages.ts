@@ -1,3 +1,5 @@
+import type { LevelClassType } from './enrollment.ts'
+
 /** The addresses that answer with a page: the web's router has a screen for each, and the BFF answers 404 to all others. */
 export const pagePaths = [
   '/',
@@ -40,6 +42,14 @@ export const pagePaths = [
   '/follow',
 ] as const
 export type PagePath = (typeof pagePaths)[number]
+
+/** Each level's sign-up page. */
+export const levelPages = {
+  basic: '/robokidspage1',
+  intermediate: '/robokidspage2',
+  advanced: '/robokidspage3',
+  custom: '/robokidspage4',
+} as const satisfies Record<LevelClassType, PagePath>
 
 /** Addresses that only lead elsewhere, permanently. */
 export const redirects: Readonly<Record<string, PagePath>> = { '/admin': '/', '/guides': '/news-guides' }

@@ -286,7 +286,7 @@ describe('the sign-up form', () => {
     await page.waitForURL('**/card-page')
     await page.goBack({ waitUntil: 'commit' })
     await eventually(() => submitButton(page).innerText()).toBe('Continue to payment')
-    expect(await page.getByLabel('Guardian name').inputValue()).toBe('Maren Holt')
+    await eventually(() => page.getByLabel('Guardian name').inputValue()).toBe('Maren Holt')
     expect(await page.getByLabel('Start date').inputValue()).toBe('2025-10-03')
     await submitButton(page).click()
     await page.waitForURL('**/card-page')

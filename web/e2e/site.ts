@@ -60,7 +60,7 @@ export async function serveSite(dist: string | (() => string), api: StubApi): Pr
     const { files, documents, notFound } = await build()
     const found = documents.get(pathname)?.file() ?? files.get(pathname)
     const { headers, body, status } = (found ?? notFound.file()).answer({
-      acceptEncoding: String(request.headers['accept-encoding'] ?? ''),
+      acceptEncoding: request.headers['accept-encoding'],
       ifNoneMatch: found && request.headers['if-none-match'],
     })
     if (!found && pathname.startsWith('/assets/')) {

@@ -11,6 +11,9 @@ export function focusHeading(): void {
 /** Takes keyboards and screen readers to a page's heading when one comes from another page. */
 export function followNavigation(router: AnyRouter): void {
   router.subscribe('onRendered', ({ fromLocation, pathChanged }) => {
-    if (fromLocation && pathChanged) focusHeading()
+    if (!fromLocation || !pathChanged) return
+    // It describes the page that the document came with.
+    for (const script of document.querySelectorAll('script[type="application/ld+json"]')) script.remove()
+    focusHeading()
   })
 }

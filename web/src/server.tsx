@@ -1,6 +1,7 @@
 import { QueryClient } from '@tanstack/react-query'
-import type { AnyRoute, AsyncRouteComponent } from '@tanstack/react-router'
+import { type AnyRoute, type AsyncRouteComponent, rootRouteId } from '@tanstack/react-router'
 import { createRequestHandler, RouterServer, renderRouterToString } from '@tanstack/react-router/ssr/server'
+import { structuredData } from './head/structured-data.ts'
 import { buildRouter } from './router.tsx'
 
 /** What the build made of the modules of `src`, for the tags that load it. */
@@ -44,7 +45,7 @@ export async function renderPage(
 ): Promise<{ status: number; html: string }> {
   const { routesByPath, routesById } = buildRouter(new QueryClient())
   const route = (routesByPath as Record<string, AnyRoute>)[path]
-  const screen: unknown = route ? route.options.component : routesById.__root__.options.notFoundComponent
+  const screen: unknown = route ? route.options.component : routesById[rootRouteId].options.notFoundComponent
   const modules = await screenModules(screen as Screen | undefined)
   const preloads = new Set([...files.preloads, ...modules.flatMap(files.filesOf)])
   const handle = createRequestHandler({
@@ -52,7 +53,7 @@ export async function renderPage(
     request: new Request(new URL(path, siteUrl)),
     getRouterManifest: () => ({
       routes: {
-        __root__: {
+        [rootRouteId]: {
           css: files.styles,
           scripts: [{ attrs: { type: 'module', src: files.script } }],
           preloads: [...preloads],
@@ -63,7 +64,14 @@ export async function renderPage(
   const response = await handle(({ router, responseHeaders }) =>
     renderRouterToString({ router, responseHeaders, children: <RouterServer router={router} /> }),
   )
-  return { status: response.status, html: await response.text() }
+  const things = structuredData(path, route?.options.staticData?.title ?? '', siteUrl)
+  const html = await response.text()
+  if (things.length === 0) return { status: response.status, html }
+  // No text in it ends it.
+  const json = JSON.stringify({ '@context': 'https://schema.org', '@graph': things }).replaceAll('<', '\\u003c')
+  const script = `<script type="application/ld+json">${json}</script>`
+  return { status: response.status, html: html.replace('</head>', () => `${script}</head>`) }
 }
 
+export { feeds } from './head/feeds.ts'
 export { pagePaths } from '@robokids/contracts/pages'

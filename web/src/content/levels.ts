@@ -1,5 +1,5 @@
 import type { LevelClassType } from '@robokids/contracts/enrollment'
-import type { PagePath } from '@robokids/contracts/pages'
+import { levelPages, type PagePath } from '@robokids/contracts/pages'
 import type { Accent } from '../ui/Card.tsx'
 
 interface LevelLooks {
@@ -15,25 +15,25 @@ interface LevelLooks {
 /** What only the web knows of each level; titles, prices, ages, weeks and dates come from the server. */
 export const levels: Record<LevelClassType, LevelLooks> = {
   basic: {
-    path: '/robokidspage1',
+    path: levelPages.basic,
     accent: 'green',
     name: 'Level 1 Foundations',
     promise: 'Build a first rover and make it drive.',
   },
   intermediate: {
-    path: '/robokidspage2',
+    path: levelPages.intermediate,
     accent: 'blue',
     name: 'Level 2 Smart Robotics and Coding',
     promise: 'Write code that senses, decides and grips.',
   },
   advanced: {
-    path: '/robokidspage3',
+    path: levelPages.advanced,
     accent: 'violet',
     name: 'Level 3 Autonomous Mastery',
     promise: 'Teach a robot to find its own way.',
   },
   custom: {
-    path: '/robokidspage4',
+    path: levelPages.custom,
     accent: 'orange',
     name: 'Level X Custom Innovation Lab',
     promise: 'Invent a robot that nobody has built before.',

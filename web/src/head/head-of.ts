@@ -1,4 +1,8 @@
+import { levelPages } from '@robokids/contracts/pages'
 import { type PageAbout, pageAbouts } from './page-abouts.ts'
+
+/** `/robokids` shows the same as the first level's page, which is the one to be found. */
+export const canonicalPath = (path: string): string => (path === '/robokids' ? levelPages.basic : path)
 
 interface HeadOf {
   path: string
@@ -11,7 +15,7 @@ export function headOf({ path, title, siteUrl }: HeadOf) {
   const fullTitle = `${title} · Robo Kids Learning`
   const about: PageAbout | undefined = pageAbouts[path]
   if (!about) return { meta: [{ title: fullTitle }, { name: 'robots', content: 'noindex' }] }
-  const address = siteUrl + path
+  const address = siteUrl + canonicalPath(path)
   return {
     meta: [
       { title: fullTitle },
@@ -36,11 +40,11 @@ export function headOf({ path, title, siteUrl }: HeadOf) {
 export const imageAlts = {
   home: 'A spider robot, a rover and a walker beside the words Robo Kids Learning',
   classes: 'Four robots, one for each level of our live classes',
-  membership: 'A child and a coach on a live video call',
-  innovator: 'A robot that changes its shape, and the plan of how',
+  membership: 'A laptop with a small group on a live video call, and a rover beside it',
+  innovator: 'A student at a bench with the plan of a spider robot',
   guides: 'An LED and a button, a gear motor and a servo with its arm',
-  news: 'A letter, a rocket and a small bug robot',
+  news: 'A waving robot, a calendar with a kit box, and a bug robot',
   shop: 'A kit box, a spider robot and a teddy bear robot',
-  about: 'Our small robots and the people who build them',
+  about: 'The founder and the director at their benches',
 } as const
 export type ShareImage = keyof typeof imageAlts
