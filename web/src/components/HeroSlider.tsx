@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { heroSlides } from '../content/home.ts'
 import { Drawing } from '../illustrations/Drawing.tsx'
 import { ButtonLink } from '../ui/Button.tsx'
+import { Icon } from '../ui/Icon.tsx'
 import styles from './HeroSlider.module.css'
 import { useTurns } from './use-turns.ts'
 
@@ -11,21 +12,6 @@ const pictures: Record<(typeof heroSlides)[number]['id'], ReactNode> = {
   classes: <Drawing of="class-scene" />,
   innovator: <Drawing of="innovator-scene" />,
   guides: <Drawing of="guide-scene" />,
-}
-
-function Sign({ path, filled = false }: { path: string; filled?: boolean }) {
-  return (
-    <svg viewBox="0 0 16 16" width="18" height="18" aria-hidden="true">
-      <path
-        d={path}
-        fill={filled ? 'currentColor' : 'none'}
-        stroke={filled ? 'none' : 'currentColor'}
-        strokeWidth="2"
-        strokeLinecap="round"
-        strokeLinejoin="round"
-      />
-    </svg>
-  )
 }
 
 /** What the site has for a child, three slides in turn. */
@@ -56,7 +42,7 @@ export function HeroSlider() {
       <div className={styles['controls']}>
         <button type="button" className={styles['control']} onClick={() => show(index - 1)}>
           <span className="visually-hidden">Previous slide</span>
-          <Sign path="m10 3-5 5 5 5" />
+          <Icon name="previous" size={18} />
         </button>
         <div className={styles['dots']}>
           {heroSlides.map(({ id, title }, at) => (
@@ -72,12 +58,12 @@ export function HeroSlider() {
         </div>
         <button type="button" className={styles['control']} onClick={() => show(index + 1)}>
           <span className="visually-hidden">Next slide</span>
-          <Sign path="m6 3 5 5-5 5" />
+          <Icon name="next" size={18} />
         </button>
         {!still && (
           <button type="button" className={styles['control']} onClick={() => setPaused(!paused)}>
             <span className="visually-hidden">{paused ? 'Play the slides' : 'Pause the slides'}</span>
-            <Sign path={paused ? 'M4.5 2.5 13 8l-8.5 5.500z' : 'M4 3h3v10H4zm5 0h3v10H9z'} filled />
+            <Icon name={paused ? 'play' : 'pause'} size={18} />
           </button>
         )}
       </div>

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { type KeyboardEvent, type PointerEvent, useEffect, useId, useRef, useState } from 'react'
 import { moreLinks } from '../content/site.ts'
 import styles from './MoreMenu.module.css'
+import { Icon } from '../ui/Icon.tsx'
 
 /** How long the menu stays when the pointer has left it. */
 const closeDelayMs = 100
@@ -73,16 +74,7 @@ export function MoreMenu() {
         }}
       >
         More
-        <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
-          <path
-            d="m3 6 5 5 5-5"
-            fill="none"
-            stroke="currentColor"
-            strokeWidth="2"
-            strokeLinecap="round"
-            strokeLinejoin="round"
-          />
-        </svg>
+        <Icon name="down" size={14} />
       </button>
       <div className={styles['drop']} hidden={!open}>
         <ul id={listId} ref={list} className={styles['list']}>

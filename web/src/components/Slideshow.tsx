@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { Icon } from '../ui/Icon.tsx'
 import styles from './Slideshow.module.css'
 import { useTurns } from './use-turns.ts'
 
@@ -42,27 +43,12 @@ export function Slideshow({ label, slides, intervalMs }: SlideshowProps) {
         {!still && (
           <button type="button" className={styles['control']} onClick={() => setPaused(!paused)}>
             <span className="visually-hidden">{paused ? `Play ${label}` : `Pause ${label}`}</span>
-            <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
-              {paused ? (
-                <path d="M4 2.5 13 8l-9 5.5z" fill="currentColor" />
-              ) : (
-                <path d="M4 3h3v10H4zm5 0h3v10H9z" fill="currentColor" />
-              )}
-            </svg>
+            <Icon name={paused ? 'play' : 'pause'} />
           </button>
         )}
         <button type="button" className={styles['control']} onClick={() => show(index + 1)}>
           <span className="visually-hidden">Next picture of {label}</span>
-          <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
-            <path
-              d="m6 3 5 5-5 5"
-              fill="none"
-              stroke="currentColor"
-              strokeWidth="2"
-              strokeLinecap="round"
-              strokeLinejoin="round"
-            />
-          </svg>
+          <Icon name="next" />
         </button>
       </div>
     </section>

@@ -4,6 +4,7 @@ import { mainLinks, moreLinks } from '../content/site.ts'
 import { Modal } from '../ui/Modal.tsx'
 import { Brand } from './Brand.tsx'
 import { MoreMenu } from './MoreMenu.tsx'
+import { Icon } from '../ui/Icon.tsx'
 import styles from './TopNavigation.module.css'
 
 interface TopNavigationProps {
@@ -64,9 +65,7 @@ export function TopNavigation({ email, onLogout, expected = false }: TopNavigati
           onClick={() => setSheetOpen(true)}
         >
           <span className="visually-hidden">Menu</span>
-          <svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
-            <path d="M4 7h16M4 12h16M4 17h16" stroke="currentColor" strokeWidth="2" strokeLinecap="round" />
-          </svg>
+          <Icon name="menu" size={24} />
         </button>
       </div>
       <Modal open={sheetOpen} onClose={closeSheet} label="Menu" className={styles['sheet']}>
@@ -74,9 +73,7 @@ export function TopNavigation({ email, onLogout, expected = false }: TopNavigati
           <span className={styles['sheetTitle']}>Menu</span>
           <button type="button" className={styles['menu']} onClick={closeSheet}>
             <span className="visually-hidden">Close menu</span>
-            <svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
-              <path d="m6 6 12 12M18 6 6 18" stroke="currentColor" strokeWidth="2" strokeLinecap="round" />
-            </svg>
+            <Icon name="close" size={24} />
           </button>
         </div>
         <nav aria-label="Main">

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import styles from './Accordion.module.css'
+import { Icon } from './Icon.tsx'
 
 interface AccordionProps {
   items: readonly { question: string; answer: ReactNode }[]
@@ -13,16 +14,7 @@ export function Accordion({ items }: AccordionProps) {
         <details key={question} className={styles['item']}>
           <summary className={styles['question']}>
             {question}
-            <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
-              <path
-                d="m3 6 5 5 5-5"
-                fill="none"
-                stroke="currentColor"
-                strokeWidth="2"
-                strokeLinecap="round"
-                strokeLinejoin="round"
-              />
-            </svg>
+            <Icon name="down" />
           </summary>
           <div className={styles['answer']}>{typeof answer === 'string' ? <p>{answer}</p> : answer}</div>
         </details>

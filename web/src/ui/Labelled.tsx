@@ -1,5 +1,6 @@
 import { type ReactNode, useId } from 'react'
 import styles from './Labelled.module.css'
+import { Icon } from './Icon.tsx'
 
 export interface LabelProps {
   label: ReactNode
@@ -58,10 +59,7 @@ export function FieldError({ id, error }: { id: string; error: string | undefine
   if (!error) return null
   return (
     <p id={id} className={styles['error']}>
-      <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
-        <path d="M8 1.5 15 14H1z" fill="none" stroke="currentColor" strokeWidth="1.6" strokeLinejoin="round" />
-        <path d="M8 6v4m0 2v.2" stroke="currentColor" strokeWidth="1.6" strokeLinecap="round" />
-      </svg>
+      <Icon name="warning" />
       {error}
     </p>
   )

@@ -1,4 +1,5 @@
 import styles from './Steps.module.css'
+import { Icon } from './Icon.tsx'
 
 const steps = [
   { id: 'register', label: 'Register' },
@@ -20,20 +21,7 @@ export function Steps({ current }: { current: (typeof steps)[number]['id'] }) {
             aria-current={index === at ? 'step' : undefined}
           >
             <span className={styles['dot']} aria-hidden="true">
-              {index < at ? (
-                <svg viewBox="0 0 16 16" width="14" height="14">
-                  <path
-                    d="m3.5 8.5 3 3 6-7"
-                    fill="none"
-                    stroke="currentColor"
-                    strokeWidth="2.2"
-                    strokeLinecap="round"
-                    strokeLinejoin="round"
-                  />
-                </svg>
-              ) : (
-                index + 1
-              )}
+              {index < at ? <Icon name="done" size={14} /> : index + 1}
             </span>
             <span>
               {label}
