@@ -9,6 +9,7 @@ import { membershipRoutes } from './membership-routes.ts'
 import { pages } from './pages.ts'
 import { profileRoutes } from './profile-routes.ts'
 import { apiRoutes } from './routes.ts'
+import { shopRoutes } from './shop-routes.ts'
 import { startSessions } from './session.ts'
 import { connectServices } from './upstream.ts'
 import { webhookRoute } from './webhook-route.ts'
@@ -22,6 +23,7 @@ export const bff: Service<Config> = {
     await doorkeeping(http, context.config)
     await http.register(async (scope) => webhookRoute(scope, services))
     await http.register(async (scope) => apiRoutes(scope, context, services))
+    await http.register(async (scope) => shopRoutes(scope, context, services))
     const { config, clock } = context
     const cookies = await registerCookies(http, config, () => clock.now().epochMilliseconds)
     const identity = new Identity(services.identity, config)

@@ -18,6 +18,7 @@ export const configSchema = z.object({
   SESSION_KEYS: sealingKeysSchema,
   ENROLLMENT_URL: z.url().default('http://127.0.0.1:4002'),
   BILLING_URL: z.url().default('http://127.0.0.1:4003'),
+  NOTIFICATIONS_URL: z.url().default('http://127.0.0.1:4004'),
   /** Public client ids, told apart in limits and logs; never an authority. */
   API_KEYS: z
     .string()
@@ -26,6 +27,8 @@ export const configSchema = z.object({
   /** Requests a minute from one address, to anything under /api and to what changes something. */
   RATE_LIMIT_READS: z.coerce.number().int().min(1).default(1200),
   RATE_LIMIT_WRITES: z.coerce.number().int().min(1).default(600),
+  /** Requests for news of a product an hour from one address: each may send a mail. */
+  RATE_LIMIT_NOTICES: z.coerce.number().int().min(1).default(30),
   /** Event streams that one address may have open: a household's or a school's tabs. */
   STREAMS_PER_ADDRESS: z.coerce.number().int().min(1).default(60),
   /** How long a service may take to answer. */

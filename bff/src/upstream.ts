@@ -32,6 +32,7 @@ export interface Services {
   identity: Upstream
   enrollment: Upstream
   billing: Upstream
+  notifications: Upstream
   close(): Promise<void>
 }
 
@@ -110,11 +111,13 @@ export function connectServices(config: Config): Services {
     identity: pool(config.IDENTITY_URL),
     enrollment: pool(config.ENROLLMENT_URL),
     billing: pool(config.BILLING_URL),
+    notifications: pool(config.NOTIFICATIONS_URL),
   }
   return {
     identity: upstream(pools.identity),
     enrollment: upstream(pools.enrollment),
     billing: upstream(pools.billing),
+    notifications: upstream(pools.notifications),
     async close() {
       await Promise.all(Object.values(pools).map((one) => one.close()))
     },

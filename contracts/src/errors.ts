@@ -78,6 +78,7 @@ export const errorStatus = {
   kit_not_ready: 409,
   kit_already_shipped: 409,
   product_not_for_sale: 409,
+  product_not_awaited: 409,
   order_not_shippable: 409,
   refund_not_possible: 409,
   payload_too_large: 413,

@@ -151,7 +151,7 @@ export const shipOrderSchema = z.object({
 export type ShipOrder = z.infer<typeof shipOrderSchema>
 
 /**
- * `POST /notices`, and the BFF's `POST /api/shop/notices`: tell this address when the product can be had. The answer is the
+ * `POST /api/shop/notices`: tell this address when the product can be had. The answer is the
  * same whether the address is known or not; the one mail that follows asks whether it is really wanted.
  */
 export const askNoticeSchema = z.object({ sku, email: field.email })
@@ -159,14 +159,21 @@ export type AskNotice = z.infer<typeof askNoticeSchema>
 
 export const noticeStatuses = ['unconfirmed', 'confirmed', 'removed', 'told'] as const
 
-/** `GET`, `POST` and `DELETE /notices/:token`, and under `/api/shop` the BFF's: a request as the link in its mail shows it. */
+/** `POST /notices`: with what the shop says of the product now. */
+export const requestNoticeSchema = askNoticeSchema.extend({ productName: z.string(), state: z.enum(productStates) })
+export type RequestNotice = z.infer<typeof requestNoticeSchema>
+
+/**
+ * `GET /notices/:reference`, and the answer to `POST /notices/:reference/confirmation` and `…/removal`; under `/api/shop` the
+ * BFF's. Looking changes nothing: what a mail program opens by itself confirms and removes nothing.
+ */
 export const noticeSchema = z.object({
   sku: z.string(),
   productName: z.string(),
   status: z.enum(noticeStatuses),
 })
 export type Notice = z.infer<typeof noticeSchema>
-/** The answer to `POST /notices`. */
+/** The answer to asking for one. */
 export const noticeAskedSchema = z.object({ asked: z.literal(true) })
 
 const orderFacts = z.object({

@@ -12,6 +12,9 @@ const usage = `npm run admin -- <command>
   price <sku> <cents>                                     set a price from now on: price class:basic 42000
   mails <registrationId>                                  what was mailed
   resend <mailId>                                         send a mail once more
+  orders [--status paid]                                  what was bought in the shop, newest first
+  ship-order <orderId> [tracking number]                  a parcel is on its way
+  product <sku> <state>                                   what can be done about it: product product:ai-teddy-bear pre_order
   dead-letters [--all]                                    events that could not be handled, in every service
   dead-letters show <id>
   dead-letters replay <id>|all                            hand them to their handlers again
@@ -178,6 +181,23 @@ async function main(): Promise<void> {
       return print(await json('notifications', 'GET', `/mails?registrationId=${needed(first, 'registration')}`))
     case 'resend':
       return print(await json('notifications', 'POST', `/mails/${needed(first, 'mail')}/resend`))
+    case 'orders':
+      return print(
+        await json('billing', 'GET', `/orders${values.status === undefined ? '' : `?status=${values.status}`}`),
+      )
+    case 'ship-order':
+      return print(
+        await json('billing', 'POST', `/orders/${needed(first, 'order')}/shipment`, {
+          ...(second === undefined ? {} : { trackingNumber: second }),
+        }),
+      )
+    case 'product':
+      return print(
+        await json('billing', 'POST', '/admin/products', {
+          sku: needed(first, 'SKU'),
+          state: needed(second, 'state'),
+        }),
+      )
     case 'dead-letters':
       return deadLetterCommand(first, second, values.all)
     default:

@@ -103,6 +103,7 @@ export function serviceEnvironment(
       SESSION_KEYS: localSealingKeys,
       ENROLLMENT_URL: enrollmentUrl,
       BILLING_URL: `http://127.0.0.1:${settings.BILLING_PORT}`,
+      NOTIFICATIONS_URL: `http://127.0.0.1:${settings.NOTIFICATIONS_PORT}`,
       WEB_DIST: resolve(root, 'web/dist'),
     },
   }

@@ -2,10 +2,12 @@ import { fileURLToPath } from 'node:url'
 import type { Service } from '@robokids/runtime/service'
 import { configSchema, type Config } from './config.ts'
 import { consumers } from './consumers.ts'
+import { forgetNotices } from './notices.ts'
 import { jobOf } from './order-mail.ts'
 import { routes } from './routes.ts'
 import { sendMails } from './send-mails.ts'
 import { sendTexts } from './send-texts.ts'
+import { shopConsumers } from './shop-consumers.ts'
 
 /** Mails and text messages: one a fact. */
 export const notifications: Service<Config> = {
@@ -16,9 +18,10 @@ export const notifications: Service<Config> = {
     if (context.config.SMS_URL === undefined) context.log.warn('SMS_URL is not set: no text message can be sent')
     routes(http, context)
   },
-  consumers,
+  consumers: [...consumers, ...shopConsumers],
   jobs: [
     { name: jobOf.EMAIL, everyMs: 1_000, run: sendMails },
     { name: jobOf.SMS, everyMs: 1_000, run: sendTexts },
+    { name: 'forget-notices', everyMs: 3_600_000, run: forgetNotices },
   ],
 }

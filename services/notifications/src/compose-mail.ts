@@ -6,7 +6,9 @@ import { fetchSignedWaiver } from './fetch-signed-waiver.ts'
 import { codeMail } from './mails/code-issued.ts'
 import type { RenderedLetter } from './mails/letter.ts'
 import { membershipMail } from './mails/membership.ts'
+import { orderMailOf } from './mails/order.ts'
 import { endsRegistration, paymentRefundedMail } from './mails/payment-refunded.ts'
+import { noticeAskedMail, productAvailableMail } from './mails/product-notice.ts'
 import { refundFailedMail } from './mails/refund-failed.ts'
 import { registrationConfirmedMail } from './mails/registration-confirmed.ts'
 import { signInLockedMail } from './mails/sign-in-locked.ts'
@@ -131,6 +133,22 @@ export async function composeMail(mail: MailRow, context: Context<Config>): Prom
     case 'user_deleted': {
       const data = mail.data as MailData['user_deleted']
       return { ...userDeletedMail(data), recipientName: data.givenName, attachments: [] }
+    }
+    case 'order_paid':
+    case 'order_refunded':
+    case 'order_refund_failed':
+    case 'order_shipped': {
+      const data = mail.data as MailData[typeof mail.kind]
+      const letter = orderMailOf(mail.kind, data, context.config.SITE_URL)
+      return { ...letter, recipientName: data.shipTo?.name ?? '', attachments: [] }
+    }
+    case 'notice_asked': {
+      const data = mail.data as MailData['notice_asked']
+      return { ...noticeAskedMail(data, context.config.SITE_URL), recipientName: '', attachments: [] }
+    }
+    case 'product_available': {
+      const data = mail.data as MailData['product_available']
+      return { ...productAvailableMail(data, context.config.SITE_URL), recipientName: '', attachments: [] }
     }
     case 'membership_confirmed':
     case 'membership_renewed':

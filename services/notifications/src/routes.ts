@@ -1,11 +1,17 @@
 import { mailSchema, mailsQuerySchema, mailsSchema } from '@robokids/contracts/notifications'
+import { uuid } from '@robokids/contracts/fields'
+import { noticeAskedSchema, noticeSchema, requestNoticeSchema } from '@robokids/contracts/shop'
 import { requireAdmin } from '@robokids/runtime/admin'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
 import { z } from 'zod'
 import type { Config } from './config.ts'
+import { askNotice, confirmNotice, readNotice, removeNotice } from './notices.ts'
 import { listMails } from './read-mails.ts'
 import { resendMail } from './resend-mail.ts'
+
+const noticeParams = z.object({ reference: uuid('This is not the reference of a request.') })
+const noticeRoute = { schema: { params: noticeParams, response: { 200: noticeSchema } } }
 
 export function routes(http: Http, context: Context<Config>): void {
   const preHandler = requireAdmin(context.config.ADMIN_SECRET)
@@ -21,4 +27,16 @@ export function routes(http: Http, context: Context<Config>): void {
     { preHandler, schema: { params: z.object({ id: z.uuid() }), response: { 200: mailSchema } } },
     (request) => resendMail(request.params.id, context),
   )
+
+  http.post(
+    '/notices',
+    { schema: { body: requestNoticeSchema, response: { 200: noticeAskedSchema } } },
+    async ({ body }) => {
+      await askNotice(context, body)
+      return { asked: true as const }
+    },
+  )
+  http.get('/notices/:reference', noticeRoute, ({ params }) => readNotice(context, params.reference))
+  http.post('/notices/:reference/confirmation', noticeRoute, ({ params }) => confirmNotice(context, params.reference))
+  http.post('/notices/:reference/removal', noticeRoute, ({ params }) => removeNotice(context, params.reference))
 }

@@ -1,4 +1,5 @@
 import type { Account } from '@robokids/contracts/identity'
+import type { ProductState } from '@robokids/contracts/shop'
 
 const second = 1_000
 const minute = 60 * second
@@ -104,4 +105,14 @@ export function asLine(typed: string, max: number): string {
 /** One address, with nothing beside it that a mail server could take for a second one or a command. */
 export function isOneAddress(recipient: string): boolean {
   return /^[^\s\p{Cc}<>,;@]+@[^\s\p{Cc}<>,;@]+$/u.test(recipient)
+}
+
+/** Whether somebody who asked while a product was in one state has waited for the other. */
+export function isAwaited(asked: ProductState, now: ProductState): boolean {
+  return asked !== 'available' && (now === 'available' || (now === 'pre_order' && asked !== 'pre_order'))
+}
+
+/** An address is asked whether it wants news once a day at most, whoever types it in. */
+export function noticeMailIsDue({ mailedAt }: { mailedAt: Temporal.Instant | null }, now: Temporal.Instant): boolean {
+  return mailedAt === null || Temporal.Instant.compare(mailedAt.add({ hours: 24 }), now) <= 0
 }

@@ -21,9 +21,18 @@ import type {
 import type { EventOf } from '@robokids/contracts/event'
 import { codeMedia, type codeIssued, type signInLocked } from '@robokids/contracts/identity'
 import { mailKinds, mailStatuses } from '@robokids/contracts/notifications'
+import {
+  noticeStatuses,
+  productStates,
+  type orderPaid,
+  type orderRefunded,
+  type orderRefundFailed,
+  type orderShipped,
+  type ProductState,
+} from '@robokids/contracts/shop'
 import { instant } from '@robokids/runtime/db'
 import { sql } from 'drizzle-orm'
-import { index, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import { index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import type { ChangeNotice } from './rules.ts'
 
 /** What a mail about an account says of its owner. */
@@ -42,6 +51,12 @@ export interface MailData {
   user_updated: Owner & Omit<ChangeNotice, 'recipient'> & { at: string }
   sign_in_locked: Owner & Pick<EventOf<typeof signInLocked>['data'], 'reason' | 'until'> & { at: string }
   user_deleted: Owner
+  order_paid: EventOf<typeof orderPaid>['data']
+  order_refunded: EventOf<typeof orderRefunded>['data']
+  order_refund_failed: EventOf<typeof orderRefundFailed>['data']
+  order_shipped: EventOf<typeof orderShipped>['data']
+  notice_asked: { noticeId: string; productName: string }
+  product_available: { noticeId: string; productName: string; state: ProductState }
   membership_confirmed: EventOf<typeof memberSeated>['data']
   membership_renewed: EventOf<typeof subscriptionRenewed>['data']
   membership_past_due: EventOf<typeof subscriptionPastDue>['data']
@@ -57,6 +72,8 @@ export interface MailData {
 
 /** Mails that are written in `mails/membership.ts`. */
 export type MembershipKind = Extract<keyof MailData, `membership_${string}` | 'payment_disputed'>
+
+export type OrderKind = 'order_paid' | 'order_refunded' | 'order_refund_failed' | 'order_shipped'
 
 /** One row a fact, whatever is published how often. */
 export const mails = pgTable(
@@ -102,3 +119,28 @@ export const rejections = pgTable('rejections', {
   paymentId: uuid('payment_id').primaryKey(),
   reason: text().$type<EventOf<typeof registrationRejected>['data']['reason']>().notNull(),
 })
+
+/** Who wants to hear when a product can be had. */
+export const notices = pgTable(
+  'notices',
+  {
+    /** Random: the reference in the mail's link. */
+    id: uuid().primaryKey(),
+    sku: text().notNull(),
+    productName: text('product_name').notNull(),
+    /** What could be done about the product when it was asked for. */
+    askedState: text('asked_state', { enum: productStates }).notNull(),
+    email: text().notNull(),
+    emailKey: text('email_key').notNull(),
+    status: text({ enum: noticeStatuses }).notNull(),
+    /** How often the address was asked whether it wants this. */
+    mailings: integer().notNull(),
+    mailedAt: instant('mailed_at'),
+    changedAt: instant('changed_at').notNull(),
+  },
+  (table) => [
+    uniqueIndex('notices_of_address').on(table.sku, table.emailKey),
+    index('notices_changed').on(table.changedAt),
+  ],
+)
+export type NoticeRow = typeof notices.$inferSelect

@@ -1,0 +1,110 @@
+import { classSku, pricesSchema } from '@robokids/contracts/billing'
+import { levelClassTypes } from '@robokids/contracts/enrollment'
+import type { ErrorCode } from '@robokids/contracts/errors'
+import { uuid } from '@robokids/contracts/fields'
+import {
+  askNoticeSchema,
+  canBeAwaited,
+  checkoutAnswerSchema,
+  noticeAskedSchema,
+  noticeSchema,
+  orderSchema,
+  placeOrderSchema,
+  productsSchema,
+  shopViewSchema,
+  type Order,
+  type ShopView,
+} from '@robokids/contracts/shop'
+import { DomainError } from '@robokids/runtime/errors'
+import type { Http } from '@robokids/runtime/http'
+import type { Context } from '@robokids/runtime/service'
+import { z } from 'zod'
+import type { Config } from './config.ts'
+import type { Services } from './upstream.ts'
+import { CheckoutSync } from './views/registration.ts'
+
+const params = z.object({ reference: z.string() })
+
+/** A reference that cannot be one of ours is as unknown as one that is not. */
+function idOf(reference: string, code: ErrorCode, message: string): string {
+  const read = uuid().safeParse(reference)
+  if (read.success) return read.data
+  throw new DomainError(code, message)
+}
+const orderIdOf = (reference: string) => idOf(reference, 'order_not_found', 'We know no order with this reference.')
+const noticeIdOf = (reference: string) => idOf(reference, 'notice_not_found', 'We have no such request.')
+
+async function shopView({ billing }: Services): Promise<ShopView> {
+  const [{ products }, { prices }] = await Promise.all([
+    billing.call('GET', '/products', { answer: productsSchema }),
+    billing.call('GET', '/prices', { answer: pricesSchema }),
+  ])
+  const classSkus = levelClassTypes.map(classSku)
+  const [cheapest] = prices.filter(({ sku }) => classSkus.includes(sku)).toSorted((a, b) => a.amount - b.amount)
+  if (!cheapest) throw new DomainError('upstream_unavailable', 'Please try again in a moment.')
+  return { products, classesFrom: { amount: cheapest.amount, currency: cheapest.currency } }
+}
+
+export function shopRoutes(http: Http, { config }: Context<Config>, services: Services): void {
+  const { billing, notifications } = services
+  const sync = new CheckoutSync(2_000)
+
+  http.get('/api/shop', { schema: { response: { 200: shopViewSchema } } }, () => shopView(services))
+
+  http.post(
+    '/api/checkout',
+    { schema: { body: placeOrderSchema, response: { 200: checkoutAnswerSchema } } },
+    async ({ body }) => {
+      const { orderId, checkout } = await billing.call('POST', '/orders', { body, answer: orderSchema })
+      // Nothing is left to pay: its own page says how it is doing.
+      return { orderId, checkoutUrl: checkout.url ?? `${config.SITE_URL}/shop/success?reference=${orderId}` }
+    },
+  )
+
+  async function order(orderId: string): Promise<Order> {
+    const known = await billing.call('GET', `/orders/${orderId}`, { answer: orderSchema })
+    const settled = known.status !== 'unpaid' || !['creating', 'open', 'processing'].includes(known.checkout.status)
+    if (settled || !sync.isDue(orderId)) return known
+    // A payment may be under way: what billing knows could be older than what the provider knows.
+    return billing.call('POST', `/orders/${orderId}/sync`, { answer: orderSchema }).catch(() => known)
+  }
+
+  http.get('/api/orders/:reference', { schema: { params, response: { 200: orderSchema } } }, (request) =>
+    order(orderIdOf(request.params.reference)),
+  )
+
+  http.post(
+    '/api/shop/notices',
+    {
+      schema: { body: askNoticeSchema, response: { 200: noticeAskedSchema } },
+      // It sends a mail to whatever address is typed in: no one place needs many.
+      config: { rateLimit: { max: config.RATE_LIMIT_NOTICES, timeWindow: '1 hour' } },
+    },
+    async ({ body }) => {
+      const { products } = await billing.call('GET', '/products', { answer: productsSchema })
+      const product = products.find(({ sku }) => sku === body.sku)
+      if (!product || !canBeAwaited(product.state)) {
+        const message = product ? `There is no news to wait for: ${product.name}.` : `We do not sell ${body.sku}.`
+        throw new DomainError('product_not_awaited', message)
+      }
+      return notifications.call('POST', '/notices', {
+        body: { ...body, productName: product.name, state: product.state },
+        answer: noticeAskedSchema,
+      })
+    },
+  )
+
+  http.get('/api/shop/notices/:reference', { schema: { params, response: { 200: noticeSchema } } }, (request) =>
+    notifications.call('GET', `/notices/${noticeIdOf(request.params.reference)}`, { answer: noticeSchema }),
+  )
+  for (const step of ['confirmation', 'removal'] as const) {
+    http.post(
+      `/api/shop/notices/:reference/${step}`,
+      { schema: { params, response: { 200: noticeSchema } } },
+      (request) =>
+        notifications.call('POST', `/notices/${noticeIdOf(request.params.reference)}/${step}`, {
+          answer: noticeSchema,
+        }),
+    )
+  }
+}

@@ -1,0 +1,141 @@
+import { formatMoney } from '@robokids/contracts/pricing'
+import type { OrderLine, ShipTo } from '@robokids/contracts/shop'
+import type { MailData, OrderKind } from '../schema.ts'
+import { renderLetter, type Letter, type RenderedLetter } from './letter.ts'
+import { questions } from './phrases.ts'
+import { say, type Words } from './words.ts'
+
+const usd = (amount: number) => formatMoney({ amount, currency: 'usd' })
+
+/** `Robot Spider`, `Robot Spider and 2 more` */
+function inShort(lines: OrderLine[]): string {
+  const [first] = lines
+  const rest = lines.length - 1
+  return `${first?.name ?? 'your order'}${rest > 0 ? ` and ${rest} more` : ''}`
+}
+
+function linesFact(lines: OrderLine[]): Letter['facts'][number] {
+  return {
+    label: 'Your order',
+    lines: lines.map(({ quantity, name, unitAmount, state }) => [
+      `${quantity} × ${name}, ${usd(quantity * unitAmount)}${state === 'pre_order' ? ' (pre-order)' : ''}`,
+    ]),
+  }
+}
+
+function addressFact({ name, addressLine1, addressLine2, city, state, zipCode, country }: ShipTo) {
+  return {
+    label: 'Ships to',
+    lines: [
+      say`${name}`,
+      say`${addressLine1}`,
+      ...(addressLine2 === '' ? [] : [say`${addressLine2}`]),
+      say`${city}, ${state} ${zipCode}`,
+      ...(country === 'US' ? [] : [say`${country}`]),
+    ],
+  }
+}
+
+const hello = (shipTo: ShipTo | null): Words => (shipTo ? say`Hello ${shipTo.name},` : ['Hello,'])
+
+function paid({ lines, shipTo, orderId, receiptNumber, ...money }: MailData['order_paid'], siteUrl: string): Letter {
+  const ahead = lines.some(({ state }) => state === 'pre_order')
+  return {
+    subject: [`${ahead ? 'Your pre-order' : 'Your order'}: ${inShort(lines)}`],
+    heading: ahead ? 'Thank you for your pre-order' : 'Thank you for your order',
+    opening: [
+      hello(shipTo),
+      [`Your payment of ${formatMoney(money)} has arrived.`],
+      ...(ahead
+        ? [
+            [
+              'What you ordered ahead is still being made. We ship it as soon as it is, and write to you on the day it leaves us.',
+            ],
+          ]
+        : []),
+    ],
+    facts: [
+      linesFact(lines),
+      { label: 'Paid', lines: [[formatMoney(money)], [`Receipt ${receiptNumber}`]] },
+      ...(shipTo ? [addressFact(shipTo)] : []),
+    ],
+    step: {
+      text: ['This page always shows how your order is doing:'],
+      label: 'See your order',
+      url: `${siteUrl}/shop/success?reference=${orderId}`,
+    },
+    closing: [
+      shipTo
+        ? ['Is the address wrong? Reply to this email before it ships.']
+        : ['We do not know yet where to send it. Please reply with your address.'],
+      questions,
+    ],
+  }
+}
+
+function refundOpening({ reason, again, refundedTotal, paidAmount, amount }: MailData['order_refunded']): Words {
+  if (again === true) return [`The refund of ${usd(amount)} that your bank did not take is on its way again.`]
+  if (reason === 'duplicate') return ['Your order was paid twice. We have given the second payment back in full.']
+  if (reason === 'amount_mismatch') {
+    return ['The amount that was paid is not the price of your order, so we have given it back in full.']
+  }
+  return refundedTotal < paidAmount
+    ? [`We have given back ${usd(amount)} of the ${usd(paidAmount)} that you paid.`]
+    : [`We have given back ${usd(amount)}. Nothing of your payment is left with us, and your order is cancelled.`]
+}
+
+function refunded(data: MailData['order_refunded']): Letter {
+  const { lines, shipTo, again, amount, refundedTotal } = data
+  const subject = again === true ? 'We sent your refund again' : `Refund of ${usd(amount)}`
+  return {
+    subject: [`${subject}: ${inShort(lines)}`],
+    heading: again === true ? 'Your refund is on its way again' : `We refunded ${usd(amount)}`,
+    opening: [hello(shipTo), refundOpening(data)],
+    facts: [
+      { label: again === true ? 'Sent again' : 'Refunded', lines: [[usd(amount)]] },
+      ...(refundedTotal > amount ? [{ label: 'Refunded in all', lines: [[usd(refundedTotal)]] }] : []),
+      linesFact(lines),
+    ],
+    closing: [['Banks usually take 5 to 10 business days to show a refund.'], questions],
+  }
+}
+
+function refundFailed({ lines, shipTo, ...money }: MailData['order_refund_failed']): Letter {
+  const sum = formatMoney(money)
+  return {
+    subject: [`Your refund of ${sum} did not go through: ${inShort(lines)}`],
+    heading: `Your refund of ${sum} did not go through`,
+    opening: [
+      hello(shipTo),
+      [`We wrote to you that we had refunded ${sum}. Your bank has not taken it, and the money came back to us.`],
+      ['We still owe it to you. We will send it again, or ask you how else it can reach you.'],
+    ],
+    facts: [{ label: 'Not refunded yet', lines: [[sum]] }, linesFact(lines)],
+    closing: [['If your card was replaced or closed, please reply to this email.'], questions],
+  }
+}
+
+function shipped({ lines, shipTo, trackingNumber }: MailData['order_shipped']): Letter {
+  return {
+    subject: [`On its way: ${inShort(lines)}`],
+    heading: 'Your order is on its way',
+    opening: [hello(shipTo), ['We have handed your parcel over today.']],
+    facts: [
+      linesFact(lines),
+      ...(trackingNumber === null ? [] : [{ label: 'Tracking number', lines: [say`${trackingNumber}`] }]),
+      ...(shipTo ? [addressFact(shipTo)] : []),
+    ],
+    closing: [questions],
+  }
+}
+
+/** What there is to tell of an order. */
+export function orderMailOf<Kind extends OrderKind>(kind: Kind, data: MailData[Kind], siteUrl: string): RenderedLetter {
+  const letters: { [One in OrderKind]: (data: MailData[One]) => Letter } = {
+    order_paid: (one) => paid(one, siteUrl),
+    order_refunded: refunded,
+    order_refund_failed: refundFailed,
+    order_shipped: shipped,
+  }
+  return renderLetter(letters[kind](data))
+}

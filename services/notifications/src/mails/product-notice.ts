@@ -1,0 +1,43 @@
+import type { MailData } from '../schema.ts'
+import { renderLetter, type RenderedLetter } from './letter.ts'
+import { questions } from './phrases.ts'
+
+const noticeUrl = (siteUrl: string, noticeId: string) => `${siteUrl}/shop/notice?reference=${noticeId}`
+
+/** Asks whether it is wanted: nobody's address is written to again because somebody else typed it. */
+export function noticeAskedMail({ noticeId, productName }: MailData['notice_asked'], siteUrl: string): RenderedLetter {
+  return renderLetter({
+    subject: [`Shall we tell you about the ${productName}?`],
+    heading: 'Please confirm your request',
+    opening: [
+      ['Hello,'],
+      [`Somebody asked us to write to this address when there is news of the ${productName}: one email, nothing else.`],
+    ],
+    facts: [],
+    step: {
+      text: ['If it was you, please confirm it on this page. There you can also remove your address at any time.'],
+      label: 'Yes, tell me',
+      url: noticeUrl(siteUrl, noticeId),
+    },
+    closing: [['If it was not you, do nothing: you will get no news of it.'], questions],
+  })
+}
+
+/** The news that was waited for. */
+export function productAvailableMail(
+  { noticeId, productName, state }: MailData['product_available'],
+  siteUrl: string,
+): RenderedLetter {
+  const can = state === 'available' ? 'is here' : 'can be pre-ordered now'
+  return renderLetter({
+    subject: [`The ${productName} ${can}`],
+    heading: `The ${productName} ${can}`,
+    opening: [['Hello,'], [`You asked us to tell you: the ${productName} ${can}.`]],
+    facts: [],
+    step: { text: ['You find it in our shop.'], label: 'Go to the shop', url: `${siteUrl}/shop` },
+    closing: [
+      ['This was the one email you asked for; your request is done.'],
+      [`You can remove your address here: ${noticeUrl(siteUrl, noticeId)}`],
+    ],
+  })
+}
