@@ -40,6 +40,7 @@ export const pagePaths = [
   '/guides/servo-guide',
   '/innovator',
   '/follow',
+  '/design-system',
 ] as const
 export type PagePath = (typeof pagePaths)[number]
 

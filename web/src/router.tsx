@@ -117,6 +117,7 @@ const motorGuide = building(async () => (await import('./content/guides/motor.ts
 const servoGuide = building(async () => (await import('./content/guides/servo.ts')).servoGuide)
 const innovator = reading(async () => (await import('./content/innovator.ts')).innovator)
 const follow = reading(async () => (await import('./content/follow.ts')).follow)
+const designSystem = lazyRouteComponent(() => import('./routes/DesignSystem.tsx'), 'DesignSystem')
 
 const routeTree = root.addChildren([
   page('/', 'Empowering Kids to Build the Future', home),
@@ -157,6 +158,7 @@ const routeTree = root.addChildren([
   page('/guides/servo-guide', 'Guide: servo', servoGuide),
   page('/innovator', 'Innovator Program', innovator),
   page('/follow', 'Follow Us', follow),
+  page('/design-system', 'Design system', designSystem),
   createRoute({
     getParentRoute: () => root,
     path: '/admin',

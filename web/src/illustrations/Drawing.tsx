@@ -43,6 +43,7 @@ const readingNames = [
 ] as const
 
 export type DrawingName = keyof typeof sizes | (typeof readingNames)[number]
+export const drawingNames = [...Object.keys(sizes), ...readingNames] as DrawingName[]
 
 /**
  * One of `drawings.svg` or `reading.svg`. They are files of their own and no code, so that no script has to be loaded and run for a

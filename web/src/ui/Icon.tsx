@@ -10,8 +10,11 @@ const paths = {
   warning: 'M8 1.5 15 14H1zM8 6v4m0 2v.2',
 }
 
+type IconName = keyof typeof paths
+export const iconNames = Object.keys(paths) as IconName[]
+
 interface IconProps {
-  name: keyof typeof paths
+  name: IconName
   /** In pixels, both ways. */
   size?: number
 }
