@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { logIn, passwordField, proceedButton, signedUp } from './accounts.ts'
 import { findings } from './axe.ts'
+import { sampleMembership } from '../src/membership/sample.ts'
 import { useSite } from './fixture.ts'
 import { layoutShift, sidewaysScroll, watchLayoutShift } from './pages.ts'
 import { maren, sampleProfile, sampleSteps } from './stub-accounts.ts'
@@ -19,8 +20,10 @@ const title = (page: Page, name: string) => page.getByRole('heading', { level: 1
 async function openProfile(page: Page) {
   site.api.accounts.user = maren
   site.api.accounts.profile = sampleProfile({ mfa: { enabled: ['EMAIL'], preferred: 'EMAIL' } })
+  site.api.accounts.membership = sampleMembership
   await page.goto('/profile')
   await title(page, 'Maren Holt')
+  await page.getByText('RK-000031').waitFor()
 }
 
 const screens: Screen[] = [
@@ -82,6 +85,35 @@ const screens: Screen[] = [
       await signedUp(page)
       await page.goto('/success')
       await title(page, 'Payment Successful!')
+    },
+  },
+  {
+    name: '/success of a payment that goes back',
+    open: async (page) => {
+      site.api.on('GET /api/membership-checkouts/:reference', () => ({
+        json: {
+          attemptId: '019a0000-0000-7000-8000-0000000000b1',
+          status: 'refused',
+          refusal: 'class_full',
+          checkoutUrl: null,
+          plan: 'monthly',
+          classDate: '2030-01-04',
+          amount: 700,
+          currency: 'usd',
+          receiptNumber: 'RK-000031',
+          refunded: 700,
+        },
+      }))
+      await page.goto('/success?reference=019a0000-0000-7000-8000-0000000000b1')
+      await title(page, 'Your money goes back')
+    },
+  },
+  {
+    name: 'the question whether to cancel a membership',
+    open: async (page) => {
+      await openProfile(page)
+      await page.getByRole('button', { name: 'Cancel membership' }).click()
+      await page.getByRole('button', { name: 'Yes, cancel it' }).waitFor()
     },
   },
   {

@@ -34,6 +34,7 @@ export async function fillRegistration(page: Page, changes: Partial<typeof membe
   const open = page.getByLabel('Class date').locator('option:not([value=""]):not([disabled])').first()
   await open.waitFor({ state: 'attached' })
   await page.getByLabel('Class date').selectOption((await open.getAttribute('value')) ?? '')
+  await page.getByLabel(/^I agree: My membership renews by itself/).check()
 }
 
 export const proceedButton = (page: Page) =>

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core'
+import { renewalTerms, renewalTermsVersion } from '@robokids/contracts/membership'
 import { describe, expect, it } from 'vitest'
 import { fillRegistration, goodPassword, messageLine, passwordField, proceedButton, signedUp } from './accounts.ts'
 import { eventually, useSite } from './fixture.ts'
@@ -58,7 +59,15 @@ describe('the membership registration', () => {
       },
     ])
     expect(checkouts().map(({ body }) => body)).toEqual([
-      { email: 'maren.holt@example.com', plan: 'monthly', classDate: '2030-01-04' },
+      {
+        email: 'maren.holt@example.com',
+        plan: 'monthly',
+        classDate: '2030-01-04',
+        consent: {
+          version: renewalTermsVersion,
+          text: renewalTerms('monthly', { amount: 700, currency: 'usd' }),
+        },
+      },
     ])
     const stored = await page.evaluate(() => [
       sessionStorage.getItem('pendingUser') ?? '',
@@ -238,7 +247,7 @@ describe('the membership registration', () => {
     await page.waitForURL('**/card-page')
     await page.goBack({ waitUntil: 'commit' })
     await eventually(() => proceedButton(page).innerText()).toBe('Proceed to Payment')
-    expect(await page.getByLabel('Street').inputValue()).toBe('14 Alder Way')
+    await eventually(() => page.getByLabel('Street').inputValue()).toBe('14 Alder Way')
     await proceedButton(page).click()
     await page.waitForURL('**/card-page')
     expect(signUps()).toHaveLength(1)
@@ -346,9 +355,9 @@ describe('the payment success of a membership', () => {
     await signedUp(page)
     await page.goto('/success')
     await page.getByText('this page logs you in by itself').waitFor()
-    await page.clock.runFor(4_900)
+    await page.clock.runFor(4_000)
     expect(asked()).toBe(0)
-    await page.clock.runFor(200)
+    await page.clock.runFor(1_100)
     await eventually(asked).toBe(1)
     await eventually(async () => {
       await page.clock.runFor(1_000)

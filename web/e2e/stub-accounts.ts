@@ -1,4 +1,6 @@
 import type { Profile, SignInStep } from '@robokids/contracts/auth'
+import type { Membership } from '@robokids/contracts/billing'
+import { renewalTerms, renewalTermsVersion } from '@robokids/contracts/membership'
 import type { Answer, Call } from './stub-api.ts'
 
 export const maren = {
@@ -76,8 +78,23 @@ export class StubAccounts {
     { classDate: '2030-01-05', availableSlots: 0 },
   ]
 
+  membership: Membership | null = null
+  plans = (
+    [
+      ['monthly', 700],
+      ['yearly', 6_000],
+    ] as const
+  ).map(([plan, amount]) => {
+    const price = { amount, currency: 'usd' as const }
+    return { plan, ...price, termsVersion: renewalTermsVersion, terms: renewalTerms(plan, price) }
+  })
+
   answer(route: string, { body }: Call, host: string): Answer | undefined {
     switch (route) {
+      case 'GET /api/membership-plans':
+        return { json: { plans: this.plans } }
+      case 'GET /api/membership':
+        return { json: { membership: this.membership } }
       case 'GET /api/availableSlots':
         return { json: { slots: this.slots } }
       case 'POST /api/createStripeSession':

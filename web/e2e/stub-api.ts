@@ -103,6 +103,7 @@ export class StubApi {
     this.calls.push(call)
     const named = path
       .replace(/^(\/api\/registrations\/)[^/]+/, '$1:reference')
+      .replace(/^(\/api\/membership-checkouts\/)[^/]+/, '$1:reference')
       .replace(/^(\/api\/profile\/passkeys\/)(?!options$)[^/]+/, '$1:id')
       .replace(/^(\/api\/profile\/devices\/)[^/]+/, '$1:key')
     const route = `${method} ${named}`

@@ -15,6 +15,14 @@ import {
   registrationViewSchema,
   waiverAnswerSchema,
 } from '@robokids/contracts/bff'
+import {
+  foundMembershipSchema,
+  membershipOutcomeSchema,
+  membershipPlansSchema,
+  membershipSchema,
+  portalSchema,
+  switchQuoteSchema,
+} from '@robokids/contracts/billing'
 import { availableSlotsSchema } from '@robokids/contracts/enrollment'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -22,6 +30,8 @@ import { z } from 'zod'
 import { type Answer, classesView, registerAnswer, registrationView, type Shape, waiverAnswer } from './answers.ts'
 import * as identity from './identity/answers.ts'
 import { sessionAnswer } from './identity/session.ts'
+import * as member from './membership/answers.ts'
+import { sampleMembership } from './membership/sample.ts'
 
 const uuid = '019a0000-0000-7000-8000-000000000001'
 const time = '2030-01-02T03:04:05.000Z'
@@ -134,7 +144,65 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
     file: 'membership-checkout-answer',
     schema: membershipCheckoutAnswerSchema,
     answer: identity.membershipCheckoutAnswer,
-    sample: { url: 'https://pay.example.com/1' },
+    sample: { url: 'https://pay.example.com/1', message: 'You are a member already.' },
+  },
+  {
+    file: 'membership',
+    schema: membershipSchema,
+    answer: member.membership,
+    sample: sampleMembership,
+  },
+  {
+    file: 'found-membership',
+    schema: foundMembershipSchema,
+    answer: member.foundMembership,
+    sample: { membership: sampleMembership },
+  },
+  {
+    file: 'membership-outcome',
+    schema: membershipOutcomeSchema,
+    answer: member.membershipOutcome,
+    sample: {
+      attemptId: uuid,
+      status: 'refused',
+      refusal: 'class_full',
+      checkoutUrl: 'https://pay.example.com/1',
+      plan: 'monthly',
+      classDate: '2030-01-04',
+      amount: 700,
+      currency: 'usd',
+      receiptNumber: 'RK-000001',
+      refunded: 700,
+    },
+  },
+  {
+    file: 'membership-plans',
+    schema: membershipPlansSchema,
+    answer: member.membershipPlans,
+    sample: {
+      plans: [{ plan: 'monthly', amount: 700, currency: 'usd', termsVersion: '1', terms: 'It renews by itself.' }],
+    },
+  },
+  {
+    file: 'portal',
+    schema: portalSchema,
+    answer: member.portal,
+    sample: { url: 'https://pay.example.com/portal' },
+  },
+  {
+    file: 'switch-quote',
+    schema: switchQuoteSchema,
+    answer: member.switchQuote,
+    sample: {
+      plan: 'yearly',
+      from: time,
+      dueNow: 5_651,
+      credit: 349,
+      amount: 6_000,
+      currency: 'usd',
+      nextChargeAt: time,
+      reckonedAt: 1_900_000_000,
+    },
   },
   {
     file: 'passkey-options',

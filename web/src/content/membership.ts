@@ -2,6 +2,8 @@ import type { MembershipPlan } from '@robokids/contracts/auth'
 
 interface Plan {
   price: string
+  /** In cents, for what is shown before the server has told its own price. */
+  amount: number
   per: string
   /** In the confirmation: `$7 per month`. */
   name: string
@@ -9,8 +11,14 @@ interface Plan {
 }
 
 export const plans: Record<MembershipPlan, Plan> = {
-  monthly: { price: '$7', per: 'a month', name: '$7 per month', note: 'Paid month by month.' },
-  yearly: { price: '$60', per: 'a year', name: '$60 per year', note: 'Paid once a year. That is $5 a month.' },
+  monthly: { price: '$7', amount: 700, per: 'a month', name: '$7 per month', note: 'Paid month by month.' },
+  yearly: {
+    price: '$60',
+    amount: 6_000,
+    per: 'a year',
+    name: '$60 per year',
+    note: 'Paid once a year. That is $5 a month.',
+  },
 }
 
 export const memberGets = [

@@ -38,12 +38,14 @@ export async function signUpOnce(
   return pending
 }
 
-/** Where the membership is paid. */
-export async function membershipCheckout({ email, plan, classDate }: PendingUser): Promise<string> {
-  const { url } = await api('/api/createStripeSession', {
+/** Where the membership is paid; for a member who is signed in, where the card is, with words that say so. */
+export async function membershipCheckout(
+  { email, plan, classDate }: PendingUser,
+  consent: { version: string; text: string },
+): Promise<{ url: string; message?: string }> {
+  return api('/api/createStripeSession', {
     method: 'POST',
-    body: { email, plan, classDate },
+    body: { email, plan, classDate, consent },
     answer: membershipCheckoutAnswer,
   })
-  return url
 }

@@ -1,5 +1,6 @@
 import { formatClassDate } from '@robokids/contracts/class-date'
 import { type MembershipPlan, membershipPlans } from '@robokids/contracts/auth'
+import { renewalTerms } from '@robokids/contracts/membership'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
@@ -13,8 +14,9 @@ import { availableSlots } from '../identity/answers.ts'
 import { type MemberValues, noValues, readMemberDraft, saveMemberDraft } from '../identity/pending-user.ts'
 import { readMember } from '../identity/read-member.ts'
 import { membershipCheckout, pendingUserOf, signUpOnce } from '../identity/register-member.ts'
-import { messageOf } from '../identity/messages.ts'
+import { isRefusal, messageOf } from '../identity/messages.ts'
 import { useSending } from '../identity/use-sending.ts'
+import { plansQuery } from '../membership/queries.ts'
 import { seatsLeftText } from '../registration/class-offer.ts'
 import { useLeaveFor } from '../registration/use-leave-for.ts'
 import { Button } from '../ui/Button.tsx'
@@ -80,6 +82,9 @@ function RegistrationForm() {
   const state = useSending('Something went wrong.')
   const { leaving, leaveFor } = useLeaveFor()
   const { slots, isPending, isFetching, refetch } = useSlots()
+  const prices = useQuery(plansQuery)
+  const [agreed, setAgreed] = useState(false)
+  const terms = prices.data?.plans.find(({ plan }) => plan === values.plan)
 
   const accountMade = pendingUserOf(values.email) !== undefined
   const chosen = slots.find(({ classDate }) => classDate === values.classDate)
@@ -104,21 +109,30 @@ function RegistrationForm() {
     const errors: Record<string, string> = 'errors' in read ? { ...read.errors } : {}
     if (!accountMade && password === '') errors['password'] = 'Password is required.'
     if (!chosen) errors['classDate'] = 'Choose a class date.'
+    if (!agreed) errors['consent'] = 'Please agree to the terms of the membership.'
     if (!accountMade && password !== confirmPassword) {
       state.refuse("❌ Passwords don't match.", { ...errors, confirmPassword: 'Type the same password here.' })
     } else if (!accountMade && password !== '' && !isPasswordGood(password)) {
       state.refuse(weakPassword, { ...errors, password: 'Choose a password that follows the rules below.' })
     } else if ('errors' in read || Object.keys(errors).length > 0) {
       state.refuse('Please check the marked fields.', errors)
+    } else if (!terms) {
+      state.refuse('The terms could not be loaded. Please try again in a moment.')
+      void prices.refetch()
     } else {
       const { plan, classDate } = values
       state.send(async () => {
         const pending = await signUpOnce(read.member, password, { plan, classDate })
-        leaveFor(
-          await membershipCheckout(pending).catch((error: unknown) => {
-            throw messageOf(error, '') ? error : new Error('Stripe error', { cause: error })
-          }),
-        )
+        const consent = { version: terms.termsVersion, text: terms.terms }
+        const { url, message } = await membershipCheckout(pending, consent).catch((error: unknown) => {
+          if (isRefusal(error, 'terms_changed')) {
+            setAgreed(false)
+            void prices.refetch()
+          }
+          throw messageOf(error, '') ? error : new Error('Stripe error', { cause: error })
+        })
+        if (message) state.succeed(message)
+        leaveFor(url)
       })
     }
   }
@@ -233,7 +247,11 @@ function RegistrationForm() {
                   name="plan"
                   value={plan}
                   checked={values.plan === plan}
-                  onChange={() => change({ plan })}
+                  onChange={() => {
+                    // Other terms than those that were agreed to.
+                    setAgreed(false)
+                    change({ plan })
+                  }}
                 />
                 <strong>{plans[plan].name}</strong>
                 <span className={styles['soft']}>{plans[plan].note}</span>
@@ -272,6 +290,13 @@ function RegistrationForm() {
             <span>To pay on the next page</span>
             <strong>{plans[values.plan].name}</strong>
           </p>
+          <Checkbox
+            label={`I agree: ${terms?.terms ?? renewalTerms(values.plan, { ...plans[values.plan], currency: 'usd' })}`}
+            checked={agreed && terms !== undefined}
+            onChange={(event) => setAgreed(event.target.checked)}
+            disabled={!terms}
+            error={state.errors['consent']}
+          />
           <Button type="submit" wide pending={state.sending || leaving}>
             Proceed to Payment
           </Button>

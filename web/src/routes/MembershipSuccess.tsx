@@ -1,6 +1,9 @@
+import type { MembershipOutcome } from '@robokids/contracts/billing'
 import { formatClassDate } from '@robokids/contracts/class-date'
+import { formatMoney } from '@robokids/contracts/pricing'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useSearch } from '@tanstack/react-router'
+import { type ReactNode, useEffect, useState } from 'react'
 import { AutoSignInLine } from '../components/AutoSignInLine.tsx'
 import { type Row as DetailsRow, Details } from '../components/Details.tsx'
 import { Actions } from '../components/EnrollmentPage.tsx'
@@ -10,32 +13,25 @@ import { forgetMemberDraft } from '../identity/kept.ts'
 import { type PendingUser, readPendingUser } from '../identity/pending-user.ts'
 import { sessionQuery } from '../identity/session.ts'
 import { useAutoSignIn } from '../identity/use-auto-sign-in.ts'
+import { isUnknown, outcomeQuery } from '../membership/queries.ts'
 import { type RegistrationRecord, savedRecord, saveSessionRecord } from '../registration/record.ts'
-import { ButtonLink } from '../ui/Button.tsx'
+import { useLeaveFor } from '../registration/use-leave-for.ts'
+import { Button, ButtonLink } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
 import { Notice } from '../ui/Notice.tsx'
 import styles from './MembershipSuccess.module.css'
 
-/** What this browser knows of the registration that was paid: a membership's, or one that was saved for the waiver. */
+/** What is paid is the server's to say; without a reference to ask it about, the page shows what this browser knows. */
 export function MembershipSuccess() {
+  const { reference } = useSearch({ strict: false })
   const [pending] = useState(readPendingUser)
   const [record] = useState(savedRecord)
-  if (!pending && !record) {
-    return (
-      <div className={styles['page']}>
-        <h1>Payment</h1>
-        <Notice kind="error" title="Registration info not found. Please go back and try again." />
-        <Actions>
-          <ButtonLink to="/membership">Go to the membership</ButtonLink>
-        </Actions>
-      </div>
-    )
-  }
+  if (reference) return <Asked reference={reference} pending={pending} />
+  if (!pending && !record) return <NotFound />
   return (
-    <div className={styles['page']}>
-      <h1>Payment Successful!</h1>
+    <Page title="Payment Successful!">
       {pending ? (
-        <Member pending={pending} />
+        <Member pending={pending} rows={rowsOfMember(pending)} />
       ) : (
         record && (
           <Card>
@@ -43,11 +39,157 @@ export function MembershipSuccess() {
           </Card>
         )
       )}
-      <Actions>
-        <ButtonLink to="/waiver">Complete Waiver Form</ButtonLink>
-      </Actions>
+      <ToWaiver />
+    </Page>
+  )
+}
+
+function Page({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <div className={styles['page']}>
+      <h1>{title}</h1>
+      {children}
     </div>
   )
+}
+
+function ToWaiver() {
+  return (
+    <Actions>
+      <ButtonLink to="/waiver">Complete Waiver Form</ButtonLink>
+    </Actions>
+  )
+}
+
+function NotFound() {
+  return (
+    <Page title="Payment">
+      <Notice kind="error" title="Registration info not found. Please go back and try again." />
+      <Actions>
+        <ButtonLink to="/membership">Go to the membership</ButtonLink>
+      </Actions>
+    </Page>
+  )
+}
+
+const refusals: Record<NonNullable<MembershipOutcome['refusal']>, string> = {
+  class_full: 'By the time your payment arrived, the session was full.',
+  class_started: 'By the time your payment arrived, the session had begun.',
+  class_not_offered: 'By the time your payment arrived, the session was not offered any more.',
+  duplicate: 'This email has a membership already, so the second one ended at once.',
+  amount_mismatch: 'The payment was not for the price of the membership.',
+}
+
+/** What the server says of the payment with this reference. */
+function Asked({ reference, pending }: { reference: string; pending: PendingUser | undefined }) {
+  const { data, error, errorUpdateCount } = useQuery(outcomeQuery(reference))
+  if (!data) {
+    if (isUnknown(error)) return <NotFound />
+    return (
+      <Page title="Your payment is being processed">
+        {errorUpdateCount > 0 ? (
+          <Notice title="We cannot reach our payment desk right now." live>
+            <p>If you have paid, your payment is safe with us. This page asks again by itself.</p>
+          </Notice>
+        ) : (
+          <p aria-live="polite">One moment, please.</p>
+        )}
+      </Page>
+    )
+  }
+  const details = rowsOfOutcome(data, pending)
+  const back = data.refunded > 0 && (
+    <p>{formatMoney({ amount: data.refunded, currency: data.currency })} goes back to your card, by itself.</p>
+  )
+  switch (data.status) {
+    case 'processing':
+      return (
+        <Page title="Your payment is being processed">
+          <p aria-live="polite">This page shows by itself when it is done. The confirmation comes by email too.</p>
+          <Card>
+            <Details rows={details} />
+          </Card>
+        </Page>
+      )
+    case 'open':
+      return (
+        <Page title="Your membership is not paid yet">
+          <p>Nothing was charged. Your seat is held while you pay.</p>
+          <Card>
+            <Details rows={details} />
+          </Card>
+          {data.checkoutUrl && <GoOn url={data.checkoutUrl} />}
+        </Page>
+      )
+    case 'expired':
+    case 'failed':
+      return (
+        <Page title="Your membership is not paid">
+          <Notice title="The payment was not completed in time, or did not go through.">
+            {back || <p>Nothing was charged.</p>}
+          </Notice>
+          <Actions>
+            <ButtonLink to="/membership/register">Try again</ButtonLink>
+          </Actions>
+        </Page>
+      )
+    case 'refused':
+      return (
+        <Page title="Your money goes back">
+          <Notice title={data.refusal ? refusals[data.refusal] : 'This membership could not begin.'} live>
+            {back || <p>What you paid goes back to your card, by itself.</p>}
+            <p>We tell you by email as well.</p>
+          </Notice>
+          <Actions>
+            {data.refusal === 'duplicate' ? (
+              <ButtonLink to="/membership/login">Log in</ButtonLink>
+            ) : (
+              <ButtonLink to="/membership/register">Choose another date</ButtonLink>
+            )}
+          </Actions>
+        </Page>
+      )
+    case 'confirmed':
+      return (
+        <Page title="Payment Successful!">
+          {pending ? (
+            <Member pending={pending} rows={details} />
+          ) : (
+            <>
+              <p>Welcome. Your membership has begun, and your seat is yours.</p>
+              <Card>
+                <Details rows={details} />
+              </Card>
+              <ButtonLink to="/profile" variant="secondary">
+                Go to your profile
+              </ButtonLink>
+            </>
+          )}
+          {pending && <ToWaiver />}
+        </Page>
+      )
+  }
+}
+
+function GoOn({ url }: { url: string }) {
+  const { leaving, leaveFor } = useLeaveFor()
+  return (
+    <Actions>
+      <Button onClick={() => leaveFor(url)} pending={leaving}>
+        Go on to the payment
+      </Button>
+    </Actions>
+  )
+}
+
+function rowsOfOutcome({ plan, classDate, receiptNumber }: MembershipOutcome, pending: PendingUser | undefined) {
+  return known([
+    ['Guardian', pending ? `${pending.given_name} ${pending.family_name}`.trim() : ''],
+    ['Email', pending?.email ?? ''],
+    ['Membership plan', plans[plan].name],
+    ['Class date', formatClassDate(classDate)],
+    ['Receipt', receiptNumber ?? ''],
+  ])
 }
 
 const known = (rows: DetailsRow[]) => rows.filter(([, value]) => value !== '')
@@ -88,7 +230,7 @@ const recordOfMember = ({ given_name, family_name, email, street, city, state, z
   timestamp: new Date().toISOString(),
 })
 
-function Member({ pending }: { pending: PendingUser }) {
+function Member({ pending, rows }: { pending: PendingUser; rows: DetailsRow[] }) {
   const { data } = useQuery(sessionQuery)
   const autoSignIn = useAutoSignIn(data && !data.user ? pending.signedUpAt : undefined)
   useEffect(() => {
@@ -98,9 +240,9 @@ function Member({ pending }: { pending: PendingUser }) {
   const signedIn = data?.user || autoSignIn.state === 'signed in'
   return (
     <>
-      <p>Welcome. Your membership begins, and your seat is on the way.</p>
+      <p>Welcome. Your membership begins, and your seat is yours.</p>
       <Card>
-        <Details rows={rowsOfMember(pending)} />
+        <Details rows={rows} />
       </Card>
       {signedIn ? (
         <Notice kind="success" title="Your account is confirmed, and you are logged in." live>

@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'react'
 import { ChangePassword } from '../components/profile/ChangePassword.tsx'
 import { DeleteAccount } from '../components/profile/DeleteAccount.tsx'
 import { Devices } from '../components/profile/Devices.tsx'
+import { Membership } from '../components/profile/Membership.tsx'
 import { Passkeys } from '../components/profile/Passkeys.tsx'
 import { SecondStep } from '../components/profile/SecondStep.tsx'
 import { YourDetails } from '../components/profile/YourDetails.tsx'
@@ -96,6 +97,7 @@ function Account({ userId }: { userId: string }) {
       </header>
       <div className={styles['columns']}>
         <div className={styles['column']}>
+          <Membership userId={userId} />
           <YourDetails profile={profile} />
           <ChangePassword email={email} />
         </div>

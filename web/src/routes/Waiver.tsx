@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { waiverAnswer } from '../answers.ts'
 import { api, ApiError } from '../api.ts'
-import { classRow, Details, familyRows, startRow } from '../components/Details.tsx'
+import { classRow, Details, familyRows, memberRows, startRow } from '../components/Details.tsx'
 import { Actions, EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
 import { EndedOutcome, endedTitle, isEnded } from '../components/Outcome.tsx'
 import { focusHeading } from '../navigation.ts'
@@ -164,7 +164,13 @@ function WaiverForm({ record, startTime, onDone }: WaiverFormProps) {
       <form className={styles['form']} onSubmit={submit}>
         <Card>
           <h2 className={styles['heading']}>You sign for</h2>
-          <Details rows={[...familyRows(record), startRow(record.startDate, startTime), classRow(record.classType)]} />
+          <Details
+            rows={
+              record.classType === 'membership'
+                ? memberRows(record)
+                : [...familyRows(record), startRow(record.startDate, startTime), classRow(record.classType)]
+            }
+          />
         </Card>
         <Checkbox
           label="I have read the waiver and agree to it."

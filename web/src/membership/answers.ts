@@ -1,0 +1,15 @@
+import type { Membership, MembershipOutcome, MembershipPlans, SwitchQuote } from '@robokids/contracts/billing'
+import { answer } from '../answers.ts'
+import foundMembershipShape from '../answers/found-membership.json'
+import membershipOutcomeShape from '../answers/membership-outcome.json'
+import membershipPlansShape from '../answers/membership-plans.json'
+import membershipShape from '../answers/membership.json'
+import portalShape from '../answers/portal.json'
+import switchQuoteShape from '../answers/switch-quote.json'
+
+export const membership = answer<Membership>(membershipShape)
+export const foundMembership = answer<{ membership: Membership | null }>(foundMembershipShape)
+export const membershipOutcome = answer<MembershipOutcome>(membershipOutcomeShape)
+export const membershipPlans = answer<MembershipPlans>(membershipPlansShape)
+export const portal = answer<{ url: string }>(portalShape)
+export const switchQuote = answer<SwitchQuote>(switchQuoteShape)

@@ -1,0 +1,58 @@
+import type { Membership } from '@robokids/contracts/billing'
+import { type QueryClient, queryOptions } from '@tanstack/react-query'
+import { api } from '../api.ts'
+import { isRefusal } from '../identity/messages.ts'
+import { foundMembership, membership, membershipOutcome, membershipPlans } from './answers.ts'
+
+/** What a membership costs, and the terms to agree to, word for word. */
+export const plansQuery = queryOptions({
+  queryKey: ['membership-plans'],
+  queryFn: ({ signal }) => api('/api/membership-plans', { answer: membershipPlans, signal }),
+  staleTime: 60_000,
+})
+
+/** The membership of whoever is signed in. It stays nowhere once no screen shows it. */
+export function membershipQuery(userId: string) {
+  return queryOptions({
+    queryKey: ['membership', userId],
+    queryFn: ({ signal }) => api('/api/membership', { answer: foundMembership, signal }),
+    gcTime: 0,
+    staleTime: 2_000,
+  })
+}
+
+/** Changes the membership, and shows what it is then. */
+export async function changeMembership(
+  queryClient: QueryClient,
+  userId: string,
+  change: 'cancel' | 'resume' | 'switch',
+  body?: object,
+): Promise<Membership> {
+  const changed = await api(`/api/membership/${change}`, {
+    method: 'POST',
+    ...(body === undefined ? {} : { body }),
+    answer: membership,
+  })
+  queryClient.setQueryData(membershipQuery(userId).queryKey, { membership: changed })
+  return changed
+}
+
+const askEveryMs = 1_500
+
+/** Whether the server knows no such payment, as against: it cannot be asked now. */
+export const isUnknown = (error: unknown) => isRefusal(error, 'checkout_not_found', 'not_found', 'validation_failed')
+
+/** What became of a membership's payment, asked again until that is settled. */
+export function outcomeQuery(reference: string) {
+  return queryOptions({
+    queryKey: ['membership-outcome', reference],
+    queryFn: ({ signal }) =>
+      api(`/api/membership-checkouts/${encodeURIComponent(reference)}`, { answer: membershipOutcome, signal }),
+    retry: false,
+    staleTime: 0,
+    refetchInterval: ({ state: { data, error } }) => {
+      const isSettled = data && data.status !== 'open' && data.status !== 'processing'
+      return isSettled || isUnknown(error) ? false : askEveryMs
+    },
+  })
+}
