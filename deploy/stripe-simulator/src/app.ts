@@ -30,6 +30,7 @@ import { refundRoutes } from './refunds.ts'
 import type { Routes } from './routes.ts'
 import { sessionRoutes } from './sessions.ts'
 import { Store } from './store.ts'
+import { subscriptionScheduleRoutes } from './subscription-schedules.ts'
 import { subscriptionRoutes } from './subscriptions.ts'
 import { testClockRoutes } from './test-clocks.ts'
 import { configureEndpoints, webhookEndpointRoutes, type ConfiguredWebhook } from './webhook-endpoints.ts'
@@ -49,6 +50,7 @@ const RESOURCES: readonly Routes[] = [
   testClockRoutes,
   priceRoutes,
   subscriptionRoutes,
+  subscriptionScheduleRoutes,
   invoiceRoutes,
   eventRoutes,
   webhookEndpointRoutes,

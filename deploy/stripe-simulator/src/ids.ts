@@ -31,6 +31,7 @@ const LENGTHS = {
   prod_: 14,
   cus_: 14,
   sub_1: 23,
+  sub_sched_1: 18,
   si_: 14,
   in_1: 23,
   il_1: 23,

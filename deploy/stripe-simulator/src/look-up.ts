@@ -15,6 +15,7 @@ export function lookUp(store: Store, id: string): unknown {
     store.products.get(id) ??
     store.prices.get(id) ??
     store.subscriptions.get(id) ??
+    store.subscriptionSchedules.get(id) ??
     store.invoices.get(id) ??
     store.invoicePayments.get(id) ??
     store.disputes.get(id)?.object ??

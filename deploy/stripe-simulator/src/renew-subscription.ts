@@ -4,6 +4,7 @@ import { endSubscription, GONE } from './end-subscription.ts'
 import { emit, emitChange } from './events.ts'
 import { draftInvoice, fullLine, previewInvoice } from './invoices.ts'
 import type { SubscriptionState } from './store.ts'
+import { enterPhase, priceFrom } from './subscription-schedules.ts'
 import { periodEnd } from './subscription-periods.ts'
 import { BY_ITSELF, type Invoice, type Subscription, type SubscriptionItem } from './types.ts'
 
@@ -68,7 +69,11 @@ function announce(ctx: Context, subscription: Subscription, end: number): void {
 
 /** The invoice of the next renewal, as it would be now. */
 export function upcomingInvoice(ctx: Context, subscription: Subscription): Invoice {
-  const lines = subscription.items.data.map((item) => fullLine(ctx, subscription, item, nextPeriod(subscription, item)))
+  const lines = subscription.items.data.map((item) => {
+    const price = priceFrom(ctx, subscription, item.current_period_end) ?? item.price
+    const next = price.id === item.price.id ? item : { ...item, price, current_period_start: item.current_period_end }
+    return fullLine(ctx, subscription, next, nextPeriod(subscription, next))
+  })
   return previewInvoice(ctx, subscription, {
     lines: [...stateOf(ctx, subscription).pending, ...lines],
     reason: 'upcoming',
@@ -90,6 +95,7 @@ function nextPeriod(subscription: Subscription, item: SubscriptionItem): { start
 function renew(ctx: Context, subscription: Subscription, end: number): void {
   const before = structuredClone(subscription)
   const period = currentPeriod(subscription)
+  enterPhase(ctx, subscription, end)
   for (const item of subscription.items.data) {
     if (item.current_period_end !== end) continue
     const next = nextPeriod(subscription, item)

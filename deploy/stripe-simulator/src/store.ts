@@ -28,6 +28,7 @@ import type {
   Session,
   SnapshotEvent,
   Subscription,
+  SubscriptionSchedule,
   TestClock,
   ThinEvent,
   WebhookEndpoint,
@@ -148,6 +149,7 @@ interface Tables {
   plannedDisputes: Map<string, { at: number }>
   customerBalances: Map<string, CustomerBalanceTransaction>
   subscriptionStates: Map<string, SubscriptionState>
+  subscriptionSchedules: Map<string, SubscriptionSchedule>
   portalConfigurations: Map<string, BillingPortalConfiguration>
   portalSessions: Map<string, PortalSessionRecord>
   testClocks: Map<string, TestClock>
@@ -174,6 +176,7 @@ const TABLE_NAMES = [
   'plannedDisputes',
   'customerBalances',
   'subscriptionStates',
+  'subscriptionSchedules',
   'portalConfigurations',
   'portalSessions',
   'testClocks',
@@ -203,6 +206,7 @@ export class Store implements Tables {
   readonly plannedDisputes: Tables['plannedDisputes'] = new Map()
   readonly customerBalances: Tables['customerBalances'] = new Map()
   readonly subscriptionStates: Tables['subscriptionStates'] = new Map()
+  readonly subscriptionSchedules: Tables['subscriptionSchedules'] = new Map()
   readonly portalConfigurations: Tables['portalConfigurations'] = new Map()
   readonly portalSessions: Tables['portalSessions'] = new Map()
   readonly testClocks: Tables['testClocks'] = new Map()

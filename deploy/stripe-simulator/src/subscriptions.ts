@@ -44,6 +44,7 @@ import { del, get, post, type Routes } from './routes.ts'
 import { newestFirst, type SessionRecord } from './store.ts'
 import { createItem, newItemParams, recurringPrice } from './subscription-items.ts'
 import { periodEnd } from './subscription-periods.ts'
+import { refuseScheduled } from './subscription-schedules.ts'
 import {
   BY_ITSELF,
   type Cause,
@@ -375,6 +376,7 @@ function update(ctx: Context, subscription: Subscription, params: Fields<typeof 
   if (end !== undefined && end !== null && !end.atPeriodEnd && end.time <= ctx.clock.seconds()) {
     throw invalidRequest('The `cancel_at` timestamp must be in the future.', { param: 'cancel_at' })
   }
+  if (end !== undefined) refuseScheduled(subscription)
   const change = itemsChange(ctx, params)
   const before = structuredClone(subscription)
   if (params.default_payment_method !== undefined) {

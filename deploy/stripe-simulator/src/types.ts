@@ -40,6 +40,7 @@ export type InvoiceLineItem = Omit<Stripe.InvoiceLineItem, 'pricing' | 'quantity
   quantity_decimal: string | null
 }
 export type Invoice = Omit<Stripe.Invoice, 'lines' | 'payments'> & { lines: ListPage<InvoiceLineItem> }
+export type SubscriptionSchedule = Stripe.SubscriptionSchedule
 export type InvoicePayment = Stripe.InvoicePayment
 
 /** A snapshot event: it carries the object as it was when the event happened. */
