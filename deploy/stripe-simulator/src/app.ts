@@ -9,6 +9,7 @@ import { ZodError } from 'zod'
 
 import { Api } from './api.ts'
 import { balanceTransactionRoutes } from './balance-transactions.ts'
+import { billingPortalRoutes } from './billing-portal.ts'
 import { chargeRoutes } from './charges.ts'
 import { registerCheckoutPages } from './checkout-pages.ts'
 import { Clock } from './clock.ts'
@@ -17,6 +18,7 @@ import { problem, registerControl } from './control.ts'
 import { customerBalanceRoutes } from './customer-balance.ts'
 import { customerRoutes } from './customers.ts'
 import { advanceClock, catchUp } from './due.ts'
+import { registerDashboard } from './dashboard.ts'
 import { disputeRoutes } from './disputes.ts'
 import { ApiError, internalError, invalidRequest, unrecognizedUrl } from './errors.ts'
 import { eventRoutes } from './events.ts'
@@ -25,6 +27,7 @@ import { newId } from './ids.ts'
 import { invoiceRoutes } from './invoice-routes.ts'
 import { paymentIntentRoutes } from './payment-intents.ts'
 import { paymentMethodRoutes } from './payment-methods.ts'
+import { registerPortalPages } from './portal-pages.ts'
 import { priceRoutes } from './prices.ts'
 import { refundRoutes } from './refunds.ts'
 import type { Routes } from './routes.ts'
@@ -46,6 +49,7 @@ const RESOURCES: readonly Routes[] = [
   balanceTransactionRoutes,
   customerRoutes,
   customerBalanceRoutes,
+  billingPortalRoutes,
   disputeRoutes,
   testClockRoutes,
   priceRoutes,
@@ -201,6 +205,8 @@ async function buildServer(ctx: Context): Promise<FastifyInstance> {
   new Api(ctx).register(app, RESOURCES)
   registerControl(app, ctx)
   registerCheckoutPages(app, ctx)
+  registerPortalPages(app, ctx)
+  registerDashboard(app, ctx)
   await app.ready()
   return app
 }

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 import type { Context } from './context.ts'
 import { knownEmail } from './control.ts'
-import { parseForm } from './form-body.ts'
+import { bodyOf, cardEntryOf, wantsJson } from './page-forms.ts'
 import { pageHeaders } from './pages/layout.ts'
 import { challengePage, completePage, expiredPage, notFoundPage, receiptPage } from './pages/notice-pages.ts'
 import { payPage, type PayPage } from './pages/pay-page.ts'
@@ -106,27 +106,10 @@ function statusOf(result: PayOutcome): number {
   return result.status === 'not_found' ? 404 : 200
 }
 
-function wantsJson(request: FastifyRequest): boolean {
-  return request.headers.accept?.startsWith('application/json') === true
-}
-
-function bodyOf(request: FastifyRequest): Record<string, string> {
-  const form = typeof request.body === 'string' ? parseForm(request.body) : {}
-  const fields: Record<string, string> = {}
-  for (const [name, value] of Object.entries(form)) {
-    if (typeof value === 'string') fields[name] = value
-  }
-  return fields
-}
-
 function readEntry(request: FastifyRequest): PayEntry {
   const fields = bodyOf(request)
-  const [month, year] = /^\s*(\d{1,2})\s*\/?\s*(\d{2}|\d{4})\s*$/.exec(fields['expiry'] ?? '')?.slice(1) ?? []
   return {
-    number: fields['number'] ?? '',
-    expMonth: month === undefined ? null : Number(month),
-    expYear: year === undefined ? null : Number(year),
-    cvc: (fields['cvc'] ?? '').trim(),
+    ...cardEntryOf(fields),
     name: fields['name'] ?? '',
     email: fields['email'] ?? '',
     shippingName: fields['shippingName'] ?? '',

@@ -1,5 +1,6 @@
 /** The control API under `/_sim/`: for tests, on the machine itself. JSON in, JSON out. */
-import { idOf } from './ids.ts'
+import { closeDispute, DISPUTE_REASONS, isOpen, openDispute, undisputable } from './disputes.ts'
+import { idOf, newId } from './ids.ts'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 
@@ -11,6 +12,7 @@ import { completeAsync, payCheckout, settleAsync } from './pay.ts'
 import { TEST_ADDRESS } from './shipping.ts'
 import { currentSession, expireSession } from './sessions.ts'
 import { BY_ITSELF } from './types.ts'
+import { createEndpoint, rollSecret } from './webhook-endpoints.ts'
 import { NORMAL_MODE } from './webhooks.ts'
 
 const YEAR_SECONDS = 366 * 24 * 3600
@@ -46,6 +48,7 @@ const deliveryBody = z.strictObject({
   dropped: z.boolean().default(false),
   duplicate: z.int().min(1).max(50).default(1),
   reverse: z.boolean().default(false),
+  lostAnswers: z.int().min(0).max(10).default(0),
   delayMs: z.int().min(0).max(600_000).default(0),
   types: z.array(z.string()).nullable().default(null),
   apiVersion: z
@@ -89,6 +92,19 @@ const asyncBody = z.strictObject({
 const settleBody = z.strictObject({ outcome: z.enum(['succeeded', 'failed']) })
 
 const emitBody = z.strictObject({ type: z.string().min(1).max(100), objectId: z.string() })
+
+const endpointBody = z.strictObject({
+  url: z.url(),
+  payload: z.enum(['snapshot', 'thin']).default('snapshot'),
+  enabledEvents: z.array(z.string()).min(1).default(['*']),
+  secret: z.string().startsWith('whsec_').optional(),
+})
+const rollBody = z.strictObject({
+  secret: z.string().startsWith('whsec_').optional(),
+  expiresInSeconds: z.int().min(0).max(86_400).default(86_400),
+})
+const disputeBody = z.strictObject({ reason: z.enum(DISPUTE_REASONS).optional(), inquiry: z.boolean().default(false) })
+const closeBody = z.strictObject({ outcome: z.enum(['won', 'lost', 'warning_closed']) })
 
 type WithId = { Params: { id: string } }
 
@@ -171,6 +187,37 @@ export function registerControl(app: FastifyInstance, ctx: Context): void {
   app.delete('/_sim/faults', () => {
     ctx.faults.clear()
     return { faults: [] }
+  })
+
+  app.post('/_sim/webhook_endpoints', (request) => {
+    const { secret = newId('whsec_'), ...body } = endpointBody.parse(request.body)
+    return { ...createEndpoint(ctx, { ...body, secret }).object, payload: body.payload, secret }
+  })
+
+  app.post<WithId>('/_sim/webhook_endpoints/:id/roll', (request, reply) => {
+    const { secret = newId('whsec_'), expiresInSeconds } = rollBody.parse(request.body ?? {})
+    const record = ctx.store.endpoints.get(request.params.id)
+    if (record === undefined) return reply.code(404).send(problem('No such endpoint'))
+    rollSecret(ctx, record, secret, expiresInSeconds)
+    return { id: record.object.id, secret }
+  })
+
+  app.post<WithId>('/_sim/charges/:id/dispute', (request, reply) => {
+    const { reason, inquiry } = disputeBody.parse(request.body ?? {})
+    const charge = ctx.store.charges.get(request.params.id)
+    if (charge === undefined) return reply.code(404).send(problem('No such charge'))
+    const why = undisputable(charge)
+    if (why !== null) return reply.code(409).send(problem(why))
+    return openDispute(ctx, charge, { isInquiry: inquiry, ...(reason === undefined ? {} : { reason }) })
+  })
+
+  app.post<WithId>('/_sim/disputes/:id/close', (request, reply) => {
+    const { outcome } = closeBody.parse(request.body)
+    const record = ctx.store.disputes.get(request.params.id)
+    if (record === undefined) return reply.code(404).send(problem('No such dispute'))
+    if (!isOpen(record.object)) return reply.code(409).send(problem(`The dispute is ${record.object.status}`))
+    closeDispute(ctx, record, outcome, BY_ITSELF)
+    return record.object
   })
 
   app.post<WithId>('/_sim/checkout/:id/pay', async (request, reply) => {
@@ -256,6 +303,7 @@ function stateOf(ctx: Context) {
     },
     subscriptions: countBy(store.subscriptions.values(), (one) => one.status),
     invoices: countBy(store.invoices.values(), (one) => one.status ?? 'draft'),
+    disputes: countBy(store.disputes.values(), (one) => one.object.status),
     customers: countBy(store.customers.values(), (one) => (one.deleted ? 'deleted' : 'active')),
     events: countBy(store.events.values(), (one) => one.snapshot.type),
     webhooks: { mode: ctx.deliveries.mode, deliveries: ctx.deliveries.counts() },

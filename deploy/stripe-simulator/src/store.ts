@@ -3,7 +3,7 @@
  * configured. Writes are debounced and atomic (a temporary file, then a rename); a kill can cost the last 50 ms.
  */
 import { report } from './report.ts'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync } from 'node:fs'
 import { rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
@@ -120,6 +120,8 @@ export interface DeliveryRecord {
   attempts: { at: number; status: number | null; error: string | null }[]
   /** Milliseconds of the machine's clock; deliveries do not follow the simulated time. */
   nextAt: number
+  /** How many answers are lost on the way back. */
+  lostAnswers?: number
 }
 
 export interface SavedResponse {
@@ -186,7 +188,9 @@ const TABLE_NAMES = [
   'savedResponses',
 ] as const satisfies readonly (keyof Tables)[]
 
-const FORMAT = 1
+/** 1 had no disputes, portal, test clocks and subscription states; what a file lacks is empty. */
+const FORMAT = 2
+const READABLE = [1, FORMAT]
 const WRITE_AFTER_MS = 50
 
 export class Store implements Tables {
@@ -223,7 +227,10 @@ export class Store implements Tables {
   #writing: Promise<void> = Promise.resolve()
   #dirty = false
 
-  /** Reads the file if there is one; a file that cannot be read is an error, not an empty start. */
+  /**
+   * Reads the file if there is one. A file that is no state is set aside, never written over, and told about: the
+   * simulator starts empty.
+   */
   constructor(file?: string) {
     this.#file = file
     if (file === undefined) return
@@ -235,24 +242,34 @@ export class Store implements Tables {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
       throw error
     }
-    this.#load(file, text)
+    const broken = this.#load(text)
+    if (broken === null) return
+    const aside = `${file}.broken-${Date.now()}`
+    renameSync(file, aside)
+    report(`starting empty: the state file was set aside as ${aside}`, broken)
   }
 
-  #load(file: string, text: string): void {
+  /** Null, or what is wrong with the text, of which then nothing is taken. */
+  #load(text: string): string | null {
     let saved: Record<string, unknown>
     try {
       saved = JSON.parse(text) as Record<string, unknown>
     } catch {
-      throw new Error(`${file} is not the simulator's state (not JSON). Delete it to start empty.`)
+      return 'it is not JSON'
     }
-    if (saved['format'] !== FORMAT) {
-      throw new Error(`${file} has another format than this simulator's. Delete it to start empty.`)
+    if (typeof saved !== 'object' || saved === null || !READABLE.includes(saved['format'] as number)) {
+      return 'it has a format that this version does not read'
     }
-    this.clockOffsetMs = Number(saved['clockOffsetMs'] ?? 0)
+    for (const name of TABLE_NAMES) {
+      const table = saved[name] ?? []
+      if (!Array.isArray(table) || !table.every(isEntry)) return `its table ${name} is damaged`
+    }
+    this.clockOffsetMs = Number(saved['clockOffsetMs'] ?? 0) || 0
     for (const name of TABLE_NAMES) {
       const table = this[name] as Map<string, unknown>
       for (const [key, value] of (saved[name] ?? []) as [string, unknown][]) table.set(key, value)
     }
+    return null
   }
 
   /** Call after every change: the file follows shortly after. */
@@ -288,6 +305,16 @@ export class Store implements Tables {
     })
     await this.#writing
   }
+}
+
+function isEntry(value: unknown): boolean {
+  return (
+    Array.isArray(value) &&
+    value.length === 2 &&
+    typeof value[0] === 'string' &&
+    typeof value[1] === 'object' &&
+    value[1] !== null
+  )
 }
 
 /** Newest first, the order of the API's lists. */

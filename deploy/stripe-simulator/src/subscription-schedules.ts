@@ -3,7 +3,7 @@ import type { Context } from './context.ts'
 import { GONE } from './end-subscription.ts'
 import { invalidRequest, noSuch, noSuchReference } from './errors.ts'
 import { emit, emitChange } from './events.ts'
-import { newId } from './ids.ts'
+import { idOf, newId } from './ids.ts'
 import { expandParam, integer, list, notSimulated, object, oneOf, optional, string, type Decoded } from './params.ts'
 import { get, post, type Routes } from './routes.ts'
 import { newItemParams, planOf, recurringPrice } from './subscription-items.ts'
@@ -176,7 +176,7 @@ function endOf(
 /** Lets a subscription go on without its schedule. */
 function release(ctx: Context, schedule: SubscriptionSchedule, cause: Cause): void {
   const before = structuredClone(schedule)
-  const subscription = ctx.store.subscriptions.get(String(schedule.subscription))
+  const subscription = ctx.store.subscriptions.get(idOf(schedule.subscription))
   schedule.status = 'released'
   schedule.released_at = ctx.clock.seconds()
   schedule.released_subscription = subscription?.id ?? null
@@ -191,11 +191,11 @@ function release(ctx: Context, schedule: SubscriptionSchedule, cause: Cause): vo
 
 /** Where a period ends with a phase, the next phase's prices hold from then on, and a new billing cycle begins. */
 export function enterPhase(ctx: Context, subscription: Subscription, end: number): void {
-  const schedule = ctx.store.subscriptionSchedules.get(String(subscription.schedule))
+  const schedule = ctx.store.subscriptionSchedules.get(idOf(subscription.schedule))
   if (schedule?.status !== 'active' || schedule.current_phase?.end_date !== end) return
   const next = schedule.phases.find((phase) => phase.start_date === end)
   const planned = next?.items[0]
-  const price = ctx.store.prices.get(String(planned?.price))
+  const price = ctx.store.prices.get(idOf(planned?.price))
   const [item] = subscription.items.data
   if (next !== undefined && price !== undefined && item !== undefined && price.id !== item.price.id) {
     item.price = price
@@ -211,17 +211,17 @@ export function enterPhase(ctx: Context, subscription: Subscription, end: number
 
 /** The price that a renewal at `end` would be charged at. */
 export function priceFrom(ctx: Context, subscription: Subscription, end: number): Price | undefined {
-  const schedule = ctx.store.subscriptionSchedules.get(String(subscription.schedule))
+  const schedule = ctx.store.subscriptionSchedules.get(idOf(subscription.schedule))
   if (schedule?.status !== 'active') return undefined
   const next = schedule.phases.find((phase) => phase.start_date === end)
-  return ctx.store.prices.get(String(next?.items[0]?.price))
+  return ctx.store.prices.get(idOf(next?.items[0]?.price))
 }
 
 /** Whether a schedule decides how a subscription ends. */
 export function refuseScheduled(subscription: Subscription): void {
   if (subscription.schedule === null) return
   throw invalidRequest(
-    `The subscription is managed by the subscription schedule \`${String(subscription.schedule)}\`, and updating any cancelation behavior directly is not allowed. Please update the schedule instead.`,
+    `The subscription is managed by the subscription schedule \`${idOf(subscription.schedule)}\`, and updating any cancelation behavior directly is not allowed. Please update the schedule instead.`,
   )
 }
 
@@ -261,7 +261,7 @@ export const subscriptionScheduleRoutes: Routes = (route) => {
         if (subscription.schedule !== null) {
           throw invalidRequest(
             'You cannot migrate a subscription that is already attached to a schedule: `' +
-              String(subscription.schedule) +
+              idOf(subscription.schedule) +
               '`.',
             { param: 'from_subscription' },
           )

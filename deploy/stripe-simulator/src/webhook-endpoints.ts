@@ -62,6 +62,50 @@ export function configureEndpoints(store: Store, webhooks: readonly ConfiguredWe
   store.changed()
 }
 
+interface NewEndpoint {
+  url: string
+  secret: string
+  enabledEvents: string[]
+  apiVersion?: string | undefined
+  description?: string | null | undefined
+  metadata?: Record<string, string>
+  payload: 'snapshot' | 'thin'
+}
+
+export function createEndpoint(ctx: Context, of: NewEndpoint): EndpointRecord {
+  const record: EndpointRecord = {
+    object: {
+      id: newId('we_1'),
+      object: 'webhook_endpoint',
+      api_version: of.apiVersion ?? API_VERSION,
+      application: null,
+      created: ctx.clock.seconds(),
+      description: of.description ?? null,
+      enabled_events: of.enabledEvents,
+      livemode: false,
+      metadata: of.metadata ?? {},
+      status: 'enabled',
+      url: of.url,
+    },
+    secrets: [of.secret],
+    payload: of.payload,
+    configured: false,
+  }
+  ctx.store.endpoints.set(record.object.id, record)
+  ctx.store.changed()
+  return record
+}
+
+const MOST_GRACE_SECONDS = 24 * 3600
+
+/** Gives an endpoint a new secret; the old one signs too for a while, a day at most, as after Stripe's "Roll secret". */
+export function rollSecret(ctx: Context, record: EndpointRecord, secret: string, graceSeconds: number): void {
+  const until = Date.now() + Math.min(graceSeconds, MOST_GRACE_SECONDS) * 1000
+  record.retiring = [...record.secrets.map((old) => ({ secret: old, until })), ...(record.retiring ?? [])]
+  record.secrets = [secret]
+  ctx.store.changed()
+}
+
 const eventName: Decoder<string> = (value, param) => {
   const name = string(100)(value, param)
   if (name !== '*' && !/^[a-z0-9_]+(\.[a-z0-9_]+)+$/.test(name)) {
@@ -99,26 +143,15 @@ export const webhookEndpointRoutes: Routes = (route) => {
       },
       (ctx, params) => {
         const secret = newId('whsec_')
-        const record: EndpointRecord = {
-          object: {
-            id: newId('we_1'),
-            object: 'webhook_endpoint',
-            api_version: params.api_version ?? API_VERSION,
-            application: null,
-            created: ctx.clock.seconds(),
-            description: params.description ?? null,
-            enabled_events: params.enabled_events,
-            livemode: false,
-            metadata: mergeMetadata({}, params.metadata ?? {}),
-            status: 'enabled',
-            url: params.url,
-          },
-          secrets: [secret],
+        const record = createEndpoint(ctx, {
+          url: params.url,
+          secret,
+          enabledEvents: params.enabled_events,
+          apiVersion: params.api_version,
+          description: params.description,
+          metadata: mergeMetadata({}, params.metadata ?? {}),
           payload: 'snapshot',
-          configured: false,
-        }
-        ctx.store.endpoints.set(record.object.id, record)
-        ctx.store.changed()
+        })
         // The secret is shown this once, as Stripe does.
         return { ...record.object, secret }
       },

@@ -19,6 +19,8 @@ export interface DeliveryMode {
   duplicate: number
   /** Release the queue backwards. */
   reverse: boolean
+  /** Deliver this many times and take no notice of the answer, as if it had been lost: the receiver hears it again. */
+  lostAnswers: number
   /** Wait before the first attempt. */
   delayMs: number
   /** The event types this mode is for (`charge.*` names a group); null is all. */
@@ -32,6 +34,7 @@ export const NORMAL_MODE: DeliveryMode = {
   dropped: false,
   duplicate: 1,
   reverse: false,
+  lostAnswers: 0,
   delayMs: 0,
   types: null,
   apiVersion: null,
@@ -105,6 +108,7 @@ export class Deliveries {
         status: mode.dropped ? 'dropped' : mode.paused ? 'held' : 'pending',
         attempts: [],
         nextAt: Date.now() + mode.delayMs,
+        ...(mode.lostAnswers > 0 ? { lostAnswers: mode.lostAnswers } : {}),
       }
       this.#store.deliveries.set(delivery.id, delivery)
       this.#index(delivery)
@@ -193,9 +197,11 @@ export class Deliveries {
     const controller = new AbortController()
     this.#underWay.set(delivery.id, controller)
     const payload = this.#payload(endpoint, record)
-    const answer = await postOnce(endpoint.object.url, payload, endpoint.secrets, controller.signal)
+    const answer = await postOnce(endpoint.object.url, payload, signingSecrets(endpoint), controller.signal)
     this.#underWay.delete(delivery.id)
-    if (!this.#stopped) this.#settle(delivery, answer)
+    const isLost = (delivery.lostAnswers ?? 0) > delivery.attempts.length
+    const heard = isLost ? { status: null, error: 'The answer was lost, as a test has ordered.' } : answer
+    if (!this.#stopped) this.#settle(delivery, heard)
     this.#wake()
   }
 
@@ -251,6 +257,12 @@ function signatureHeader(payload: string, secrets: readonly string[], seconds = 
     (secret) => `v1=${createHmac('sha256', secret).update(`${seconds}.${payload}`).digest('hex')}`,
   )
   return [`t=${seconds}`, ...signatures].join(',')
+}
+
+/** The endpoint's secrets, and those that were rolled and are not over yet. */
+function signingSecrets({ secrets, retiring = [] }: EndpointRecord): string[] {
+  const now = Date.now()
+  return [...secrets, ...retiring.filter((one) => one.until > now).map((one) => one.secret)]
 }
 
 /** `*` is every type; `charge.*` names a group. */

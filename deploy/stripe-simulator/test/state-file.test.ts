@@ -2,10 +2,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 
 import { createSimulator } from '../src/app.ts'
-import { control, CREATE, eventually, pay, receiver, refusal, respond, sdkFor, start } from './fixture.ts'
+import { control, CREATE, eventually, pay, receiver, refusal, respond, sdkFor, start, SUBSCRIBE } from './fixture.ts'
 
 function stateFile(): string {
   const folder = mkdtempSync(join(tmpdir(), 'stripe-simulator-'))
@@ -78,11 +78,73 @@ describe('the state file', () => {
     expect(taking.received[0]?.body).toContain(customer.id)
   })
 
-  it('refuses to start over a file that it cannot read', async () => {
+  it.each([
+    ['is cut off', '{"format"', 'it is not JSON'],
+    ['is of a later format', '{"format":99}', 'it has a format that this version does not read'],
+    ['has a table that is none', '{"format":2,"sessions":[["cs_1",null]]}', 'its table sessions is damaged'],
+  ])('sets a file aside that %s, says so, and starts empty', async (_, text, reason) => {
     const file = stateFile()
     await (await createSimulator({ stateFile: file })).stop()
-    writeFileSync(file, '{"format"')
-    await expect(createSimulator({ stateFile: file })).rejects.toThrow('Delete it to start empty')
+    writeFileSync(file, text)
+    const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    onTestFinished(() => said.mockRestore())
+    const { simulator, stripe } = await start({ stateFile: file })
+    const folder = join(file, '..')
+    const aside = readdirSync(folder).find((name) => name.startsWith('state.json.broken-'))
+    expect(readFileSync(join(folder, aside ?? ''), 'utf8')).toBe(text)
+    expect(said.mock.calls.flat().join('')).toContain(`${join(folder, aside ?? '')}: ${reason}`)
+    expect((await stripe.events.list()).data).toEqual([])
+    await stripe.customers.create({})
+    await simulator.stop()
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ format: 2 })
+  })
+
+  it('reads the format before this one', async () => {
+    const file = stateFile()
+    await (await createSimulator({ stateFile: file })).stop()
+    writeFileSync(file, '{"format":1,"clockOffsetMs":3600000,"customers":[]}')
+    const { simulator } = await start({ stateFile: file })
+    expect(simulator.now()).toBeGreaterThan(Date.now() / 1000 + 3000)
+  })
+
+  it('brings back subscriptions with their dunning, disputes, portal sessions, test clocks and rolled secrets', async () => {
+    const file = stateFile()
+    const hook = await receiver()
+    const first = await start({ stateFile: file })
+    const { stripe } = first
+    const clock = await stripe.testHelpers.testClocks.create({ frozen_time: 1_900_000_000 })
+    const { id } = await stripe.checkout.sessions.create(SUBSCRIBE)
+    await pay(first.simulator, id)
+    const { subscription, customer } = await stripe.checkout.sessions.retrieve(id)
+    const { url } = await stripe.billingPortal.sessions.create({ customer: customer as string })
+    await stripe.subscriptions.update(subscription as string, { default_payment_method: 'pm_card_chargeCustomerFail' })
+    const disputed = await stripe.checkout.sessions.create(CREATE)
+    await pay(first.simulator, disputed.id, '4000000000000259')
+    const endpoint = await control<{ id: string; secret: string }>(first.simulator, '/webhook_endpoints', {
+      url: hook.url,
+      enabledEvents: ['product.created'],
+    })
+    const rolled = await control<{ secret: string }>(first.simulator, `/webhook_endpoints/${endpoint.id}/roll`, {})
+    first.simulator.advanceClock(32 * 24 * 3600)
+    await first.simulator.stop()
+
+    const second = await start({ stateFile: file })
+    const past = await second.stripe.subscriptions.retrieve(subscription as string)
+    expect(past.status).toBe('past_due')
+    expect((await second.stripe.disputes.list()).data).toHaveLength(1)
+    expect((await second.stripe.balanceTransactions.list()).data.length).toBeGreaterThan(2)
+    expect(await second.stripe.testHelpers.testClocks.retrieve(clock.id)).toMatchObject({ status: 'ready' })
+    const portal = url.replace(first.simulator.url, second.simulator.url)
+    expect((await fetch(portal)).status).toBe(410)
+    await second.stripe.products.create({ name: 'Spider' })
+    await second.simulator.deliveriesIdle()
+    const header = String(hook.received[0]?.headers['stripe-signature'])
+    for (const secret of [rolled.secret, endpoint.secret]) {
+      expect(second.stripe.webhooks.constructEvent(hook.received[0]!.body, header, secret).type).toBe('product.created')
+    }
+    // What was under way goes on: three more tries, then it ends.
+    second.simulator.advanceClock(16 * 24 * 3600)
+    expect((await second.stripe.subscriptions.retrieve(subscription as string)).status).toBe('canceled')
   })
 
   it('keeps nothing without a file', async () => {

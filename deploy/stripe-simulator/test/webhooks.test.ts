@@ -188,6 +188,56 @@ describe('delivery modes', () => {
   })
 })
 
+describe('faults of deliveries', () => {
+  it('reach the receiver again where its answer is lost on the way back', async () => {
+    const { received, url } = await receiver()
+    const { simulator, stripe } = await start({ webhooks: [{ url, secret: SECRET }] })
+    await control(simulator, '/webhooks/config', { lostAnswers: 2 })
+    await stripe.customers.create({})
+    await eventually(() => expect(received).toHaveLength(3))
+    expect(new Set(received.map((one) => one.id)).size).toBe(1)
+    await eventually(async () =>
+      expect(await control(simulator, '/state')).toMatchObject({ webhooks: { deliveries: { delivered: 1 } } }),
+    )
+  })
+
+  it('wait before the first attempt', async () => {
+    const { received, url } = await receiver()
+    const { simulator, stripe } = await start({ webhooks: [{ url, secret: SECRET }] })
+    await control(simulator, '/webhooks/config', { delayMs: 40 })
+    const before = Date.now()
+    await stripe.customers.create({})
+    await eventually(() => expect(received).toHaveLength(1))
+    expect(Date.now() - before).toBeGreaterThanOrEqual(39)
+  })
+
+  it('sign with the old secret too after it was rolled, until its time is over', async () => {
+    const { received, url } = await receiver()
+    const { simulator, stripe } = await start()
+    const made = await stripe.webhookEndpoints.create({ url, enabled_events: ['*'] })
+    const roll = (body: object) => control<{ secret: string }>(simulator, `/webhook_endpoints/${made.id}/roll`, body)
+    const second = await roll({})
+    const third = await roll({ secret: 'whsec_third', expiresInSeconds: 0 })
+    await stripe.customers.create({})
+    await simulator.deliveriesIdle()
+    const header = String(received[0]!.headers['stripe-signature'])
+    const isGood = (secret: string) => {
+      try {
+        stripe.webhooks.constructEvent(received[0]!.body, header, secret)
+        return true
+      } catch {
+        return false
+      }
+    }
+    expect([made.secret!, second.secret, third.secret].map(isGood)).toEqual([true, false, true])
+    expect(third.secret).toBe('whsec_third')
+    const tooLong = await control<{ error: object }>(simulator, `/webhook_endpoints/${made.id}/roll`, {
+      expiresInSeconds: 90_000,
+    })
+    expect(tooLong.error).toBeDefined()
+  })
+})
+
 describe('/v1/webhook_endpoints', () => {
   it('makes, changes, disables and deletes endpoints', async () => {
     const { received, url } = await receiver()

@@ -21,7 +21,7 @@ export function layout(page: { title: string; body: Html; script?: boolean }): s
         ${STYLE_ELEMENT}
       </head>
       <body>
-        <p class="banner">${NOTE}<span>Payment simulator: no real card is charged</span></p>
+        <header class="banner">${NOTE}<span>Payment simulator: no real card is charged</span></header>
         ${page.body} ${page.script === true && SCRIPT_ELEMENT}
       </body>
     </html> `.text

@@ -1,5 +1,5 @@
 import { money } from '../money.ts'
-import type { Charge, Session } from '../types.ts'
+import type { Charge, Invoice, PaymentIntent, Session } from '../types.ts'
 import { CLOCK, ROBOT, SHIELD, TICK } from './drawings.ts'
 import { html, type Html } from './html.ts'
 import { layout } from './layout.ts'
@@ -110,4 +110,66 @@ export function receiptPage(charge: Charge, merchant: string): string {
       <p class="small">A test receipt: no money moved.</p>`,
     merchant,
   )
+}
+
+export function portalGonePage(merchant: string): string {
+  return notice(
+    'This link has expired',
+    CLOCK,
+    html`<p>
+      For your safety, a link to your payments is good for an hour. Go back to ${merchant} and open it again.
+    </p>`,
+    merchant,
+  )
+}
+
+export function invoicePage(invoice: Invoice, merchant: string): string {
+  const isPaid = invoice.status === 'paid'
+  return notice(
+    `Invoice ${invoice.number ?? ''}`,
+    isPaid ? TICK : CLOCK,
+    html`<dl class="facts">
+        <dt>Amount due</dt>
+        <dd>${money(invoice.amount_due, invoice.currency)}</dd>
+        <dt>State</dt>
+        <dd>${invoice.status}</dd>
+        <dt>Date</dt>
+        <dd>${new Date(invoice.created * 1000).toISOString().slice(0, 10)}</dd>
+      </dl>
+      <ul class="items">
+        ${invoice.lines.data.map(
+          (line) =>
+            html`<li>
+              <span class="name">${line.description}</span
+              ><span class="price">${money(line.amount, line.currency)}</span>
+            </li>`,
+        )}
+      </ul>
+      <p class="small">
+        ${isPaid ? 'A test invoice: no money moved.' : 'To pay it, open your payments at the shop and update your card.'}
+      </p>`,
+    merchant,
+  )
+}
+
+/** The bank's question about a payment that no checkout page stands for. */
+export function confirmPage(intent: PaymentIntent, action: string, merchant: string): string {
+  return notice(
+    'Confirm this payment',
+    SHIELD,
+    html`<p>This stands in for your bank’s own page (3-D Secure). Choose what the bank should answer.</p>
+      <dl class="facts">
+        <dt>Amount</dt>
+        <dd>${money(intent.amount, intent.currency)}</dd>
+      </dl>
+      <form method="post" action="${action}">
+        <button type="submit" name="answer" value="complete">Complete</button>
+        <button type="submit" name="answer" value="fail" class="quiet">Fail</button>
+      </form>`,
+    merchant,
+  )
+}
+
+export function tellPage(title: string, isGood: boolean, merchant: string): string {
+  return notice(title, isGood ? TICK : CLOCK, html`<p>You can close this page.</p>`, merchant)
 }

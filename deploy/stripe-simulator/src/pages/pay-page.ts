@@ -1,8 +1,8 @@
-import { grouped, TEST_CARDS } from '../cards.ts'
 import { money } from '../money.ts'
 import type { PayEntry, PayField, PayOutcome } from '../pay.ts'
 import type { ShippingField } from '../shipping.ts'
 import type { LineItem, Session } from '../types.ts'
+import { cardFields, field } from './card-fields.ts'
 import { ROBOT } from './drawings.ts'
 import { html, type Html } from './html.ts'
 import { layout } from './layout.ts'
@@ -108,7 +108,12 @@ function shippingFields(
   problem: (field: PayField) => string,
   entry: PayPage['entry'],
 ): Html {
-  const part = (name: ShippingField | 'line2', label: string, autocomplete: string, more: Partial<FieldOptions> = {}) =>
+  const part = (
+    name: ShippingField | 'line2',
+    label: string,
+    autocomplete: string,
+    more: Partial<Parameters<typeof field>[0]> = {},
+  ) =>
     field({
       name,
       label,
@@ -136,68 +141,4 @@ function shippingFields(
       </select>
     </div>
   </fieldset>`
-}
-
-function cardFields(problem: (field: PayField) => string, name: string): Html {
-  return html`${field({ name: 'number', label: 'Card number', autocomplete: 'cc-number', inputmode: 'numeric', placeholder: '4242 4242 4242 4242', maxlength: 23, problem: problem('number') })}
-    <div class="pair">
-      ${field({ name: 'expiry', label: 'Expiry date', autocomplete: 'cc-exp', inputmode: 'numeric', placeholder: 'MM / YY', maxlength: 9, problem: problem('expiry') })}
-      ${field({ name: 'cvc', label: 'Security code', autocomplete: 'cc-csc', inputmode: 'numeric', placeholder: 'CVC', maxlength: 4, problem: problem('cvc') })}
-    </div>
-    ${field({ name: 'name', label: 'Name on card', autocomplete: 'cc-name', value: name, maxlength: 256, problem: problem('name') })}
-    ${testCards()}`
-}
-
-interface FieldOptions {
-  name: PayField | 'line2'
-  label: string
-  autocomplete: string
-  problem: string
-  type?: string
-  value?: string
-  inputmode?: string
-  placeholder?: string
-  maxlength?: number
-  readonly?: boolean
-  optional?: boolean
-}
-
-function field(options: FieldOptions): Html {
-  const { name, problem } = options
-  return html`<div class="field">
-    <label for="${name}">${options.label}</label>
-    <input
-      id="${name}"
-      name="${name}"
-      type="${options.type ?? 'text'}"
-      value="${options.value ?? ''}"
-      autocomplete="${options.autocomplete}"
-      ${options.inputmode !== undefined && html`inputmode="${options.inputmode}"`}
-      ${options.placeholder !== undefined && html`placeholder="${options.placeholder}"`}
-      ${options.maxlength !== undefined && html`maxlength="${options.maxlength}"`}
-      ${options.readonly === true && html`readonly`}
-      ${options.optional !== true && html`required`}
-      aria-describedby="${name}-error"
-      ${problem !== '' && html`aria-invalid="true" autofocus`}
-    />
-    <p id="${name}-error" class="error" role="alert">${problem}</p>
-  </div>`
-}
-
-function testCards(): Html {
-  const shown = TEST_CARDS
-  return html`<details>
-    <summary>Test cards</summary>
-    <ul class="cards">
-      ${shown.map(
-        (card) =>
-          html`<li>
-            <button type="button" data-card="${grouped(card.number)}">
-              <code>${grouped(card.number)}</code> <span>${card.label}</span>
-            </button>
-          </li>`,
-      )}
-    </ul>
-    <div class="cards"><p>Choose one to fill it in, or type it: any date in the future and any three digits.</p></div>
-  </details>`
 }

@@ -62,6 +62,7 @@ input[aria-invalid="true"] { border: 2px solid var(--wrong); padding: 7px 11px; 
 .error { color: var(--wrong); font-size: 15px; font-weight: 600; }
 .error:empty { display: none; }
 .alert { padding: 12px 14px; border: 1px solid var(--wrong); border-radius: 8px; background: var(--wrong-ground); color: var(--wrong); font-weight: 600; }
+.told { padding: 12px 14px; border: 1px solid var(--note-line); border-radius: 8px; background: var(--note); color: var(--note-ink); font-weight: 600; }
 .alert:empty { display: none; }
 button, .button {
   display: inline-flex; align-items: center; justify-content: center; gap: 10px; width: 100%; min-height: 52px; padding: 12px 20px;
@@ -90,6 +91,24 @@ summary { min-height: 44px; padding: 10px 14px; font-weight: 600; cursor: pointe
 .narrow { max-width: 520px; margin: 0 auto; padding: 24px 16px 48px; display: grid; gap: 20px; }
 .narrow .card { display: grid; gap: 14px; padding: 24px 20px; }
 .narrow .card form { margin-top: 4px; gap: 12px; }
+.narrow > h1, .desk > h1 { font-size: 28px; }
+.narrow .items form { grid-column: 1 / -1; }
+.desk { max-width: 1160px; margin: 0 auto; padding: 24px 16px 64px; display: grid; gap: 24px; }
+.desk section > h2 { font-size: 20px; margin-bottom: 8px; }
+.tools { display: grid; gap: 16px; grid-template-columns: repeat(auto-fit, minmax(300px, 1fr)); }
+.tools .card { display: grid; gap: 8px; align-content: start; }
+.row { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; }
+.row form, td form { margin: 0; display: inline-grid; }
+.small-button { width: auto; min-height: 36px; padding: 4px 12px; border-radius: 8px; font-size: 15px; background: transparent; color: var(--ink); border: 1px solid var(--field-line); }
+.small-button:hover { background: var(--note); color: var(--note-ink); }
+.scroll { overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: 12px; }
+table { width: 100%; border-collapse: collapse; font-size: 15px; font-variant-numeric: tabular-nums; }
+th, td { padding: 8px 12px; text-align: left; vertical-align: middle; border-top: 1px solid var(--line); white-space: nowrap; }
+thead th { border-top: 0; color: var(--muted); font-size: 14px; }
+tbody th { font-weight: 600; }
+td a { display: inline-block; padding: 6px 4px; }
+code { font: 500 14px/1.6 "JetBrains Mono", ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .badge { width: 52px; height: 52px; }
 .badge.done { color: var(--done); } .badge.wrong { color: var(--wrong); } .badge.ask { color: var(--press); }
 .facts { display: grid; grid-template-columns: auto 1fr; gap: 6px 16px; }
