@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util'
 import { randomUUID } from 'node:crypto'
+import { reconciliationSchema } from '@robokids/contracts/billing'
+import { formatMoney } from '@robokids/contracts/pricing'
 import { readSettings } from './settings.ts'
 
 const usage = `npm run admin -- <command>
@@ -7,10 +9,12 @@ const usage = `npm run admin -- <command>
   registrations [--email a@b.c] [--status held] [--csv]   who is registered, newest first: all of them,
                 [--limit 100] [--cursor …]                or that many, after the nextCursor of the ones before
   expire <registrationId>                                 let an unpaid hold go now
-  refund <registrationId> [cents]                         give the payment back, whole or in part
+  refund <registrationId|receipt> [cents]                 give a payment back, whole or in part: refund RK-000012 500
+  disputes                                                payments that are disputed with the bank, newest first
+  ledger                                                  hold the ledger against the payment provider's list
   ship <registrationId> <carrier> <tracking number>       a kit is on its way
   price <sku> <cents>                                     set a price from now on: price class:basic 42000
-  mails <registrationId>                                  what was mailed
+  mails <registrationId|address>                          what was mailed
   resend <mailId>                                         send a mail once more
   orders [--status paid]                                  what was bought in the shop, newest first
   ship-order <orderId> [tracking number]                  a parcel is on its way
@@ -128,6 +132,22 @@ function cents(text: string): number {
   return Number(text)
 }
 
+const dollars = (amount: number) =>
+  `${amount < 0 ? '−' : ''}${formatMoney({ amount: Math.abs(amount), currency: 'usd' })}`
+
+/** Prints the ledger beside the provider's list; what does not agree, or has no explanation, ends the command with 1. */
+async function ledger(): Promise<void> {
+  const books = reconciliationSchema.parse(await json('billing', 'POST', '/admin/reconcile'))
+  const { stripe, ledger: ours, difference, disagreements, unexplained, accounts } = books
+  for (const [account, amount] of Object.entries(accounts).toSorted())
+    print(`${account.padEnd(16)}${dollars(amount).padStart(14)}`)
+  print(`provider        ${dollars(stripe.net).padStart(14)}  in ${stripe.transactions} transactions`)
+  print(`ledger          ${dollars(ours.net).padStart(14)}  in ${ours.transactions} transactions`)
+  print(`difference      ${dollars(difference).padStart(14)}`)
+  for (const line of [...disagreements, ...unexplained]) print(line)
+  if (disagreements.length + unexplained.length > 0) process.exitCode = 1
+}
+
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -158,14 +178,19 @@ async function main(): Promise<void> {
       return print(await json('enrollment', 'POST', `/registrations/${needed(first, 'registration')}/expire`))
     case 'refund': {
       const amount = second === undefined ? {} : { amount: cents(second) }
+      const of = needed(first, 'registration or receipt')
       return print(
         await json('billing', 'POST', '/refunds', {
-          registrationId: needed(first, 'registration'),
+          ...(of.startsWith('RK-') ? { receiptNumber: of } : { registrationId: of }),
           refundId: randomUUID(),
           ...amount,
         }),
       )
     }
+    case 'disputes':
+      return print(await json('billing', 'GET', '/disputes'))
+    case 'ledger':
+      return ledger()
     case 'ship': {
       const shipment = { carrier: needed(second, 'carrier'), trackingNumber: needed(third, 'tracking number') }
       return print(await json('enrollment', 'POST', `/kits/${needed(first, 'registration')}/ship`, shipment))
@@ -177,8 +202,11 @@ async function main(): Promise<void> {
           amount: cents(needed(second, 'amount')),
         }),
       )
-    case 'mails':
-      return print(await json('notifications', 'GET', `/mails?registrationId=${needed(first, 'registration')}`))
+    case 'mails': {
+      const about = needed(first, 'registration or address')
+      const query = new URLSearchParams({ [about.includes('@') ? 'email' : 'registrationId']: about })
+      return print(await json('notifications', 'GET', `/mails?${query.toString()}`))
+    }
     case 'resend':
       return print(await json('notifications', 'POST', `/mails/${needed(first, 'mail')}/resend`))
     case 'orders':

@@ -202,17 +202,21 @@ export async function switchMembership(
   }
   const idempotencyKey = `switch:${membershipId}:${plan}:${reckonedAt}`
   if (plan === membership.plan) await releaseSchedule(context, subscriptionId)
-  else if (plan === 'monthly') await switchLater(context, change, idempotencyKey)
+  else if (plan === 'monthly') await switchLater(context, change)
   else await switchNow(context, subscriptionId, change, idempotencyKey)
   return answer(context, membership)
 }
 
+const mostKeys = 5
+
 async function switchNow(
   context: BillingContext,
   subscriptionId: string,
-  { items, quote }: Change,
-  idempotencyKey: string,
+  { items, quote }: Pick<Change, 'items' | 'quote'>,
+  key: string,
+  generation = 0,
 ): Promise<void> {
+  const idempotencyKey = generation === 0 ? key : `${key}.${generation}`
   try {
     await ask(context, (stripe) =>
       stripe.subscriptions.update(
@@ -229,6 +233,10 @@ async function switchNow(
     )
   } catch (error) {
     if (!(error instanceof StripeFailure) || error.httpStatus !== 402) throw error
+    // An earlier try was declined and changed nothing; the card may be another one by now.
+    if (error.replayed && generation < mostKeys) {
+      return switchNow(context, subscriptionId, { items, quote }, key, generation + 1)
+    }
     throw new DomainError(
       'payment_declined',
       'Your card was declined, and nothing was changed. Update your card, then try again.',
@@ -237,13 +245,8 @@ async function switchNow(
 }
 
 /** Two questions: killed in between, the first leaves a schedule that changes nothing, and is found again. */
-async function switchLater(context: BillingContext, { subscription, items }: Change, key: string): Promise<void> {
-  const known = idOf(subscription.schedule)
-  const schedule = await ask(context, (stripe) =>
-    known === null
-      ? stripe.subscriptionSchedules.create({ from_subscription: subscription.id }, { idempotencyKey: key })
-      : stripe.subscriptionSchedules.retrieve(known),
-  )
+async function switchLater(context: BillingContext, { subscription, items }: Change): Promise<void> {
+  const schedule = await scheduleOf(context, subscription)
   const [phase] = schedule.phases
   const item = itemOf(subscription)
   const next = items[0]?.price_data
@@ -262,4 +265,22 @@ async function switchLater(context: BillingContext, { subscription, items }: Cha
       ],
     }),
   )
+}
+
+/** The schedule of a subscription, which has one at most. */
+async function scheduleOf(
+  context: BillingContext,
+  { id, schedule }: Stripe.Subscription,
+): Promise<Stripe.SubscriptionSchedule> {
+  const known = idOf(schedule)
+  if (known !== null) return ask(context, (stripe) => stripe.subscriptionSchedules.retrieve(known))
+  try {
+    return await ask(context, (stripe) => stripe.subscriptionSchedules.create({ from_subscription: id }))
+  } catch (error) {
+    if (!(error instanceof StripeFailure) || !error.refused) throw error
+    // Somebody was faster.
+    const made = idOf((await ask(context, (stripe) => stripe.subscriptions.retrieve(id))).schedule)
+    if (made === null) throw error
+    return ask(context, (stripe) => stripe.subscriptionSchedules.retrieve(made))
+  }
 }

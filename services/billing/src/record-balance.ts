@@ -8,17 +8,16 @@ import { ask, idOf } from './stripe.ts'
 const cursorName = 'stripe_balance'
 /** They become visible out of order: those of the last hours are listed again. */
 const overlapSeconds = 6 * 3600
-const mostListed = 100_000
 
 /** The balance transactions since a second, oldest first. */
 export async function listBalance(context: BillingContext, since: number): Promise<Stripe.BalanceTransaction[]> {
   const listed: Stripe.BalanceTransaction[] = []
   await ask(context, async (stripe) => {
-    const found = stripe.balanceTransactions.list({ created: { gte: since }, limit: 100, expand: ['data.source'] })
-    listed.push(...(await found.autoPagingToArray({ limit: mostListed })))
+    listed.length = 0
+    const all = stripe.balanceTransactions.list({ created: { gte: since }, limit: 100, expand: ['data.source'] })
+    for await (const transaction of all) listed.push(transaction)
     return listed
   })
-  if (listed.length === mostListed) throw new Error('There are more balance transactions than can be listed.')
   return listed.toReversed()
 }
 
