@@ -63,6 +63,13 @@ export interface LocalChild {
   output(): string
 }
 
+/** What was started here and has not ended: it goes when this process does, even by an error that nobody expected. */
+const running = new Set<ChildProcess>()
+process.on('exit', () => {
+  // PostgreSQL ends at once on this one, and waits for its clients on a SIGTERM.
+  for (const child of running) child.kill('SIGINT')
+})
+
 export function launch(
   command: string,
   args: string[],
@@ -73,6 +80,8 @@ export function launch(
     detached: process.platform !== 'win32',
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  running.add(child)
+  child.once('exit', () => running.delete(child))
   let tail = ''
   const keep = (chunk: Buffer) => {
     tail = (tail + chunk.toString()).slice(-4000)
