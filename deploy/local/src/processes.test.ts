@@ -1,28 +1,25 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
+import { isListening } from './processes.ts'
 
 it('takes what it started along when it ends by an error that nobody expected', async () => {
+  const server = `
+    const server = require('node:net').createServer()
+    server.listen(0, '127.0.0.1', () => console.log(server.address().port))`
   const program = `
     const { launch } = await import(${JSON.stringify(import.meta.resolve('./processes.ts'))})
-    const server = launch(process.execPath, ['-e', 'console.log("up"); setInterval(() => {}, 1000)'])
-    server.process.stdout.once('data', () => {
-      console.log(server.process.pid)
+    const child = launch(process.execPath, ['-e', ${JSON.stringify(server)}])
+    child.process.stdout.once('data', (port) => {
+      console.log(String(port))
       setTimeout(() => { throw new Error('unexpected') })
     })`
   const parent = spawn(process.execPath, ['--input-type=module', '-e', program], {
     stdio: ['ignore', 'pipe', 'ignore'],
   })
-  const [said, [code]] = await Promise.all([text(parent.stdout), once(parent, 'exit')])
+  const [port, [code]] = await Promise.all([text(parent.stdout), once(parent, 'exit')])
   expect(code).toBe(1)
-  const pid = Number(said)
-  expect(pid).toBeGreaterThan(0)
-  await expect.poll(() => hasEnded(pid)).toBe(true)
+  expect(Number(port)).toBeGreaterThan(0)
+  await expect.poll(() => isListening(Number(port)), { timeout: 5_000 }).toBe(false)
 })
-
-/** Ended, or waiting to be fetched by whoever inherited it. */
-function hasEnded(pid: number): boolean {
-  const state = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout.trim()
-  return state === '' || state.startsWith('Z')
-}
