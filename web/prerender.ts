@@ -4,7 +4,6 @@ import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import { buildOrigin } from '@robokids/contracts/pages'
 import type { Plugin, Rolldown, ViteDevServer } from 'vite'
 import type * as Server from './src/server.tsx'
 
@@ -45,15 +44,15 @@ async function renderPages(server: typeof Server, files: Server.ClientFiles, out
     await writeFile(join(outDir, file), text)
   }
   for (const path of server.pagePaths) {
-    const { status, html } = await server.renderPage(path, buildOrigin, files)
+    const { status, html } = await server.renderPage(path, server.buildOrigin, files)
     if (html.includes('<!--$!-->')) throw new Error(`${path} cannot be rendered without a browser.`)
     if (status !== 200) throw new Error(`${path} was rendered with status ${status}.`)
     await write(documentOf(path), html)
   }
-  const notFound = await server.renderPage('/no/page', buildOrigin, files)
+  const notFound = await server.renderPage('/no/page', server.buildOrigin, files)
   if (notFound.status !== 404) throw new Error(`An unknown address was rendered with status ${notFound.status}.`)
   await write('404.html', notFound.html)
-  for (const [file, text] of Object.entries(server.feeds(buildOrigin))) await write(file, text)
+  for (const [file, text] of Object.entries(server.feeds(server.buildOrigin))) await write(file, text)
 }
 
 const brotli = promisify(brotliCompress)

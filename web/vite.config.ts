@@ -4,43 +4,85 @@ import { defineConfig, type Plugin } from 'vite'
 import { highlightSketches } from './highlight-sketches.ts'
 import { prerender } from './prerender.ts'
 
-/**
- * zod's schemas carry the making of JSON Schema along, which no browser does: 5 KB less on the sign-up pages. What the
- * form reads with stays zod's own.
- */
-const noJsonSchema: Plugin = {
-  name: 'no-json-schema',
+/** What packages carry along and no page of ours uses, each with what stands in for it. */
+const unused: readonly [module: RegExp, standIn: string | ((id: string) => Promise<string>)][] = [
+  // zod's schemas can be written as JSON Schema: 5 KB on the pages that read with them.
+  [
+    /\/zod\/v4\/core\/(to-json-schema|json-schema-processors)\.js$/,
+    async (id) => {
+      const names = Object.keys((await import(pathToFileURL(id).href)) as object)
+      return names.map((name) => `export const ${name} = () => undefined`).join('\n')
+    },
+  ],
+  // Mutations and endless lists of queries: we have forms, and pages.
+  [
+    /\/query-core\/build\/modern\/mutationCache\.js$/,
+    'export class MutationCache { clear() {} async resumePausedMutations() {} }',
+  ],
+  [
+    /\/query-core\/build\/modern\/infiniteQueryBehavior\.js$/,
+    ['infiniteQueryBehavior', 'hasNextPage', 'hasPreviousPage']
+      .map((name) => `export const ${name} = () => undefined`)
+      .join('\n'),
+  ],
+  // Addresses are read and written our own way.
+  [
+    /\/router-core\/dist\/esm\/searchParams\.js$/,
+    ['defaultParseSearch', 'defaultStringifySearch', 'parseSearchWith', 'stringifySearchWith']
+      .map((name) => `export const ${name} = () => undefined`)
+      .join('\n'),
+  ],
+  // Scripts have no styles of their own to wait for.
+  [/^\0vite\/preload-helper\.js$/, 'export const __vitePreload = (load) => load()'],
+]
+
+const leaveOut: Plugin = {
+  name: 'leave-out-unused',
   apply: 'build',
   enforce: 'pre',
   async load(id) {
-    if (!/zod\/v4\/core\/(to-json-schema|json-schema-processors)\.js$/.test(id)) return null
-    const names = Object.keys((await import(pathToFileURL(id).href)) as object)
-    return names.map((name) => `export const ${name} = () => undefined`).join('\n')
+    const standIn = unused.find(([module]) => module.test(id))?.[1]
+    return typeof standIn === 'function' ? standIn(id) : (standIn ?? null)
   },
 }
 
 const bff = process.env['BFF_URL'] ?? 'http://localhost:3000'
 
 export default defineConfig({
-  plugins: [react(), highlightSketches, noJsonSchema, prerender()],
+  plugins: [react(), highlightSketches, leaveOut, prerender()],
+  // Each name is in a script as well.
+  css: { modules: { generateScopedName: '[local]_[hash:base64:4]' } },
+  resolve: {
+    // React has had it since version 18; the stand-in for older ones stays away.
+    alias: [{ find: /^use-sync-external-store\/shim$/, replacement: 'react' }],
+  },
   build: {
     // Fonts and pictures stay files: the content security policy allows no data: sources.
     assetsInlineLimit: 0,
     // One small style sheet: no page appears unstyled, and no tab from before a deployment misses a part of it.
     cssCodeSplit: false,
-    modulePreload: { polyfill: false },
+    // Each document names what it needs; on the way to another page, a screen is asked for when a link to it is pointed at.
+    modulePreload: false,
     // Making a schema or an event does nothing else: those that no page reads with are left out, and what of zod only they need.
     rolldownOptions: {
       treeshake: {
         manualPureFunctions: ['z', 'field', 'lineOfText', 'requiredLine', 'defineEvent'],
       },
       output: {
-        // What every form is made of is one file: many small ones cost more, each with its name in others.
+        // Few files: many small ones cost more, each with its name in others.
         codeSplitting: {
           groups: [
+            // All that every page needs.
+            { name: 'app', test: /\/src\/main\.tsx$/, priority: 2 },
+            {
+              name: 'reading',
+              test: /\/src\/(routes\/ContentPage|components\/content\/(Blocks|Cards|RichText|OutsideLink)|illustrations\/Drawing)\./,
+              includeDependenciesRecursively: false,
+            },
             {
               name: 'controls',
-              test: /\/(ui\/(Field|Labelled|Select|Alert|Notice)|contracts\/src\/(class-date|pricing))\.tsx?$/,
+              test: /\/src\/(ui\/(Field|Labelled|Select|Alert|WaitsForScript)\.|use-kept-state)/,
+              includeDependenciesRecursively: false,
             },
           ],
         },

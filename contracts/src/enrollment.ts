@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { maxChildren } from './children.ts'
 import { defineEvent } from './event.ts'
 import * as field from './fields.ts'
 import { membershipFactsSchema } from './membership.ts'
@@ -14,8 +15,7 @@ export type LevelClassType = z.infer<typeof levelClassTypeSchema>
 
 export const levelIds = ['lvl1', 'lvl2', 'lvl3', 'lvlX'] as const
 
-/** A registration holds 1 to this many children. */
-export const maxChildren = 10
+export { maxChildren }
 
 export const registrationStatuses = ['held', 'confirmed', 'waiver_signed', 'rejected', 'expired', 'cancelled'] as const
 export const registrationStatusSchema = z.enum(registrationStatuses)
@@ -177,7 +177,8 @@ export type AvailableSlots = z.infer<typeof availableSlotsSchema>
 /**
  * `POST /member-seats`: holds a seat in the members' session of a date for an address, while its membership is paid. An
  * address holds one: another date lets the first one go, the same date holds it for longer. `attemptId` is the checkout
- * that it is held for, once there is one. 400 `class_not_offered`, 409 `class_full`.
+ * that it is held for, once there is one. 400 `class_not_offered`, 409 `class_full`. `POST /member-seats/release` (its
+ * `email` alone) lets one go that is for no checkout.
  */
 export const holdMemberSeatSchema = z.object({
   email: field.email,

@@ -1,7 +1,6 @@
 import headingFace from '@fontsource-variable/bricolage-grotesque/files/bricolage-grotesque-latin-wght-normal.woff2?url'
 import textFace from '@fontsource-variable/atkinson-hyperlegible-next/files/atkinson-hyperlegible-next-latin-wght-normal.woff2?url'
-import { HeadContent, ScriptOnce, Scripts, useRouteContext } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { HeadContent, Scripts } from '@tanstack/react-router'
 
 /**
  * Runs before the first paint, for what a prerendered page cannot know of its visitor: whether scripts run, the cookie
@@ -9,11 +8,13 @@ import type { ReactNode } from 'react'
  */
 const beforePaint = `(function(){var d=document.documentElement.dataset;d.scripts="";try{if(localStorage.cookiesAccepted==="true")d.cookies="";if(localStorage.signedIn)d.signedIn=""}catch(e){}})()`
 
-/** The whole document: it is rendered when the site is built, and hydrated as it is. */
-export function Document({ children }: { children: ReactNode }) {
-  const { siteUrl } = useRouteContext({ from: '__root__' })
+/**
+ * The whole document, made when the site is built. In the browser the application is what is in `#root`: the rest needs no
+ * script to stay as it is.
+ */
+export function Document({ application, siteUrl }: { application: string; siteUrl: string }) {
   return (
-    <html lang="en" data-site={siteUrl} suppressHydrationWarning>
+    <html lang="en" data-site={siteUrl}>
       <head>
         <meta charSet="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover" />
@@ -29,12 +30,11 @@ export function Document({ children }: { children: ReactNode }) {
         <link rel="apple-touch-icon" href="/icons/icon-180.png" />
         <link rel="manifest" href="/site.webmanifest" />
         <link rel="alternate" type="application/rss+xml" title="News of Robo Kids Learning" href="/news/rss.xml" />
-        {/* Only where the document is made: it has run by the time that this does. */}
-        <ScriptOnce>{import.meta.env.SSR ? beforePaint : ''}</ScriptOnce>
+        <script dangerouslySetInnerHTML={{ __html: beforePaint }} />
         <HeadContent />
       </head>
       <body>
-        {children}
+        <div id="root" dangerouslySetInnerHTML={{ __html: application }} />
         <Scripts />
       </body>
     </html>

@@ -1,5 +1,5 @@
 import type { ErrorBody, ErrorCode, Issue } from '@robokids/contracts/errors'
-import type { Answer } from './answers.ts'
+import type { Answer } from './answer.ts'
 
 /** Names this client to the server; no authority comes with it. */
 const apiKey = 'robokids-web'

@@ -18,12 +18,14 @@ const queryClient = new QueryClient({
     },
   },
 })
-const router = buildRouter(queryClient, { siteUrl: document.documentElement.dataset['site'] ?? '' })
+const router = buildRouter(queryClient)
 followNavigation(router)
 whenSignInIsRequired(() => forgetUser(queryClient))
 
+const place = document.getElementById('root')
+if (!place) throw new Error('The document has no #root')
 hydrateRoot(
-  document,
+  place,
   <StrictMode>
     <RouterClient router={router} />
   </StrictMode>,

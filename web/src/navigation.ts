@@ -8,12 +8,24 @@ export function focusHeading(): void {
   heading.focus({ preventScroll: true })
 }
 
-/** Takes keyboards and screen readers to a page's heading when one comes from another page. */
+/** Gives each page its head, and takes keyboards and screen readers to its heading when one comes from another page. */
 export function followNavigation(router: AnyRouter): void {
-  router.subscribe('onRendered', ({ fromLocation, pathChanged }) => {
-    if (!fromLocation || !pathChanged) return
-    // It describes the page that the document came with.
-    for (const script of document.querySelectorAll('script[type="application/ld+json"]')) script.remove()
+  router.subscribe('onRendered', ({ fromLocation, toLocation, pathChanged }) => {
+    // The first page's head came with the document.
+    if (!fromLocation) return
+    const title = router.state.matches.at(-1)?.staticData.title ?? 'Page not found'
+    document.title = `${title} · Robo Kids Learning`
+    if (!pathChanged) return
     focusHeading()
+    void changeHead(toLocation.pathname, title)
   })
+}
+
+async function changeHead(path: string, title: string): Promise<void> {
+  try {
+    const { changeHead } = await import('./head/change-head.ts')
+    changeHead(path, title)
+  } catch {
+    // The page is there all the same; what it says to those who share it comes with the next document.
+  }
 }

@@ -13,29 +13,24 @@ import {
 import { Frame } from './components/Frame.tsx'
 import { Loading } from './components/Loading.tsx'
 import type { Content } from './content/blocks.ts'
-import { Document } from './Document.tsx'
-import { headOf } from './head/head-of.ts'
-import { pageAbouts } from './head/page-abouts.ts'
-import { classesQuery } from './queries.ts'
 import { ScreenError } from './routes/ScreenError.tsx'
 import { parseSearch, type Search, stringifySearch } from './search.ts'
 
-interface Context {
+export interface Context {
   queryClient: QueryClient
-  /** Where the site is: a canonical address is a whole one. */
+  /** Where the site is, for whole addresses. Known where documents are made. */
   siteUrl: string
 }
 
 const root = createRootRouteWithContext<Context>()({
-  shellComponent: Document,
   component: Frame,
-  head: ({ match }) => headOf({ path: '', title: 'Page not found', siteUrl: match.context.siteUrl }),
   notFoundComponent: lazyRouteComponent(() => import('./routes/NotFound.tsx'), 'NotFound'),
   validateSearch: (search): Search => search as Search,
 })
 
 /** Asks for what a screen reads, without waiting: the screen has its own skeleton meanwhile. */
-const classes = ({ queryClient }: Context) => void queryClient.prefetchQuery(classesQuery)
+const classes = ({ queryClient }: Context) =>
+  void import('./queries.ts').then(({ classesQuery }) => queryClient.prefetchQuery(classesQuery)).catch(() => undefined)
 
 /** A screen is loaded when a link to it is pointed at, or when it is visited. */
 function page<const Path extends PagePath>(
@@ -48,9 +43,6 @@ function page<const Path extends PagePath>(
     getParentRoute: () => root,
     path,
     component,
-    // What is about one visitor is not known when the site is built: the frame alone is prerendered.
-    ssr: Object.hasOwn(pageAbouts, path),
-    head: ({ match }) => headOf({ path, title, siteUrl: match.context.siteUrl }),
     staticData: { title },
     loader: ({ context }) => {
       if (import.meta.env.SSR) return
@@ -86,6 +78,25 @@ function building(load: () => Promise<Content>) {
   }, 'Building')
 }
 
+/** An article that names prices. */
+function pricing(load: () => Promise<Content>) {
+  return lazyRouteComponent(async () => {
+    const [{ ContentPage }, { PriceContext }, { LevelPrice }, content] = await Promise.all([
+      import('./routes/ContentPage.tsx'),
+      import('./components/content/RichText.tsx'),
+      import('./components/content/LevelPrice.tsx'),
+      load(),
+    ])
+    return {
+      Pricing: () => (
+        <PriceContext value={LevelPrice}>
+          <ContentPage content={content} />
+        </PriceContext>
+      ),
+    }
+  }, 'Pricing')
+}
+
 const home = lazyRouteComponent(() => import('./routes/Home.tsx'), 'Home')
 const landing = lazyRouteComponent(() => import('./routes/Landing.tsx'), 'Landing')
 const payment = lazyRouteComponent(() => import('./routes/Payment.tsx'), 'Payment')
@@ -110,7 +121,7 @@ const newsPage = reading(async () => (await import('./content/news-pages.ts')).n
 const blog = reading(async () => (await import('./content/blog.ts')).blog)
 const welcome = reading(async () => (await import('./content/news/welcome.ts')).welcome)
 const securityBasics = reading(async () => (await import('./content/news/security-basics.ts')).securityBasics)
-const fallLaunch = reading(async () => (await import('./content/news/fall-launch.ts')).fallLaunch)
+const fallLaunch = pricing(async () => (await import('./content/news/fall-launch.ts')).fallLaunch)
 const bugbots = reading(async () => (await import('./content/news/bugbots.ts')).bugbots)
 const lightSwitch = building(async () => (await import('./content/guides/light-switch.ts')).lightSwitch)
 const motorGuide = building(async () => (await import('./content/guides/motor.ts')).motorGuide)

@@ -1,8 +1,12 @@
 import { QueryClient } from '@tanstack/react-query'
-import { type AnyRoute, type AsyncRouteComponent, rootRouteId } from '@tanstack/react-router'
+import { type AnyRoute, type AsyncRouteComponent, rootRouteId, RouterContextProvider } from '@tanstack/react-router'
 import { createRequestHandler, RouterServer, renderRouterToString } from '@tanstack/react-router/ssr/server'
+import { renderToString } from 'react-dom/server'
+import { Document } from './Document.tsx'
 import { structuredData } from './head/structured-data.ts'
-import { buildRouter } from './router.tsx'
+import { headOf } from './head/head-of.ts'
+import { pageAbouts } from './head/page-abouts.ts'
+import { buildRouter, type Context } from './router.tsx'
 
 /** What the build made of the modules of `src`, for the tags that load it. */
 export interface ClientFiles {
@@ -17,6 +21,21 @@ export interface ClientFiles {
 declare global {
   /** The router's dynamic imports, as they are made: the build notes them. */
   var importedModules: string[] | undefined
+}
+
+/** What matters where documents are made, and there alone: in the browser `followNavigation` keeps the head right. */
+function documentOptions(path: string, title: string) {
+  return {
+    // What is about one visitor is not known when the site is built: the frame alone is prerendered.
+    ssr: path === '' || Object.hasOwn(pageAbouts, path),
+    head: ({ match }: { match: { context: Context } }) => headOf({ path, title, siteUrl: match.context.siteUrl }),
+  }
+}
+
+const { routesByPath, routesById } = buildRouter(new QueryClient())
+routesById[rootRouteId]?.update(documentOptions('', 'Page not found'))
+for (const [path, route] of Object.entries(routesByPath as Record<string, AnyRoute>)) {
+  route.update(documentOptions(path, route.options.staticData?.title ?? ''))
 }
 
 type Screen = Pick<AsyncRouteComponent<object>, 'preload'>
@@ -43,9 +62,8 @@ export async function renderPage(
   siteUrl: string,
   files: ClientFiles,
 ): Promise<{ status: number; html: string }> {
-  const { routesByPath, routesById } = buildRouter(new QueryClient())
   const route = (routesByPath as Record<string, AnyRoute>)[path]
-  const screen: unknown = route ? route.options.component : routesById[rootRouteId].options.notFoundComponent
+  const screen: unknown = route ? route.options.component : routesById[rootRouteId]?.options.notFoundComponent
   const modules = await screenModules(screen as Screen | undefined)
   const preloads = new Set([...files.preloads, ...modules.flatMap(files.filesOf)])
   const handle = createRequestHandler({
@@ -61,9 +79,19 @@ export async function renderPage(
       },
     }),
   })
-  const response = await handle(({ router, responseHeaders }) =>
-    renderRouterToString({ router, responseHeaders, children: <RouterServer router={router} /> }),
-  )
+  const response = await handle(({ router, responseHeaders }) => {
+    // By itself, as it is hydrated: the ids in it are counted from its own root.
+    const application = renderToString(<RouterServer router={router} />)
+    return renderRouterToString({
+      router,
+      responseHeaders,
+      children: (
+        <RouterContextProvider router={router}>
+          <Document application={application} siteUrl={siteUrl} />
+        </RouterContextProvider>
+      ),
+    })
+  })
   const things = structuredData(path, route?.options.staticData?.title ?? '', siteUrl)
   const html = await response.text()
   if (things.length === 0) return { status: response.status, html }
@@ -74,4 +102,4 @@ export async function renderPage(
 }
 
 export { feeds } from './head/feeds.ts'
-export { pagePaths } from '@robokids/contracts/pages'
+export { buildOrigin, pagePaths } from '@robokids/contracts/pages'

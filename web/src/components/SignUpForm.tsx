@@ -1,5 +1,6 @@
 import { formatClassDate } from '@robokids/contracts/class-date'
-import { type LevelClassType, maxChildren } from '@robokids/contracts/enrollment'
+import { maxChildren } from '@robokids/contracts/children'
+import type { LevelClassType } from '@robokids/contracts/enrollment'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
@@ -12,7 +13,7 @@ import { type LevelOffer, seatsLeftText, totalOf } from '../registration/class-o
 import { mayHoldSeats, readDraft, saveDraft } from '../registration/draft.ts'
 import { registrationFailure } from '../registration/failure.ts'
 import { recordOfContent, saveRecords } from '../registration/record.ts'
-import { childField, fieldsInOrder, readContent } from '../registration/read-content.ts'
+import { childField, fieldsInOrder } from '../registration/sign-up-fields.ts'
 import { register } from '../registration/register.ts'
 import {
   type ChildValues,
@@ -36,6 +37,11 @@ const idOf = (field: string) => `sign-up-${field.replaceAll('.', '-')}`
 function focusField(field: string) {
   document.getElementById(idOf(field))?.focus()
 }
+
+type Checks = typeof import('../registration/read-content.ts')
+
+/** What checks the form is as large as the form, and not needed before somebody types into it. */
+const loadChecks = (): Promise<Checks> => import('../registration/read-content.ts')
 
 interface SignUpFormProps {
   classType: LevelClassType
@@ -91,7 +97,6 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
   }
 
   const send = async (content: RegistrationContent) => {
-    underWay.current = true
     setSending(true)
     try {
       const answer = await register(content)
@@ -107,7 +112,6 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
       // Seats may have gone meanwhile.
       void queryClient.invalidateQueries(classesQuery)
     } finally {
-      underWay.current = false
       setSending(false)
     }
   }
@@ -115,6 +119,22 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (underWay.current || leaving) return
+    underWay.current = true
+    void loadChecks()
+      .then(check, checksMissing)
+      .finally(() => {
+        underWay.current = false
+      })
+  }
+
+  /** The server is there and they are not: the site has a new version, and what was typed is kept. */
+  const checksMissing = async (error: unknown) => {
+    const reached = await fetch(window.location.href, { method: 'HEAD' }).catch(() => undefined)
+    if (reached?.ok) window.location.reload()
+    else setAlert(registrationFailure(error))
+  }
+
+  const check = async ({ readContent }: Checks) => {
     const read = readContent(values, classType)
     const found: Record<string, string> = 'errors' in read ? { ...read.errors } : {}
     const date = dateError()
@@ -122,7 +142,7 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
     if ('errors' in read || date) point(found)
     else {
       setErrors({})
-      void send(read.content)
+      await send(read.content)
     }
   }
 
@@ -141,7 +161,12 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
   })
 
   return (
-    <form className={styles['form']} onSubmit={submit} noValidate>
+    <form
+      className={styles['form']}
+      onSubmit={submit}
+      onFocus={() => void loadChecks().catch(() => undefined)}
+      noValidate
+    >
       <WaitsForScript>
         <fieldset className={styles['group']}>
           <legend>You</legend>

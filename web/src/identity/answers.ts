@@ -1,6 +1,6 @@
 import type { CodeDelivery, Profile, SignInStep } from '@robokids/contracts/auth'
 import type { AvailableSlots } from '@robokids/contracts/enrollment'
-import { type Answer, answer } from '../answers.ts'
+import { type Answer, answer } from '../answer.ts'
 import availableSlotsShape from '../answers/available-slots.json'
 import confirmSignUpAnswerShape from '../answers/confirm-sign-up-answer.json'
 import deliveryAnswerShape from '../answers/delivery-answer.json'

@@ -1,6 +1,6 @@
 import type { Session } from '@robokids/contracts/auth'
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
-import { answer } from '../answers.ts'
+import { answer } from '../answer.ts'
 import sessionShape from '../answers/session.json'
 import { api } from '../api.ts'
 import { forgetPendingUser } from './kept.ts'

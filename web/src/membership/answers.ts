@@ -1,5 +1,5 @@
 import type { Membership, MembershipOutcome, MembershipPlans, SwitchQuote } from '@robokids/contracts/billing'
-import { answer } from '../answers.ts'
+import { answer } from '../answer.ts'
 import foundMembershipShape from '../answers/found-membership.json'
 import membershipOutcomeShape from '../answers/membership-outcome.json'
 import membershipPlansShape from '../answers/membership-plans.json'

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { errorsByField } from '../field-errors.ts'
-import { fieldsInOrder, readContent } from './read-content.ts'
+import { readContent } from './read-content.ts'
 import { recordOfContent } from './record.ts'
+import { fieldsInOrder } from './sign-up-fields.ts'
 import { emptyValues, type SignUpValues, valuesOfRecord } from './sign-up-values.ts'
 
 const maren: SignUpValues = {

@@ -1,31 +1,8 @@
 import { type LevelClassType, registrationRequestSchema } from '@robokids/contracts/enrollment'
 import { errorsOfIssues, type FieldErrors } from '../field-errors.ts'
-import { type ChildValues, noChild, type RegistrationContent, type SignUpValues } from './sign-up-values.ts'
+import { noChild, type RegistrationContent, type SignUpValues } from './sign-up-values.ts'
 
 const contentSchema = registrationRequestSchema.omit({ id: true, replaces: true, unlessRegistered: true })
-
-/** The server's name of a child's field: the first child is flat, the others are `siblings`. */
-export function childField(index: number, field: keyof ChildValues): string {
-  return index === 0 ? field : `siblings.${index - 1}.${field}`
-}
-
-/** The form's fields from top to bottom. */
-export function fieldsInOrder(children: number): string[] {
-  return [
-    'guardianName',
-    'email',
-    'addressLine1',
-    'addressLine2',
-    'city',
-    'state',
-    'zipCode',
-    ...Array.from({ length: children }, (_, index) => [
-      childField(index, 'childName'),
-      childField(index, 'childAge'),
-    ]).flat(),
-    'startDate',
-  ]
-}
 
 function readAge(typed: string): number | undefined {
   const text = typed.trim()

@@ -1,12 +1,11 @@
 import type { LevelClassType } from '@robokids/contracts/enrollment'
-import { formatMoney } from '@robokids/contracts/pricing'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { Fragment } from 'react'
+import { type ComponentType, createContext, Fragment, useContext } from 'react'
 import type { Inline, Text } from '../../content/blocks.ts'
-import { classesQuery } from '../../queries.ts'
-import { Skeleton } from '../../ui/Skeleton.tsx'
 import { OutsideLink } from './OutsideLink.tsx'
+
+/** What shows a level's price: a page whose text names prices brings it along. */
+export const PriceContext = createContext<ComponentType<{ of: LevelClassType }> | null>(null)
 
 export function RichText({ text }: { text: Text }) {
   if (typeof text === 'string') return text
@@ -18,12 +17,13 @@ export function RichText({ text }: { text: Text }) {
 }
 
 function Piece({ piece }: { piece: Inline }) {
+  const Price = useContext(PriceContext)
   if (typeof piece === 'string') return piece
   if ('strong' in piece) return <strong>{piece.strong}</strong>
   if ('code' in piece) return <code>{piece.code}</code>
   if ('mail' in piece) return <a href={`mailto:${piece.mail}`}>{piece.mail}</a>
   if ('href' in piece) return <OutsideLink href={piece.href}>{piece.text}</OutsideLink>
-  if ('priceOf' in piece) return <Price of={piece.priceOf} />
+  if ('priceOf' in piece) return Price && <Price of={piece.priceOf} />
   // Within the page the browser's own way: it takes the keyboard along.
   if (isAnchor(piece.to)) return <a href={piece.to}>{piece.text}</a>
   return <Link to={piece.to}>{piece.text}</Link>
@@ -31,12 +31,4 @@ function Piece({ piece }: { piece: Inline }) {
 
 function isAnchor(to: string): to is `#${string}` {
   return to.startsWith('#')
-}
-
-/** As the server has it: prices stand in no article. */
-function Price({ of }: { of: LevelClassType }) {
-  const { data, isError } = useQuery(classesQuery)
-  const level = data?.levels.find(({ classType }) => classType === of)
-  if (level) return formatMoney(level.price, true)
-  return isError ? 'On its page' : <Skeleton width="4ch" />
 }

@@ -1,0 +1,24 @@
+import type { ChildValues } from './sign-up-values.ts'
+
+/** The server's name of a child's field: the first child is flat, the others are `siblings`. */
+export function childField(index: number, field: keyof ChildValues): string {
+  return index === 0 ? field : `siblings.${index - 1}.${field}`
+}
+
+/** The form's fields from top to bottom. */
+export function fieldsInOrder(children: number): string[] {
+  return [
+    'guardianName',
+    'email',
+    'addressLine1',
+    'addressLine2',
+    'city',
+    'state',
+    'zipCode',
+    ...Array.from({ length: children }, (_, index) => [
+      childField(index, 'childName'),
+      childField(index, 'childAge'),
+    ]).flat(),
+    'startDate',
+  ]
+}
