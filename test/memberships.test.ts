@@ -1,7 +1,12 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { membershipCheckoutAnswerSchema } from '@robokids/contracts/auth'
-import { subscriptionActivated } from '@robokids/contracts/billing'
-import { availableSlotsSchema } from '@robokids/contracts/enrollment'
+import {
+  membershipOutcomeSchema,
+  membershipRefunded,
+  subscriptionActivated,
+  type MembershipOutcome,
+} from '@robokids/contracts/billing'
+import { availableSlotsSchema, memberRejected } from '@robokids/contracts/enrollment'
 import { emailKey } from '@robokids/contracts/fields'
 import { freePort } from '@robokids/local/processes'
 import { webhookSecret } from '@robokids/local/settings'
@@ -19,11 +24,13 @@ let simulator: Simulator
 let siteUrl: string
 let till: { url: string; stop(): Promise<void> }
 let enrollmentSql: postgres.Sql
+let billingSql: postgres.Sql
 let restartTill: () => Promise<void>
 beforeAll(async () => {
   bed = await testBed()
   const port = await freePort()
   siteUrl = `http://localhost:${port}`
+  ours.origin = siteUrl
   simulator = await createSimulator({
     webhooks: [{ url: `http://127.0.0.1:${port}/webhooks/stripe`, secret: webhookSecret }],
     retryDelaysMs: [100, 200, 400, 800, 1600, 3200],
@@ -41,6 +48,7 @@ beforeAll(async () => {
     RECONCILE_EVERY_MS: '3600000',
   }
   till = await bed.start(billing, tillEnv)
+  billingSql = postgres(tillEnv.DATABASE_URL, { max: 1, onnotice: () => {} })
   restartTill = async () => {
     till = await bed.start(billing, tillEnv)
   }
@@ -56,6 +64,7 @@ beforeAll(async () => {
 afterEach(() => control('webhooks/config'))
 afterAll(async () => {
   await enrollmentSql.end({ timeout: 1 })
+  await billingSql.end({ timeout: 1 })
   await bed.stop()
   await simulator.stop()
 })
@@ -122,6 +131,13 @@ async function slotsLeft(classDate: string): Promise<number | undefined> {
     ?.availableSlots
 }
 
+const ours = { 'x-api-key': 'robokids-web', origin: '' }
+
+async function outcomeOf(reference: string): Promise<MembershipOutcome> {
+  const answer = await fetch(`${siteUrl}/api/membership-checkouts/${reference}`)
+  return membershipOutcomeSchema.parse(await answer.json())
+}
+
 const activations = (email: string) =>
   bed.bus.all(subscriptionActivated, (data) => emailKey(data.email) === emailKey(email))
 const seated = (classDate: string, left: number) => eventually(async () => (await slotsLeft(classDate)) === left)
@@ -144,7 +160,7 @@ describe('POST /api/createStripeSession', () => {
     const wish = newcomer(classDate, plan)
     const url = await checkout(wish)
     expect(await (await fetch(url)).text()).toContain(price)
-    expect(await slotsLeft(classDate)).toBe(10)
+    expect(await slotsLeft(classDate)).toBe(9)
 
     const declined = await pay(url, '4000000000009995')
     expect(declined).toMatchObject({ status: 'declined', redirectUrl: null })
@@ -155,8 +171,12 @@ describe('POST /api/createStripeSession', () => {
     expect([...back.searchParams.keys()]).toEqual(['reference'])
 
     const { data } = await bed.bus.seen(subscriptionActivated, ({ email }) => email === wish.email)
-    expect(data).toMatchObject({ ...wish, amount, attemptId: back.searchParams.get('reference') })
-    await seated(classDate, 9)
+    const reference = back.searchParams.get('reference') ?? ''
+    expect(data).toMatchObject({ ...wish, amount, attemptId: reference })
+    await eventually(async () => (await outcomeOf(reference)).status === 'confirmed')
+    expect(await outcomeOf(reference)).toMatchObject({ plan, classDate, amount, refusal: null, refunded: 0 })
+    expect(JSON.stringify(await outcomeOf(reference))).not.toContain('Maren')
+    expect(await slotsLeft(classDate)).toBe(9)
   })
 
   it('makes one member with one seat, charged once, of two tabs', async () => {
@@ -207,6 +227,7 @@ describe('POST /api/createStripeSession', () => {
     expect((await pay(url)).status).toBe('paid')
     expect((await ask(newcomer(classDate))).status).toBe(503)
     await restartTill()
+    await bed.bus.seen(subscriptionActivated, ({ email }) => email === wish.email)
     await seated(classDate, 9)
     expect(activations(wish.email)).toHaveLength(1)
   })
@@ -231,17 +252,81 @@ describe('POST /api/createStripeSession', () => {
     }
   })
 
-  it('never oversells the last seat, though two pay for it', async () => {
+  it('holds the last seat for whoever is paying, and lets it go with the checkout', async () => {
     const classDate = await newDate(1)
-    const wishes = [newcomer(classDate), newcomer(classDate)]
-    const urls = await Promise.all(wishes.map((wish) => checkout(wish)))
-    for (const url of urls) expect((await pay(url)).status).toBe('paid')
-    for (const { email } of wishes) await bed.bus.seen(subscriptionActivated, (data) => data.email === email)
-    const outcomes = () => enrollmentSql<{ outcome: string }[]>`
-      select outcome from member_seats where class_date = ${classDate} order by outcome`
-    await eventually(async () => (await outcomes()).length === 2)
-    expect((await outcomes()).map(({ outcome }) => outcome)).toEqual(['class_full', 'seated'])
+    const first = newcomer(classDate)
+    const url = await checkout(first)
+    expect(await ask(newcomer(classDate))).toMatchObject({ status: 409, body: { code: 'class_full' } })
+    await control(`checkout/${new URL(url).pathname.split('/').at(-1)}/expire`)
+    await seated(classDate, 1)
+    await pay(await checkout(newcomer(classDate)))
+    await seated(classDate, 0)
+  })
+
+  it('ends a membership whose seat is gone, with its money back once, and says so', async () => {
+    const classDate = await newDate(1)
+    const late = newcomer(classDate)
+    const url = await checkout(late)
+    // The hold has run out, and another family was quicker.
+    await enrollmentSql`delete from member_holds where email_key = ${emailKey(late.email)}`
+    await enrollmentSql`update class_sessions set held = 0 where date = ${classDate} and class_type = 'membership'`
+    await pay(await checkout(newcomer(classDate)))
+    await seated(classDate, 0)
+    const before = await atProvider()
+    const reference = new URL((await pay(url)).redirectUrl ?? '').searchParams.get('reference') ?? ''
+    const { data } = await bed.bus.seen(membershipRefunded, ({ email }) => email === late.email)
+    expect(data).toMatchObject({ reason: 'seat_gone', rejection: 'class_full', refunded: 700, refundedTotal: 700 })
+    await eventually(async () => (await atProvider()).active === before.active)
+    const [rejection] = bed.bus.all(memberRejected, ({ email }) => email === late.email)
+    if (rejection) await bed.bus.republish(rejection)
+    expect(await outcomeOf(reference)).toMatchObject({ status: 'refused', refusal: 'class_full', refunded: 700 })
     expect(await slotsLeft(classDate)).toBe(0)
+    // A marker behind the copy: when it has been dealt with, so has that.
+    const other = await newDate()
+    await pay(await checkout(newcomer(other)))
+    await seated(other, 9)
+    expect(bed.bus.all(membershipRefunded, ({ email }) => email === late.email)).toHaveLength(1)
+    // Nothing keeps the address from another date.
+    await pay(await checkout({ ...late, classDate: other }))
+    await seated(other, 8)
+  })
+
+  it('keeps the consent to the very words, and refuses consent to others', async () => {
+    const wish = newcomer(await newDate())
+    const { plans } = (await (await fetch(`${siteUrl}/api/membership-plans`)).json()) as {
+      plans: { plan: string; termsVersion: string; terms: string }[]
+    }
+    const monthly = plans.find(({ plan }) => plan === 'monthly')
+    expect(monthly?.terms).toContain('$7.00 is charged to my card today and then every month, until I cancel.')
+    const consent = { version: monthly?.termsVersion, text: monthly?.terms }
+    expect((await ask({ ...wish, consent }, { 'user-agent': 'A browser' })).status).toBe(200)
+    const kept = await billingSql`
+      select consents.* from membership_consents as consents
+      join membership_attempts as attempts on attempts.id = attempt_id where email = ${wish.email}`
+    expect(kept).toMatchObject([{ ...consent, ip_address: '127.0.0.1', user_agent: 'A browser' }])
+    for (const changed of [
+      { ...consent, text: `${consent.text} And more.` },
+      { ...consent, version: '2020-01-01' },
+    ]) {
+      expect(await ask({ ...wish, consent: changed })).toMatchObject({ status: 409, body: { code: 'terms_changed' } })
+    }
+  })
+
+  it('tells of an unknown reference no more than that', async () => {
+    for (const reference of ['x', randomUUIDv7(), '../memberships']) {
+      const answer = await fetch(`${siteUrl}/api/membership-checkouts/${encodeURIComponent(reference)}`)
+      expect([reference, answer.status]).toEqual([reference, 404])
+    }
+  })
+
+  it('lets nobody near a membership who is not signed in', async () => {
+    expect((await fetch(`${siteUrl}/api/membership`)).status).toBe(401)
+    for (const path of ['cancel', 'resume', 'portal']) {
+      const answer = await fetch(`${siteUrl}/api/membership/${path}`, { method: 'POST', headers: ours })
+      expect([path, answer.status]).toEqual([path, 401])
+      const foreign = { ...ours, origin: 'https://elsewhere.example' }
+      expect((await fetch(`${siteUrl}/api/membership/${path}`, { method: 'POST', headers: foreign })).status).toBe(403)
+    }
   })
 
   it('answers 400 to bad input, and nothing to other sites', async () => {

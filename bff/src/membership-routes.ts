@@ -1,4 +1,4 @@
-import { membershipCheckoutAnswerSchema, membershipCheckoutBodySchema } from '@robokids/contracts/auth'
+import { doneSchema, membershipCheckoutAnswerSchema, membershipCheckoutBodySchema } from '@robokids/contracts/auth'
 import {
   foundMembershipSchema,
   membershipCheckoutSchema,
@@ -72,6 +72,10 @@ export function membershipRoutes(
         await hold(checkout.attemptId)
         return { url: checkout.checkoutUrl }
       } catch (error) {
+        // What was held for no checkout is free again; where that cannot be said now, it runs out by itself.
+        await enrollment
+          .call('POST', '/member-seats/release', { body: { email }, answer: doneSchema })
+          .catch((problem: unknown) => request.log.warn({ err: problem }, 'a member’s seat is held for nothing'))
         if (!(error instanceof DomainError) || error.code !== 'already_member') throw error
         const url = await portalOf(email, request, reply)
         if (url === undefined) throw error

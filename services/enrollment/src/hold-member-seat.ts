@@ -76,6 +76,17 @@ export async function endMemberHold(tx: Transaction, email: string, attemptId: s
   if (hold?.attemptId === attemptId) await letGo(tx, hold)
 }
 
+/** No checkout came of it: a hold that is for none is let go. Safe to repeat. */
+export async function releaseMemberHold(
+  { email }: Pick<HoldMemberSeat, 'email'>,
+  { db }: Context<Config>,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    const hold = await lockMemberHold(tx, emailKey(email))
+    if (hold?.attemptId === null) await letGo(tx, hold)
+  })
+}
+
 /** A seat was paid: the hold of it, if there is one of that session, is over. */
 export async function takeHeldSeat(
   tx: Transaction,

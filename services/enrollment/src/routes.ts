@@ -1,3 +1,4 @@
+import { doneSchema } from '@robokids/contracts/auth'
 import {
   availableSlotsQuerySchema,
   availableSlotsSchema,
@@ -24,7 +25,7 @@ import { holdSeats } from './hold-seats.ts'
 import { listLevels, listSlots } from './list-classes.ts'
 import { listRegistrations, readRegistration } from './read-registrations.ts'
 import { holdAgain } from './renew-hold.ts'
-import { holdMemberSeat } from './hold-member-seat.ts'
+import { holdMemberSeat, releaseMemberHold } from './hold-member-seat.ts'
 import { shipKit } from './ship-kit.ts'
 import { readSignedPdf, signWaiver } from './sign-waiver.ts'
 import { waiverDocument } from './waiver-document.ts'
@@ -48,6 +49,15 @@ export function routes(http: Http, context: Context<Config>): void {
     '/member-seats',
     { schema: { body: holdMemberSeatSchema, response: { 200: memberHoldSchema } } },
     (request) => holdMemberSeat(request.body, context),
+  )
+
+  http.post(
+    '/member-seats/release',
+    { schema: { body: holdMemberSeatSchema.pick({ email: true }), response: { 200: doneSchema } } },
+    async (request) => {
+      await releaseMemberHold(request.body, context)
+      return {}
+    },
   )
 
   http.post(
