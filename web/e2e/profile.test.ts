@@ -166,7 +166,8 @@ describe('the profile', () => {
       json: { delivery: { medium: 'SMS', destination: '+*******0123' } },
     }))
     await press(page, 'Verify phone')
-    await page.getByText('We texted a new code to +*******0123.').waitFor()
+    await page.getByText('We texted a code to +*******0123.').waitFor()
+    expect(await page.evaluate(() => (document.activeElement as HTMLInputElement).name)).toBe('code')
     expect(bodiesOf('POST', /verification$/)).toEqual([{ attribute: 'phone_number' }])
     site.api.on('POST /api/profile/verification/confirm', () =>
       refusal('CodeMismatchException', 'Invalid verification code provided, please try again.'),
@@ -265,7 +266,9 @@ describe('the profile', () => {
     await page.getByText('The device is forgotten.').waitFor()
     expect(site.api.callsOf('DELETE', /^\/api\/profile\/devices\/device-2$/)).toHaveLength(1)
     await press(page, 'Sign out everywhere')
+    await press(page, 'Sign out')
     await page.waitForURL('**/membership/login')
+    await page.getByText('You are signed out in every browser.').waitFor()
     expect(bodiesOf('POST', /sign-out$/)).toEqual([{ everywhere: true }])
   })
 

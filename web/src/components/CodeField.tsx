@@ -1,16 +1,23 @@
-import type { ComponentProps } from 'react'
+import { type ComponentProps, useEffect, useId } from 'react'
 import { Field } from '../ui/Field.tsx'
 
 type CodeFieldProps = Omit<ComponentProps<typeof Field>, 'autoComplete' | 'inputMode' | 'label' | 'onChange'> & {
   label?: string
+  /** It opened where a button was pressed: keys go on here. */
+  awaited?: boolean
   onChange: (code: string) => void
 }
 
 /** A code that was sent, or that an app shows. */
-export function CodeField({ label = 'Code', onChange, ...field }: CodeFieldProps) {
+export function CodeField({ label = 'Code', awaited = false, onChange, ...field }: CodeFieldProps) {
+  const id = useId()
+  useEffect(() => {
+    if (awaited) document.getElementById(id)?.focus()
+  }, [awaited, id])
   return (
     <Field
       {...field}
+      id={id}
       label={label}
       name="code"
       inputMode="numeric"

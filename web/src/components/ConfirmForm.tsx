@@ -10,9 +10,9 @@ import { CodeField } from './CodeField.tsx'
 import { EmailField } from './EmailField.tsx'
 import { Form } from './Form.tsx'
 
-/** `We sent a new code to m***@e***.` */
-export const sentText = ({ medium, destination }: CodeDelivery) =>
-  `We ${medium === 'SMS' ? 'texted' : 'mailed'} a new code to ${destination}.`
+/** `We mailed a code to m***@e***.` */
+export const sentText = ({ medium, destination }: CodeDelivery, what = 'a code') =>
+  `We ${medium === 'SMS' ? 'texted' : 'mailed'} ${what} to ${destination}.`
 
 interface ConfirmFormProps {
   email: string
@@ -55,7 +55,7 @@ export function ConfirmForm({ email: known, onConfirmed }: ConfirmFormProps) {
         body: { email: email.trim() },
         answer: deliveryAnswer,
       })
-      state.succeed(sentText(delivery))
+      state.succeed(sentText(delivery, 'a new code'))
     })
   }
 

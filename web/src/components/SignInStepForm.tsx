@@ -1,4 +1,5 @@
 import type { MfaType, SignInStep } from '@robokids/contracts/auth'
+import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { provePasskey } from '../identity/passkey.ts'
 import { useSending } from '../identity/use-sending.ts'
@@ -214,6 +215,12 @@ function CodeStep({ signIn, lead, label, sent = false }: CodeStepProps) {
         )}
         <OtherWays signIn={signIn} state={state} />
       </Form>
+      <Aside>
+        {sent
+          ? 'Does nothing arrive? Look into the spam folder, and wait a minute.'
+          : 'Is a right code refused? Let the phone set its clock by itself.'}{' '}
+        If you cannot get a code any more, <Link to="/contact">write to us</Link>.
+      </Aside>
     </>
   )
 }

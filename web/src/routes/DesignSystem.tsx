@@ -111,7 +111,7 @@ export function DesignSystem() {
         </div>
       </Part>
       <Part title="Buttons">
-        {(['primary', 'secondary', 'quiet'] as const).map((variant) => (
+        {(['primary', 'secondary', 'quiet', 'danger'] as const).map((variant) => (
           <div key={variant} className={styles['row']}>
             <Button variant={variant}>Enroll Now</Button>
             <Button variant={variant} pending>

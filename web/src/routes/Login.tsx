@@ -29,10 +29,22 @@ type View =
 
 const loggedIn = '✅ Logged in.'
 
+declare module '@tanstack/react-router' {
+  interface HistoryState {
+    signedOutEverywhere?: boolean
+  }
+}
+
+/** For who comes from the profile, and wants to know that it worked. */
+function signedOutEverywhere(): Message | null {
+  const state = window.history.state as { signedOutEverywhere?: boolean } | null
+  return state?.signedOutEverywhere ? { kind: 'success', text: 'You are signed out in every browser.' } : null
+}
+
 export function Login() {
   const [view, setView] = useState<View>({ name: 'sign in' })
   const [email, setEmail] = useKeptState('', () => readPendingUser()?.email ?? '')
-  const [news, setNews] = useState<Message | null>(null)
+  const [news, setNews] = useKeptState<Message | null>(null, signedOutEverywhere)
   const [newPassword, setNewPassword] = useState(false)
   const signIn = useSignIn()
   const { user } = useQuery(sessionQuery).data ?? { user: null }

@@ -1,3 +1,4 @@
+import type { Profile as ProfileAnswer } from '@robokids/contracts/auth'
 import { useQuery } from '@tanstack/react-query'
 import { Navigate } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
@@ -10,6 +11,7 @@ import { SecondStep } from '../components/profile/SecondStep.tsx'
 import { YourDetails } from '../components/profile/YourDetails.tsx'
 import { profileQuery } from '../identity/profile.ts'
 import { sessionQuery } from '../identity/session.ts'
+import { focusHeading } from '../navigation.ts'
 import { Button } from '../ui/Button.tsx'
 import { Notice } from '../ui/Notice.tsx'
 import { Skeleton } from '../ui/Skeleton.tsx'
@@ -82,6 +84,14 @@ function Unreachable({ retry, pending }: { retry: () => void; pending: boolean }
 function Account({ userId }: { userId: string }) {
   const { data: profile, isError, isFetching, refetch } = useQuery(profileQuery(userId))
   if (!profile) return isError ? <Unreachable retry={() => void refetch()} pending={isFetching} /> : <Waiting />
+  return <Known profile={profile} userId={userId} />
+}
+
+function Known({ profile, userId }: { profile: ProfileAnswer; userId: string }) {
+  useEffect(() => {
+    // The heading that had the focus went with the waiting.
+    if (document.activeElement === document.body) focusHeading()
+  }, [])
   const { email, givenName, familyName } = profile
   const name = `${givenName} ${familyName}`.trim()
   return (

@@ -2,7 +2,8 @@ import { Link } from '@tanstack/react-router'
 import type { ComponentProps, ReactNode } from 'react'
 import styles from './Button.module.css'
 
-type Variant = 'primary' | 'secondary' | 'quiet'
+/** `danger` cannot be undone. */
+type Variant = 'primary' | 'secondary' | 'quiet' | 'danger'
 
 const classOf = (variant: Variant, wide: boolean) =>
   `${styles['button']} ${styles[variant]} ${wide ? styles['wide'] : ''}`

@@ -39,7 +39,8 @@ export const verifySoftwareToken = (tokens: Tokens) =>
           tx,
           user,
           { sealedTotpSecret: sealTotpSecret(secret, user.id, config), totpLastStep: step, mfa },
-          ['mfa'],
+          // Nothing about signing in has changed yet where it is not asked for.
+          mfa.includes('SOFTWARE_TOKEN_MFA') ? ['mfa'] : [],
           call,
         )
         return { Status: 'SUCCESS' }

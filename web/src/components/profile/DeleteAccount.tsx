@@ -76,10 +76,10 @@ function ReallyDelete({ email, onCancel, onDeleted }: ReallyDeleteProps) {
         required
       />
       <Row>
-        <Button type="submit" pending={state.sending}>
+        <Button type="submit" variant="danger" pending={state.sending}>
           Delete for good
         </Button>
-        <Button variant="quiet" disabled={state.sending} onClick={onCancel}>
+        <Button variant="secondary" disabled={state.sending} onClick={onCancel}>
           Keep my account
         </Button>
       </Row>

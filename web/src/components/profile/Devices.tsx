@@ -1,15 +1,18 @@
 import type { Profile } from '@robokids/contracts/auth'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
 import { changeProfile } from '../../identity/profile.ts'
 import { signOut } from '../../identity/sign-out.ts'
 import { useSending } from '../../identity/use-sending.ts'
 import { Button } from '../../ui/Button.tsx'
-import { MessageLine } from '../Form.tsx'
+import { Dialog } from '../../ui/Dialog.tsx'
+import { MessageLine, Row } from '../Form.tsx'
 import { formatMoment } from './format-moment.ts'
 import { Item, Items, Section } from './Section.tsx'
 
 export function Devices({ devices }: { devices: Profile['devices'] }) {
+  const [asking, setAsking] = useState(false)
   const state = useSending('Something went wrong.')
   const queryClient = useQueryClient()
   const navigate = useNavigate()
@@ -27,7 +30,10 @@ export function Devices({ devices }: { devices: Profile['devices'] }) {
     })
   const leaveEverywhere = () =>
     state.send(() =>
-      signOut(queryClient, { everywhere: true, leave: () => navigate({ to: '/membership/login', replace: true }) }),
+      signOut(queryClient, {
+        everywhere: true,
+        leave: () => navigate({ to: '/membership/login', replace: true, state: { signedOutEverywhere: true } }),
+      }),
     )
   return (
     <Section
@@ -58,10 +64,29 @@ export function Devices({ devices }: { devices: Profile['devices'] }) {
         </Items>
       )}
       <div>
-        <Button variant="secondary" pending={state.sending} onClick={leaveEverywhere}>
+        <Button variant="secondary" pending={state.sending} onClick={() => setAsking(true)}>
           Sign out everywhere
         </Button>
       </div>
+      <Dialog open={asking} title="Sign out everywhere?" onClose={() => setAsking(false)}>
+        <p>
+          You are signed out in every browser, this one included. None of them is trusted any more: each asks for your
+          second step again.
+        </p>
+        <Row>
+          <Button
+            onClick={() => {
+              setAsking(false)
+              leaveEverywhere()
+            }}
+          >
+            Sign out
+          </Button>
+          <Button variant="quiet" onClick={() => setAsking(false)}>
+            Stay signed in
+          </Button>
+        </Row>
+      </Dialog>
     </Section>
   )
 }

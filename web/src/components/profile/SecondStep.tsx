@@ -112,7 +112,14 @@ function VerifyTotp({ secret, uri, onDone, onCancel }: VerifyTotpProps) {
     <Inset>
       <TotpSetUp secret={secret} uri={uri} />
       <Form state={state} onSubmit={verify}>
-        <CodeField label="Code from the app" error={state.errors['code']} value={code} onChange={setCode} />
+        <CodeField
+          awaited
+          label="Code from the app"
+          hint="Six digits, others every 30 seconds. Is a right one refused? Let the phone set its clock by itself."
+          error={state.errors['code']}
+          value={code}
+          onChange={setCode}
+        />
         <Row>
           <Button type="submit" pending={state.sending}>
             Turn on

@@ -49,7 +49,7 @@ export function VerifyForm({ attribute, sent, onDone, onCancel }: VerifyFormProp
     <Inset>
       <p>{sent}</p>
       <Form state={state} onSubmit={confirm}>
-        <CodeField error={state.errors['code']} value={code} onChange={setCode} />
+        <CodeField awaited error={state.errors['code']} value={code} onChange={setCode} />
         <Row>
           <Button type="submit" pending={state.sending}>
             Verify
