@@ -80,6 +80,8 @@ export async function applyMembership(
     context.log.info({ subscriptionId: observed.subscriptionId }, 'a subscription that is not ours was left alone')
     return null
   }
+  // Whatever this look was about had happened when the later one began, which has seen it.
+  if (observed.look < membership.look) return null
   if (membership.version !== (observed.version ?? 0)) throw new StaleObservation(observed.subscriptionId)
 
   const receipt = await recordInvoices(tx, context, membership, observed.paid)
@@ -87,6 +89,7 @@ export async function applyMembership(
   const requestMet = isOver || (membership.endRequest === 'at_period_end' && observed.cancelAt !== null)
   const changes = {
     version: membership.version + 1,
+    look: observed.look,
     subscriptionStatus: observed.status,
     plan: observed.plan,
     amount: observed.amount,

@@ -193,11 +193,13 @@ export async function switchMembership(
 ): Promise<MembershipView> {
   const membership = await running(context, membershipId)
   const { stripeSubscriptionId: subscriptionId } = membership
-  const isDone = membership.nextPlan === null ? membership.plan === plan : membership.nextPlan === plan
-  if (isDone) return answer(context, membership)
+  if (isOn(membership, plan)) return answer(context, membership)
   const age = Math.abs(Math.floor(stripeTime(context).epochMilliseconds / 1000) - reckonedAt)
   const change = await reckon(context, membership, plan, reckonedAt)
   if (age > quoteLifetimeSeconds || change.quote.dueNow !== dueNow) {
+    // The same request, a moment earlier, may be why it costs something else now.
+    const now = await running(context, membershipId)
+    if (isOn(now, plan)) return answer(context, now)
     throw new DomainError('quote_outdated', 'The amount has changed meanwhile. Please look at it again.')
   }
   const idempotencyKey = `switch:${membershipId}:${plan}:${reckonedAt}`
@@ -205,6 +207,11 @@ export async function switchMembership(
   else if (plan === 'monthly') await switchLater(context, change)
   else await switchNow(context, subscriptionId, change, idempotencyKey)
   return answer(context, membership)
+}
+
+/** Whether a plan runs, or is what comes next. */
+function isOn({ plan, nextPlan }: Membership, wanted: MembershipPlan): boolean {
+  return (nextPlan ?? plan) === wanted
 }
 
 const mostKeys = 5

@@ -1,5 +1,5 @@
 import type { MembershipPlan } from '@robokids/contracts/auth'
-import { eq } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { Stripe } from 'stripe'
 import type { BillingContext } from './config.ts'
 import { memberships, type Card, type UnpaidInvoice } from './schema.ts'
@@ -22,6 +22,8 @@ export interface ObservedInvoice {
 export interface ObservedMembership {
   /** What was known of it before it was asked after: the row's version, null where there was none. */
   version: number | null
+  /** Of this look. */
+  look: number
   subscriptionId: string
   attemptId: string | null
   status: string
@@ -49,7 +51,7 @@ export class StaleObservation extends Error {
   }
 }
 
-const mostLooks = 8
+const mostLooks = 20
 
 /** Looks again, and does it all again, as long as somebody else learnt something in between. */
 export async function untilFresh<T>(work: () => Promise<T>): Promise<T> {
@@ -70,10 +72,9 @@ const longestMonthSeconds = 100 * 24 * 3600
 /** @throws StripeFailure `missing` where the provider has no such subscription. */
 export async function fetchMembership(context: BillingContext, subscriptionId: string): Promise<ObservedMembership> {
   // Before the question: whoever learns something after this makes the answer stale.
-  const [known] = await context.db
-    .select({ version: memberships.version })
-    .from(memberships)
-    .where(eq(memberships.stripeSubscriptionId, subscriptionId))
+  const [begun] = await context.db.execute<{ look: string; version: number | null }>(sql`
+    select nextval('membership_looks') as look,
+      (select version from ${memberships} where ${memberships.stripeSubscriptionId} = ${subscriptionId}) as version`)
   const subscription = await ask(context, (stripe) =>
     stripe.subscriptions.retrieve(subscriptionId, {
       expand: ['default_payment_method', 'customer', 'schedule'],
@@ -93,7 +94,8 @@ export async function fetchMembership(context: BillingContext, subscriptionId: s
   if (!item) throw new Error(`The subscription ${subscriptionId} has no item.`)
   const periodEnd = at(item.current_period_end)
   return {
-    version: known?.version ?? null,
+    version: begun?.version ?? null,
+    look: Number(begun?.look),
     subscriptionId,
     attemptId: subscription.metadata['attemptId'] ?? null,
     status: subscription.status,
@@ -113,7 +115,11 @@ export async function fetchMembership(context: BillingContext, subscriptionId: s
     next: await nextOf(context, subscription),
     card: await cardOf(context, subscription),
     unpaid: unpaidOf(invoices),
-    paid: invoices.flatMap(paidOf).toSorted((a, b) => Temporal.Instant.compare(a.paidAt, b.paidAt)),
+    // Those of one second in the order in which they were made.
+    paid: invoices
+      .toReversed()
+      .flatMap(paidOf)
+      .toSorted((a, b) => Temporal.Instant.compare(a.paidAt, b.paidAt)),
   }
 }
 

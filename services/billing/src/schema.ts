@@ -12,6 +12,7 @@ import {
   integer,
   json,
   jsonb,
+  pgSequence,
   pgTable,
   primaryKey,
   text,
@@ -157,6 +158,9 @@ export const membershipConsents = pgTable(
   (table) => [index('membership_consents_attempt').on(table.attemptId)],
 )
 
+/** Counts the looks at subscriptions, in the order in which they begin. */
+export const membershipLooks = pgSequence('membership_looks')
+
 export interface Card {
   brand: string
   last4: string
@@ -194,6 +198,8 @@ export const memberships = pgTable(
     userId: uuid('user_id'),
     /** Counts what was learnt: an answer to a question that was asked before the last one was learnt is asked for anew. */
     version: integer().notNull().default(0),
+    /** The number of the latest look that was learnt from: of one that began before it, nothing is left to learn. */
+    look: bigint({ mode: 'number' }).notNull().default(0),
     /** In the provider's words. */
     subscriptionStatus: text('subscription_status').notNull().default('active'),
     paidUntil: instant('paid_until'),
