@@ -74,11 +74,12 @@ export async function findUserToReset(db: Database | Transaction, pool: Pool, na
 }
 
 /**
- * Finds an account for an administrator, with its row locked: by its username, `sub` or verified address.
+ * Finds an account for an administrator, with its row locked: by its `sub`, its username or verified address. The `sub`
+ * comes first: whoever is named by it is never another account that calls itself so.
  * @throws IdentityError UserNotFoundException
  */
 export async function lockNamed(tx: Transaction, pool: Pool, name: string): Promise<User> {
-  const found = (await findByName(tx, pool, name)) ?? (await findBySub(tx, pool, name))
+  const found = (await findBySub(tx, pool, name)) ?? (await findByName(tx, pool, name))
   const user = found && (await lockUser(tx, found.id))
   if (!user) throw unknownUser()
   return user

@@ -49,6 +49,50 @@ const changesOf = (userId: string) =>
 const told = (userId: string, change: string) =>
   desk.bed.bus.seen(userUpdated, (data) => data.userId === userId && data.changed.includes(change))
 
+describe('SignUp', () => {
+  it("takes no name that could be meant as another account's address or sub", async () => {
+    const { email, userId } = await desk.member()
+    const signUp = (Username: string) =>
+      desk.call('SignUp', {
+        ClientId: publicClient,
+        Username,
+        Password: password,
+        UserAttributes: [{ Name: 'email', Value: `mine-${email}` }],
+      })
+    for (const name of [email, email.toUpperCase(), 'nobody@example.com', '@']) {
+      expect(await signUp(name)).toEqual(
+        refusal(
+          'InvalidParameterException',
+          'Username cannot be of email format, since user pool is configured for email alias.',
+        ),
+      )
+    }
+    for (const name of [userId, userId.toUpperCase()]) {
+      expect(await signUp(name)).toEqual(
+        refusal(
+          'InvalidParameterException',
+          'Username cannot be of UUID format, since users are found by their sub as well.',
+        ),
+      )
+    }
+    expect(await signIn(email)).toMatchObject({ status: 200 })
+  })
+})
+
+describe('GetUserAttributeVerificationCode', () => {
+  it('answers however many ask at once, and so does everything else', async () => {
+    const { AccessToken } = await guest()
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, () =>
+        desk.call('GetUserAttributeVerificationCode', { AccessToken, AttributeName: 'email' }),
+      ),
+    )
+    const sent = answers.filter(({ status }) => status === 200)
+    expect(sent).toHaveLength(10)
+    expect(answers.filter((answer) => !sent.includes(answer))).toEqual(Array.from({ length: 30 }, () => tooOften))
+  })
+})
+
 describe('ResendConfirmationCode', () => {
   it('sends another code, and the one before it is worth nothing', async () => {
     const { username, email } = await desk.signUp()

@@ -18,7 +18,9 @@ import {
   type AdminCreateUserCommandInput,
 } from '@aws-sdk/client-cognito-identity-provider'
 import { codeIssued, userDeleted, userUpdated } from '@robokids/contracts/identity'
+import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { users } from '../src/schema.ts'
 import { openFrontDesk, password, type FrontDesk, type Json } from './front-desk.ts'
 
 let desk: FrontDesk
@@ -84,6 +86,19 @@ describe('AdminCreateUser', () => {
     })
     expect(answered.body).toMatchObject({ AuthenticationResult: {} })
     expect(await get(Username)).toMatchObject({ UserStatus: 'CONFIRMED' })
+  })
+
+  it('takes no name that another account could be found by', async () => {
+    const { User } = await invite()
+    const sub = User?.Attributes?.[0]?.Value ?? ''
+    for (const Username of ['staff@example.com', sub]) {
+      await expect(invite({ Username })).rejects.toMatchObject({ name: 'InvalidParameterException' })
+    }
+    // By a sub the account that has it is meant, even if another calls itself so.
+    const { username, userId } = await desk.member(clientId)
+    await desk.service.context.db.update(users).set({ username: sub }).where(eq(users.id, userId))
+    expect(await get(sub)).toMatchObject({ Username: User?.Username })
+    await desk.service.context.db.update(users).set({ username }).where(eq(users.id, userId))
   })
 
   it('says nothing where it is told to', async () => {

@@ -13,6 +13,7 @@ import { checkPolicy, storePassword } from '../passwords.ts'
 import { findPool, type Pool } from '../pools.ts'
 import { administration, type Call } from '../protocol.ts'
 import { users } from '../schema.ts'
+import { checkNewUsername } from '../usernames.ts'
 import { accountOf, lockNamed, takeAlias } from '../users.ts'
 
 const request = input.named.extend({
@@ -33,6 +34,7 @@ export const adminCreateUser = administration(request, async (given, call) => {
 
 async function create(given: Request, pool: Pool, password: string, call: Call): Promise<object> {
   const { context } = call
+  checkNewUsername(pool, given.Username)
   const attributes = readAttributes(given.UserAttributes, true)
   const verified: ('email' | 'phone_number')[] = []
   for (const attribute of ['email', 'phone_number'] as const) {

@@ -13,6 +13,7 @@ import { clientOf } from '../pools.ts'
 import { operation } from '../protocol.ts'
 import { users } from '../schema.ts'
 import { signUpDestination } from '../sign-up-destination.ts'
+import { checkNewUsername } from '../usernames.ts'
 import { accountOf } from '../users.ts'
 
 export const signUp = operation(
@@ -31,6 +32,7 @@ export const signUp = operation(
     if (!pool.settings.selfSignUp) {
       throw new IdentityError('NotAuthorizedException', 'SignUp is not permitted for this user pool')
     }
+    checkNewUsername(pool, given.Username)
     const attributes = readAttributes(given.UserAttributes)
     const passwordless = pool.settings.firstFactors.some((factor) => factor !== 'PASSWORD')
     if (given.Password === undefined && !passwordless) throw invalid('Missing required parameter Password')
