@@ -29,11 +29,17 @@ export interface Connection {
   close(): Promise<void>
 }
 
+/**
+ * What waits for something that never comes gives up, and its connection is free again: a transaction in which nothing
+ * is asked any more, a lock, a statement. Far longer than anything that is meant to be.
+ */
+const patience = { idle_in_transaction_session_timeout: 60_000, lock_timeout: 30_000, statement_timeout: 60_000 }
+
 /** Opens the pool of a service's own database. Connections are made when needed and made anew when they break. */
 export function connect(config: DatabaseConfig, service: string, log: Logger): Connection {
   const client = postgres(config.DATABASE_URL, {
     max: config.DATABASE_POOL,
-    connection: { application_name: service },
+    connection: { application_name: service, ...patience },
     connect_timeout: 10,
     backoff: (retries) => Math.min(0.05 * 2 ** retries, 2),
     onnotice: (notice) => log.debug({ notice: notice['message'] }, 'database notice'),
@@ -126,6 +132,8 @@ export async function exclusively(
       sql`select pg_try_advisory_xact_lock(hashtext(${lock})) as locked`,
     )
     if (!row?.locked) return false
+    // The work may go on elsewhere for as long as it takes.
+    await tx.execute(sql`set local idle_in_transaction_session_timeout = 0`)
     await work(tx)
     return true
   })

@@ -11,8 +11,9 @@ export const getUserAttributeVerificationCode = (tokens: Tokens) =>
   operation(z.object({ AccessToken: input.accessToken, AttributeName: input.attributeName }), async (given, call) => {
     const attribute = given.AttributeName
     if (!isVerifiable(attribute)) throw invalid(`Attribute ${attribute} cannot be verified.`)
-    return onOwnAccount(tokens, given.AccessToken, call, async (tx, user) => {
-      await countRequest(call)
-      return { CodeDeliveryDetails: await sendVerificationCode(tx, user, attribute, call) }
-    })
+    // Before the account is locked: it takes a connection of its own.
+    await countRequest(call)
+    return onOwnAccount(tokens, given.AccessToken, call, async (tx, user) => ({
+      CodeDeliveryDetails: await sendVerificationCode(tx, user, attribute, call),
+    }))
   })
