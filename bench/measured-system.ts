@@ -23,7 +23,7 @@ export interface MeasuredSystem {
 }
 
 /** The whole system as processes of its own, on a PostgreSQL that is durable, as in production and unlike in tests. */
-export async function startMeasuredSystem(): Promise<MeasuredSystem> {
+export async function startMeasuredSystem(bff: Record<string, string> = {}): Promise<MeasuredSystem> {
   const dataDir = await mkdtemp(join(tmpdir(), 'robokids-bench-'))
   const server = await startPostgres({ dataDir, port: await freePort() })
   const stopServer = async () => {
@@ -34,7 +34,7 @@ export async function startMeasuredSystem(): Promise<MeasuredSystem> {
   const system = await startSystem(
     {
       all: { DATABASE_POOL: String(connections), LOG_LEVEL: 'error' },
-      bff: { RATE_LIMIT_READS: unlimited, RATE_LIMIT_WRITES: unlimited },
+      bff: { RATE_LIMIT_READS: unlimited, RATE_LIMIT_WRITES: unlimited, ...bff },
       // What asks after thousands of unpaid checkouts would fall into some phases and not into others.
       billing: { RECONCILE_EVERY_MS: String(60 * 60 * 1000) },
     },

@@ -33,6 +33,8 @@ function sourceOf(module: string): string {
   return next === '' ? 'web' : `web/${folder}`
 }
 
+const print = (line: string) => process.stdout.write(`${line}\n`)
+
 async function report(paths: string[]): Promise<void> {
   const parts = new Map<string, Map<string, number>>()
   const dist = join(import.meta.dirname, 'dist')
@@ -58,7 +60,7 @@ async function report(paths: string[]): Promise<void> {
     }
     parts.set(`/${chunk.fileName}`, bySource)
   }
-  console.log(`${names.length} scripts in all`)
+  print(`${names.length} scripts in all`)
   for (const path of paths) {
     const scripts = await firstLoadScripts(dist, path)
     const shares = new Map<string, number>()
@@ -68,9 +70,9 @@ async function report(paths: string[]): Promise<void> {
       for (const [source, length] of bySource) shares.set(source, (shares.get(source) ?? 0) + (size * length) / whole)
     }
     const total = [...scripts.values()].reduce((sum, size) => sum + size, 0)
-    console.log(`\n${path}  ${(total / 1000).toFixed(1)} KB in ${scripts.size} files`)
+    print(`\n${path}  ${(total / 1000).toFixed(1)} KB in ${scripts.size} files`)
     for (const [source, size] of [...shares].toSorted(([, one], [, other]) => other - one)) {
-      if (size >= 100) console.log(`  ${(size / 1000).toFixed(1).padStart(6)}  ${source}`)
+      if (size >= 100) print(`  ${(size / 1000).toFixed(1).padStart(6)}  ${source}`)
     }
   }
 }

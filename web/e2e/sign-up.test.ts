@@ -144,7 +144,7 @@ describe('the sign-up form', () => {
     const page = await site.open()
     await openForm(page)
     await submitButton(page).click()
-    expect(await page.locator('[aria-invalid]').count()).toBe(9)
+    await eventually(() => page.locator('[aria-invalid]').count()).toBe(9)
     expect(await errorOf(page, 'Guardian name')).toBe('Guardian name is required.')
     expect(await errorOf(page, 'Start date')).toBe('Choose a date.')
     expect(await page.getByLabel('Guardian name').evaluate((field) => field === document.activeElement)).toBe(true)

@@ -81,7 +81,7 @@ function building(load: () => Promise<Content>) {
 /** An article that names prices. */
 function pricing(load: () => Promise<Content>) {
   return lazyRouteComponent(async () => {
-    const [{ ContentPage }, { PriceContext }, { LevelPrice }, content] = await Promise.all([
+    const [{ ContentPage }, { PriceContext }, { showLevelPrice }, content] = await Promise.all([
       import('./routes/ContentPage.tsx'),
       import('./components/content/RichText.tsx'),
       import('./components/content/LevelPrice.tsx'),
@@ -89,7 +89,7 @@ function pricing(load: () => Promise<Content>) {
     ])
     return {
       Pricing: () => (
-        <PriceContext value={LevelPrice}>
+        <PriceContext value={showLevelPrice}>
           <ContentPage content={content} />
         </PriceContext>
       ),

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { createHash, randomUUID } from 'node:crypto'
+import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { root } from './settings.ts'
 
-const stampFile = join(root, 'web/dist/.built-from')
+const dist = join(root, 'web/dist')
+const stamp = '.built-from'
 
 /** A fingerprint of all that the build reads: names, sizes and times of change. */
 async function fingerprint(): Promise<string> {
@@ -30,16 +31,17 @@ async function fingerprint(): Promise<string> {
 /** Builds the web's files into web/dist, unless what is there was built from the same sources. */
 export async function buildWeb(): Promise<void> {
   const wanted = await fingerprint()
-  const built = await readFile(stampFile, 'utf8').catch(() => '')
+  const built = await readFile(join(dist, stamp), 'utf8').catch(() => '')
   if (built === wanted) return
+  // Beside what is there, which may be served meanwhile.
+  const folder = join(root, 'web/node_modules', `.dist-${randomUUID()}`)
   // Apart from this process, whose environment may be a test's or a developer's: what is built is what is shipped.
   await promisify(execFile)(
     process.execPath,
-    [join(root, 'node_modules/vite/bin/vite.js'), 'build', '--logLevel', 'error'],
-    {
-      cwd: join(root, 'web'),
-      env: { ...process.env, NODE_ENV: 'production' },
-    },
+    [join(root, 'node_modules/vite/bin/vite.js'), 'build', '--outDir', folder, '--logLevel', 'error'],
+    { cwd: join(root, 'web'), env: { ...process.env, NODE_ENV: 'production' } },
   )
-  await writeFile(stampFile, wanted)
+  await writeFile(join(folder, stamp), wanted)
+  await rm(dist, { recursive: true, force: true })
+  await rename(folder, dist)
 }

@@ -38,10 +38,8 @@ function focusField(field: string) {
   document.getElementById(idOf(field))?.focus()
 }
 
-type Checks = typeof import('../registration/read-content.ts')
-
 /** What checks the form is as large as the form, and not needed before somebody types into it. */
-const loadChecks = (): Promise<Checks> => import('../registration/read-content.ts')
+const loadChecks = () => import('../registration/read-content.ts')
 
 interface SignUpFormProps {
   classType: LevelClassType
@@ -73,6 +71,7 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
     const next = { ...values, ...changes }
     setValues(next)
     saveDraft(next)
+    loadChecks().catch(() => undefined)
     setErrors((before) => Object.fromEntries(Object.entries(before).filter(([field]) => !fields.includes(field))))
   }
 
@@ -120,22 +119,20 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
     event.preventDefault()
     if (underWay.current || leaving) return
     underWay.current = true
-    void loadChecks()
-      .then(check, checksMissing)
-      .finally(() => {
-        underWay.current = false
-      })
+    void checkAndSend().finally(() => {
+      underWay.current = false
+    })
   }
 
-  /** The server is there and they are not: the site has a new version, and what was typed is kept. */
-  const checksMissing = async (error: unknown) => {
-    const reached = await fetch(window.location.href, { method: 'HEAD' }).catch(() => undefined)
-    if (reached?.ok) window.location.reload()
-    else setAlert(registrationFailure(error))
-  }
-
-  const check = async ({ readContent }: Checks) => {
-    const read = readContent(values, classType)
+  const checkAndSend = async () => {
+    const checks = await loadChecks().catch(async (error: unknown) => {
+      // The server is there and they are not: the site has a new version, and what was typed is kept.
+      const reached = await fetch(window.location.href, { method: 'HEAD' }).catch(() => undefined)
+      if (reached?.ok) window.location.reload()
+      else setAlert(registrationFailure(error))
+    })
+    if (!checks) return
+    const read = checks.readContent(values, classType)
     const found: Record<string, string> = 'errors' in read ? { ...read.errors } : {}
     const date = dateError()
     if (date) found['startDate'] ??= date
@@ -164,7 +161,7 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
     <form
       className={styles['form']}
       onSubmit={submit}
-      onFocus={() => void loadChecks().catch(() => undefined)}
+
       noValidate
     >
       <WaitsForScript>

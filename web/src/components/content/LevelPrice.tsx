@@ -5,9 +5,11 @@ import { classesQuery } from '../../queries.ts'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 
 /** As the server has it: prices stand in no article. */
-export function LevelPrice({ of }: { of: LevelClassType }) {
+function LevelPrice({ of }: { of: LevelClassType }) {
   const { data, isError } = useQuery(classesQuery)
   const level = data?.levels.find(({ classType }) => classType === of)
   if (level) return formatMoney(level.price, true)
   return isError ? 'On its page' : <Skeleton width="4ch" />
 }
+
+export const showLevelPrice = (of: LevelClassType) => <LevelPrice of={of} />

@@ -1,11 +1,11 @@
 import type { LevelClassType } from '@robokids/contracts/enrollment'
 import { Link } from '@tanstack/react-router'
-import { type ComponentType, createContext, Fragment, useContext } from 'react'
+import { createContext, Fragment, type ReactNode, useContext } from 'react'
 import type { Inline, Text } from '../../content/blocks.ts'
 import { OutsideLink } from './OutsideLink.tsx'
 
 /** What shows a level's price: a page whose text names prices brings it along. */
-export const PriceContext = createContext<ComponentType<{ of: LevelClassType }> | null>(null)
+export const PriceContext = createContext<(of: LevelClassType) => ReactNode>(() => null)
 
 export function RichText({ text }: { text: Text }) {
   if (typeof text === 'string') return text
@@ -17,13 +17,13 @@ export function RichText({ text }: { text: Text }) {
 }
 
 function Piece({ piece }: { piece: Inline }) {
-  const Price = useContext(PriceContext)
+  const showPrice = useContext(PriceContext)
   if (typeof piece === 'string') return piece
   if ('strong' in piece) return <strong>{piece.strong}</strong>
   if ('code' in piece) return <code>{piece.code}</code>
   if ('mail' in piece) return <a href={`mailto:${piece.mail}`}>{piece.mail}</a>
   if ('href' in piece) return <OutsideLink href={piece.href}>{piece.text}</OutsideLink>
-  if ('priceOf' in piece) return Price && <Price of={piece.priceOf} />
+  if ('priceOf' in piece) return showPrice(piece.priceOf)
   // Within the page the browser's own way: it takes the keyboard along.
   if (isAnchor(piece.to)) return <a href={piece.to}>{piece.text}</a>
   return <Link to={piece.to}>{piece.text}</Link>
