@@ -14,9 +14,9 @@ import { createItem, planOf } from './subscription-items.ts'
 import { periodEnd } from './subscription-periods.ts'
 import type { Cause, Invoice, InvoiceLineItem, Price, Subscription, SubscriptionItem } from './types.ts'
 
-export type ProrationBehavior = 'always_invoice' | 'create_prorations' | 'none'
+type ProrationBehavior = 'always_invoice' | 'create_prorations' | 'none'
 
-export interface ItemChange {
+interface ItemChange {
   id?: string | undefined
   price?: Price | undefined
   quantity?: number | undefined

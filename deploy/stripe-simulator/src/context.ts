@@ -12,7 +12,7 @@ export interface Context {
   settings: Settings
 }
 
-export interface Settings {
+interface Settings {
   /** Where a browser finds the payment page: no trailing slash. */
   publicUrl: string
   merchantName: string

@@ -2,7 +2,7 @@ import type { Context } from './context.ts'
 import { idOf } from './ids.ts'
 
 /** The test clock that a customer's subscriptions follow; empty for the simulator's own. */
-export function clockOf(ctx: Context, customer: string | { id: string } | null): string {
+function clockOf(ctx: Context, customer: string | { id: string } | null): string {
   return idOf(ctx.store.customers.get(idOf(customer))?.object.test_clock)
 }
 

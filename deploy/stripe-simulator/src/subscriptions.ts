@@ -405,7 +405,7 @@ function update(ctx: Context, subscription: Subscription, params: Fields<typeof 
   ctx.store.changed()
 }
 
-export function existingSubscription(ctx: Context, id: string): Subscription {
+function existingSubscription(ctx: Context, id: string): Subscription {
   const subscription = ctx.store.subscriptions.get(id)
   if (subscription === undefined) throw noSuch('subscription', id, 'id')
   return subscription

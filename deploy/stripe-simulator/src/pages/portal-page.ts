@@ -24,11 +24,11 @@ export interface PortalPage {
   note?: { text: string; isProblem: boolean } | undefined
 }
 
-export function day(seconds: number): string {
+function day(seconds: number): string {
   return new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' }).format(seconds * 1000)
 }
 
-export function priceText(price: Price): string {
+function priceText(price: Price): string {
   return `${money(price.unit_amount ?? 0, price.currency)} per ${intervalOf(price)}`
 }
 

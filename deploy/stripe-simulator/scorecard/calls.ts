@@ -1,0 +1,500 @@
+/** (b) Calls of the SDK, with what each refuses: status, type, code and parameter. */
+import assert from 'node:assert/strict'
+
+import { Stripe } from 'stripe'
+
+import { paid, payer, PLAN, prices, PURCHASE, subscribed } from './records.ts'
+import { targetAt, type Check, type Target } from './target.ts'
+
+interface Refusal {
+  status: number
+  type?: string
+  code?: string
+  param?: string
+  declineCode?: string
+}
+
+/** The call is refused, and says so as Stripe does. */
+async function refuses(call: Promise<unknown>, expected: Refusal): Promise<void> {
+  const error = await call.then(
+    () => assert.fail('The call was not refused'),
+    (thrown: unknown) => thrown,
+  )
+  if (!(error instanceof Stripe.errors.StripeError)) throw error
+  const seen: Refusal = { status: error.statusCode ?? 0 }
+  if (expected.type !== undefined && error.rawType !== undefined) seen.type = error.rawType
+  if (expected.code !== undefined && error.code !== undefined) seen.code = error.code
+  if (expected.param !== undefined && error.param !== undefined) seen.param = error.param
+  if (expected.declineCode !== undefined && error.decline_code !== undefined) seen.declineCode = error.decline_code
+  assert.deepEqual(seen, expected)
+}
+
+const INVALID = { status: 400, type: 'invalid_request_error' } as const
+const missing = (param: string) => ({ status: 404, type: 'invalid_request_error', code: 'resource_missing', param })
+const names = (param: string) => ({ ...INVALID, code: 'resource_missing', param })
+
+const call = (name: string, run: (target: Target) => Promise<void>): Check => ({ section: 'calls', name, run })
+const openSession = ({ stripe }: Target) => stripe.checkout.sessions.create(PURCHASE)
+
+export const CALLS: readonly Check[] = [
+  call('checkout.sessions.create', async (target) => {
+    const session = await openSession(target)
+    assert.equal(session.status, 'open')
+    assert.equal(session.payment_status, 'unpaid')
+    assert.equal(session.amount_total, 40_000)
+    assert.equal(session.payment_intent, null)
+    assert(session.url?.startsWith('http'))
+  }),
+  call('checkout.sessions.create in subscription mode', async ({ stripe }) => {
+    assert.equal((await stripe.checkout.sessions.create(PLAN)).mode, 'subscription')
+  }),
+  call('checkout.sessions.create refuses no success_url', async ({ stripe }) => {
+    const { success_url: _, ...rest } = PURCHASE
+    await refuses(stripe.checkout.sessions.create(rest), { ...INVALID, param: 'success_url' })
+  }),
+  call('checkout.sessions.create refuses an unknown parameter', async ({ stripe }) => {
+    const wrong = { ...PURCHASE, colour: 'red' } as Stripe.Checkout.SessionCreateParams
+    await refuses(stripe.checkout.sessions.create(wrong), { ...INVALID, code: 'parameter_unknown', param: 'colour' })
+  }),
+  call('checkout.sessions.create refuses an unknown mode', async ({ stripe }) => {
+    await refuses(stripe.checkout.sessions.create({ ...PURCHASE, mode: 'gift' as 'payment' }), {
+      ...INVALID,
+      param: 'mode',
+    })
+  }),
+  call('checkout.sessions.create refuses expires_at within 30 minutes', async ({ stripe }) => {
+    const soon = Math.floor(Date.now() / 1000) + 60
+    await refuses(stripe.checkout.sessions.create({ ...PURCHASE, expires_at: soon }), {
+      ...INVALID,
+      param: 'expires_at',
+    })
+  }),
+  call('checkout.sessions.create refuses expires_at after 24 hours', async ({ stripe }) => {
+    const late = Math.floor(Date.now() / 1000) + 40 * 24 * 3600
+    await refuses(stripe.checkout.sessions.create({ ...PURCHASE, expires_at: late }), {
+      ...INVALID,
+      param: 'expires_at',
+    })
+  }),
+  call('checkout.sessions.create refuses a customer that is not there', async ({ stripe }) => {
+    const { customer_creation: _, ...rest } = PURCHASE
+    await refuses(stripe.checkout.sessions.create({ ...rest, customer: 'cus_none' }), names('customer'))
+  }),
+  call('checkout.sessions.create refuses an invalid e-mail address', async ({ stripe }) => {
+    await refuses(stripe.checkout.sessions.create({ ...PURCHASE, customer_email: 'ada' }), {
+      ...INVALID,
+      code: 'email_invalid',
+      param: 'customer_email',
+    })
+  }),
+  call('checkout.sessions.create refuses a negative amount', async ({ stripe }) => {
+    const data = { currency: 'usd', unit_amount: -1, product_data: { name: 'One' } }
+    const wrong = { ...PURCHASE, line_items: [{ quantity: 1, price_data: data }] }
+    await refuses(stripe.checkout.sessions.create(wrong), {
+      ...INVALID,
+      code: 'parameter_invalid_integer',
+      param: 'line_items[0][price_data][unit_amount]',
+    })
+  }),
+  call('checkout.sessions.create refuses a recurring price in payment mode', async ({ stripe }) => {
+    const { line_items: items } = PLAN
+    await refuses(stripe.checkout.sessions.create({ ...PURCHASE, ...(items && { line_items: items }) }), {
+      ...INVALID,
+      param: 'mode',
+    })
+  }),
+  call('checkout.sessions.retrieve', async (target) => {
+    const { id } = await openSession(target)
+    assert.equal((await target.stripe.checkout.sessions.retrieve(id)).id, id)
+  }),
+  call('checkout.sessions.retrieve expands line_items', async (target) => {
+    const { id } = await openSession(target)
+    const session = await target.stripe.checkout.sessions.retrieve(id, { expand: ['line_items'] })
+    assert.equal(session.line_items?.data.length, 1)
+  }),
+  call('checkout.sessions.retrieve refuses one that is not there', async ({ stripe }) => {
+    await refuses(stripe.checkout.sessions.retrieve('cs_test_none'), { ...missing('session') })
+  }),
+  call('checkout.sessions.retrieve refuses to expand what cannot be', async (target) => {
+    const { id } = await openSession(target)
+    const wrong = target.stripe.checkout.sessions.retrieve(id, { expand: ['amount_total'] })
+    await refuses(wrong, INVALID)
+  }),
+  call('checkout.sessions.update', async (target) => {
+    const { id } = await openSession(target)
+    const session = await target.stripe.checkout.sessions.update(id, { metadata: { a: '1' } })
+    assert.deepEqual({ ...session.metadata }, { a: '1' })
+  }),
+  call('checkout.sessions.list', async (target) => {
+    const { id } = await openSession(target)
+    const page = await target.stripe.checkout.sessions.list({ limit: 1 })
+    assert.deepEqual([page.object, page.data[0]?.id, page.data.length], ['list', id, 1])
+  }),
+  call('checkout.sessions.listLineItems', async (target) => {
+    const { id } = await openSession(target)
+    const { data } = await target.stripe.checkout.sessions.listLineItems(id)
+    assert.equal(data[0]?.amount_total, 40_000)
+  }),
+  call('checkout.sessions.expire', async (target) => {
+    const { id } = await openSession(target)
+    const session = await target.stripe.checkout.sessions.expire(id)
+    assert.deepEqual([session.status, session.url], ['expired', null])
+  }),
+  call('checkout.sessions.expire refuses a second time', async (target) => {
+    const { id } = await openSession(target)
+    await target.stripe.checkout.sessions.expire(id)
+    await refuses(target.stripe.checkout.sessions.expire(id), INVALID)
+  }),
+  call('customers.create', async ({ stripe }) => {
+    const customer = await stripe.customers.create({ email: 'ada@example.com', metadata: { a: '1' } })
+    assert.deepEqual([customer.email, customer.metadata['a'], customer.balance], ['ada@example.com', '1', 0])
+  }),
+  call('customers.create refuses an invalid e-mail address', async ({ stripe }) => {
+    await refuses(stripe.customers.create({ email: 'ada' }), { ...INVALID, code: 'email_invalid', param: 'email' })
+  }),
+  call('customers.create refuses a declined card', async ({ stripe }) => {
+    await refuses(stripe.customers.create({ payment_method: 'pm_card_visa_chargeDeclined' }), {
+      status: 402,
+      type: 'card_error',
+      code: 'card_declined',
+      declineCode: 'generic_decline',
+    })
+  }),
+  call('customers.update', async ({ stripe }) => {
+    const { id } = await stripe.customers.create({ metadata: { keep: '1', drop: '2' } })
+    const customer = await stripe.customers.update(id, { name: 'Ada', metadata: { drop: '' } })
+    assert.deepEqual([customer.name, { ...customer.metadata }], ['Ada', { keep: '1' }])
+  }),
+  call('customers.retrieve refuses one that is not there', async ({ stripe }) => {
+    await refuses(stripe.customers.retrieve('cus_none'), missing('id'))
+  }),
+  call('customers.list by e-mail', async ({ stripe }) => {
+    const email = `ada+${Date.now()}@example.com`
+    const { id } = await stripe.customers.create({ email })
+    assert.deepEqual(
+      (await stripe.customers.list({ email })).data.map((one) => one.id),
+      [id],
+    )
+  }),
+  call('customers.list refuses a limit of 101', async ({ stripe }) => {
+    await refuses(stripe.customers.list({ limit: 101 }), { ...INVALID, param: 'limit' })
+  }),
+  call('customers.list pages without repeating', async ({ stripe }) => {
+    for (let made = 0; made < 3; made++) await stripe.customers.create({})
+    const first = await stripe.customers.list({ limit: 2 })
+    assert.equal(first.has_more, true)
+    const next = await stripe.customers.list({ limit: 2, starting_after: first.data[1]?.id ?? '' })
+    assert(!next.data.some((one) => first.data.some((other) => other.id === one.id)))
+  }),
+  call('customers.del', async ({ stripe }) => {
+    const { id } = await stripe.customers.create({})
+    assert.equal((await stripe.customers.del(id)).deleted, true)
+    assert.equal((await stripe.customers.retrieve(id)).deleted, true)
+  }),
+  call('products.create and update', async ({ stripe }) => {
+    const { id, active } = await stripe.products.create({ name: 'Spider' })
+    assert.equal(active, true)
+    assert.equal((await stripe.products.update(id, { active: false })).active, false)
+  }),
+  call('products.create refuses no name', async ({ stripe }) => {
+    await refuses(stripe.products.create({} as Stripe.ProductCreateParams), {
+      ...INVALID,
+      code: 'parameter_missing',
+      param: 'name',
+    })
+  }),
+  call('products.list', async ({ stripe }) => {
+    const { id } = await stripe.products.create({ name: 'Spider' })
+    assert.deepEqual(
+      (await stripe.products.list({ ids: [id] })).data.map((one) => one.id),
+      [id],
+    )
+  }),
+  call('products.retrieve refuses one that is not there', async ({ stripe }) => {
+    await refuses(stripe.products.retrieve('prod_none'), missing('id'))
+  }),
+  call('prices.create', async (target) => {
+    const { monthly } = await prices(target)
+    assert.deepEqual([monthly.unit_amount, monthly.recurring?.interval, monthly.type], [700, 'month', 'recurring'])
+  }),
+  call('prices.create refuses a product that is not there', async ({ stripe }) => {
+    await refuses(stripe.prices.create({ currency: 'usd', unit_amount: 1, product: 'prod_none' }), names('product'))
+  }),
+  call('prices.create refuses an unknown currency', async ({ stripe }) => {
+    const { id } = await stripe.products.create({ name: 'Spider' })
+    await refuses(stripe.prices.create({ currency: 'zzz', unit_amount: 1, product: id }), {
+      ...INVALID,
+      param: 'currency',
+    })
+  }),
+  call('prices.list by lookup key, and one key for one price', async ({ stripe }) => {
+    const { id } = await stripe.products.create({ name: 'Spider' })
+    const key = `key-${Date.now()}`
+    const made = await stripe.prices.create({ currency: 'usd', unit_amount: 100, product: id, lookup_key: key })
+    assert.deepEqual(
+      (await stripe.prices.list({ lookup_keys: [key] })).data.map((one) => one.id),
+      [made.id],
+    )
+    await refuses(stripe.prices.create({ currency: 'usd', unit_amount: 2, product: id, lookup_key: key }), INVALID)
+  }),
+  call('paymentIntents.create and confirm', async (target) => {
+    const intent = await paid(target)
+    assert.deepEqual([intent.status, intent.amount_received], ['succeeded', 40_000])
+  }),
+  call('paymentIntents.create refuses less than 50 cents', async ({ stripe }) => {
+    await refuses(stripe.paymentIntents.create({ amount: 0, currency: 'usd' }), { ...INVALID, param: 'amount' })
+  }),
+  ...(
+    [
+      ['pm_card_visa_chargeDeclined', 'card_declined', 'generic_decline'],
+      ['pm_card_visa_chargeDeclinedInsufficientFunds', 'card_declined', 'insufficient_funds'],
+      ['pm_card_visa_chargeDeclinedLostCard', 'card_declined', 'lost_card'],
+      ['pm_card_visa_chargeDeclinedStolenCard', 'card_declined', 'stolen_card'],
+      ['pm_card_chargeDeclinedExpiredCard', 'expired_card', 'expired_card'],
+      ['pm_card_chargeDeclinedIncorrectCvc', 'incorrect_cvc', 'incorrect_cvc'],
+      ['pm_card_chargeDeclinedProcessingError', 'processing_error', 'processing_error'],
+    ] as const
+  ).map(([method, code, declineCode]) =>
+    call(`paymentIntents.create with ${method}`, async (target) => {
+      await refuses(paid(target, method), { status: 402, type: 'card_error', code, declineCode })
+    }),
+  ),
+  call('paymentIntents.create asks for 3-D Secure', async (target) => {
+    const { stripe } = target
+    const intent = await stripe.paymentIntents.create({
+      amount: 500,
+      currency: 'usd',
+      payment_method: 'pm_card_authenticationRequired',
+      confirm: true,
+      return_url: 'http://localhost:3000/back',
+    })
+    assert.deepEqual([intent.status, intent.next_action?.type], ['requires_action', 'redirect_to_url'])
+  }),
+  call('paymentIntents.retrieve expands latest_charge.balance_transaction', async (target) => {
+    const { id } = await paid(target)
+    const intent = await target.stripe.paymentIntents.retrieve(id, { expand: ['latest_charge.balance_transaction'] })
+    const charge = intent.latest_charge as Stripe.Charge
+    assert.equal((charge.balance_transaction as Stripe.BalanceTransaction).amount, 40_000)
+  }),
+  call('paymentIntents.cancel', async ({ stripe }) => {
+    const { id } = await stripe.paymentIntents.create({ amount: 500, currency: 'usd' })
+    assert.equal((await stripe.paymentIntents.cancel(id)).status, 'canceled')
+  }),
+  call('paymentIntents.cancel refuses one that succeeded', async (target) => {
+    const { id } = await paid(target)
+    await refuses(target.stripe.paymentIntents.cancel(id), { ...INVALID, code: 'payment_intent_unexpected_state' })
+  }),
+  call('paymentIntents.confirm refuses one that succeeded', async (target) => {
+    const { id } = await paid(target)
+    await refuses(target.stripe.paymentIntents.confirm(id), { ...INVALID, code: 'payment_intent_unexpected_state' })
+  }),
+  call('paymentMethods.attach and detach', async ({ stripe }) => {
+    const { id } = await stripe.customers.create({})
+    const method = await stripe.paymentMethods.attach('pm_card_visa', { customer: id })
+    assert.deepEqual([method.customer, method.card?.last4], [id, '4242'])
+    assert.equal((await stripe.paymentMethods.detach(method.id)).customer, null)
+  }),
+  call('paymentMethods.attach refuses a customer that is not there', async ({ stripe }) => {
+    await refuses(stripe.paymentMethods.attach('pm_card_visa', { customer: 'cus_none' }), { ...names('customer') })
+  }),
+  call('charges.list by payment', async (target) => {
+    const intent = await paid(target)
+    const { data } = await target.stripe.charges.list({ payment_intent: intent.id })
+    assert.deepEqual(
+      data.map((one) => [one.id, one.captured]),
+      [[intent.latest_charge, true]],
+    )
+  }),
+  call('charges.retrieve refuses one that is not there', async ({ stripe }) => {
+    await refuses(stripe.charges.retrieve('ch_none'), missing('id'))
+  }),
+  call('refunds.create in parts, cumulatively', async (target) => {
+    const { id } = await paid(target)
+    await target.stripe.refunds.create({ payment_intent: id, amount: 100 })
+    await target.stripe.refunds.create({ payment_intent: id, amount: 200 })
+    const [charge] = (await target.stripe.charges.list({ payment_intent: id })).data
+    assert.deepEqual([charge?.amount_refunded, charge?.refunded], [300, false])
+  }),
+  call('refunds.create refuses more than is left', async (target) => {
+    const { id } = await paid(target)
+    await refuses(target.stripe.refunds.create({ payment_intent: id, amount: 40_001 }), { ...INVALID, param: 'amount' })
+  }),
+  call('refunds.create refuses a charge that is refunded', async (target) => {
+    const { id } = await paid(target)
+    await target.stripe.refunds.create({ payment_intent: id })
+    const again = target.stripe.refunds.create({ payment_intent: id })
+    await refuses(again, { ...INVALID, code: 'charge_already_refunded' })
+  }),
+  call('refunds.create refuses a payment that is not there', async ({ stripe }) => {
+    await refuses(stripe.refunds.create({ payment_intent: 'pi_none' }), { ...INVALID, code: 'resource_missing' })
+  }),
+  call('refunds.list', async (target) => {
+    const { id } = await paid(target)
+    const refund = await target.stripe.refunds.create({ payment_intent: id })
+    const { data } = await target.stripe.refunds.list({ payment_intent: id })
+    assert.deepEqual(
+      data.map((one) => one.id),
+      [refund.id],
+    )
+  }),
+  call('balanceTransactions.list by source', async (target) => {
+    const intent = await paid(target)
+    const { data } = await target.stripe.balanceTransactions.list({ source: intent.latest_charge as string })
+    assert.deepEqual(
+      data.map((one) => [one.amount, one.net + one.fee]),
+      [[40_000, 40_000]],
+    )
+  }),
+  call('subscriptions.create', async (target) => {
+    const { subscription } = await subscribed(target)
+    assert.equal(subscription.status, 'active')
+    assert(subscription.items.data[0]?.current_period_end)
+  }),
+  call('subscriptions.create refuses a price that is not there', async (target) => {
+    const { id } = await payer(target)
+    const wrong = target.stripe.subscriptions.create({ customer: id, items: [{ price: 'price_none' }] })
+    await refuses(wrong, names('items[0][price]'))
+  }),
+  call('subscriptions.create refuses a customer without a payment method', async (target) => {
+    const { monthly } = await prices(target)
+    const { id } = await target.stripe.customers.create({})
+    await refuses(target.stripe.subscriptions.create({ customer: id, items: [{ price: monthly.id }] }), {
+      ...INVALID,
+      code: 'resource_missing',
+    })
+  }),
+  call('subscriptions.create refuses a declined first payment where asked to', async (target) => {
+    const { monthly } = await prices(target)
+    const card = 'pm_card_chargeCustomerFail'
+    const { id } = await payer(target, { payment_method: card, invoice_settings: { default_payment_method: card } })
+    const wrong = target.stripe.subscriptions.create({
+      customer: id,
+      items: [{ price: monthly.id }],
+      payment_behavior: 'error_if_incomplete',
+    })
+    await refuses(wrong, { status: 402, type: 'card_error', code: 'card_declined' })
+  }),
+  call('subscriptions.retrieve refuses one that is not there', async ({ stripe }) => {
+    await refuses(stripe.subscriptions.retrieve('sub_none'), missing('id'))
+  }),
+  call('subscriptions.update sets cancel_at_period_end and takes it back', async (target) => {
+    const { subscription } = await subscribed(target)
+    const asked = await target.stripe.subscriptions.update(subscription.id, { cancel_at_period_end: true })
+    assert.deepEqual(
+      [asked.cancel_at_period_end, asked.cancel_at],
+      [true, subscription.items.data[0]?.current_period_end],
+    )
+    const kept = await target.stripe.subscriptions.update(subscription.id, { cancel_at_period_end: false })
+    assert.deepEqual([kept.cancel_at_period_end, kept.cancel_at], [false, null])
+  }),
+  call('subscriptions.update refuses an item that is not there', async (target) => {
+    const { subscription, yearly } = await subscribed(target)
+    const items = [{ id: 'si_none', price: yearly.id }]
+    await refuses(target.stripe.subscriptions.update(subscription.id, { items }), { ...INVALID, param: 'items[0][id]' })
+  }),
+  call('subscriptions.cancel, once', async (target) => {
+    const { subscription } = await subscribed(target)
+    assert.equal((await target.stripe.subscriptions.cancel(subscription.id)).status, 'canceled')
+    await refuses(target.stripe.subscriptions.cancel(subscription.id), { status: 404, code: 'resource_missing' })
+  }),
+  call('subscriptions.list hides those that are cancelled', async (target) => {
+    const { customer, subscription } = await subscribed(target)
+    await target.stripe.subscriptions.cancel(subscription.id)
+    assert.equal((await target.stripe.subscriptions.list({ customer: customer.id })).data.length, 0)
+    assert.equal((await target.stripe.subscriptions.list({ customer: customer.id, status: 'all' })).data.length, 1)
+  }),
+  call('subscriptionItems.list', async (target) => {
+    const { itemId, subscription } = await subscribed(target)
+    const { data } = await target.stripe.subscriptionItems.list({ subscription: subscription.id })
+    assert.deepEqual(
+      data.map((one) => one.id),
+      [itemId],
+    )
+  }),
+  call('invoices.retrieve names subscription and payments where they are now', async (target) => {
+    const { subscription } = await subscribed(target)
+    const id = subscription.latest_invoice as string
+    const invoice = await target.stripe.invoices.retrieve(id, { expand: ['payments'] })
+    assert.equal(invoice.parent?.subscription_details?.subscription, subscription.id)
+    assert.deepEqual(
+      invoice.payments?.data.map((one) => one.status),
+      ['paid'],
+    )
+    assert(!('payment_intent' in invoice) && !('subscription' in invoice))
+  }),
+  call('invoices.pay refuses one that is paid', async (target) => {
+    const { subscription } = await subscribed(target)
+    await refuses(target.stripe.invoices.pay(subscription.latest_invoice as string), INVALID)
+  }),
+  call('invoices.finalizeInvoice refuses one that is final', async (target) => {
+    const { subscription } = await subscribed(target)
+    await refuses(target.stripe.invoices.finalizeInvoice(subscription.latest_invoice as string), INVALID)
+  }),
+  call('invoices.createPreview', async (target) => {
+    const { subscription } = await subscribed(target)
+    const preview = await target.stripe.invoices.createPreview({ subscription: subscription.id })
+    assert.deepEqual([preview.amount_due, preview.status], [700, 'draft'])
+  }),
+  call('invoices.listLineItems', async (target) => {
+    const { subscription } = await subscribed(target)
+    const { data } = await target.stripe.invoices.listLineItems(subscription.latest_invoice as string)
+    assert.deepEqual(
+      data.map((one) => one.amount),
+      [700],
+    )
+  }),
+  call('invoicePayments.list', async (target) => {
+    const { subscription } = await subscribed(target)
+    const invoice = subscription.latest_invoice as string
+    const { data } = await target.stripe.invoicePayments.list({ invoice })
+    assert.deepEqual(
+      data.map((one) => [one.status, one.amount_paid]),
+      [['paid', 700]],
+    )
+  }),
+  call('billingPortal.sessions.create', async (target) => {
+    const { customer, subscription } = await subscribed(target)
+    const session = await target.stripe.billingPortal.sessions.create({
+      customer: customer.id,
+      return_url: 'http://localhost:3000/profile',
+      flow_data: { type: 'subscription_cancel', subscription_cancel: { subscription: subscription.id } },
+    })
+    assert.deepEqual([session.customer, session.flow?.type], [customer.id, 'subscription_cancel'])
+    assert(session.url.startsWith('http'))
+  }),
+  call('billingPortal.sessions.create refuses a customer that is not there', async ({ stripe }) => {
+    await refuses(stripe.billingPortal.sessions.create({ customer: 'cus_none' }), { ...names('customer') })
+  }),
+  call('disputes.retrieve refuses one that is not there', async ({ stripe }) => {
+    await refuses(stripe.disputes.retrieve('du_none'), { status: 404, code: 'resource_missing' })
+  }),
+  call('webhookEndpoints.create shows its secret once', async ({ stripe }) => {
+    const made = await stripe.webhookEndpoints.create({ url: 'https://example.com/hook', enabled_events: ['*'] })
+    assert.match(made.secret ?? '', /^whsec_/)
+    assert(!('secret' in (await stripe.webhookEndpoints.retrieve(made.id))))
+    assert.equal((await stripe.webhookEndpoints.del(made.id)).deleted, true)
+  }),
+  call('webhookEndpoints.create refuses an address that is none', async ({ stripe }) => {
+    const wrong = stripe.webhookEndpoints.create({ url: 'nowhere', enabled_events: ['*'] })
+    await refuses(wrong, { ...INVALID, param: 'url' })
+  }),
+  call('events.list by type', async ({ stripe }) => {
+    const { id } = await stripe.customers.create({})
+    const { data } = await stripe.events.list({ type: 'customer.created', limit: 20 })
+    assert(data.some((event) => event.data.object.object === 'customer' && event.data.object.id === id))
+  }),
+  call('events.retrieve refuses one that is not there', async ({ stripe }) => {
+    await refuses(stripe.events.retrieve('evt_none'), { status: 404, code: 'resource_missing' })
+  }),
+  call('a wrong key is refused', async (target) => {
+    const { stripe } = targetAt(target.url, 'nonsense', false)
+    await refuses(stripe.customers.list(), { status: 401, type: 'invalid_request_error' })
+  }),
+  call('an address that is none is refused', async ({ stripe }) => {
+    await refuses(stripe.rawRequest('GET', '/v1/nothing'), { status: 404, type: 'invalid_request_error' })
+  }),
+  call('metadata of more than 500 characters is refused', async ({ stripe }) => {
+    const wrong = stripe.customers.create({ metadata: { long: 'x'.repeat(501) } })
+    await refuses(wrong, { ...INVALID, param: 'metadata[long]' })
+  }),
+]

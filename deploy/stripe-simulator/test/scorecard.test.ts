@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { CHECKS } from '../scorecard/scorecard.ts'
+import { compileErrors } from '../scorecard/shapes.ts'
+import { raw, SECTIONS, targetAt, type Target } from '../scorecard/target.ts'
+import { createSimulator, type Simulator } from '../src/app.ts'
+
+let simulator: Simulator
+let target: Target
+
+beforeAll(async () => {
+  simulator = await createSimulator({ retryDelaysMs: [5, 10, 20] })
+  target = targetAt(simulator.url, 'sk_test_scorecard', true)
+})
+afterAll(() => simulator.stop())
+
+describe.each(SECTIONS)('the scorecard: %s', (section) => {
+  it.each(CHECKS[section].map((check) => [check.name, check] as const))('%s', async (_, check) => {
+    await check.run(target)
+  })
+})
+
+describe('the scorecard', () => {
+  it('has at least sixty calls, and every resource', () => {
+    expect(CHECKS.calls.length).toBeGreaterThanOrEqual(60)
+    expect(CHECKS.shapes).toHaveLength(2 * 16)
+  })
+
+  it('finds a nested value of a wrong type, and a key that is not declared', async () => {
+    const customer = await raw(target, `/v1/customers/${(await target.stripe.customers.create({})).id}`)
+    const settings = customer['invoice_settings'] as object
+    expect(await compileErrors({ customer })).toEqual([])
+    const wrong = await compileErrors({ customer: { ...customer, invoice_settings: { ...settings, footer: 1 } } })
+    expect(wrong).toEqual([expect.stringMatching(/^customer: /)])
+    const more = await compileErrors({ customer: { ...customer, colour: 'red' } })
+    expect(more).toEqual([expect.stringMatching(/^customer: /)])
+  })
+})
