@@ -24,7 +24,7 @@ describe('Secure Remote Password', () => {
         const exchange = beginExchange(proof.A, value)
         if (!exchange) throw new Error('A was refused.')
         const claim = claimOf(user)
-        const expected = expectedSignature(exchange, value, claim).toString('hex')
+        const expected = expectedSignature(exchange, value, claim)?.toString('hex')
         expect(proof.prove({ salt, B: exchange.B }, password, claim).toString('hex')).toBe(expected)
         if (other !== password)
           expect(proof.prove({ salt, B: exchange.B }, other, claim).toString('hex')).not.toBe(expected)
@@ -37,6 +37,14 @@ describe('Secure Remote Password', () => {
   it('refuses an A that would make the key known: no number, or a multiple of N', () => {
     for (const A of ['', 'x', '0', prime.toString(16), (prime * 2n).toString(16), '-1']) {
       expect(beginExchange(A, 5n)).toBeUndefined()
+    }
+  })
+
+  it('lets nothing prove a verifier whose powers everybody knows', () => {
+    for (const value of [0n, 1n, prime - 1n]) {
+      const exchange = beginExchange(beginProof().A, value)
+      if (!exchange) throw new Error('A was refused.')
+      expect(expectedSignature(exchange, value, claimOf('maren'))).toBeUndefined()
     }
   })
 

@@ -45,6 +45,9 @@ const multiplier = toNumber(sha256(pad(prime), pad(generator)))
 /** Checks the prime when it is made, which takes a while: one for all. */
 const group = createDiffieHellman(pad(prime), Buffer.of(2))
 
+/** The numbers whose powers are known without the exponent. */
+const isTrivial = (value: bigint) => value < 2n || value >= prime - 1n
+
 /** base^exponent mod prime, as the secret of a Diffie-Hellman exchange: OpenSSL's, ten times as fast as with BigInt. */
 function power(base: bigint, exponent: bigint): bigint {
   group.setPrivateKey(pad(exponent))
@@ -105,11 +108,16 @@ function sign(S: bigint, u: bigint, claim: Claim): Buffer {
     .digest()
 }
 
-/** The server's side: the signature that only who knows the password can make. */
-export function expectedSignature(exchange: Exchange, verifier: bigint, claim: Claim): Buffer {
+/**
+ * The server's side: the signature that only who knows the password can make.
+ * @returns undefined where the numbers lead to a secret that everybody knows: no signature proves anything then.
+ */
+export function expectedSignature(exchange: Exchange, verifier: bigint, claim: Claim): Buffer | undefined {
   const [A, B, b] = [exchange.A, exchange.B, exchange.b].map((hex) => BigInt(`0x${hex}`)) as [bigint, bigint, bigint]
   const u = toNumber(sha256(pad(A), pad(B)))
-  return sign(power((A * power(verifier, u)) % prime, b), u, claim)
+  if (isTrivial(verifier)) return undefined
+  const base = (A * power(verifier, u)) % prime
+  return isTrivial(base) ? undefined : sign(power(base, b), u, claim)
 }
 
 /** The client's side: `A` is sent, and `prove` answers what comes back with a signature. */

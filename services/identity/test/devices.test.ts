@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pools } from '../src/schema.ts'
 import { openFrontDesk, type FrontDesk } from './front-desk.ts'
 import { signInsAt, tokensOf, type Answer } from './sign-ins.ts'
-import { deviceVerifier, startSrp } from './srp-client.ts'
+import { deviceVerifier, prime, startSrp } from './srp-client.ts'
 
 let desk: FrontDesk
 beforeAll(async () => {
@@ -26,10 +26,13 @@ async function poolWith(devices: 'OPT_IN' | 'ALWAYS' | 'OFF') {
 
 const secret = 'a secret of the device'
 
-/** Signs in and confirms the device. */
-async function confirmed(devices: 'OPT_IN' | 'ALWAYS') {
-  const pool = await poolWith(devices)
-  const person = await desk.member(pool.clientId)
+/** Signs in and confirms the device, of somebody new or of whose device is there. */
+async function confirmed(
+  devices: 'OPT_IN' | 'ALWAYS',
+  another?: Awaited<ReturnType<typeof poolWith>> & { username: string; userId: string },
+) {
+  const pool = another ?? (await poolWith(devices))
+  const person = another ?? (await desk.member(pool.clientId))
   const answer = await pool.at.bySrp(person.username)
   const { AccessToken = '', RefreshToken = '' } = tokensOf(answer)
   const { DeviceKey, DeviceGroupKey } = answer.body['AuthenticationResult'].NewDeviceMetadata as Record<string, string>
@@ -59,6 +62,7 @@ async function proveDevice(device: Awaited<ReturnType<typeof confirmed>>, asked:
   const srp = startSrp()
   const { at, username, DeviceKey, DeviceGroupKey } = device
   const begun = await at.answer('DEVICE_SRP_AUTH', asked, { USERNAME: username, DEVICE_KEY: DeviceKey, SRP_A: srp.A })
+  if (begun.status !== 200) return begun
   const proof = srp.answer(begun.body['ChallengeParameters'] ?? {}, {
     group: DeviceGroupKey,
     user: DeviceKey,
@@ -81,8 +85,13 @@ describe('a device', () => {
     expect(device.DeviceKey).toMatch(/^us-west-1_[\da-f-]{36}$/)
     expect((await device.confirm()).body['__type']).toBe('DeviceKeyExistsException')
     expect(await device.confirm({ DeviceKey: `us-west-1_${randomUUID()}` })).toMatchObject(noDevice)
-    const bad = { Salt: 'AQ==', PasswordVerifier: 'AQ==' }
-    expect((await device.confirm({ DeviceSecretVerifierConfig: bad })).status).toBe(400)
+    const unconfirmed = await confirmed('OPT_IN', device)
+    const hex = (prime - 1n).toString(16)
+    for (const PasswordVerifier of ['AQ==', Buffer.from(hex, 'hex').toString('base64')]) {
+      const bad = { Salt: 'AQ==', PasswordVerifier }
+      const refused = await unconfirmed.confirm({ DeviceSecretVerifierConfig: bad })
+      expect(refused.body['message']).toBe('DeviceSecretVerifierConfig is not valid.')
+    }
   })
 
   it('stands for the second factor once it is remembered', async () => {
@@ -101,6 +110,32 @@ describe('a device', () => {
     expect((await at.byPassword(username)).body['ChallengeName']).toBe('SOFTWARE_TOKEN_MFA')
     const wrong = await proveDevice(device, await at.byPassword(username, key), 'guessed')
     expect(wrong.body).toMatchObject({ __type: 'NotAuthorizedException' })
+  })
+
+  it('does not stand for it by the key of another, that is remembered', async () => {
+    const trusted = await confirmed('OPT_IN')
+    const old = await confirmed('OPT_IN', trusted)
+    const { at, username, userId, DeviceKey, AccessToken } = trusted
+    await at.withAuthenticator(userId)
+    await desk.call('UpdateDeviceStatus', { AccessToken, DeviceKey, DeviceRememberedStatus: 'remembered' })
+    const key = { DEVICE_KEY: DeviceKey }
+    expect(await proveDevice(old, await at.byPassword(username, key))).toMatchObject(noDevice)
+    // Not in the middle of the proof either.
+    const srp = startSrp()
+    const asked = await at.byPassword(username, key)
+    const begun = await at.answer('DEVICE_SRP_AUTH', asked, { USERNAME: username, SRP_A: srp.A, ...key })
+    const proof = srp.answer(begun.body['ChallengeParameters'], {
+      group: old.DeviceGroupKey,
+      user: old.DeviceKey,
+      password: secret,
+      now: desk.service.context.clock.now(),
+    })
+    const ended = await at.answer('DEVICE_PASSWORD_VERIFIER', begun, {
+      USERNAME: username,
+      DEVICE_KEY: old.DeviceKey,
+      ...proof,
+    })
+    expect(ended).toMatchObject(noDevice)
   })
 
   it('is forgotten by clients that are told it does not exist, and the step stays', async () => {

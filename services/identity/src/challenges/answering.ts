@@ -1,5 +1,6 @@
 import type { Transaction } from '@robokids/runtime/db'
 import { targetOf } from '../check-password.ts'
+import { noDevice } from '../devices.ts'
 import { expiredSession, orThrow, type IdentityError } from '../errors.ts'
 import type { Client } from '../pools.ts'
 import type { Call } from '../protocol.ts'
@@ -44,6 +45,8 @@ async function load(tx: Transaction | Call['context']['db'], answer: Answer, loc
   const names = [step.username, step.state.given, id, attributes?.['email'], attributes?.['phone_number']]
   if (!names.some((own) => own?.toLowerCase() === name)) throw expiredSession()
   const deviceKey = responses['DEVICE_KEY']
+  // Whether a device may stand for the second factor was asked of the one that the sign-in named: no other answers for it.
+  if (deviceKey && challenge.startsWith('DEVICE_') && deviceKey !== step.state.deviceKey) throw noDevice()
   if (deviceKey) return { ...step, state: { ...step.state, deviceKey } }
   return step
 }

@@ -26,7 +26,8 @@ export const confirmDevice = (tokens: Tokens) =>
     async (given, call) => {
       const { config, clock } = call.context
       const { Salt: salt, PasswordVerifier: verifier } = given.DeviceSecretVerifierConfig
-      if (salt === 0n || verifier < 2n || verifier >= prime) throw invalid('DeviceSecretVerifierConfig is not valid.')
+      if (salt === 0n || verifier < 2n || verifier >= prime - 1n)
+        throw invalid('DeviceSecretVerifierConfig is not valid.')
       return onOwnAccount(tokens, given.AccessToken, call, async (tx, user, { signIn, client }) => {
         const device = await findDevice(tx, user, given.DeviceKey)
         // A key is confirmed by the sign-in that was given it.
