@@ -293,6 +293,17 @@ describe('an account', () => {
     expect(await statuses(email)).toEqual(await statuses(`${randomUUID()}@example.com`))
   })
 
+  it('is told what was wrong with what it sent, whatever that was', async () => {
+    const { visitor } = await member()
+    for (const credential of [{}, { id: 5 }, { id: null }, { id: 'a', rawId: 'a', type: 'public-key', response: 7 }]) {
+      expect((await visitor.post('/api/profile/passkeys', { credential })).status).toBe(400)
+    }
+    for (const email of ['a\u0000b', '\ud800', 'a b', 'x'.repeat(12_000)]) {
+      const refused = await new Visitor().post('/api/auth/sign-in', { email, password })
+      expect(refused).toMatchObject({ status: 400, body: { issues: [{ path: 'email' }] } })
+    }
+  })
+
   it('keeps a step of a sign-in for three minutes', async () => {
     const { visitor, email } = await newcomer()
     expect((await new Visitor().post('/api/auth/sign-in', { email, password })).body).toEqual({

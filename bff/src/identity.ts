@@ -100,7 +100,8 @@ export class Identity {
 
   /**
    * Calls an operation for the visitor at `address`.
-   * @throws DomainError with the service's own name and words where it refused; `upstream_unavailable` for everything else
+   * @throws DomainError with the service's own name and words where it refused, `validation_failed` where the name is not
+   * one that browsers know; `upstream_unavailable` for everything else
    */
   async call<Name extends keyof Operations>(
     name: Name,
@@ -129,8 +130,10 @@ export class Identity {
       throw unavailable(read.error)
     }
     const refusal = refusalSchema.safeParse(content)
-    if (status < 500 && refusal.success && isKnown(refusal.data.__type)) {
-      throw new DomainError(refusal.data.__type, refusal.data.message)
+    if (status < 500 && refusal.success) {
+      const { __type: name, message } = refusal.data
+      // Names that are the protocol's own (a body that cannot be read, a field of another type) are about what was sent.
+      throw isKnown(name) ? new DomainError(name, message) : new DomainError('validation_failed', message)
     }
     throw unavailable(new Error(`${name} was answered ${status}`))
   }

@@ -12,9 +12,9 @@ const username = (operation: string) =>
   z
     .string({ error: `username is required to ${operation}` })
     .trim()
-    .min(1, {
-      error: `username is required to ${operation}`,
-    })
+    .min(1, { error: `username is required to ${operation}` })
+    .max(254, { error: 'Email is too long.' })
+    .regex(/^[^\s\p{C}\p{Z}]+$/u, { error: 'Enter an email address, like name@example.com.' })
 const password = (operation: string) =>
   z
     .string({ error: `password is required to ${operation}` })

@@ -1,10 +1,13 @@
 import { z } from 'zod'
 import { invalid, missing } from './errors.ts'
 
+/** As many as an account may have: all of them are in each of its identity tokens. */
+export const mostAttributes = 50
+
 /** `[{Name, Value}]`, as clients send attributes. */
 export const attributeListSchema = z
   .array(z.object({ Name: z.string().min(1).max(32), Value: z.string().max(2048).optional() }))
-  .max(50)
+  .max(mostAttributes)
 
 const standard = new Set([
   'address',
@@ -43,6 +46,11 @@ export function readAttributeNames(names: string[]): string[] {
     if (!isKnown(name)) throw invalid(`Attribute does not exist in the schema: ${name}`)
   }
   return names
+}
+
+/** How many attributes an account has; whether an address is verified is part of it. */
+export function countAttributes(attributes: Record<string, string>): number {
+  return Object.keys(attributes).filter((name) => !isFlag(name)).length
 }
 
 const isFlag = (name: string) => name === 'email_verified' || name === 'phone_number_verified'

@@ -2,6 +2,7 @@ import { emailKey } from '@robokids/contracts/fields'
 import type { Transaction } from '@robokids/runtime/db'
 import { and, eq } from 'drizzle-orm'
 import { changeAccount } from './accounts.ts'
+import { countAttributes, mostAttributes } from './attributes.ts'
 import { issueCode, type CodeDeliveryDetails } from './codes.ts'
 import { invalid } from './errors.ts'
 import type { Pool } from './pools.ts'
@@ -78,6 +79,10 @@ export async function changeAttributes(
   call: Call,
 ): Promise<CodeDeliveryDetails[]> {
   const attributes = { ...user.attributes, ...given }
+  const count = countAttributes(attributes)
+  if (count > mostAttributes && count > countAttributes(user.attributes)) {
+    throw invalid(`A user can have at most ${mostAttributes} attributes.`)
+  }
   const verifiedBefore = await verifiedAddress(tx, user, 'email')
   const unproven: Verifiable[] = []
   for (const attribute of verifiable) {

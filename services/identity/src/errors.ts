@@ -14,6 +14,8 @@ type ProtocolErrorName =
 
 export type WireErrorName = IdentityErrorName | ProtocolErrorName
 
+const mostOfMessage = 500
+
 /**
  * A refusal as a client of the protocol is told it. Thrown, it rolls back what was begun; returned from a transaction,
  * what was noted (a wrong code, a failed password) is kept, and the operation throws it afterwards.
@@ -22,7 +24,8 @@ export class IdentityError extends Error {
   override readonly name: WireErrorName
 
   constructor(name: WireErrorName, message: string) {
-    super(message)
+    // Some messages name what was sent: not at any length.
+    super(message.length > mostOfMessage ? `${message.slice(0, mostOfMessage)}…` : message)
     this.name = name
   }
 }

@@ -3,7 +3,12 @@ import { z } from 'zod'
 /** Fields that many operations share, with the lengths that the protocol knows. */
 export const clientId = z.string().min(1).max(128)
 export const poolId = z.string().min(1).max(55)
-export const username = z.string().min(1).max(254)
+/** No blanks: an address with one before it is no other name of the account. */
+export const username = z
+  .string()
+  .min(1)
+  .max(254)
+  .regex(/^[\p{L}\p{M}\p{S}\p{N}\p{P}]+$/u)
 /** Rules are told by the policy, not by the shape. */
 export const password = z.string().min(1).max(1024)
 export const code = z.string().min(1).max(2048)

@@ -446,6 +446,18 @@ describe('UpdateUserAttributes', () => {
     expect(await verify(AccessToken, 'email', await desk.codeFor(`other-${email}`))).toEqual(overCode)
   })
 
+  it('gives an account no more attributes than its tokens can carry', async () => {
+    const { AccessToken } = await guest()
+    const some = (from: number, count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`custom:a${from + index}`, 'x']))
+    expect(await update(AccessToken, some(0, 40))).toMatchObject({ status: 200 })
+    const tooMany = refusal('InvalidParameterException', 'A user can have at most 50 attributes.')
+    expect(await update(AccessToken, some(40, 9))).toEqual(tooMany)
+    // Two are there from the sign-up.
+    expect(await update(AccessToken, some(40, 8))).toMatchObject({ status: 200 })
+    expect(await update(AccessToken, { 'custom:a0': 'y' })).toMatchObject({ status: 200 })
+  })
+
   it("does not let an address be verified that is another account's", async () => {
     const bo = await desk.member()
     const { AccessToken } = await guest()

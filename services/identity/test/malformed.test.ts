@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { Sha256 } from '@aws-crypto/sha256-js'
 import { SignatureV4 } from '@smithy/signature-v4'
@@ -153,6 +154,30 @@ describe.each(Object.keys(table))('%s', (name) => {
         }),
       )
     }
+  })
+
+  it('refuses names that no account can have, in every flow, and echoes nothing at length', async () => {
+    const long = randomBytes(9000).toString('base64url')
+    for (const [AuthFlow, more] of [
+      ['USER_PASSWORD_AUTH', { PASSWORD: 'x' }],
+      ['USER_SRP_AUTH', { SRP_A: 'ab' }],
+      ['USER_AUTH', { PREFERRED_CHALLENGE: 'EMAIL_OTP' }],
+      ['CUSTOM_AUTH', {}],
+    ] as const) {
+      for (const USERNAME of [long, `${long}@example.com`, ' maren@example.com', 'a b', '\ufeffmaren']) {
+        const AuthParameters = { USERNAME, ...more }
+        const { status, body } = await desk.call('InitiateAuth', { ClientId: publicClient, AuthFlow, AuthParameters })
+        expect({ status, type: body['__type'] }).toEqual({ status: 400, type: 'InvalidParameterException' })
+      }
+    }
+    const { body } = await desk.call('RespondToAuthChallenge', {
+      ClientId: publicClient,
+      ChallengeName: 'SELECT_CHALLENGE',
+      Session: 'x'.repeat(40),
+      ChallengeResponses: { USERNAME: 'maren', ANSWER: long },
+    })
+    expect(body['message']).toMatch(/^Unknown ANSWER /)
+    expect(String(body['message']).length).toBeLessThan(600)
   })
 
   it('takes null for what is absent', async () => {

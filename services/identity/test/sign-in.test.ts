@@ -228,6 +228,12 @@ describe('NEW_PASSWORD_REQUIRED', () => {
     const answer = { USERNAME: username, NEW_PASSWORD: 'Mended-2031!' }
     const lacking = await at.answer('NEW_PASSWORD_REQUIRED', asked, answer)
     expect(lacking.body['message']).toBe('Missing required attribute userAttributes.email')
+    const long = await at.answer('NEW_PASSWORD_REQUIRED', asked, {
+      ...answer,
+      'userAttributes.email': `${username}@example.org`,
+      'userAttributes.nickname': 'x'.repeat(2049),
+    })
+    expect(long.body['__type']).toBe('InvalidParameterException')
     const email = `${username}@example.org`
     const full = await at.answer('NEW_PASSWORD_REQUIRED', asked, { ...answer, 'userAttributes.email': email })
     expect(claimsOf(tokensOf(full)['IdToken'])).toMatchObject({ email, email_verified: false })

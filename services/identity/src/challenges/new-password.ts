@@ -1,7 +1,7 @@
 import { userConfirmed } from '@robokids/contracts/identity'
 import { publish } from '@robokids/runtime/outbox'
 import { setPassword } from '../accounts.ts'
-import { readAttributes } from '../attributes.ts'
+import { attributeListSchema, readAttributes } from '../attributes.ts'
 import { changeAttributes } from '../change-attributes.ts'
 import { invalid, missing } from '../errors.ts'
 import { missingAttributes, proceed } from '../sign-in.ts'
@@ -23,7 +23,9 @@ export const newPassword = settled(async ({ tx, step, responses, call, tokens })
     .filter(([name]) => name.startsWith(prefix))
     .map(([name, Value]) => ({ Name: name.slice(prefix.length), Value }))
     .filter(({ Name }) => !notGiven.includes(Name))
-  const attributes = readAttributes(given)
+  const listed = attributeListSchema.safeParse(given)
+  if (!listed.success) throw invalid(`${prefix}… are too many or too long.`)
+  const attributes = readAttributes(listed.data)
   const [lacking] = missingAttributes(progress).filter((name) => !attributes[name])
   if (lacking !== undefined) throw invalid(`Missing required attribute ${prefix}${lacking}`)
   await endStep(tx, step)

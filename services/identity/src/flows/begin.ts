@@ -1,4 +1,5 @@
-import { missing, unknownUser } from '../errors.ts'
+import { invalid, missing, unknownUser } from '../errors.ts'
+import * as input from '../inputs.ts'
 import type { Flow } from '../operations/initiate-auth.ts'
 import { checkSecretHash } from '../pools.ts'
 import { checkSignInWait } from '../sign-in-limits.ts'
@@ -15,6 +16,7 @@ export async function begin({ client, parameters, call }: Flow, flow: SignInStat
   const { pool, settings } = client
   const name = parameters['USERNAME']
   if (!name) throw missing('USERNAME')
+  if (!input.username.safeParse(name).success) throw invalid('USERNAME is not a name that an account can have.')
   checkSecretHash(client, name, parameters['SECRET_HASH'])
   const user = await findUser(context.db, pool, name)
   await checkSignInWait(context.db, { poolId: pool.id, name, user }, call)
