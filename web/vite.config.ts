@@ -73,7 +73,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             // All that every page needs.
-            { name: 'app', test: /\/src\/main\.tsx$/, priority: 2 },
+            { name: 'app', test: /\/src\/(main|ui\/Notice)\.tsx$/, priority: 2 },
             {
               name: 'reading',
               test: /\/src\/(routes\/ContentPage|components\/content\/(Blocks|Cards|RichText|OutsideLink)|illustrations\/Drawing)\./,

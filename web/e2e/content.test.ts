@@ -1,92 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
-import { pagePaths, redirects } from '@robokids/contracts/pages'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { findings } from './axe.ts'
 import { eventually, useSite } from './fixture.ts'
-import { heading, layoutShift, sidewaysScroll, watchLayoutShift } from './pages.ts'
 
 const site = useSite()
 
-/** Address, the document's title and the page's heading. */
-const pages = [
-  ['/about', 'About us', 'Small robots, and the people who build them'],
-  ['/about/founder-robo-kids-learning', 'The founder', 'The founder of Robo Kids Learning'],
-  [
-    '/about/director-educational-services',
-    'The Director of Educational Services',
-    'The Director of Educational Services',
-  ],
-  ['/contact', 'Contact Us', 'Contact Us'],
-  ['/privacy', 'Privacy Policy', 'Privacy Policy'],
-  ['/terms', 'Terms of Service', 'Terms of Service'],
-  ['/news-guides', 'News & Guides', 'Things to read, things to build'],
-  ['/news', 'News', 'What is new'],
-  ['/blog', 'Blog', 'Notes from the bench'],
-  ['/news/welcome', 'Welcome to Robo Kids Learning', 'Welcome to Robo Kids Learning'],
-  ['/news/security-basics', 'How to tell a safe website', 'How to tell a safe website from one that only looks safe'],
-  ['/news/fall-launch', 'Fall 2025 classes', 'Our fall 2025 classes begin in October'],
-  ['/news/bugbots', 'Bug robots', 'Bug robots: small, soft and hard to break'],
-  ['/guides/light-switch', 'Guide: light switch', 'A light switch of your own'],
-  ['/guides/motor-guide', 'Guide: motor', 'Drive a motor, both ways and at any speed'],
-  ['/guides/servo-guide', 'Guide: servo', 'Turn a servo to the angle you want'],
-  ['/innovator', 'Innovator Program', 'From an idea to a company'],
-  ['/follow', 'Follow Us', 'See what is on the bench'],
-] as const
-
 const wordsOf = (page: Page) => page.locator('main').innerText()
-
-/** What the links in the page and in its footer lead to. */
-const linksOf = (page: Page) =>
-  page.locator('main a, footer a').evaluateAll((links) =>
-    links.map((link) => ({
-      href: link.getAttribute('href') ?? '',
-      target: link.getAttribute('target'),
-      rel: link.getAttribute('rel') ?? '',
-    })),
-  )
-
-describe.each(pages)('%s', (path, title, name) => {
-  it('fits phones and desktops, has its title and heading, and links that lead somewhere', async () => {
-    const page = await site.open({
-      viewport: { width: 360, height: 740 },
-      colorScheme: 'light',
-      reducedMotion: 'reduce',
-    })
-    const complaints: string[] = []
-    page.on('console', (message) => {
-      if (message.type() === 'error') complaints.push(message.text())
-    })
-    const response = await page.goto(path)
-    expect(response?.status()).toBe(200)
-    await heading(page).waitFor()
-    expect(await heading(page).innerText()).toBe(name)
-    expect(await heading(page).count()).toBe(1)
-    await eventually(() => page.title()).toBe(`${title} · Robo Kids Learning`)
-
-    const anchors = await page.locator('main [id]').evaluateAll((elements) => elements.map(({ id }) => `#${id}`))
-    const known = [...pagePaths, ...Object.keys(redirects), ...anchors]
-    for (const { href, target, rel } of await linksOf(page)) {
-      if (href.startsWith('https://')) {
-        expect({ href, target, rel }).toEqual({ href, target: '_blank', rel: 'noopener noreferrer' })
-      } else if (!href.startsWith('mailto:')) {
-        expect(known).toContain(href)
-      }
-    }
-
-    for (const width of [360, 768, 1440]) {
-      await page.setViewportSize({ width, height: 900 })
-      expect(await sidewaysScroll(page)).toBe(0)
-    }
-    expect(await findings(page)).toEqual([])
-    await page.setViewportSize({ width: 360, height: 740 })
-    await page.emulateMedia({ colorScheme: 'dark' })
-    expect(await findings(page)).toEqual([])
-    expect(complaints).toEqual([])
-  })
-})
 
 describe('the hub', () => {
   it('has four news cards and three guide cards, each of which leads on wherever it is pressed', async () => {
@@ -229,25 +149,4 @@ describe('a guide', () => {
       expect(headings).toContain(part)
     }
   })
-})
-
-describe('the first load of what is read', () => {
-  it.each(['/terms', '/news/bugbots', '/guides/light-switch'])(
-    'needs at most 122 KB of script for %s and moves nothing',
-    async (path) => {
-      const page = await site.open({ viewport: { width: 1280, height: 900 } })
-      const loaded: Promise<Buffer>[] = []
-      page.on('response', (response) => {
-        if (response.url().endsWith('.js')) loaded.push(response.body())
-      })
-      await watchLayoutShift(page)
-      await page.goto(path, { waitUntil: 'networkidle' })
-      await heading(page).waitFor()
-      const scripts = await Promise.all(loaded)
-      const size = scripts.reduce((sum, script) => sum + gzipSync(script, { level: 9 }).length, 0)
-      expect(size).toBeGreaterThan(50_000)
-      expect(size).toBeLessThanOrEqual(122 * 1024)
-      expect(await layoutShift(page)).toBeLessThan(0.02)
-    },
-  )
 })

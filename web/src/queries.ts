@@ -1,6 +1,10 @@
 import { queryOptions } from '@tanstack/react-query'
-import { classesView } from './answers.ts'
+import type { ClassesView } from '@robokids/contracts/bff'
+import { answer } from './answer.ts'
+import classesViewShape from './answers/classes-view.json'
 import { api } from './api.ts'
+
+export const classesView = answer<ClassesView>(classesViewShape)
 
 /** Levels with their prices, dates and seats left: seats move, so it is asked again whenever a screen shows it anew. */
 export const classesQuery = queryOptions({

@@ -1,5 +1,6 @@
 import type { PagePath } from '@robokids/contracts/pages'
 import type { DrawingName } from '../illustrations/Drawing.tsx'
+import { guides } from './guide-cards.ts'
 
 /** An article or a guide, as the lists show it. */
 export interface Card {
@@ -49,33 +50,6 @@ export const news = {
     category: 'News',
     date: '2025-08-18',
     picture: 'welcome',
-  },
-} as const satisfies Record<string, Card>
-
-export const guides = {
-  lightSwitch: {
-    id: 'light-switch',
-    title: 'A light switch of your own',
-    snippet: 'Wire a pushbutton and an LED to a microcontroller, and let your program decide when it shines.',
-    link: '/guides/light-switch',
-    category: 'Guide',
-    picture: 'led-and-button',
-  },
-  motor: {
-    id: 'motor-guide',
-    title: 'Drive a motor, both ways and at any speed',
-    snippet: 'A motor driver, a battery and three pins: forward, backward, slow, fast and stop.',
-    link: '/guides/motor-guide',
-    category: 'Guide',
-    picture: 'gear-motor',
-  },
-  servo: {
-    id: 'servo-guide',
-    title: 'Turn a servo to the angle you want',
-    snippet: 'Fixed angles, a smooth sweep, and an arm that goes where you type.',
-    link: '/guides/servo-guide',
-    category: 'Guide',
-    picture: 'servo-arm',
   },
 } as const satisfies Record<string, Card>
 

@@ -1,5 +1,6 @@
 import { blog } from '../content/blog.ts'
-import { type Card, guides, news } from '../content/cards.ts'
+import { type Card, news } from '../content/cards.ts'
+import { guides } from '../content/guide-cards.ts'
 import { signUpContent } from '../content/sign-up.ts'
 import { supportEmail } from '../content/site-facts.ts'
 import { imageAlts } from './head-of.ts'

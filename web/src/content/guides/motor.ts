@@ -1,5 +1,5 @@
 import type { Content } from '../blocks.ts'
-import { guides } from '../cards.ts'
+import { guides } from '../guide-cards.ts'
 import type { Wiring } from '../wiring.ts'
 import lines from './motor.ino?highlight'
 

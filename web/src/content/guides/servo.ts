@@ -1,5 +1,5 @@
 import type { Content } from '../blocks.ts'
-import { guides } from '../cards.ts'
+import { guides } from '../guide-cards.ts'
 import type { Wiring } from '../wiring.ts'
 import angleLines from './servo-angles.ino?highlight'
 import serialLines from './servo-serial.ino?highlight'

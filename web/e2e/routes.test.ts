@@ -1,0 +1,192 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pagePaths, redirects } from '@robokids/contracts/pages'
+import { root } from '@robokids/local/settings'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { firstLoadScripts } from '../first-load.ts'
+import { findings } from './axe.ts'
+import { eventually, useSite } from './fixture.ts'
+import { heading, layoutShift, sidewaysScroll, watchLayoutShift } from './pages.ts'
+
+const site = useSite()
+const dist = join(root, 'web/dist')
+
+/** Every page that is the same for everybody: its address, the document's title and the page's heading. */
+const shared: Readonly<Record<string, readonly [title: string, heading: string]>> = {
+  '/': ['Empowering Kids to Build the Future', 'Empowering Kids to Build the Future with Robotic Engineering.'],
+  '/robokidslanding': ['Live robotics classes', 'Live robotics classes, with the kit shipped to your home'],
+  '/robokids': ['Level 1 Foundations', 'Level 1 Foundations'],
+  '/robokidspage1': ['Level 1 Foundations', 'Level 1 Foundations'],
+  '/robokidspage2': ['Level 2 Smart Robotics and Coding', 'Level 2 Smart Robotics and Coding'],
+  '/robokidspage3': ['Level 3 Autonomous Mastery', 'Level 3 Autonomous Mastery'],
+  '/robokidspage4': ['Level X Custom Innovation Lab', 'Level X Custom Innovation Lab'],
+  '/membership': ['Membership', 'Your place at the members’ bench'],
+  '/membership/register': ['Create Your ChronoTech Account', 'Create Your ChronoTech Account'],
+  '/membership/login': ['Log in', 'Log in'],
+  '/confirm': ['Confirm Your Email', 'Confirm Your Email'],
+  '/about': ['About us', 'Small robots, and the people who build them'],
+  '/about/founder-robo-kids-learning': ['The founder', 'The founder of Robo Kids Learning'],
+  '/about/director-educational-services': [
+    'The Director of Educational Services',
+    'The Director of Educational Services',
+  ],
+  '/contact': ['Contact Us', 'Contact Us'],
+  '/privacy': ['Privacy Policy', 'Privacy Policy'],
+  '/terms': ['Terms of Service', 'Terms of Service'],
+  '/news-guides': ['News & Guides', 'Things to read, things to build'],
+  '/news': ['News', 'What is new'],
+  '/blog': ['Blog', 'Notes from the bench'],
+  '/news/welcome': ['Welcome to Robo Kids Learning', 'Welcome to Robo Kids Learning'],
+  '/news/security-basics': ['How to tell a safe website', 'How to tell a safe website from one that only looks safe'],
+  '/news/fall-launch': ['Fall 2025 classes', 'Our fall 2025 classes begin in October'],
+  '/news/bugbots': ['Bug robots', 'Bug robots: small, soft and hard to break'],
+  '/guides/light-switch': ['Guide: light switch', 'A light switch of your own'],
+  '/guides/motor-guide': ['Guide: motor', 'Drive a motor, both ways and at any speed'],
+  '/guides/servo-guide': ['Guide: servo', 'Turn a servo to the angle you want'],
+  '/innovator': ['Innovator Program', 'From an idea to a company'],
+  '/follow': ['Follow Us', 'See what is on the bench'],
+}
+
+/** Those that somebody fills in. */
+const forms = /^\/(robokids(page\d)?|membership\/.+|confirm)$/
+
+const documentOf = (path: string) => readFile(join(dist, path === '/' ? 'index.html' : `${path.slice(1)}.html`), 'utf8')
+
+/** What is wrong with where the page's links lead. */
+async function wrongLinks(page: Page): Promise<string[]> {
+  const links = await page
+    .locator('a')
+    .evaluateAll((all) =>
+      all.map(
+        (link) =>
+          [link.getAttribute('href') ?? '', link.getAttribute('target') ?? '', link.getAttribute('rel') ?? ''] as const,
+      ),
+    )
+  const anchors = await page.locator('[id]').evaluateAll((elements) => elements.map(({ id }) => `#${id}`))
+  const known = new Set<string>([...pagePaths, '/shop', ...Object.keys(redirects), ...anchors])
+  return links.flatMap(([href, target, rel]) => {
+    if (href.startsWith('mailto:')) return []
+    if (href.startsWith('https://'))
+      return target === '_blank' && rel === 'noopener noreferrer' ? [] : [`${href} ${target} ${rel}`]
+    return known.has(href.split('?')[0] ?? '') ? [] : [href]
+  })
+}
+
+describe('every page', () => {
+  it('has its title, its heading and links that lead somewhere, fits every window, moves nothing and says nothing to the console', async () => {
+    const page = await site.open({
+      viewport: { width: 360, height: 740 },
+      reducedMotion: 'reduce',
+      colorScheme: 'light',
+    })
+    const complaints: string[] = []
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
+    })
+    page.on('pageerror', (error) => complaints.push(String(error)))
+    await watchLayoutShift(page)
+    for (const [path, [title, name]] of Object.entries(shared)) {
+      const response = await page.goto(path)
+      expect(response?.status(), path).toBe(200)
+      await page.waitForLoadState('networkidle')
+      expect([path, await page.title()]).toEqual([path, `${title} · Robo Kids Learning`])
+      expect([path, await heading(page).allInnerTexts()]).toEqual([path, [name]])
+      expect([path, await wrongLinks(page)]).toEqual([path, []])
+      // Level X has no promotion to say, which its skeleton keeps a line for.
+      expect(await layoutShift(page), path).toBeLessThan(path === '/robokidspage4' ? 0.02 : 0.01)
+      for (const width of [768, 1440, 360]) {
+        await page.setViewportSize({ width, height: width === 360 ? 740 : 900 })
+        expect([path, width, await sidewaysScroll(page)]).toEqual([path, width, 0])
+      }
+      expect([path, 'light', await findings(page)]).toEqual([path, 'light', []])
+      await page.emulateMedia({ colorScheme: 'dark' })
+      expect([path, 'dark', await findings(page)]).toEqual([path, 'dark', []])
+      await page.emulateMedia({ colorScheme: 'light' })
+      expect([path, complaints]).toEqual([path, []])
+    }
+  })
+
+  it('can be read before any script runs, and without one', async () => {
+    const page = await site.open({ javaScriptEnabled: false, viewport: { width: 360, height: 740 } })
+    for (const [path, [title, name]] of Object.entries(shared)) {
+      await page.goto(path, { waitUntil: 'domcontentloaded' })
+      expect([await page.title(), await heading(page).innerText()]).toEqual([`${title} · Robo Kids Learning`, name])
+      if (forms.test(path)) expect(await page.locator('noscript p').first().isVisible(), path).toBe(true)
+    }
+    await page.goto('/terms')
+    expect(await page.locator('main section h2').count()).toBe(19)
+    expect((await page.locator('main').innerText()).length).toBeGreaterThan(5_000)
+    await page.goto('/about/founder-robo-kids-learning')
+    await page.getByRole('link', { name: 'Read the guides' }).click()
+    await page.waitForURL('**/news-guides')
+    expect(await page.locator('main li h3').count()).toBe(7)
+    await page.goto('/profile')
+    expect(await page.title()).toBe('Your profile · Robo Kids Learning')
+    expect(await page.locator('noscript p').innerText()).toContain('This page is about you, and needs JavaScript.')
+    const missing = await page.goto('/no/such/page')
+    expect([missing?.status(), await heading(page).innerText()]).toEqual([404, 'This page took itself apart'])
+  })
+
+  it('shows no cookie banner to whoever has accepted it, from the first paint on', async () => {
+    const page = await site.open()
+    await page.goto('/')
+    await page.getByRole('button', { name: 'Accept' }).click()
+    // Without the application: only what the document itself does.
+    await page.route('**/assets/main-*.js', (route) => route.abort())
+    await page.goto('/about')
+    expect(await page.getByRole('region', { name: 'Cookies' }).isVisible()).toBe(false)
+  })
+
+  it('takes its head along when a link leads to another page', async () => {
+    const page = await site.open({ viewport: { width: 1280, height: 800 } })
+    await page.goto('/news/bugbots')
+    await page.getByRole('link', { name: 'News & Guides' }).first().click()
+    await eventually(() => page.locator('link[rel="canonical"]').getAttribute('href')).toBe(`${site.url}/news-guides`)
+    expect(await page.locator('meta[property="og:url"]').getAttribute('content')).toBe(`${site.url}/news-guides`)
+    expect(await page.locator('meta[name="description"]').count()).toBe(1)
+    expect(await page.locator('script[type="application/ld+json"]').count()).toBe(0)
+  })
+})
+
+describe('a built document', () => {
+  it('says what it is to searches, and those about one visitor ask to be left out', async () => {
+    for (const path of pagePaths) {
+      const document = await documentOf(path)
+      if (!Object.hasOwn(shared, path) && (path as string) !== '/shop') {
+        expect([path, document.includes('<meta name="robots" content="noindex"/>')]).toEqual([path, true])
+        continue
+      }
+      const canonical = path === '/robokids' ? '/robokidspage1' : path
+      expect(document).toContain(`<link rel="canonical" href="https://site.invalid${canonical}"/>`)
+      expect(document).not.toContain('noindex')
+      const description = /<meta name="description" content="([^"]*)"/.exec(document)?.[1] ?? ''
+      expect([path, description.length > 50 && description.length <= 165]).toEqual([path, true])
+      const image = /<meta property="og:image" content="https:\/\/site.invalid([^"]*)"/.exec(document)?.[1] ?? ''
+      expect((await readFile(join(dist, image))).subarray(1, 4).toString()).toBe('PNG')
+      const data = /<script type="application\/ld\+json">(.*?)<\/script>/s.exec(document)?.[1] ?? '{}'
+      const types = (JSON.parse(data) as { '@graph': { '@type': string }[] })['@graph'].map((thing) => thing['@type'])
+      expect(types).toContain(path === '/' ? 'EducationalOrganization' : 'BreadcrumbList')
+      if (path.startsWith('/news/')) expect(types).toContain('Article')
+      if (/^\/robokids(page\d)?$/.test(path)) expect(types).toContain('FAQPage')
+      // Prices and dates are put in where it is served.
+      expect(data).not.toMatch(/"(price|startDate)"/)
+    }
+  })
+
+  it('is in the sitemap, where it is to be found', async () => {
+    const sitemap = await readFile(join(dist, 'sitemap.xml'), 'utf8')
+    const listed = [...sitemap.matchAll(/<loc>https:\/\/site\.invalid([^<]*)<\/loc>/g)].map(([, path]) => path)
+    const wanted = pagePaths.filter((path) => (path in shared || (path as string) === '/shop') && path !== '/robokids')
+    expect(listed.toSorted()).toEqual(wanted.toSorted())
+    expect((await readFile(join(dist, 'news/rss.xml'), 'utf8')).match(/<item>/g)).toHaveLength(4)
+    expect(await readFile(join(dist, 'robots.txt'), 'utf8')).toContain('Sitemap: https://site.invalid/sitemap.xml')
+  })
+
+  it.each(Object.keys(shared))('%s loads little before it can be used', async (path) => {
+    const sizes = await firstLoadScripts(dist, path)
+    const size = [...sizes.values()].reduce((sum, one) => sum + one, 0)
+    expect(size).toBeGreaterThan(50_000)
+    expect(size).toBeLessThanOrEqual(forms.test(path) ? 145_000 : 119_000)
+  })
+})
