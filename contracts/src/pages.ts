@@ -3,6 +3,9 @@ import type { LevelClassType } from './enrollment.ts'
 /** The addresses that answer with a page: the web's router has a screen for each, and the BFF answers 404 to all others. */
 export const pagePaths = [
   '/',
+  '/shop',
+  '/shop/success',
+  '/shop/notice',
   '/robokidslanding',
   '/robokids',
   '/robokidspage1',

@@ -24,6 +24,7 @@ import {
   switchQuoteSchema,
 } from '@robokids/contracts/billing'
 import { availableSlotsSchema } from '@robokids/contracts/enrollment'
+import { checkoutAnswerSchema, noticeSchema, orderSchema, shopViewSchema } from '@robokids/contracts/shop'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -34,11 +35,65 @@ import * as identity from './identity/answers.ts'
 import { sessionAnswer } from './identity/session.ts'
 import * as member from './membership/answers.ts'
 import { sampleMembership } from './membership/sample.ts'
+import * as shop from './shop/answers.ts'
 
 const uuid = '019a0000-0000-7000-8000-000000000001'
 const time = '2030-01-02T03:04:05.000Z'
 
 const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample: object }[] = [
+  {
+    file: 'shop-view',
+    schema: shopViewSchema,
+    answer: shop.shopView,
+    sample: {
+      products: [
+        { sku: 'product:robot-spider', name: 'Robot Spider', state: 'pre_order', amount: 30000, currency: 'usd' },
+      ],
+      classesFrom: { amount: 40000, currency: 'usd' },
+    },
+  },
+  {
+    file: 'checkout-answer',
+    schema: checkoutAnswerSchema,
+    answer: shop.checkoutAnswer,
+    sample: { checkoutUrl: 'https://pay.example/1', orderId: uuid },
+  },
+  {
+    file: 'notice',
+    schema: noticeSchema,
+    answer: shop.noticeAnswer,
+    sample: { sku: 'product:robot-spider', productName: 'Robot Spider', status: 'confirmed' },
+  },
+  {
+    file: 'order',
+    schema: orderSchema,
+    answer: shop.orderAnswer,
+    sample: {
+      orderId: uuid,
+      status: 'paid',
+      lines: [
+        { sku: 'product:robot-spider', name: 'Robot Spider', state: 'pre_order', quantity: 1, unitAmount: 30000 },
+      ],
+      amount: 30000,
+      currency: 'usd',
+      email: 'maren@example.com',
+      shipTo: {
+        name: 'Maren Holt',
+        addressLine1: '14 Alder Way',
+        addressLine2: '',
+        city: 'San Mateo',
+        state: 'CA',
+        zipCode: '02139',
+        country: 'US',
+      },
+      checkout: { status: 'paid', url: null, lastDecline: null },
+      receiptNumber: 'RK-000001',
+      paidAt: time,
+      refunds: [{ amount: 100, currency: 'usd', status: 'succeeded', reason: 'requested' }],
+      shippedAt: null,
+      trackingNumber: null,
+    },
+  },
   {
     file: 'classes-view',
     schema: classesViewSchema,

@@ -32,6 +32,9 @@ const root = createRootRouteWithContext<Context>()({
 const classes = ({ queryClient }: Context) =>
   void import('./queries.ts').then(({ classesQuery }) => queryClient.prefetchQuery(classesQuery)).catch(() => undefined)
 
+const shopping = ({ queryClient }: Context) =>
+  void import('./shop/queries.ts').then(({ shopQuery }) => queryClient.prefetchQuery(shopQuery)).catch(() => undefined)
+
 /** A screen is loaded when a link to it is pointed at, or when it is visited. */
 function page<const Path extends PagePath>(
   path: Path,
@@ -110,6 +113,9 @@ const membershipSuccess = lazyRouteComponent(() => import('./routes/MembershipSu
 const oauthRedirect = lazyRouteComponent(() => import('./routes/OauthRedirect.tsx'), 'OauthRedirect')
 const profile = lazyRouteComponent(() => import('./routes/Profile.tsx'), 'Profile')
 const waiver = lazyRouteComponent(() => import('./routes/Waiver.tsx'), 'Waiver')
+const shop = lazyRouteComponent(() => import('./routes/Shop.tsx'), 'Shop')
+const order = lazyRouteComponent(() => import('./routes/OrderPage.tsx'), 'OrderPage')
+const notice = lazyRouteComponent(() => import('./routes/NoticePage.tsx'), 'NoticePage')
 const about = reading(async () => (await import('./content/about.ts')).about)
 const founder = reading(async () => (await import('./content/about.ts')).founder)
 const director = reading(async () => (await import('./content/about.ts')).director)
@@ -132,6 +138,9 @@ const designSystem = lazyRouteComponent(() => import('./routes/DesignSystem.tsx'
 
 const routeTree = root.addChildren([
   page('/', 'Empowering Kids to Build the Future', home),
+  page('/shop', 'Shop', shop, shopping),
+  page('/shop/success', 'Your order', order),
+  page('/shop/notice', 'News from the shop', notice),
   page('/robokidslanding', 'Live robotics classes', landing, classes),
   page('/robokids', 'Level 1 Foundations', signUp('basic'), classes),
   page('/robokidspage1', 'Level 1 Foundations', signUp('basic'), classes),

@@ -215,9 +215,12 @@ async function main(): Promise<void> {
       )
     case 'ship-order':
       return print(
-        await json('billing', 'POST', `/orders/${needed(first, 'order')}/shipment`, {
-          ...(second === undefined ? {} : { trackingNumber: second }),
-        }),
+        await json(
+          'billing',
+          'POST',
+          `/orders/${needed(first, 'order')}/shipment`,
+          second === undefined ? {} : { trackingNumber: second },
+        ),
       )
     case 'product':
       return print(

@@ -1,0 +1,84 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../api.ts'
+import { Actions } from '../components/EnrollmentPage.tsx'
+import { messageOf } from '../identity/messages.ts'
+import { noticeAnswer } from '../shop/answers.ts'
+import { isUnknown, noticeQuery } from '../shop/queries.ts'
+import { Button, ButtonLink } from '../ui/Button.tsx'
+import { Notice } from '../ui/Notice.tsx'
+import { Skeleton } from '../ui/Skeleton.tsx'
+import styles from './OrderPage.module.css'
+
+/** Where the mail about a request for news leads. Opening it changes nothing: mail programs open links by themselves. */
+export function NoticePage() {
+  const { reference = '' } = useSearch({ strict: false })
+  const queryClient = useQueryClient()
+  const { data, error } = useQuery({ ...noticeQuery(reference), enabled: reference !== '' })
+  const [sending, setSending] = useState(false)
+  const [problem, setProblem] = useState<string | null>(null)
+
+  const press = async (step: 'confirmation' | 'removal') => {
+    setSending(true)
+    setProblem(null)
+    try {
+      const path = `/api/shop/notices/${encodeURIComponent(reference)}/${step}` as const
+      const notice = await api(path, { method: 'POST', body: {}, answer: noticeAnswer })
+      queryClient.setQueryData(noticeQuery(reference).queryKey, notice)
+    } catch (failure) {
+      setProblem(messageOf(failure, 'That did not work. Please try again.'))
+    } finally {
+      setSending(false)
+    }
+  }
+  const confirm = (
+    <Button onClick={() => void press('confirmation')} pending={sending}>
+      Yes, tell me
+    </Button>
+  )
+  const remove = (
+    <Button variant="secondary" onClick={() => void press('removal')} disabled={sending}>
+      Remove my address
+    </Button>
+  )
+  const unknown = reference === '' || isUnknown(error)
+  return (
+    <div className={styles['page']} aria-busy={!data && !error && !unknown}>
+      <h1>{data ? `News of the ${data.productName}` : 'News from the shop'}</h1>
+      {unknown && <Notice kind="error" title="We have no such request. It may have been removed already." />}
+      {!unknown && error && (
+        <Notice kind="error" title="We cannot look it up right now. Please try again later." live />
+      )}
+      {!unknown && !data && !error && <Skeleton height="6rem" />}
+      {problem !== null && <Notice kind="error" title={problem} live />}
+      {data?.status === 'unconfirmed' && (
+        <>
+          <p>Shall we write to you when the {data.productName} can be had? One email, nothing else.</p>
+          <Actions>
+            {confirm}
+            {remove}
+          </Actions>
+        </>
+      )}
+      {data?.status === 'confirmed' && (
+        <>
+          <Notice kind="success" title={`We will tell you when the ${data.productName} can be had.`} live />
+          <Actions>{remove}</Actions>
+        </>
+      )}
+      {data?.status === 'told' && (
+        <>
+          <Notice title="We have told you: this request is done." live />
+          <Actions>{remove}</Actions>
+        </>
+      )}
+      {data?.status === 'removed' && <Notice kind="success" title="Your address is removed from this list." live />}
+      <Actions>
+        <ButtonLink to="/shop" variant="secondary">
+          Go to the shop
+        </ButtonLink>
+      </Actions>
+    </div>
+  )
+}

@@ -1,0 +1,122 @@
+import { maxLines, maxQuantity, type OrderItem } from '@robokids/contracts/shop'
+import { useSyncExternalStore } from 'react'
+import { uuidV7 } from '../registration/uuid-v7.ts'
+import { session } from '../storage.ts'
+
+/** As it is kept: `price` in dollars. Left out, `quantity` is 1. */
+export interface CartItem {
+  id: string
+  name: string
+  price: number
+  quantity: number
+}
+
+const cartKey = 'cart'
+/** The order that the cart was last sent as: the same cart is the same order, however often it is sent. */
+const orderKey = 'cart-order'
+
+const nothing: CartItem[] = []
+
+function itemOf(value: unknown): CartItem | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const { id, name, price, quantity = 1 } = value as Record<string, unknown>
+  if (typeof id !== 'string' || id === '' || typeof name !== 'string') return undefined
+  if (typeof price !== 'number' || !Number.isFinite(price) || price < 0) return undefined
+  if (!Number.isSafeInteger(quantity) || Number(quantity) < 1) return undefined
+  return { id, name, price, quantity: Math.min(Number(quantity), maxQuantity) }
+}
+
+function parseJson(text: string | null): unknown {
+  try {
+    return JSON.parse(text ?? 'null')
+  } catch {
+    return null
+  }
+}
+
+/** What of a kept cart can be understood: each product once. */
+export function readCart(text: string | null): CartItem[] {
+  const kept = parseJson(text)
+  if (!Array.isArray(kept)) return nothing
+  const items = new Map<string, CartItem>()
+  for (const value of kept) {
+    const item = itemOf(value)
+    if (!item) continue
+    const known = items.get(item.id)
+    if (known) known.quantity = Math.min(known.quantity + item.quantity, maxQuantity)
+    else if (items.size < maxLines) items.set(item.id, item)
+  }
+  return items.size > 0 ? [...items.values()] : nothing
+}
+
+let last: { text: string | null; items: CartItem[] } = { text: null, items: nothing }
+
+function snapshot(): CartItem[] {
+  const text = session.get(cartKey)
+  if (text !== last.text) last = { text, items: readCart(text) }
+  return last.items
+}
+
+const listeners = new Set<() => void>()
+
+function keep(items: CartItem[]): void {
+  if (items.length === 0) session.remove(cartKey)
+  else session.set(cartKey, JSON.stringify(items))
+  for (const listener of listeners) listener()
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+/** The cart of this visit; empty where the page is prerendered, and in the first moment of hydration. */
+export function useCart(): CartItem[] {
+  return useSyncExternalStore(subscribe, snapshot, () => nothing)
+}
+
+/** One more of it. @returns how many there are now, or null where there is no room for more */
+export function addToCart(product: { sku: string; name: string; amount: number }): number | null {
+  const items = snapshot()
+  const known = items.find(({ id }) => id === product.sku)
+  if (known ? known.quantity >= maxQuantity : items.length >= maxLines) return null
+  const quantity = (known?.quantity ?? 0) + 1
+  const item = { id: product.sku, name: product.name, price: product.amount / 100, quantity }
+  keep(known ? items.map((one) => (one === known ? item : one)) : [...items, item])
+  return quantity
+}
+
+export function removeFromCart(id: string): void {
+  keep(snapshot().filter((item) => item.id !== id))
+}
+
+export function clearCart(): void {
+  keep(nothing)
+}
+
+const wanted = (items: CartItem[]): OrderItem[] => items.map(({ id, quantity }) => ({ sku: id, quantity }))
+
+function keptOrder(): { orderId: string; items: OrderItem[] } | null {
+  const kept = parseJson(session.get(orderKey)) as { orderId?: unknown; items?: unknown } | null
+  if (typeof kept?.orderId !== 'string' || !Array.isArray(kept.items)) return null
+  return { orderId: kept.orderId, items: kept.items as OrderItem[] }
+}
+
+const same = (one: OrderItem[], other: OrderItem[]) => JSON.stringify(one) === JSON.stringify(other)
+
+/** What the cart is sent as. */
+export function orderOf(items: CartItem[]): { orderId: string; items: OrderItem[] } {
+  const order = { orderId: uuidV7(), items: wanted(items) }
+  const kept = keptOrder()
+  if (kept && same(kept.items, order.items)) return kept
+  session.set(orderKey, JSON.stringify(order))
+  return order
+}
+
+/** An order is paid: what it was made of is not wanted any more. A cart that was filled since stays. */
+export function forgetOrdered(orderId: string): void {
+  const kept = keptOrder()
+  if (kept?.orderId !== orderId) return
+  session.remove(orderKey)
+  if (same(kept.items, wanted(snapshot()))) clearCart()
+}

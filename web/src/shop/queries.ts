@@ -1,0 +1,39 @@
+import type { Order } from '@robokids/contracts/shop'
+import { queryOptions } from '@tanstack/react-query'
+import { api, ApiError } from '../api.ts'
+import { noticeAnswer, orderAnswer, shopView } from './answers.ts'
+
+export const shopQuery = queryOptions({
+  queryKey: ['shop'],
+  queryFn: ({ signal }) => api('/api/shop', { answer: shopView, signal }),
+  staleTime: 60_000,
+})
+
+/** Whether news of it is still to come by itself. */
+export function isUndecided({ status, checkout }: Order): boolean {
+  return status === 'unpaid' && ['creating', 'open', 'processing'].includes(checkout.status)
+}
+
+/** The server knows nothing by that reference, as against: it cannot be asked now. */
+export function isUnknown(error: unknown): boolean {
+  return error instanceof ApiError && ['order_not_found', 'notice_not_found', 'not_found'].includes(error.code)
+}
+
+export function orderQuery(reference: string) {
+  return queryOptions({
+    queryKey: ['order', reference],
+    queryFn: ({ signal }) => api(`/api/orders/${encodeURIComponent(reference)}`, { answer: orderAnswer, signal }),
+    retry: false,
+    staleTime: 0,
+    refetchInterval: ({ state: { data, error } }) => (isUnknown(error) || (data && !isUndecided(data)) ? false : 3_000),
+  })
+}
+
+export function noticeQuery(reference: string) {
+  return queryOptions({
+    queryKey: ['notice', reference],
+    queryFn: ({ signal }) =>
+      api(`/api/shop/notices/${encodeURIComponent(reference)}`, { answer: noticeAnswer, signal }),
+    retry: false,
+  })
+}
