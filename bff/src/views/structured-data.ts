@@ -115,7 +115,7 @@ export function liveThings(services: Services, siteUrl: string): ReadonlyMap<Pag
       ([classType, path]) => [path, ofLevel(classType)] as const,
     ),
     [
-      '/shop' as PagePath,
+      '/shop',
       async () => {
         const { products } = await services.billing.call('GET', '/products', { answer: productsSchema })
         return products.filter(({ state }) => state !== 'withdrawn').map((product) => productOf(product, siteUrl))
