@@ -8,7 +8,6 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addAuthenticator, fillRegistration, goodPassword, passwordField, proceedButton } from './accounts.ts'
 import { launchBrowser, newVisitor } from './browser.ts'
-import { heading } from './pages.ts'
 
 let system: System
 let browser: Browser
@@ -25,7 +24,7 @@ afterAll(async () => {
 const newestCode = (address: string, count: number) =>
   eventually(async () => {
     const mails = await system.mailsTo(address)
-    const codes = mails.flatMap((mail) => /\b\d{6}\b/.exec(mail.text)?.[0] ?? [])
+    const codes = mails.flatMap((mail) => /(?<!RK-)\b\d{6}\b/.exec(mail.text)?.[0] ?? [])
     return codes.length >= count && codes.at(-1)
   }, 20_000)
 
@@ -47,6 +46,60 @@ async function openAsScanner(address: string): Promise<void> {
   await scanner.close()
 }
 
+/** On the provider's own page, and back. */
+async function updateCard(page: Page, number: string): Promise<void> {
+  await page.getByRole('button', { name: 'Update card' }).click()
+  await page.getByRole('link', { name: 'Update card' }).click()
+  await page.getByLabel('Card number').fill(number)
+  await page.getByLabel('Expiry date').fill('12 / 34')
+  await page.getByLabel('Security code').fill('123')
+  await page.getByLabel('Name on card').fill('Zoë Holt')
+  await page.getByRole('button', { name: 'Save card' }).click()
+  await page
+    .getByText(`ending in ${number.slice(-4)}`)
+    .first()
+    .waitFor()
+  await page.goto(`${system.siteUrl}/profile`)
+}
+
+const day = 24 * 3600
+
+/** Fails a card, mends it, pays by the year instead, and cancels in two clicks. */
+async function liveAsMember(page: Page): Promise<void> {
+  const section = page.getByRole('region', { name: 'Your membership' })
+  await section.getByText('$7.00 a month').waitFor()
+  await updateCard(page, '4000 0000 0000 0341')
+  await section.getByText('ending in 0341').waitFor()
+  system.simulator.advanceClock(31 * day + 2 * 3600)
+  await system.simulator.deliveriesIdle()
+  await page.reload()
+  await section.getByText('Your payment of $7.00 did not go through.').waitFor()
+  await updateCard(page, '4242 4242 4242 4242')
+  system.simulator.advanceClock(3 * day + 3600)
+  await system.simulator.deliveriesIdle()
+  await page.reload()
+  await section.getByText('Renewal').waitFor()
+  expect(await section.getByText('did not go through').count()).toBe(0)
+
+  await section.getByRole('button', { name: 'Pay by the year' }).click()
+  const question = page.getByRole('dialog', { name: 'Pay by the year?' })
+  const now = (await question.getByRole('button', { name: /^Pay \$5\d\.\d\d now$/ }).innerText()).slice(4, -4)
+  expect(await question.innerText()).toContain('Taken off for unused time')
+  await question.getByRole('button', { name: /^Pay/ }).click()
+  await section.getByText('$60.00 a year').first().waitFor()
+  await section.getByText(`: ${now}`).waitFor()
+
+  await section.getByRole('button', { name: 'Cancel membership' }).click()
+  await page.getByRole('button', { name: 'Yes, cancel it' }).click()
+  await section.getByText('Your membership is cancelled.').waitFor()
+  await section.getByText('Nothing more is charged.').first().waitFor()
+  await section.getByRole('button', { name: 'Keep my membership' }).click()
+  await section.getByText('Your membership goes on.').waitFor()
+  await section.getByRole('button', { name: 'Cancel membership' }).click()
+  await page.getByRole('button', { name: 'Yes, cancel it' }).click()
+  await section.getByText('Your membership ends on').first().waitFor()
+}
+
 async function logIn(page: Page, email: string, password = goodPassword): Promise<void> {
   await page.goto('/membership/login')
   await page.getByLabel('Email').fill(email)
@@ -55,7 +108,7 @@ async function logIn(page: Page, email: string, password = goodPassword): Promis
 }
 
 describe('a member', () => {
-  it('registers, pays, confirms, is signed in by that, adds a passkey, and comes back with it and by a new password', async () => {
+  it('registers, pays, confirms, is signed in by that, fails a card, goes yearly, cancels, adds a passkey, and comes back with it and by a new password', async () => {
     const email = `Maren.Holt+${randomUUID()}@example.com`
     const { context, errors } = await newVisitor(browser, { baseURL: system.siteUrl })
     const page = await context.newPage()
@@ -71,7 +124,7 @@ describe('a member', () => {
     await page.getByLabel('Name on card').fill('Zoë Holt')
     await page.getByRole('button', { name: /Subscribe/ }).click()
     await page.waitForURL('**/success?**')
-    expect(await heading(page).innerText()).toBe('Payment Successful!')
+    await page.getByRole('heading', { level: 1, name: 'Payment Successful!' }).waitFor()
 
     const code = await newestCode(email, 1)
     await openAsScanner(email)
@@ -85,6 +138,10 @@ describe('a member', () => {
     await other.close()
     await page.goto('/profile')
     await page.getByText('14 Alder Way, Cambridge, MA 02139').first().waitFor()
+    await liveAsMember(page)
+    expect((await system.mailsTo(email)).map(({ subject }) => subject)).toContain(
+      'You are a member of Robo Kids Learning',
+    )
 
     await page.getByRole('button', { name: 'Add a passkey' }).click()
     await page.getByText('Your passkey is ready.').waitFor()
