@@ -106,6 +106,19 @@ describe('POST /refunds', () => {
     expect(await till.read(facts.registrationId)).toMatchObject({ refunds: [] })
   })
 
+  it('takes a receipt’s number in place of the registration', async () => {
+    const facts = purchase()
+    const { payment } = await till.sell(facts)
+    const ask = (body: object) => till.call('POST', '/refunds', { refundId: randomUUIDv7(), ...body }, adminHeaders)
+    const { receiptNumber } = payment!
+    expect(await ask({ receiptNumber, amount: 100 })).toMatchObject({ status: 200, body: { amount: 100 } })
+    expect((await till.read(facts.registrationId)).refunds).toMatchObject([{ amount: 100 }])
+    expect((await ask({ receiptNumber: 'RK-999999' })).status).toBe(404)
+    for (const body of [{}, { receiptNumber: 'x' }, { receiptNumber, registrationId: facts.registrationId }]) {
+      expect((await ask(body)).status).toBe(400)
+    }
+  })
+
   it('makes exactly one of two full refunds at the same time', async () => {
     const facts = purchase()
     await till.sell(facts)

@@ -119,6 +119,9 @@ describe('POST /webhooks/stripe', () => {
     })
     for (const event of [
       till.event('invoice.paid', 'in_1'),
+      till.event('customer.subscription.updated', 'sub_of_nobody'),
+      till.event('customer.updated', 'cus_of_nobody'),
+      till.event('charge.dispute.created', 'du_of_nobody'),
       till.event('checkout.session.completed', other.id),
       till.event('checkout.session.completed', 'cs_test_of_nobody'),
       till.event('refund.created', 're_of_nobody'),
@@ -152,6 +155,14 @@ describe('POST /webhooks/stripe', () => {
       }
     },
   )
+
+  it('refuses a body of 2 MB, signed or not, before it reads it', async () => {
+    const event = { ...till.event('checkout.session.completed', 'cs_test_1'), padding: 'x'.repeat(2 * 1024 * 1024) }
+    for (const options of [{}, { signature: 't=1,v1=00' }]) {
+      const answer = await till.deliver(event, options)
+      expect([answer.status, codeOf(answer)]).toEqual([413, 'payload_too_large'])
+    }
+  })
 
   it('ignores a live event in test mode', async () => {
     const facts = purchase()
