@@ -1,6 +1,7 @@
 import rateLimit from '@fastify/rate-limit'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
+import { networkOf } from '@robokids/runtime/network-address'
 import type { FastifyRequest } from 'fastify'
 import type { Config } from './config.ts'
 
@@ -59,7 +60,7 @@ export async function doorkeeping(http: Http, config: Config): Promise<void> {
       request.method === 'GET' || request.method === 'HEAD' ? config.RATE_LIMIT_READS : config.RATE_LIMIT_WRITES,
     // Reads and writes are counted apart: a page that polls never uses up the way to pay.
     keyGenerator: (request) =>
-      `${request.method === 'GET' || request.method === 'HEAD' ? 'read' : 'write'} ${request.ip}`,
+      `${request.method === 'GET' || request.method === 'HEAD' ? 'read' : 'write'} ${networkOf(request.ip)}`,
     allowList: (request) => !isApi(request),
     errorResponseBuilder: () => new DomainError('rate_limited', 'Too many requests. Please try again in a minute.'),
   })

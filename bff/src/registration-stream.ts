@@ -3,6 +3,7 @@ import type { RegistrationView } from '@robokids/contracts/bff'
 import { allEvents } from '@robokids/contracts/events'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
+import { networkOf } from '@robokids/runtime/network-address'
 import type { Context } from '@robokids/runtime/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from './config.ts'
@@ -113,7 +114,8 @@ export class RegistrationStreams {
    */
   async stream(request: FastifyRequest, reply: FastifyReply, registrationId: string): Promise<void> {
     const { raw } = reply
-    if ((this.#openOf.get(request.ip) ?? 0) >= this.#mostPerAddress)
+    const address = networkOf(request.ip)
+    if ((this.#openOf.get(address) ?? 0) >= this.#mostPerAddress)
       throw new DomainError('rate_limited', 'Too many pages are open at once. Please close some of them.')
 
     const watch = this.#watch(registrationId)
@@ -128,7 +130,7 @@ export class RegistrationStreams {
       sent = data
     }
     watch.listeners.add(listener)
-    this.#count(request.ip, 1)
+    this.#count(address, 1)
     this.#open.add(raw)
     let end: ReturnType<typeof setTimeout> | undefined
     // Before the first answer: a page that is closed while it waits leaves nothing behind.
@@ -136,7 +138,7 @@ export class RegistrationStreams {
       if (!watch.listeners.delete(listener)) return
       clearTimeout(end)
       this.#open.delete(raw)
-      this.#count(request.ip, -1)
+      this.#count(address, -1)
       if (watch.listeners.size > 0) return
       watch.end()
       if (this.#watches.get(registrationId) === watch) this.#watches.delete(registrationId)

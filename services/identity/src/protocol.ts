@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { isConnectionError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
+import { networkOf } from '@robokids/runtime/network-address'
 import type { Context } from '@robokids/runtime/service'
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
@@ -14,7 +15,7 @@ const contentType = 'application/x-amz-json-1.1'
 /** What an operation works with besides its input. */
 export interface Call {
   context: Context<Config>
-  /** The client's network address. */
+  /** Where the client is, as limits count it: `networkOf` its network address. */
   address: string
 }
 
@@ -129,7 +130,7 @@ export function protocolRoutes(http: Http, context: Context<Config>, operations:
     if (!found) throw new IdentityError('UnknownOperationException', `Unknown operation ${name}`)
     const text = typeof request.body === 'string' ? request.body : ''
     if (found.administrators) await authorizeAdministrator(request, text, context)
-    const answer = await found.run(read(found.input, text) as never, { context, address: request.ip })
+    const answer = await found.run(read(found.input, text) as never, { context, address: networkOf(request.ip) })
     return reply.type(contentType).serializer(JSON.stringify).send(answer)
   })
 }

@@ -65,6 +65,15 @@ describe('failed sign-ins', () => {
     expect((await signIn(username, home)).status).toBe(200)
   })
 
+  it('of one network of IPv6, whichever of its addresses, are those of one address', async () => {
+    const { username } = await desk.member()
+    const inNetwork = (host: number) => `2001:db8:1:1::${host.toString(16)}`
+    for (let failures = 0; failures < 6; failures++) await signIn(username, inNetwork(failures + 1), 'Wrong-2030!')
+    expect(await signIn(username, inNetwork(99))).toMatchObject(exceeded)
+    for (let failures = 0; failures < 30; failures++) await signIn(username, inNetwork(failures + 100), 'Wrong-2030!')
+    expect((await signIn(username, newAddress())).status).toBe(200)
+  })
+
   it('a right password among many guesses at once does not pass the wait', async () => {
     const { username } = await desk.member()
     const address = newAddress()
