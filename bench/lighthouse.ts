@@ -110,7 +110,8 @@ if (!executablePath) {
   process.exit(1)
 }
 await buildWeb()
-const { system, versions, stop } = await startMeasuredSystem({ WEB_DIST: join(root, 'web/dist') })
+const measured = await startMeasuredSystem({ WEB_DIST: join(root, 'web/dist') })
+const { system, versions } = measured
 const port = await freePort()
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', `--remote-debugging-port=${port}`] })
 const clientRendered = await startClientRendered(system.siteUrl)
@@ -145,5 +146,5 @@ try {
 } finally {
   clientRendered.stop()
   await browser.close()
-  await stop()
+  await measured.stop()
 }

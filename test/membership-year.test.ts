@@ -131,7 +131,9 @@ class Member {
   /** What the provider's page does when a card is changed there. */
   async useCard(token: string): Promise<void> {
     const { id, customer } = await this.subscription()
-    const method = await stripe.paymentMethods.attach(token, { customer: String(customer) })
+    const method = await stripe.paymentMethods.attach(token, {
+      customer: typeof customer === 'string' ? customer : customer.id,
+    })
     await stripe.subscriptions.update(id, { default_payment_method: method.id })
     await simulator.deliveriesIdle()
   }

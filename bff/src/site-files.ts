@@ -104,7 +104,7 @@ function inlineHashes(html: string): { scripts: string[]; styles: string[] } {
 }
 
 /** A page's document. What it says about itself to search engines can be put in where it is served. */
-export class SiteDocument {
+class SiteDocument {
   readonly #html: string
   readonly #policy: string
   readonly #built = new Map<string, SiteFile>()

@@ -17,7 +17,7 @@ const price = ({ amount, currency }: { amount: number; currency: string }) => ({
 const organization = { '@type': 'EducationalOrganization', name: 'Robo Kids Learning' }
 
 /** A level as schema.org describes a course: today's price, and the dates that are open. */
-export function courseOf(level: Level, siteUrl: string): Thing {
+function courseOf(level: Level, siteUrl: string): Thing {
   const url = siteUrl + levelPages[level.classType]
   return {
     '@type': 'Course',
@@ -59,7 +59,7 @@ const availability = {
 } as const
 
 /** A product as schema.org describes it. What cannot be bought is offered by nobody. */
-export function productOf(
+function productOf(
   { sku, name, state, amount, currency }: z.infer<typeof productsSchema>['products'][number],
   siteUrl: string,
 ): Thing {

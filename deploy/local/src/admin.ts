@@ -139,7 +139,7 @@ const dollars = (amount: number) =>
 async function ledger(): Promise<void> {
   const books = reconciliationSchema.parse(await json('billing', 'POST', '/admin/reconcile'))
   const { stripe, ledger: ours, difference, disagreements, unexplained, accounts } = books
-  for (const [account, amount] of Object.entries(accounts).toSorted())
+  for (const [account, amount] of Object.entries(accounts).toSorted(([one], [other]) => one.localeCompare(other)))
     print(`${account.padEnd(16)}${dollars(amount).padStart(14)}`)
   print(`provider        ${dollars(stripe.net).padStart(14)}  in ${stripe.transactions} transactions`)
   print(`ledger          ${dollars(ours.net).padStart(14)}  in ${ours.transactions} transactions`)

@@ -2,7 +2,7 @@ import type { MembershipPlan } from '@robokids/contracts/auth'
 import { sql } from 'drizzle-orm'
 import type { Stripe } from 'stripe'
 import type { BillingContext } from './config.ts'
-import { memberships, type Card, type UnpaidInvoice } from './schema.ts'
+import { membershipLooks, memberships, type Card, type UnpaidInvoice } from './schema.ts'
 import type { ObservedSession } from './rules.ts'
 import { ask, fetchSession, idOf } from './stripe.ts'
 
@@ -73,7 +73,7 @@ const longestMonthSeconds = 100 * 24 * 3600
 export async function fetchMembership(context: BillingContext, subscriptionId: string): Promise<ObservedMembership> {
   // Before the question: whoever learns something after this makes the answer stale.
   const [begun] = await context.db.execute<{ look: string; version: number | null }>(sql`
-    select nextval('membership_looks') as look,
+    select nextval(${membershipLooks.seqName}) as look,
       (select version from ${memberships} where ${memberships.stripeSubscriptionId} = ${subscriptionId}) as version`)
   const subscription = await ask(context, (stripe) =>
     stripe.subscriptions.retrieve(subscriptionId, {

@@ -15,7 +15,7 @@ const liveStatuses = ['creating', 'open', 'processing']
 const mostRounds = 5
 
 /** What is sold, and for how much, from now on and whatever the price book comes to say. */
-export interface Agreement {
+interface Agreement {
   purchase: Attempt['purchase']
   /** Cents. */
   amount: number

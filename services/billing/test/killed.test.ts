@@ -64,7 +64,7 @@ class Mortal {
     const { context } = till.service
     mortal.context = {
       ...context,
-      db: db as BillingContext['db'],
+      db,
       config: { ...context.config, STRIPE_API_URL: `http://127.0.0.1:${port}` },
     }
     return mortal

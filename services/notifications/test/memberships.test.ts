@@ -158,7 +158,7 @@ describe('a member is told', () => {
     ],
   ] as const)('%s', async (_, event, changes, subject, words) => {
     const data = { ...member(), paymentId: randomUUIDv7(), ...changes }
-    const mail = await told(event as EventDefinition<string, unknown>, data as never)
+    const mail = await told(event as EventDefinition, data as never)
     expect(mail.subject).toBe(subject)
     expect(mail.text).toContain(words)
     expect(`${mail.text}${mail.html}`).not.toMatch(/undefined|\[object|NaN/)
@@ -199,7 +199,8 @@ describe('the operator', () => {
     await office.bed.bus.publish(paymentDisputed, disputeId, { ...facts, status: 'lost', answerBy: null })
     const { parsed } = await office.post.mailTo(operator, 2)
     const subjects = office.post.to(operator).map((mail) => mail.parsed.subject)
-    expect(subjects.toSorted()).toEqual(['Dispute lost: $400.00', 'Dispute needs response: $400.00'])
+    expect(new Set(subjects)).toEqual(new Set(['Dispute lost: $400.00', 'Dispute needs response: $400.00']))
+    expect(subjects).toHaveLength(2)
     expect(parsed.text).toContain(facts.registrationId)
   })
 })
