@@ -1,12 +1,12 @@
 import { userDeleted, userUpdated } from '@robokids/contracts/identity'
 import type { Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
-import { eq } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import { IdentityError, orThrow } from './errors.ts'
 import { checkPolicy, storePassword } from './passwords.ts'
 import type { Pool } from './pools.ts'
 import type { Call } from './protocol.ts'
-import { signInSteps, users, type User } from './schema.ts'
+import { aliases, devices, knownAddresses, passkeys, setUps, signInSteps, users, type User } from './schema.ts'
 import { endSignIns } from './sign-outs.ts'
 import type { Bearer, Tokens } from './tokens.ts'
 import { accountOf, lockUser } from './users.ts'
@@ -67,6 +67,27 @@ export async function setPassword(
   await endSignIns(tx, user.id, 'password_changed', call.context.clock.now(), keep === undefined ? {} : { keep })
   await tx.delete(signInSteps).where(eq(signInSteps.userId, user.id))
   return changeAccount(tx, user, { passwordExpiresAt: null, ...change, ...stored }, ['password'], call)
+}
+
+/**
+ * Takes from an account, whose row is locked, all that lets anybody in but its password: whoever has just proven its
+ * address need not be who set these up.
+ */
+export async function dropCredentials(tx: Transaction, user: User, call: Call): Promise<User> {
+  for (const table of [passkeys, devices, setUps, knownAddresses])
+    await tx.delete(table).where(eq(table.userId, user.id))
+  await tx.delete(aliases).where(and(eq(aliases.userId, user.id), eq(aliases.attribute, 'phone_number')))
+  const verified = user.attributes['phone_number_verified']
+  const attributes = verified === undefined ? user.attributes : { ...user.attributes, phone_number_verified: 'false' }
+  const change = {
+    attributes,
+    keptAddresses: {},
+    mfa: [],
+    preferredMfa: null,
+    sealedTotpSecret: null,
+    totpLastStep: null,
+  }
+  return changeAccount(tx, user, change, ['mfa', 'passkeys'], call)
 }
 
 /** Deletes an account, whose row is locked, with all that is its own. */

@@ -46,6 +46,7 @@ async function write(
   user: User,
   attributes: Record<string, string>,
   verifiedBefore: string | undefined,
+  keptAddresses: User['keptAddresses'],
   call: Call,
 ): Promise<User> {
   const changed = changesOf(user, attributes)
@@ -58,7 +59,7 @@ async function write(
   return changeAccount(
     tx,
     user,
-    { attributes, mfa, preferredMfa, emailKey: email === undefined ? null : emailKey(email) },
+    { attributes, mfa, preferredMfa, keptAddresses, emailKey: email === undefined ? null : emailKey(email) },
     changed,
     call,
     previousEmail,
@@ -85,12 +86,14 @@ export async function changeAttributes(
   }
   const verifiedBefore = await verifiedAddress(tx, user, 'email')
   const unproven: Verifiable[] = []
+  const kept = { ...user.keptAddresses }
   for (const attribute of verifiable) {
     const value = attributes[attribute]
     const flag = `${attribute}_verified`
     if (value === undefined) {
       if (given[flag] === 'true') throw invalid(`${attribute} is required to be verified.`)
       delete attributes[flag]
+      delete kept[attribute]
       continue
     }
     const verified = await verifiedAddress(tx, user, attribute)
@@ -101,11 +104,14 @@ export async function changeAttributes(
       const before = user.attributes[attribute]
       const isNew = before === undefined || !sameAddress(attribute, before, value)
       if (!isSame && isNew) unproven.push(attribute)
+      // No alias remembers it: a second factor that goes there still does, until the new one is verified.
+      if (!isSame && verified !== undefined && !pool.settings.aliases.includes(attribute)) kept[attribute] = verified
     }
+    if (attributes[flag] === 'true' || given[flag] === 'false') delete kept[attribute]
     if (given[flag] === 'true') await takeAlias(tx, pool, user, attribute, value)
     if (given[flag] === 'false') await dropAlias(tx, user, attribute)
   }
-  const written = await write(tx, user, attributes, verifiedBefore, call)
+  const written = await write(tx, user, attributes, verifiedBefore, kept, call)
   const details: CodeDeliveryDetails[] = []
   for (const attribute of unproven) {
     // A code for the address before this one proves nothing any more.
@@ -130,11 +136,14 @@ async function dropCode(tx: Transaction, user: User, attribute: Verifiable): Pro
 /** Takes attributes away from an account whose row is locked; with an address go its verification and its sign-in. */
 export async function removeAttributes(tx: Transaction, user: User, names: string[], call: Call): Promise<void> {
   const attributes = { ...user.attributes }
+  const kept = { ...user.keptAddresses }
   for (const name of names) {
     delete attributes[name]
-    if (isVerifiable(name)) delete attributes[`${name}_verified`]
+    if (!isVerifiable(name)) continue
+    delete attributes[`${name}_verified`]
+    delete kept[name]
   }
-  await write(tx, user, attributes, await verifiedAddress(tx, user, 'email'), call)
+  await write(tx, user, attributes, await verifiedAddress(tx, user, 'email'), kept, call)
   for (const attribute of names.filter(isVerifiable)) {
     await dropAlias(tx, user, attribute)
     await dropCode(tx, user, attribute)
@@ -153,5 +162,6 @@ export async function verifyAttribute(
   await takeAlias(tx, pool, user, attribute, value)
   const flag = `${attribute}_verified`
   if (isVerified(user, attribute)) return
-  await changeAccount(tx, user, { attributes: { ...user.attributes, [flag]: 'true' } }, [flag], call)
+  const { [attribute]: _successor, ...keptAddresses } = user.keptAddresses
+  await changeAccount(tx, user, { attributes: { ...user.attributes, [flag]: 'true' }, keptAddresses }, [flag], call)
 }

@@ -7,22 +7,35 @@ import { proceed } from './sign-in.ts'
 import { checkSignInWait, noteFailure } from './sign-in-limits.ts'
 import type { AuthAnswer, SignInProgress } from './sign-in-steps.ts'
 import type { Tokens } from './tokens.ts'
-import { lockUser } from './users.ts'
+import type { User } from './schema.ts'
+import { addressKind } from './usernames.ts'
+import { findByUnverifiedEmail, lockUser } from './users.ts'
 
-/** A password that was hashed and compared, before anything was locked. */
+/** Whose password was given, found out before anything was locked. */
 export interface CheckedPassword {
-  proven: boolean
-  /** What it was compared with. */
-  against: string | null | undefined
+  owner: User | undefined
 }
 
-/** Compares a password: as much work for who has none, or no account. */
+/** How many of those who are to confirm an address are told so when they sign in by it: the newest. */
+const mostToConfirm = 2
+
+/**
+ * Compares a password: as much work for who has none, or no account. By an address it may also be that of somebody who is
+ * to confirm it, whether or not somebody else has.
+ */
 export async function checkPassword(
-  { user }: SignInProgress,
+  { user, client: { pool }, state }: SignInProgress,
   password: string,
   { context }: Call,
 ): Promise<CheckedPassword> {
-  return { proven: await isPassword(password, user, context), against: user?.passwordHash }
+  const candidates = [user]
+  if (addressKind(pool, state.given) === 'email') {
+    const given = await findByUnverifiedEmail(context.db, pool, state.given)
+    const toConfirm = given.filter(({ status }) => status === 'UNCONFIRMED')
+    for (let nth = 0; nth < mostToConfirm; nth++) candidates.push(toConfirm[nth])
+  }
+  const fits = await Promise.all(candidates.map((candidate) => isPassword(password, candidate, context)))
+  return { owner: candidates.find((_, index) => fits[index]) }
 }
 
 /** Whom a sign-in's failures count against. */
@@ -39,20 +52,20 @@ export const targetOf = ({ client, state, user }: SignInProgress) => ({
 export async function judgePassword(
   tx: Transaction,
   begun: SignInProgress,
-  { proven, against }: CheckedPassword,
+  { owner }: CheckedPassword,
   call: Call,
   tokens: Tokens,
 ): Promise<AuthAnswer | IdentityError> {
-  const user = begun.user && (await lockUser(tx, begun.user.id))
-  const progress = { ...begun, user }
+  const user = owner && (await lockUser(tx, owner.id))
+  const isMeant = user?.id === begun.user?.id || user?.status === 'UNCONFIRMED'
   // Changed while it was being checked: it is not the password any more.
-  if (!user || !proven || user.passwordHash !== against) {
+  if (!user || !isMeant || user.passwordHash !== owner?.passwordHash) {
     await noteFailure(tx, targetOf(begun), call)
     return wrongPassword()
   }
   // Many that were tried at once: those after the first few have to wait, right or wrong.
-  await checkSignInWait(tx, targetOf(progress), call)
-  return acceptPassword(tx, { ...progress, user }, call, tokens)
+  await checkSignInWait(tx, targetOf(begun), call)
+  return acceptPassword(tx, { ...begun, username: user.username, user }, call, tokens)
 }
 
 /** Goes on after a proven password. */

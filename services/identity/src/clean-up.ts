@@ -1,7 +1,17 @@
 import type { Job } from '@robokids/runtime/jobs'
 import { and, eq, isNull, lt, notExists, or, sql } from 'drizzle-orm'
 import type { Config } from './config.ts'
-import { codes, devices, knownAddresses, limits, refreshTokens, setUps, signInSteps, signIns } from './schema.ts'
+import {
+  codes,
+  devices,
+  knownAddresses,
+  limits,
+  refreshTokens,
+  setUps,
+  signInSteps,
+  signIns,
+  simulatedNames,
+} from './schema.ts'
 
 /** A sign-in without a refresh token may still have an access token that lives so long. */
 const longestAccess = { hours: 24 }
@@ -18,7 +28,7 @@ export const cleanUp: Job<Config> = {
   everyMs: 60_000,
   async run({ db, clock }) {
     const now = clock.now()
-    for (const table of [signInSteps, limits, setUps, refreshTokens]) {
+    for (const table of [signInSteps, limits, setUps, refreshTokens, simulatedNames]) {
       await db.delete(table).where(lt(table.expiresAt, now))
     }
     await db.delete(codes).where(lt(codes.expiresAt, now.subtract(remembered)))

@@ -1,5 +1,4 @@
-import { randomInt, randomUUID } from 'node:crypto'
-import { emailKey } from '@robokids/contracts/fields'
+import { randomUUID } from 'node:crypto'
 import { codeIssued, type CodeMedium, type CodePurpose } from '@robokids/contracts/identity'
 import type { Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
@@ -14,7 +13,9 @@ import type { Pool } from './pools.ts'
 import type { Call } from './protocol.ts'
 import { codes, limits, type StoredCodePurpose, type User } from './schema.ts'
 import { countCode } from './sign-in-limits.ts'
-import { simulateAccount } from './simulated-account.ts'
+import { nobodysName, simulateAccount } from './simulated-account.ts'
+import { addressKind } from './usernames.ts'
+import { codesName } from './users.ts'
 
 /** As clients are told where a code went. */
 export interface CodeDeliveryDetails {
@@ -41,22 +42,26 @@ export function hashCode(id: string, code: string, { SEALING_KEYS }: Config): st
   return SEALING_KEYS.mac(`${id}:${code}`, 'code').toString('base64url')
 }
 
+/** The code of an id: it can be sent again without being kept. */
+function codeOf(id: string, { SEALING_KEYS }: Config): string {
+  return String(SEALING_KEYS.mac(id, 'code-digits').readUIntBE(0, 6) % 1_000_000).padStart(6, '0')
+}
+
 export function matchesCode(hash: string, id: string, code: string, config: Config): boolean {
   return isSameSecret(hashCode(id, code, config), hash)
 }
 
-/** Makes a code and has it sent, once `tx` commits. */
-async function makeCode(
+/** Has the code of an id sent, once `tx` commits. @returns its hash. */
+async function mailCode(
   tx: Transaction,
   user: User,
-  purpose: CodePurpose,
-  to: Destination,
-  expiresAt: Temporal.Instant,
-  { config }: Context<Config>,
-): Promise<{ id: string; hash: string }> {
-  const code = String(randomInt(0, 1_000_000)).padStart(6, '0')
-  const id = await publishCode(tx, user, { purpose, to, code, expiresAt }, config)
-  return { id, hash: hashCode(id, code, config) }
+  id: string,
+  letter: { purpose: CodePurpose; to: Destination; expiresAt: Temporal.Instant },
+  config: Config,
+): Promise<string> {
+  const code = codeOf(id, config)
+  await publishCode(tx, user, { ...letter, code }, config)
+  return hashCode(id, code, config)
 }
 
 /**
@@ -72,10 +77,11 @@ export async function sendCode(
   call: Call,
 ): Promise<{ id: string; hash: string }> {
   await countCode(tx, { poolId: user.poolId, name: user.username, user }, call)
-  return makeCode(tx, user, purpose, to, expiresAt, call.context)
+  const id = randomUUID()
+  return { id, hash: await mailCode(tx, user, id, { purpose, to, expiresAt }, call.context.config) }
 }
 
-/** Has a code, or a temporary password, sent, sealed on its way. @returns its id. */
+/** Has a code, or a temporary password, sent, sealed on its way. */
 export async function publishCode(
   tx: Transaction,
   user: User,
@@ -86,7 +92,7 @@ export async function publishCode(
     expiresAt,
   }: { purpose: CodePurpose; to: Destination; code: string; expiresAt: Temporal.Instant },
   { CODE_SEALING_KEYS }: Config,
-): Promise<string> {
+): Promise<void> {
   const codeId = randomUUID()
   await publish(tx, codeIssued, user.id, {
     codeId,
@@ -98,7 +104,6 @@ export async function publishCode(
     sealedCode: CODE_SEALING_KEYS.seal(code, `code:${codeId}`),
     expiresAt: expiresAt.toString({ fractionalSecondDigits: 3 }),
   })
-  return codeId
 }
 
 /** How a purpose is named to who composes the message, and for how many minutes its code lives. */
@@ -113,7 +118,8 @@ function endOfLife(purpose: StoredCodePurpose, { config, clock }: Context<Config
 }
 
 /**
- * Sends a code and keeps it as the one that is outstanding for its purpose: the one before it is worth nothing any more.
+ * Sends a code and keeps it as the one that is outstanding for its purpose. While one is, and whoever asks still has tries,
+ * it is that one again: a stranger who asks makes nobody's code worthless.
  * @throws IdentityError LimitExceededException where too many were asked for within the hour.
  */
 export async function issueCode(
@@ -124,7 +130,7 @@ export async function issueCode(
   call: Call,
 ): Promise<CodeDeliveryDetails> {
   await countCode(tx, { poolId: user.poolId, name: user.username, user }, call)
-  return keepCode(tx, user, purpose, to, call.context)
+  return keepCode(tx, user, purpose, to, call)
 }
 
 /** The code that a sign-up sends by itself. It counts nowhere: how many more are sent would tell who just signed up. */
@@ -132,9 +138,9 @@ export async function issueFirstCode(
   tx: Transaction,
   user: User,
   to: Destination,
-  context: Context<Config>,
+  call: Call,
 ): Promise<CodeDeliveryDetails> {
-  return keepCode(tx, user, 'sign_up', to, context)
+  return keepCode(tx, user, 'sign_up', to, call)
 }
 
 async function keepCode(
@@ -142,12 +148,26 @@ async function keepCode(
   user: User,
   purpose: StoredCodePurpose,
   to: Destination,
-  context: Context<Config>,
+  call: Call,
 ): Promise<CodeDeliveryDetails> {
-  const { config } = context
-  const expiresAt = endOfLife(purpose, context)
-  const { id, hash } = await makeCode(tx, user, lifeOf(purpose, config)[0], to, expiresAt, context)
-  const values = { id, hash, destination: to.destination, triesLeft: config.CODE_TRIES * othersTries, expiresAt }
+  const { config, clock } = call.context
+  const [stored] = await tx
+    .select()
+    .from(codes)
+    .where(and(eq(codes.userId, user.id), eq(codes.purpose, purpose)))
+    .for('update')
+  const isGood =
+    stored !== undefined &&
+    Temporal.Instant.compare(stored.expiresAt, clock.now()) > 0 &&
+    stored.triesLeft > 0 &&
+    stored.destination === to.destination &&
+    matchesCode(stored.hash, stored.id, codeOf(stored.id, config), config) &&
+    (await hasTries(tx, stored.id, call))
+  const id = isGood ? stored.id : randomUUID()
+  const triesLeft = isGood ? stored.triesLeft : config.CODE_TRIES * othersTries
+  const expiresAt = endOfLife(purpose, call.context)
+  const hash = await mailCode(tx, user, id, { purpose: lifeOf(purpose, config)[0], to, expiresAt }, config)
+  const values = { id, hash, destination: to.destination, triesLeft, expiresAt }
   await tx
     .insert(codes)
     .values({ userId: user.id, purpose, ...values })
@@ -158,9 +178,20 @@ async function keepCode(
 /** Tries are counted by address, so that who guesses does not use up the owner's; all together have this many times as many. */
 const othersTries = 4
 
+const triesKey = (code: string, address: string) => `tries:${code}:${address}`
+
 async function mayTry(tx: Transaction, code: string, { context, address }: Call): Promise<boolean> {
-  const tries = await count(tx, context, { key: `tries:${code}:${address}`, within: { hours: 24 } })
+  const tries = await count(tx, context, { key: triesKey(code, address), within: { hours: 24 } })
   return tries <= context.config.CODE_TRIES
+}
+
+/** As `mayTry`, without being a try. */
+async function hasTries(tx: Transaction, code: string, { context, address }: Call): Promise<boolean> {
+  const [tries] = await tx
+    .select()
+    .from(limits)
+    .where(eq(limits.key, triesKey(code, address)))
+  return (tries?.count ?? 0) < context.config.CODE_TRIES
 }
 
 /**
@@ -206,8 +237,22 @@ export async function wasCode(
   return stored !== undefined && matchesCode(stored.hash, stored.id, code, context.config)
 }
 
-const pretended = (pool: Pool, purpose: StoredCodePurpose, name: string) =>
-  `pretended:${purpose}:${pool.id}:${emailKey(name)}`
+/** Of an account it is counted as its codes are: by whichever of its names, as for a name that nobody has. */
+async function pretended(
+  tx: Transaction,
+  pool: Pool,
+  purpose: StoredCodePurpose,
+  name: string,
+  user: User | undefined,
+): Promise<string> {
+  return `pretended:${purpose}:${pool.id}:${user ? codesName(user) : await nobodysName(tx, pool, name)}`
+}
+
+/** What is pretended to be outstanding. */
+async function findPretended(tx: Transaction, key: string, { context }: Call) {
+  const [row] = await tx.select().from(limits).where(eq(limits.key, key)).for('update')
+  return row && Temporal.Instant.compare(row.expiresAt, context.clock.now()) > 0 ? row : undefined
+}
 
 /**
  * Acts as if a code had been sent to a name that nobody has, or whose account gets none: what is told and counted from
@@ -223,15 +268,25 @@ export async function pretendCode(
 ): Promise<CodeDeliveryDetails> {
   const { clock, config } = call.context
   // Under the account where there is one, as the codes that it is sent: two doors in turn have one count, as for a name that nobody has.
-  await countCode(tx, { poolId: pool.id, name, user }, call)
-  const values = { count: 0, since: clock.now(), expiresAt: endOfLife(purpose, call.context) }
+  const known = await nobodysName(tx, pool, name)
+  await countCode(tx, { poolId: pool.id, name: known, user }, call)
+  const key = await pretended(tx, pool, purpose, name, user)
+  const sent = await findPretended(tx, key, call)
+  const isGood =
+    sent !== undefined &&
+    sent.count < config.CODE_TRIES * othersTries &&
+    (await hasTries(tx, `${key}:${sent.since.epochMilliseconds}`, call))
+  const values = {
+    count: isGood ? sent.count : 0,
+    since: isGood ? sent.since : clock.now(),
+    expiresAt: endOfLife(purpose, call.context),
+  }
   await tx
     .insert(limits)
-    .values({ key: pretended(pool, purpose, name), ...values })
+    .values({ key, ...values })
     .onConflictDoUpdate({ target: limits.key, set: values })
-  const { destinations } = simulateAccount(pool, name, config)
-  const isSms = pool.settings.aliases.includes('phone_number') && /^\+\d+$/.test(name)
-  return isSms
+  const { destinations } = simulateAccount(pool, known, config)
+  return addressKind(pool, known) === 'phone_number'
     ? { Destination: destinations.SMS, DeliveryMedium: 'SMS', AttributeName: 'phone_number' }
     : { Destination: destinations.EMAIL, DeliveryMedium: 'EMAIL', AttributeName: 'email' }
 }
@@ -242,21 +297,27 @@ export async function pretendTry(
   pool: Pool,
   purpose: StoredCodePurpose,
   name: string,
+  user: User | undefined,
   call: Call,
 ): Promise<IdentityError> {
   const { config, clock } = call.context
-  const key = pretended(pool, purpose, name)
-  const [row] = await tx.select().from(limits).where(eq(limits.key, key)).for('update')
-  const outstanding = row !== undefined && Temporal.Instant.compare(row.expiresAt, clock.now()) > 0
-  // A sign-up has sent one by itself: that nobody asked for another says nothing.
-  if (!outstanding && purpose !== 'sign_up') return expiredCode()
-  const since = outstanding ? row.since.epochMilliseconds : 0
-  if (outstanding && row.count >= config.CODE_TRIES * othersTries) return attemptsExceeded()
-  if (!(await mayTry(tx, `${key}:${since}`, call))) return attemptsExceeded()
-  if (outstanding)
-    await tx
-      .update(limits)
-      .set({ count: sql`${limits.count} + 1` })
-      .where(eq(limits.key, key))
+  const key = await pretended(tx, pool, purpose, name, user)
+  let sent = await findPretended(tx, key, call)
+  if (!sent) {
+    if (purpose !== 'sign_up') return expiredCode()
+    // A sign-up has sent one by itself: that nobody asked for another says nothing.
+    const values = { count: 0, since: clock.now(), expiresAt: endOfLife(purpose, call.context) }
+    ;[sent] = await tx
+      .insert(limits)
+      .values({ key, ...values })
+      .onConflictDoUpdate({ target: limits.key, set: values })
+      .returning()
+  }
+  if (!sent || sent.count >= config.CODE_TRIES * othersTries) return attemptsExceeded()
+  if (!(await mayTry(tx, `${key}:${sent.since.epochMilliseconds}`, call))) return attemptsExceeded()
+  await tx
+    .update(limits)
+    .set({ count: sql`${limits.count} + 1` })
+    .where(eq(limits.key, key))
   return wrongCode()
 }

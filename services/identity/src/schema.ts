@@ -50,6 +50,8 @@ export const signingKeys = pgTable(
   (table) => [index('signing_keys_pool').on(table.poolId, table.createdAt)],
 )
 
+type KeptAddresses = { email?: string; phone_number?: string }
+
 const userStatuses = ['UNCONFIRMED', 'CONFIRMED', 'FORCE_CHANGE_PASSWORD', 'RESET_REQUIRED'] as const
 
 export const users = pgTable(
@@ -80,6 +82,8 @@ export const users = pgTable(
     totpLastStep: integer('totp_last_step'),
     mfa: text().array().$type<MfaFactor[]>().notNull().default([]),
     preferredMfa: text('preferred_mfa').$type<MfaFactor>(),
+    /** Verified addresses that no alias keeps, until their successors in `attributes` are verified. */
+    keptAddresses: jsonb('kept_addresses').$type<KeptAddresses>().notNull().default({}),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
   },
@@ -281,6 +285,23 @@ export const limits = pgTable(
     expiresAt: instant('expires_at').notNull(),
   },
   (table) => [index('limits_expiry').on(table.expiresAt)],
+)
+
+/** Canonical names that were told of addresses that nobody has: each is one of such an address for as long as it is told. */
+export const simulatedNames = pgTable(
+  'simulated_names',
+  {
+    poolId: text('pool_id').notNull(),
+    /** As `nameKey` writes it. */
+    address: text().notNull(),
+    username: text().notNull(),
+    expiresAt: instant('expires_at').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.poolId, table.address] }),
+    unique('simulated_names_username').on(table.poolId, table.username),
+    index('simulated_names_expiry').on(table.expiresAt),
+  ],
 )
 
 /** Addresses from which an account was signed in to: a flood from elsewhere does not lock them out. */

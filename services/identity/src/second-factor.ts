@@ -17,7 +17,7 @@ function isSameChannel(factor: MfaFactor, first: SignInProgress['state']['firstF
   return factor === 'SMS_MFA' && first === 'SMS_OTP'
 }
 
-/** Where a second factor is required and none was chosen, any that is ready is used. */
+/** Where a second factor is required and none that was chosen can be used, any that is ready is. */
 function isReady(factor: MfaFactor, user: User, addresses: Addresses): boolean {
   if (factor === 'SOFTWARE_TOKEN_MFA') return user.sealedTotpSecret !== null
   return addresses[factor === 'SMS_MFA' ? 'SMS' : 'EMAIL'] !== undefined
@@ -30,10 +30,12 @@ export function secondFactorOf(
 ): SecondFactor {
   const { mfa, mfaFactors } = pool.settings
   if (mfa === 'OFF' || state.personVerified) return nothing
-  const ready = mfaFactors.filter((factor) => isReady(factor, user, addresses))
-  const chosen = ready.filter((factor) => user.mfa.includes(factor))
+  const chosen = mfaFactors.filter((factor) => user.mfa.includes(factor))
   if (chosen.length === 0 && mfa === 'OPTIONAL') return nothing
-  const factors = chosen.length > 0 ? chosen : ready
+  const ready = mfaFactors.filter((factor) => isReady(factor, user, addresses))
+  const chosenReady = chosen.filter((factor) => ready.includes(factor))
+  // Whoever chose one is asked for one, even where it cannot be used any more.
+  const factors = chosenReady.length > 0 ? chosenReady : ready
   if (state.mailProven && factors.includes('EMAIL_OTP')) return nothing
   const left = factors.filter((factor) => !isSameChannel(factor, state.firstFactor))
   if (left.length > 0) return { need: 'one_of', factors: left }

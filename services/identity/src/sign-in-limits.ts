@@ -7,16 +7,17 @@ import { countWithin } from './limits.ts'
 import type { Call } from './protocol.ts'
 import { waitAfter } from './rules.ts'
 import { knownAddresses, limits, type User } from './schema.ts'
-import { accountOf } from './users.ts'
+import { accountOf, codesName } from './users.ts'
 
 /** Who is signed in to. `user` is undefined for a name that nobody has: it is counted the same way. */
 export interface Target {
   poolId: string
+  /** As `nobodysName` writes it. */
   name: string
   user: User | undefined
 }
 
-const accountName = ({ poolId, name, user }: Target) => user?.id ?? `${poolId}:${name.toLowerCase()}`
+const accountName = ({ poolId, name, user }: Target) => user?.id ?? `${poolId}:${name}`
 const pairKey = (account: string, address: string) => `sign-in:${account}:${address}`
 const accountKey = (account: string) => `sign-in:${account}`
 
@@ -102,10 +103,11 @@ export async function noteFailure(tx: Transaction, target: Target, { context, ad
  */
 export async function countCode(tx: Transaction, target: Target, { context, address }: Call): Promise<void> {
   const { CODES_AN_HOUR, ACCOUNT_CODES_AN_HOUR } = context.config
-  const key = `codes:${accountName(target)}`
+  const { poolId, name, user } = target
+  const key = `codes:${poolId}:${user ? codesName(user) : name}`
   const within = { hours: 1 }
   await countWithin(tx, context, { key: `${key}:${address}`, most: CODES_AN_HOUR, within })
-  if (await isKnownAddress(tx, target.user, address)) return
+  if (await isKnownAddress(tx, user, address)) return
   await countWithin(tx, context, { key, most: ACCOUNT_CODES_AN_HOUR, within })
 }
 

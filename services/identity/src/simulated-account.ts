@@ -1,12 +1,14 @@
 import { hkdfSync } from 'node:crypto'
 import type { Context } from '@robokids/runtime/service'
 import { prime, type Verifier } from '@robokids/runtime/srp'
-import { eq } from 'drizzle-orm'
+import type { Database, Transaction } from '@robokids/runtime/db'
+import { and, eq } from 'drizzle-orm'
 import { mask } from './attributes.ts'
 import type { Config } from './config.ts'
 import type { FirstFactor } from './pool-settings.ts'
 import type { Pool } from './pools.ts'
-import { limits } from './schema.ts'
+import { simulatedNames } from './schema.ts'
+import { addressKind, nameKey } from './usernames.ts'
 
 /** What a name that nobody has is answered with, always the same: so that answers do not tell who has an account. */
 export interface SimulatedAccount {
@@ -19,19 +21,10 @@ export interface SimulatedAccount {
   passkeys: string[]
 }
 
-const accountOf = (pool: Pool, name: string) => `${pool.id}:${name.toLowerCase()}`
-
 const drawFor =
   (pool: Pool, name: string, keys: Config['SEALING_KEYS']) =>
   (what: string): Buffer =>
-    keys.mac(accountOf(pool, name), `simulated-account:${what}`)
-
-function kindOf({ settings: { aliases } }: Pool, name: string): { isAddress: boolean; isNumber: boolean } {
-  return {
-    isAddress: name.includes('@') && aliases.includes('email'),
-    isNumber: /^\+\d+$/.test(name) && aliases.includes('phone_number'),
-  }
-}
+    keys.mac(`${pool.id}:${nameKey(pool, name)}`, `simulated-account:${what}`)
 
 /** An account's canonical name stays for its life; that of one that is nobody's for so long. */
 const stays = { hours: 24 * 400 }
@@ -41,25 +34,49 @@ const stays = { hours: 24 * 400 }
  * made, so this one is of some time between the pool's beginning and the moment when it was first asked for.
  */
 export async function simulateName(pool: Pool, name: string, { db, clock, config }: Context<Config>): Promise<string> {
-  const { isAddress, isNumber } = kindOf(pool, name)
-  if (!isAddress && !isNumber) return name
-  const key = `simulated:${accountOf(pool, name)}`
-  const find = () => db.select({ since: limits.since }).from(limits).where(eq(limits.key, key))
-  let [asked] = await find()
-  if (!asked) {
-    const now = clock.now()
-    const values = { key, count: 0, since: now, expiresAt: now.add(stays) }
-    await db.insert(limits).values(values).onConflictDoNothing()
-    ;[asked] = await find()
-  }
+  if (addressKind(pool, name) === undefined) return name
+  const address = nameKey(pool, name)
+  const find = () =>
+    db
+      .select()
+      .from(simulatedNames)
+      .where(and(eq(simulatedNames.poolId, pool.id), eq(simulatedNames.address, address)))
+  const [told] = await find()
+  if (told) return told.username
+  const now = clock.now()
+  const username = drawUsername(pool, address, now, config)
+  const row = { poolId: pool.id, address, username, expiresAt: now.add(stays) }
+  await db.insert(simulatedNames).values(row).onConflictDoNothing()
+  const [kept] = await find()
+  return kept?.username ?? username
+}
+
+function drawUsername(pool: Pool, address: string, now: Temporal.Instant, { SEALING_KEYS }: Config): string {
   const begin = pool.createdAt.epochMilliseconds
-  const age = Math.max(1, (asked?.since ?? clock.now()).epochMilliseconds - begin)
-  const bytes = Buffer.from(drawFor(pool, name, config.SEALING_KEYS)('username').subarray(0, 16))
+  const age = Math.max(1, now.epochMilliseconds - begin)
+  const bytes = Buffer.from(drawFor(pool, address, SEALING_KEYS)('username').subarray(0, 16))
   bytes.writeUIntBE(begin + (bytes.readUIntBE(0, 6) % age), 0, 6)
   bytes[6] = 0x70 | ((bytes[6] ?? 0) & 0x0f)
   bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f)
   const hex = bytes.toString('hex')
   return `user_${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+/** Whether a name was told as that of an account that is not there: whoever signs up is refused it like a name that is taken. */
+export async function isSimulatedName(db: Database | Transaction, pool: Pool, name: string): Promise<boolean> {
+  return (await nobodysName(db, pool, name)) !== name
+}
+
+/**
+ * What a name that nobody has is simulated and counted by: one that was told as an address's canonical name is that
+ * address, as it is with an account. As `nameKey` writes it.
+ */
+export async function nobodysName(db: Database | Transaction, pool: Pool, name: string): Promise<string> {
+  const [told] = await db
+    .select()
+    .from(simulatedNames)
+    .where(and(eq(simulatedNames.poolId, pool.id), eq(simulatedNames.username, name)))
+  return told?.address ?? nameKey(pool, name)
 }
 
 export function simulateAccount(
@@ -69,11 +86,11 @@ export function simulateAccount(
 ): SimulatedAccount {
   const draw = drawFor(pool, name, SEALING_KEYS)
   const [chance = 0, second = 0, third = 0] = draw('factors')
-  const { isAddress, isNumber } = kindOf(pool, name)
+  const kind = addressKind(pool, name)
   const some: Record<FirstFactor, boolean> = {
     PASSWORD: true,
-    EMAIL_OTP: isAddress || chance < 240,
-    SMS_OTP: isNumber || second < 64,
+    EMAIL_OTP: kind === 'email' || chance < 240,
+    SMS_OTP: kind === 'phone_number' || second < 64,
     WEB_AUTHN: pool.settings.webAuthn !== null && third < 64,
   }
   const letters = [...draw('destination')].map((byte) => String.fromCodePoint(97 + (byte % 26)))
@@ -87,8 +104,8 @@ export function simulateAccount(
     },
     factors: pool.settings.firstFactors.filter((factor) => some[factor]),
     destinations: {
-      EMAIL: mask('EMAIL', isAddress ? name : `${letters[0]}@${letters[1]}`),
-      SMS: mask('SMS', isNumber ? name : digits),
+      EMAIL: mask('EMAIL', kind === 'email' ? name : `${letters[0]}@${letters[1]}`),
+      SMS: mask('SMS', kind === 'phone_number' ? name : digits),
     },
     passkeys: [draw('passkey').toString('base64url')].slice(0, some.WEB_AUTHN ? 1 : 0),
   }

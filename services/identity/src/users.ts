@@ -15,7 +15,7 @@ export function aliasValue(attribute: Verifiable, value: string): string {
 }
 
 /** Finds an account by its username, else by a verified address that is one of the pool's aliases. */
-async function findByName(db: Database | Transaction, pool: Pool, name: string): Promise<User | undefined> {
+export async function findByName(db: Database | Transaction, pool: Pool, name: string): Promise<User | undefined> {
   const [byName] = await db
     .select()
     .from(users)
@@ -58,8 +58,7 @@ export async function findByUnverifiedEmail(db: Database | Transaction, pool: Po
 
 /**
  * Finds an account by its username, else by a verified address that is one of the pool's aliases, else (the newest
- * first) by an e-mail address that was given and never verified: such an account can be confirmed, reset, and told at
- * the sign-in that it is not confirmed.
+ * first) by an e-mail address that was given and never verified.
  */
 export async function findUser(db: Database | Transaction, pool: Pool, name: string): Promise<User | undefined> {
   const found = await findByName(db, pool, name)
@@ -71,6 +70,17 @@ export async function findUser(db: Database | Transaction, pool: Pool, name: str
 /** As `findUser`; a code that is sent to the very address that was given needs no proof of it before. */
 export async function findUserToReset(db: Database | Transaction, pool: Pool, name: string): Promise<User | undefined> {
   return (await findUser(db, pool, name)) ?? (await findByUnverifiedEmail(db, pool, name))[0]
+}
+
+/**
+ * Whom a sign-up may be confirmed as: the account of that name, else all that signed up with that address and never
+ * proved it, the newest first, whether or not somebody else has proven it. Else whoever the name is of.
+ */
+export async function findUnconfirmed(db: Database | Transaction, pool: Pool, name: string): Promise<User[]> {
+  const found = await findByName(db, pool, name)
+  if (found?.username === name) return [found]
+  const given = (await findByUnverifiedEmail(db, pool, name)).filter(({ status }) => status === 'UNCONFIRMED')
+  return given.length > 0 || !found ? given : [found]
 }
 
 /**
@@ -102,6 +112,8 @@ export async function verifiedAddress(
 ): Promise<string | undefined> {
   const current = user.attributes[attribute]
   if (current !== undefined && isVerified(user, attribute)) return current
+  const unaliased = user.keptAddresses[attribute]
+  if (unaliased !== undefined) return unaliased
   const [kept] = await db
     .select()
     .from(aliases)
@@ -157,6 +169,11 @@ export async function takeAlias(
     .update(aliases)
     .set({ userId: user.id })
     .where(and(eq(aliases.poolId, pool.id), eq(aliases.attribute, attribute), eq(aliases.value, key)))
+}
+
+/** What an account's codes are counted by: whoever gives its address as theirs has no other count of their own. */
+export function codesName(user: User): string {
+  return user.emailKey ?? user.username
 }
 
 /** The account as events tell of it. */

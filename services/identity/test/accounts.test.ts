@@ -1,8 +1,10 @@
 import { userConfirmed, userDeleted, userUpdated } from '@robokids/contracts/identity'
+import { eq } from 'drizzle-orm'
 import { TOTP, Secret } from 'otpauth'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { identity } from '../src/app.ts'
-import { totpStep } from '../src/totp.ts'
+import { devices, passkeys, users } from '../src/schema.ts'
+import { newTotpSecret, sealTotpSecret, totpStep } from '../src/totp.ts'
 import { openFrontDesk, password, publicClient, settings, type FrontDesk } from './front-desk.ts'
 
 let desk: FrontDesk
@@ -94,7 +96,7 @@ describe('GetUserAttributeVerificationCode', () => {
 })
 
 describe('ResendConfirmationCode', () => {
-  it('sends another code, and the one before it is worth nothing', async () => {
+  it('sends the code again, whoever asks', async () => {
     const { username, email } = await desk.signUp()
     const first = await desk.codeFor(email)
     expect(await desk.call('ResendConfirmationCode', { ClientId: publicClient, Username: username })).toEqual({
@@ -106,7 +108,8 @@ describe('ResendConfirmationCode', () => {
     const second = await desk.codeFor(email, 1)
     const confirm = (ConfirmationCode: string) =>
       desk.call('ConfirmSignUp', { ClientId: publicClient, Username: username, ConfirmationCode })
-    if (first !== second) expect(await confirm(first)).toEqual(wrongCode)
+    expect(second).toBe(first)
+    expect(await confirm(not(first))).toEqual(wrongCode)
     expect(await confirm(second)).toMatchObject({ status: 200 })
     expect(await confirm(second)).toEqual(overCode)
   })
@@ -138,16 +141,29 @@ describe('ResendConfirmationCode', () => {
 })
 
 describe('ConfirmSignUp', () => {
-  it('takes the code of whichever account it was sent for, where two signed up with one address', async () => {
+  it('confirms the account whose password is given, by a code to its address, where two signed up with one', async () => {
     const { username, email } = await desk.signUp()
     const mine = await desk.codeFor(email)
-    const { username: stranger } = await desk.signUp(publicClient, { email })
-    await desk.codeFor(email, 1)
-    const confirm = (ConfirmationCode: string) =>
-      desk.call('ConfirmSignUp', { ClientId: publicClient, Username: email, ConfirmationCode })
-    expect(await confirm(mine)).toMatchObject({ status: 200 })
-    expect(await signIn(username)).toMatchObject({ status: 200 })
-    expect(await signIn(stranger)).toEqual(refusal('UserNotConfirmedException', 'User is not confirmed.'))
+    const stranger = `stranger-${username}`
+    await desk.call('SignUp', {
+      ClientId: publicClient,
+      Username: stranger,
+      Password: other,
+      UserAttributes: [{ Name: 'email', Value: email.toUpperCase() }],
+    })
+    const newest = await desk.codeFor(email.toUpperCase())
+    const confirm = (ConfirmationCode: string, more: object = {}, Username = email) =>
+      desk.call('ConfirmSignUp', { ClientId: publicClient, Username, ConfirmationCode, ...more })
+    for (const code of [mine, newest]) {
+      expect(await confirm(code)).toEqual(refusal('InvalidParameterException', 'Missing required parameter Password'))
+      expect(await confirm(code, { Password: 'Neither-2030!' })).toEqual(wrongPassword)
+    }
+    expect(await signIn(email)).toEqual(refusal('UserNotConfirmedException', 'User is not confirmed.'))
+    expect(await confirm(newest, { Password: password })).toMatchObject({ status: 200 })
+    expect(await attributesOf(await tokenOf(email))).toMatchObject({ email, email_verified: 'true' })
+    expect(await signIn(stranger, other)).toEqual(refusal('UserNotConfirmedException', 'User is not confirmed.'))
+    // The address is taken: what was sent for the stranger's account is worth nothing any more.
+    expect(await confirm(newest, {}, stranger)).toEqual(overCode)
   })
 
   it('lets one account alone have an address, until the other takes it over', async () => {
@@ -219,26 +235,58 @@ describe('ForgotPassword and ConfirmForgotPassword', () => {
     expect(answered).toEqual(refusal('NotAuthorizedException', 'Invalid session for the user, session is expired.'))
   })
 
-  it('take the newest code alone, a few times', async () => {
+  it('take one code a few times, and then another', async () => {
     const { username, email } = await desk.member()
     expect(await reset(username, '000000')).toEqual(overCode)
     await forgot(username)
     const first = await desk.codeFor(email, 1)
-    await forgot(username)
-    const second = await desk.codeFor(email, 2)
-    if (first !== second) expect(await reset(username, first)).toEqual(wrongCode)
-    for (let tries = first === second ? 0 : 1; tries < 5; tries++) {
-      expect(await reset(username, not(second))).toEqual(wrongCode)
-    }
-    expect(await reset(username, second)).toEqual(tooOften)
+    for (let tries = 0; tries < 4; tries++) expect(await reset(username, not(first))).toEqual(wrongCode)
+    await forgot(email)
+    expect(await desk.codeFor(email, 2)).toBe(first)
+    expect(await reset(username, not(first))).toEqual(wrongCode)
+    expect(await reset(username, first)).toEqual(tooOften)
     await forgot(username)
     expect(await reset(username, await desk.codeFor(email, 3))).toEqual(done)
+  })
+
+  it('leave nothing in the account of whoever had it, where they prove its address for the first time', async () => {
+    const { clientId, poolId } = await desk.pool({ MfaConfiguration: 'OPTIONAL' })
+    const { username, userId, AccessToken } = await guest({}, clientId)
+    const { db, clock, config } = desk.service.context
+    const [number, email] = ['+16505550155', `proven-${username}@example.com`]
+    await desk.call('DeleteUserAttributes', { AccessToken, UserAttributeNames: ['email'] })
+    const UserAttributes = Object.entries({ email, phone_number: number }).map(([Name, Value]) => ({ Name, Value }))
+    await desk.call('UpdateUserAttributes', { AccessToken, UserAttributes })
+    await desk.call('GetUserAttributeVerificationCode', { AccessToken, AttributeName: 'phone_number' })
+    const Code = await desk.codeFor(number)
+    await desk.call('VerifyUserAttribute', { AccessToken, AttributeName: 'phone_number', Code })
+    expect(await attributesOf(AccessToken)).toMatchObject({ phone_number_verified: 'true' })
+    const created = { createdAt: clock.now(), updatedAt: clock.now(), lastSignInAt: clock.now() }
+    const device = { key: `${poolId}_${username}`, groupKey: '-a', lastAddress: '192.0.2.1', remembered: true }
+    await db.insert(devices).values({ ...device, ...created, userId })
+    const passkey = { id: `passkey-${username}`, name: 'Passkey 1', relyingPartyId: 'localhost', publicKey: 'AA' }
+    await db.insert(passkeys).values({ ...passkey, userId, counter: 0, transports: [], createdAt: clock.now() })
+    const sealedTotpSecret = sealTotpSecret(newTotpSecret(), userId, config)
+    await db
+      .update(users)
+      .set({ sealedTotpSecret, mfa: ['SOFTWARE_TOKEN_MFA'], preferredMfa: 'SOFTWARE_TOKEN_MFA' })
+      .where(eq(users.id, userId))
+
+    const sent = desk.codesFor(email)
+    expect(await forgot(email, clientId)).toMatchObject({ status: 200 })
+    expect(await reset(email, await desk.codeFor(email, sent), other, clientId)).toEqual(done)
+    expect(await desk.call('GetUser', { AccessToken })).toEqual(revoked)
+    const token = await tokenOf(email, other, clientId)
+    expect((await desk.call('GetUser', { AccessToken: token })).body['UserMFASettingList']).toBeUndefined()
+    expect(await attributesOf(token)).toMatchObject({ email_verified: 'true', phone_number_verified: 'false' })
+    expect(await db.$count(passkeys, eq(passkeys.userId, userId))).toBe(0)
+    expect(await db.$count(devices, eq(devices.key, device.key))).toBe(0)
   })
 
   it('do not take the code of another account, or of another purpose', async () => {
     const [maren, bo] = [await desk.member(), await desk.signUp()]
     await forgot(maren.username)
-    await forgot(bo.username)
+    await forgot(bo.email)
     const [code, signUpCode, hers] = [
       await desk.codeFor(bo.email, 1),
       await desk.codeFor(bo.email, 0),
@@ -269,6 +317,8 @@ describe('ForgotPassword and ConfirmForgotPassword', () => {
         )
       for (let tries = 0; tries < 5; tries++) expect(await attempt(not(code), '203.0.113.7')).toEqual(wrongCode)
       for (let tries = 0; tries < 50; tries++) expect(await attempt(not(code), '203.0.113.7')).toEqual(tooOften)
+      // Nor does a stranger who asks as well put another in its place.
+      await guarded.call('ForgotPassword', { ClientId: publicClient, Username: email }, from('203.0.113.8'))
       expect(await attempt(code, '192.0.2.1')).toEqual(done)
     } finally {
       await guarded.stop()

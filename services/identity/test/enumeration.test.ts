@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { identity } from '../src/app.ts'
 import { openFrontDesk, password, publicClient, settings, type FrontDesk } from './front-desk.ts'
+import { signInsAt } from './sign-ins.ts'
+import { startSrp } from './srp-client.ts'
 
 let desk: FrontDesk
+let at: ReturnType<typeof signInsAt>
 beforeAll(async () => {
-  desk = await openFrontDesk()
+  desk = await openFrontDesk({ EVEN_ANSWER_MS: '5', TRUST_PROXY: 'loopback' })
+  at = signInsAt(desk)
 })
 afterAll(() => desk.stop())
 
@@ -24,6 +28,11 @@ async function answersTo(ask: (name: string) => Promise<unknown>) {
   const answers: unknown[] = []
   for (const name of Object.values(people)) answers.push(await ask(name))
   return answers
+}
+/** What an SRP sign-in tells of a name. */
+async function srpOf(USERNAME: string): Promise<{ USERNAME?: string; SALT?: string }> {
+  const { body } = await at.begin('USER_SRP_AUTH', { USERNAME, SRP_A: startSrp().A })
+  return body['ChallengeParameters']
 }
 const asOne = (answers: unknown[]) => expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
 
@@ -86,6 +95,121 @@ describe('whoever has an account and who has not', () => {
       'LimitExceededException',
       wrong,
     ])
+  })
+
+  it('is answered alike by ConfirmSignUp, until everybody together has used the tries up', async () => {
+    let network = 0
+    const answers = await answersTo(async (Username) => {
+      const subnet = `198.51.${++network}`
+      return Array.fromAsync({ length: 22 }, async (_, nth) => {
+        const from = { 'x-forwarded-for': `${subnet}.${Math.floor(nth / 5)}` }
+        const { body } = await desk.call(
+          'ConfirmSignUp',
+          { ClientId: publicClient, Username, ConfirmationCode: 'no code' },
+          from,
+        )
+        return body['__type'] as string
+      })
+    })
+    asOne(answers)
+    expect((answers[0] as string[]).slice(19)).toEqual([
+      'CodeMismatchException',
+      'LimitExceededException',
+      'LimitExceededException',
+    ])
+  })
+
+  it('is found by the canonical name that SRP tells of an address as by the address', async () => {
+    const answers = []
+    for (const email of [(await desk.member()).email, nobody()]) {
+      const [byAddress, upper] = [await srpOf(email), await srpOf(email.toUpperCase())]
+      const { USERNAME: name = '' } = byAddress
+      const byName = await srpOf(name)
+      const shouted = await srpOf(name.toUpperCase())
+      const { body: forgotten } = await desk.call('ForgotPassword', { ClientId: publicClient, Username: name })
+      const { body: taken } = await desk.call('SignUp', {
+        ClientId: publicClient,
+        Username: name,
+        Password: password,
+        UserAttributes: [{ Name: 'email', Value: nobody() }],
+      })
+      for (let failures = 0; failures < 6; failures++) await at.byPassword(email, {}, other)
+      const { body: waiting } = await at.byPassword(name, {}, other)
+      for (let asking = 0; asking < 9; asking++)
+        await desk.call('ForgotPassword', { ClientId: publicClient, Username: email })
+      const { body: asked } = await desk.call('ForgotPassword', { ClientId: publicClient, Username: name })
+      answers.push({
+        name: name.replaceAll(/[\da-f]/g, 'x'),
+        salts: [upper.SALT === byAddress.SALT, byName.SALT === byAddress.SALT, shouted.SALT === byAddress.SALT],
+        names: [upper.USERNAME === name, byName.USERNAME === name],
+        forgotten,
+        taken,
+        waiting,
+        asked,
+      })
+    }
+    asOne(answers)
+    expect(answers[0]).toMatchObject({
+      salts: [true, true, false],
+      names: [true, true],
+      forgotten: { CodeDeliveryDetails: { Destination: 'u***@e***' } },
+      taken: { __type: 'UsernameExistsException' },
+      waiting: { message: 'Password attempts exceeded' },
+      asked: { __type: 'LimitExceededException' },
+    })
+  })
+
+  it('is answered alike to who signed up with the address as well', async () => {
+    const answers = []
+    for (const email of [(await desk.member()).email, (await desk.signUp()).email, nobody()]) {
+      const Username = `as-well-${++asked}`
+      const UserAttributes = [{ Name: 'email', Value: email }]
+      await desk.call('SignUp', { ClientId: publicClient, Username, Password: other, UserAttributes })
+      const confirm = async (name: string) => {
+        const { body } = await desk.call('ConfirmSignUp', {
+          ClientId: publicClient,
+          Username: name,
+          ConfirmationCode: 'no code',
+        })
+        return body['__type'] as string
+      }
+      const reset = async (name: string) => {
+        const { body } = await desk.call('ConfirmForgotPassword', {
+          ClientId: publicClient,
+          Username: name,
+          ConfirmationCode: 'no code',
+          Password: password,
+        })
+        return body['__type'] as string
+      }
+      const ask = (operation: string, name: string) => desk.call(operation, { ClientId: publicClient, Username: name })
+      answers.push([
+        (await srpOf(email)).USERNAME === Username,
+        (await at.bySrp(email, other)).body,
+        (await at.byPassword(email, {}, other)).body,
+        await Array.fromAsync({ length: 5 }, () => confirm(Username)),
+        await confirm(email),
+        (await ask('ResendConfirmationCode', email)).status,
+        await confirm(email),
+        (await ask('ForgotPassword', Username)).status,
+        await Array.fromAsync({ length: 6 }, () => reset(Username)),
+        await reset(email),
+        (await ask('ForgotPassword', email)).status,
+        await Array.fromAsync({ length: 6 }, () => reset(email)),
+        await Array.fromAsync({ length: 10 }, async () => (await ask('ForgotPassword', Username)).status),
+        (await ask('ForgotPassword', email)).status,
+      ])
+    }
+    // The sign-up of another that is yet to be confirmed has a code of its own, with tries of its own.
+    const [verified, , unknown] = answers
+    asOne([verified, unknown])
+    expect(answers.map(([isMine, bySrp, byPassword]) => ({ isMine, bySrp, byPassword }))).toEqual(
+      Array.from({ length: 3 }, () => ({
+        isMine: false,
+        bySrp: { __type: 'NotAuthorizedException', message: 'Incorrect username or password.' },
+        byPassword: { __type: 'UserNotConfirmedException', message: 'User is not confirmed.' },
+      })),
+    )
   })
 
   it('is refused alike after asking for codes too often', async () => {

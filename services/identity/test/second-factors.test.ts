@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { pools, users } from '../src/schema.ts'
+import { aliases, pools, users } from '../src/schema.ts'
 import { openFrontDesk, password, type FrontDesk } from './front-desk.ts'
 import { claimsOf, signInsAt, tokensOf, type Answer } from './sign-ins.ts'
 
@@ -90,6 +90,34 @@ describe('MFA by code', () => {
     })
     const SMS_MFA_CODE = await desk.codeFor(phone)
     expect((await at.answer('SMS_MFA', asked, { USERNAME: username, SMS_MFA_CODE })).status).toBe(200)
+  })
+
+  it('goes on to the verified number until its successor is verified, and is never left out', async () => {
+    const [phone, next] = ['1', '2'].map((digit) => `+141${digit}${String(Date.now()).slice(-7)}`) as [string, string]
+    const { username, userId, email } = await desk.member()
+    const verified = { email, email_verified: 'true', phone_number: phone, phone_number_verified: 'true' }
+    await at.change(userId, { attributes: verified })
+    const { AccessToken } = tokensOf(await at.byPassword(username))
+    await at.change(userId, { mfa: ['SMS_MFA'] })
+    const moved = { AccessToken, UserAttributes: [{ Name: 'phone_number', Value: next }] }
+    const asked = async () => (await at.byPassword(username)).body['ChallengeParameters']?.CODE_DELIVERY_DESTINATION
+    for (let turn = 0; turn < 2; turn++) {
+      expect(await desk.call('UpdateUserAttributes', moved)).toMatchObject({ status: 200 })
+      expect(await asked()).toBe(`+*******${phone.slice(-4)}`)
+    }
+    await desk.call('GetUserAttributeVerificationCode', { AccessToken, AttributeName: 'phone_number' })
+    const Code = await desk.codeFor(next)
+    await desk.call('VerifyUserAttribute', { AccessToken, AttributeName: 'phone_number', Code })
+    await desk.codeFor(phone, 1)
+    expect(await at.byPassword(username)).toMatchObject({ body: { ChallengeName: 'SMS_MFA' } })
+    await desk.codeFor(next, 1)
+
+    // Without a number that a code can go to, another factor is asked for, or the sign-in is refused.
+    await at.change(userId, { attributes: { ...verified, phone_number_verified: 'false' } })
+    expect(await at.byPassword(username)).toMatchObject({ body: { ChallengeName: 'EMAIL_OTP' } })
+    await at.change(userId, { attributes: {} })
+    await desk.service.context.db.delete(aliases).where(eq(aliases.userId, userId))
+    expect(await at.byPassword(username)).toMatchObject({ body: { __type: 'MFAMethodNotFoundException' } })
   })
 
   it('asks for a choice among several, or for the preferred one', async () => {

@@ -136,11 +136,13 @@ describe('USER_SRP_AUTH', () => {
     const { username, email } = await desk.member()
     const { A } = startSrp()
     const ask = async (name: string) => (await at.begin('USER_SRP_AUTH', { USERNAME: name, SRP_A: A })).body
-    for (const [known, unknown] of [
-      [username, `user_${randomUUID()}`],
-      [email, `${randomUUID()}@example.com`],
+    const [name, address] = [`user_${randomUUID()}`, `${randomUUID()}@example.com`]
+    // A name is another in capitals, an address is not.
+    for (const [known, unknown, again] of [
+      [username, name, name],
+      [email, address, address.toUpperCase()],
     ] as const) {
-      const [real, first, second] = [await ask(known), await ask(unknown), await ask(unknown.toUpperCase())]
+      const [real, first, second] = [await ask(known), await ask(unknown), await ask(again)]
       expect(Object.keys(first)).toEqual(Object.keys(real))
       expect(Object.keys(first['ChallengeParameters'])).toEqual(Object.keys(real['ChallengeParameters']))
       expect(first['ChallengeParameters'].SALT).toBe(second['ChallengeParameters'].SALT)
@@ -150,12 +152,12 @@ describe('USER_SRP_AUTH', () => {
     }
     // The name tells when it was made: not before there were any, and not only now.
     const nobody = `${randomUUID()}@example.com`
-    const name = (await ask(nobody))['ChallengeParameters'].USERNAME as string
-    const madeAt = Number.parseInt(name.slice('user_'.length).replaceAll('-', '').slice(0, 12), 16)
+    const canonical = (await ask(nobody))['ChallengeParameters'].USERNAME as string
+    const madeAt = Number.parseInt(canonical.slice('user_'.length).replaceAll('-', '').slice(0, 12), 16)
     const { pool } = await findClient(publicClient, desk.service.context)
     expect(madeAt).toBeGreaterThanOrEqual(pool.createdAt.epochMilliseconds)
     expect(madeAt).toBeLessThan(Date.now())
-    expect((await ask(nobody.toUpperCase()))['ChallengeParameters'].USERNAME).toBe(name)
+    expect((await ask(nobody.toUpperCase()))['ChallengeParameters'].USERNAME).toBe(canonical)
     expect(await at.bySrp(nobody)).toEqual(await at.bySrp(username, 'Other-2030!'))
     expect(await at.bySrp(nobody)).toMatchObject(wrong)
   })
@@ -354,6 +356,16 @@ describe('USER_AUTH', () => {
       expect.arrayContaining(['PASSWORD', 'PASSWORD_SRP', 'EMAIL_OTP']),
     )
     expect(desk.codesFor(nobody)).toBe(0)
+    // Nor is anybody told apart who signed up with the address and has not confirmed it.
+    const unconfirmed = await desk.signUp()
+    await desk.codeFor(unconfirmed.email)
+    const theirs = await at.begin('USER_AUTH', { USERNAME: unconfirmed.email, PREFERRED_CHALLENGE: 'EMAIL_OTP' })
+    expect(shape(theirs)).toEqual(shape(real))
+    expect(theirs.body['ChallengeParameters'].USER_ID_FOR_SRP).not.toBe(unconfirmed.username)
+    const choosing = await at.begin('USER_AUTH', { USERNAME: unconfirmed.email })
+    const chosen = { USERNAME: unconfirmed.email, ANSWER: 'PASSWORD', PASSWORD: password }
+    expect((await at.answer('SELECT_CHALLENGE', choosing, chosen)).body['__type']).toBe('UserNotConfirmedException')
+    expect(desk.codesFor(unconfirmed.email)).toBe(1)
   })
 
   it('lets the session of a confirmation pass once, for that account alone', async () => {

@@ -49,11 +49,13 @@ export async function chooseEmail(
   const { email } = state.step
   if (typeof email !== 'string') return user
   await takeAlias(tx, client.pool, user, 'email', email)
+  const { email: _successor, ...keptAddresses } = user.keptAddresses
   return changeAccount(
     tx,
     user,
     {
       attributes: { ...user.attributes, email, email_verified: 'true' },
+      keptAddresses,
       emailKey: emailKey(email),
       mfa: [...new Set([...user.mfa, 'EMAIL_OTP' as const])],
     },

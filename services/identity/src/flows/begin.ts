@@ -4,8 +4,8 @@ import type { Flow } from '../operations/initiate-auth.ts'
 import { checkSecretHash } from '../pools.ts'
 import { checkSignInWait } from '../sign-in-limits.ts'
 import type { SignInProgress, SignInState } from '../sign-in-steps.ts'
-import { simulateName } from '../simulated-account.ts'
-import { findUser } from '../users.ts'
+import { nobodysName, simulateName } from '../simulated-account.ts'
+import { findByName, findUser } from '../users.ts'
 
 /**
  * Who wants to sign in. Unless the client may know who has an account, a name that nobody has goes on like any other.
@@ -18,14 +18,19 @@ export async function begin({ client, parameters, call }: Flow, flow: SignInStat
   if (!name) throw missing('USERNAME')
   if (!input.username.safeParse(name).success) throw invalid('USERNAME is not a name that an account can have.')
   checkSecretHash(client, name, parameters['SECRET_HASH'])
-  const user = await findUser(context.db, pool, name)
-  await checkSignInWait(context.db, { poolId: pool.id, name, user }, call)
-  if (!user && settings.preventUserExistenceErrors === 'LEGACY') throw unknownUser()
+  const { db } = context
+  // An address that nobody has proven names no account, but to clients that may know of accounts: whom it names would tell
+  // whether somebody has. A password that is given with it may still be that of whoever is to confirm it.
+  const tellsUsers = settings.preventUserExistenceErrors === 'LEGACY'
+  const user = await (tellsUsers ? findUser : findByName)(db, pool, name)
+  const given = await nobodysName(db, pool, name)
+  await checkSignInWait(db, { poolId: pool.id, name: given, user }, call)
+  if (!user && tellsUsers) throw unknownUser()
   const deviceKey = parameters['DEVICE_KEY']
   return {
     client,
     username: user?.username ?? (await simulateName(pool, name, context)),
     user,
-    state: { flow, given: name, step: {}, ...(deviceKey ? { deviceKey } : {}) },
+    state: { flow, given, step: {}, ...(deviceKey ? { deviceKey } : {}) },
   }
 }

@@ -1,7 +1,7 @@
 import { userConfirmed } from '@robokids/contracts/identity'
 import { publish } from '@robokids/runtime/outbox'
 import { z } from 'zod'
-import { setPassword } from '../accounts.ts'
+import { dropCredentials, setPassword } from '../accounts.ts'
 import { verifyAttribute } from '../change-attributes.ts'
 import { pretendTry, takeCode } from '../codes.ts'
 import { disabled, IdentityError, orThrow, unknownUser } from '../errors.ts'
@@ -11,8 +11,9 @@ import { countGuess } from '../limits.ts'
 import { checkPolicy } from '../passwords.ts'
 import { clientOf } from '../pools.ts'
 import { operation } from '../protocol.ts'
+import { resetDestination } from '../reset-password.ts'
 import { rememberAddress } from '../sign-in-limits.ts'
-import { accountOf, findUserToReset, lockUser } from '../users.ts'
+import { accountOf, findUserToReset, isVerified, lockUser } from '../users.ts'
 
 export const confirmForgotPassword = operation(
   z.object({
@@ -26,6 +27,7 @@ export const confirmForgotPassword = operation(
     const { context } = call
     const client = await clientOf(given, context)
     const { pool, settings } = client
+    const tellsUsers = settings.preventUserExistenceErrors === 'LEGACY'
     // A code that is right is not used up by a password that is not good enough.
     checkPolicy(given.Password, pool.settings.passwordPolicy)
     return answerEvenly(context.config.EVEN_ANSWER_MS, async () => {
@@ -33,17 +35,19 @@ export const confirmForgotPassword = operation(
       const outcome = await context.db.transaction(async (tx) => {
         const found = await findUserToReset(tx, pool, given.Username)
         const user = found && (await lockUser(tx, found.id))
-        if (!user && settings.preventUserExistenceErrors === 'LEGACY') return unknownUser()
-        if (!user?.enabled || user.status === 'FORCE_CHANGE_PASSWORD') {
-          if (user && settings.preventUserExistenceErrors === 'LEGACY' && !user.enabled) return disabled()
-          return pretendTry(tx, pool, 'password_reset', given.Username, call)
+        if (!user && tellsUsers) return unknownUser()
+        const to = user && (await resetDestination(tx, user, tellsUsers ? undefined : given.Username))
+        if (!user?.enabled || user.status === 'FORCE_CHANGE_PASSWORD' || !to) {
+          if (user && tellsUsers && !user.enabled) return disabled()
+          return pretendTry(tx, pool, 'password_reset', given.Username, user, call)
         }
         const taken = await takeCode(tx, user, 'password_reset', given.ConfirmationCode, call)
         if (taken instanceof IdentityError) return taken
         const wasConfirmed = user.status !== 'UNCONFIRMED'
-        const written = await setPassword(tx, user, pool, given.Password, { status: 'CONFIRMED' }, call)
+        let written = await setPassword(tx, user, pool, given.Password, { status: 'CONFIRMED' }, call)
         for (const attribute of ['email', 'phone_number'] as const) {
           if (user.attributes[attribute] !== taken.destination) continue
+          if (wasConfirmed && !isVerified(user, attribute)) written = await dropCredentials(tx, written, call)
           await verifyAttribute(tx, written, pool, attribute, taken.destination, call)
         }
         if (!wasConfirmed) {

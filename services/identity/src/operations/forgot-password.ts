@@ -22,7 +22,7 @@ export const forgotPassword = operation(
       return context.db.transaction(async (tx) => {
         const found = await findUserToReset(tx, pool, name)
         const user = found && (await lockUser(tx, found.id))
-        const to = user && (await resetDestination(tx, user))
+        const to = user && (await resetDestination(tx, user, tellsUsers ? undefined : name))
         if (user?.enabled && user.status !== 'FORCE_CHANGE_PASSWORD' && to) {
           return { CodeDeliveryDetails: await issueCode(tx, user, 'password_reset', to, call) }
         }

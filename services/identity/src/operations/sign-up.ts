@@ -12,9 +12,12 @@ import { checkPolicy, storePassword } from '../passwords.ts'
 import { clientOf } from '../pools.ts'
 import { operation } from '../protocol.ts'
 import { users } from '../schema.ts'
+import { isSimulatedName } from '../simulated-account.ts'
 import { signUpDestination } from '../sign-up-destination.ts'
 import { checkNewUsername } from '../usernames.ts'
 import { accountOf } from '../users.ts'
+
+const nameTaken = () => new IdentityError('UsernameExistsException', 'User already exists')
 
 export const signUp = operation(
   z.object({
@@ -51,6 +54,7 @@ export const signUp = operation(
 
     let delivery: CodeDeliveryDetails | undefined
     await db.transaction(async (tx) => {
+      if (await isSimulatedName(tx, pool, given.Username)) throw nameTaken()
       const [user] = await tx
         .insert(users)
         .values({
@@ -66,10 +70,10 @@ export const signUp = operation(
         })
         .onConflictDoNothing({ target: [users.poolId, users.username] })
         .returning()
-      if (!user) throw new IdentityError('UsernameExistsException', 'User already exists')
+      if (!user) throw nameTaken()
       await publish(tx, userSignedUp, id, accountOf(user))
       const to = signUpDestination(user, pool)
-      if (to) delivery = await issueFirstCode(tx, user, to, context)
+      if (to) delivery = await issueFirstCode(tx, user, to, call)
     })
     return { UserSub: id, UserConfirmed: false, ...(delivery ? { CodeDeliveryDetails: delivery } : {}) }
   },
