@@ -293,6 +293,44 @@ describe('an account', () => {
     expect(await statuses(email)).toEqual(await statuses(`${randomUUID()}@example.com`))
   })
 
+  it('is confirmed by who signed up, whoever else gave the same address, and whenever', async () => {
+    for (const how of ['in the same browser', 'in another one', 'by a code that was asked for again']) {
+      const { visitor: victim, email } = await newcomer()
+      await codeTo(email)
+      moveClocks({ minutes: 2 })
+      const attacker = new Visitor()
+      await attacker.post('/api/auth/sign-up', { ...sampleMember(email), password: 'Attacker-2030!' })
+      const newest = await codeTo(email, 2)
+      moveClocks({ minutes: 2 })
+      const browser = how === 'in the same browser' ? victim : new Visitor()
+      if (how === 'in another one') {
+        const asked = await browser.post('/api/auth/confirm-sign-up', { email, code: newest })
+        expect(asked).toMatchObject({
+          status: 400,
+          body: { code: 'password_required', issues: [{ path: 'password' }] },
+        })
+        const confirmed = await browser.post('/api/auth/confirm-sign-up', { email, code: newest, password })
+        expect(confirmed).toMatchObject({ status: 200, body: { signedIn: true } })
+      } else {
+        if (browser === victim) {
+          const other = await browser.post('/api/auth/confirm-sign-up', { email, code: newest })
+          expect(other.body['code']).toBe('CodeMismatchException')
+        } else {
+          // Whoever signs in has said whose account it is.
+          const step = await browser.post('/api/auth/sign-in', { email, password })
+          expect(step.body).toEqual({ step: 'CONFIRM_SIGN_UP' })
+        }
+        await browser.post('/api/auth/resend-code', { email })
+        const code = await codeTo(email, 3)
+        expect((await browser.post('/api/auth/confirm-sign-up', { email, code })).status).toBe(200)
+      }
+      const thief = await new Visitor().post('/api/auth/sign-in', { email, password: 'Attacker-2030!' })
+      expect(thief.body).toEqual({ step: 'CONFIRM_SIGN_UP' })
+      const owner = await new Visitor().post('/api/auth/sign-in', { email, password })
+      expect(owner.body).toEqual({ step: 'DONE' })
+    }
+  })
+
   it('is told what was wrong with what it sent, whatever that was', async () => {
     const { visitor } = await member()
     for (const credential of [{}, { id: 5 }, { id: null }, { id: 'a', rawId: 'a', type: 'public-key', response: 7 }]) {

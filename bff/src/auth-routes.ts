@@ -24,7 +24,7 @@ import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from './config.ts'
-import { stepMs, type Cookies } from './cookies.ts'
+import { confirmingMs, stepMs, type Cookies } from './cookies.ts'
 import { confirmDevice, forgetDevices, isForgotten, proveDevice } from './device.ts'
 import type { AuthAnswer, Identity, TokenAnswer } from './identity.ts'
 import type { Sessions } from './session.ts'
@@ -57,6 +57,20 @@ export function requireAdult(birthdate: string, now: Temporal.Instant): void {
   if (Temporal.PlainDate.compare(birthdate, last.subtract({ years: 120 })) < 0) refuse('Enter your date of birth.')
 }
 
+/** Whether the service asks for the password to tell whose account is to be confirmed. */
+function isPasswordMissing(error: unknown): boolean {
+  return (
+    error instanceof DomainError &&
+    error.code === 'InvalidParameterException' &&
+    error.message === 'Missing required parameter Password'
+  )
+}
+
+function passwordRequired(): DomainError {
+  const message = 'More than one account was begun with this email. Enter the password that you chose for yours.'
+  return new DomainError('password_required', message, [{ path: 'password', message }])
+}
+
 export function authRoutes(http: Http, context: Context<Config>, { cookies, sessions, identity }: Accounts): void {
   const { clock, log } = context
   const until = () => clock.now().epochMilliseconds + stepMs
@@ -79,6 +93,7 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
       await rememberDevice(answer.AuthenticationResult, [session.username, session.email], request, reply)
       cookies.step.clear(reply)
       cookies.newcomer.clear(reply)
+      cookies.confirming.clear(reply)
       return { step: 'DONE' }
     }
     const { shown, kept } = await nextStep(answer, { username }, identity, request.ip)
@@ -170,6 +185,7 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
         request.ip,
       )
       cookies.newcomer.write(reply, { username, email, password, until: until() })
+      cookies.confirming.write(reply, { username, email, until: clock.now().epochMilliseconds + confirmingMs })
       const details = answer.CodeDeliveryDetails
       return { delivery: details ? deliveryOf(details) : null, confirmed: answer.UserConfirmed }
     },
@@ -194,12 +210,28 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
     }
   }
 
+  /** Signs in whose account was just confirmed here, unless somebody is signed in. @returns whether they are. */
+  async function signConfirmedIn(
+    name: string,
+    password: string,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<boolean> {
+    const session = await sessions.find(request, reply)
+    if (session) return [session.username, session.email].includes(name)
+    const answer = await initiate('USER_PASSWORD_AUTH', name, { PASSWORD: password }, request, reply)
+    return (await follow(answer, name, request, reply)).step === 'DONE'
+  }
+
   http.post('/api/auth/auto-sign-in', { schema: { response: { 200: signInStepSchema } } }, signNewcomerIn)
 
   /** The newcomer's own account by its name, where another has the same address and was never confirmed. */
   function ownName(email: string, request: FastifyRequest): string {
-    const newcomer = cookies.newcomer.read(request)
-    return newcomer && emailKey(newcomer.email) === emailKey(email) ? newcomer.username : email
+    for (const cookie of [cookies.confirming, cookies.newcomer]) {
+      const own = cookie.read(request)
+      if (own && emailKey(own.email) === emailKey(email)) return own.username
+    }
+    return email
   }
 
   /**
@@ -220,20 +252,30 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
     async (request, reply) => {
       const { email, code } = request.body
       const name = ownName(email, request)
-      const input = { ...identity.client(name), Username: name, ConfirmationCode: code }
+      const newcomer = cookies.newcomer.read(request)
+      // By the address alone the service cannot tell whose account is meant, where several gave it: the password can.
+      const isNewcomer = newcomer !== undefined && emailKey(newcomer.email) === emailKey(email)
+      const password = request.body.password ?? (isNewcomer ? newcomer.password : undefined)
+      const input = {
+        ...identity.client(name),
+        Username: name,
+        ConfirmationCode: code,
+        ...(name === email && password !== undefined ? { Password: password } : {}),
+      }
       try {
         await identity.call('ConfirmSignUp', input, request.ip)
       } catch (error) {
         if (await isSignedInAs(email, request, reply)) return { signedIn: true }
-        throw error
+        throw isPasswordMissing(error) ? passwordRequired() : error
       }
-      if (cookies.newcomer.read(request)?.username !== name) return { signedIn: false }
+      cookies.confirming.clear(reply)
+      if (password === undefined) return { signedIn: false }
       // It is confirmed: that is what the answer says, whatever becomes of the sign-in.
-      const step = await signNewcomerIn(request, reply).catch((error: unknown) => {
+      const signedIn = await signConfirmedIn(name, password, request, reply).catch((error: unknown) => {
         log.warn({ err: error }, 'a newcomer could not be signed in')
-        return undefined
+        return false
       })
-      return { signedIn: step?.step === 'DONE' }
+      return { signedIn }
     },
   )
 
@@ -321,6 +363,7 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
       sessions.end(reply)
       cookies.step.clear(reply)
       cookies.newcomer.clear(reply)
+      cookies.confirming.clear(reply)
       if (!kept) return {}
       try {
         if (everywhere) {

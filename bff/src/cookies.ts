@@ -70,6 +70,8 @@ const newcomerSchema = z.object({
   until: z.number(),
 })
 
+const confirmingSchema = z.object({ username: z.string(), email: z.string(), until: z.number() })
+
 const deviceSchema = z.object({
   /** What its person signs in by, in small letters. */
   names: z.array(z.string()),
@@ -79,6 +81,9 @@ const deviceSchema = z.object({
   until: z.number(),
 })
 export type DeviceCookie = z.infer<typeof deviceSchema>
+
+/** As long as the code of a sign-up lives. */
+export const confirmingMs = 24 * 3_600_000
 
 /** How long a step of a sign-in, and the wait for a confirmation, are kept. */
 export const stepMs = 180_000
@@ -90,6 +95,8 @@ export interface Cookies {
   step: SealedCookie<StepCookie>
   /** Who signed up a moment ago, to be signed in when the account is confirmed. */
   newcomer: SealedCookie<z.infer<typeof newcomerSchema>>
+  /** Which account was signed up here: others may have given the same address, and it is this one that is confirmed. */
+  confirming: SealedCookie<z.infer<typeof confirmingSchema>>
   /** Which of an account's devices this browser is. It stays when somebody signs out. */
   device: SealedCookie<DeviceCookie>
 }
@@ -100,6 +107,7 @@ export async function registerCookies(http: Http, config: Config, now: () => num
     session: sealedCookie('robokids-session', sessionSchema, config, now),
     step: sealedCookie('robokids-sign-in', stepSchema, config, now),
     newcomer: sealedCookie('robokids-sign-up', newcomerSchema, config, now),
+    confirming: sealedCookie('robokids-confirm', confirmingSchema, config, now),
     device: sealedCookie('robokids-device', deviceSchema, config, now),
   }
 }

@@ -76,8 +76,15 @@ export type CodeDelivery = z.infer<typeof deliverySchema>
  */
 export const signUpAnswerSchema = z.object({ delivery: deliverySchema.nullable(), confirmed: z.boolean() })
 
-/** `POST /api/auth/confirm-sign-up`. */
-export const confirmSignUpBodySchema = z.object({ email: username('confirmSignUp'), code: confirmationCode })
+/**
+ * `POST /api/auth/confirm-sign-up`. 400 `password_required` where several signed up with the address and the browser is not
+ * the one that did: the `password` says whose account the code confirms.
+ */
+export const confirmSignUpBodySchema = z.object({
+  email: username('confirmSignUp'),
+  code: confirmationCode,
+  password: password('confirmSignUp').optional(),
+})
 /** Whether the person is signed in now, having signed up in this browser a moment ago. */
 export const confirmSignUpAnswerSchema = z.object({ signedIn: z.boolean() })
 

@@ -61,6 +61,7 @@ export const errorStatus = {
   dead_letter_not_found: 404,
   sign_in_required: 401,
   sign_in_step_expired: 401,
+  password_required: 400,
   already_signed_in: 409,
   already_member: 409,
   membership_not_found: 404,

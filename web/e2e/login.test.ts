@@ -439,6 +439,24 @@ describe('the confirmation of an account', () => {
     await page.waitForURL('**/membership/login')
   })
 
+  it('asks for the password where the service cannot tell whose account is meant', async () => {
+    const page = await site.open()
+    const message = 'More than one account was begun with this email. Enter the password that you chose for yours.'
+    site.api.on('POST /api/auth/confirm-sign-up', () => refusal('password_required', message))
+    await page.goto('/confirm')
+    await page.getByLabel('Email').fill(member.email)
+    await page.getByLabel('Confirmation code').fill('123456')
+    expect(await page.getByLabel('Password', { exact: true }).count()).toBe(0)
+    await press(page, 'Confirm Account')
+    await page.getByLabel('Password', { exact: true }).fill(member.password)
+    expect(await messageLine(page).innerText()).toBe(message)
+    site.api.on('POST /api/auth/confirm-sign-up', () => ({ json: { signedIn: false } }))
+    await press(page, 'Confirm Account')
+    await page.getByText('✅ Account confirmed! You can now log in.').waitFor()
+    const { email, password } = member
+    expect(bodiesOf(/confirm-sign-up$/).at(-1)).toEqual({ email, code: '123456', password })
+  })
+
   it('says that it has logged in already, and offers to go on', async () => {
     const page = await site.open()
     site.api.on('POST /api/auth/confirm-sign-up', () => {

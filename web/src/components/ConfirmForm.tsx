@@ -3,9 +3,12 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api.ts'
 import { confirmSignUpAnswer, deliveryAnswer } from '../identity/answers.ts'
+import { isRefusal } from '../identity/messages.ts'
 import { askSession } from '../identity/session.ts'
 import { useSending } from '../identity/use-sending.ts'
 import { Button } from '../ui/Button.tsx'
+import { Checkbox } from '../ui/Checkbox.tsx'
+import { Field } from '../ui/Field.tsx'
 import { CodeField } from './CodeField.tsx'
 import { EmailField } from './EmailField.tsx'
 import { Form } from './Form.tsx'
@@ -23,6 +26,10 @@ interface ConfirmFormProps {
 export function ConfirmForm({ email: known, onConfirmed }: ConfirmFormProps) {
   const [email, setEmail] = useState(known)
   const [code, setCode] = useState('')
+  const [password, setPassword] = useState('')
+  const [shown, setShown] = useState(false)
+  /** Where several signed up with the address: it says which account is meant. */
+  const [asksPassword, setAsksPassword] = useState(false)
   const state = useSending('Something went wrong.')
   const queryClient = useQueryClient()
 
@@ -40,8 +47,11 @@ export function ConfirmForm({ email: known, onConfirmed }: ConfirmFormProps) {
     state.send(async () => {
       const { signedIn } = await api('/api/auth/confirm-sign-up', {
         method: 'POST',
-        body: { email: email.trim(), code: code.trim() },
+        body: { email: email.trim(), code: code.trim(), ...(password === '' ? {} : { password }) },
         answer: confirmSignUpAnswer,
+      }).catch((error: unknown) => {
+        if (isRefusal(error, 'password_required')) setAsksPassword(true)
+        throw error
       })
       if (signedIn) await askSession(queryClient).catch(() => undefined)
       onConfirmed(signedIn)
@@ -69,6 +79,22 @@ export function ConfirmForm({ email: known, onConfirmed }: ConfirmFormProps) {
         value={code}
         onChange={setCode}
       />
+      {asksPassword && (
+        <>
+          <Field
+            label="Password"
+            error={state.errors['password']}
+            type={shown ? 'text' : 'password'}
+            autoComplete="current-password"
+            autoCapitalize="none"
+            spellCheck={false}
+            value={password}
+            onChange={(event) => setPassword(event.target.value)}
+            required
+          />
+          <Checkbox label="Show Password" checked={shown} onChange={(event) => setShown(event.target.checked)} />
+        </>
+      )}
       <Button type="submit" wide pending={state.sending}>
         Confirm Account
       </Button>
