@@ -38,6 +38,8 @@ export interface PendingUser extends MemberValues {
   signedUpAt: number
   /** Where the code went, as the server masks it; empty where none was sent. */
   codeSentTo: string
+  /** The membership is paid, or there was one already. */
+  isMember?: boolean
 }
 
 function readObject(key: string): Record<string, unknown> | undefined {
@@ -72,6 +74,7 @@ export function readPendingUser(): PendingUser | undefined {
     ...valuesOf(stored),
     address: line(stored['address']),
     codeSentTo: line(stored['codeSentTo']),
+    isMember: stored['isMember'] === true,
     signedUpAt: typeof stored['signedUpAt'] === 'number' ? stored['signedUpAt'] : 0,
   }
 }

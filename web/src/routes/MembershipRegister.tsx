@@ -11,7 +11,13 @@ import { isPasswordGood, PasswordChecklist } from '../components/PasswordCheckli
 import { membershipSteps, plans } from '../content/membership.ts'
 import { latestAdultBirthdate } from '../identity/adult.ts'
 import { availableSlots } from '../identity/answers.ts'
-import { type MemberValues, noValues, readMemberDraft, saveMemberDraft } from '../identity/pending-user.ts'
+import {
+  type MemberValues,
+  noValues,
+  readMemberDraft,
+  saveMemberDraft,
+  savePendingUser,
+} from '../identity/pending-user.ts'
 import { readMember } from '../identity/read-member.ts'
 import { membershipCheckout, pendingUserOf, signUpOnce } from '../identity/register-member.ts'
 import { isRefusal, messageOf } from '../identity/messages.ts'
@@ -86,7 +92,8 @@ function RegistrationForm() {
   const [agreed, setAgreed] = useState(false)
   const terms = prices.data?.plans.find(({ plan }) => plan === values.plan)
 
-  const accountMade = pendingUserOf(values.email) !== undefined
+  const made = pendingUserOf(values.email)
+  const accountMade = made !== undefined
   const chosen = slots.find(({ classDate }) => classDate === values.classDate)
   const passwordType = shown ? 'text' : 'password'
 
@@ -125,6 +132,7 @@ function RegistrationForm() {
         const pending = await signUpOnce(read.member, password, { plan, classDate })
         const consent = { version: terms.termsVersion, text: terms.terms }
         const { url, message } = await membershipCheckout(pending, consent).catch((error: unknown) => {
+          if (isRefusal(error, 'already_member')) savePendingUser({ ...pending, isMember: true })
           if (isRefusal(error, 'terms_changed')) {
             setAgreed(false)
             void prices.refetch()
@@ -140,9 +148,16 @@ function RegistrationForm() {
   return (
     <div className={styles['sheet']}>
       <Form state={state} onSubmit={proceed}>
-        {accountMade && (
+        {made && !made.isMember && (
           <Notice title="Your account is made.">
             <p>What is left is the payment. To use another email, change it below.</p>
+          </Notice>
+        )}
+        {made?.isMember && (
+          <Notice title="This email has a membership.">
+            <p>
+              It is on <Link to="/profile">your profile</Link>. For a second one, use another email.
+            </p>
           </Notice>
         )}
         <fieldset className={styles['group']}>

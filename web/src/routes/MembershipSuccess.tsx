@@ -10,7 +10,7 @@ import { Actions } from '../components/EnrollmentPage.tsx'
 import { isLevel, levels } from '../content/levels.ts'
 import { plans } from '../content/membership.ts'
 import { forgetMemberDraft } from '../identity/kept.ts'
-import { type PendingUser, readPendingUser } from '../identity/pending-user.ts'
+import { type PendingUser, readPendingUser, savePendingUser } from '../identity/pending-user.ts'
 import { sessionQuery } from '../identity/session.ts'
 import { useAutoSignIn } from '../identity/use-auto-sign-in.ts'
 import { isUnknown, outcomeQuery } from '../membership/queries.ts'
@@ -83,6 +83,10 @@ const refusals: Record<NonNullable<MembershipOutcome['refusal']>, string> = {
 /** What the server says of the payment with this reference. */
 function Asked({ reference, pending }: { reference: string; pending: PendingUser | undefined }) {
   const { data, error, errorUpdateCount } = useQuery(outcomeQuery(reference))
+  const isMember = data?.status === 'confirmed'
+  useEffect(() => {
+    if (isMember && pending) savePendingUser({ ...pending, isMember })
+  }, [isMember, pending])
   if (!data) {
     if (isUnknown(error)) return <NotFound />
     return (
