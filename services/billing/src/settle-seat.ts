@@ -49,11 +49,15 @@ export async function followAddress(tx: Transaction, { data }: EventOf<typeof us
     .where(and(eq(memberships.userId, userId), ne(memberships.email, email)))
 }
 
-/** Nobody can sign in any more to cancel it: it is not renewed. */
+/**
+ * Nobody can sign in any more to cancel it: it is not renewed. What is paid stays with the address, for the next account
+ * that proves to have it.
+ */
 export async function endOfDeleted(tx: Transaction, { data }: EventOf<typeof userDeleted>): Promise<void> {
   const ofAccount = await tx
     .select()
     .from(memberships)
     .where(and(eq(memberships.status, 'active'), eq(memberships.userId, data.userId)))
   for (const { attemptId } of ofAccount) await requestEnd(tx, attemptId, 'at_period_end')
+  await tx.update(memberships).set({ userId: null }).where(eq(memberships.userId, data.userId))
 }

@@ -1,12 +1,14 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { MembershipPlan } from '@robokids/contracts/auth'
 import {
+  foundMembershipSchema,
   membershipCheckoutSchema,
   membershipRefunded,
   subscriptionActivated,
   type MembershipCheckout,
 } from '@robokids/contracts/billing'
 import { emailKey } from '@robokids/contracts/fields'
+import { userDeleted } from '@robokids/contracts/identity'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
 import { eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -439,5 +441,34 @@ describe('what else is told of a subscription', () => {
     const answer = await till.deliver(till.event('checkout.session.completed', stranger.id))
     expect(answer.status).toBe(200)
     expect(await membershipsOf(wish.email)).toMatchObject([{ status: 'active' }])
+  })
+})
+
+describe('the account of a member', () => {
+  it('can be deleted: the membership ends with its paid time, and until then waits for an account of that address', async () => {
+    const wish = newcomer()
+    await till.pay(await checkout(wish))
+    await bed.bus.seen(subscriptionActivated, ofAddress(wish.email))
+    const find = async (userId: string) => {
+      const { body } = await till.call('POST', '/memberships/find', { userId, email: wish.email })
+      return foundMembershipSchema.parse(body).membership
+    }
+    const [first, second] = [randomUUIDv7(), randomUUIDv7()]
+    expect(await find(first)).toMatchObject({ status: 'active', endsAt: null })
+    expect(await find(second)).toBeNull()
+    await bed.bus.publish(userDeleted, first, {
+      poolId: 'us-west-1_RoboKids',
+      userId: first,
+      username: 'user_1',
+      email: wish.email,
+      emailVerified: true,
+      givenName: 'Maren',
+    })
+    const left = await eventually(async () => {
+      const found = await find(second)
+      return found?.endsAt && found
+    })
+    expect(left).toMatchObject({ status: 'active' })
+    expect(await find(first)).toBeNull()
   })
 })

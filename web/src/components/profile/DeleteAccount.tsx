@@ -64,7 +64,11 @@ function ReallyDelete({ email, onCancel, onDeleted }: ReallyDeleteProps) {
   }
   return (
     <Form state={state} onSubmit={remove}>
-      <p>This cannot be undone. Enter your password to show that it is you.</p>
+      <p>
+        This cannot be undone. A membership is not renewed any more; until its paid time is over it waits for an account
+        with the same email.
+      </p>
+      <p>Enter your password to show that it is you.</p>
       <AccountName email={email} />
       <Field
         label="Password"
