@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { MembershipPlan } from '@robokids/contracts/auth'
 import { sql } from 'drizzle-orm'
 import type { Stripe } from 'stripe'
@@ -60,6 +61,8 @@ export async function untilFresh<T>(work: () => Promise<T>): Promise<T> {
       return await work()
     } catch (error) {
       if (!(error instanceof StaleObservation) || look >= mostLooks) throw error
+      // Those who look at once do not get into each other's way again.
+      await setTimeout(Math.random() * 20 * look)
     }
   }
 }
