@@ -17,6 +17,11 @@ export const member = {
 export const passwordField = (page: Page) => page.getByLabel('Password', { exact: true })
 export const messageLine = (page: Page) => page.locator('form [tabindex="-1"]').first()
 
+/** Agrees to the terms of the membership: those of another plan have to be agreed to anew. */
+export async function agree(page: Page): Promise<void> {
+  await page.getByLabel(/^I agree: My membership renews by itself/).check()
+}
+
 /** Types a member into the registration form that is open; the date is the first one that is not full. */
 export async function fillRegistration(page: Page, changes: Partial<typeof member> = {}): Promise<void> {
   const values = { ...member, ...changes }
@@ -34,7 +39,7 @@ export async function fillRegistration(page: Page, changes: Partial<typeof membe
   const open = page.getByLabel('Class date').locator('option:not([value=""]):not([disabled])').first()
   await open.waitFor({ state: 'attached' })
   await page.getByLabel('Class date').selectOption((await open.getAttribute('value')) ?? '')
-  await page.getByLabel(/^I agree: My membership renews by itself/).check()
+  await agree(page)
 }
 
 export const proceedButton = (page: Page) =>

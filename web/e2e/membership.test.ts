@@ -1,7 +1,15 @@
 import type { Page } from 'playwright-core'
 import { renewalTerms, renewalTermsVersion } from '@robokids/contracts/membership'
 import { describe, expect, it } from 'vitest'
-import { fillRegistration, goodPassword, messageLine, passwordField, proceedButton, signedUp } from './accounts.ts'
+import {
+  agree,
+  fillRegistration,
+  goodPassword,
+  messageLine,
+  passwordField,
+  proceedButton,
+  signedUp,
+} from './accounts.ts'
 import { eventually, useSite } from './fixture.ts'
 import { breakStorage, detailsOf, heading, textsSeen, watchTexts } from './pages.ts'
 import { maren } from './stub-accounts.ts'
@@ -134,7 +142,7 @@ describe('the membership registration', () => {
     const page = await site.open()
     await openForm(page)
     await proceedButton(page).click()
-    expect(await page.locator('[aria-invalid]').count()).toBe(11)
+    expect(await page.locator('[aria-invalid]').count()).toBe(12)
     expect(await page.getByLabel('First name').evaluate((field) => field === document.activeElement)).toBe(true)
     expect(signUps()).toHaveLength(0)
   })
@@ -217,6 +225,7 @@ describe('the membership registration', () => {
     await page.getByText('Your account is made.').waitFor()
     await page.getByLabel('Class date').locator('option').nth(1).waitFor({ state: 'attached' })
     await page.getByRole('radio', { name: '$60 per year' }).check()
+    await agree(page)
     await proceedButton(page).click()
     await page.waitForURL('**/card-page')
     expect(signUps()).toHaveLength(1)
@@ -248,6 +257,7 @@ describe('the membership registration', () => {
     await page.goBack({ waitUntil: 'commit' })
     await eventually(() => proceedButton(page).innerText()).toBe('Proceed to Payment')
     await eventually(() => page.getByLabel('Street').inputValue()).toBe('14 Alder Way')
+    await agree(page)
     await proceedButton(page).click()
     await page.waitForURL('**/card-page')
     expect(signUps()).toHaveLength(1)
