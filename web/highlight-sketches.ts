@@ -18,7 +18,8 @@ let highlighter: Promise<Highlighter> | undefined
 /** A sketch's lines, each in pieces `[text, kind?]`: joined they are the file, without its last line break. */
 async function highlight(source: string) {
   highlighter ??= createHighlighter({ themes: [theme], langs: ['cpp'] })
-  const lines = (await highlighter).codeToTokensBase(source.trimEnd(), { lang: 'cpp', theme })
+  // A limit in time would leave a line plain on a busy machine, and not in the other of the site's two builds.
+  const lines = (await highlighter).codeToTokensBase(source.trimEnd(), { lang: 'cpp', theme, tokenizeTimeLimit: 0 })
   return lines.map((line) =>
     line.map(({ content, color }) => {
       const kind = Object.entries(kinds).find(([name]) => color === `var(${name})`)?.[1]
