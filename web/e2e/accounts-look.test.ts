@@ -195,8 +195,8 @@ describe('the first load', () => {
     // The enrollment's form is the heaviest; the aim for it is 145 KB.
     expect(size).toBeLessThanOrEqual(path === '/robokidspage1' ? 147 * 1024 : 145 * 1024)
     expect(await layoutShift(page)).toBeLessThan(0.02)
-    // It checks the two registration forms, and is not met anywhere else.
-    const needsZod = path === '/membership/register' || path === '/robokidspage1'
+    // It checks the registration form; the others ask for it when they need it.
+    const needsZod = path === '/membership/register'
     expect(scripts.some((script) => script.includes('invalid_union'))).toBe(needsZod)
   })
 })
