@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { firstLoadScripts } from '../first-load.ts'
 import { findings } from './axe.ts'
 import { eventually, useSite } from './fixture.ts'
-import { heading, layoutShift, sidewaysScroll, watchLayoutShift } from './pages.ts'
+import { heading, sidewaysScroll } from './pages.ts'
 
 const site = useSite()
 const dist = join(root, 'web/dist')
