@@ -71,7 +71,7 @@ describe('npm run admin -- dead-letters', () => {
       const lines = output.split('\n').filter((line) => line.includes('enrollment__payment-completed'))
       if (lines.length !== 2) throw new Error(output)
       return lines
-    }, 30_000)
+    }, 90_000)
     const ids = letters.map((line) => line.split(' ')[0] ?? '')
     const shown = await Promise.all(ids.map((id) => admin('dead-letters', 'show', id)))
     const index = shown.findIndex((one) => one.output.includes(poison.id))
@@ -87,7 +87,7 @@ describe('npm run admin -- dead-letters', () => {
     await system.reaches(registrationId, 'confirmed')
     expect((await admin('dead-letters')).output).not.toContain(ids[index])
     expect((await admin('dead-letters', 'replay', ids[index] ?? '')).code).toBe(1)
-  })
+  }, 150_000)
 })
 
 describe('npm run admin -- registrations', () => {
