@@ -1,6 +1,6 @@
 /** Billing portal sessions and what each allows a customer to do. */
 import type { Context } from './context.ts'
-import { invalidRequest, noSuch, noSuchReference } from './errors.ts'
+import { existingIn, invalidRequest, noSuchReference } from './errors.ts'
 import { emit, emitChange } from './events.ts'
 import { idOf, newId } from './ids.ts'
 import { page } from './lists.ts'
@@ -329,10 +329,8 @@ export function openPortalSession(ctx: Context, id: string): PortalSessionRecord
   return record !== undefined && ctx.clock.seconds() < record.expiresAt ? record : undefined
 }
 
-function existing(ctx: Context, id: string): BillingPortalConfiguration {
-  const configuration = ctx.store.portalConfigurations.get(id)
-  if (configuration === undefined) throw noSuch('configuration', id, 'configuration')
-  return configuration
+function existing({ store }: Context, id: string): BillingPortalConfiguration {
+  return existingIn(store.portalConfigurations, id, 'configuration', 'configuration')
 }
 
 export const billingPortalRoutes: Routes = (route) => {

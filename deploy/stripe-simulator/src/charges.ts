@@ -1,7 +1,7 @@
 import { recordBalance } from './balance-transactions.ts'
 import type { Decline } from './cards.ts'
 import type { Context } from './context.ts'
-import { noSuch } from './errors.ts'
+import { existingIn } from './errors.ts'
 import { newId, randomToken } from './ids.ts'
 import { page, type ListPage } from './lists.ts'
 import {
@@ -195,10 +195,8 @@ export function refundsOf(ctx: Context, chargeId: string): ListPage<Refund> {
   return page(found, { limit: 10 }, `/v1/charges/${chargeId}/refunds`, 'refund')
 }
 
-function existing(ctx: Context, id: string): Charge {
-  const charge = ctx.store.charges.get(id)
-  if (charge === undefined) throw noSuch('charge', id, 'id')
-  return charge
+function existing({ store }: Context, id: string): Charge {
+  return existingIn(store.charges, id, 'charge', 'id')
 }
 
 export const chargeRoutes: Routes = (route) => {

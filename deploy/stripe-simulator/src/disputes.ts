@@ -1,7 +1,7 @@
 /** Disputes: a cardholder's bank takes a payment back, with a fee, until the merchant wins it. */
 import { recordBalance } from './balance-transactions.ts'
 import type { Context } from './context.ts'
-import { invalidRequest, noSuch } from './errors.ts'
+import { existingIn, invalidRequest } from './errors.ts'
 import { emit, emitChange } from './events.ts'
 import { idOf, newId } from './ids.ts'
 import { page } from './lists.ts'
@@ -199,10 +199,8 @@ const evidence = object({
   uncategorized_text: text,
 })
 
-function existing(ctx: Context, id: string): DisputeRecord {
-  const record = ctx.store.disputes.get(id)
-  if (record === undefined) throw noSuch('dispute', id, 'dispute')
-  return record
+function existing({ store }: Context, id: string): DisputeRecord {
+  return existingIn(store.disputes, id, 'dispute', 'dispute')
 }
 
 function refuseClosed(dispute: Dispute): void {

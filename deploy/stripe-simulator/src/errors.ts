@@ -51,6 +51,13 @@ export function noSuch(noun: string, id: string, param: string): ApiError {
   })
 }
 
+/** What an address's id names. @throws ApiError 404, in the words of `noSuch` */
+export function existingIn<T>(kept: ReadonlyMap<string, T>, id: string, noun: string, param: string): T {
+  const found = kept.get(id)
+  if (found === undefined) throw noSuch(noun, id, param)
+  return found
+}
+
 /** An id inside a request's parameters that names nothing is the request's fault: 400, not 404. */
 export function noSuchReference(noun: string, id: string, param: string): ApiError {
   return new ApiError(400, noSuch(noun, id, param).detail)

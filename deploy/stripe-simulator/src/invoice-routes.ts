@@ -3,7 +3,7 @@ import { collectInvoice } from './collect-invoice.ts'
 import type { Context } from './context.ts'
 import { atTimeOf } from './customer-time.ts'
 import { subscriptionOf } from './end-subscription.ts'
-import { invalidRequest, noSuch } from './errors.ts'
+import { existingIn, invalidRequest, noSuch } from './errors.ts'
 import { closeInvoice, finalizeInvoice } from './invoices.ts'
 import { idOf } from './ids.ts'
 import { page } from './lists.ts'
@@ -24,10 +24,8 @@ import { get, post, type Routes } from './routes.ts'
 import { newestFirst } from './store.ts'
 import type { Invoice } from './types.ts'
 
-function existing(ctx: Context, id: string): Invoice {
-  const invoice = ctx.store.invoices.get(id)
-  if (invoice === undefined) throw noSuch('invoice', id, 'invoice')
-  return invoice
+function existing({ store }: Context, id: string): Invoice {
+  return existingIn(store.invoices, id, 'invoice', 'invoice')
 }
 
 export const invoiceRoutes: Routes = (route) => {

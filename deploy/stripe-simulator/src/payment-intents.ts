@@ -2,7 +2,7 @@ import { cardByLast4 } from './cards.ts'
 import { cardError, chargeCard, failIntent, questionUrl, requireAction } from './charge-card.ts'
 import type { Context } from './context.ts'
 import { referencedCustomer } from './referenced-customer.ts'
-import { invalidRequest, noSuch } from './errors.ts'
+import { existingIn, invalidRequest } from './errors.ts'
 import { emit } from './events.ts'
 import { idOf, newId, randomToken } from './ids.ts'
 import { currency } from './currency.ts'
@@ -189,10 +189,8 @@ function confirm(
   if (decline !== null) throw cardError(decline, intent)
 }
 
-function existing(ctx: Context, id: string): PaymentIntent {
-  const intent = ctx.store.paymentIntents.get(id)
-  if (intent === undefined) throw noSuch('payment_intent', id, 'intent')
-  return intent
+function existing({ store }: Context, id: string): PaymentIntent {
+  return existingIn(store.paymentIntents, id, 'payment_intent', 'intent')
 }
 
 export const paymentIntentRoutes: Routes = (route) => {

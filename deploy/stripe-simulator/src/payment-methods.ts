@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 
 import { cardByLast4, cardByToken, type CheckedCard } from './cards.ts'
 import type { Context } from './context.ts'
-import { ApiError, invalidRequest, noSuch, noSuchReference } from './errors.ts'
+import { ApiError, existingIn, invalidRequest, noSuchReference } from './errors.ts'
 import { emit } from './events.ts'
 import { newId } from './ids.ts'
 import { page } from './lists.ts'
@@ -152,10 +152,8 @@ export function attach(ctx: Context, method: PaymentMethod, customer: string, ca
   emit(ctx, 'payment_method.attached', method, cause)
 }
 
-function existing(ctx: Context, id: string): PaymentMethod {
-  const method = ctx.store.paymentMethods.get(id)
-  if (method === undefined) throw noSuch('PaymentMethod', id, 'payment_method')
-  return method
+function existing({ store }: Context, id: string): PaymentMethod {
+  return existingIn(store.paymentMethods, id, 'PaymentMethod', 'payment_method')
 }
 
 export const paymentMethodRoutes: Routes = (route) => {

@@ -1,7 +1,7 @@
 /** Prices and products: those that requests make, and those that a Checkout Session's inline `price_data` makes. */
 import type { Context } from './context.ts'
 import { currency } from './currency.ts'
-import { invalidRequest, noSuch, noSuchReference } from './errors.ts'
+import { existingIn, invalidRequest, noSuchReference } from './errors.ts'
 import { emit, emitChange } from './events.ts'
 import { idOf, newId } from './ids.ts'
 import { page } from './lists.ts'
@@ -109,16 +109,12 @@ export function createPrice(ctx: Context, fields: PriceFields): Price {
   return price
 }
 
-function existingPrice(ctx: Context, id: string): Price {
-  const price = ctx.store.prices.get(id)
-  if (price === undefined) throw noSuch('price', id, 'price')
-  return price
+function existingPrice({ store }: Context, id: string): Price {
+  return existingIn(store.prices, id, 'price', 'price')
 }
 
-function existingProduct(ctx: Context, id: string): Product {
-  const product = ctx.store.products.get(id)
-  if (product === undefined) throw noSuch('product', id, 'id')
-  return product
+function existingProduct({ store }: Context, id: string): Product {
+  return existingIn(store.products, id, 'product', 'id')
 }
 
 /** A lookup key names one price at a time. */

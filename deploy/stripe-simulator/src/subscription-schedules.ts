@@ -1,7 +1,7 @@
 /** Subscription schedules: what a subscription becomes later, phase by phase. Made from a subscription that runs. */
 import type { Context } from './context.ts'
 import { GONE } from './end-subscription.ts'
-import { invalidRequest, noSuch, noSuchReference } from './errors.ts'
+import { existingIn, invalidRequest, noSuchReference } from './errors.ts'
 import { emit, emitChange } from './events.ts'
 import { idOf, newId } from './ids.ts'
 import { expandParam, integer, list, notSimulated, object, oneOf, optional, string, type Decoded } from './params.ts'
@@ -225,10 +225,8 @@ export function refuseScheduled(subscription: Subscription): void {
   )
 }
 
-function existing(ctx: Context, id: string): SubscriptionSchedule {
-  const schedule = ctx.store.subscriptionSchedules.get(id)
-  if (schedule === undefined) throw noSuch('subscription_schedule', id, 'schedule')
-  return schedule
+function existing({ store }: Context, id: string): SubscriptionSchedule {
+  return existingIn(store.subscriptionSchedules, id, 'subscription_schedule', 'schedule')
 }
 
 function running(ctx: Context, id: string): SubscriptionSchedule {

@@ -12,7 +12,7 @@ import { collectInvoice, defaultMethod } from './collect-invoice.ts'
 import type { Context } from './context.ts'
 import { atTimeOf } from './customer-time.ts'
 import { endSubscription, GONE } from './end-subscription.ts'
-import { invalidRequest, noSuch, noSuchReference } from './errors.ts'
+import { existingIn, invalidRequest, noSuch, noSuchReference } from './errors.ts'
 import { emit, emitChange } from './events.ts'
 import { idOf, newId } from './ids.ts'
 import { createPaidInvoice, draftInvoice, finalizeInvoice, fullLine } from './invoices.ts'
@@ -405,10 +405,8 @@ function update(ctx: Context, subscription: Subscription, params: Fields<typeof 
   ctx.store.changed()
 }
 
-function existingSubscription(ctx: Context, id: string): Subscription {
-  const subscription = ctx.store.subscriptions.get(id)
-  if (subscription === undefined) throw noSuch('subscription', id, 'id')
-  return subscription
+function existingSubscription({ store }: Context, id: string): Subscription {
+  return existingIn(store.subscriptions, id, 'subscription', 'id')
 }
 
 export const subscriptionRoutes: Routes = (route) => {

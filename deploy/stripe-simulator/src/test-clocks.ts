@@ -2,7 +2,7 @@
 import type { Context } from './context.ts'
 import { walk } from './due.ts'
 import { endSubscriptionsOf } from './end-subscription.ts'
-import { invalidRequest, noSuch } from './errors.ts'
+import { existingIn, invalidRequest } from './errors.ts'
 import { emit } from './events.ts'
 import { newId } from './ids.ts'
 import { page } from './lists.ts'
@@ -16,10 +16,8 @@ const KEPT_DAYS = 30
 /** Stripe allows two intervals of a subscription at a time, two years at most; here two years for all. */
 const FURTHEST = 2 * 366 * DAY
 
-function existing(ctx: Context, id: string): TestClock {
-  const clock = ctx.store.testClocks.get(id)
-  if (clock === undefined) throw noSuch('test clock', id, 'test_clock')
-  return clock
+function existing({ store }: Context, id: string): TestClock {
+  return existingIn(store.testClocks, id, 'test clock', 'test_clock')
 }
 
 export const testClockRoutes: Routes = (route) => {

@@ -1,6 +1,6 @@
 import { API_VERSION } from './api-versions.ts'
 import type { Context } from './context.ts'
-import { invalidRequest, noSuch } from './errors.ts'
+import { existingIn, invalidRequest } from './errors.ts'
 import { newId } from './ids.ts'
 import { page } from './lists.ts'
 import {
@@ -122,10 +122,8 @@ const apiVersion: Decoder<string> = (value, param) => {
   return version
 }
 
-function existing(ctx: Context, id: string): EndpointRecord {
-  const record = ctx.store.endpoints.get(id)
-  if (record === undefined) throw noSuch('webhook endpoint', id, 'webhook_endpoint')
-  return record
+function existing({ store }: Context, id: string): EndpointRecord {
+  return existingIn(store.endpoints, id, 'webhook endpoint', 'webhook_endpoint')
 }
 
 export const webhookEndpointRoutes: Routes = (route) => {
