@@ -18,16 +18,17 @@ import { ask, idOf, StripeFailure, stripeTime } from './stripe.ts'
 /** How long the money of a quote may stand. */
 const quoteLifetimeSeconds = 15 * 60
 
+const ended = () =>
+  new DomainError('membership_not_changeable', 'This membership has ended. You can become a member again.')
+
 /** @throws DomainError membership_not_found, membership_not_changeable */
 async function running(context: BillingContext, membershipId: string): Promise<Membership> {
   const known = await readMembership(context.db, membershipId)
-  if (known.status !== 'active') {
-    throw new DomainError('membership_not_changeable', 'This membership has ended. You can become a member again.')
-  }
+  if (known.status !== 'active') throw ended()
   await refreshMembership(context, known.stripeSubscriptionId)
   const membership = await readMembership(context.db, membershipId)
-  if (membership.status === 'active') return membership
-  throw new DomainError('membership_not_changeable', 'This membership has ended. You can become a member again.')
+  if (membership.status !== 'active') throw ended()
+  return membership
 }
 
 async function answer(

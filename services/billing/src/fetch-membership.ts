@@ -84,15 +84,11 @@ export async function fetchMembership(context: BillingContext, subscriptionId: s
     }),
   )
   // After the subscription: an invoice that is paid at this moment is then told of with an older period, never the reverse.
-  const invoices: Stripe.Invoice[] = []
-  await ask(context, async (stripe) => {
-    invoices.push(
-      ...(await stripe.invoices
-        .list({ subscription: subscriptionId, limit: 100, expand: ['data.payments'] })
-        .autoPagingToArray({ limit: 10_000 })),
-    )
-    return invoices
-  })
+  const invoices = await ask(context, (stripe) =>
+    stripe.invoices
+      .list({ subscription: subscriptionId, limit: 100, expand: ['data.payments'] })
+      .autoPagingToArray({ limit: 10_000 }),
+  )
   const [item] = subscription.items.data
   if (!item) throw new Error(`The subscription ${subscriptionId} has no item.`)
   const periodEnd = at(item.current_period_end)

@@ -11,13 +11,9 @@ const overlapSeconds = 6 * 3600
 
 /** The balance transactions since a second, oldest first. */
 export async function listBalance(context: BillingContext, since: number): Promise<Stripe.BalanceTransaction[]> {
-  const listed: Stripe.BalanceTransaction[] = []
-  await ask(context, async (stripe) => {
-    listed.length = 0
-    const all = stripe.balanceTransactions.list({ created: { gte: since }, limit: 100, expand: ['data.source'] })
-    for await (const transaction of all) listed.push(transaction)
-    return listed
-  })
+  const listed = await ask(context, (stripe) =>
+    Array.fromAsync(stripe.balanceTransactions.list({ created: { gte: since }, limit: 100, expand: ['data.source'] })),
+  )
   return listed.toReversed()
 }
 
