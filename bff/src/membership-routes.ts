@@ -12,16 +12,14 @@ import {
   type Membership,
 } from '@robokids/contracts/billing'
 import { memberHoldSchema } from '@robokids/contracts/enrollment'
-import { emailKey, uuid } from '@robokids/contracts/fields'
+import { emailKey } from '@robokids/contracts/fields'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { z } from 'zod'
 import type { Accounts } from './auth-routes.ts'
+import { CheckoutSync } from './checkout-sync.ts'
+import { idOf, referenceParams } from './reference.ts'
 import type { Services } from './upstream.ts'
-import { CheckoutSync } from './views/registration.ts'
-
-const referenceSchema = z.object({ reference: z.string() })
 
 /** The membership's checkout, and what its member does with it afterwards. */
 export function membershipRoutes(
@@ -94,14 +92,13 @@ export function membershipRoutes(
 
   http.get(
     '/api/membership-checkouts/:reference',
-    { schema: { params: referenceSchema, response: { 200: membershipOutcomeSchema } } },
+    { schema: { params: referenceParams, response: { 200: membershipOutcomeSchema } } },
     async (request) => {
-      const id = uuid().safeParse(request.params.reference)
-      if (!id.success) throw new DomainError('checkout_not_found', 'We know no payment with this reference.')
-      const path = `/membership-checkouts/${id.data}`
+      const id = idOf(request.params.reference, 'checkout_not_found', 'We know no payment with this reference.')
+      const path = `/membership-checkouts/${id}`
       const known = await billing.call('GET', path, { answer: membershipOutcomeSchema })
       const isUnsettled = known.status === 'open' || known.status === 'processing'
-      if (!isUnsettled || !sync.isDue(id.data)) return known
+      if (!isUnsettled || !sync.isDue(id)) return known
       return billing.call('POST', `${path}/sync`, { answer: membershipOutcomeSchema })
     },
   )

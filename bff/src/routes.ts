@@ -13,26 +13,20 @@ import {
   registrationSchema,
   waiverSchema,
 } from '@robokids/contracts/enrollment'
-import { uuid } from '@robokids/contracts/fields'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
-import { z } from 'zod'
+import { CheckoutSync } from './checkout-sync.ts'
 import type { Config } from './config.ts'
+import { idOf, referenceParams } from './reference.ts'
 import { RegistrationStreams } from './registration-stream.ts'
 import { startCheckout } from './start-checkout.ts'
 import type { Services } from './upstream.ts'
 import { classesView } from './views/classes.ts'
-import { CheckoutSync, registrationView } from './views/registration.ts'
+import { registrationView } from './views/registration.ts'
 
-const referenceSchema = z.object({ reference: z.string() })
-
-/** A reference that cannot be one of ours is as unknown as one that is not. */
-function registrationIdOf(reference: string): string {
-  const read = uuid().safeParse(reference)
-  if (read.success) return read.data
-  throw new DomainError('registration_not_found', 'We know no registration with this reference.')
-}
+const registrationIdOf = (reference: string) =>
+  idOf(reference, 'registration_not_found', 'We know no registration with this reference.')
 
 export function apiRoutes(http: Http, context: Context<Config>, services: Services): void {
   const { SITE_URL } = context.config
@@ -61,7 +55,7 @@ export function apiRoutes(http: Http, context: Context<Config>, services: Servic
 
   http.post(
     '/api/registrations/:reference/checkout',
-    { schema: { params: referenceSchema, response: { 200: registerAnswerSchema } } },
+    { schema: { params: referenceParams, response: { 200: registerAnswerSchema } } },
     async (request) => {
       const path = `/registrations/${registrationIdOf(request.params.reference)}`
       const registration = await enrollment.call('GET', path, { answer: registrationSchema })
@@ -71,11 +65,11 @@ export function apiRoutes(http: Http, context: Context<Config>, services: Servic
 
   http.get(
     '/api/registrations/:reference',
-    { schema: { params: referenceSchema, response: { 200: registrationViewSchema } } },
+    { schema: { params: referenceParams, response: { 200: registrationViewSchema } } },
     (request) => registrationView(services, registrationIdOf(request.params.reference), sync),
   )
 
-  http.get('/api/registrations/:reference/events', { schema: { params: referenceSchema } }, (request, reply) =>
+  http.get('/api/registrations/:reference/events', { schema: { params: referenceParams } }, (request, reply) =>
     streams.stream(request, reply, registrationIdOf(request.params.reference)),
   )
 

@@ -1,7 +1,5 @@
 import { classSku, pricesSchema } from '@robokids/contracts/billing'
 import { levelClassTypes } from '@robokids/contracts/enrollment'
-import type { ErrorCode } from '@robokids/contracts/errors'
-import { uuid } from '@robokids/contracts/fields'
 import {
   askNoticeSchema,
   canBeAwaited,
@@ -18,19 +16,11 @@ import {
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
-import { z } from 'zod'
+import { CheckoutSync } from './checkout-sync.ts'
 import type { Config } from './config.ts'
+import { idOf, referenceParams } from './reference.ts'
 import type { Services } from './upstream.ts'
-import { CheckoutSync } from './views/registration.ts'
 
-const params = z.object({ reference: z.string() })
-
-/** A reference that cannot be one of ours is as unknown as one that is not. */
-function idOf(reference: string, code: ErrorCode, message: string): string {
-  const read = uuid().safeParse(reference)
-  if (read.success) return read.data
-  throw new DomainError(code, message)
-}
 const orderIdOf = (reference: string) => idOf(reference, 'order_not_found', 'We know no order with this reference.')
 const noticeIdOf = (reference: string) => idOf(reference, 'notice_not_found', 'We have no such request.')
 
@@ -69,8 +59,10 @@ export function shopRoutes(http: Http, { config }: Context<Config>, services: Se
     return billing.call('POST', `/orders/${orderId}/sync`, { answer: orderSchema }).catch(() => known)
   }
 
-  http.get('/api/orders/:reference', { schema: { params, response: { 200: orderSchema } } }, (request) =>
-    order(orderIdOf(request.params.reference)),
+  http.get(
+    '/api/orders/:reference',
+    { schema: { params: referenceParams, response: { 200: orderSchema } } },
+    (request) => order(orderIdOf(request.params.reference)),
   )
 
   http.post(
@@ -94,13 +86,16 @@ export function shopRoutes(http: Http, { config }: Context<Config>, services: Se
     },
   )
 
-  http.get('/api/shop/notices/:reference', { schema: { params, response: { 200: noticeSchema } } }, (request) =>
-    notifications.call('GET', `/notices/${noticeIdOf(request.params.reference)}`, { answer: noticeSchema }),
+  http.get(
+    '/api/shop/notices/:reference',
+    { schema: { params: referenceParams, response: { 200: noticeSchema } } },
+    (request) =>
+      notifications.call('GET', `/notices/${noticeIdOf(request.params.reference)}`, { answer: noticeSchema }),
   )
   for (const step of ['confirmation', 'removal'] as const) {
     http.post(
       `/api/shop/notices/:reference/${step}`,
-      { schema: { params, response: { 200: noticeSchema } } },
+      { schema: { params: referenceParams, response: { 200: noticeSchema } } },
       (request) =>
         notifications.call('POST', `/notices/${noticeIdOf(request.params.reference)}/${step}`, {
           answer: noticeSchema,

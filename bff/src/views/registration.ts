@@ -2,6 +2,7 @@ import { checkoutSchema, type Checkout } from '@robokids/contracts/billing'
 import type { RegistrationView } from '@robokids/contracts/bff'
 import { registrationSchema, type Registration } from '@robokids/contracts/enrollment'
 import { DomainError } from '@robokids/runtime/errors'
+import type { CheckoutSync } from '../checkout-sync.ts'
 import type { Services } from '../upstream.ts'
 
 /** A payment may be under way: what billing knows could be older than what the provider knows. */
@@ -10,28 +11,6 @@ function isUnsettled(registration: Registration, checkout: Checkout): boolean {
     (registration.status === 'held' || registration.status === 'expired') &&
     ['creating', 'open', 'processing'].includes(checkout.status)
   )
-}
-
-/** Asks the provider through billing, but for one reference only every so often, however many pages ask. */
-export class CheckoutSync {
-  readonly #everyMs: number
-  readonly #asked = new Map<string, number>()
-
-  constructor(everyMs: number) {
-    this.#everyMs = everyMs
-  }
-
-  isDue(registrationId: string): boolean {
-    const now = performance.now()
-    if (now - (this.#asked.get(registrationId) ?? -Infinity) < this.#everyMs) return false
-    this.#asked.delete(registrationId)
-    this.#asked.set(registrationId, now)
-    for (const [oldest, at] of this.#asked) {
-      if (now - at < this.#everyMs && this.#asked.size < 10_000) break
-      this.#asked.delete(oldest)
-    }
-    return true
-  }
 }
 
 async function findCheckout(
