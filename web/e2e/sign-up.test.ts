@@ -287,7 +287,8 @@ describe('the sign-up form', () => {
     await page.goBack({ waitUntil: 'commit' })
     await eventually(() => submitButton(page).innerText()).toBe('Continue to payment')
     await eventually(() => page.getByLabel('Guardian name').inputValue()).toBe('Maren Holt')
-    expect(await page.getByLabel('Start date').inputValue()).toBe('2025-10-03')
+    // The dates are asked for anew.
+    await eventually(() => page.getByLabel('Start date').inputValue()).toBe('2025-10-03')
     await submitButton(page).click()
     await page.waitForURL('**/card-page')
     const [first, second] = registrations()
