@@ -32,7 +32,7 @@ export default defineConfig({
           globalSetup: ['test/src/global-setup.ts'],
           testTimeout: 120_000,
           hookTimeout: 240_000,
-          fileParallelism: false,
+          maxWorkers: 2,
         },
       },
     ],
