@@ -18,9 +18,11 @@ import { refusal } from './stub-api.ts'
 const site = useSite()
 
 const registrations = () => site.api.callsOf('POST', /^\/api\/registrations$/)
+/** Waits for a field's error: what is checked on the server is known a moment after the click. */
 const errorOf = async (page: Page, label: string) => {
-  const described = await page.getByLabel(label).getAttribute('aria-describedby')
-  return page.locator(`#${(described ?? '').split(' ')[0]}`).innerText()
+  const described = page.getByLabel(label).and(page.locator('[aria-invalid="true"]'))
+  const [id] = ((await described.getAttribute('aria-describedby')) ?? '').split(' ')
+  return page.locator(`#${id}`).innerText()
 }
 
 async function openForm(page: Page, path = '/robokidspage1') {
