@@ -20,7 +20,8 @@ export async function eventually<T>(
   timeoutMs = 10_000,
 ): Promise<Exclude<T, undefined | false | null | 0 | ''>> {
   const deadline = performance.now() + timeoutMs
-  for (;;) {
+  // Asking ever more slowly leaves the processor to what is waited for.
+  for (let pause = 5; ; pause = Math.min(pause * 1.5, 150)) {
     let problem: unknown
     try {
       const answer = await check()
@@ -30,7 +31,7 @@ export async function eventually<T>(
       problem = error
     }
     if (performance.now() > deadline) throw problem
-    await new Promise((resolve) => setTimeout(resolve, 10))
+    await new Promise((resolve) => setTimeout(resolve, pause))
   }
 }
 

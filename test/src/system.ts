@@ -243,8 +243,8 @@ export async function startSystem(
         return view
       }, timeoutMs),
     async mailsTo(address) {
-      const mails = (await (await fetch(`${mailbox.url}/email`)).json()) as Mail[]
-      return mails.filter((mail) => mail.to.some((recipient) => recipient.address === address))
+      const query = new URLSearchParams({ 'to.address': address })
+      return (await (await fetch(`${mailbox.url}/email?${query}`)).json()) as Mail[]
     },
     async textsTo(number) {
       const answer = await fetch(`${smsCatcher.url}/messages`)

@@ -49,11 +49,12 @@ export async function until(
   timeoutMs = 20_000,
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs
-  while (!(await check())) {
+  // Asking ever more slowly leaves the processor to what is waited for.
+  for (let pause = 15; !(await check()); pause = Math.min(pause * 1.5, 150)) {
     if (child && child.process.exitCode !== null) throw new Error(`${what} did not start:\n${child.output()}`)
     if (performance.now() > deadline)
       throw new Error(`${what} was not there after ${timeoutMs / 1000} s.\n${child?.output() ?? ''}`)
-    await new Promise((resolve) => setTimeout(resolve, 15))
+    await new Promise((resolve) => setTimeout(resolve, pause))
   }
 }
 
