@@ -25,7 +25,11 @@ afterAll(async () => {
 describe('a tab from before a deployment', () => {
   it('shows the next page after at most one reload, and keeps what was typed', async () => {
     let dist = join(root, 'web/dist')
-    const site = await serveSite(() => dist, new StubApi())
+    const api = new StubApi()
+    const site = await serveSite(
+      () => dist,
+      () => api,
+    )
     const { context, errors } = await newVisitor(browser, { baseURL: site.url })
     const page = await context.newPage()
     await page.goto('/robokidspage1')

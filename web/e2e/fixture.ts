@@ -23,19 +23,19 @@ export function useSite(): Fixture {
 
   beforeAll(async () => {
     ;[browser] = await Promise.all([launchBrowser(), buildWeb()])
+    site = await serveSite(join(root, 'web/dist'), () => api)
   })
   afterAll(async () => {
     await browser.close()
+    await site.close()
   })
-  beforeEach(async () => {
+  beforeEach(() => {
     api = new StubApi()
-    site = await serveSite(join(root, 'web/dist'), api)
   })
   afterEach(async () => {
     const errors = visitors.flatMap((visitor) => visitor.errors)
     for (const { context } of visitors) await context.close()
     visitors = []
-    await site.close()
     expect(errors).toEqual([])
   })
 

@@ -37,8 +37,8 @@ export interface Site {
   close: () => Promise<void>
 }
 
-/** Serves a build (the newest one, where `dist` tells which) as the BFF does, with the API's answers and the card page from `api`. */
-export async function serveSite(dist: string | (() => string), api: StubApi): Promise<Site> {
+/** Serves a build (the newest one, where `dist` tells which) as the BFF does, with the answers and the card page of the `api` of the moment. */
+export async function serveSite(dist: string | (() => string), api: () => StubApi): Promise<Site> {
   let url = 'http://localhost'
   const builds = new Map<string, Promise<SiteFiles>>()
   const build = () => {
@@ -50,7 +50,7 @@ export async function serveSite(dist: string | (() => string), api: StubApi): Pr
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const { pathname } = new URL(request.url ?? '/', url)
     if (pathname.startsWith('/api/') || pathname === '/waiver.pdf' || pathname === '/card-page') {
-      return api.answer(request, response)
+      return api().answer(request, response)
     }
     const redirect = redirects[pathname]
     if (redirect) {
