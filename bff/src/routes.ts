@@ -10,6 +10,7 @@ import {
 import {
   availableSlotsQuerySchema,
   availableSlotsSchema,
+  memberSeatSchema,
   registrationSchema,
   waiverSchema,
 } from '@robokids/contracts/enrollment'
@@ -71,6 +72,15 @@ export function apiRoutes(http: Http, context: Context<Config>, services: Servic
 
   http.get('/api/registrations/:reference/events', { schema: { params: referenceParams } }, (request, reply) =>
     streams.stream(request, reply, registrationIdOf(request.params.reference)),
+  )
+
+  http.get(
+    '/api/member-seats/:reference',
+    { schema: { params: referenceParams, response: { 200: memberSeatSchema } } },
+    (request) => {
+      const id = idOf(request.params.reference, 'membership_not_found', 'We know no membership with this reference.')
+      return enrollment.call('GET', `/member-seats/${id}`, { answer: memberSeatSchema })
+    },
   )
 
   http.post(

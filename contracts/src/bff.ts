@@ -2,10 +2,12 @@ import { z } from 'zod'
 import { checkoutStatuses, refundSchema } from './billing.ts'
 import {
   childSchema,
+  classTypeSchema,
   levelSchema,
   registrationCursorSchema,
   registrationRequestSchema,
   registrationSchema,
+  signWaiverSchema,
 } from './enrollment.ts'
 import * as field from './fields.ts'
 import { moneySchema } from './fields.ts'
@@ -75,23 +77,47 @@ export type RegistrationView = z.infer<typeof registrationViewSchema>
 
 const emptyToUndefined = (value: unknown) => (value === '' ? undefined : value)
 
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The place in any of the shapes that it is kept in, flat or as a nested address; what is not told is empty. */
+function placeOf(record: Record<string, unknown>) {
+  const nested = isObject(record['address']) ? record['address'] : {}
+  const line = (...keys: string[]) => {
+    const told = keys.flatMap((key) => [record[key], nested[key]])
+    return told.find((value) => typeof value === 'string' && value !== '') ?? ''
+  }
+  return {
+    addressLine1: line('addressLine1', 'line1'),
+    addressLine2: line('addressLine2', 'line2'),
+    city: line('city'),
+    state: line('state'),
+    zipCode: line('zipCode', 'zip'),
+  }
+}
+
 /**
  * `POST /api/waivers`: the specified payload, read tolerantly: `selectedDate` for `startDate`, a nested `address`, and
  * timestamps in any shape are accepted. `registrationId` is ours: with it the waiver goes to exactly that registration.
+ * With `classType` `membership` it is the membership's id, and is needed.
  */
 export const waiverBodySchema = z.preprocess(
   (body) => {
-    if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
-    const record = body as Record<string, unknown>
-    return { ...record, startDate: record['startDate'] || record['selectedDate'] || '' }
+    if (!isObject(body)) return body
+    const startDate = body['startDate'] || body['selectedDate'] || ''
+    const { childAge } = body
+    const age = typeof childAge === 'string' && /^\d{1,3}$/.test(childAge.trim()) ? Number(childAge) : childAge
+    return { ...body, startDate, childAge: typeof age === 'number' ? age : undefined, address: placeOf(body) }
   },
   z.object({
     registrationId: z.preprocess(emptyToUndefined, field.uuid('registrationId must be a UUID.').optional()),
     guardianName: field.guardianName,
     childName: childSchema.shape.childName,
+    childAge: z.number().optional(),
     email: field.email,
     startDate: z.union([field.plainDate, z.literal('')]),
-    classType: registrationRequestSchema.shape.classType,
+    classType: classTypeSchema,
+    address: signWaiverSchema.shape.address,
     documentSha256: z
       .string()
       .regex(/^[0-9a-f]{64}$/, { error: 'documentSha256 must be 64 hex digits.' })

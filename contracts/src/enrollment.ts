@@ -190,16 +190,44 @@ export const memberHoldSchema = z.object({ classDate: z.string(), heldUntil: z.i
 export type MemberHold = z.infer<typeof memberHoldSchema>
 
 /**
+ * `GET /member-seats/:id`: the seat of a membership, by the membership's id, as far as its waiver goes. Names nobody:
+ * whoever has the address of the waiver's page may see it. 404 `membership_not_found` until it is paid and known.
+ */
+export const memberSeatSchema = z.object({
+  membershipId: z.uuid(),
+  /** `released`: the membership ended before the class. `refused`: it never got the seat. */
+  status: z.enum(['seated', 'released', 'refused']),
+  classDate: z.string(),
+  /** `HH:MM`; null where there is no such session. */
+  startTime: z.string().nullable(),
+  waiverSignedAt: z.iso.datetime().nullable(),
+})
+export type MemberSeat = z.infer<typeof memberSeatSchema>
+
+/**
  * `POST /waivers`: the specified payload in its canonical shape, with what the BFF knows of the signer's request.
  * Without `registrationId`, the paid and unsigned registration of that email, child, date and class is meant.
+ * A membership's waiver (`classType` `membership`) needs it, with the membership's id, and the child's age: a member has
+ * registered no child before.
  */
 export const signWaiverSchema = z.object({
   registrationId: field.uuid().optional(),
   guardianName: field.guardianName,
   childName: field.childName,
+  /** Read of a membership's waiver alone, as the address is. */
+  childAge: z.number().optional(),
   email: field.email,
   startDate: z.union([field.plainDate, z.literal('')]).default(''),
-  classType: levelClassTypeSchema,
+  classType: classTypeSchema,
+  address: z
+    .object({
+      addressLine1: z.string(),
+      addressLine2: z.string(),
+      city: z.string(),
+      state: z.string(),
+      zipCode: z.string(),
+    })
+    .optional(),
   /** Hex SHA-256 of the document that the signer's page showed; null where the client did not tell. */
   documentSha256: z
     .string()
@@ -213,6 +241,7 @@ export type SignWaiver = z.input<typeof signWaiverSchema>
 /** The answer to `POST /waivers`; signing again with the same content answers the same. */
 export const waiverSchema = z.object({
   waiverId: z.uuid(),
+  /** Or the membership's id, where its waiver was signed. */
   registrationId: z.uuid(),
   signedAt: z.iso.datetime(),
   /** Hex SHA-256 of `/waiver.pdf` as it was shown. */
@@ -264,6 +293,7 @@ export const registrationCancelled = defineEvent(
   'registration.cancelled',
   registrationFactsSchema.extend({ reason: z.enum(['refunded', 'requested']) }),
 )
+/** Of a registration, or of a membership: then `classType` is `membership`, and `registrationId` the membership's id. */
 export const waiverSigned = defineEvent(
   'enrollment',
   'waiver.signed',

@@ -23,7 +23,7 @@ import {
   portalSchema,
   switchQuoteSchema,
 } from '@robokids/contracts/billing'
-import { availableSlotsSchema } from '@robokids/contracts/enrollment'
+import { availableSlotsSchema, memberSeatSchema } from '@robokids/contracts/enrollment'
 import { checkoutAnswerSchema, noticeSchema, orderSchema, shopViewSchema } from '@robokids/contracts/shop'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -41,6 +41,12 @@ const uuid = '019a0000-0000-7000-8000-000000000001'
 const time = '2030-01-02T03:04:05.000Z'
 
 const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample: object }[] = [
+  {
+    file: 'member-seat',
+    schema: memberSeatSchema,
+    answer: member.memberSeat,
+    sample: { membershipId: uuid, status: 'seated', classDate: '2030-01-04', startTime: '16:00', waiverSignedAt: null },
+  },
   {
     file: 'shop-view',
     schema: shopViewSchema,

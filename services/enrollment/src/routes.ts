@@ -6,6 +6,7 @@ import {
   holdAgainSchema,
   holdMemberSeatSchema,
   memberHoldSchema,
+  memberSeatSchema,
   registrationPageSchema,
   registrationQuerySchema,
   registrationRequestSchema,
@@ -27,6 +28,7 @@ import { listRegistrations, readRegistration } from './read-registrations.ts'
 import { holdAgain } from './renew-hold.ts'
 import { holdMemberSeat, releaseMemberHold } from './hold-member-seat.ts'
 import { shipKit } from './ship-kit.ts'
+import { readMemberSeat, signMemberWaiver } from './sign-member-waiver.ts'
 import { readSignedPdf, signWaiver } from './sign-waiver.ts'
 import { waiverDocument } from './waiver-document.ts'
 
@@ -76,8 +78,12 @@ export function routes(http: Http, context: Context<Config>): void {
     (request) => holdAgain(request.params.id, request.body ?? {}, context),
   )
 
-  http.post('/waivers', { schema: { body: signWaiverSchema, response: { 200: waiverSchema } } }, (request) =>
-    signWaiver(request.body, context),
+  http.get('/member-seats/:id', { schema: { params: byId, response: { 200: memberSeatSchema } } }, (request) =>
+    readMemberSeat(request.params.id, context),
+  )
+
+  http.post('/waivers', { schema: { body: signWaiverSchema, response: { 200: waiverSchema } } }, ({ body }) =>
+    body.classType === 'membership' ? signMemberWaiver(body, context) : signWaiver(body, context),
   )
 
   http.get('/waiver.pdf', async (request, reply) => {

@@ -325,8 +325,65 @@ export function judgeSignature(
       'There is no registration with these details. Please return to the form.',
     )
   }
-  if (signature.documentSha256 !== null && signature.documentSha256 !== currentDocumentSha256) {
-    throw new DomainError('waiver_document_changed', 'The waiver was updated. Please read it again.')
-  }
+  if (signature.documentSha256 !== null && signature.documentSha256 !== currentDocumentSha256) throw documentChanged()
   return 'sign'
+}
+
+/** A member's seat as far as a waiver is matched with it. */
+export interface MemberSignable {
+  outcome: MemberSeatOutcome
+  classDate: string
+  /** What is signed already. */
+  waiver: { guardianName: string; children: { childName: string }[]; documentSha256: string } | null
+}
+
+/** What the seat of a membership is to its member. */
+export function memberSeatStatus(outcome: MemberSeatOutcome): 'seated' | 'released' | 'refused' {
+  return outcome === 'seated' || outcome === 'released' ? outcome : 'refused'
+}
+
+/**
+ * As `judgeSignature`, of a membership. Its id is known to its member alone, and no child was registered with it: who signs
+ * for whom is what the signature itself tells.
+ * @throws DomainError `registration_not_paid`, `waiver_already_signed`, `registration_not_found`, `waiver_document_changed`
+ */
+export function judgeMemberSignature(
+  { outcome, classDate, waiver }: MemberSignable,
+  signature: Pick<Signature, 'guardianName' | 'childName' | 'startDate' | 'documentSha256'>,
+  currentDocumentSha256: string,
+): 'sign' | 'repeat' {
+  const { guardianName, childName, startDate, documentSha256 } = signature
+  if (startDate !== '' && startDate !== classDate) throw unknownMembership()
+  const status = memberSeatStatus(outcome)
+  if (status === 'released') {
+    throw new DomainError('registration_not_paid', 'This membership has ended, so there is nothing to sign.')
+  }
+  if (status === 'refused') {
+    throw new DomainError(
+      'registration_not_paid',
+      'This membership got no seat and its payment is returned, so there is nothing to sign.',
+    )
+  }
+  if (waiver) {
+    const same =
+      sameText(waiver.guardianName, guardianName) &&
+      waiver.children.some((child) => sameText(child.childName, childName)) &&
+      (documentSha256 === null || documentSha256 === waiver.documentSha256)
+    if (!same) throw new DomainError('waiver_already_signed', 'The waiver of this membership is signed already.')
+    return 'repeat'
+  }
+  if (documentSha256 !== null && documentSha256 !== currentDocumentSha256) throw documentChanged()
+  return 'sign'
+}
+
+/** Who signs is told no more than that. */
+export function unknownMembership(): DomainError {
+  return new DomainError(
+    'registration_not_found',
+    'There is no membership with these details. Please use the link in your welcome email, or on your profile page.',
+  )
+}
+
+function documentChanged(): DomainError {
+  return new DomainError('waiver_document_changed', 'The waiver was updated. Please read it again.')
 }

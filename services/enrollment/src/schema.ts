@@ -1,4 +1,4 @@
-import type { Child, ClassType, RegistrationStatus } from '@robokids/contracts/enrollment'
+import type { Child, ClassType, RegistrationFacts, RegistrationStatus } from '@robokids/contracts/enrollment'
 import { levelClassTypes, levelIds } from '@robokids/contracts/enrollment'
 import { instant } from '@robokids/runtime/db'
 import { sql } from 'drizzle-orm'
@@ -125,21 +125,32 @@ export const payments = pgTable('payments', {
   refunded: boolean().notNull().default(false),
 })
 
-/** What proves a signature. Rows are never changed. */
-export const waivers = pgTable('waivers', {
-  id: uuid().primaryKey(),
-  registrationId: uuid('registration_id')
-    .notNull()
-    .unique()
-    .references(() => registrations.id),
-  /** Hex SHA-256 of the PDF that was shown. */
-  documentSha256: text('document_sha256').notNull(),
-  guardianName: text('guardian_name').notNull(),
-  signedAt: instant('signed_at').notNull(),
-  ipAddress: text('ip_address').notNull(),
-  userAgent: text('user_agent').notNull(),
-  signedPdf: bytes('signed_pdf').notNull(),
-})
+/** What proves a signature, of a registration or of a membership. Rows are never changed. */
+export const waivers = pgTable(
+  'waivers',
+  {
+    id: uuid().primaryKey(),
+    registrationId: uuid('registration_id')
+      .unique()
+      .references(() => registrations.id),
+    membershipId: uuid('membership_id')
+      .unique()
+      .references(() => memberSeats.attemptId),
+    /** What a member told with the signature; a registration holds its own. */
+    member: jsonb().$type<Pick<RegistrationFacts, 'email' | 'children' | 'address'>>(),
+    /** Hex SHA-256 of the PDF that was shown. */
+    documentSha256: text('document_sha256').notNull(),
+    guardianName: text('guardian_name').notNull(),
+    signedAt: instant('signed_at').notNull(),
+    ipAddress: text('ip_address').notNull(),
+    userAgent: text('user_agent').notNull(),
+    signedPdf: bytes('signed_pdf').notNull(),
+  },
+  (table) => [
+    check('waivers_of_one', sql`(${table.registrationId} is null) <> (${table.membershipId} is null)`),
+    check('waivers_of_member', sql`(${table.membershipId} is null) = (${table.member} is null)`),
+  ],
+)
 
 export const kitShipments = pgTable('kit_shipments', {
   registrationId: uuid('registration_id')

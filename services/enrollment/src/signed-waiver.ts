@@ -44,20 +44,22 @@ function rowsOf({
   const { address } = facts
   const children = facts.children.map(({ childName, childAge }) => `${isolate(childName)}, age ${childAge}`)
   const street = [address.addressLine1, address.addressLine2].filter((line) => line !== '')
-  const city = `${isolate(address.city)}, ${isolate(address.state)} ${address.zipCode}`
+  // A member may have told one line alone, or none.
+  const city = address.city === '' ? [] : [`${isolate(address.city)}, ${isolate(address.state)} ${address.zipCode}`]
+  const place = [...street, ...city]
   const when = `${formatClassDate(facts.startDate)}, ${formatClassTime(facts.startTime)} Pacific`
   return [
     ['Signed by', [facts.guardianName, 'parent or legal guardian, 18 or older'], value],
     [children.length === 1 ? 'For the child' : 'For the children', children, value],
     ['Email', [facts.email], value],
-    ['Address', [...street, city], value],
+    ...(place.length === 0 ? [] : ([['Address', place, value]] satisfies [string, string[], Style][])),
     ['Class', [facts.levelTitle, when], value],
     ['Signed at', [inPacificTime(signedAt), `${signedAt.toString({ smallestUnit: 'millisecond' })} (UTC)`], value],
     ['How', ['Checked the box “I agree” and pressed “I Agree & Complete Registration”'], value],
     ['Document (SHA-256)', [documentSha256], small],
     ['Network address', [ipAddress], small],
     ['Browser', [userAgent], small],
-    ['Registration', [facts.registrationId], small],
+    [facts.classType === 'membership' ? 'Membership' : 'Registration', [facts.registrationId], small],
     ['Waiver', [waiverId], small],
   ]
 }

@@ -1,7 +1,16 @@
 import { createHash, randomUUIDv7 } from 'node:crypto'
-import { kitReady, kitShipped, waiverSchema, waiverSigned, type Registration } from '@robokids/contracts/enrollment'
+import { subscriptionActivated, subscriptionEnded } from '@robokids/contracts/billing'
+import {
+  kitReady,
+  kitShipped,
+  memberSeatSchema,
+  waiverSchema,
+  waiverSigned,
+  type Registration,
+} from '@robokids/contracts/enrollment'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isoTime } from '../src/read-registrations.ts'
 import { kitShipments, waivers } from '../src/schema.ts'
 import { adminHeaders, codeOf, openSchool, pathsOf, type School } from './school.ts'
 
@@ -261,7 +270,7 @@ describe('POST /waivers', () => {
     ['no name', { guardianName: '' }, 'guardianName'],
     ['a name with NUL', { guardianName: 'Ma\u0000ren' }, 'guardianName'],
     ['no email', { email: undefined }, 'email'],
-    ['an unknown class', { classType: 'membership' }, 'classType'],
+    ['an unknown class', { classType: 'expert' }, 'classType'],
     ['a date that there is not', { startDate: '2027-02-30' }, 'startDate'],
     ['a hash of 63 digits', { documentSha256: 'f'.repeat(63) }, 'documentSha256'],
     ['a reference that is no id', { registrationId: 'maren' }, 'registrationId'],
@@ -272,6 +281,142 @@ describe('POST /waivers', () => {
     expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed'])
     expect(pathsOf(answer)).toContain(path)
     await expectUnsigned(registration)
+  })
+})
+
+describe('POST /waivers of a membership', () => {
+  async function member(session?: Awaited<ReturnType<School['session']>>) {
+    const { date } = session ?? (await school.session({ classType: 'membership' }))
+    const membershipId = randomUUIDv7()
+    const facts = {
+      attemptId: membershipId,
+      email: 'maren.holt@example.com',
+      plan: 'monthly' as const,
+      amount: 700,
+      currency: 'usd' as const,
+    }
+    await school.hear(subscriptionActivated, membershipId, {
+      ...facts,
+      classDate: date,
+      subscriptionId: `sub_${membershipId}`,
+      customerId: 'cus_1',
+      activatedAt: isoTime(Temporal.Now.instant()),
+    })
+    return { ...facts, membershipId, date }
+  }
+  type Member = Awaited<ReturnType<typeof member>>
+
+  const sign = ({ membershipId, email, date }: Member, differences: Record<string, unknown> = {}) =>
+    school.call('POST', '/waivers', {
+      registrationId: membershipId,
+      guardianName: 'Maren Holt',
+      childName: 'Ivo',
+      childAge: 9,
+      email,
+      startDate: date,
+      classType: 'membership',
+      evidence: { ipAddress: '198.51.100.7', userAgent: 'Mozilla/5.0 (a test)' },
+      ...differences,
+    })
+  const seatOf = async ({ membershipId }: Member) =>
+    memberSeatSchema.parse((await school.call('GET', `/member-seats/${membershipId}`)).body)
+  const evidenceOf = ({ membershipId }: Member) =>
+    school.db.select().from(waivers).where(eq(waivers.membershipId, membershipId))
+
+  it('records one signature of five sent at once, with its evidence and the signed PDF, and no kit', async () => {
+    const one = await member()
+    const { membershipId, date } = one
+    expect(await seatOf(one)).toEqual({
+      membershipId,
+      status: 'seated',
+      classDate: date,
+      startTime: '16:00',
+      waiverSignedAt: null,
+    })
+    const sha256 = await documentSha256()
+    const address = { addressLine1: '14 Alder Way', addressLine2: '', city: 'Cambridge', state: 'MA', zipCode: '02139' }
+    const told = { documentSha256: sha256, address }
+    const answers = await Promise.all(Array.from({ length: 5 }, () => sign(one, told)))
+    for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: answers[0]?.body })
+    const waiver = waiverSchema.parse(answers[0]?.body)
+    expect(waiver).toMatchObject({ registrationId: membershipId, documentSha256: sha256 })
+    const [evidence, ...more] = await evidenceOf(one)
+    expect(more).toEqual([])
+    expect(evidence).toMatchObject({
+      id: waiver.waiverId,
+      registrationId: null,
+      member: { email: one.email, children: [{ childName: 'Ivo', childAge: 9 }], address },
+      documentSha256: sha256,
+      guardianName: 'Maren Holt',
+      ipAddress: '198.51.100.7',
+    })
+    const [event, ...others] = await school.told(waiverSigned, membershipId)
+    expect(others).toEqual([])
+    expect(event).toMatchObject({
+      ...waiver,
+      classType: 'membership',
+      startDate: date,
+      startTime: '16:00',
+      children: [{ childName: 'Ivo', childAge: 9 }],
+    })
+    expect(await school.told(kitReady, membershipId)).toEqual([])
+    const pdf = await fetch(`${school.service.url}${event?.signedPdfPath}`)
+    expect(Buffer.from(await pdf.arrayBuffer())).toEqual(Buffer.from(evidence?.signedPdf ?? []))
+    expect((await seatOf(one)).waiverSignedAt).toBe(waiver.signedAt)
+  })
+
+  it('answers the same again, and 409 waiver_already_signed for another guardian or child', async () => {
+    const one = await member()
+    const first = await sign(one)
+    expect(await sign(one, { guardianName: ' Maren Holt ', startDate: '' })).toMatchObject({
+      status: 200,
+      body: first.body,
+    })
+    for (const difference of [{ guardianName: 'Someone Else' }, { childName: 'Noa' }]) {
+      expect(codeOf(await sign(one, difference))).toBe('waiver_already_signed')
+    }
+    expect(await evidenceOf(one)).toHaveLength(1)
+    expect(await school.told(waiverSigned, one.membershipId)).toHaveLength(1)
+  })
+
+  it('is refused without the membership’s id, for one that is not known, has no seat or has ended, and writes nothing', async () => {
+    const crowded = await school.session({ classType: 'membership', capacity: 1 })
+    await member(crowded)
+    const refused = await member(crowded)
+    const ended = await member()
+    const { attemptId, email, plan, amount, currency } = ended
+    const over = { attemptId, email, plan, amount, currency, endedAt: isoTime(Temporal.Now.instant()) }
+    await school.hear(subscriptionEnded, attemptId, { ...over, reason: 'cancelled' })
+    const one = await member()
+    const wrong: [Member, Record<string, unknown>, number, string][] = [
+      [one, { registrationId: undefined }, 404, 'registration_not_found'],
+      [one, { registrationId: randomUUIDv7() }, 404, 'registration_not_found'],
+      [one, { startDate: '2031-01-01' }, 404, 'registration_not_found'],
+      [one, { documentSha256: 'f'.repeat(64) }, 409, 'waiver_document_changed'],
+      [refused, {}, 409, 'registration_not_paid'],
+      [ended, {}, 409, 'registration_not_paid'],
+    ]
+    for (const [which, difference, status, code] of wrong) {
+      const answer = await sign(which, difference)
+      expect([answer.status, codeOf(answer)]).toEqual([status, code])
+    }
+    for (const [path, difference] of Object.entries({
+      childAge: { childAge: undefined },
+      childName: { childName: ' ' },
+      city: { address: { addressLine1: '', addressLine2: '', city: 'x'.repeat(101), state: '', zipCode: '' } },
+    })) {
+      const answer = await sign(one, difference)
+      expect([answer.status, pathsOf(answer)]).toEqual([400, [path]])
+    }
+    expect(pathsOf(await sign(one, { childAge: 4 }))).toEqual(['childAge'])
+    for (const which of [one, refused, ended]) {
+      expect(await evidenceOf(which)).toEqual([])
+      expect(await school.told(waiverSigned, which.membershipId)).toEqual([])
+    }
+    expect([(await seatOf(refused)).status, (await seatOf(ended)).status]).toEqual(['refused', 'released'])
+    expect((await school.call('GET', `/member-seats/${randomUUIDv7()}`)).status).toBe(404)
+    // A membership is no registration, nor the other way round.
+    expect(codeOf(await sign(one, { classType: 'basic' }))).toBe('registration_not_found')
   })
 })
 

@@ -11,12 +11,13 @@ import {
   subscriptionResumed,
   subscriptionSwitched,
 } from '@robokids/contracts/billing'
-import { memberSeated } from '@robokids/contracts/enrollment'
+import { memberSeated, waiverSigned } from '@robokids/contracts/enrollment'
 import type { EventDefinition } from '@robokids/contracts/event'
 import { renewalTerms } from '@robokids/contracts/membership'
 import { mailsSchema } from '@robokids/contracts/notifications'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { adminHeaders, openOffice, siteUrl, type Office } from './office.ts'
+import { registration, signed } from './events.ts'
+import { adminHeaders, openOffice, siteUrl, waiverAt, type Office } from './office.ts'
 
 let office: Office
 beforeAll(async () => {
@@ -66,8 +67,21 @@ describe('a member is told', () => {
       expect(text).toContain(part)
     }
     expect(text).toContain('Cancel membership')
-    expect(text).toContain(`${siteUrl}/profile`)
-    expect(html).toContain(`href="${siteUrl}/profile"`)
+    for (const link of [`${siteUrl}/profile`, `${siteUrl}/waiver?membership=${facts.attemptId}`]) {
+      expect(text).toContain(link)
+      expect(html).toContain(`href="${link}"`)
+    }
+  })
+
+  it('that the waiver is signed, with it, and of no kit', async () => {
+    const facts = registration({ classType: 'membership', levelTitle: 'Members’ session' })
+    const data = signed({ ...facts, address: { ...facts.address, addressLine1: '', city: '' } })
+    await office.bed.bus.publish(waiverSigned, facts.registrationId, data)
+    const { parsed } = await office.post.mailTo(facts.email)
+    expect(parsed.subject).toBe('Your signed waiver: Ivo, Members’ session')
+    expect(parsed.text).toContain('Your membership is complete')
+    expect(parsed.text).not.toMatch(/kit/i)
+    expect(parsed.attachments[0]?.content.equals(waiverAt(data.signedPdfPath))).toBe(true)
   })
 
   it.each([

@@ -4,7 +4,8 @@ import { Steps } from '../ui/Steps.tsx'
 import styles from './EnrollmentPage.module.css'
 
 interface EnrollmentPageProps {
-  step: ComponentProps<typeof Steps>['current']
+  /** None for a member, whose way is another one. */
+  step?: ComponentProps<typeof Steps>['current']
   title: ReactNode
   children: ReactNode
 }
@@ -13,7 +14,7 @@ interface EnrollmentPageProps {
 export function EnrollmentPage({ step, title, children }: EnrollmentPageProps) {
   return (
     <div className={styles['page']}>
-      <Steps current={step} />
+      {step && <Steps current={step} />}
       <h1 aria-live="polite">{title}</h1>
       {children}
     </div>
@@ -21,10 +22,10 @@ export function EnrollmentPage({ step, title, children }: EnrollmentPageProps) {
 }
 
 /** While the registration is on its way: nothing is said that could turn out to be wrong. */
-export function EnrollmentLoading({ step }: { step: EnrollmentPageProps['step'] }) {
+export function EnrollmentLoading({ step }: Pick<EnrollmentPageProps, 'step'>) {
   return (
     <div className={styles['page']} aria-busy="true">
-      <Steps current={step} />
+      {step && <Steps current={step} />}
       <h1>One moment</h1>
       <p aria-live="polite">Loading your registration...</p>
       <Skeleton height="12rem" />

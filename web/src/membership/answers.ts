@@ -1,6 +1,8 @@
 import type { Membership, MembershipOutcome, MembershipPlans, SwitchQuote } from '@robokids/contracts/billing'
+import type { MemberSeat } from '@robokids/contracts/enrollment'
 import { answer } from '../answer.ts'
 import foundMembershipShape from '../answers/found-membership.json'
+import memberSeatShape from '../answers/member-seat.json'
 import membershipOutcomeShape from '../answers/membership-outcome.json'
 import membershipPlansShape from '../answers/membership-plans.json'
 import membershipShape from '../answers/membership.json'
@@ -13,3 +15,4 @@ export const membershipOutcome = answer<MembershipOutcome>(membershipOutcomeShap
 export const membershipPlans = answer<MembershipPlans>(membershipPlansShape)
 export const portal = answer<{ url: string }>(portalShape)
 export const switchQuote = answer<SwitchQuote>(switchQuoteShape)
+export const memberSeat = answer<MemberSeat>(memberSeatShape)

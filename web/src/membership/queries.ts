@@ -2,7 +2,7 @@ import type { Membership } from '@robokids/contracts/billing'
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { api } from '../api.ts'
 import { isRefusal } from '../identity/messages.ts'
-import { foundMembership, membership, membershipOutcome, membershipPlans } from './answers.ts'
+import { foundMembership, memberSeat, membership, membershipOutcome, membershipPlans } from './answers.ts'
 
 /** What a membership costs, and the terms to agree to, word for word. */
 export const plansQuery = queryOptions({
@@ -54,5 +54,24 @@ export function outcomeQuery(reference: string) {
       const isSettled = data && data.status !== 'open' && data.status !== 'processing'
       return isSettled || isUnknown(error) ? false : askEveryMs
     },
+  })
+}
+
+/** Whether the server knows no such membership (yet), as against: it cannot be asked now. */
+export const isNoMembership = (error: unknown) => isRefusal(error, 'membership_not_found')
+
+/** It is known a moment after it was paid; who waits longer has another reference. */
+const mostLooksForSeat = 40
+
+/** The seat of a membership, as far as its waiver goes, asked for until it is known. */
+export function memberSeatQuery(membershipId: string) {
+  return queryOptions({
+    queryKey: ['member-seat', membershipId],
+    queryFn: ({ signal }) =>
+      api(`/api/member-seats/${encodeURIComponent(membershipId)}`, { answer: memberSeat, signal }),
+    retry: false,
+    staleTime: 0,
+    refetchInterval: ({ state: { data, errorUpdateCount } }) =>
+      data || errorUpdateCount >= mostLooksForSeat ? false : 2 * askEveryMs,
   })
 }

@@ -149,6 +149,30 @@ export function recordOfView(view: RegistrationView): RegistrationRecord {
   }
 }
 
+/** A member's record has the membership's id where a registration's has its own. */
+export const isOfMember = ({ classType }: Pick<RegistrationRecord, 'classType'>) => classType === 'membership'
+
+/** What the waiver's page reads of a member: a membership has no child until its waiver is signed. */
+export function recordOfMembership(membershipId: string, known: Partial<RegistrationRecord> = {}): RegistrationRecord {
+  return {
+    guardianName: '',
+    email: '',
+    childName: '',
+    childAge: '',
+    siblings: [],
+    addressLine1: '',
+    addressLine2: '',
+    city: '',
+    state: '',
+    zipCode: '',
+    startDate: '',
+    timestamp: new Date().toISOString(),
+    ...known,
+    registrationId: membershipId,
+    classType: 'membership',
+  }
+}
+
 export function saveSessionRecord(record: RegistrationRecord): void {
   session.set(waiverSessionKey, JSON.stringify(record))
 }

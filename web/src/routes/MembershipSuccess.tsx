@@ -14,7 +14,7 @@ import { type PendingUser, readPendingUser, savePendingUser } from '../identity/
 import { sessionQuery } from '../identity/session.ts'
 import { useAutoSignIn } from '../identity/use-auto-sign-in.ts'
 import { isUnknown, outcomeQuery } from '../membership/queries.ts'
-import { type RegistrationRecord, savedRecord, saveSessionRecord } from '../registration/record.ts'
+import { type RegistrationRecord, recordOfMembership, savedRecord, saveSessionRecord } from '../registration/record.ts'
 import { useLeaveFor } from '../registration/use-leave-for.ts'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
@@ -53,10 +53,13 @@ function Page({ title, children }: { title: string; children: ReactNode }) {
   )
 }
 
-function ToWaiver() {
+/** To what this tab remembers, or to the waiver of a membership that it knows nothing else of. */
+function ToWaiver({ membershipId }: { membershipId?: string }) {
   return (
     <Actions>
-      <ButtonLink to="/waiver">Complete Waiver Form</ButtonLink>
+      <ButtonLink to="/waiver" {...(membershipId ? { search: { membership: membershipId } } : {})}>
+        Complete Waiver Form
+      </ButtonLink>
     </Actions>
   )
 }
@@ -157,7 +160,7 @@ function Asked({ reference, pending }: { reference: string; pending: PendingUser
       return (
         <Page title="Payment Successful!">
           {pending ? (
-            <Member pending={pending} rows={details} />
+            <Member pending={pending} rows={details} reference={data.attemptId} />
           ) : (
             <>
               <p>Welcome. Your membership has begun, and your seat is yours.</p>
@@ -169,7 +172,7 @@ function Asked({ reference, pending }: { reference: string; pending: PendingUser
               </ButtonLink>
             </>
           )}
-          {pending && <ToWaiver />}
+          {pending ? <ToWaiver /> : <ToWaiver membershipId={data.attemptId} />}
         </Page>
       )
   }
@@ -216,31 +219,32 @@ function rowsOfMember({ given_name, family_name, email, plan, classDate }: Pendi
   ])
 }
 
-/** What the waiver's page reads: a membership has no child and no reference of its own. */
-const recordOfMember = ({ given_name, family_name, email, street, city, state, zip, classDate }: PendingUser) => ({
-  registrationId: '',
-  guardianName: `${given_name} ${family_name}`,
-  email,
-  childName: '',
-  childAge: '',
-  siblings: [],
-  addressLine1: street,
-  addressLine2: '',
-  city,
-  state,
-  zipCode: zip,
-  startDate: classDate,
-  classType: 'membership',
-  timestamp: new Date().toISOString(),
-})
+/** What the waiver's page reads; without a reference nobody can be asked about it. */
+const recordOfMember = (membershipId: string, member: PendingUser) =>
+  recordOfMembership(membershipId, {
+    guardianName: `${member.given_name} ${member.family_name}`.trim(),
+    email: member.email,
+    addressLine1: member.street,
+    city: member.city,
+    state: member.state,
+    zipCode: member.zip,
+    startDate: member.classDate,
+  })
 
-function Member({ pending, rows }: { pending: PendingUser; rows: DetailsRow[] }) {
+interface MemberProps {
+  pending: PendingUser
+  rows: DetailsRow[]
+  /** Of the membership, where it is known. */
+  reference?: string
+}
+
+function Member({ pending, rows, reference = '' }: MemberProps) {
   const { data } = useQuery(sessionQuery)
   const autoSignIn = useAutoSignIn(data && !data.user ? pending.signedUpAt : undefined)
   useEffect(() => {
-    saveSessionRecord(recordOfMember(pending))
+    saveSessionRecord(recordOfMember(reference, pending))
     forgetMemberDraft()
-  }, [pending])
+  }, [pending, reference])
   const signedIn = data?.user || autoSignIn.state === 'signed in'
   return (
     <>

@@ -107,7 +107,7 @@ function Known({ profile, userId }: { profile: ProfileAnswer; userId: string }) 
       </header>
       <div className={styles['columns']}>
         <div className={styles['column']}>
-          <Membership userId={userId} />
+          <Membership userId={userId} profile={profile} />
           <YourDetails profile={profile} />
           <ChangePassword email={email} />
         </div>

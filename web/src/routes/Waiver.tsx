@@ -1,31 +1,32 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { type FormEvent, useEffect, useRef, useState } from 'react'
-import { waiverAnswer } from '../answers.ts'
-import { api, ApiError } from '../api.ts'
-import { classRow, Details, familyRows, memberRows, startRow } from '../components/Details.tsx'
+import { useEffect, useState } from 'react'
 import { Actions, EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
 import { EndedOutcome, endedTitle, isEnded } from '../components/Outcome.tsx'
+import { type Done, WaiverForm } from '../components/WaiverForm.tsx'
+import { isNoMembership, memberSeatQuery } from '../membership/queries.ts'
 import { focusHeading } from '../navigation.ts'
-import { forgetDraft } from '../registration/draft.ts'
-import { receiptOf, saveReceipt } from '../registration/receipt.ts'
-import { forgetRecords, readSessionRecord, type RegistrationRecord, recordOfView } from '../registration/record.ts'
+import {
+  isOfMember,
+  readSessionRecord,
+  recordOfMembership,
+  type RegistrationRecord,
+  recordOfView,
+} from '../registration/record.ts'
 import { standingOf } from '../registration/standing.ts'
 import { registrationQuery, useRegistration } from '../registration/use-registration.ts'
-import { waiverAddress, waiverDocumentQuery } from '../registration/waiver-document.ts'
-import { waiverPayload } from '../registration/waiver-payload.ts'
 import { Alert } from '../ui/Alert.tsx'
-import { Button, ButtonLink } from '../ui/Button.tsx'
-import { Card } from '../ui/Card.tsx'
-import { Checkbox } from '../ui/Checkbox.tsx'
+import { ButtonLink } from '../ui/Button.tsx'
 import { Notice } from '../ui/Notice.tsx'
-import styles from './Waiver.module.css'
 
+/** `?reference=` names a registration, `?membership=` a membership; else it is about what this tab remembers. */
 export function Waiver() {
-  const search = useSearch({ strict: false })
+  const { reference, membership } = useSearch({ strict: false })
   const [stored] = useState(readSessionRecord)
-  const reference = search['reference']
   const record = stored.state === 'found' ? stored.record : undefined
+  if (membership && record?.registrationId !== membership)
+    return <SignMembership record={recordOfMembership(membership)} />
+  if (record && isOfMember(record) && !reference) return <SignMembership record={record} />
   if (record && (!reference || reference === record.registrationId)) return <Sign record={record} />
   if (reference) return <SignReferenced reference={reference} />
   return (
@@ -69,8 +70,6 @@ function SignReferenced({ reference }: { reference: string }) {
   }
 }
 
-type Done = 'sent' | 'signed before'
-
 /** A registration whose state the server tells, if it was asked: the waiver may be signed, or may not be due any more. */
 function Sign({ record }: { record: RegistrationRecord }) {
   const [done, setDone] = useState<Done | null>(null)
@@ -100,141 +99,58 @@ function Sign({ record }: { record: RegistrationRecord }) {
   )
 }
 
-interface WaiverFormProps {
-  record: RegistrationRecord
-  startTime: string | undefined
-  onDone: (done: Done) => void
-}
-
-function WaiverForm({ record, startTime, onDone }: WaiverFormProps) {
-  const [agreed, setAgreed] = useState(false)
-  const [sending, setSending] = useState(false)
-  const [alert, setAlert] = useState<string | null>(null)
-  /** The server's own words about the last try. */
-  const [refusal, setRefusal] = useState<string | null>(null)
-  const underWay = useRef(false)
-  const queryClient = useQueryClient()
-  const document = useQuery(waiverDocumentQuery)
-  const complete = record.email !== '' && record.guardianName !== '' && record.classType !== ''
-
-  const send = async () => {
-    underWay.current = true
-    setSending(true)
-    setRefusal(null)
-    try {
-      const sha256 = await queryClient.ensureQueryData(waiverDocumentQuery)
-      await api('/api/waivers', { method: 'POST', body: waiverPayload(record, sha256), answer: waiverAnswer })
-      finish(record)
-      onDone('sent')
-    } catch (error) {
-      if (error instanceof ApiError && error.code === 'waiver_already_signed') {
-        finish(record)
-        onDone('signed before')
-        return
-      }
-      if (error instanceof ApiError && error.code === 'waiver_document_changed') {
-        setAgreed(false)
-        void queryClient.resetQueries(waiverDocumentQuery)
-      }
-      if (error instanceof ApiError) {
-        const isSilent = error.code === 'network_failed' || error.code === 'answer_unreadable'
-        setRefusal(isSilent ? null : error.message || 'Server error')
-      }
-      setAlert('There was a problem submitting the waiver. Please try again.')
-    } finally {
-      underWay.current = false
-      setSending(false)
-    }
-  }
-
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (underWay.current || !agreed) return
-    if (complete) void send()
-    else setAlert('Missing required info. Please return to the form.')
-  }
-
-  return (
-    <>
-      <p>
-        Please read the whole waiver. You sign it as the parent or guardian
-        {record.siblings.length > 0 ? ' for all your children below' : ''}.
-      </p>
-      <Document key={document.dataUpdatedAt} />
-      <form className={styles['form']} onSubmit={submit}>
-        <Card>
-          <h2 className={styles['heading']}>You sign for</h2>
-          <Details
-            rows={
-              record.classType === 'membership'
-                ? memberRows(record)
-                : [...familyRows(record), startRow(record.startDate, startTime), classRow(record.classType)]
-            }
-          />
-        </Card>
-        <Checkbox
-          label="I have read the waiver and agree to it."
-          checked={agreed}
-          onChange={(event) => setAgreed(event.target.checked)}
-        />
-        {refusal && (
-          <Notice kind="error" title={refusal} live>
-            <p>Nothing was signed.</p>
+/** A member's, whom no registration is known of: the server tells which session it is for, and whether it is signed. */
+function SignMembership({ record: known }: { record: RegistrationRecord }) {
+  const { registrationId: membershipId } = known
+  const [done, setDone] = useState<{ how: Done; record: RegistrationRecord } | null>(null)
+  const asked = useQuery({ ...memberSeatQuery(membershipId), enabled: membershipId !== '' })
+  const { data: seat, error, errorUpdateCount } = asked
+  const record = seat ? { ...known, startDate: seat.classDate } : known
+  if (done) return <Thanks done={done.how} record={done.record} arriving />
+  if (membershipId !== '' && !seat) {
+    if (errorUpdateCount === 0) return <EnrollmentLoading />
+    return (
+      <EnrollmentPage title="Waiver">
+        {isNoMembership(error) ? (
+          <Notice title="We know no membership with this reference." live>
+            <p>
+              If you have paid a moment ago, this page turns by itself. Otherwise please use the link in your welcome
+              email, or on your profile page.
+            </p>
+          </Notice>
+        ) : (
+          <Notice title="We cannot reach our registration desk right now." live>
+            <p>Your membership is safe. This page asks again by itself.</p>
           </Notice>
         )}
-        {!complete && (
-          <Notice title="Your registration is not complete.">
-            <ButtonLink to="/robokids" variant="secondary">
-              Return to the form
-            </ButtonLink>
-          </Notice>
-        )}
+      </EnrollmentPage>
+    )
+  }
+  if (seat?.waiverSignedAt) return <Thanks done="signed before" record={record} />
+  if (seat && seat.status !== 'seated') {
+    return (
+      <EnrollmentPage title="There is nothing to sign">
+        <Notice
+          title={seat.status === 'released' ? 'This membership has ended.' : 'This membership could not begin.'}
+          live
+        >
+          {seat.status === 'refused' && <p>What you paid goes back to your card, by itself.</p>}
+        </Notice>
         <Actions>
-          <Button type="submit" disabled={!agreed} pending={sending} pendingLabel="Sending...">
-            I Agree & Complete Registration
-          </Button>
+          <ButtonLink to="/membership">See the membership</ButtonLink>
         </Actions>
-      </form>
-      <Alert message={alert} onClose={() => setAlert(null)} />
-    </>
-  )
-}
-
-/** Browsers without a viewer for it, those of most phones, show what stands inside the element. */
-function Document() {
+      </EnrollmentPage>
+    )
+  }
   return (
-    <div className={styles['document']}>
-      <p className={styles['links']}>
-        <a href={waiverAddress} target="_blank" rel="noreferrer">
-          Open the waiver in a new tab
-        </a>
-        <a href={waiverAddress} download="waiver.pdf">
-          Download the waiver (PDF)
-        </a>
-      </p>
-      <object
-        data={`${waiverAddress}#navpanes=0&view=FitH`}
-        type="application/pdf"
-        aria-label="The waiver"
-        // The viewer's own buttons would stand between a keyboard and the form; the new tab has them all.
-        tabIndex={-1}
-        className={styles['paper']}
-      >
-        <div className={styles['instead']}>
-          <p>Your browser cannot show the waiver inside this page.</p>
-          <a href={waiverAddress} target="_blank" rel="noreferrer">
-            Open the waiver in a new tab
-          </a>
-        </div>
-      </object>
-    </div>
+    <EnrollmentPage title="Sign the waiver">
+      <WaiverForm
+        record={record}
+        startTime={seat?.startTime ?? undefined}
+        onDone={(how, signed) => setDone({ how, record: signed })}
+      />
+    </EnrollmentPage>
   )
-}
-
-function finish(record: RegistrationRecord) {
-  saveReceipt(receiptOf(record))
-  forgetRecords()
-  forgetDraft()
 }
 
 interface ThanksProps {
@@ -245,6 +161,7 @@ interface ThanksProps {
 }
 
 function Thanks({ done, record, arriving = false }: ThanksProps) {
+  const isMember = isOfMember(record)
   useEffect(() => {
     if (!arriving) return
     window.scrollTo(0, 0)
@@ -252,12 +169,16 @@ function Thanks({ done, record, arriving = false }: ThanksProps) {
   }, [arriving])
   return (
     <EnrollmentPage
-      step="kit"
+      {...(isMember ? {} : { step: 'kit' })}
       title={done === 'sent' ? 'Waiver submitted successfully!' : 'This waiver is signed already'}
     >
       <Notice
         kind="success"
-        title={done === 'sent' ? 'Your registration is complete.' : 'There is nothing left to do.'}
+        title={
+          done === 'signed before'
+            ? 'There is nothing left to do.'
+            : `Your ${isMember ? 'membership' : 'registration'} is complete.`
+        }
         live
       >
         {done === 'sent' ? (
@@ -267,17 +188,23 @@ function Thanks({ done, record, arriving = false }: ThanksProps) {
         ) : (
           <p>The signed waiver was sent by email{record.email && ` to ${record.email}`}.</p>
         )}
-        <p>The kit now gets ready to ship, and arrives before the first class.</p>
+        {!isMember && <p>The kit now gets ready to ship, and arrives before the first class.</p>}
       </Notice>
       <Actions>
         <ButtonLink to="/">Back to the homepage</ButtonLink>
-        <ButtonLink
-          to="/robokids/receipt"
-          variant="secondary"
-          {...(record.registrationId ? { search: { reference: record.registrationId } } : {})}
-        >
-          See your receipt
-        </ButtonLink>
+        {isMember ? (
+          <ButtonLink to="/profile" variant="secondary">
+            Go to your profile
+          </ButtonLink>
+        ) : (
+          <ButtonLink
+            to="/robokids/receipt"
+            variant="secondary"
+            {...(record.registrationId ? { search: { reference: record.registrationId } } : {})}
+          >
+            See your receipt
+          </ButtonLink>
+        )}
       </Actions>
     </EnrollmentPage>
   )

@@ -47,13 +47,15 @@ interface ButtonLinkProps {
   variant?: Variant
   wide?: boolean
   search?: Record<string, string>
+  /** Done before it leads there. */
+  onClick?: () => void
   children: ReactNode
 }
 
 /** Looks like a button and leads to another page. */
-export function ButtonLink({ to, variant = 'primary', wide = false, search, children }: ButtonLinkProps) {
+export function ButtonLink({ to, variant = 'primary', wide = false, search, onClick, children }: ButtonLinkProps) {
   return (
-    <Link to={to} {...(search ? { search } : {})} className={classOf(variant, wide)}>
+    <Link to={to} {...(search ? { search } : {})} {...(onClick ? { onClick } : {})} className={classOf(variant, wide)}>
       {children}
     </Link>
   )

@@ -10,6 +10,8 @@ export interface Letter {
   facts: { label: string; lines: Words[] }[]
   /** The next step, with the one link to press. */
   step?: { text: Words; label: string; url: string }
+  /** What else can be done, with a quieter link. */
+  aside?: { text: Words; label: string; url: string }
   closing: Words[]
 }
 
@@ -22,7 +24,7 @@ export interface RenderedLetter {
 const company = 'Robo Kids Learning'
 const signature = ['Warm regards,', `The ${company} team`]
 
-function renderText({ heading, opening, code, facts, step, closing }: Letter): string {
+function renderText({ heading, opening, code, facts, step, aside, closing }: Letter): string {
   const told = facts.map(({ label, lines }) => [`${label}:`, ...lines.map((line) => `  ${asText(line)}`)].join('\n'))
   return [
     heading,
@@ -31,7 +33,7 @@ function renderText({ heading, opening, code, facts, step, closing }: Letter): s
     ...opening.flatMap((words) => [asText(words), '']),
     ...(code ? [`${code.label}:`, '', code.value, ''] : []),
     ...(told.length > 0 ? [told.join('\n'), ''] : []),
-    ...(step ? [asText(step.text), '', `${step.label}:`, step.url, ''] : []),
+    ...[step, aside].flatMap((one) => (one ? [asText(one.text), '', `${one.label}:`, one.url, ''] : [])),
     ...closing.flatMap((words) => [asText(words), '']),
     ...signature,
     '',
@@ -71,8 +73,13 @@ function renderStep({ text, label, url }: NonNullable<Letter['step']>): string {
 </tr></table>`
 }
 
+function renderAside({ text, label, url }: NonNullable<Letter['aside']>): string {
+  return `${paragraph(text)}
+<p style="margin:0 0 20px;${body}"><a href="${escapeHtml(url)}" style="color:${ink};text-decoration:underline">${escapeHtml(label)}</a></p>`
+}
+
 function renderHtml(letter: Letter): string {
-  const { subject, heading, opening, code, facts, step, closing } = letter
+  const { subject, heading, opening, code, facts, step, aside, closing } = letter
   const table = `<table role="presentation" cellpadding="0" cellspacing="0" border="0" width="100%" style="margin:8px 0 24px;border-top:2px solid ${ink};border-bottom:1px solid ${line};table-layout:fixed">
 ${facts.map(factRow).join('\n')}
 </table>`
@@ -95,6 +102,7 @@ ${opening.map(paragraph).join('\n')}
 ${code ? renderCode(code) : ''}
 ${facts.length > 0 ? table : ''}
 ${step ? renderStep(step) : ''}
+${aside ? renderAside(aside) : ''}
 ${closing.map(paragraph).join('\n')}
 <p style="margin:8px 0 16px;${body}">${signature.map(escapeHtml).join('<br>')}</p>
 </td></tr>

@@ -35,7 +35,7 @@ const banks = ['Banks usually take 5 to 10 business days to show a refund.']
 
 const letters: { [Kind in MembershipKind]: (data: MailData[Kind], siteUrl: string) => Letter } = {
   membership_confirmed(data, siteUrl) {
-    const { plan, classDate, startTime, renewsAt, receiptNumber } = data
+    const { attemptId, plan, classDate, startTime, renewsAt, receiptNumber } = data
     return {
       subject: ['You are a member of Robo Kids Learning'],
       heading: 'You are a member',
@@ -51,7 +51,12 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], siteUrl: strin
           ? []
           : [{ label: 'Next payment', lines: [[`${formatMoney(data)} on ${schoolDay(renewsAt)}`]] }]),
       ],
-      step: howToCancel(siteUrl),
+      step: {
+        text: ['One thing is left: please read and sign the waiver for your child, as the parent or guardian.'],
+        label: 'Read and sign the waiver',
+        url: `${siteUrl}/waiver?membership=${attemptId}`,
+      },
+      aside: howToCancel(siteUrl),
       closing: [['What you agreed to:'], [renewalTerms(plan, data)], questions],
     }
   },

@@ -1,4 +1,4 @@
-import type { MembershipPlan } from '@robokids/contracts/auth'
+import type { MembershipPlan, Profile } from '@robokids/contracts/auth'
 import type { Membership as MembershipData, SwitchQuote } from '@robokids/contracts/billing'
 import { formatClassDate } from '@robokids/contracts/class-date'
 import { formatMoney } from '@robokids/contracts/pricing'
@@ -8,7 +8,8 @@ import { api } from '../../api.ts'
 import { isRefusal } from '../../identity/messages.ts'
 import { useSending } from '../../identity/use-sending.ts'
 import { portal, switchQuote } from '../../membership/answers.ts'
-import { changeMembership, membershipQuery } from '../../membership/queries.ts'
+import { changeMembership, membershipQuery, memberSeatQuery } from '../../membership/queries.ts'
+import { recordOfMembership, saveSessionRecord } from '../../registration/record.ts'
 import { useLeaveFor } from '../../registration/use-leave-for.ts'
 import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
@@ -23,9 +24,9 @@ const periods: Record<MembershipPlan, string> = { monthly: 'month', yearly: 'yea
 const other: Record<MembershipPlan, MembershipPlan> = { monthly: 'yearly', yearly: 'monthly' }
 const priceOf = (plan: MembershipPlan, amount: number) => `${dollars(amount)} a ${periods[plan]}`
 
-export function Membership({ userId }: { userId: string }) {
+export function Membership({ userId, profile }: { userId: string; profile: Profile }) {
   const { data, isError, isFetching, refetch } = useQuery(membershipQuery(userId))
-  if (data?.membership) return <Known userId={userId} membership={data.membership} />
+  if (data?.membership) return <Known userId={userId} membership={data.membership} profile={profile} />
   return (
     <Section title="Your membership">
       {data ? (
@@ -57,7 +58,13 @@ export function Membership({ userId }: { userId: string }) {
 
 type Asking = { what: 'cancel' } | { what: 'switch'; quote: SwitchQuote } | null
 
-function Known({ userId, membership }: { userId: string; membership: MembershipData }) {
+interface KnownProps {
+  userId: string
+  membership: MembershipData
+  profile: Profile
+}
+
+function Known({ userId, membership, profile }: KnownProps) {
   const [asking, setAsking] = useState<Asking>(null)
   const state = useSending('Something went wrong.')
   const queryClient = useQueryClient()
@@ -144,6 +151,7 @@ function Known({ userId, membership }: { userId: string; membership: MembershipD
           </Item>
         )}
         <Item name="Members’ session" detail={formatClassDate(membership.classDate)} />
+        <WaiverItem membership={membership} profile={profile} />
         <Item
           name="Next payment"
           detail={
@@ -205,6 +213,30 @@ function Known({ userId, membership }: { userId: string; membership: MembershipD
         )}
       </Dialog>
     </Section>
+  )
+}
+
+/** Nothing until it is known whether the waiver is signed. */
+function WaiverItem({ membership: { membershipId, classDate }, profile }: Omit<KnownProps, 'userId'>) {
+  const { data: seat } = useQuery(memberSeatQuery(membershipId))
+  if (seat?.status !== 'seated') return null
+  if (seat.waiverSignedAt) return <Item name="Waiver" detail={`Signed on ${formatMoment(seat.waiverSignedAt)}`} />
+  const { givenName, familyName, email, address } = profile
+  const remember = () =>
+    saveSessionRecord(
+      recordOfMembership(membershipId, {
+        guardianName: `${givenName} ${familyName}`.trim(),
+        email,
+        addressLine1: address,
+        startDate: classDate,
+      }),
+    )
+  return (
+    <Item name="Waiver" detail="Not signed yet">
+      <ButtonLink to="/waiver" search={{ membership: membershipId }} variant="secondary" onClick={remember}>
+        Complete Waiver Form
+      </ButtonLink>
+    </Item>
   )
 }
 

@@ -1,0 +1,210 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { type ComponentProps, type FormEvent, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
+import { waiverAnswer } from '../answers.ts'
+import { api, ApiError } from '../api.ts'
+import { errorsByField, type FieldErrors } from '../field-errors.ts'
+import { forgetDraft } from '../registration/draft.ts'
+import { receiptOf, saveReceipt } from '../registration/receipt.ts'
+import { forgetRecords, isOfMember, type RegistrationRecord } from '../registration/record.ts'
+import { waiverAddress, waiverDocumentQuery } from '../registration/waiver-document.ts'
+import { waiverPayload } from '../registration/waiver-payload.ts'
+import { Alert } from '../ui/Alert.tsx'
+import { Button, ButtonLink } from '../ui/Button.tsx'
+import { Card } from '../ui/Card.tsx'
+import { Checkbox } from '../ui/Checkbox.tsx'
+import { Field } from '../ui/Field.tsx'
+import { Notice } from '../ui/Notice.tsx'
+import { classRow, Details, familyRows, memberRows, startRow } from './Details.tsx'
+import { Actions } from './EnrollmentPage.tsx'
+import styles from './WaiverForm.module.css'
+
+/** `signed before`: there was nothing left to sign. */
+export type Done = 'sent' | 'signed before'
+
+/** What a member's record may lack: whoever signs is asked for it here. */
+const memberFields = [
+  { name: 'guardianName', label: 'Your full name', autoComplete: 'name' },
+  { name: 'email', label: 'Email', type: 'email', autoComplete: 'email' },
+  { name: 'childName', label: 'Child’s first name', autoComplete: 'off' },
+  { name: 'childAge', label: 'Child’s age', inputMode: 'numeric', autoComplete: 'off' },
+] as const satisfies (ComponentProps<typeof Field> & { name: keyof RegistrationRecord })[]
+type MemberField = (typeof memberFields)[number]['name']
+
+const idOf = (field: string) => `waiver-${field}`
+
+interface WaiverFormProps {
+  record: RegistrationRecord
+  startTime: string | undefined
+  /** With what was signed for. */
+  onDone: (done: Done, signed: RegistrationRecord) => void
+}
+
+export function WaiverForm({ record: known, startTime, onDone }: WaiverFormProps) {
+  const isMember = isOfMember(known)
+  const [told, setTold] = useState<Partial<Record<MemberField, string>>>({})
+  const [errors, setErrors] = useState<FieldErrors>({})
+  const [agreed, setAgreed] = useState(false)
+  const [sending, setSending] = useState(false)
+  const [alert, setAlert] = useState<string | null>(null)
+  /** The server's own words about the last try. */
+  const [refusal, setRefusal] = useState<string | null>(null)
+  const underWay = useRef(false)
+  const queryClient = useQueryClient()
+  const document = useQuery(waiverDocumentQuery)
+  const asked = memberFields.filter(({ name }) => isMember && known[name] === '')
+  const record = { ...known, ...told }
+  const complete = record.email !== '' && record.guardianName !== '' && record.classType !== ''
+
+  const point = (found: FieldErrors) => {
+    flushSync(() => setErrors(found))
+    const first = asked.find(({ name }) => found[name])
+    if (first) window.document.getElementById(idOf(first.name))?.focus()
+  }
+
+  const send = async () => {
+    underWay.current = true
+    setSending(true)
+    setRefusal(null)
+    try {
+      const sha256 = await queryClient.ensureQueryData(waiverDocumentQuery)
+      await api('/api/waivers', { method: 'POST', body: waiverPayload(record, sha256), answer: waiverAnswer })
+      finish(record)
+      onDone('sent', record)
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'waiver_already_signed') {
+        finish(record)
+        onDone('signed before', record)
+        return
+      }
+      if (error instanceof ApiError && error.code === 'waiver_document_changed') {
+        setAgreed(false)
+        void queryClient.resetQueries(waiverDocumentQuery)
+      }
+      if (error instanceof ApiError) {
+        const isSilent = error.code === 'network_failed' || error.code === 'answer_unreadable'
+        setRefusal(isSilent ? null : error.message || 'Server error')
+        setErrors(errorsByField(error.issues))
+      }
+      setAlert('There was a problem submitting the waiver. Please try again.')
+    } finally {
+      underWay.current = false
+      setSending(false)
+    }
+  }
+
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (underWay.current || !agreed) return
+    const missing = Object.fromEntries(
+      asked.flatMap(({ name, label }) => {
+        const typed = record[name].trim()
+        if (typed === '') return [[name, `${label} is required.`]]
+        return name === 'childAge' && !/^\d{1,3}$/.test(typed) ? [[name, `${label} must be a whole number.`]] : []
+      }),
+    )
+    if (Object.keys(missing).length > 0) point(missing)
+    else if (complete) void send()
+    else setAlert('Missing required info. Please return to the form.')
+  }
+
+  return (
+    <>
+      <p>
+        Please read the whole waiver. You sign it as the parent or guardian
+        {record.siblings.length > 0 ? ' for all your children below' : ''}.
+      </p>
+      <Document key={document.dataUpdatedAt} />
+      <form className={styles['form']} onSubmit={submit} noValidate>
+        <Card>
+          <h2 className={styles['heading']}>You sign for</h2>
+          <Details
+            rows={
+              isMember
+                ? memberRows(known)
+                : [...familyRows(record), startRow(record.startDate, startTime), classRow(record.classType)]
+            }
+          />
+          {asked.length > 0 && (
+            <div className={styles['fields']}>
+              {asked.map((field) => (
+                <Field
+                  key={field.name}
+                  {...field}
+                  id={idOf(field.name)}
+                  value={told[field.name] ?? ''}
+                  error={errors[field.name]}
+                  onChange={(event) => {
+                    setTold({ ...told, [field.name]: event.target.value })
+                    setErrors({ ...errors, [field.name]: '' })
+                  }}
+                />
+              ))}
+            </div>
+          )}
+        </Card>
+        <Checkbox
+          label="I have read the waiver and agree to it."
+          checked={agreed}
+          onChange={(event) => setAgreed(event.target.checked)}
+        />
+        {refusal && (
+          <Notice kind="error" title={refusal} live>
+            <p>Nothing was signed.</p>
+          </Notice>
+        )}
+        {!complete && !isMember && (
+          <Notice title="Your registration is not complete.">
+            <ButtonLink to="/robokids" variant="secondary">
+              Return to the form
+            </ButtonLink>
+          </Notice>
+        )}
+        <Actions>
+          <Button type="submit" disabled={!agreed} pending={sending} pendingLabel="Sending...">
+            I Agree & Complete Registration
+          </Button>
+        </Actions>
+      </form>
+      <Alert message={alert} onClose={() => setAlert(null)} />
+    </>
+  )
+}
+
+/** Browsers without a viewer for it, those of most phones, show what stands inside the element. */
+function Document() {
+  return (
+    <div className={styles['document']}>
+      <p className={styles['links']}>
+        <a href={waiverAddress} target="_blank" rel="noreferrer">
+          Open the waiver in a new tab
+        </a>
+        <a href={waiverAddress} download="waiver.pdf">
+          Download the waiver (PDF)
+        </a>
+      </p>
+      <object
+        data={`${waiverAddress}#navpanes=0&view=FitH`}
+        type="application/pdf"
+        aria-label="The waiver"
+        // The viewer's own buttons would stand between a keyboard and the form; the new tab has them all.
+        tabIndex={-1}
+        className={styles['paper']}
+      >
+        <div className={styles['instead']}>
+          <p>Your browser cannot show the waiver inside this page.</p>
+          <a href={waiverAddress} target="_blank" rel="noreferrer">
+            Open the waiver in a new tab
+          </a>
+        </div>
+      </object>
+    </div>
+  )
+}
+
+/** A membership's receipt is on the profile page. */
+function finish(record: RegistrationRecord) {
+  if (!isOfMember(record)) saveReceipt(receiptOf(record))
+  forgetRecords()
+  forgetDraft()
+}
