@@ -16,6 +16,9 @@ export type Account = z.infer<typeof accountSchema>
 
 export const userSignedUp = defineEvent('identity', 'user.signed_up', accountSchema)
 export const userConfirmed = defineEvent('identity', 'user.confirmed', accountSchema)
+export const secondFactors = ['SOFTWARE_TOKEN_MFA', 'SMS_MFA', 'EMAIL_OTP'] as const
+export type SecondFactor = (typeof secondFactors)[number]
+
 /** `changed` names attributes (`email`, `phone_number`, …), and `password`, `mfa`, `passkeys`, `enabled`, `groups`. */
 export const userUpdated = defineEvent(
   'identity',
@@ -24,6 +27,8 @@ export const userUpdated = defineEvent(
     changed: z.array(z.string()).min(1),
     /** The address that was verified before, where the e-mail changed: it is told as well. */
     previousEmail: z.string().nullable().default(null),
+    /** With `mfa` among the changes: what a sign-in asks for besides its first proof from now on. */
+    secondFactors: z.array(z.enum(secondFactors)).optional(),
   }),
 )
 export const userDeleted = defineEvent('identity', 'user.deleted', accountSchema)
@@ -58,6 +63,7 @@ export const codeIssued = defineSecretEvent(
     purpose: z.enum(codePurposes),
     userId: z.uuid(),
     username: z.string(),
+    /** Null also where the destination is one that nobody has proven. */
     givenName: z.string().nullable(),
     medium: z.enum(codeMedia),
     /** The e-mail address, or the phone number in E.164. */

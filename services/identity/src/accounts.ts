@@ -2,6 +2,7 @@ import { userDeleted, userUpdated } from '@robokids/contracts/identity'
 import type { Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
 import { and, eq } from 'drizzle-orm'
+import { dropCodes, ownCodeKey } from './codes.ts'
 import { IdentityError, orThrow } from './errors.ts'
 import { checkPolicy, storePassword } from './passwords.ts'
 import type { Pool } from './pools.ts'
@@ -43,7 +44,8 @@ export async function changeAccount(
     .returning()
   if (!written) throw new Error('The account was not written.')
   if (changed.length > 0) {
-    await publish(tx, userUpdated, user.id, { ...accountOf(written), changed, previousEmail })
+    const factors = changed.includes('mfa') ? { secondFactors: written.mfa } : {}
+    await publish(tx, userUpdated, user.id, { ...accountOf(written), changed, previousEmail, ...factors })
   }
   return written
 }
@@ -92,6 +94,8 @@ export async function dropCredentials(tx: Transaction, user: User, call: Call): 
 
 /** Deletes an account, whose row is locked, with all that is its own. */
 export async function deleteAccount(tx: Transaction, user: User): Promise<void> {
+  await dropCodes(tx, ownCodeKey(user, 'verify_email'))
+  await dropCodes(tx, ownCodeKey(user, 'verify_phone_number'))
   await tx.delete(users).where(eq(users.id, user.id))
   await publish(tx, userDeleted, user.id, accountOf(user))
 }

@@ -3,12 +3,12 @@ import type { Transaction } from '@robokids/runtime/db'
 import { and, eq } from 'drizzle-orm'
 import { changeAccount } from './accounts.ts'
 import { countAttributes, mostAttributes } from './attributes.ts'
-import { issueCode, type CodeDeliveryDetails } from './codes.ts'
+import { dropCodes, issueOwnCode, ownCodeKey, type CodeDeliveryDetails } from './codes.ts'
 import { invalid } from './errors.ts'
 import type { Pool } from './pools.ts'
 import type { Call } from './protocol.ts'
-import { aliases, codes, type User } from './schema.ts'
-import { aliasValue, isVerified, takeAlias, verifiedAddress, type Verifiable } from './users.ts'
+import { aliases, type User } from './schema.ts'
+import { isSameAddress, isVerified, takeAlias, verifiedAddress, type Verifiable } from './users.ts'
 
 const verifiable = ['email', 'phone_number'] as const
 export const codePurposeOf = { email: 'verify_email', phone_number: 'verify_phone_number' } as const
@@ -28,7 +28,7 @@ export async function sendVerificationCode(
 ): Promise<CodeDeliveryDetails> {
   const destination = user.attributes[attribute]
   if (!destination) throw invalid(`User does not have attribute ${attribute}.`)
-  return issueCode(tx, user, codePurposeOf[attribute], { medium: mediumOf[attribute], destination }, call)
+  return issueOwnCode(tx, user, codePurposeOf[attribute], { medium: mediumOf[attribute], destination }, call)
 }
 
 /** What is new in an account whose attributes become `attributes`, by the names that events tell. */
@@ -51,7 +51,7 @@ async function write(
 ): Promise<User> {
   const changed = changesOf(user, attributes)
   const { email } = attributes
-  const isSame = verifiedBefore !== undefined && email !== undefined && sameAddress('email', verifiedBefore, email)
+  const isSame = verifiedBefore !== undefined && email !== undefined && isSameAddress('email', verifiedBefore, email)
   const previousEmail = changed.includes('email') && !isSame ? (verifiedBefore ?? null) : null
   const gone = verifiable.filter((name) => attributes[name] === undefined).map((name) => factorOf[name] as string)
   const mfa = user.mfa.filter((factor) => !gone.includes(factor))
@@ -97,12 +97,12 @@ export async function changeAttributes(
       continue
     }
     const verified = await verifiedAddress(tx, user, attribute)
-    const isSame = verified !== undefined && sameAddress(attribute, verified, value)
+    const isSame = verified !== undefined && isSameAddress(attribute, verified, value)
     if (given[flag] === undefined && given[attribute] !== undefined) {
       // Written another way, or back to the one that still counts, it is the address that was proven.
       attributes[flag] = String(isSame)
       const before = user.attributes[attribute]
-      const isNew = before === undefined || !sameAddress(attribute, before, value)
+      const isNew = before === undefined || !isSameAddress(attribute, before, value)
       if (!isSame && isNew) unproven.push(attribute)
       // No alias remembers it: a second factor that goes there still does, until the new one is verified.
       if (!isSame && verified !== undefined && !pool.settings.aliases.includes(attribute)) kept[attribute] = verified
@@ -122,16 +122,12 @@ export async function changeAttributes(
   return details
 }
 
-const sameAddress = (attribute: Verifiable, one: string, other: string) =>
-  aliasValue(attribute, one) === aliasValue(attribute, other)
-
 async function dropAlias(tx: Transaction, user: User, attribute: Verifiable): Promise<void> {
   await tx.delete(aliases).where(and(eq(aliases.userId, user.id), eq(aliases.attribute, attribute)))
 }
 
-async function dropCode(tx: Transaction, user: User, attribute: Verifiable): Promise<void> {
-  await tx.delete(codes).where(and(eq(codes.userId, user.id), eq(codes.purpose, codePurposeOf[attribute])))
-}
+const dropCode = (tx: Transaction, user: User, attribute: Verifiable) =>
+  dropCodes(tx, ownCodeKey(user, codePurposeOf[attribute]))
 
 /** Takes attributes away from an account whose row is locked; with an address go its verification and its sign-in. */
 export async function removeAttributes(tx: Transaction, user: User, names: string[], call: Call): Promise<void> {

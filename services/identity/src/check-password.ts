@@ -1,6 +1,6 @@
 import type { Transaction } from '@robokids/runtime/db'
 import { askCustomChallenge } from './custom-challenge.ts'
-import { IdentityError, wrongPassword } from './errors.ts'
+import { disabled, IdentityError, notConfirmed, wrongPassword } from './errors.ts'
 import { isPassword } from './passwords.ts'
 import type { Call } from './protocol.ts'
 import { proceed } from './sign-in.ts'
@@ -8,16 +8,13 @@ import { checkSignInWait, noteFailure } from './sign-in-limits.ts'
 import type { AuthAnswer, SignInProgress } from './sign-in-steps.ts'
 import type { Tokens } from './tokens.ts'
 import type { User } from './schema.ts'
-import { addressKind } from './usernames.ts'
-import { findByUnverifiedEmail, lockUser } from './users.ts'
+import { findByPassword } from './unconfirmed.ts'
+import { lockUser } from './users.ts'
 
 /** Whose password was given, found out before anything was locked. */
 export interface CheckedPassword {
   owner: User | undefined
 }
-
-/** How many of those who are to confirm an address are told so when they sign in by it: the newest. */
-const mostToConfirm = 2
 
 /**
  * Compares a password: as much work for who has none, or no account. By an address it may also be that of somebody who is
@@ -28,14 +25,11 @@ export async function checkPassword(
   password: string,
   { context }: Call,
 ): Promise<CheckedPassword> {
-  const candidates = [user]
-  if (addressKind(pool, state.given) === 'email') {
-    const given = await findByUnverifiedEmail(context.db, pool, state.given)
-    const toConfirm = given.filter(({ status }) => status === 'UNCONFIRMED')
-    for (let nth = 0; nth < mostToConfirm; nth++) candidates.push(toConfirm[nth])
-  }
-  const fits = await Promise.all(candidates.map((candidate) => isPassword(password, candidate, context)))
-  return { owner: candidates.find((_, index) => fits[index]) }
+  const [isOwn, toConfirm] = await Promise.all([
+    isPassword(password, user, context),
+    findByPassword(pool, state.given, password, context),
+  ])
+  return { owner: isOwn ? user : toConfirm }
 }
 
 /** Whom a sign-in's failures count against. */
@@ -56,16 +50,19 @@ export async function judgePassword(
   call: Call,
   tokens: Tokens,
 ): Promise<AuthAnswer | IdentityError> {
+  if (owner && owner.id !== begun.user?.id) {
+    await checkSignInWait(tx, targetOf(begun), call)
+    throw owner.enabled ? notConfirmed() : disabled()
+  }
   const user = owner && (await lockUser(tx, owner.id))
-  const isMeant = user?.id === begun.user?.id || user?.status === 'UNCONFIRMED'
   // Changed while it was being checked: it is not the password any more.
-  if (!user || !isMeant || user.passwordHash !== owner?.passwordHash) {
+  if (!user || user.passwordHash !== owner.passwordHash) {
     await noteFailure(tx, targetOf(begun), call)
     return wrongPassword()
   }
   // Many that were tried at once: those after the first few have to wait, right or wrong.
   await checkSignInWait(tx, targetOf(begun), call)
-  return acceptPassword(tx, { ...begun, username: user.username, user }, call, tokens)
+  return acceptPassword(tx, { ...begun, user }, call, tokens)
 }
 
 /** Goes on after a proven password. */

@@ -8,14 +8,14 @@ import { and, eq, sql } from 'drizzle-orm'
 import { mask } from './attributes.ts'
 import type { Config } from './config.ts'
 import { attemptsExceeded, expiredCode, wrongCode, type IdentityError } from './errors.ts'
-import { count } from './limits.ts'
+import { count, countWithin } from './limits.ts'
 import type { Pool } from './pools.ts'
 import type { Call } from './protocol.ts'
 import { codes, limits, type StoredCodePurpose, type User } from './schema.ts'
 import { countCode } from './sign-in-limits.ts'
 import { nobodysName, simulateAccount } from './simulated-account.ts'
 import { addressKind } from './usernames.ts'
-import { codesName } from './users.ts'
+import { aliasValue, codesName, isSameAddress, isVerified } from './users.ts'
 
 /** As clients are told where a code went. */
 export interface CodeDeliveryDetails {
@@ -51,19 +51,6 @@ export function matchesCode(hash: string, id: string, code: string, config: Conf
   return isSameSecret(hashCode(id, code, config), hash)
 }
 
-/** Has the code of an id sent, once `tx` commits. @returns its hash. */
-async function mailCode(
-  tx: Transaction,
-  user: User,
-  id: string,
-  letter: { purpose: CodePurpose; to: Destination; expiresAt: Temporal.Instant },
-  config: Config,
-): Promise<string> {
-  const code = codeOf(id, config)
-  await publishCode(tx, user, { ...letter, code }, config)
-  return hashCode(id, code, config)
-}
-
 /**
  * Makes a code and has it sent, once `tx` commits.
  * @throws IdentityError LimitExceededException where too many were asked for within the hour.
@@ -76,9 +63,12 @@ export async function sendCode(
   expiresAt: Temporal.Instant,
   call: Call,
 ): Promise<{ id: string; hash: string }> {
-  await countCode(tx, { poolId: user.poolId, name: user.username, user }, call)
+  const { config } = call.context
+  await countCode(tx, { poolId: user.poolId, name: codesName(user), user }, call)
   const id = randomUUID()
-  return { id, hash: await mailCode(tx, user, id, { purpose, to, expiresAt }, call.context.config) }
+  const code = codeOf(id, config)
+  await publishCode(tx, user, { purpose, to, code, expiresAt }, config)
+  return { id, hash: hashCode(id, code, config) }
 }
 
 /** Has a code, or a temporary password, sent, sealed on its way. */
@@ -99,11 +89,17 @@ export async function publishCode(
     purpose,
     userId: user.id,
     username: user.username,
-    givenName: user.attributes['given_name'] ?? null,
+    // An address that nobody has proven may be a stranger's: they are not written what somebody calls themselves.
+    givenName: purpose === 'invitation' || isProven(user, to) ? (user.attributes['given_name'] ?? null) : null,
     ...to,
     sealedCode: CODE_SEALING_KEYS.seal(code, `code:${codeId}`),
     expiresAt: expiresAt.toString({ fractionalSecondDigits: 3 }),
   })
+}
+
+function isProven(user: User, { medium, destination }: Destination): boolean {
+  const attribute = medium === 'EMAIL' ? 'email' : 'phone_number'
+  return isVerified(user, attribute) && isSameAddress(attribute, user.attributes[attribute] ?? '', destination)
 }
 
 /** How a purpose is named to who composes the message, and for how many minutes its code lives. */
@@ -113,145 +109,217 @@ function lifeOf(purpose: StoredCodePurpose, config: Config): [CodePurpose, numbe
   return ['attribute', config.ATTRIBUTE_CODE_MINUTES]
 }
 
-function endOfLife(purpose: StoredCodePurpose, { config, clock }: Context<Config>): Temporal.Instant {
-  return clock.now().add({ seconds: Math.round(lifeOf(purpose, config)[1] * 60) })
+/** Which codes are meant: all that are outstanding for a purpose, of one subject. */
+export interface CodeKey {
+  poolId: string
+  purpose: StoredCodePurpose
+  subject: string
 }
 
 /**
- * Sends a code and keeps it as the one that is outstanding for its purpose. While one is, and whoever asks still has tries,
- * it is that one again: a stranger who asks makes nobody's code worthless.
+ * What codes are kept under: the address that they go to, whoever has it. An account that is sent none is treated as a name
+ * that nobody has is, which may be an address itself.
+ */
+export async function codeSubject(
+  tx: Transaction,
+  pool: Pool,
+  name: string,
+  user: User | undefined,
+  to: Destination | undefined,
+): Promise<string> {
+  if (to) return `${to.medium}:${aliasValue(to.medium === 'EMAIL' ? 'email' : 'phone_number', to.destination)}`
+  if (user) return user.emailKey === null ? `name:${user.username}` : `EMAIL:${user.emailKey}`
+  const known = await nobodysName(tx, pool, name)
+  const kind = addressKind(pool, known)
+  return kind === undefined ? `name:${known}` : `${kind === 'email' ? 'EMAIL' : 'SMS'}:${known}`
+}
+
+/** Codes that prove an account's own address are the account's. */
+export const ownCodeKey = (user: User, purpose: 'verify_email' | 'verify_phone_number'): CodeKey => ({
+  poolId: user.poolId,
+  purpose,
+  subject: `account:${user.id}`,
+})
+
+const codesOf = ({ poolId, purpose, subject }: CodeKey) =>
+  and(eq(codes.poolId, poolId), eq(codes.purpose, purpose), eq(codes.subject, subject))
+
+/** In one order, so that two who need the same ones do not wait for each other. */
+function lockCodes(tx: Transaction, key: CodeKey) {
+  return tx.select().from(codes).where(codesOf(key)).orderBy(codes.id).for('update')
+}
+
+const isOver = ({ expiresAt }: typeof codes.$inferSelect, { clock }: Context<Config>) =>
+  Temporal.Instant.compare(expiresAt, clock.now()) <= 0
+
+/** The tries of one address at codes that are all the same to it. */
+const triesKey = ({ poolId, purpose, subject }: CodeKey, { address }: Call) =>
+  `tries:${poolId}:${purpose}:${subject}:${address}`
+
+/** As if a try were counted, without being one. */
+async function hasTries(tx: Transaction, key: CodeKey, call: Call): Promise<boolean> {
+  const [tries] = await tx
+    .select()
+    .from(limits)
+    .where(eq(limits.key, triesKey(key, call)))
+  return (tries?.count ?? 0) < call.context.config.CODE_TRIES
+}
+
+/** Tries are counted by address, so that who guesses does not use up the owner's; all together have this many times as many. */
+const othersTries = 4
+/** So many who asked have a code of their own; whoever asks then gets one of theirs. */
+const mostOpen = 10
+
+/**
+ * Keeps a code for who asks. While theirs is outstanding and they have tries left, it is that one again; nobody else's is
+ * touched. @param to where it goes; undefined where it is only pretended to go.
+ */
+async function keepCode(tx: Transaction, key: CodeKey, to: Destination | undefined, call: Call) {
+  const { config, clock } = call.context
+  const good = (await lockCodes(tx, key)).filter(
+    (code) =>
+      !isOver(code, call.context) &&
+      code.triesLeft > 0 &&
+      (!to || code.destination === null || code.destination.toLowerCase() === to.destination.toLowerCase()),
+  )
+  const own = good.find(({ askedFrom }) => askedFrom === call.address)
+  const again = own && (await hasTries(tx, key, call)) ? own : undefined
+  if (!again) await tx.delete(limits).where(eq(limits.key, triesKey(key, call)))
+  const kept = again ?? (own === undefined && good.length >= mostOpen ? good[0] : undefined)
+  const [, minutes] = lifeOf(key.purpose, config)
+  const values = {
+    id: kept?.id ?? randomUUID(),
+    destination: to?.destination ?? kept?.destination ?? null,
+    triesLeft: kept?.triesLeft ?? config.CODE_TRIES * othersTries,
+    expiresAt: clock.now().add({ seconds: Math.round(minutes * 60) }),
+  }
+  await tx
+    .insert(codes)
+    .values({ ...key, askedFrom: kept?.askedFrom ?? call.address, ...values })
+    .onConflictDoUpdate({ target: [codes.poolId, codes.purpose, codes.subject, codes.askedFrom], set: values })
+  return values
+}
+
+/** Keeps a code and has it sent, once `tx` commits. */
+async function sendKept(
+  tx: Transaction,
+  user: User,
+  key: CodeKey,
+  to: Destination,
+  call: Call,
+): Promise<CodeDeliveryDetails> {
+  const { config } = call.context
+  const { id, expiresAt } = await keepCode(tx, key, to, call)
+  const [purpose] = lifeOf(key.purpose, config)
+  await publishCode(tx, user, { purpose, to, code: codeOf(id, config), expiresAt }, config)
+  return deliveryDetails(to)
+}
+
+/**
+ * Sends a code to who asks for one by a name.
  * @throws IdentityError LimitExceededException where too many were asked for within the hour.
  */
 export async function issueCode(
   tx: Transaction,
   user: User,
-  purpose: StoredCodePurpose,
+  pool: Pool,
+  purpose: 'sign_up' | 'password_reset',
   to: Destination,
   call: Call,
 ): Promise<CodeDeliveryDetails> {
-  await countCode(tx, { poolId: user.poolId, name: user.username, user }, call)
-  return keepCode(tx, user, purpose, to, call)
-}
-
-/** The code that a sign-up sends by itself. It counts nowhere: how many more are sent would tell who just signed up. */
-export async function issueFirstCode(
-  tx: Transaction,
-  user: User,
-  to: Destination,
-  call: Call,
-): Promise<CodeDeliveryDetails> {
-  return keepCode(tx, user, 'sign_up', to, call)
-}
-
-async function keepCode(
-  tx: Transaction,
-  user: User,
-  purpose: StoredCodePurpose,
-  to: Destination,
-  call: Call,
-): Promise<CodeDeliveryDetails> {
-  const { config, clock } = call.context
-  const [stored] = await tx
-    .select()
-    .from(codes)
-    .where(and(eq(codes.userId, user.id), eq(codes.purpose, purpose)))
-    .for('update')
-  const isGood =
-    stored !== undefined &&
-    Temporal.Instant.compare(stored.expiresAt, clock.now()) > 0 &&
-    stored.triesLeft > 0 &&
-    stored.destination === to.destination &&
-    matchesCode(stored.hash, stored.id, codeOf(stored.id, config), config) &&
-    (await hasTries(tx, stored.id, call))
-  const id = isGood ? stored.id : randomUUID()
-  const triesLeft = isGood ? stored.triesLeft : config.CODE_TRIES * othersTries
-  const expiresAt = endOfLife(purpose, call.context)
-  const hash = await mailCode(tx, user, id, { purpose: lifeOf(purpose, config)[0], to, expiresAt }, config)
-  const values = { id, hash, destination: to.destination, triesLeft, expiresAt }
-  await tx
-    .insert(codes)
-    .values({ userId: user.id, purpose, ...values })
-    .onConflictDoUpdate({ target: [codes.userId, codes.purpose], set: values })
-  return deliveryDetails(to)
-}
-
-/** Tries are counted by address, so that who guesses does not use up the owner's; all together have this many times as many. */
-const othersTries = 4
-
-const triesKey = (code: string, address: string) => `tries:${code}:${address}`
-
-async function mayTry(tx: Transaction, code: string, { context, address }: Call): Promise<boolean> {
-  const tries = await count(tx, context, { key: triesKey(code, address), within: { hours: 24 } })
-  return tries <= context.config.CODE_TRIES
-}
-
-/** As `mayTry`, without being a try. */
-async function hasTries(tx: Transaction, code: string, { context, address }: Call): Promise<boolean> {
-  const [tries] = await tx
-    .select()
-    .from(limits)
-    .where(eq(limits.key, triesKey(code, address)))
-  return (tries?.count ?? 0) < context.config.CODE_TRIES
+  await countCode(tx, { poolId: pool.id, name: codesName(user), user }, call)
+  const subject = await codeSubject(tx, pool, user.username, user, to)
+  return sendKept(tx, user, { poolId: pool.id, purpose, subject }, to, call)
 }
 
 /**
- * Takes a code: it works once, a few tries, for a while. To be called with the account's row locked.
+ * The code that a sign-up sends by itself. How many are sent to an address that is signed up with again and again is
+ * limited; that one was not sent is told to nobody, since it would tell of the other sign-ups.
+ */
+export async function issueFirstCode(
+  tx: Transaction,
+  user: User,
+  pool: Pool,
+  to: Destination,
+  call: Call,
+): Promise<CodeDeliveryDetails> {
+  const subject = await codeSubject(tx, pool, user.username, user, to)
+  const key: CodeKey = { poolId: pool.id, purpose: 'sign_up', subject }
+  const sent = await count(tx, call.context, { key: `sign-ups:${pool.id}:${subject}`, within: { hours: 1 } })
+  if (sent <= call.context.config.CODES_AN_HOUR) return sendKept(tx, user, key, to, call)
+  await keepCode(tx, key, to, call)
+  return deliveryDetails(to)
+}
+
+/**
+ * Sends the code that proves an account's own address. Counted by the account, whichever addresses it claims, and by the
+ * address, whichever accounts claim it.
+ * @throws IdentityError LimitExceededException where too many were asked for within the hour.
+ */
+export async function issueOwnCode(
+  tx: Transaction,
+  user: User,
+  purpose: 'verify_email' | 'verify_phone_number',
+  to: Destination,
+  call: Call,
+): Promise<CodeDeliveryDetails> {
+  await countCode(tx, { poolId: user.poolId, name: `account:${user.id}`, user }, call)
+  await countWithin(tx, call.context, {
+    key: `claims:${user.poolId}:${to.destination.toLowerCase()}`,
+    most: call.context.config.CODES_AN_HOUR,
+    within: { hours: 1 },
+  })
+  return sendKept(tx, user, ownCodeKey(user, purpose), to, call)
+}
+
+/**
+ * Takes a code: it works once, a few tries, for a while. To be called with the account's row locked. What is answered to
+ * who does not know one depends on what they did themselves, never on what others did or have.
+ * @param evenIfNone whether codes are pretended to be outstanding where none is: a sign-up sends one by itself.
  * @returns what it was sent to, or the refusal, which is to be returned from the transaction: a wrong try counts.
  */
 export async function takeCode(
   tx: Transaction,
-  user: User,
-  purpose: StoredCodePurpose,
+  key: CodeKey,
   code: string,
   call: Call,
+  { evenIfNone = false } = {},
 ): Promise<{ destination: string } | IdentityError> {
-  const { config, clock } = call.context
-  const mine = and(eq(codes.userId, user.id), eq(codes.purpose, purpose))
-  const [stored] = await tx.select().from(codes).where(mine).for('update')
-  if (!stored || Temporal.Instant.compare(stored.expiresAt, clock.now()) <= 0) return expiredCode()
-  if (stored.triesLeft <= 0 || !(await mayTry(tx, stored.id, call))) return attemptsExceeded()
-  if (!matchesCode(stored.hash, stored.id, code, config)) {
-    await tx
-      .update(codes)
-      .set({ triesLeft: sql`${codes.triesLeft} - 1` })
-      .where(mine)
-    return wrongCode()
+  const { context, address } = call
+  const { config, clock } = context
+  const known = await lockCodes(tx, key)
+  const open = known.filter((one) => !isOver(one, context))
+  const isOwn = key.purpose === 'verify_email' || key.purpose === 'verify_phone_number'
+  const asked = evenIfNone || open.some(({ askedFrom }) => isOwn || askedFrom === address)
+  const within = { hours: 24 }
+  const tries = await count(tx, context, { key: triesKey(key, call), within })
+  if (tries > config.CODE_TRIES) return asked ? attemptsExceeded() : expiredCode()
+  for (const one of open) {
+    // One address has its few tries at each, however often it asks for another.
+    const mine = await count(tx, context, { key: `tries:${one.id}:${address}`, within })
+    if (one.triesLeft <= 0 || mine > config.CODE_TRIES) continue
+    if (one.destination === null || !isSameSecret(codeOf(one.id, config), code)) {
+      await tx
+        .update(codes)
+        .set({ triesLeft: sql`${codes.triesLeft} - 1` })
+        .where(eq(codes.id, one.id))
+      continue
+    }
+    // It stays, as one that is over: who gives it again is told so. The others prove nothing any more.
+    await tx.update(codes).set({ triesLeft: 0 }).where(codesOf(key))
+    await tx.update(codes).set({ expiresAt: clock.now() }).where(eq(codes.id, one.id))
+    await tx.delete(limits).where(eq(limits.key, triesKey(key, call)))
+    return { destination: one.destination }
   }
-  // It stays, as one that is over: who gives it again is told so.
-  await tx.update(codes).set({ expiresAt: clock.now() }).where(mine)
-  return { destination: stored.destination }
+  const wasOne = known.some((one) => isOver(one, context) && isSent(one) && isSameSecret(codeOf(one.id, config), code))
+  return asked && !wasOne ? wrongCode() : expiredCode()
 }
 
-/** Whether this is the account's last code for the purpose, even if it is used or too old. */
-export async function wasCode(
-  tx: Transaction,
-  user: User,
-  purpose: StoredCodePurpose,
-  code: string,
-  { context }: Call,
-): Promise<boolean> {
-  const [stored] = await tx
-    .select()
-    .from(codes)
-    .where(and(eq(codes.userId, user.id), eq(codes.purpose, purpose)))
-  return stored !== undefined && matchesCode(stored.hash, stored.id, code, context.config)
-}
+const isSent = ({ destination }: typeof codes.$inferSelect) => destination !== null
 
-/** Of an account it is counted as its codes are: by whichever of its names, as for a name that nobody has. */
-async function pretended(
-  tx: Transaction,
-  pool: Pool,
-  purpose: StoredCodePurpose,
-  name: string,
-  user: User | undefined,
-): Promise<string> {
-  return `pretended:${purpose}:${pool.id}:${user ? codesName(user) : await nobodysName(tx, pool, name)}`
-}
-
-/** What is pretended to be outstanding. */
-async function findPretended(tx: Transaction, key: string, { context }: Call) {
-  const [row] = await tx.select().from(limits).where(eq(limits.key, key)).for('update')
-  return row && Temporal.Instant.compare(row.expiresAt, context.clock.now()) > 0 ? row : undefined
+/** No code of these is worth anything any more. */
+export async function dropCodes(tx: Transaction, key: CodeKey): Promise<void> {
+  await tx.delete(codes).where(codesOf(key))
 }
 
 /**
@@ -261,63 +329,18 @@ async function findPretended(tx: Transaction, key: string, { context }: Call) {
 export async function pretendCode(
   tx: Transaction,
   pool: Pool,
-  purpose: StoredCodePurpose,
+  purpose: 'sign_up' | 'password_reset',
   name: string,
   user: User | undefined,
   call: Call,
 ): Promise<CodeDeliveryDetails> {
-  const { clock, config } = call.context
-  // Under the account where there is one, as the codes that it is sent: two doors in turn have one count, as for a name that nobody has.
   const known = await nobodysName(tx, pool, name)
-  await countCode(tx, { poolId: pool.id, name: known, user }, call)
-  const key = await pretended(tx, pool, purpose, name, user)
-  const sent = await findPretended(tx, key, call)
-  const isGood =
-    sent !== undefined &&
-    sent.count < config.CODE_TRIES * othersTries &&
-    (await hasTries(tx, `${key}:${sent.since.epochMilliseconds}`, call))
-  const values = {
-    count: isGood ? sent.count : 0,
-    since: isGood ? sent.since : clock.now(),
-    expiresAt: endOfLife(purpose, call.context),
-  }
-  await tx
-    .insert(limits)
-    .values({ key, ...values })
-    .onConflictDoUpdate({ target: limits.key, set: values })
-  const { destinations } = simulateAccount(pool, known, config)
+  // Under the account where there is one, as the codes that it is sent: two doors in turn have one count, as for a name that nobody has.
+  await countCode(tx, { poolId: pool.id, name: user ? codesName(user) : known, user }, call)
+  const subject = await codeSubject(tx, pool, name, user, undefined)
+  await keepCode(tx, { poolId: pool.id, purpose, subject }, undefined, call)
+  const { destinations } = simulateAccount(pool, known, call.context.config)
   return addressKind(pool, known) === 'phone_number'
     ? { Destination: destinations.SMS, DeliveryMedium: 'SMS', AttributeName: 'phone_number' }
     : { Destination: destinations.EMAIL, DeliveryMedium: 'EMAIL', AttributeName: 'email' }
-}
-
-/** Refuses a code of a name that nobody has as a wrong one is refused. To be returned from the transaction. */
-export async function pretendTry(
-  tx: Transaction,
-  pool: Pool,
-  purpose: StoredCodePurpose,
-  name: string,
-  user: User | undefined,
-  call: Call,
-): Promise<IdentityError> {
-  const { config, clock } = call.context
-  const key = await pretended(tx, pool, purpose, name, user)
-  let sent = await findPretended(tx, key, call)
-  if (!sent) {
-    if (purpose !== 'sign_up') return expiredCode()
-    // A sign-up has sent one by itself: that nobody asked for another says nothing.
-    const values = { count: 0, since: clock.now(), expiresAt: endOfLife(purpose, call.context) }
-    ;[sent] = await tx
-      .insert(limits)
-      .values({ key, ...values })
-      .onConflictDoUpdate({ target: limits.key, set: values })
-      .returning()
-  }
-  if (!sent || sent.count >= config.CODE_TRIES * othersTries) return attemptsExceeded()
-  if (!(await mayTry(tx, `${key}:${sent.since.epochMilliseconds}`, call))) return attemptsExceeded()
-  await tx
-    .update(limits)
-    .set({ count: sql`${limits.count} + 1` })
-    .where(eq(limits.key, key))
-  return wrongCode()
 }

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import type { Transaction } from '@robokids/runtime/db'
-import { and, eq } from 'drizzle-orm'
+import type { Database, Transaction } from '@robokids/runtime/db'
+import { and, asc, eq, gt, isNotNull } from 'drizzle-orm'
+import { z } from 'zod'
 import type { Config } from './config.ts'
 import { IdentityError } from './errors.ts'
+import * as input from './inputs.ts'
 import type { Pool } from './pools.ts'
 import type { Call } from './protocol.ts'
-import { devices, type User } from './schema.ts'
+import { devices, signIns, type User } from './schema.ts'
+import { endSignIns } from './sign-outs.ts'
 import { parseHex, type Verifier } from '@robokids/runtime/srp'
 
 export interface DeviceMetadata {
@@ -89,4 +92,55 @@ export function describeDevice(device: Device): object {
     DeviceLastModifiedDate: seconds(device.updatedAt),
     DeviceLastAuthenticatedDate: seconds(device.lastSignInAt),
   }
+}
+
+export const devicePage = z.object({
+  Limit: z.number().int().min(0).max(60).default(60),
+  PaginationToken: input.deviceKey.optional(),
+})
+
+/** The account's confirmed devices, by key; a page's token is the last key of the one before. */
+export async function pageOfDevices(
+  db: Database | Transaction,
+  user: User,
+  { Limit, PaginationToken: after }: z.infer<typeof devicePage>,
+): Promise<object> {
+  const limit = Limit === 0 ? 60 : Limit
+  const rows = await db
+    .select()
+    .from(devices)
+    .where(
+      and(
+        eq(devices.userId, user.id),
+        isNotNull(devices.sealedSrpVerifier),
+        after === undefined ? undefined : gt(devices.key, after),
+      ),
+    )
+    .orderBy(asc(devices.key))
+    .limit(limit + 1)
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  return {
+    Devices: page.map(describeDevice),
+    ...(rows.length > limit && last ? { PaginationToken: last.key } : {}),
+  }
+}
+
+/**
+ * Forgets a device, which is signed out by that, unless it is the one that asks: a lost one cannot be used any more.
+ * @param keep the sign-in that asks.
+ */
+export async function forgetDeviceOf(
+  tx: Transaction,
+  user: User,
+  key: string,
+  { context }: Call,
+  keep?: string,
+): Promise<void> {
+  const device = await findDevice(tx, user, key)
+  if (!device) throw noDevice()
+  const ended = keep === undefined ? { deviceKey: key } : { keep, deviceKey: key }
+  await endSignIns(tx, user.id, 'signed_out', context.clock.now(), ended)
+  await tx.update(signIns).set({ deviceKey: null }).where(eq(signIns.deviceKey, key))
+  await tx.delete(devices).where(eq(devices.key, key))
 }

@@ -49,14 +49,29 @@ export async function storePassword(
   user: { id: string; username: string },
   pool: Pool,
   { config }: Context<Config>,
-): Promise<Pick<User, 'passwordHash' | 'srpSalt' | 'sealedSrpVerifier'>> {
+): Promise<Pick<User, 'passwordHash' | 'srpSalt' | 'sealedSrpVerifier' | 'passwordTag'>> {
   const normal = normalizePassword(password)
   const { salt, value } = makeVerifier(srpName(pool), user.username, normal)
   return {
     passwordHash: await inLine(config, () => hash(normal, parameters(config))),
     srpSalt: salt,
     sealedSrpVerifier: config.SEALING_KEYS.seal(value.toString(16), verifierPurpose(user.id)),
+    passwordTag: passwordTag(normal, user.id, config),
   }
+}
+
+/** Two bytes: enough to tell one's own account from others of its address, and of no use to guess a password by. */
+function passwordTag(normal: string, userId: string, { SEALING_KEYS }: Config): string {
+  return SEALING_KEYS.mac(`${userId}:${normal}`, 'password-tag').subarray(0, 2).toString('hex')
+}
+
+/** Whether a password can be an account's, without the work of finding out. */
+export function mayBePassword(
+  password: string,
+  user: Pick<User, 'id' | 'passwordTag'>,
+  { config }: Context<Config>,
+): boolean {
+  return user.passwordTag === passwordTag(normalizePassword(password), user.id, config)
 }
 
 /** @returns undefined for an account without a password. */

@@ -74,6 +74,8 @@ export const users = pgTable(
     srpSalt: text('srp_salt'),
     /** Sealed: with it one could sign in, or guess passwords without argon2id's cost. */
     sealedSrpVerifier: text('sealed_srp_verifier'),
+    /** A few bits of the password under a key that is not here: which of many accounts of an address it can be of. */
+    passwordTag: text('password_tag'),
     /** When a temporary password ends. */
     passwordExpiresAt: instant('password_expires_at'),
     /** Sealed; there once VerifySoftwareToken succeeded. */
@@ -115,23 +117,30 @@ export const aliases = pgTable(
 const codePurposes = ['sign_up', 'password_reset', 'verify_email', 'verify_phone_number'] as const
 export type StoredCodePurpose = (typeof codePurposes)[number]
 
-/** The one code that is outstanding for a purpose of an account. Codes of sign-in steps are in their step. */
+/**
+ * Codes that are outstanding for a purpose, or were a while ago, by the address that they go to: what becomes of one is the
+ * same whether nobody, one account or several have that address. Codes of sign-in steps are in their step.
+ */
 export const codes = pgTable(
-  'codes',
+  'outstanding_codes',
   {
-    userId: uuid('user_id')
-      .notNull()
-      .references(() => users.id, { onDelete: 'cascade' }),
+    /** The code follows from it, for who has the keys: it is nowhere at rest. */
+    id: uuid().primaryKey(),
+    poolId: text('pool_id').notNull(),
     purpose: text({ enum: codePurposes }).notNull(),
-    /** HMAC-SHA256 under a key that is not here, bound to the code's id. */
-    hash: text().notNull(),
-    id: uuid().notNull(),
-    /** What it was sent to: it verifies nothing else. */
-    destination: text().notNull(),
+    /** As `codeSubject` writes it. */
+    subject: text().notNull(),
+    /** Who asked for it, as limits count it: each has one at a time, and nobody's ends by what another does. */
+    askedFrom: text('asked_from').notNull(),
+    /** What it was sent to: it verifies nothing else. Null where it was only pretended to be sent. */
+    destination: text(),
     triesLeft: integer('tries_left').notNull(),
     expiresAt: instant('expires_at').notNull(),
   },
-  (table) => [primaryKey({ columns: [table.userId, table.purpose] })],
+  (table) => [
+    unique('outstanding_codes_asker').on(table.poolId, table.purpose, table.subject, table.askedFrom),
+    index('outstanding_codes_expiry').on(table.expiresAt),
+  ],
 )
 
 /** A sign-in between two steps. */

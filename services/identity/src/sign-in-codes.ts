@@ -8,7 +8,7 @@ import type { User } from './schema.ts'
 import { countCode } from './sign-in-limits.ts'
 import { ask, type AuthAnswer, type OpenStep, type SignInProgress } from './sign-in-steps.ts'
 import { simulateAccount } from './simulated-account.ts'
-import { verifiedAddress } from './users.ts'
+import { codesName, verifiedAddress } from './users.ts'
 
 /** What a step remembers of the code that it was sent with. */
 const sentSchema = z.object({ codeId: z.string(), hash: z.string() })
@@ -64,7 +64,7 @@ export async function pretendToSend(
 ): Promise<AuthAnswer> {
   const { client, state, user } = progress
   const { destinations } = simulateAccount(client.pool, state.given, call.context.config)
-  await countCode(tx, { poolId: client.pool.id, name: state.given, user }, call)
+  await countCode(tx, { poolId: client.pool.id, name: user ? codesName(user) : state.given, user }, call)
   const id = randomUUID()
   const nothing = { id, hash: hashCode(id, randomUUID(), call.context.config) }
   return askForSent(tx, progress, challenge, medium, destinations[medium], nothing, call, parameters)

@@ -7,7 +7,7 @@ import { countWithin } from './limits.ts'
 import type { Call } from './protocol.ts'
 import { waitAfter } from './rules.ts'
 import { knownAddresses, limits, type User } from './schema.ts'
-import { accountOf, codesName } from './users.ts'
+import { accountOf } from './users.ts'
 
 /** Who is signed in to. `user` is undefined for a name that nobody has: it is counted the same way. */
 export interface Target {
@@ -99,12 +99,13 @@ export async function noteFailure(tx: Transaction, target: Target, { context, ad
 /**
  * Counts a code that an account is sent: so many an hour that one address asks for, and so many for all addresses
  * that it was never signed in to from, so that no stranger can use its codes up.
+ * @param target its `name` is what is counted by: `codesName` of an account.
  * @throws IdentityError LimitExceededException
  */
 export async function countCode(tx: Transaction, target: Target, { context, address }: Call): Promise<void> {
   const { CODES_AN_HOUR, ACCOUNT_CODES_AN_HOUR } = context.config
   const { poolId, name, user } = target
-  const key = `codes:${poolId}:${user ? codesName(user) : name}`
+  const key = `codes:${poolId}:${name}`
   const within = { hours: 1 }
   await countWithin(tx, context, { key: `${key}:${address}`, most: CODES_AN_HOUR, within })
   if (await isKnownAddress(tx, user, address)) return

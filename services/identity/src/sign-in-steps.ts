@@ -132,11 +132,20 @@ export async function findStep(
   { lock }: { lock: boolean },
 ): Promise<OpenStep> {
   const sessionHash = hashSession(session)
-  const found = tx
-    .select()
-    .from(signInSteps)
-    .where(and(eq(signInSteps.sessionHash, sessionHash), eq(signInSteps.clientId, client.id)))
-  const [row] = await (lock ? found.for('update') : found)
+  const find = () =>
+    tx
+      .select()
+      .from(signInSteps)
+      .where(and(eq(signInSteps.sessionHash, sessionHash), eq(signInSteps.clientId, client.id)))
+  let [row] = await find()
+  let user: User | undefined
+  if (row?.userId) {
+    const account = tx.select().from(users).where(eq(users.id, row.userId))
+    ;[user] = await (lock ? account.for('update') : account)
+    if (!user) throw expiredSession()
+  }
+  // After the account, as everywhere: a new password deletes the steps of an account whose row it has locked.
+  if (lock) [row] = await find().for('update')
   if (
     !row ||
     row.challenge !== challenge ||
@@ -147,12 +156,6 @@ export async function findStep(
   }
   const opened = context.config.SEALING_KEYS.open(row.sealedState, statePurpose(sessionHash))
   if (!opened) throw expiredSession()
-  let user: User | undefined
-  if (row.userId !== null) {
-    const account = tx.select().from(users).where(eq(users.id, row.userId))
-    ;[user] = await (lock ? account.for('update') : account)
-    if (!user) throw expiredSession()
-  }
   return {
     client,
     session,

@@ -7,7 +7,7 @@ import { mask } from './attributes.ts'
 import type { Config } from './config.ts'
 import type { FirstFactor } from './pool-settings.ts'
 import type { Pool } from './pools.ts'
-import { simulatedNames } from './schema.ts'
+import { simulatedNames, type User } from './schema.ts'
 import { addressKind, nameKey } from './usernames.ts'
 
 /** What a name that nobody has is answered with, always the same: so that answers do not tell who has an account. */
@@ -30,18 +30,25 @@ const drawFor =
 const stays = { hours: 24 * 400 }
 
 /**
- * The canonical name of an account that is not there: an address is no name itself. A UUID of version 7 tells when it was
- * made, so this one is of some time between the pool's beginning and the moment when it was first asked for.
+ * The canonical name of an account, or of one that is not there: an address is no name itself. A UUID of version 7 tells
+ * when it was made, so this one is of some time between the pool's beginning and the moment when it was first asked for.
  */
-export async function simulateName(pool: Pool, name: string, { db, clock, config }: Context<Config>): Promise<string> {
-  if (addressKind(pool, name) === undefined) return name
+export async function canonicalName(
+  pool: Pool,
+  name: string,
+  user: User | undefined,
+  { db, clock, config }: Context<Config>,
+): Promise<string> {
+  if (addressKind(pool, name) === undefined) return user?.username ?? name
   const address = nameKey(pool, name)
   const find = () =>
     db
       .select()
       .from(simulatedNames)
       .where(and(eq(simulatedNames.poolId, pool.id), eq(simulatedNames.address, address)))
+  // Looked for in any case: how long it takes does not tell whether there is an account.
   const [told] = await find()
+  if (user) return user.username
   if (told) return told.username
   const now = clock.now()
   const username = drawUsername(pool, address, now, config)

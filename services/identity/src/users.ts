@@ -1,7 +1,7 @@
 import { emailKey } from '@robokids/contracts/fields'
 import type { Account } from '@robokids/contracts/identity'
 import type { Database, Transaction } from '@robokids/runtime/db'
-import { and, desc, eq, notExists, sql } from 'drizzle-orm'
+import { and, desc, eq, notExists, sql, type SQL } from 'drizzle-orm'
 import { z } from 'zod'
 import { IdentityError, unknownUser } from './errors.ts'
 import type { Pool } from './pools.ts'
@@ -12,6 +12,10 @@ export type Verifiable = 'email' | 'phone_number'
 /** How an address is compared. */
 export function aliasValue(attribute: Verifiable, value: string): string {
   return attribute === 'email' ? emailKey(value) : value
+}
+
+export function isSameAddress(attribute: Verifiable, one: string, other: string): boolean {
+  return aliasValue(attribute, one) === aliasValue(attribute, other)
 }
 
 /** Finds an account by its username, else by a verified address that is one of the pool's aliases. */
@@ -39,21 +43,29 @@ export async function findByName(db: Database | Transaction, pool: Pool, name: s
 }
 
 /**
- * Accounts that were given an e-mail address and have never verified one, the newest first. Where a verified one is kept
- * until its successor is verified, the account is not among them.
+ * Which accounts were given an e-mail address and have never verified one. Where a verified one is kept until its successor
+ * is verified, the account is not among them.
  */
-export async function findByUnverifiedEmail(db: Database | Transaction, pool: Pool, email: string): Promise<User[]> {
-  if (!pool.settings.aliases.includes('email')) return []
+export function hasUnverified(db: Database | Transaction, pool: Pool, email: string): SQL | undefined {
+  if (!pool.settings.aliases.includes('email')) return sql`false`
   const own = db
     .select()
     .from(aliases)
     .where(and(eq(aliases.userId, users.id), eq(aliases.attribute, 'email')))
-  return db
+  return and(eq(users.poolId, pool.id), eq(users.emailKey, emailKey(email)), notExists(own))
+}
+
+export const isUnconfirmed = eq(users.status, 'UNCONFIRMED')
+
+/** The newest of the accounts that are so. */
+async function findNewest(db: Database | Transaction, condition: SQL | undefined): Promise<User | undefined> {
+  const [newest] = await db
     .select()
     .from(users)
-    .where(and(eq(users.poolId, pool.id), eq(users.emailKey, emailKey(email)), notExists(own)))
+    .where(condition)
     .orderBy(desc(users.createdAt), desc(users.id))
-    .limit(10)
+    .limit(1)
+  return newest
 }
 
 /**
@@ -61,26 +73,12 @@ export async function findByUnverifiedEmail(db: Database | Transaction, pool: Po
  * first) by an e-mail address that was given and never verified.
  */
 export async function findUser(db: Database | Transaction, pool: Pool, name: string): Promise<User | undefined> {
-  const found = await findByName(db, pool, name)
-  if (found) return found
-  const given = await findByUnverifiedEmail(db, pool, name)
-  return given.find(({ status }) => status === 'UNCONFIRMED')
+  return (await findByName(db, pool, name)) ?? findNewest(db, and(hasUnverified(db, pool, name), isUnconfirmed))
 }
 
 /** As `findUser`; a code that is sent to the very address that was given needs no proof of it before. */
 export async function findUserToReset(db: Database | Transaction, pool: Pool, name: string): Promise<User | undefined> {
-  return (await findUser(db, pool, name)) ?? (await findByUnverifiedEmail(db, pool, name))[0]
-}
-
-/**
- * Whom a sign-up may be confirmed as: the account of that name, else all that signed up with that address and never
- * proved it, the newest first, whether or not somebody else has proven it. Else whoever the name is of.
- */
-export async function findUnconfirmed(db: Database | Transaction, pool: Pool, name: string): Promise<User[]> {
-  const found = await findByName(db, pool, name)
-  if (found?.username === name) return [found]
-  const given = (await findByUnverifiedEmail(db, pool, name)).filter(({ status }) => status === 'UNCONFIRMED')
-  return given.length > 0 || !found ? given : [found]
+  return (await findUser(db, pool, name)) ?? findNewest(db, hasUnverified(db, pool, name))
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   AdminListGroupsForUserCommand,
   AdminRemoveUserFromGroupCommand,
   AdminResetUserPasswordCommand,
+  AdminSetUserMFAPreferenceCommand,
   AdminSetUserPasswordCommand,
   AdminUpdateUserAttributesCommand,
   AdminUserGlobalSignOutCommand,
@@ -21,6 +22,7 @@ import { codeIssued, userDeleted, userUpdated } from '@robokids/contracts/identi
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { users } from '../src/schema.ts'
+import { newTotpSecret, sealTotpSecret } from '../src/totp.ts'
 import { openFrontDesk, password, type FrontDesk, type Json } from './front-desk.ts'
 
 let desk: FrontDesk
@@ -259,6 +261,30 @@ describe('AdminUserGlobalSignOut', () => {
         body: { message: 'Access Token has been revoked' },
       })
     }
+  })
+})
+
+describe('AdminSetUserMFAPreference', () => {
+  it('turns a lost authenticator off for good, and tells what is asked for from then on', async () => {
+    const { username, userId } = await desk.member(clientId)
+    const sealedTotpSecret = sealTotpSecret(newTotpSecret(), userId, desk.service.context.config)
+    await desk.service.context.db
+      .update(users)
+      .set({ sealedTotpSecret, mfa: ['SOFTWARE_TOKEN_MFA', 'EMAIL_OTP'], preferredMfa: 'SOFTWARE_TOKEN_MFA' })
+      .where(eq(users.id, userId))
+    const set = (settings: object) =>
+      desk.sdk.send(new AdminSetUserMFAPreferenceCommand({ UserPoolId, Username: username, ...settings }))
+    await set({ SoftwareTokenMfaSettings: { Enabled: false } })
+    await set({ SoftwareTokenMfaSettings: { Enabled: false } })
+    const { UserMFASettingList, PreferredMfaSetting } = await get(username)
+    expect([UserMFASettingList, PreferredMfaSetting]).toEqual([['EMAIL_OTP'], undefined])
+    const isTold = ({ userId: id, changed }: { userId: string; changed: string[] }) =>
+      id === userId && changed.includes('mfa')
+    expect((await desk.bed.bus.seen(userUpdated, isTold)).data.secondFactors).toEqual(['EMAIL_OTP'])
+    expect(desk.bed.bus.all(userUpdated, isTold)).toHaveLength(1)
+    await expect(set({ SoftwareTokenMfaSettings: { Enabled: true } })).rejects.toMatchObject({
+      message: expect.stringMatching(/not enabled for this user pool|not verified software token/),
+    })
   })
 })
 

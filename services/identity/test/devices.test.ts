@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { AdminForgetDeviceCommand, AdminListDevicesCommand } from '@aws-sdk/client-cognito-identity-provider'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pools } from '../src/schema.ts'
@@ -181,6 +182,17 @@ describe('a device', () => {
     expect((await desk.call('ListDevices', { AccessToken })).body['Devices']).toEqual([])
     const refresh = { ClientId: device.clientId, RefreshToken: device.RefreshToken }
     expect((await desk.call('GetTokensFromRefreshToken', refresh)).status).toBe(200)
+  })
+
+  it('is listed and forgotten by administrators, which signs it out', async () => {
+    const { poolId: UserPoolId, username: Username, DeviceKey, AccessToken } = await confirmed('ALWAYS')
+    const list = async () => (await desk.sdk.send(new AdminListDevicesCommand({ UserPoolId, Username }))).Devices
+    expect(await list()).toMatchObject([{ DeviceKey }])
+    const forget = () => desk.sdk.send(new AdminForgetDeviceCommand({ UserPoolId, Username, DeviceKey }))
+    await forget()
+    expect(await list()).toEqual([])
+    await expect(forget()).rejects.toMatchObject({ name: noDevice.body.__type, message: noDevice.body.message })
+    expect((await desk.call('GetUser', { AccessToken })).body['message']).toBe('Access Token has been revoked')
   })
 
   it('is signed out when it is forgotten from elsewhere', async () => {

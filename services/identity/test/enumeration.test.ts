@@ -97,12 +97,12 @@ describe('whoever has an account and who has not', () => {
     ])
   })
 
-  it('is answered alike by ConfirmSignUp, until everybody together has used the tries up', async () => {
+  it('is answered by ConfirmSignUp by what one did oneself, however many tries others used up', async () => {
     let network = 0
     const answers = await answersTo(async (Username) => {
       const subnet = `198.51.${++network}`
-      return Array.fromAsync({ length: 22 }, async (_, nth) => {
-        const from = { 'x-forwarded-for': `${subnet}.${Math.floor(nth / 5)}` }
+      return Array.fromAsync({ length: 31 }, async (_, nth) => {
+        const from = { 'x-forwarded-for': `${subnet}.${Math.floor(nth / 6)}` }
         const { body } = await desk.call(
           'ConfirmSignUp',
           { ClientId: publicClient, Username, ConfirmationCode: 'no code' },
@@ -112,10 +112,10 @@ describe('whoever has an account and who has not', () => {
       })
     })
     asOne(answers)
-    expect((answers[0] as string[]).slice(19)).toEqual([
+    expect((answers[0] as string[]).slice(24)).toEqual([
+      ...Array.from({ length: 5 }, () => 'CodeMismatchException'),
+      'LimitExceededException',
       'CodeMismatchException',
-      'LimitExceededException',
-      'LimitExceededException',
     ])
   })
 
@@ -200,9 +200,7 @@ describe('whoever has an account and who has not', () => {
         (await ask('ForgotPassword', email)).status,
       ])
     }
-    // The sign-up of another that is yet to be confirmed has a code of its own, with tries of its own.
-    const [verified, , unknown] = answers
-    asOne([verified, unknown])
+    asOne(answers)
     expect(answers.map(([isMine, bySrp, byPassword]) => ({ isMine, bySrp, byPassword }))).toEqual(
       Array.from({ length: 3 }, () => ({
         isMine: false,
@@ -210,6 +208,68 @@ describe('whoever has an account and who has not', () => {
         byPassword: { __type: 'UserNotConfirmedException', message: 'User is not confirmed.' },
       })),
     )
+  })
+
+  it('is answered the same before and after somebody signs up with the address, confirms it and resets its password', async () => {
+    const email = nobody()
+    const mine = `before-${++asked}`
+    const newer = `${mine}-newer`
+    const signUp = (Username: string, Password: string) =>
+      desk.call('SignUp', {
+        ClientId: publicClient,
+        Username,
+        Password,
+        UserAttributes: [{ Name: 'email', Value: email }],
+      })
+    for (const name of [mine, newer]) await signUp(name, `${other}${name}`)
+    // From an address of one's own each time: what is told is about what others did, not about how often one asked.
+    let turn = 0
+    const look = async () => {
+      const from = { 'x-forwarded-for': `203.0.113.${++turn}` }
+      const ask = async (operation: string, more: object) => {
+        const { status, body } = await desk.call(operation, { ClientId: publicClient, ...more }, from)
+        return [status, body['__type'] ?? body['CodeDeliveryDetails']]
+      }
+      const wrong = { ConfirmationCode: 'no code' }
+      const looks: unknown[] = []
+      for (const Username of [email, mine]) {
+        looks.push(await ask('ConfirmForgotPassword', { Username, ...wrong, Password: other }))
+        looks.push(await ask('ForgotPassword', { Username }))
+        looks.push(await ask('ConfirmForgotPassword', { Username, ...wrong, Password: other }))
+        for (let tries = 0; tries < 6; tries++) looks.push(await ask('ConfirmSignUp', { Username, ...wrong }))
+        looks.push(await ask('ResendConfirmationCode', { Username }))
+        looks.push(await ask('ConfirmSignUp', { Username, ...wrong }))
+      }
+      for (const name of [mine, newer]) {
+        const parameters = { USERNAME: email, PASSWORD: `${other}${name}` }
+        looks.push(await ask('InitiateAuth', { AuthFlow: 'USER_PASSWORD_AUTH', AuthParameters: parameters }))
+      }
+      return JSON.stringify(looks)
+    }
+    const looks = [await look()]
+    const codes = async (after: number) => desk.codeFor(email, after)
+    await signUp('victim', password)
+    looks.push(await look())
+    const sent = desk.codesFor(email)
+    await desk.call('ResendConfirmationCode', { ClientId: publicClient, Username: 'victim' })
+    const ConfirmationCode = await codes(sent)
+    looks.push(await look())
+    const confirmed = await desk.call('ConfirmSignUp', { ClientId: publicClient, Username: 'victim', ConfirmationCode })
+    expect(confirmed.status).toBe(200)
+    looks.push(await look())
+    const before = desk.codesFor(email)
+    await desk.call('ForgotPassword', { ClientId: publicClient, Username: email })
+    const reset = await codes(before)
+    looks.push(await look())
+    const done = await desk.call('ConfirmForgotPassword', {
+      ClientId: publicClient,
+      Username: email,
+      ConfirmationCode: reset,
+      Password: other,
+    })
+    expect(done.status).toBe(200)
+    looks.push(await look())
+    asOne(looks)
   })
 
   it('is refused alike after asking for codes too often', async () => {
@@ -241,12 +301,12 @@ describe('whoever has an account and who has not', () => {
       DATABASE_URL: desk.service.databaseUrl,
       EVEN_ANSWER_MS: String(step),
     })
-    const timeOf = async (operation: string, more: object) => {
+    const timeOf = async (operation: string, more: { Username: string }) => {
       const begun = performance.now()
       await fetch(slow.url, {
         method: 'POST',
         headers: { 'x-amz-target': `AWSCognitoIdentityProviderService.${operation}` },
-        body: JSON.stringify({ ClientId: publicClient, ...more }),
+        body: JSON.stringify({ ClientId: publicClient, AuthParameters: { USERNAME: more.Username }, ...more }),
       })
       return performance.now() - begun
     }
@@ -257,6 +317,7 @@ describe('whoever has an account and who has not', () => {
       ['ResendConfirmationCode', {}],
       ['ConfirmSignUp', { ConfirmationCode: 'no code' }],
       ['ConfirmForgotPassword', { ConfirmationCode: 'no code', Password: password }],
+      ['InitiateAuth', { AuthFlow: 'USER_AUTH' }],
     ] as const) {
       const times: [number[], number[]] = [[], []]
       for (let round = 0; round < 3; round++) {

@@ -222,6 +222,18 @@ describe('NEW_PASSWORD_REQUIRED', () => {
     expect((await at.bySrp(username, 'Mended-2031!')).status).toBe(200)
   })
 
+  it('is answered once where several tabs are at it, and never by a fault', async () => {
+    const { username, userId } = await desk.member()
+    await at.change(userId, { status: 'FORCE_CHANGE_PASSWORD' })
+    const asked = await Promise.all(Array.from({ length: 8 }, () => at.byPassword(username)))
+    const answer = { USERNAME: username, NEW_PASSWORD: 'Mended-2031!' }
+    const answers = await Promise.all(asked.map((one) => at.answer('NEW_PASSWORD_REQUIRED', one, answer)))
+    expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
+      200,
+      ...Array.from({ length: 7 }, () => 400),
+    ])
+  })
+
   it('asks for what the account lacks, and refuses a temporary password that is over', async () => {
     const { username, userId } = await desk.member()
     await at.change(userId, { status: 'FORCE_CHANGE_PASSWORD', attributes: {}, emailKey: null })

@@ -4,7 +4,7 @@ import type { Flow } from '../operations/initiate-auth.ts'
 import { checkSecretHash } from '../pools.ts'
 import { checkSignInWait } from '../sign-in-limits.ts'
 import type { SignInProgress, SignInState } from '../sign-in-steps.ts'
-import { nobodysName, simulateName } from '../simulated-account.ts'
+import { canonicalName, nobodysName } from '../simulated-account.ts'
 import { findByName, findUser } from '../users.ts'
 
 /**
@@ -29,7 +29,7 @@ export async function begin({ client, parameters, call }: Flow, flow: SignInStat
   const deviceKey = parameters['DEVICE_KEY']
   return {
     client,
-    username: user?.username ?? (await simulateName(pool, name, context)),
+    username: await canonicalName(pool, name, user, context),
     user,
     state: { flow, given, step: {}, ...(deviceKey ? { deviceKey } : {}) },
   }

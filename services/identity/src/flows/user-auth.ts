@@ -14,15 +14,15 @@ export async function userAuth(flow: Flow): Promise<AuthAnswer> {
   const { db, config } = call.context
   const progress = await begin(flow, 'USER_AUTH')
   if (session !== undefined) return afterConfirmation(flow, session, progress.user?.id)
-  const available = await firstFactorsOf(db, progress, call)
-  const preferred = parameters['PREFERRED_CHALLENGE']
-  if (preferred !== undefined && isFirstFactor(preferred) && available.includes(preferred)) {
+  return answerEvenly(config.EVEN_ANSWER_MS, async () => {
+    const available = await firstFactorsOf(db, progress, call)
+    const preferred = parameters['PREFERRED_CHALLENGE']
+    if (preferred === undefined || !isFirstFactor(preferred) || !available.includes(preferred)) {
+      return ask(db, progress, 'SELECT_CHALLENGE', {}, call, { available })
+    }
     if (preferred === 'PASSWORD') return signInByPassword(flow, progress)
-    return answerEvenly(config.EVEN_ANSWER_MS, () =>
-      db.transaction((tx) => askFirstFactor(tx, progress, preferred, parameters, call)),
-    )
-  }
-  return ask(db, progress, 'SELECT_CHALLENGE', {}, call, { available })
+    return db.transaction((tx) => askFirstFactor(tx, progress, preferred, parameters, call))
+  })
 }
 
 /** Signs in who confirmed the account a moment ago: the code proved the address. */

@@ -7,13 +7,13 @@ import { notResettable, nowhereToReset, resetDestination } from '../reset-passwo
 import { endSignIns } from '../sign-outs.ts'
 
 export const adminResetUserPassword = administration(input.named, (given, call) =>
-  onNamed(given, call, async (tx, user) => {
+  onNamed(given, call, async (tx, user, pool) => {
     if (user.status === 'UNCONFIRMED' || user.status === 'FORCE_CHANGE_PASSWORD') throw notResettable()
     const to = await resetDestination(tx, user)
     if (!to) throw nowhereToReset()
     await endSignIns(tx, user.id, 'password_changed', call.context.clock.now())
     const changed = await changeAccount(tx, user, { status: 'RESET_REQUIRED' }, ['password'], call)
-    await issueCode(tx, changed, 'password_reset', to, call)
+    await issueCode(tx, changed, pool, 'password_reset', to, call)
     return {}
   }),
 )

@@ -3,8 +3,8 @@ import { publish } from '@robokids/runtime/outbox'
 import { z } from 'zod'
 import { dropCredentials, setPassword } from '../accounts.ts'
 import { verifyAttribute } from '../change-attributes.ts'
-import { pretendTry, takeCode } from '../codes.ts'
-import { disabled, IdentityError, orThrow, unknownUser } from '../errors.ts'
+import { codeSubject, takeCode } from '../codes.ts'
+import { disabled, expiredCode, IdentityError, orThrow, unknownUser } from '../errors.ts'
 import { answerEvenly } from '../even-answers.ts'
 import * as input from '../inputs.ts'
 import { countGuess } from '../limits.ts'
@@ -13,7 +13,7 @@ import { clientOf } from '../pools.ts'
 import { operation } from '../protocol.ts'
 import { resetDestination } from '../reset-password.ts'
 import { rememberAddress } from '../sign-in-limits.ts'
-import { accountOf, findUserToReset, isVerified, lockUser } from '../users.ts'
+import { accountOf, findUserToReset, isSameAddress, isVerified, lockUser } from '../users.ts'
 
 export const confirmForgotPassword = operation(
   z.object({
@@ -36,19 +36,21 @@ export const confirmForgotPassword = operation(
         const found = await findUserToReset(tx, pool, given.Username)
         const user = found && (await lockUser(tx, found.id))
         if (!user && tellsUsers) return unknownUser()
+        if (user && tellsUsers && !user.enabled) return disabled()
         const to = user && (await resetDestination(tx, user, tellsUsers ? undefined : given.Username))
-        if (!user?.enabled || user.status === 'FORCE_CHANGE_PASSWORD' || !to) {
-          if (user && tellsUsers && !user.enabled) return disabled()
-          return pretendTry(tx, pool, 'password_reset', given.Username, user, call)
-        }
-        const taken = await takeCode(tx, user, 'password_reset', given.ConfirmationCode, call)
+        const subject = await codeSubject(tx, pool, given.Username, user, to)
+        const key = { poolId: pool.id, purpose: 'password_reset' as const, subject }
+        const taken = await takeCode(tx, key, given.ConfirmationCode, call)
         if (taken instanceof IdentityError) return taken
+        // Since it was sent, the account was shut or deleted, or has got another address.
+        if (!user?.enabled || user.status === 'FORCE_CHANGE_PASSWORD' || !to) return expiredCode()
         const wasConfirmed = user.status !== 'UNCONFIRMED'
         let written = await setPassword(tx, user, pool, given.Password, { status: 'CONFIRMED' }, call)
         for (const attribute of ['email', 'phone_number'] as const) {
-          if (user.attributes[attribute] !== taken.destination) continue
+          const own = user.attributes[attribute]
+          if (own === undefined || !isSameAddress(attribute, own, taken.destination)) continue
           if (wasConfirmed && !isVerified(user, attribute)) written = await dropCredentials(tx, written, call)
-          await verifyAttribute(tx, written, pool, attribute, taken.destination, call)
+          await verifyAttribute(tx, written, pool, attribute, own, call)
         }
         if (!wasConfirmed) {
           const confirmed = await lockUser(tx, user.id)

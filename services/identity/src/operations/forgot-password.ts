@@ -24,7 +24,7 @@ export const forgotPassword = operation(
         const user = found && (await lockUser(tx, found.id))
         const to = user && (await resetDestination(tx, user, tellsUsers ? undefined : name))
         if (user?.enabled && user.status !== 'FORCE_CHANGE_PASSWORD' && to) {
-          return { CodeDeliveryDetails: await issueCode(tx, user, 'password_reset', to, call) }
+          return { CodeDeliveryDetails: await issueCode(tx, user, pool, 'password_reset', to, call) }
         }
         if (!tellsUsers) return { CodeDeliveryDetails: await pretendCode(tx, pool, 'password_reset', name, user, call) }
         if (!user) throw unknownUser()

@@ -7,7 +7,8 @@ import { countRequest } from '../limits.ts'
 import { clientOf } from '../pools.ts'
 import { operation } from '../protocol.ts'
 import { signUpDestination } from '../sign-up-destination.ts'
-import { findUnconfirmed, lockUser } from '../users.ts'
+import { findUnconfirmed } from '../unconfirmed.ts'
+import { lockUser } from '../users.ts'
 
 export const resendConfirmationCode = operation(
   z.object({ ClientId: input.clientId, Username: input.username, SecretHash: input.secretHash }),
@@ -20,11 +21,11 @@ export const resendConfirmationCode = operation(
     return answerEvenly(context.config.EVEN_ANSWER_MS, async () => {
       await countRequest(call)
       return context.db.transaction(async (tx) => {
-        const [found] = await findUnconfirmed(tx, pool, name)
+        const { user: found } = await findUnconfirmed(tx, pool, name)
         const user = found && (await lockUser(tx, found.id))
         const to = user && signUpDestination(user, pool)
         if (user?.enabled && user.status === 'UNCONFIRMED' && to) {
-          return { CodeDeliveryDetails: await issueCode(tx, user, 'sign_up', to, call) }
+          return { CodeDeliveryDetails: await issueCode(tx, user, pool, 'sign_up', to, call) }
         }
         if (!tellsUsers) return { CodeDeliveryDetails: await pretendCode(tx, pool, 'sign_up', name, user, call) }
         if (!user) throw unknownUser()

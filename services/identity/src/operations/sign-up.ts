@@ -73,7 +73,7 @@ export const signUp = operation(
       if (!user) throw nameTaken()
       await publish(tx, userSignedUp, id, accountOf(user))
       const to = signUpDestination(user, pool)
-      if (to) delivery = await issueFirstCode(tx, user, to, call)
+      if (to) delivery = await issueFirstCode(tx, user, pool, to, call)
     })
     return { UserSub: id, UserConfirmed: false, ...(delivery ? { CodeDeliveryDetails: delivery } : {}) }
   },

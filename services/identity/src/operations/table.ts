@@ -43,6 +43,9 @@ import { adminDeleteUser } from './admin-delete-user.ts'
 import { adminDisableUser } from './admin-disable-user.ts'
 import { adminEnableUser } from './admin-enable-user.ts'
 import { adminGetUser } from './admin-get-user.ts'
+import { adminForgetDevice } from './admin-forget-device.ts'
+import { adminListDevices } from './admin-list-devices.ts'
+import { adminSetUserMfaPreference } from './admin-set-user-mfa-preference.ts'
 import { adminListGroupsForUser } from './admin-list-groups-for-user.ts'
 import { adminRemoveUserFromGroup } from './admin-remove-user-from-group.ts'
 import { adminResetUserPassword } from './admin-reset-user-password.ts'
@@ -92,10 +95,13 @@ export function operations(tokens: Tokens): Record<string, Operation> {
     AdminDeleteUser: adminDeleteUser,
     AdminDisableUser: adminDisableUser,
     AdminEnableUser: adminEnableUser,
+    AdminForgetDevice: adminForgetDevice,
     AdminGetUser: adminGetUser,
+    AdminListDevices: adminListDevices,
     AdminListGroupsForUser: adminListGroupsForUser,
     AdminRemoveUserFromGroup: adminRemoveUserFromGroup,
     AdminResetUserPassword: adminResetUserPassword,
+    AdminSetUserMFAPreference: adminSetUserMfaPreference,
     AdminSetUserPassword: adminSetUserPassword,
     AdminUpdateUserAttributes: adminUpdateUserAttributes,
     AdminUserGlobalSignOut: adminUserGlobalSignOut,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { onOwnAccount } from '../accounts.ts'
 import { codePurposeOf, isVerifiable, verifyAttribute } from '../change-attributes.ts'
-import { takeCode } from '../codes.ts'
+import { ownCodeKey, takeCode } from '../codes.ts'
 import { expiredCode, IdentityError, invalid } from '../errors.ts'
 import * as input from '../inputs.ts'
 import { countGuess } from '../limits.ts'
@@ -16,7 +16,7 @@ export const verifyUserAttribute = (tokens: Tokens) =>
       if (!isVerifiable(attribute)) throw invalid(`Attribute ${attribute} cannot be verified.`)
       await countGuess(call)
       return onOwnAccount(tokens, given.AccessToken, call, async (tx, user, { client: { pool } }) => {
-        const taken = await takeCode(tx, user, codePurposeOf[attribute], given.Code, call)
+        const taken = await takeCode(tx, ownCodeKey(user, codePurposeOf[attribute]), given.Code, call)
         if (taken instanceof IdentityError) return taken
         // Changed since the code was sent: it was not proven.
         if (user.attributes[attribute] !== taken.destination) return expiredCode()
