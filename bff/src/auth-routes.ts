@@ -24,7 +24,7 @@ import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from './config.ts'
-import { confirmingMs, stepMs, type Cookies } from './cookies.ts'
+import { confirmingMs, stepMs, type Cookies, type SessionCookie } from './cookies.ts'
 import { confirmDevice, forgetDevices, isForgotten, proveDevice } from './device.ts'
 import type { AuthAnswer, Identity, TokenAnswer } from './identity.ts'
 import type { Sessions } from './session.ts'
@@ -57,6 +57,14 @@ export function requireAdult(birthdate: string, now: Temporal.Instant): void {
   if (Temporal.PlainDate.compare(birthdate, last.subtract({ years: 120 })) < 0) refuse('Enter your date of birth.')
 }
 
+/** What a browser can be trusted after: what was asked for besides the first proof. */
+const secondFactors = ['SOFTWARE_TOKEN_MFA', 'SMS_MFA', 'EMAIL_OTP']
+
+/** Whether it is the session of who signs in by that name. */
+function isOf({ username, email }: SessionCookie, name: string): boolean {
+  return username === name || emailKey(email) === emailKey(name)
+}
+
 /** Whether the service asks for the password to tell whose account is to be confirmed. */
 function isPasswordMissing(error: unknown): boolean {
   return (
@@ -65,6 +73,8 @@ function isPasswordMissing(error: unknown): boolean {
     error.message === 'Missing required parameter Password'
   )
 }
+
+const alreadySignedIn = () => new DomainError('already_signed_in', 'There is already a signed in user.')
 
 function passwordRequired(): DomainError {
   const message = 'More than one account was begun with this email. Enter the password that you chose for yours.'
@@ -81,6 +91,7 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
     username: string,
     request: FastifyRequest,
     reply: FastifyReply,
+    trust = false,
   ): Promise<SignInStep> {
     if (answer.ChallengeName === 'DEVICE_SRP_AUTH') {
       const device = cookies.device.read(request)
@@ -90,7 +101,7 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
     }
     if (answer.AuthenticationResult) {
       const session = await sessions.begin(reply, answer.AuthenticationResult)
-      await rememberDevice(answer.AuthenticationResult, [session.username, session.email], request, reply)
+      await rememberDevice(answer.AuthenticationResult, session, trust, request, reply)
       cookies.step.clear(reply)
       cookies.newcomer.clear(reply)
       cookies.confirming.clear(reply)
@@ -104,13 +115,19 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
   /** A browser that cannot be made a device is asked for the second factor each time: no reason to refuse the sign-in. */
   async function rememberDevice(
     tokens: TokenAnswer,
-    names: string[],
+    { username, email, accessToken }: SessionCookie,
+    trust: boolean,
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<void> {
     try {
-      const device = await confirmDevice(tokens, names, request.headers['user-agent'] ?? '', identity, request.ip)
-      if (device) cookies.device.write(reply, { ...device, until: clock.now().epochMilliseconds + deviceMs })
+      const agent = request.headers['user-agent'] ?? ''
+      const made = await confirmDevice(tokens, [username, email], agent, identity, request.ip)
+      if (made) cookies.device.write(reply, { ...made, until: clock.now().epochMilliseconds + deviceMs })
+      const device = made ?? cookies.device.read(request)
+      if (!trust || !device?.names.includes(username.toLowerCase())) return
+      const status = { DeviceKey: device.key, DeviceRememberedStatus: 'remembered' }
+      await identity.call('UpdateDeviceStatus', { AccessToken: accessToken, ...status }, request.ip)
     } catch (error) {
       log.warn({ err: error }, 'a device could not be confirmed')
     }
@@ -146,7 +163,7 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
       if (error instanceof DomainError && error.code === 'sign_in_required') return
       throw error
     }
-    throw new DomainError('already_signed_in', 'There is already a signed in user.')
+    throw alreadySignedIn()
   }
 
   http.get('/api/auth/session', { schema: { response: { 200: sessionSchema } } }, async (request, reply) => {
@@ -191,36 +208,36 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
     },
   )
 
-  /** Signs a newcomer in, who is confirmed now or was in another tab. */
-  async function signNewcomerIn(request: FastifyRequest, reply: FastifyReply): Promise<SignInStep> {
-    const session = await sessions.find(request, reply)
-    const newcomer = cookies.newcomer.read(request)
-    if (session) {
-      if (!newcomer || [session.username, session.email].includes(newcomer.username)) return { step: 'DONE' }
-      throw new DomainError('already_signed_in', 'There is already a signed in user.')
-    }
-    if (!newcomer) throw new DomainError('sign_in_step_expired', 'The account was not confirmed on time.')
-    const { username, password } = newcomer
-    try {
-      const answer = await initiate('USER_PASSWORD_AUTH', username, { PASSWORD: password }, request, reply)
-      return await follow(answer, username, request, reply)
-    } catch (error) {
-      if (error instanceof DomainError && error.code === 'UserNotConfirmedException') return { step: 'waiting' }
-      throw error
-    }
-  }
-
-  /** Signs in whose account was just confirmed here, unless somebody is signed in. @returns whether they are. */
-  async function signConfirmedIn(
+  /** Signs in whose account is confirmed now, here or in another tab. @throws DomainError `already_signed_in` over somebody else. */
+  async function signInOnce(
     name: string,
     password: string,
     request: FastifyRequest,
     reply: FastifyReply,
-  ): Promise<boolean> {
+  ): Promise<SignInStep> {
     const session = await sessions.find(request, reply)
-    if (session) return [session.username, session.email].includes(name)
-    const answer = await initiate('USER_PASSWORD_AUTH', name, { PASSWORD: password }, request, reply)
-    return (await follow(answer, name, request, reply)).step === 'DONE'
+    if (session && !isOf(session, name)) throw alreadySignedIn()
+    if (session) return { step: 'DONE' }
+    return follow(
+      await initiate('USER_PASSWORD_AUTH', name, { PASSWORD: password }, request, reply),
+      name,
+      request,
+      reply,
+    )
+  }
+
+  async function signNewcomerIn(request: FastifyRequest, reply: FastifyReply): Promise<SignInStep> {
+    const newcomer = cookies.newcomer.read(request)
+    if (!newcomer) {
+      if (await sessions.find(request, reply)) return { step: 'DONE' }
+      throw new DomainError('sign_in_step_expired', 'The account was not confirmed on time.')
+    }
+    try {
+      return await signInOnce(newcomer.username, newcomer.password, request, reply)
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'UserNotConfirmedException') return { step: 'waiting' }
+      throw error
+    }
   }
 
   http.post('/api/auth/auto-sign-in', { schema: { response: { 200: signInStepSchema } } }, signNewcomerIn)
@@ -240,7 +257,7 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
    */
   async function isSignedInAs(email: string, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
     const session = await sessions.find(request, reply)
-    if (session) return emailKey(session.email) === emailKey(email)
+    if (session) return isOf(session, email)
     if (ownName(email, request) === email) return false
     const step = await signNewcomerIn(request, reply).catch(() => undefined)
     return step?.step === 'DONE'
@@ -271,11 +288,10 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
       cookies.confirming.clear(reply)
       if (password === undefined) return { signedIn: false }
       // It is confirmed: that is what the answer says, whatever becomes of the sign-in.
-      const signedIn = await signConfirmedIn(name, password, request, reply).catch((error: unknown) => {
+      const step = await signInOnce(name, password, request, reply).catch((error: unknown) => {
         log.warn({ err: error }, 'a newcomer could not be signed in')
-        return false
       })
-      return { signedIn }
+      return { signedIn: step?.step === 'DONE' }
     },
   )
 
@@ -345,9 +361,11 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
     async (request, reply): Promise<SignInStep> => {
       const kept = cookies.step.read(request)
       if (!kept) throw new DomainError('sign_in_step_expired', 'Your sign-in took too long. Please start again.')
-      const { answer, attributes = {} } = request.body
+      const { answer, attributes = {}, trust } = request.body
       const outcome = await answerStep(kept, { answer, attributes }, identity, request.ip)
-      if ('answer' in outcome) return follow(outcome.answer, kept.username, request, reply)
+      if ('answer' in outcome) {
+        return follow(outcome.answer, kept.username, request, reply, trust && secondFactors.includes(kept.challenge))
+      }
       const { shown, kept: next } = outcome.asked
       if (next) cookies.step.write(reply, { ...next, until: until() })
       return shown

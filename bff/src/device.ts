@@ -76,10 +76,25 @@ export function isForgotten(error: unknown): boolean {
   )
 }
 
+type DevicePage = Awaited<ReturnType<typeof Identity.prototype.call<'ListDevices'>>>
+
+/** All of an account's devices: the service lists them page by page. */
+export async function allDevices(
+  list: (page: { PaginationToken?: string }) => Promise<DevicePage>,
+): Promise<DevicePage['Devices']> {
+  const devices: DevicePage['Devices'] = []
+  for (let next: string | undefined; ;) {
+    const page = await list(next === undefined ? {} : { PaginationToken: next })
+    devices.push(...page.Devices)
+    next = page.PaginationToken
+    if (next === undefined) return devices
+  }
+}
+
 /** Makes every browser a stranger: each is asked for the second factor again. */
 export async function forgetDevices(AccessToken: string, identity: Identity, address: string): Promise<void> {
-  const { Devices } = await identity.call('ListDevices', { AccessToken }, address)
-  for (const { DeviceKey } of Devices) {
+  const devices = await allDevices((page) => identity.call('ListDevices', { AccessToken, ...page }, address))
+  for (const { DeviceKey } of devices) {
     try {
       await identity.call('ForgetDevice', { AccessToken, DeviceKey }, address)
     } catch (error) {

@@ -48,6 +48,7 @@ const answers = {
         DeviceLastAuthenticatedDate: z.number(),
       }),
     ),
+    PaginationToken: z.string().optional(),
   }),
   ForgetDevice: z.unknown(),
   UpdateDeviceStatus: z.object({}),

@@ -101,7 +101,7 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
       const proof = { PASSWORD: request.body.password }
       await identity.initiate('USER_PASSWORD_AUTH', session.username, proof, request.ip)
       await callFor(session, request, reply)('DeleteUser')
-      sessions.end(reply)
+      for (const cookie of Object.values(cookies)) cookie.clear(reply)
       return {}
     },
   )

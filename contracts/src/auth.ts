@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import * as field from './fields.ts'
 
+export { type MembershipPlan, membershipPlans } from './plans.ts'
+
 /** What a person types as it is: passwords and codes are never trimmed. */
 const typed = (label: string, max: number) =>
   z
@@ -25,9 +27,6 @@ const confirmationCode = z
   .trim()
   .min(1, { error: 'code is required to confirmSignUp' })
   .max(64, { error: 'Code is too long.' })
-
-export const membershipPlans = ['monthly', 'yearly'] as const
-export type MembershipPlan = (typeof membershipPlans)[number]
 
 /** Digits alone; ten of them get the prefix +1, others a plus. */
 export function normalizePhoneNumber(typed: string): string {
@@ -170,6 +169,8 @@ export const signInAnswerBodySchema = z.object({
   }),
   /** With a new password: the attributes that were missing. */
   attributes: z.record(z.string(), z.string().max(2048)).optional(),
+  /** With a code that is the second factor and ends the sign-in: this browser is not asked for one any more. */
+  trust: z.boolean().default(false),
 })
 
 /** `GET /api/auth/session`: who is signed in in this browser; null for nobody. Never an error. */

@@ -1,5 +1,6 @@
 import type { MfaType, Profile } from '@robokids/contracts/auth'
 import { DomainError } from '@robokids/runtime/errors'
+import { allDevices } from '../device.ts'
 import type { Identity } from '../identity.ts'
 
 /** Calls an operation in the name of who is signed in. */
@@ -25,10 +26,13 @@ async function orNone<T>(asking: Promise<T>, none: T): Promise<T> {
 
 /** A person's own account, with what it signs in by. `currentDevice` is the key of the browser that asks. */
 export async function profileView(call: Call, currentDevice: string | undefined): Promise<Profile> {
-  const [user, { Credentials }, { Devices }] = await Promise.all([
+  const [user, { Credentials }, devices] = await Promise.all([
     call('GetUser'),
     orNone(call('ListWebAuthnCredentials'), { Credentials: [] }),
-    orNone(call('ListDevices'), { Devices: [] }),
+    orNone(
+      allDevices((page) => call('ListDevices', page)),
+      [],
+    ),
   ])
   const attributes = new Map(user.UserAttributes.map(({ Name, Value }) => [Name, Value]))
   const text = (name: string) => attributes.get(name) ?? ''
@@ -53,7 +57,7 @@ export async function profileView(call: Call, currentDevice: string | undefined)
       name: FriendlyCredentialName,
       createdAt: instant(CreatedAt),
     })),
-    devices: Devices.map(({ DeviceKey, DeviceAttributes, DeviceLastAuthenticatedDate }) => {
+    devices: devices.map(({ DeviceKey, DeviceAttributes, DeviceLastAuthenticatedDate }) => {
       const said = new Map(DeviceAttributes.map(({ Name, Value }) => [Name, Value]))
       return {
         key: DeviceKey,

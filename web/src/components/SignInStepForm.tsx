@@ -123,11 +123,27 @@ export function SignInStepForm({ signIn, step, email, onConfirmed, onReset, onNe
     case 'CONFIRM_SIGN_IN_WITH_NEW_PASSWORD_REQUIRED':
       return <NewPassword signIn={signIn} email={email} missing={step.missingAttributes} onDone={onNewPassword} />
     case 'CONFIRM_SIGN_IN_WITH_TOTP_CODE':
-      return <CodeStep signIn={signIn} lead="Open your authenticator app and type the six digits that it shows." />
+      return (
+        <CodeStep signIn={signIn} second lead="Open your authenticator app and type the six digits that it shows." />
+      )
     case 'CONFIRM_SIGN_IN_WITH_SMS_CODE':
-      return <CodeStep signIn={signIn} sent lead={`We texted a code to ${step.delivery.destination}.`} />
+      return (
+        <CodeStep
+          signIn={signIn}
+          sent
+          second={signIn.isSecondStep}
+          lead={`We texted a code to ${step.delivery.destination}.`}
+        />
+      )
     case 'CONFIRM_SIGN_IN_WITH_EMAIL_CODE':
-      return <CodeStep signIn={signIn} sent lead={`We mailed a code to ${step.delivery.destination}.`} />
+      return (
+        <CodeStep
+          signIn={signIn}
+          sent
+          second={signIn.isSecondStep}
+          lead={`We mailed a code to ${step.delivery.destination}.`}
+        />
+      )
     case 'CONFIRM_SIGN_IN_WITH_CUSTOM_CHALLENGE':
       return <CustomChallenge signIn={signIn} parameters={step.parameters} />
     case 'CONTINUE_SIGN_IN_WITH_MFA_SELECTION':
@@ -179,15 +195,18 @@ interface CodeStepProps {
   label?: string
   /** It was sent, and can be sent again. */
   sent?: boolean
+  /** It is the second step, which a browser can be trusted to go without. */
+  second?: boolean
 }
 
-function CodeStep({ signIn, lead, label, sent = false }: CodeStepProps) {
+function CodeStep({ signIn, lead, label, sent = false, second = false }: CodeStepProps) {
   const [code, setCode] = useState('')
+  const [trust, setTrust] = useState(false)
   const state = useSending(loginFailed)
   const { repeat } = signIn
   const submit = () => {
     if (code.trim() === '') state.refuse(answerRequired, { answer: 'Enter the code.' })
-    else state.send(() => signIn.answer({ answer: code.trim(), once: true }))
+    else state.send(() => signIn.answer({ answer: code.trim(), once: true, trust }))
   }
   const resend = (again: () => Promise<void>) =>
     state.send(async () => {
@@ -205,6 +224,13 @@ function CodeStep({ signIn, lead, label, sent = false }: CodeStepProps) {
           value={code}
           onChange={setCode}
         />
+        {second && (
+          <Checkbox
+            label="Trust this browser: do not ask for a code here again"
+            checked={trust}
+            onChange={(event) => setTrust(event.target.checked)}
+          />
+        )}
         <Button type="submit" wide pending={state.sending}>
           Continue
         </Button>

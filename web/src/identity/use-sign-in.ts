@@ -22,6 +22,8 @@ export interface SignInAnswer {
   choice?: boolean
   /** It cannot be given a second time: a code, a passkey's proof. */
   once?: boolean
+  /** No second step is asked for in this browser any more. */
+  trust?: boolean
 }
 
 export interface SignIn {
@@ -30,6 +32,8 @@ export interface SignIn {
   ended: Message | null
   begin: (beginning: Beginning) => Promise<void>
   answer: (answer: SignInAnswer) => Promise<void>
+  /** Whether a code that is asked for is the second step, after the password. */
+  isSecondStep: boolean
   /** Goes the same way again up to this step, which sends a new code; absent where that needs what works only once. */
   repeat?: () => Promise<void>
   /** Goes back to the last choice; absent where there was none. */
@@ -58,10 +62,10 @@ export function useSignIn(): SignIn {
 
   const sendBeginning = (beginning: Beginning) =>
     api('/api/auth/sign-in', { method: 'POST', body: beginning, answer: signInStep })
-  const sendAnswer = ({ answer, attributes }: SignInAnswer) =>
+  const sendAnswer = ({ answer, attributes, trust }: SignInAnswer) =>
     api('/api/auth/sign-in/answer', {
       method: 'POST',
-      body: { answer, ...(attributes ? { attributes } : {}) },
+      body: { answer, ...(attributes ? { attributes } : {}), ...(trust ? { trust } : {}) },
       answer: signInStep,
     })
 
@@ -82,6 +86,7 @@ export function useSignIn(): SignIn {
   return {
     step,
     ended,
+    isSecondStep: way?.beginning.password !== undefined,
     begin: (beginning) => {
       setEnded(null)
       return walk(beginning, [])
