@@ -89,13 +89,14 @@ export const consumers: Consumer<Config>[] = [
     }),
   ),
   consume(userUpdated, async (tx, { id, time, data }, context) => {
+    const factors = data.secondFactors ? { secondFactors: data.secondFactors } : {}
     for (const { recipient, ...notice } of changeNotices(data)) {
       await orderMail(tx, context, {
         kind: 'user_updated',
         factId: notice.toPrevious ? `${id}:previous` : id,
         userId: data.userId,
         recipient: addressOf(recipient),
-        data: { ...nameOf(data), ...notice, at: time },
+        data: { ...nameOf(data), ...notice, ...factors, at: time },
       })
     }
   }),

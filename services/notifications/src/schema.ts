@@ -19,7 +19,7 @@ import type {
   waiverSigned,
 } from '@robokids/contracts/enrollment'
 import type { EventOf } from '@robokids/contracts/event'
-import { codeMedia, type codeIssued, type signInLocked } from '@robokids/contracts/identity'
+import { codeMedia, type codeIssued, type signInLocked, type userUpdated } from '@robokids/contracts/identity'
 import { mailKinds, mailStatuses } from '@robokids/contracts/notifications'
 import {
   noticeStatuses,
@@ -48,7 +48,9 @@ export interface MailData {
   payment_refunded: EventOf<typeof paymentRefunded>['data']
   refund_failed: EventOf<typeof refundFailed>['data']
   code_issued: Owner & Pick<EventOf<typeof codeIssued>['data'], 'codeId' | 'purpose' | 'username'>
-  user_updated: Owner & Omit<ChangeNotice, 'recipient'> & { at: string }
+  user_updated: Owner &
+    Omit<ChangeNotice, 'recipient'> &
+    Pick<EventOf<typeof userUpdated>['data'], 'secondFactors'> & { at: string }
   sign_in_locked: Owner & Pick<EventOf<typeof signInLocked>['data'], 'reason' | 'until'> & { at: string }
   user_deleted: Owner
   order_paid: EventOf<typeof orderPaid>['data']

@@ -46,6 +46,20 @@ describe('user.updated', () => {
     expect(mail).toMatchObject({ fact: `user_updated:${event.id}`, medium: 'EMAIL', registrationId: null })
   })
 
+  it.each([
+    [[], 'Two-step sign-in is off now: your account is opened by one step alone.'],
+    [
+      ['SOFTWARE_TOKEN_MFA', 'SMS_MFA'],
+      'The second step is a code from your authenticator app, or a code by text message.',
+    ],
+  ] as const)('says what the second step is now: %j', async (factors, told) => {
+    const data = { ...account(), changed: ['mfa'], previousEmail: null, secondFactors: [...factors] }
+    await office.bed.bus.publish(userUpdated, data.userId, data)
+    const { parsed } = await office.post.mailTo(data.email ?? '')
+    expect(parsed.subject).toBe('Your two-step sign-in was changed')
+    expect(parsed.text?.replaceAll(/\s+/g, ' ')).toContain(told)
+  })
+
   it('is told in one mail when it changed several things', async () => {
     const data = account()
     const changed = ['mfa', 'password']

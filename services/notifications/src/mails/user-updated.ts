@@ -1,3 +1,4 @@
+import type { SecondFactor } from '@robokids/contracts/identity'
 import type { NoticedChange } from '../rules.ts'
 import type { MailData } from '../schema.ts'
 import { renderLetter, type RenderedLetter } from './letter.ts'
@@ -8,6 +9,19 @@ const changeIn: Record<NoticedChange, { subject: string; told: string }> = {
   mfa: { subject: 'Your two-step sign-in was changed', told: 'The two-step sign-in of your account was changed.' },
   passkeys: { subject: 'Your passkeys were changed', told: 'A passkey of your account was added or removed.' },
   email: { subject: 'Your email address was changed', told: 'The email address of your account is now this one.' },
+}
+
+const factorNames: Record<SecondFactor, string> = {
+  SOFTWARE_TOKEN_MFA: 'a code from your authenticator app',
+  SMS_MFA: 'a code by text message',
+  EMAIL_OTP: 'a code by email',
+}
+
+/** What was changed, as it is now. */
+function tell(change: NoticedChange, factors: SecondFactor[] | undefined): string {
+  if (change !== 'mfa' || factors === undefined) return changeIn[change].told
+  if (factors.length === 0) return 'Two-step sign-in is off now: your account is opened by one step alone.'
+  return `Two-step sign-in is on now. The second step is ${factors.map((factor) => factorNames[factor]).join(', or ')}.`
 }
 
 /** Something changed by which one gets into the account: harmless if it was its owner, and else the last warning. */
@@ -33,7 +47,7 @@ export function userUpdatedMail(data: MailData['user_updated'], siteUrl: string)
   return renderLetter({
     subject: [subject],
     heading: subject,
-    opening: [greeting(data.givenName), ...data.changes.map((change) => [changeIn[change].told])],
+    opening: [greeting(data.givenName), ...data.changes.map((change) => [tell(change, data.secondFactors)])],
     facts: [when],
     step: signInStep(
       'If this was you, there is nothing to do. If it was not you, press "Forgot password" on the sign-in page now, choose a new password, and then sign out everywhere on your profile page.',
