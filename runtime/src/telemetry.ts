@@ -43,9 +43,26 @@ export function currentRequestId(): string | undefined {
   return traces.getStore()?.requestId
 }
 
+/**
+ * An error as it is logged. A database's refusal tells of the values that were sent with the statement, or of the row: what
+ * people typed, and secrets that are sealed or hashed. They stay out of logs.
+ */
+export function errorForLog(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const { params: _params, detail: _detail, where: _where, ...told } = pino.stdSerializers.err(error)
+  let { message, stack } = told
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    if (!('params' in cause && 'query' in cause)) continue
+    const statement = `Failed query: ${String(cause.query)}`
+    message = message.replaceAll(cause.message, () => statement)
+    stack = stack.replaceAll(cause.message, () => statement)
+  }
+  return { ...told, message, stack }
+}
+
 /** A JSON logger whose every line carries the service and, inside a trace, its ids. Personal data does not belong in it. */
 export function createLogger(service: string, level: string): Logger {
-  return pino({ level, base: { service }, mixin: () => traces.getStore() ?? {} })
+  return pino({ level, base: { service }, mixin: () => traces.getStore() ?? {}, serializers: { err: errorForLog } })
 }
 
 /** What a process counts, for Prometheus. */
