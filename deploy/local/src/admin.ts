@@ -19,12 +19,14 @@ const usage = `npm run admin -- <command>
   orders [--status paid]                                  what was bought in the shop, newest first
   ship-order <orderId> [tracking number]                  a parcel is on its way
   product <sku> <state>                                   what can be done about it: product product:ai-teddy-bear pre_order
+  reset-mfa <address|user name>                           turn a lost second step off, once you know who asks: see
+                                                          services/identity/README.md
   dead-letters [--all]                                    events that could not be handled, in every service
   dead-letters show <id>
   dead-letters replay <id>|all                            hand them to their handlers again
 
-Addresses and secret come from ENROLLMENT_URL, BILLING_URL, NOTIFICATIONS_URL, SITE_URL and ADMIN_SECRET; without them
-the system that npm start runs is meant.`
+Addresses and secret come from ENROLLMENT_URL, BILLING_URL, NOTIFICATIONS_URL, SITE_URL and ADMIN_SECRET, for accounts from
+IDENTITY_URL, IDENTITY_POOL, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; without them the system that npm start runs is meant.`
 
 const settings = readSettings(process.env)
 const env = process.env
@@ -148,6 +150,20 @@ async function ledger(): Promise<void> {
   if (disagreements.length + unexplained.length > 0) process.exitCode = 1
 }
 
+async function resetMfaCommand(name: string): Promise<void> {
+  const { resetMfa } = await import('./reset-mfa.ts')
+  const forgotten = await resetMfa(name, {
+    url: env['IDENTITY_URL'] ?? `http://127.0.0.1:${settings.IDENTITY_PORT}`,
+    pool: env['IDENTITY_POOL'] ?? 'us-west-1_RoboKids',
+    accessKeyId: env['AWS_ACCESS_KEY_ID'] ?? 'local',
+    secretAccessKey: env['AWS_SECRET_ACCESS_KEY'] ?? 'local',
+  }).catch((error: unknown) => {
+    throw new Refused((error as Error).message)
+  })
+  const browsers = forgotten === 1 ? '1 browser is' : `${forgotten} browsers are`
+  print(`Two-step sign-in of ${name} is off, ${browsers} forgotten, and all are signed out.`)
+}
+
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -229,6 +245,8 @@ async function main(): Promise<void> {
           state: needed(second, 'state'),
         }),
       )
+    case 'reset-mfa':
+      return resetMfaCommand(needed(first, 'address or user name'))
     case 'dead-letters':
       return deadLetterCommand(first, second, values.all)
     default:

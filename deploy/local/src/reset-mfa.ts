@@ -1,0 +1,69 @@
+import { Sha256 } from '@aws-crypto/sha256-js'
+import { SignatureV4 } from '@smithy/signature-v4'
+import { z } from 'zod'
+
+/** Where accounts are administered, and by whom. */
+interface Desk {
+  url: string
+  pool: string
+  accessKeyId: string
+  secretAccessKey: string
+}
+
+const refusalSchema = z.object({ __type: z.string(), message: z.string().default('') })
+const devicesSchema = z.object({
+  Devices: z.array(z.object({ DeviceKey: z.string() })).default([]),
+  PaginationToken: z.string().optional(),
+})
+
+/** Calls an operation for administrators, in the protocol of user pools. @throws Error in the service's words */
+async function administer({ url, pool, ...credentials }: Desk, operation: string, input: object): Promise<unknown> {
+  const signer = new SignatureV4({
+    service: 'cognito-idp',
+    region: pool.slice(0, pool.indexOf('_')),
+    credentials,
+    sha256: Sha256,
+  })
+  const { host, hostname, protocol } = new URL(url)
+  const body = JSON.stringify({ UserPoolId: pool, ...input })
+  const headers = {
+    host,
+    'content-type': 'application/x-amz-json-1.1',
+    'x-amz-target': `AWSCognitoIdentityProviderService.${operation}`,
+  }
+  const signed = await signer.sign({ method: 'POST', protocol, hostname, path: '/', query: {}, headers, body })
+  const answer = await fetch(url, { method: 'POST', headers: signed.headers, body })
+  const content: unknown = await answer.json()
+  if (answer.ok) return content
+  const { __type: name, message } = refusalSchema.parse(content)
+  throw new Error(`${name}: ${message}`)
+}
+
+/**
+ * Lets an account in by its first step alone, whose owner has lost the second: no browser of before is trusted or signed in
+ * any more. Safe to repeat.
+ * @param name the account's e-mail address or user name.
+ * @returns how many browsers were forgotten.
+ */
+export async function resetMfa(name: string, desk: Desk): Promise<number> {
+  const account = { Username: name }
+  const off = { Enabled: false, PreferredMfa: false }
+  await administer(desk, 'AdminSetUserMFAPreference', {
+    ...account,
+    SoftwareTokenMfaSettings: off,
+    SMSMfaSettings: off,
+    EmailMfaSettings: off,
+  })
+  let forgotten = 0
+  for (let PaginationToken: string | undefined; ;) {
+    const page = devicesSchema.parse(await administer(desk, 'AdminListDevices', { ...account, PaginationToken }))
+    for (const { DeviceKey } of page.Devices) {
+      await administer(desk, 'AdminForgetDevice', { ...account, DeviceKey })
+      forgotten += 1
+    }
+    PaginationToken = page.PaginationToken
+    if (PaginationToken === undefined) break
+  }
+  await administer(desk, 'AdminUserGlobalSignOut', account)
+  return forgotten
+}
