@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { checkoutStatuses, refundSchema } from './billing.ts'
+import { checkoutStatuses, disputeSchema, refundSchema } from './billing.ts'
 import {
   childSchema,
   classTypeSchema,
@@ -69,7 +69,11 @@ export const registrationViewSchema = registrationSchema
         receiptNumber: z.string().nullable(),
         paidAt: z.iso.datetime().nullable(),
         lastDecline: z.string().nullable(),
+        /** Cents for one seat, and how many are paid for. */
+        unitAmount: z.int().nullable(),
+        paidSeats: z.int().nullable(),
         refunds: z.array(refundSchema.pick({ amount: true, currency: true, status: true, reason: true })),
+        disputes: z.array(disputeSchema.pick({ amount: true, currency: true, status: true })),
       })
       .nullable(),
   })

@@ -66,6 +66,9 @@ export const checkoutSchema = z.object({
   /** Where the parent pays; null when there is nothing to pay there (any more). */
   checkoutUrl: z.url().nullable(),
   ...moneySchema.shape,
+  /** Cents for one seat, and how many are paid for: a sibling may join free. Null for an order, which has lines. */
+  unitAmount: z.int().nullable().default(null),
+  paidSeats: z.int().nullable().default(null),
   expiresAt: z.iso.datetime(),
   payment: z
     .object({
@@ -113,6 +116,7 @@ export const createMembershipCheckoutSchema = z.object({
   email,
   plan: z.enum(membershipPlans, { error: 'Choose a membership plan.' }),
   classDate: plainDate,
+  /** Without it the payment page asks for it, and nobody can pay who does not give it there. */
   consent: z
     .object({
       version: z.string().max(50),
@@ -249,6 +253,7 @@ export const disputesSchema = z.object({
     disputeSchema.extend({
       registrationId: z.uuid().nullable(),
       membershipId: z.uuid().nullable(),
+      orderId: z.uuid().nullish(),
       receiptNumber: z.string().nullable(),
     }),
   ),
@@ -452,6 +457,8 @@ export const paymentDisputed = defineEvent(
     paymentId: z.uuid().nullable(),
     registrationId: z.uuid().nullable(),
     membershipId: z.uuid().nullable(),
+    /** Absent from events of the time before orders were told apart from registrations. */
+    orderId: z.uuid().nullish(),
     email: z.string().nullable(),
   }),
 )

@@ -65,6 +65,26 @@ describe('the receipt page', () => {
     })
   })
 
+  it('says why two children cost what one does, and that the payment is disputed', async () => {
+    site.api.tell({
+      ...signed,
+      children: [...signed.children, { childName: 'Noa', childAge: 7 }],
+      checkout: signed.checkout && {
+        ...signed.checkout,
+        disputes: [{ amount: 40000, currency: 'usd', status: 'needs_response' }],
+      },
+    })
+    const page = await openReceipt({ ...receipt, registrationId: reference })
+    await page.getByText('RK-000123').waitFor()
+    expect(await detailsOf(page)).toMatchObject({
+      'Amount paid': '$400.00',
+      Seats: '1 × $400.00, a sibling joins free',
+      Disputed: '$400.00, your bank looks into it',
+    })
+    await page.goto(`/robokids/success?reference=${reference}`)
+    await page.getByText('$400.00 of your payment is disputed with your bank: your bank looks into it.').waitFor()
+  })
+
   it('takes nothing from the amount for a second payment that went back, nor for a refund that failed', async () => {
     const refund = { amount: 40000, currency: 'usd' } as const
     site.api.tell({

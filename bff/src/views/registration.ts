@@ -55,7 +55,10 @@ function present(registration: Registration, checkout: Checkout | null): Registr
       receiptNumber: checkout.payment?.receiptNumber ?? null,
       paidAt: checkout.payment?.paidAt ?? null,
       lastDecline: checkout.lastDecline,
+      unitAmount: checkout.unitAmount,
+      paidSeats: checkout.paidSeats,
       refunds: checkout.refunds.map(({ amount, currency, status, reason }) => ({ amount, currency, status, reason })),
+      disputes: checkout.disputes.map(({ amount, currency, status }) => ({ amount, currency, status })),
     },
   }
 }

@@ -112,6 +112,7 @@ function readEntry(request: FastifyRequest): PayEntry {
     ...cardEntryOf(fields),
     name: fields['name'] ?? '',
     email: fields['email'] ?? '',
+    terms: fields['terms'] === 'on',
     shippingName: fields['shippingName'] ?? '',
     line1: fields['line1'] ?? '',
     line2: fields['line2'] ?? '',

@@ -81,6 +81,7 @@ const payBody = z.strictObject({
   cvc: z.string().max(10).default('123'),
   name: z.string().max(256).default('Test Parent'),
   email: z.string().max(320).optional(),
+  terms: z.boolean().default(true),
   shipping: shippingBody,
 })
 

@@ -34,6 +34,7 @@ const ACTIONS: Record<string, Action> = {
       cvc: '123',
       name: 'Test Parent',
       email: knownEmail(ctx, id) ?? 'parent@example.com',
+      terms: true,
       ...TEST_ADDRESS,
     })
     return result.status === 'requires_action' ? `${result.message} Answer at ${result.redirectUrl}` : result.message

@@ -20,9 +20,11 @@ import { BY_ITSELF, type PaymentIntent, type PaymentMethod } from './types.ts'
 export interface PayEntry extends CardEntry, ShippingEntry {
   name: string
   email: string
+  /** The box beside the terms, where the session asks for it. */
+  terms: boolean
 }
 
-export type PayField = 'email' | 'number' | 'expiry' | 'cvc' | 'name' | ShippingField
+export type PayField = 'email' | 'number' | 'expiry' | 'cvc' | 'name' | 'terms' | ShippingField
 
 export interface PayOutcome {
   status:
@@ -113,7 +115,8 @@ function tryToPay(ctx: Context, id: string, entry: PayEntry): PayOutcome {
   if (undeliverable !== null) {
     return outcome('invalid', undeliverable.message, { field: undeliverable.field, code: 'shipping_address_invalid' })
   }
-  if (record.object.amount_total === 0) return completeFree(ctx, record, payer)
+  const refusal = asksForTerms(record) && !entry.terms ? TERMS : null
+  if (record.object.amount_total === 0) return refusal ?? completeFree(ctx, record, payer)
 
   const checked = checkCard(entry, new Date(ctx.clock.ms()))
   if (isProblem(checked)) {
@@ -122,6 +125,7 @@ function tryToPay(ctx: Context, id: string, entry: PayEntry): PayOutcome {
   if (payer.name === '') {
     return outcome('invalid', 'Enter the name on the card.', { field: 'name', code: 'name_missing' })
   }
+  if (refusal !== null) return refusal
 
   const customer = customerFor(ctx, record.object, payer)
   const intent = paymentIntentFor(ctx, record, customer)
@@ -132,6 +136,12 @@ function tryToPay(ctx: Context, id: string, entry: PayEntry): PayOutcome {
     return askForConfirmation(ctx, record, intent, method, payer)
   }
   return charge(ctx, record, intent, method, payer, false)
+}
+
+const TERMS = outcome('invalid', 'Agree to the terms to go on.', { field: 'terms', code: 'terms_missing' })
+
+function asksForTerms({ object: { consent_collection: collection } }: SessionRecord): boolean {
+  return collection?.terms_of_service === 'required'
 }
 
 function askForConfirmation(
@@ -216,6 +226,7 @@ function complete(
   session.payment_status = paymentStatus
   session.url = null
   session.customer_details = customerDetails(payer.email, payer.name === '' ? null : payer.name)
+  if (asksForTerms(record)) session.consent = { promotions: null, terms_of_service: 'accepted' }
   record.completedEventId = emit(ctx, 'checkout.session.completed', session, BY_ITSELF).id
 }
 

@@ -48,7 +48,13 @@ const createParams = {
   branding_settings: optional(object({ display_name: optional(string(100)) })),
   cancel_url: optional(httpUrl()),
   client_reference_id: optional(string(200)),
-  consent_collection: notSimulated(),
+  consent_collection: optional(
+    object({
+      payment_method_reuse_agreement: notSimulated(),
+      promotions: notSimulated('none'),
+      terms_of_service: optional(oneOf(['none', 'required'])),
+    }),
+  ),
   currency: optional(currency),
   custom_fields: notSimulated(),
   custom_text: optional(
@@ -217,7 +223,14 @@ function createSession(ctx: Context, params: CreateParams): Session {
       shipping_details: null,
     },
     consent: null,
-    consent_collection: null,
+    consent_collection:
+      params.consent_collection === undefined
+        ? null
+        : {
+            payment_method_reuse_agreement: null,
+            promotions: null,
+            terms_of_service: params.consent_collection.terms_of_service ?? null,
+          },
     created: now,
     currency: money,
     currency_conversion: null,

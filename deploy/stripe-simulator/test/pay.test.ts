@@ -34,6 +34,37 @@ async function open(simulator: Simulator, stripe: Stripe, change: Partial<Stripe
   }
 }
 
+describe('terms of service', () => {
+  const required = {
+    consent_collection: { terms_of_service: 'required' },
+    custom_text: { terms_of_service_acceptance: { message: 'I agree that <it> renews.' } },
+  } as const
+
+  it('are shown in the merchant’s words, and nothing is paid until they are agreed to', async () => {
+    const { simulator, stripe } = await start()
+    const checkout = await open(simulator, stripe, required)
+    expect(await (await fetch(checkout.url ?? '')).text()).toContain('I agree that &lt;it&gt; renews.')
+    const refused = await submit(checkout.url, FORM, 'application/json')
+    expect(await refused.json()).toMatchObject({ status: 'invalid', field: 'terms', code: 'terms_missing' })
+    expect(await checkout.pay(undefined, { terms: false })).toMatchObject({ status: 'invalid', field: 'terms' })
+    expect(await eventTypes(simulator)).toEqual([])
+    expect((await submit(checkout.url, { ...FORM, terms: 'on' })).status).toBe(303)
+    const session = await stripe.checkout.sessions.retrieve(checkout.id)
+    expect(session).toMatchObject({
+      consent_collection: { terms_of_service: 'required', promotions: null },
+      consent: { terms_of_service: 'accepted', promotions: null },
+    })
+  })
+
+  it('are no part of a page that was not asked for them', async () => {
+    const { simulator, stripe } = await start()
+    const checkout = await open(simulator, stripe)
+    expect(await (await fetch(checkout.url ?? '')).text()).not.toContain('name="terms"')
+    await checkout.pay()
+    expect((await stripe.checkout.sessions.retrieve(checkout.id)).consent).toBeNull()
+  })
+})
+
 describe('a payment', () => {
   it('succeeds with 4242', async () => {
     const { simulator, stripe } = await start()

@@ -1,4 +1,6 @@
+import { randomUUIDv7 } from 'node:crypto'
 import { membershipCheckoutExpired, subscriptionActivated } from '@robokids/contracts/billing'
+import { renewalTerms, renewalTermsVersion } from '@robokids/contracts/membership'
 import type { Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
 import { eq, or } from 'drizzle-orm'
@@ -8,7 +10,7 @@ import type { BillingContext } from './config.ts'
 import { StaleObservation } from './fetch-membership.ts'
 import { activeMembership, lockMember } from './lock-member.ts'
 import { judgeMembership, type ObservedSession } from './rules.ts'
-import { membershipAttempts, memberships, type MembershipAttempt } from './schema.ts'
+import { membershipAttempts, membershipConsents, memberships, type MembershipAttempt } from './schema.ts'
 
 async function lockAttemptOf(tx: Transaction, session: ObservedSession): Promise<MembershipAttempt | undefined> {
   const { attemptId, sessionId } = session
@@ -68,7 +70,7 @@ async function activate(
   tx: Transaction,
   context: BillingContext,
   attempt: MembershipAttempt,
-  { subscription, sessionId, amount: paid }: ObservedSession,
+  { subscription, sessionId, amount: paid, termsAccepted }: ObservedSession,
   verdict: 'paid' | 'amount_mismatch',
 ): Promise<void> {
   const { clock, log } = context
@@ -100,6 +102,7 @@ async function activate(
     status,
     activatedAt,
   })
+  if (termsAccepted) await keepConsentOfPage(tx, attempt, sessionId, activatedAt)
   await tx
     .update(membershipAttempts)
     .set({ status: status === 'mismatch' ? 'failed' : 'paid' })
@@ -127,5 +130,23 @@ async function activate(
     activatedAt: activatedAt.toString(),
     receiptNumber,
     renewsAt: observed.paidUntil.toString(),
+  })
+}
+
+/** The terms that the payment page showed were agreed to there: its session proves it. */
+async function keepConsentOfPage(
+  tx: Transaction,
+  { id: attemptId, plan, amount, currency, parameters }: MembershipAttempt,
+  stripeSessionId: string,
+  agreedAt: Temporal.Instant,
+): Promise<void> {
+  const shown = 'custom_text' in parameters ? parameters.custom_text?.terms_of_service_acceptance.message : undefined
+  await tx.insert(membershipConsents).values({
+    id: randomUUIDv7(),
+    attemptId,
+    version: renewalTermsVersion,
+    text: shown ?? renewalTerms(plan, { amount, currency }),
+    stripeSessionId,
+    agreedAt,
   })
 }

@@ -102,7 +102,9 @@ async function findOrMake(tx: Transaction, context: BillingContext, wish: Create
 
   const amount = await priceOf(tx, membershipSku(wish.plan), context.clock.now())
   if (amount === undefined) throw new DomainError('class_not_offered', 'This membership plan is not on sale.')
-  const { email, plan, classDate } = wish
+  const { email, plan, classDate, consent } = wish
+  // Nobody becomes a member who has not agreed: whoever has not yet does so where it is paid.
+  const terms = consent ? undefined : renewalTerms(plan, { amount, currency: 'usd' })
   const id = randomUUIDv7()
   const expiresAt = stripeTime(context).add(checkoutLifetime).round({ smallestUnit: 'second', roundingMode: 'floor' })
   const [attempt] = await tx
@@ -116,7 +118,7 @@ async function findOrMake(tx: Transaction, context: BillingContext, wish: Create
       status: 'creating',
       amount,
       currency: 'usd',
-      parameters: membershipParameters(id, wish, amount, expiresAt, context.config.SITE_URL),
+      parameters: membershipParameters(id, wish, amount, expiresAt, context.config.SITE_URL, terms),
       expiresAt,
       checkedAt: Temporal.Now.instant(),
       createdAt: Temporal.Now.instant(),

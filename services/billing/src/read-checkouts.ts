@@ -2,6 +2,7 @@ import type { Checkout, Refund } from '@robokids/contracts/billing'
 import type { Database, Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import { and, asc, desc, eq, inArray, sql } from 'drizzle-orm'
+import { isOrder } from './order-rules.ts'
 import { presentDispute } from './record-dispute.ts'
 import { checkoutAttempts, disputes, payments, refunds, type RefundRow } from './schema.ts'
 
@@ -44,6 +45,8 @@ export async function readCheckouts(db: Database | Transaction, registrationIds:
   const refundsOf = Map.groupBy(back, (refund) => refund.purchaseId)
   return attempts.map((attempt) => {
     const payment = paymentOf.get(attempt.purchaseId)
+    // A class is one line of what the provider was asked for.
+    const [seats] = isOrder(attempt.purchase) ? [] : attempt.parameters.line_items
     return {
       attemptId: attempt.id,
       registrationId: attempt.purchaseId,
@@ -51,6 +54,8 @@ export async function readCheckouts(db: Database | Transaction, registrationIds:
       checkoutUrl: attempt.status === 'open' ? attempt.checkoutUrl : null,
       amount: attempt.amount,
       currency: attempt.currency,
+      unitAmount: seats?.price_data.unit_amount ?? null,
+      paidSeats: seats?.quantity ?? null,
       expiresAt: attempt.expiresAt.toString(),
       payment: payment
         ? {

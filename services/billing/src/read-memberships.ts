@@ -8,7 +8,7 @@ import {
 } from '@robokids/contracts/billing'
 import { emailKey } from '@robokids/contracts/fields'
 import { renewalTerms, renewalTermsVersion } from '@robokids/contracts/membership'
-import type { Database, Transaction } from '@robokids/runtime/db'
+import type { Database } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import { and, desc, eq, inArray, isNull, or, sql } from 'drizzle-orm'
 import { z } from 'zod'
@@ -16,7 +16,6 @@ import type { BillingContext } from './config.ts'
 import { openMembershipSession } from './open-session.ts'
 import { readPrices } from './read-prices.ts'
 import {
-  checkoutAttempts,
   disputes,
   membershipAttempts,
   membershipInvoices,
@@ -24,7 +23,6 @@ import {
   payments,
   refunds,
   type Membership,
-  type Payment,
 } from './schema.ts'
 
 /** What a membership costs at `now`, with the terms to agree to. */
@@ -59,19 +57,6 @@ export async function subscriptionsOf({ db }: BillingContext, customerId: string
     .from(memberships)
     .where(and(eq(memberships.stripeCustomerId, customerId), eq(memberships.status, 'active')))
   return rows.map(({ id }) => id)
-}
-
-/** Who paid, as far as is known here. */
-export async function emailOfBuyer(tx: Transaction, payment: Payment): Promise<string | null> {
-  if (payment.membershipId !== null) {
-    const [membership] = await tx.select().from(memberships).where(eq(memberships.attemptId, payment.membershipId))
-    return membership?.email ?? null
-  }
-  const [attempt] = await tx
-    .select()
-    .from(checkoutAttempts)
-    .where(eq(checkoutAttempts.id, payment.attemptId ?? ''))
-  return attempt && 'email' in attempt.purchase ? attempt.purchase.email : null
 }
 
 /** Cents of each payment that went back, or are on their way. */

@@ -44,7 +44,7 @@ export async function recordBalance(context: BillingContext): Promise<void> {
     .onConflictDoUpdate({ target: cursors.name, set: { position } })
 }
 
-async function enter({ db }: BillingContext, listed: Stripe.BalanceTransaction[]): Promise<void> {
+async function enter({ db, clock }: BillingContext, listed: Stripe.BalanceTransaction[]): Promise<void> {
   const known = await db
     .select({ id: ledgerTransactions.id })
     .from(ledgerTransactions)
@@ -68,7 +68,7 @@ async function enter({ db }: BillingContext, listed: Stripe.BalanceTransaction[]
           stripePaymentIntentId: intentOf(transaction.source),
           currency,
           occurredAt: Temporal.Instant.fromEpochMilliseconds(created * 1000),
-          recordedAt: Temporal.Now.instant(),
+          recordedAt: clock.now().round('millisecond'),
         })
         .onConflictDoNothing()
         .returning({ id: ledgerTransactions.id })

@@ -4,8 +4,8 @@ import { publish } from '@robokids/runtime/outbox'
 import { desc, eq } from 'drizzle-orm'
 import type { Stripe } from 'stripe'
 import type { BillingContext } from './config.ts'
-import { emailOfBuyer } from './read-memberships.ts'
-import { disputes, payments } from './schema.ts'
+import { buyerOfPayment } from './buyer-of-payment.ts'
+import { disputes, orders, payments } from './schema.ts'
 import { ask, idOf } from './stripe.ts'
 
 /** A dispute as the provider showed it. */
@@ -67,11 +67,11 @@ export async function recordDispute(tx: Transaction, observed: ObservedDispute):
   await publish(tx, paymentDisputed, id, {
     ...presentDispute({ id, ...facts, status, answerBy }),
     paymentId: payment?.id ?? null,
-    registrationId: payment?.membershipId === null ? payment.purchaseId : null,
-    membershipId: payment?.membershipId ?? null,
-    email: payment ? await emailOfBuyer(tx, payment) : null,
+    ...(payment ? await buyerOfPayment(tx, payment) : unknownBuyer),
   })
 }
+
+const unknownBuyer = { registrationId: null, orderId: null, membershipId: null, email: null }
 
 export function presentDispute(row: typeof disputes.$inferSelect): Dispute {
   return {
@@ -88,14 +88,16 @@ export function presentDispute(row: typeof disputes.$inferSelect): Dispute {
 /** All disputes there are, newest first. */
 export async function readDisputes(db: Database) {
   const rows = await db
-    .select({ dispute: disputes, payment: payments })
+    .select({ dispute: disputes, payment: payments, orderId: orders.id })
     .from(disputes)
     .leftJoin(payments, eq(payments.id, disputes.paymentId))
+    .leftJoin(orders, eq(orders.id, payments.purchaseId))
     .orderBy(desc(disputes.openedAt), desc(disputes.id))
   return {
-    disputes: rows.map(({ dispute, payment }) => ({
+    disputes: rows.map(({ dispute, payment, orderId }) => ({
       ...presentDispute(dispute),
-      registrationId: payment?.membershipId === null ? payment.purchaseId : null,
+      registrationId: payment?.membershipId === null && orderId === null ? payment.purchaseId : null,
+      orderId,
       membershipId: payment?.membershipId ?? null,
       receiptNumber: payment?.receiptNumber ?? null,
     })),

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import {
   decideRefund,
   hasEnded,
+  isReminderDue,
   isRunning,
   judge,
   judgeMembership,
@@ -154,6 +155,7 @@ describe('judge', () => {
     url: null,
     payment: { intentId: 'pi_1', status: 'succeeded', amount: 40_000, currency: 'usd', paidAt: null, decline: null },
     buyer: { email: null, shipTo: null },
+    termsAccepted: false,
     subscription: null,
   }
   const agreed = { amount: 40_000, currency: 'usd' as const }
@@ -215,6 +217,7 @@ describe('a membership', () => {
     url: null,
     payment: null,
     buyer: { email: null, shipTo: null },
+    termsAccepted: false,
     subscription: { subscriptionId: 'sub_1', customerId: 'cus_1', status: 'active', startedAt: null },
   }
   const agreed = { amount: 700, currency: 'usd' as const }
@@ -310,6 +313,43 @@ describe('refunds', () => {
 
   it('are tried again later and later, up to an hour', () => {
     expect([1, 2, 3, 100].map((tries) => pauseAfter(tries).total('seconds'))).toEqual([2, 4, 8, 3600])
+  })
+})
+
+describe('the reminder of a membership', () => {
+  const start = at('2026-11-28T10:00:00Z')
+  const day = (count: number) => start.add({ hours: 24 * count })
+
+  /** The days on which it is due, where somebody looks each day for three years; the first plan is paid on day 0. */
+  function remindedOn(plan: 'monthly' | 'yearly', lookAt: (count: number) => Temporal.Instant): number[] {
+    const period = plan === 'monthly' ? 30 : 365
+    const days: number[] = []
+    let remindedAt: Temporal.Instant | null = null
+    for (let count = 0; count < 3 * 365; count++) {
+      const paidUntil = day(period * (Math.floor(count / period) + 1))
+      if (!isReminderDue({ plan, activatedAt: start, paidUntil, remindedAt }, lookAt(count))) continue
+      remindedAt = lookAt(count)
+      days.push(count)
+    }
+    return days
+  }
+
+  it.each([0, 13])(
+    'comes once a year, and before each yearly renewal 30 days ahead, if looked for at hour %i',
+    (hours) => {
+      const lookAt = (count: number) => day(count).add({ hours })
+      expect(remindedOn('monthly', lookAt)).toEqual([365, 730])
+      expect(remindedOn('yearly', lookAt)).toEqual([335, 700, 1065])
+    },
+  )
+
+  it('is due from the very instant on, and not a second before it', () => {
+    const yearly = { plan: 'yearly' as const, activatedAt: start, paidUntil: day(365), remindedAt: null }
+    expect(isReminderDue(yearly, day(335).subtract({ seconds: 1 }))).toBe(false)
+    expect(isReminderDue(yearly, day(335))).toBe(true)
+    expect(isReminderDue({ ...yearly, remindedAt: day(335) }, day(364))).toBe(false)
+    // A reminder of the year before does not count for this one.
+    expect(isReminderDue({ ...yearly, paidUntil: day(730), remindedAt: day(335) }, day(700))).toBe(true)
   })
 })
 

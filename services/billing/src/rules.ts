@@ -163,13 +163,17 @@ export interface MembershipWish {
   classDate: string
 }
 
-/** As `sessionParameters`, for a membership. The way back carries a reference that says nothing of the person. */
+/**
+ * As `sessionParameters`, for a membership. The way back carries a reference that says nothing of the person.
+ * @param terms what is still to be agreed to, on the payment page.
+ */
 export function membershipParameters(
   attemptId: string,
   { email, plan, classDate }: MembershipWish,
   unitAmount: number,
   expiresAt: Temporal.Instant,
   siteUrl: string,
+  terms?: string,
 ) {
   const metadata = { attemptId }
   return {
@@ -196,6 +200,12 @@ export function membershipParameters(
     metadata,
     // A session's metadata does not reach its subscription.
     subscription_data: { metadata },
+    ...(terms === undefined
+      ? {}
+      : {
+          consent_collection: { terms_of_service: 'required' as const },
+          custom_text: { terms_of_service_acceptance: { message: terms } },
+        }),
     expires_at: Math.floor(expiresAt.epochMilliseconds / 1000),
     success_url: `${siteUrl}/success?reference=${attemptId}`,
     cancel_url: `${siteUrl}/membership/register`,
@@ -228,6 +238,8 @@ export interface ObservedSession {
   } | null
   /** What the payment page was told of who pays and where it is to be sent. */
   buyer: { email: string | null; shipTo: ShipTo | null }
+  /** Whether the terms were agreed to on the payment page. */
+  termsAccepted: boolean
   /** What a paid session in `subscription` mode began. */
   subscription: {
     subscriptionId: string

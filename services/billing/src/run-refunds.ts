@@ -1,8 +1,9 @@
 import { and, asc, eq, isNull, lte } from 'drizzle-orm'
+import { buyerOfPayment } from './buyer-of-payment.ts'
 import type { BillingContext } from './config.ts'
 import { observeRefund, recordRefund, recordRefundsOf, type ObservedRefund } from './record-refund.ts'
 import { pauseAfter } from './rules.ts'
-import { payments, refunds, type RefundRow } from './schema.ts'
+import { payments, refunds, type Payment, type RefundRow } from './schema.ts'
 import { ask, StripeFailure } from './stripe.ts'
 
 /** Has the provider make the refunds that wait for it. A failure with one is tried again, later and later. */
@@ -27,15 +28,16 @@ export async function runRefunds(context: BillingContext): Promise<void> {
 /** Has the provider make a refund, once, and records it; does nothing for one that it has already. */
 export async function runRefund(context: BillingContext, refundId: string): Promise<void> {
   const [row] = await context.db
-    .select({ refund: refunds, intentId: payments.stripePaymentIntentId })
+    .select({ refund: refunds, payment: payments })
     .from(refunds)
     .innerJoin(payments, eq(refunds.paymentId, payments.id))
     .where(eq(refunds.id, refundId))
   if (!row || row.refund.status !== 'pending' || row.refund.stripeRefundId !== null) return
-  const { refund, intentId } = row
+  const { refund, payment } = row
+  const { stripePaymentIntentId: intentId } = payment
   let made: ObservedRefund
   try {
-    made = (await findMade(context, refund, intentId)) ?? (await make(context, refund, intentId))
+    made = (await findMade(context, refund, intentId)) ?? (await make(context, refund, payment))
   } catch (error) {
     await postpone(context, refund, intentId, error)
     throw error
@@ -54,10 +56,14 @@ async function findMade(
   return listed.data.map(observeRefund).find((one) => one.refundId === refund.id)
 }
 
-async function make(context: BillingContext, refund: RefundRow, intentId: string): Promise<ObservedRefund> {
+async function make(context: BillingContext, refund: RefundRow, payment: Payment): Promise<ObservedRefund> {
+  const { stripePaymentIntentId: intentId } = payment
   const idempotencyKey = refund.keyGeneration === 0 ? refund.id : `${refund.id}.${refund.keyGeneration}`
   const reason = refund.reason === 'duplicate' ? 'duplicate' : 'requested_by_customer'
-  const metadata = { refundId: refund.id, registrationId: refund.purchaseId }
+  // What is asked for under one key never differs: all of this is as old as the payment.
+  const { registrationId, orderId, membershipId } = await buyerOfPayment(context.db, payment)
+  const of = registrationId ? { registrationId } : orderId ? { orderId } : { membershipId: membershipId ?? '' }
+  const metadata = { refundId: refund.id, ...of }
   return observeRefund(
     await ask(context, (stripe) =>
       stripe.refunds.create({ payment_intent: intentId, amount: refund.amount, reason, metadata }, { idempotencyKey }),

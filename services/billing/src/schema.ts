@@ -151,11 +151,19 @@ export const membershipConsents = pgTable(
       .references(() => membershipAttempts.id),
     version: text().notNull(),
     text: text().notNull(),
-    ipAddress: text('ip_address').notNull(),
-    userAgent: text('user_agent').notNull(),
+    /** Who sent it; null where it was given on the provider's page, whose session shows it. */
+    ipAddress: text('ip_address'),
+    userAgent: text('user_agent'),
+    stripeSessionId: text('stripe_session_id'),
     agreedAt: instant('agreed_at').notNull(),
   },
-  (table) => [index('membership_consents_attempt').on(table.attemptId)],
+  (table) => [
+    index('membership_consents_attempt').on(table.attemptId),
+    check(
+      'membership_consents_proof',
+      sql`(${table.ipAddress} is not null and ${table.userAgent} is not null) or ${table.stripeSessionId} is not null`,
+    ),
+  ],
 )
 
 /** Counts the looks at subscriptions, in the order in which they begin. */

@@ -35,10 +35,11 @@ export async function turnAway(
   for (const payment of paid) await oweRefund(tx, context, payment, 'seat_gone')
 }
 
-/** A membership goes with its account to another address, where that has none. */
+/** A membership goes with its account to another address once that is verified, where it has none. */
 export async function followAddress(tx: Transaction, { data }: EventOf<typeof userUpdated>): Promise<void> {
   const { userId, email, emailVerified } = data
-  if (email === null || !emailVerified || !data.changed.includes('email')) return
+  const isNews = data.changed.includes('email') || data.changed.includes('email_verified')
+  if (email === null || !emailVerified || !isNews) return
   const key = emailKey(email)
   await lockMember(tx, key)
   const other = await activeMembership(tx, key)

@@ -158,6 +158,7 @@ export function observe(session: Stripe.Checkout.Session): ObservedSession {
             decline: seen?.last_payment_error?.message ?? null,
           },
     buyer: { email: session.customer_details?.email ?? null, shipTo: observeShipTo(session) },
+    termsAccepted: session.consent?.terms_of_service === 'accepted',
     subscription: observeSubscription(session),
   }
 }

@@ -8,11 +8,12 @@ import {
   type MembershipCheckout,
 } from '@robokids/contracts/billing'
 import { emailKey } from '@robokids/contracts/fields'
-import { userDeleted } from '@robokids/contracts/identity'
+import { userDeleted, userUpdated } from '@robokids/contracts/identity'
+import { renewalTerms, renewalTermsVersion } from '@robokids/contracts/membership'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
-import { eq } from 'drizzle-orm'
+import { eq, inArray } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { membershipAttempts, memberships } from '../src/schema.ts'
+import { membershipAttempts, membershipConsents, memberships } from '../src/schema.ts'
 import { adminHeaders, cards, codeOf, messageOf, sessionIdOf, Till, type Answer, type SimEvent } from './till.ts'
 
 let bed: TestBed
@@ -280,6 +281,54 @@ describe('POST /membership-checkouts', () => {
   })
 })
 
+describe('the terms of a membership', () => {
+  const consentsOf = async (email: string) => {
+    const attempts = await attemptsOf(email)
+    return db()
+      .select()
+      .from(membershipConsents)
+      .where(
+        inArray(
+          membershipConsents.attemptId,
+          attempts.map(({ id }) => id),
+        ),
+      )
+  }
+
+  it('are agreed to on the payment page where they were not before: nobody pays without, and it is kept once', async () => {
+    const wish = newcomer()
+    const made = await checkout(wish)
+    const session = await till.stripe.checkout.sessions.retrieve(sessionIdOf(made))
+    const terms = renewalTerms('monthly', { amount: 700, currency: 'usd' })
+    expect(session.consent_collection?.terms_of_service).toBe('required')
+    expect(session.custom_text.terms_of_service_acceptance?.message).toBe(terms)
+    const body = { card: cards.good, terms: false }
+    expect(await till.sim('POST', `/checkout/${session.id}/pay`, body)).toMatchObject({
+      status: 'invalid',
+      field: 'terms',
+    })
+    expect(await consentsOf(wish.email)).toEqual([])
+    await till.pay(made)
+    await bed.bus.seen(subscriptionActivated, ofAddress(wish.email))
+    await till.deliver(till.event('checkout.session.completed', session.id))
+    expect(await consentsOf(wish.email)).toMatchObject([
+      { text: terms, version: renewalTermsVersion, stripeSessionId: session.id, ipAddress: null, userAgent: null },
+    ])
+  })
+
+  it('are not asked for again of somebody who agreed to them before', async () => {
+    const wish = newcomer()
+    const text = renewalTerms('monthly', { amount: 700, currency: 'usd' })
+    const consent = { version: renewalTermsVersion, text, ipAddress: '198.51.100.7', userAgent: 'A browser' }
+    const made = membershipCheckoutSchema.parse((await ask({ ...wish, consent })).body)
+    const session = await till.stripe.checkout.sessions.retrieve(sessionIdOf(made))
+    expect(session.consent_collection).toBeNull()
+    await till.pay(made)
+    await bed.bus.seen(subscriptionActivated, ofAddress(wish.email))
+    expect(await consentsOf(wish.email)).toMatchObject([{ ...consent, stripeSessionId: null }])
+  })
+})
+
 describe('a membership that is paid', () => {
   it('is active, and told of once', async () => {
     const { wish, made } = await joined()
@@ -445,6 +494,40 @@ describe('what else is told of a subscription', () => {
 })
 
 describe('the account of a member', () => {
+  it('takes the membership along to another address once that is verified, and to none that has one', async () => {
+    const { wish } = await joined()
+    const find = async (userId: string, email: string) => {
+      const { body } = await till.call('POST', '/memberships/find', { userId, email })
+      return foundMembershipSchema.parse(body).membership
+    }
+    const userId = randomUUIDv7()
+    expect(await find(userId, wish.email)).not.toBeNull()
+    const { wish: neighbour } = await joined()
+    /** As identity tells of it: first that there is another address, then that it is proven. */
+    const move = async (email: string) => {
+      const facts = { poolId: 'us-west-1_RoboKids', userId, username: 'user_1', email, givenName: 'Maren' }
+      await bed.bus.publish(userUpdated, userId, {
+        ...facts,
+        emailVerified: false,
+        changed: ['email', 'email_verified'],
+        previousEmail: wish.email,
+      })
+      const proven = { ...facts, emailVerified: true, changed: ['email_verified'], previousEmail: null }
+      await bed.bus.republish(await bed.bus.publish(userUpdated, userId, proven))
+    }
+    const addressOf = async (email: string) => (await membershipsOf(email)).map((row) => row.email)
+    await move(neighbour.email)
+    const next = newcomer()
+    await move(next.email)
+    // On one consumer, one behind the other: where the second took effect, the first had its chance.
+    await eventually(async () => (await addressOf(next.email)).length === 1)
+    expect([await addressOf(wish.email), await addressOf(neighbour.email)]).toEqual([[], [neighbour.email]])
+    expect(await find(userId, next.email)).toMatchObject({ status: 'active' })
+    // The address that was left can be another member's.
+    expect((await ask(wish)).status).toBe(200)
+    expect((await ask(next)).status).toBe(409)
+  })
+
   it('can be deleted: the membership ends with its paid time, and until then waits for an account of that address', async () => {
     const wish = newcomer()
     await till.pay(await checkout(wish))

@@ -1,5 +1,12 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { checkoutCreated, paymentCompleted, paymentFailed, paymentRefunded } from '@robokids/contracts/billing'
+import {
+  checkoutCreated,
+  disputesSchema,
+  paymentCompleted,
+  paymentDisputed,
+  paymentFailed,
+  paymentRefunded,
+} from '@robokids/contracts/billing'
 import {
   orderPaid,
   orderRefunded,
@@ -397,6 +404,12 @@ describe('an order’s refund', () => {
       [30_000, 60_000],
     ])
     expect(await order(orderId)).toMatchObject({ status: 'refunded' })
+    const payment_intent = intentOf((await sessionsOf(orderId))[0])
+    const made = (await till.stripe.refunds.list({ payment_intent })).data
+    expect(made.map(({ metadata }) => Object.keys(metadata ?? {}).toSorted())).toEqual([
+      ['orderId', 'refundId'],
+      ['orderId', 'refundId'],
+    ])
     const over = await till.refund(orderId, 1)
     expect([over.status, codeOf(over)]).toEqual([409, 'refund_not_possible'])
     expect(bed.bus.all(paymentRefunded, (data) => data.registrationId === orderId)).toEqual([])
@@ -430,6 +443,21 @@ describe('an order’s refund', () => {
     const failed = await bed.bus.seen(orderRefundFailed, of(orderId))
     expect(failed.data).toMatchObject({ amount: 30_000, orderId })
     expect(await order(orderId)).toMatchObject({ status: 'paid', refunds: [{ status: 'failed' }] })
+  })
+})
+
+describe('an order’s dispute', () => {
+  it('is told of as the order’s, with who bought it, and is listed', async () => {
+    const { orderId } = await bought()
+    const { latest_charge: charge } = await till.stripe.paymentIntents.retrieve(
+      intentOf((await sessionsOf(orderId))[0]),
+    )
+    await till.sim('POST', `/charges/${String(charge)}/dispute`)
+    const { email } = await order(orderId)
+    const { data } = await bed.bus.seen(paymentDisputed, (told) => told.orderId === orderId)
+    expect(data).toMatchObject({ orderId, registrationId: null, membershipId: null, email, amount: 30_000 })
+    const { disputes } = disputesSchema.parse((await till.call('GET', '/disputes', undefined, adminHeaders)).body)
+    expect(disputes[0]).toMatchObject({ disputeId: data.disputeId, orderId, registrationId: null })
   })
 })
 

@@ -60,7 +60,11 @@ describe('GET /prices', () => {
         endsAt: '2025-10-11T07:00:00Z',
       })
     }
-    expect(await till.checkout(purchase({ children }))).toMatchObject({ amount })
+    expect(await till.checkout(purchase({ children }))).toMatchObject({
+      amount,
+      unitAmount: 40_000,
+      paidSeats: amount / 40_000,
+    })
     expect(await till.checkout(purchase({ children, classType: 'custom' }))).toMatchObject({ amount: 200_000 })
   })
 })

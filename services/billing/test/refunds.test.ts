@@ -56,6 +56,9 @@ describe('POST /refunds', () => {
       status: 200,
       body: { refundId, amount: 40_000, currency: 'usd', reason: 'requested', status: 'succeeded' },
     })
+    expect((await madeOf(facts.registrationId)).map(({ metadata }) => metadata)).toEqual([
+      { refundId, registrationId: facts.registrationId },
+    ])
     const refunded = await bed.bus.seen(paymentRefunded, of(facts.registrationId))
     const { payment } = await till.read(facts.registrationId)
     expect(refunded.data).toEqual({

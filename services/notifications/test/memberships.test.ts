@@ -215,6 +215,6 @@ describe('the operator', () => {
     const subjects = office.post.to(operator).map((mail) => mail.parsed.subject)
     expect(new Set(subjects)).toEqual(new Set(['Dispute lost: $400.00', 'Dispute needs response: $400.00']))
     expect(subjects).toHaveLength(2)
-    expect(parsed.text).toContain(facts.registrationId)
+    expect(parsed.text).toContain(`Registration ${facts.registrationId}`)
   })
 })

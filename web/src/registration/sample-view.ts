@@ -37,7 +37,10 @@ export function sampleView(
       receiptNumber: null,
       paidAt: null,
       lastDecline: null,
+      unitAmount: 40000,
+      paidSeats: 1,
       refunds: [],
+      disputes: [],
       ...checkout,
     },
   }

@@ -5,6 +5,7 @@ import { useEffect, useState } from 'react'
 import { classRow, Details, familyRows, startRow } from '../components/Details.tsx'
 import { Actions, EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
 import { EndedOutcome, endedTitle, isEnded } from '../components/Outcome.tsx'
+import { disputeText } from '../registration/disputes.ts'
 import { noteBeingPaid } from '../registration/draft.ts'
 import {
   type RegistrationRecord,
@@ -146,6 +147,9 @@ function Told({ view }: { view: RegistrationView }) {
               </p>
             )}
             <MoneyBack standing={standing} />
+            {view.checkout?.disputes.map((dispute, index) => (
+              <p key={index}>{disputeText(dispute)}</p>
+            ))}
           </Notice>
           {!signed && <p>One thing is left before we can ship the kit: the waiver. It takes a minute.</p>}
           <Actions>

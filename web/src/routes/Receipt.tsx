@@ -4,6 +4,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { classRow, Details, familyRows, startRow } from '../components/Details.tsx'
 import { EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
+import { disputeInShort } from '../registration/disputes.ts'
 import { forgetDraft } from '../registration/draft.ts'
 import { forgetReceipt, readReceipt, type ReceiptRecord, receiptOf } from '../registration/receipt.ts'
 import { forgetRecords, readSessionRecord, recordOfView } from '../registration/record.ts'
@@ -61,13 +62,24 @@ function momentText(timestamp: string | number): string {
     : `${instant.format(moment).replaceAll('\u202f', ' ')} Pacific`
 }
 
-function moneyRows({ checkout, status }: RegistrationView): [string, string][] {
+/** Why several children cost what one does. */
+function seatsText({ unitAmount, paidSeats, currency }: NonNullable<RegistrationView['checkout']>, children: number) {
+  if (unitAmount === null || paidSeats === null || children === 1) return undefined
+  const price = `${paidSeats} × ${formatMoney({ amount: unitAmount, currency })}`
+  const free = children - paidSeats
+  if (free <= 0) return price
+  return `${price}, ${free === 1 ? 'a sibling joins free' : `${free} siblings join free`}`
+}
+
+function moneyRows({ checkout, status, children }: RegistrationView): [string, string][] {
   if (!checkout) return []
   if (!checkout.paidAt)
     return [['Payment', status === 'confirmed' || status === 'waiver_signed' ? 'Received' : 'Not received yet']]
   const { ofThePayment, besides } = moneyBack(checkout)
+  const seats = seatsText(checkout, children.length)
   return [
     ['Amount paid', formatMoney(checkout)],
+    ...(seats === undefined ? [] : [['Seats', seats] as [string, string]]),
     ...(checkout.receiptNumber ? [['Receipt number', checkout.receiptNumber] as [string, string]] : []),
     ...ofThePayment.map((refund): [string, string] => [
       refund.status === 'succeeded' ? 'Refunded' : 'Refund on its way',
@@ -77,6 +89,10 @@ function moneyRows({ checkout, status }: RegistrationView): [string, string][] {
     ...besides.map((refund): [string, string] => [
       refund.status === 'succeeded' ? 'Paid beside it and returned' : 'Paid beside it, on its way back',
       formatMoney(refund),
+    ]),
+    ...checkout.disputes.map((dispute): [string, string] => [
+      'Disputed',
+      `${formatMoney(dispute)}, ${disputeInShort(dispute)}`,
     ]),
   ]
 }

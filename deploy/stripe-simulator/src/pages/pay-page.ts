@@ -93,6 +93,7 @@ function payForm({ session, email, entry, refusal }: PayPage): Html {
     ${field({ name: 'email', label: 'Email', type: 'email', autocomplete: 'email', value: typed, readonly: isFixed, problem: problem('email') })}
     ${session.shipping_address_collection !== null && shippingFields(session.shipping_address_collection.allowed_countries, problem, entry)}
     ${total > 0 && cardFields(problem, entry?.name ?? '')}
+    ${session.consent_collection?.terms_of_service === 'required' && termsField(session, problem('terms'), entry?.terms ?? false)}
     ${submitText !== undefined && html`<p class="small">${submitText}</p>`}
     <button type="submit"><span class="spin" aria-hidden="true"></span><span class="label">${label}</span></button>
     ${afterText !== undefined && html`<p class="small">${afterText}</p>`}
@@ -101,6 +102,25 @@ function payForm({ session, email, entry, refusal }: PayPage): Html {
       enter a real card.
     </p>
   </form>`
+}
+
+/** What is to be agreed to, in the merchant's words where it gives some. */
+function termsField({ custom_text: text }: Session, problem: string, checked: boolean): Html {
+  return html`<div class="field">
+    <label class="check" for="terms">
+      <input
+        id="terms"
+        name="terms"
+        type="checkbox"
+        required
+        aria-describedby="terms-error"
+        ${checked && html`checked`}
+        ${problem !== '' && html`aria-invalid="true" autofocus`}
+      />
+      <span>${text.terms_of_service_acceptance?.message ?? 'I agree to the Terms of Service and Privacy Policy.'}</span>
+    </label>
+    <p id="terms-error" class="error" role="alert">${problem}</p>
+  </div>`
 }
 
 function shippingFields(

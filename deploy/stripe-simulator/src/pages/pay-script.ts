@@ -40,7 +40,7 @@ export const PAY_SCRIPT = `
     input.removeAttribute('aria-invalid');
     document.getElementById(name + '-error').textContent = '';
   };
-  const names = ['email', 'shippingName', 'line1', 'line2', 'city', 'state', 'postalCode', 'number', 'expiry', 'cvc', 'name'];
+  const names = ['email', 'shippingName', 'line1', 'line2', 'city', 'state', 'postalCode', 'number', 'expiry', 'cvc', 'name', 'terms'];
   for (const name of names) field(name)?.addEventListener('input', () => clear(name));
 
   const show = (result) => {

@@ -52,10 +52,12 @@ form { display: grid; gap: 16px; margin-top: 16px; }
 label { font-weight: 600; font-size: 15px; }
 fieldset { display: grid; gap: 16px; min-width: 0; margin: 0; padding: 0; border: 0; }
 legend { margin-bottom: 10px; padding: 0; font-weight: 700; font-size: 17px; }
+.check { display: grid; grid-template-columns: 24px 1fr; gap: 12px; align-items: start; font-weight: 400; cursor: pointer; }
 input, select {
   width: 100%; min-height: 46px; padding: 8px 12px; border: 1px solid var(--field-line); border-radius: 8px;
   background: var(--card); color: var(--ink); font: inherit; font-variant-numeric: tabular-nums;
 }
+input[type="checkbox"] { width: 24px; min-height: 24px; margin: 0; padding: 0; accent-color: var(--press); }
 input::placeholder { color: var(--muted); opacity: .85; }
 input[readonly] { background: var(--paper); color: var(--muted); border-style: dashed; }
 input[aria-invalid="true"] { border: 2px solid var(--wrong); padding: 7px 11px; }

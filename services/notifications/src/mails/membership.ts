@@ -259,13 +259,12 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], siteUrl: strin
     }
   },
   payment_disputed(data) {
-    const { disputeId, reason, status, answerBy, registrationId, membershipId, email } = data
+    const { disputeId, reason, status, answerBy, registrationId, membershipId, orderId, email } = data
     const about =
-      membershipId === null
-        ? registrationId === null
-          ? 'unknown'
-          : `Purchase ${registrationId}`
-        : `Membership ${membershipId}`
+      (registrationId && `Registration ${registrationId}`) ||
+      (orderId && `Order ${orderId}`) ||
+      (membershipId && `Membership ${membershipId}`) ||
+      'unknown'
     return {
       subject: [`Dispute ${status.replaceAll('_', ' ')}: ${formatMoney(data)}`],
       heading: `A dispute of ${formatMoney(data)}: ${status.replaceAll('_', ' ')}`,
