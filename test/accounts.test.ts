@@ -317,6 +317,18 @@ describe('an account', () => {
     })
   })
 
+  it('is signed in to by a code in a browser that was forgotten from another', async () => {
+    const [{ visitor: forgotten, email }, elsewhere] = [await member(), new Visitor()]
+    await forgotten.post('/api/auth/sign-out', {})
+    await elsewhere.post('/api/auth/sign-in', { email, password })
+    await elsewhere.post('/api/auth/sign-out', { everywhere: true })
+    expect([...forgotten.cookies.keys()]).toEqual(['robokids-device'])
+    const asked = await forgotten.post('/api/auth/sign-in', { email, preferred: 'EMAIL_OTP' })
+    expect(asked.body).toMatchObject({ step: 'CONFIRM_SIGN_IN_WITH_EMAIL_CODE' })
+    const done = await forgotten.post('/api/auth/sign-in/answer', { answer: await codeTo(email, 2) })
+    expect(done.body).toEqual({ step: 'DONE' })
+  })
+
   it('is one in whatever case its address is typed', async () => {
     const email = `Iris.Holt+${randomUUID()}@Example.com`
     const visitor = new Visitor()

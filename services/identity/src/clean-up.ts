@@ -1,5 +1,6 @@
 import type { Job } from '@robokids/runtime/jobs'
 import { and, eq, isNull, lt, notExists, or, sql } from 'drizzle-orm'
+import { deleteAccount } from './accounts.ts'
 import type { Config } from './config.ts'
 import {
   codes,
@@ -11,7 +12,9 @@ import {
   signInSteps,
   signIns,
   simulatedNames,
+  users,
 } from './schema.ts'
+import { isUnconfirmed } from './users.ts'
 
 /** A sign-in without a refresh token may still have an access token that lives so long. */
 const longestAccess = { hours: 24 }
@@ -19,6 +22,10 @@ const longestAccess = { hours: 24 }
 const confirming = { hours: 24 }
 /** Who gives a code that is used or too old is told so, for so long. */
 const remembered = { hours: 24 * 30 }
+/** Whoever has not confirmed a sign-up by then will not: what they typed, of themselves or of somebody else, is not kept. */
+const toConfirm = { hours: 24 * 30 }
+/** As many at once as one transaction takes well. */
+const atOnce = 100
 /** An address that was not signed in from for so long is like any other. */
 const known = { hours: 24 * 180 }
 
@@ -47,5 +54,15 @@ export const cleanUp: Job<Config> = {
       .delete(devices)
       .where(and(isNull(devices.sealedSrpVerifier), lt(devices.createdAt, now.subtract(confirming))))
     await db.delete(knownAddresses).where(lt(knownAddresses.lastSeenAt, now.subtract(known)))
+    await db.transaction(async (tx) => {
+      const forgotten = await tx
+        .select()
+        .from(users)
+        .where(and(isUnconfirmed, lt(users.createdAt, now.subtract(toConfirm))))
+        .orderBy(users.createdAt)
+        .limit(atOnce)
+        .for('update', { skipLocked: true })
+      for (const user of forgotten) await deleteAccount(tx, user)
+    })
   },
 }

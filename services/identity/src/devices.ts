@@ -8,6 +8,7 @@ import * as input from './inputs.ts'
 import type { Pool } from './pools.ts'
 import type { Call } from './protocol.ts'
 import { devices, signIns, type User } from './schema.ts'
+import type { SignInProgress } from './sign-in-steps.ts'
 import { endSignIns } from './sign-outs.ts'
 import { parseHex, type Verifier } from '@robokids/runtime/srp'
 
@@ -21,10 +22,22 @@ export type Device = typeof devices.$inferSelect
 /** By this text clients know to forget their device and to send the same answer again. */
 export const noDevice = () => new IdentityError('ResourceNotFoundException', 'Device does not exist.')
 
+/**
+ * Refuses a device that is not the account's before a proof is asked for that works once: after it, the same answer could
+ * not be sent again. A name that nobody has has none either.
+ */
+export async function checkDevice(
+  db: Database | Transaction,
+  { user, state: { deviceKey } }: Pick<SignInProgress, 'user' | 'state'>,
+): Promise<void> {
+  if (deviceKey === undefined) return
+  if (!user || !(await findDevice(db, user, deviceKey))) throw noDevice()
+}
+
 const verifierPurpose = (key: string) => `device-verifier:${key}`
 
 /** One of the account's devices. */
-export async function findDevice(tx: Transaction, user: User, key: string): Promise<Device | undefined> {
+export async function findDevice(tx: Transaction | Database, user: User, key: string): Promise<Device | undefined> {
   const [device] = await tx
     .select()
     .from(devices)

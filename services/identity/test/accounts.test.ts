@@ -4,6 +4,7 @@ import { eq } from 'drizzle-orm'
 import { TOTP, Secret } from 'otpauth'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { identity } from '../src/app.ts'
+import { cleanUp } from '../src/clean-up.ts'
 import { devices, passkeys, users } from '../src/schema.ts'
 import { newTotpSecret, sealTotpSecret, totpStep } from '../src/totp.ts'
 import { openFrontDesk, password, publicClient, settings, type FrontDesk } from './front-desk.ts'
@@ -650,6 +651,28 @@ describe('DeleteUserAttributes', () => {
     expect(await signIn(email)).toEqual(wrongPassword)
     expect(await signIn(username)).toMatchObject({ status: 200 })
     expect((await told(userId, 'email')).data).toMatchObject({ email: null, previousEmail: email })
+  })
+})
+
+describe('a sign-up that is never confirmed', () => {
+  it('is forgotten after a month, and one that is confirmed is not', async () => {
+    const own = await openFrontDesk({ EVEN_ANSWER_MS: '5' })
+    try {
+      const { context } = own.service
+      const [confirmed, forgotten] = [await own.member(), await own.signUp()]
+      context.clock.advance({ hours: 24 * 15 })
+      const late = await own.signUp()
+      await cleanUp.run(context)
+      const left = async () => (await context.db.select({ id: users.id }).from(users)).map(({ id }) => id).toSorted()
+      expect(await left()).toEqual([confirmed.userId, forgotten.userId, late.userId].toSorted())
+      context.clock.advance({ hours: 24 * 16 })
+      await Promise.all([cleanUp.run(context), cleanUp.run(context)])
+      expect(await left()).toEqual([confirmed.userId, late.userId].toSorted())
+      await own.bed.bus.seen(userDeleted, ({ userId }) => userId === forgotten.userId)
+      expect(own.bed.bus.all(userDeleted)).toHaveLength(1)
+    } finally {
+      await own.stop()
+    }
   })
 })
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { AdminForgetDeviceCommand, AdminListDevicesCommand } from '@aws-sdk/client-cognito-identity-provider'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { pools } from '../src/schema.ts'
+import { devices, pools } from '../src/schema.ts'
 import { openFrontDesk, type FrontDesk } from './front-desk.ts'
 import { signInsAt, tokensOf, type Answer } from './sign-ins.ts'
 import { deviceVerifier, prime, startSrp } from './srp-client.ts'
@@ -14,13 +14,13 @@ beforeAll(async () => {
 afterAll(() => desk.stop())
 
 /** A client of a pool that tells devices apart. */
-async function poolWith(devices: 'OPT_IN' | 'ALWAYS' | 'OFF') {
+async function poolWith(tracking: 'OPT_IN' | 'ALWAYS' | 'OFF') {
   const { clientId, poolId } = await desk.pool()
   const { db } = desk.service.context
   const [pool] = await db.select().from(pools).where(eq(pools.id, poolId))
   await db
     .update(pools)
-    .set({ settings: { ...pool!.settings, mfa: 'OPTIONAL', mfaFactors: ['SOFTWARE_TOKEN_MFA'], devices } })
+    .set({ settings: { ...pool!.settings, mfa: 'OPTIONAL', mfaFactors: ['SOFTWARE_TOKEN_MFA'], devices: tracking } })
     .where(eq(pools.id, poolId))
   return { clientId, at: signInsAt(desk, clientId, poolId), poolId }
 }
@@ -29,10 +29,10 @@ const secret = 'a secret of the device'
 
 /** Signs in and confirms the device, of somebody new or of whose device is there. */
 async function confirmed(
-  devices: 'OPT_IN' | 'ALWAYS',
+  tracking: 'OPT_IN' | 'ALWAYS',
   another?: Awaited<ReturnType<typeof poolWith>> & { username: string; userId: string },
 ) {
-  const pool = another ?? (await poolWith(devices))
+  const pool = another ?? (await poolWith(tracking))
   const person = another ?? (await desk.member(pool.clientId))
   const answer = await pool.at.bySrp(person.username)
   const { AccessToken = '', RefreshToken = '' } = tokensOf(answer)
@@ -149,6 +149,18 @@ describe('a device', () => {
     }
     expect((await at.prove(srp, asked)).status).toBe(200)
     expect(await at.byPassword(username, { DEVICE_KEY: bos })).toMatchObject(noDevice)
+  })
+
+  it('is told that it does not exist before a code is asked for, like that of a name that nobody has', async () => {
+    const { at, username, userId, DeviceKey } = await confirmed('OPT_IN')
+    const begin = (USERNAME: string, AuthFlow: string, more: object = {}) =>
+      at.begin(AuthFlow, { USERNAME, DEVICE_KEY: DeviceKey, PREFERRED_CHALLENGE: 'EMAIL_OTP', ...more })
+    for (const AuthFlow of ['USER_AUTH', 'CUSTOM_AUTH']) {
+      expect((await begin(username, AuthFlow)).body['Session']).toBeTypeOf('string')
+      expect(await begin('nobody', AuthFlow)).toMatchObject(noDevice)
+    }
+    await desk.service.context.db.delete(devices).where(eq(devices.userId, userId))
+    for (const AuthFlow of ['USER_AUTH', 'CUSTOM_AUTH']) expect(await begin(username, AuthFlow)).toMatchObject(noDevice)
   })
 
   it('is needed to refresh, and goes on with it', async () => {

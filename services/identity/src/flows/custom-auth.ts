@@ -1,4 +1,5 @@
 import { askCustomChallenge } from '../custom-challenge.ts'
+import { checkDevice } from '../devices.ts'
 import { invalid, missing } from '../errors.ts'
 import { answerEvenly } from '../even-answers.ts'
 import type { Flow } from '../operations/initiate-auth.ts'
@@ -16,5 +17,8 @@ export async function customAuth(flow: Flow): Promise<AuthAnswer> {
   const progress = await begin(flow, 'CUSTOM_AUTH')
   if (A) return askPasswordVerifier(call.context.db, progress, A, call)
   const { config, db } = call.context
-  return answerEvenly(config.EVEN_ANSWER_MS, () => db.transaction((tx) => askCustomChallenge(tx, progress, call)))
+  return answerEvenly(config.EVEN_ANSWER_MS, async () => {
+    await checkDevice(db, progress)
+    return db.transaction((tx) => askCustomChallenge(tx, progress, call))
+  })
 }

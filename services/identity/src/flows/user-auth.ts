@@ -1,3 +1,4 @@
+import { checkDevice } from '../devices.ts'
 import { expiredSession, orThrow } from '../errors.ts'
 import { answerEvenly } from '../even-answers.ts'
 import { askFirstFactor, firstFactorsOf, isFirstFactor } from '../first-factors.ts'
@@ -15,6 +16,7 @@ export async function userAuth(flow: Flow): Promise<AuthAnswer> {
   const progress = await begin(flow, 'USER_AUTH')
   if (session !== undefined) return afterConfirmation(flow, session, progress.user?.id)
   return answerEvenly(config.EVEN_ANSWER_MS, async () => {
+    await checkDevice(db, progress)
     const available = await firstFactorsOf(db, progress, call)
     const preferred = parameters['PREFERRED_CHALLENGE']
     if (preferred === undefined || !isFirstFactor(preferred) || !available.includes(preferred)) {
