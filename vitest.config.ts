@@ -6,6 +6,8 @@ import { highlightSketches } from './web/highlight-sketches.ts'
  */
 export default defineConfig({
   test: {
+    // What a file imports is there for the next: nothing in a module may depend on being fresh.
+    isolate: false,
     projects: [
       {
         plugins: [highlightSketches],
