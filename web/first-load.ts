@@ -2,9 +2,10 @@
  * What a page loads before it can be used: `node web/first-load.ts [path …]` builds the site and prints each page's
  * scripts, gzipped, with their share of each package and of our own folders.
  */
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import { build, type Rolldown } from 'vite'
+import { createBuilder, type Plugin } from 'vite'
 
 /** The gzipped bytes of each script that the page's document names, by its address. */
 export async function firstLoadScripts(dist: string, path: string): Promise<Map<string, number>> {
@@ -37,30 +38,29 @@ const print = (line: string) => process.stdout.write(`${line}\n`)
 
 async function report(paths: string[]): Promise<void> {
   const parts = new Map<string, Map<string, number>>()
-  const dist = join(import.meta.dirname, 'dist')
-  const names = (await readdir(join(dist, 'assets'))).filter((name) => name.endsWith('.js'))
-  const seen: Rolldown.OutputChunk[] = []
-  await build({
+  const dist = await mkdtemp(join(tmpdir(), 'first-load-'))
+  const measure: Plugin = {
+    name: 'measure',
+    applyToEnvironment: ({ name }) => name === 'client',
+    generateBundle(_options, bundle) {
+      for (const chunk of Object.values(bundle)) {
+        if (chunk.type !== 'chunk') continue
+        const bySource = new Map<string, number>()
+        for (const [module, { renderedLength }] of Object.entries(chunk.modules)) {
+          bySource.set(sourceOf(module), (bySource.get(sourceOf(module)) ?? 0) + renderedLength)
+        }
+        parts.set(`/${chunk.fileName}`, bySource)
+      }
+    },
+  }
+  const builder = await createBuilder({
     root: import.meta.dirname,
     logLevel: 'error',
-    build: { write: false },
-    plugins: [
-      {
-        name: 'measure',
-        generateBundle(_options, bundle) {
-          seen.push(...Object.values(bundle).filter((file) => file.type === 'chunk'))
-        },
-      },
-    ],
+    build: { outDir: dist, emptyOutDir: true },
+    plugins: [measure],
   })
-  for (const chunk of seen) {
-    const bySource = new Map<string, number>()
-    for (const [module, { renderedLength }] of Object.entries(chunk.modules)) {
-      bySource.set(sourceOf(module), (bySource.get(sourceOf(module)) ?? 0) + renderedLength)
-    }
-    parts.set(`/${chunk.fileName}`, bySource)
-  }
-  print(`${names.length} scripts in all`)
+  await builder.buildApp()
+  print(`${parts.size} scripts in all`)
   for (const path of paths) {
     const scripts = await firstLoadScripts(dist, path)
     const shares = new Map<string, number>()
@@ -75,6 +75,7 @@ async function report(paths: string[]): Promise<void> {
       if (size >= 100) print(`  ${(size / 1000).toFixed(1).padStart(6)}  ${source}`)
     }
   }
+  await rm(dist, { recursive: true })
 }
 
 if (import.meta.main)

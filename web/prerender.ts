@@ -43,15 +43,18 @@ async function renderPages(server: typeof Server, files: Server.ClientFiles, out
     await mkdir(dirname(join(outDir, file)), { recursive: true })
     await writeFile(join(outDir, file), text)
   }
+  const sheets = await Promise.all(files.styles.map((address) => readFile(join(outDir, address), 'utf8')))
+  /** With the style sheet in it: nothing else is waited for before the page is painted. */
+  const styled = (html: string) => html.replace('</head>', () => `<style>${sheets.join('')}</style></head>`)
   for (const path of server.pagePaths) {
     const { status, html } = await server.renderPage(path, server.buildOrigin, files)
     if (html.includes('<!--$!-->')) throw new Error(`${path} cannot be rendered without a browser.`)
     if (status !== 200) throw new Error(`${path} was rendered with status ${status}.`)
-    await write(documentOf(path), html)
+    await write(documentOf(path), styled(html))
   }
   const notFound = await server.renderPage('/no/page', server.buildOrigin, files)
   if (notFound.status !== 404) throw new Error(`An unknown address was rendered with status ${notFound.status}.`)
-  await write('404.html', notFound.html)
+  await write('404.html', styled(notFound.html))
   for (const [file, text] of Object.entries(server.feeds(server.buildOrigin))) await write(file, text)
 }
 

@@ -92,14 +92,15 @@ const entities: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>
 const unescaped = (text: string) =>
   text.replaceAll(/&(?:amp|lt|gt|quot|#x27);/g, (entity) => entities[entity] ?? entity)
 
-/** What a document may run and be set in beside files: exactly the scripts and style attributes that it was built with. */
+/** What a document may run and be set in beside files: exactly the scripts and styles that it was built with. */
 function inlineHashes(html: string): { scripts: string[]; styles: string[] } {
   const scripts = [...html.matchAll(/<script(?![^>]*\b(?:src|type)=)[^>]*>(.*?)<\/script>/gs)]
+  const sheets = [...html.matchAll(/<style>(.*?)<\/style>/gs)]
   const styles = [...html.matchAll(/<[a-z][^>]*? style="([^"]*)"/g)]
   const unique = (texts: string[]) => [...new Set(texts)].map(sha256)
   return {
     scripts: unique(scripts.map(([, text = '']) => text)),
-    styles: unique(styles.map(([, text = '']) => unescaped(text))),
+    styles: unique([...sheets.map(([, text = '']) => text), ...styles.map(([, text = '']) => unescaped(text))]),
   }
 }
 

@@ -1,8 +1,6 @@
 import { z } from 'zod'
 import * as field from './fields.ts'
 
-export { type MembershipPlan, membershipPlans } from './plans.ts'
-
 /** What a person types as it is: passwords and codes are never trimmed. */
 const typed = (label: string, max: number) =>
   z
@@ -27,6 +25,9 @@ const confirmationCode = z
   .trim()
   .min(1, { error: 'code is required to confirmSignUp' })
   .max(64, { error: 'Code is too long.' })
+
+export const membershipPlans = ['monthly', 'yearly'] as const
+export type MembershipPlan = (typeof membershipPlans)[number]
 
 /** Digits alone; ten of them get the prefix +1, others a plus. */
 export function normalizePhoneNumber(typed: string): string {

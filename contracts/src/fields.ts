@@ -1,5 +1,7 @@
 import { z } from 'zod'
 
+export { emailKey } from './email-key.ts'
+
 const controlCharacters = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 /** Overrides and isolates can make the sentence around a name read backwards; plain right-to-left text needs none of them. */
 const directionControls = /[\u202a-\u202e\u2066-\u2069]/
@@ -77,8 +79,3 @@ export const plainTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/)
 /** An amount in cents of a currency. */
 export const moneySchema = z.object({ amount: z.int().min(0), currency: z.literal('usd') })
 export type Money = z.infer<typeof moneySchema>
-
-/** The address is the same mailbox whatever its case, for us: the key to find it by. */
-export function emailKey(address: string): string {
-  return address.trim().toLowerCase()
-}

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { membershipPlans, type MembershipPlan } from './auth.ts'
+import { type MembershipPlan, membershipPlans } from './auth.ts'
 import { moneySchema, type Money } from './fields.ts'
 import { formatMoney } from './pricing.ts'
 

@@ -3,33 +3,18 @@ import { checkoutStatuses, refundSchema } from './billing.ts'
 import { defineEvent } from './event.ts'
 import * as field from './fields.ts'
 import { moneySchema } from './fields.ts'
+import { maxLines, maxQuantity, productStates } from './products.ts'
 
-/** What can be done about a product: it is in stock, it is ordered ahead of its making, it is only shown, or it is gone. */
-export const productStates = ['available', 'pre_order', 'coming_soon', 'withdrawn'] as const
-export type ProductState = (typeof productStates)[number]
-
-/** Whether a product in this state can be put into an order. */
-export function canBeBought(state: ProductState): boolean {
-  return state === 'available' || state === 'pre_order'
-}
-
-/** Whether there is news to wait for: a product that is not in stock, and may come to be. */
-export function canBeAwaited(state: ProductState): boolean {
-  return state === 'pre_order' || state === 'coming_soon'
-}
-
-/** The price book's name of a product: `product:robot-spider`. */
-export function productSku(product: string): string {
-  return `product:${product}`
-}
-
-export const robotSpider = productSku('robot-spider')
-export const teddyBear = productSku('ai-teddy-bear')
-
-/** Of one product in one order. */
-export const maxQuantity = 10
-/** Different products in one order. */
-export const maxLines = 20
+export {
+  canBeAwaited,
+  canBeBought,
+  maxLines,
+  maxQuantity,
+  type ProductState,
+  productStates,
+  robotSpider,
+  teddyBear,
+} from './products.ts'
 
 const sku = z
   .string({ error: 'sku is required.' })

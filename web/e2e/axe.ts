@@ -5,8 +5,8 @@ import type { Page } from 'playwright-core'
 
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** What axe finds wrong with what the page shows now. */
-export async function findings(page: Page): Promise<string[]> {
+/** What axe finds wrong with what the page shows now; `colours` alone, for a page that it has looked at in other ones. */
+export async function findings(page: Page, what: 'all' | 'colours' = 'all'): Promise<string[]> {
   // Colours that are still turning into others are nobody's.
   await page.evaluate(() => Promise.allSettled(document.getAnimations().map(({ finished }) => finished)))
   // Another world than the page's: its security policy does not have to let axe in.
@@ -23,7 +23,10 @@ export async function findings(page: Page): Promise<string[]> {
     if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
     return result.value as unknown
   }
-  const options: RunOptions = { resultTypes: ['violations'] }
+  const options: RunOptions = {
+    resultTypes: ['violations'],
+    ...(what === 'colours' ? { runOnly: ['color-contrast', 'link-in-text-block'] } : {}),
+  }
   await run(axe)
   const violations = (await run(
     `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations)`,

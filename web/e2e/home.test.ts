@@ -1,7 +1,6 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { eventually, useSite } from './fixture.ts'
-import { layoutShift, sidewaysScroll, watchLayoutShift } from './pages.ts'
 
 const site = useSite()
 
@@ -85,16 +84,5 @@ describe('the home page’s slider', () => {
       await page.getByRole('button', { name: slide }).click()
       expect(await page.getByRole('link', { name }).getAttribute('href')).toBe(path)
     }
-  })
-})
-
-describe.each([390, 768, 1440])('the home page at %i pixels', (width) => {
-  it('scrolls in one direction only, and nothing in it moves while it loads', async () => {
-    const page = await site.open({ viewport: { width, height: 900 } })
-    await watchLayoutShift(page)
-    await page.goto('/', { waitUntil: 'networkidle' })
-    await page.getByRole('heading', { level: 1 }).waitFor()
-    expect(await sidewaysScroll(page)).toBe(0)
-    expect(await layoutShift(page)).toBeLessThan(0.01)
   })
 })

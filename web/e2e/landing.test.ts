@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { useSite } from './fixture.ts'
-import { layoutShift, sidewaysScroll, watchLayoutShift } from './pages.ts'
 import { refusal } from './stub-api.ts'
 
 const site = useSite()
@@ -76,15 +75,5 @@ describe('the class landing page', () => {
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByText('$400').waitFor()
     expect(await page.getByRole('alert').count()).toBe(0)
-  })
-
-  it.each([390, 768, 1440])('moves nothing when the classes arrive, at %i pixels', async (width) => {
-    site.api.on('GET /api/classes', () => ({ json: site.api.classes, delayMs: 300 }))
-    const page = await site.open({ viewport: { width, height: 900 } })
-    await watchLayoutShift(page)
-    await page.goto('/robokidslanding')
-    await page.getByText('$400').waitFor()
-    expect(await sidewaysScroll(page)).toBe(0)
-    expect(await layoutShift(page)).toBeLessThan(0.01)
   })
 })

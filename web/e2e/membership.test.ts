@@ -128,11 +128,11 @@ describe('the membership registration', () => {
     await fillRegistration(page)
     await page.getByLabel('Confirm password').fill(`${goodPassword}x`)
     await proceedButton(page).click()
-    expect(await messageLine(page).innerText()).toBe("❌ Passwords don't match.")
+    await eventually(() => messageLine(page).innerText()).toBe("❌ Passwords don't match.")
     await passwordField(page).fill('Abcdef1€')
     await page.getByLabel('Confirm password').fill('Abcdef1€')
     await proceedButton(page).click()
-    expect(await messageLine(page).innerText()).toBe(
+    await eventually(() => messageLine(page).innerText()).toBe(
       '❌ Password must include 1 capital letter, 1 number, 1 special character, and be at least 8 characters.',
     )
     expect(signUps()).toHaveLength(0)
@@ -142,8 +142,10 @@ describe('the membership registration', () => {
     const page = await site.open()
     await openForm(page)
     await proceedButton(page).click()
-    expect(await page.locator('[aria-invalid]').count()).toBe(12)
-    expect(await page.getByLabel('First name').evaluate((field) => field === document.activeElement)).toBe(true)
+    await eventually(() => page.locator('[aria-invalid]').count()).toBe(12)
+    await eventually(() => page.getByLabel('First name').evaluate((field) => field === document.activeElement)).toBe(
+      true,
+    )
     expect(signUps()).toHaveLength(0)
   })
 

@@ -1,4 +1,6 @@
+import { pagePaths, redirects } from '@robokids/contracts/pages'
 import type { Page } from 'playwright-core'
+import { findings } from './axe.ts'
 
 export interface Family {
   guardianName: string
@@ -131,17 +133,65 @@ export function sidewaysScroll(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
 }
 
-/** Adds up how far things move by themselves while the page loads. Read it with `layoutShift`. */
+/** Adds up how far things move by themselves, and not because somebody pressed or typed. Read it with `layoutShift`. */
 export async function watchLayoutShift(page: Page): Promise<void> {
   await page.addInitScript(() => {
     Object.assign(window, { layoutShift: 0 })
     const seen = window as unknown as { layoutShift: number }
     new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) seen.layoutShift += (entry as PerformanceEntry & { value: number }).value
+      for (const entry of list.getEntries() as (PerformanceEntry & { value: number; hadRecentInput: boolean })[]) {
+        if (!entry.hadRecentInput) seen.layoutShift += entry.value
+      }
     }).observe({ type: 'layout-shift', buffered: true })
   })
 }
 
 export function layoutShift(page: Page): Promise<number> {
   return page.evaluate(() => (window as unknown as { layoutShift: number }).layoutShift)
+}
+
+/** Where the page's links should not lead. */
+async function wrongLinks(page: Page): Promise<string[]> {
+  const links = await page
+    .locator('a')
+    .evaluateAll((all) =>
+      all.map(
+        (link) =>
+          [link.getAttribute('href') ?? '', link.getAttribute('target') ?? '', link.getAttribute('rel') ?? ''] as const,
+      ),
+    )
+  const anchors = await page.locator('[id]').evaluateAll((elements) => elements.map(({ id }) => `#${id}`))
+  const known = new Set<string>([...pagePaths, ...Object.keys(redirects), ...anchors, '/waiver.pdf'])
+  return links.flatMap(([href, target, rel]) => {
+    if (href.startsWith('mailto:') || href.startsWith('blob:')) return []
+    if (href.startsWith('https://'))
+      return target === '_blank' && rel === 'noopener noreferrer' ? [] : [`${href} ${target} ${rel}`]
+    return known.has(href.split('?')[0] ?? '') ? [] : [href]
+  })
+}
+
+/**
+ * What is wrong with the page as it is now: its heading, its links, what of it does not fit a phone, a tablet and a desk, and
+ * what axe finds in light and in dark. The page is at 360 px and light when it begins, and when it ends.
+ */
+export async function faultsOf(page: Page): Promise<string[]> {
+  const faults = await wrongLinks(page)
+  const headings = await heading(page).count()
+  if (headings !== 1) faults.push(`${headings} headings`)
+  if (!/^\S.* · Robo Kids Learning$/.test(await page.title())) faults.push(`title ${await page.title()}`)
+  for (const width of [768, 1440, 360]) {
+    await page.setViewportSize({ width, height: width === 360 ? 740 : 900 })
+    const sideways = await sidewaysScroll(page)
+    if (sideways !== 0) faults.push(`${sideways} px too wide for ${width}`)
+  }
+  faults.push(...(await findings(page)))
+  await page.emulateMedia({ colorScheme: 'dark' })
+  faults.push(...(await findings(page, 'colours')).map((fault) => `dark ${fault}`))
+  await page.emulateMedia({ colorScheme: 'light' })
+  return faults
+}
+
+/** Waits until nothing is loading any more. */
+export function settled(page: Page): Promise<void> {
+  return page.locator('body:not(:has([aria-busy="true"]))').waitFor()
 }

@@ -4,6 +4,8 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ClassesView, RegistrationView } from '@robokids/contracts/bff'
 import { type ErrorCode, errorStatus } from '@robokids/contracts/errors'
+import { robotSpider, teddyBear } from '@robokids/contracts/products'
+import type { ShopView } from '@robokids/contracts/shop'
 import { StubAccounts } from './stub-accounts.ts'
 import { waiverPdf } from './waiver-pdf.ts'
 
@@ -66,11 +68,21 @@ export function sampleClasses(): ClassesView {
   }
 }
 
+const sampleShop: ShopView = {
+  products: [
+    { sku: robotSpider, name: 'Robot Spider', state: 'pre_order', amount: 30_000, currency: 'usd' },
+    { sku: teddyBear, name: 'AI Teddy Bear Companion', state: 'coming_soon', amount: 15_000, currency: 'usd' },
+  ],
+  classesFrom: { amount: 40_000, currency: 'usd' },
+}
+
 /** The answers of the BFF, as a test sets them; without that, those of a day when all goes well. */
 export class StubApi {
   readonly calls: Call[] = []
   readonly accounts = new StubAccounts()
   classes = sampleClasses()
+  /** How long each answer takes. */
+  delayMs = 0
   readonly #views = new Map<string, RegistrationView>()
   readonly #streams = new Map<string, Set<ServerResponse>>()
   readonly #handlers = new Map<string, Handler>()
@@ -101,9 +113,10 @@ export class StubApi {
     const body = await text(request)
     const call: Call = { method, path, body: body === '' ? {} : JSON.parse(body) }
     this.calls.push(call)
+    if (this.delayMs > 0) await wait(this.delayMs)
     const named = path
       .replace(/^(\/api\/registrations\/)[^/]+/, '$1:reference')
-      .replace(/^(\/api\/membership-checkouts\/)[^/]+/, '$1:reference')
+      .replace(/^(\/api\/(?:membership-checkouts|orders|shop\/notices)\/)[^/]+/, '$1:reference')
       .replace(/^(\/api\/profile\/passkeys\/)(?!options$)[^/]+/, '$1:id')
       .replace(/^(\/api\/profile\/devices\/)[^/]+/, '$1:key')
     const route = `${method} ${named}`
@@ -130,6 +143,8 @@ export class StubApi {
         return
       case 'GET /api/classes':
         return send(response, { json: this.classes })
+      case 'GET /api/shop':
+        return send(response, { json: sampleShop })
       case 'POST /api/registrations':
         return send(response, {
           json: { checkoutUrl: `http://${response.req.headers.host}/card-page`, registrationId: body['id'] },

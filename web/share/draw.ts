@@ -72,11 +72,11 @@ const images: Record<
   },
 }
 
+const drawn = new Set(Object.values(images).flatMap(({ drawings }) => drawings.map(([name]) => name)))
 const [tokens, mark, ...sprites] = await Promise.all([
   read('src', 'ui', 'tokens.css'),
   read('public', 'favicon.svg'),
-  read('src', 'illustrations', 'drawings.svg'),
-  read('src', 'illustrations', 'reading.svg'),
+  ...[...drawn].map((name) => read('public', 'drawings', `${name}.svg`)),
 ])
 const heading = await face('bricolage-grotesque/files/bricolage-grotesque-latin-wght-normal.woff2')
 

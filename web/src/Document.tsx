@@ -1,6 +1,7 @@
-import headingFace from '@fontsource-variable/bricolage-grotesque/files/bricolage-grotesque-latin-wght-normal.woff2?url'
-import textFace from '@fontsource-variable/atkinson-hyperlegible-next/files/atkinson-hyperlegible-next-latin-wght-normal.woff2?url'
 import { HeadContent, Scripts } from '@tanstack/react-router'
+import type { PageFiles } from './server.tsx'
+import textFace from './ui/fonts/atkinson-hyperlegible-next.woff2?url'
+import headingFace from './ui/fonts/bricolage-grotesque.woff2?url'
 
 /**
  * Runs before the first paint, for what a prerendered page cannot know of its visitor: whether scripts run, the cookie
@@ -9,10 +10,30 @@ import { HeadContent, Scripts } from '@tanstack/react-router'
 const beforePaint = `(function(){var d=document.documentElement.dataset;d.scripts="";try{if(localStorage.cookiesAccepted==="true")d.cookies="";if(localStorage.signedIn)d.signedIn=""}catch(e){}})()`
 
 /**
+ * Has the scripts asked for once the page is painted: what it takes to read it has the line for itself until then. In a tab
+ * that nobody sees nothing is painted.
+ */
+const afterPaint = `(function(){var t=document.getElementById("scripts");function load(){document.head.append(t.content)}if(document.hidden)load();else requestAnimationFrame(function(){setTimeout(load)})})()`
+
+function scriptTags({ script, preloads }: PageFiles): string {
+  return [
+    ...preloads.map((href) => `<link rel="modulepreload" href="${href}">`),
+    `<script type="module" src="${script}"></script>`,
+  ].join('')
+}
+
+interface DocumentProps {
+  /** The application's markup. */
+  application: string
+  siteUrl: string
+  files: PageFiles
+}
+
+/**
  * The whole document, made when the site is built. In the browser the application is what is in `#root`: the rest needs no
  * script to stay as it is.
  */
-export function Document({ application, siteUrl }: { application: string; siteUrl: string }) {
+export function Document({ application, siteUrl, files }: DocumentProps) {
   return (
     <html lang="en" data-site={siteUrl}>
       <head>
@@ -21,7 +42,7 @@ export function Document({ application, siteUrl }: { application: string; siteUr
         <meta name="color-scheme" content="light dark" />
         <meta name="theme-color" content="#fbfaf6" media="(prefers-color-scheme: light)" />
         <meta name="theme-color" content="#0b1a2f" media="(prefers-color-scheme: dark)" />
-        {/* The faces of every first screen come with the style sheet: the first text is set in them, and nothing shifts. */}
+        {/* The faces of every first screen: the first text is set in them, and nothing shifts. */}
         {[headingFace, textFace].map((face) => (
           <link key={face} rel="preload" as="font" type="font/woff2" crossOrigin="" href={face} />
         ))}
@@ -36,6 +57,8 @@ export function Document({ application, siteUrl }: { application: string; siteUr
       <body>
         <div id="root" dangerouslySetInnerHTML={{ __html: application }} />
         <Scripts />
+        <template id="scripts" dangerouslySetInnerHTML={{ __html: scriptTags(files) }} />
+        <script dangerouslySetInnerHTML={{ __html: afterPaint }} />
       </body>
     </html>
   )

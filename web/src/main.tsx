@@ -1,6 +1,6 @@
 import { QueryClient } from '@tanstack/react-query'
 import { RouterClient } from '@tanstack/react-router/ssr/client'
-import { StrictMode } from 'react'
+import { startTransition, StrictMode } from 'react'
 import { hydrateRoot } from 'react-dom/client'
 import './ui/tokens.css'
 import './ui/base.css'
@@ -24,9 +24,12 @@ whenSignInIsRequired(() => forgetUser(queryClient))
 
 const place = document.getElementById('root')
 if (!place) throw new Error('The document has no #root')
-hydrateRoot(
-  place,
-  <StrictMode>
-    <RouterClient router={router} />
-  </StrictMode>,
-)
+// In small pieces: what somebody presses meanwhile is answered between them.
+startTransition(() => {
+  hydrateRoot(
+    place,
+    <StrictMode>
+      <RouterClient router={router} />
+    </StrictMode>,
+  )
+})

@@ -8,12 +8,16 @@ import { headOf } from './head/head-of.ts'
 import { pageAbouts } from './head/page-abouts.ts'
 import { buildRouter, type Context } from './router.tsx'
 
-/** What the build made of the modules of `src`, for the tags that load it. */
-export interface ClientFiles {
+/** What a page loads, by its addresses. */
+export interface PageFiles {
   script: string
   styles: string[]
   /** The files that the script asks for at once. */
   preloads: string[]
+}
+
+/** What the build made of the modules of `src`. */
+export interface ClientFiles extends PageFiles {
   /** Those in which the module, `./routes/Home.tsx`, is, with what they ask for at once. */
   filesOf: (module: string) => string[]
 }
@@ -65,19 +69,10 @@ export async function renderPage(
   const route = (routesByPath as Record<string, AnyRoute>)[path]
   const screen: unknown = route ? route.options.component : routesById[rootRouteId]?.options.notFoundComponent
   const modules = await screenModules(screen as Screen | undefined)
-  const preloads = new Set([...files.preloads, ...modules.flatMap(files.filesOf)])
+  const pageFiles = { ...files, preloads: [...new Set([...files.preloads, ...modules.flatMap(files.filesOf)])] }
   const handle = createRequestHandler({
     createRouter: () => buildRouter(new QueryClient(), { siteUrl }),
     request: new Request(new URL(path, siteUrl)),
-    getRouterManifest: () => ({
-      routes: {
-        [rootRouteId]: {
-          css: files.styles,
-          scripts: [{ attrs: { type: 'module', src: files.script } }],
-          preloads: [...preloads],
-        },
-      },
-    }),
   })
   const response = await handle(({ router, responseHeaders }) => {
     // By itself, as it is hydrated: the ids in it are counted from its own root.
@@ -87,7 +82,7 @@ export async function renderPage(
       responseHeaders,
       children: (
         <RouterContextProvider router={router}>
-          <Document application={application} siteUrl={siteUrl} />
+          <Document application={application} siteUrl={siteUrl} files={pageFiles} />
         </RouterContextProvider>
       ),
     })

@@ -26,12 +26,17 @@ function Banner({ onAccept }: { onAccept: () => void }) {
   useEffect(() => {
     const element = banner.current
     if (!element) return
-    const { style } = document.documentElement
-    const watch = new ResizeObserver(() => style.setProperty('--banner', `${element.offsetHeight}px`))
+    const page = document.documentElement
+    const keep = (height: number) => {
+      // Set where it counts: as a property that the whole page inherits, it would have all of it styled anew.
+      page.style.scrollPaddingBottom = height ? `calc(${height}px + var(--s4))` : ''
+      page.style.paddingBottom = height ? `${height}px` : ''
+    }
+    const watch = new ResizeObserver(() => keep(element.offsetHeight))
     watch.observe(element)
     return () => {
       watch.disconnect()
-      style.removeProperty('--banner')
+      keep(0)
     }
   }, [])
 

@@ -1,6 +1,7 @@
 import { formatClassDate, formatClassTime } from '@robokids/contracts/class-date'
+import { openingLevels } from '@robokids/contracts/opening-levels'
 import type { ReactNode } from 'react'
-import { isLevel, levels } from '../content/levels.ts'
+import { isLevel } from '../content/levels.ts'
 import type { RegistrationRecord } from '../registration/record.ts'
 import styles from './Details.module.css'
 
@@ -94,6 +95,6 @@ export function startRow(startDate: string, startTime?: string): Row {
 export function classRow(classType: string): Row {
   return [
     'Class type',
-    isLevel(classType) ? `${levels[classType].name} (${classType})` : known(classType, 'Class Type'),
+    isLevel(classType) ? `${openingLevels[classType].title} (${classType})` : known(classType, 'Class Type'),
   ]
 }

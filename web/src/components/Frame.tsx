@@ -22,6 +22,10 @@ export function Frame() {
     if (data?.user) local.set(signedInKey, 'true')
     else if (data) local.remove(signedInKey)
   }, [data])
+  useEffect(() => {
+    // From now on it answers: for whoever measures that, or waits for it.
+    document.documentElement.dataset['hydrated'] = ''
+  }, [])
   const logout = () => signOut(queryClient, { leave: () => navigate({ to: '/' }) })
   useEffect(() => {
     // A page that the browser kept as it was left: somebody may have signed in or out since.

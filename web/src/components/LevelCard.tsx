@@ -1,6 +1,7 @@
 import type { ClassesView } from '@robokids/contracts/bff'
 import { formatClassDate, formatClassTime } from '@robokids/contracts/class-date'
 import type { LevelClassType } from '@robokids/contracts/enrollment'
+import { openingLevels } from '@robokids/contracts/opening-levels'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { Link } from '@tanstack/react-router'
 import { levels } from '../content/levels.ts'
@@ -20,8 +21,9 @@ interface LevelCardProps {
 
 /** A level on the landing page: what it is, what it costs, when it starts and what is still free. */
 export function LevelCard({ classType, level, failed }: LevelCardProps) {
-  const { path, accent, name, promise } = levels[classType]
-  const waiting = failed ? 'Not loaded' : <Skeleton width="7ch" />
+  const { path, accent, promise } = levels[classType]
+  const { title, description, programLength, recommendedAges } = level ?? openingLevels[classType]
+  const shortName = title.split(' ').slice(0, 2).join(' ')
   // As long as it is not known, it is taken for open.
   const open = !level || level.sessions.some(({ seatsLeft }) => seatsLeft > 0)
   return (
@@ -31,30 +33,32 @@ export function LevelCard({ classType, level, failed }: LevelCardProps) {
       </div>
       <div className={styles['words']}>
         <h3 className={styles['title']}>
-          <span>{level?.title ?? name}</span>
+          <span>{title}</span>
           <span className={styles['price']}>
             {level ? formatMoney(level.price, true) : !failed && <Skeleton width="3.5ch" />}
           </span>
         </h3>
         <p className={styles['promise']}>{promise}</p>
-        <p className={styles['description']}>{level?.description ?? (!failed && <Lines />)}</p>
+        <p className={styles['description']}>{description}</p>
         <dl className={styles['facts']}>
           <div>
             <dt>Program</dt>
-            <dd>{level?.programLength ?? waiting}</dd>
+            <dd>{programLength}</dd>
           </div>
           <div>
             <dt>Recommended ages</dt>
-            <dd>{level ? `${level.recommendedAges.from} to ${level.recommendedAges.to}` : waiting}</dd>
+            <dd>
+              {recommendedAges.from} to {recommendedAges.to}
+            </dd>
           </div>
         </dl>
         <h4 className={styles['datesTitle']}>Upcoming dates</h4>
         <div className={styles['dates']}>
-          {level ? <Dates sessions={level.sessions} /> : failed ? waiting : <Lines of={4} />}
+          {level ? <Dates sessions={level.sessions} /> : failed ? 'Not loaded' : <Lines of={4} />}
         </div>
         <div className={styles['action']}>
           <ButtonLink to={path} wide variant={open ? 'primary' : 'secondary'}>
-            {open ? `Register for ${shortName(name)}` : `Look at ${shortName(name)}`}
+            {open ? `Register for ${shortName}` : `Look at ${shortName}`}
           </ButtonLink>
         </div>
       </div>
@@ -62,9 +66,7 @@ export function LevelCard({ classType, level, failed }: LevelCardProps) {
   )
 }
 
-const shortName = (name: string) => name.split(' ').slice(0, 2).join(' ')
-
-function Lines({ of = 2 }: { of?: number }) {
+function Lines({ of }: { of: number }) {
   return Array.from({ length: of }, (_, line) => (
     <Skeleton key={line} width={line % 2 ? '70%' : '92%'} height="0.9em" />
   ))

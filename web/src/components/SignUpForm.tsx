@@ -8,6 +8,7 @@ import { type FormEvent, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { ApiError } from '../api.ts'
 import { errorsByField, type FieldErrors } from '../field-errors.ts'
+import { loadOrRenew } from '../load-or-renew.ts'
 import { classesQuery } from '../queries.ts'
 import { type LevelOffer, seatsLeftText, totalOf } from '../registration/class-offer.ts'
 import { mayHoldSeats, readDraft, saveDraft } from '../registration/draft.ts'
@@ -125,12 +126,7 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
   }
 
   const checkAndSend = async () => {
-    const checks = await loadChecks().catch(async (error: unknown) => {
-      // The server is there and they are not: the site has a new version, and what was typed is kept.
-      const reached = await fetch(window.location.href, { method: 'HEAD' }).catch(() => undefined)
-      if (reached?.ok) window.location.reload()
-      else setAlert(registrationFailure(error))
-    })
+    const checks = await loadOrRenew(loadChecks).catch((error: unknown) => setAlert(registrationFailure(error)))
     if (!checks) return
     const read = checks.readContent(values, classType)
     const found: Record<string, string> = 'errors' in read ? { ...read.errors } : {}

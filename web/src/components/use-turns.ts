@@ -1,4 +1,5 @@
-import { type FocusEvent, useEffect, useState, useSyncExternalStore } from 'react'
+import { useEffect, useState, useSyncExternalStore } from 'react'
+import { useAttention } from '../ui/use-attention.ts'
 
 const reducedMotion = '(prefers-reduced-motion: reduce)'
 
@@ -8,14 +9,6 @@ function followReducedMotion(onChange: () => void) {
   return () => media.removeEventListener('change', onChange)
 }
 
-function followVisibility(onChange: () => void) {
-  document.addEventListener('visibilitychange', onChange)
-  return () => document.removeEventListener('visibilitychange', onChange)
-}
-
-/** The prerendered page knows neither. */
-const unknown = () => false
-
 /**
  * Slides that take turns by themselves. They hold still for whoever points at them, tabs to them, reads another tab,
  * asked for less motion, or paused them; each turn, and each choice of one's own, starts the time anew.
@@ -23,11 +16,14 @@ const unknown = () => false
 export function useTurns(count: number, intervalMs: number) {
   const [index, setIndex] = useState(0)
   const [paused, setPaused] = useState(false)
-  const [pointedAt, setPointedAt] = useState(false)
-  const [tabbedTo, setTabbedTo] = useState(false)
-  const still = useSyncExternalStore(followReducedMotion, () => window.matchMedia(reducedMotion).matches, unknown)
-  const hidden = useSyncExternalStore(followVisibility, () => document.hidden, unknown)
-  const running = !paused && !pointedAt && !tabbedTo && !still && !hidden
+  const { held, attention } = useAttention()
+  const still = useSyncExternalStore(
+    followReducedMotion,
+    () => window.matchMedia(reducedMotion).matches,
+    // The prerendered page does not know.
+    () => false,
+  )
+  const running = !paused && !held && !still
 
   const show = (to: number) => setIndex((to + count) % count)
 
@@ -46,14 +42,6 @@ export function useTurns(count: number, intervalMs: number) {
     /** Reduced motion: there is nothing to pause. */
     still,
     /** For what surrounds the slides and their controls. */
-    attention: {
-      onPointerEnter: () => setPointedAt(true),
-      onPointerLeave: () => setPointedAt(false),
-      // A click leaves the focus on an arrow for good; only keys mean that somebody is reading here.
-      onFocus: (event: FocusEvent) => setTabbedTo(event.target.matches(':focus-visible')),
-      onBlur: (event: FocusEvent) => {
-        if (!event.currentTarget.contains(event.relatedTarget)) setTabbedTo(false)
-      },
-    },
+    attention,
   }
 }

@@ -6,36 +6,30 @@ interface LevelLooks {
   /** Its sign-up page. */
   path: PagePath
   accent: Accent
-  /** For the time before the server has told its title. */
-  name: string
   /** What the child will be able to do, in one breath. */
   promise: string
 }
 
-/** What only the web knows of each level; titles, prices, ages, weeks and dates come from the server. */
+/** What only the web knows of each level; the rest comes from the server, and until then from `openingLevels`. */
 export const levels: Record<LevelClassType, LevelLooks> = {
   basic: {
     path: levelPages.basic,
     accent: 'green',
-    name: 'Level 1 Foundations',
     promise: 'Build a first rover and make it drive.',
   },
   intermediate: {
     path: levelPages.intermediate,
     accent: 'blue',
-    name: 'Level 2 Smart Robotics and Coding',
     promise: 'Write code that senses, decides and grips.',
   },
   advanced: {
     path: levelPages.advanced,
     accent: 'violet',
-    name: 'Level 3 Autonomous Mastery',
     promise: 'Teach a robot to find its own way.',
   },
   custom: {
     path: levelPages.custom,
     accent: 'orange',
-    name: 'Level X Custom Innovation Lab',
     promise: 'Invent a robot that nobody has built before.',
   },
 }

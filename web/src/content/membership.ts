@@ -1,4 +1,5 @@
 import type { MembershipPlan } from '@robokids/contracts/auth'
+import { openingMembershipPrices } from '@robokids/contracts/opening-prices'
 
 interface Plan {
   price: string
@@ -11,10 +12,16 @@ interface Plan {
 }
 
 export const plans: Record<MembershipPlan, Plan> = {
-  monthly: { price: '$7', amount: 700, per: 'a month', name: '$7 per month', note: 'Paid month by month.' },
+  monthly: {
+    price: '$7',
+    amount: openingMembershipPrices.monthly,
+    per: 'a month',
+    name: '$7 per month',
+    note: 'Paid month by month.',
+  },
   yearly: {
     price: '$60',
-    amount: 6_000,
+    amount: openingMembershipPrices.yearly,
     per: 'a year',
     name: '$60 per year',
     note: 'Paid once a year. That is $5 a month.',

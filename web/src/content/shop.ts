@@ -1,10 +1,9 @@
-import { robotSpider, teddyBear, type ProductState } from '@robokids/contracts/shop'
+import { type ProductSku, type ProductState, robotSpider, teddyBear } from '@robokids/contracts/products'
 import type { DrawingName } from '../illustrations/Drawing.tsx'
 import type { Accent } from '../ui/Card.tsx'
 
 export interface ShopProduct {
-  sku: string
-  name: string
+  sku: ProductSku
   drawing: DrawingName
   accent: Accent
   text: string
@@ -14,8 +13,6 @@ export interface ShopProduct {
   mark?: string
   /** Without cents where there are none. */
   wholePrice: boolean
-  /** Until the server has said what is true today: what it opened with. */
-  opening: { amount: number; currency: 'usd'; state: ProductState }
 }
 
 export const classKits = {
@@ -23,30 +20,25 @@ export const classKits = {
   note: 'Kit styles may vary',
   text: 'Every class comes with its kit: the robot, its board and all the parts for the sessions, shipped to your home across the U.S.',
   points: ['Four levels, for ages 7 to 16', 'Live coaching in groups of 5 to 10', 'The kit is yours to keep'],
-  opening: { amount: 40_000, currency: 'usd' as const },
 }
 
 export const shopProducts: readonly ShopProduct[] = [
   {
     sku: teddyBear,
-    name: 'AI Teddy Bear Companion',
     drawing: 'bear',
     accent: 'violet',
     text: 'A soft bear with a small computer inside, for children who like to know how a companion thinks.',
     points: ['Soft outside, a robot inside', 'We tell you first when it can be ordered'],
     wholePrice: false,
-    opening: { amount: 15_000, currency: 'usd', state: 'coming_soon' },
   },
   {
     sku: robotSpider,
-    name: 'Robot Spider',
     drawing: 'spider',
     accent: 'orange',
     text: 'Eight jointed legs and a friendly face. Coming soon: order yours ahead, and we ship it as soon as it is made.',
     points: ['In final production now', 'Shipped to your home within the U.S.'],
     mark: 'Final production',
     wholePrice: true,
-    opening: { amount: 30_000, currency: 'usd', state: 'pre_order' },
   },
 ]
 

@@ -1,4 +1,4 @@
-import { emailKey } from '@robokids/contracts/fields'
+import { emailKey } from '@robokids/contracts/email-key'
 import { api } from '../api.ts'
 import { membershipCheckoutAnswer, signUpAnswer } from './answers.ts'
 import { type PendingUser, readPendingUser, savePendingUser } from './pending-user.ts'

@@ -1,6 +1,4 @@
 import styles from './Drawing.module.css'
-import drawings from './drawings.svg?no-inline'
-import reading from './reading.svg?no-inline'
 
 /** Each drawing's own size, which is also its proportion. */
 const sizes = {
@@ -23,7 +21,7 @@ const sizes = {
   grandmother: [80, 80],
 } as const
 
-/** Those of `reading.svg`, all of one size. */
+/** Those of what is read, all of one size. */
 const readingNames = [
   'welcome',
   'shield',
@@ -46,8 +44,9 @@ export type DrawingName = keyof typeof sizes | (typeof readingNames)[number]
 export const drawingNames = [...Object.keys(sizes), ...readingNames] as DrawingName[]
 
 /**
- * One of `drawings.svg` or `reading.svg`. They are files of their own and no code, so that no script has to be loaded and run for a
- * picture; lines and colours still come from here. They decorate: what matters is said in the text beside them.
+ * One of `public/drawings`: flat fills, rounded lines of 2, light from the upper left, one face for all robots. Each is a file
+ * of its own and no code, so that a page loads what it shows, and no script for it; lines and colours still come from here.
+ * They decorate: what matters is said in the text beside them.
  */
 export function Drawing({ of }: { of: DrawingName }) {
   const [width, height] = of in sizes ? sizes[of as keyof typeof sizes] : [320, 220]
@@ -60,7 +59,7 @@ export function Drawing({ of }: { of: DrawingName }) {
       aria-hidden="true"
       focusable="false"
     >
-      <use href={`${of in sizes ? drawings : reading}#${of}`} />
+      <use href={`/drawings/${of}.svg#${of}`} />
     </svg>
   )
 }

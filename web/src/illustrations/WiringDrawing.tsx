@@ -12,8 +12,8 @@ const letters = {
 }
 
 /**
- * A circuit, drawn from the same data as the steps that build it. It is not drawn in the browser: `wiring.svg` is made
- * of these by wiring.test.tsx, which also sees to it that the file is as the data say.
+ * A circuit, drawn from the same data as the steps that build it. It is not drawn in the browser: the files
+ * in `public/drawings` are made of these by wiring.test.tsx, which also sees to it that they are as the data say.
  */
 export function WiringDrawing({ wiring }: { wiring: Wiring }) {
   const wires = wiresOf(wiring)

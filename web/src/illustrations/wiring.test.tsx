@@ -5,15 +5,16 @@ import { motorWiring } from '../content/guides/motor.ts'
 import { servoWiring } from '../content/guides/servo.ts'
 import { WiringDrawing } from './WiringDrawing.tsx'
 
-it('keeps wiring.svg as the guides’ steps say: run this test with -u after a change', async () => {
-  const drawings = renderToStaticMarkup(
-    <svg xmlns="http://www.w3.org/2000/svg">
-      {[withResistor, withPullUp, motorWiring, servoWiring].map((wiring) => (
-        <WiringDrawing key={wiring.id} wiring={wiring} />
-      ))}
-    </svg>,
-  )
-  await expect(
-    `${drawings.replaceAll(/><\/(rect|path|circle)>/g, ' />').replaceAll('><', '>\n<')}\n`,
-  ).toMatchFileSnapshot('./wiring.svg')
-})
+it.each([withResistor, withPullUp, motorWiring, servoWiring])(
+  'keeps the circuit of $id as its guide’s steps say: run this test with -u after a change',
+  async (wiring) => {
+    const drawing = renderToStaticMarkup(
+      <svg xmlns="http://www.w3.org/2000/svg">
+        <WiringDrawing wiring={wiring} />
+      </svg>,
+    )
+    await expect(
+      `${drawing.replaceAll(/><\/(rect|path|circle)>/g, ' />').replaceAll('><', '>\n<')}\n`,
+    ).toMatchFileSnapshot(`../../public/drawings/wiring-${wiring.id}.svg`)
+  },
+)

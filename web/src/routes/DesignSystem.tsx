@@ -17,6 +17,7 @@ import { Notice } from '../ui/Notice.tsx'
 import { Select } from '../ui/Select.tsx'
 import { Skeleton } from '../ui/Skeleton.tsx'
 import { Steps } from '../ui/Steps.tsx'
+import { Toast, type Toasted } from '../ui/Toast.tsx'
 import styles from './DesignSystem.module.css'
 
 const colours = {
@@ -40,6 +41,7 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
 function Overlays() {
   const [open, setOpen] = useState(false)
   const [message, setMessage] = useState<string | null>(null)
+  const [told, setTold] = useState<Toasted | null>(null)
   return (
     <div className={styles['row']}>
       <Button variant="secondary" onClick={() => setOpen(true)}>
@@ -48,7 +50,16 @@ function Overlays() {
       <Button variant="secondary" onClick={() => setMessage('The last seat just went to another family.')}>
         Open an alert
       </Button>
+      <Button
+        variant="secondary"
+        onClick={() =>
+          setTold({ text: 'Robot Spider is in your cart.', action: <Button variant="quiet">Undo</Button> })
+        }
+      >
+        Show a toast
+      </Button>
       <MoreMenu />
+      <Toast message={told} onClose={() => setTold(null)} />
       <Dialog open={open} title="Remove this passkey?" onClose={() => setOpen(false)}>
         <p>You can add it again later.</p>
         <Button onClick={() => setOpen(false)}>Remove</Button>

@@ -147,7 +147,9 @@ function levelNames(classes: ClassesView, classTypes: string[]): string {
   const names = classes.levels
     .filter(({ classType }) => classTypes.includes(classType))
     .map(({ title }) => title.split(' ').slice(0, 2).join(' '))
-  return new Intl.ListFormat('en-US').format(names)
+  // `Level 1, Level 2, and Level 3`: Intl would take a phone a moment to load.
+  const last = names.pop()
+  return names.length > 1 ? `${names.join(', ')}, and ${last}` : [...names, last].join(' and ')
 }
 
 function Siblings() {

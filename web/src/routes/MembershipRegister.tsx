@@ -1,6 +1,6 @@
 import { formatClassDate } from '@robokids/contracts/class-date'
-import { type MembershipPlan, membershipPlans } from '@robokids/contracts/auth'
 import { renewalTerms } from '@robokids/contracts/membership'
+import type { MembershipPlan } from '@robokids/contracts/auth'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
@@ -18,8 +18,9 @@ import {
   saveMemberDraft,
   savePendingUser,
 } from '../identity/pending-user.ts'
-import { readMember } from '../identity/read-member.ts'
 import { membershipCheckout, pendingUserOf, signUpOnce } from '../identity/register-member.ts'
+import type { Member } from '../identity/read-member.ts'
+import { loadOrRenew } from '../load-or-renew.ts'
 import { isRefusal, messageOf } from '../identity/messages.ts'
 import { useSending } from '../identity/use-sending.ts'
 import { plansQuery } from '../membership/queries.ts'
@@ -39,7 +40,11 @@ const slotsQuery = queryOptions({
   staleTime: 15_000,
 })
 
-const isPlan = (plan: string | undefined): plan is MembershipPlan => membershipPlans.some((one) => one === plan)
+/** What checks the form is not needed before somebody types into it. */
+const loadChecks = () => import('../identity/read-member.ts')
+
+const planNames = Object.keys(plans) as MembershipPlan[]
+const isPlan = (plan: string | undefined): plan is MembershipPlan => planNames.some((one) => one === plan)
 
 export function MembershipRegister() {
   return (
@@ -101,6 +106,7 @@ function RegistrationForm() {
     const next = { ...values, ...changes }
     setValues(next)
     saveMemberDraft(next)
+    loadChecks().catch(() => undefined)
   }
   const text = (name: Exclude<keyof MemberValues, 'plan' | 'classDate'>) => ({
     name,
@@ -109,9 +115,8 @@ function RegistrationForm() {
     onChange: (event: { target: { value: string } }) => change({ [name]: event.target.value }),
   })
 
-  const proceed = () => {
-    // A person never sees it: what fills it in is no person.
-    if (decoy.current?.value || leaving) return
+  const check = async () => {
+    const { readMember } = await loadOrRenew(loadChecks)
     const read = readMember(values, new Date())
     const errors: Record<string, string> = 'errors' in read ? { ...read.errors } : {}
     if (!accountMade && password === '') errors['password'] = 'Password is required.'
@@ -127,27 +132,34 @@ function RegistrationForm() {
       state.refuse('The terms could not be loaded. Please try again in a moment.')
       void prices.refetch()
     } else {
-      const { plan, classDate } = values
-      state.send(async () => {
-        const pending = await signUpOnce(read.member, password, { plan, classDate })
-        const consent = { version: terms.termsVersion, text: terms.terms }
-        const { url, message } = await membershipCheckout(pending, consent).catch((error: unknown) => {
-          if (isRefusal(error, 'already_member')) savePendingUser({ ...pending, isMember: true })
-          if (isRefusal(error, 'terms_changed')) {
-            setAgreed(false)
-            void prices.refetch()
-          }
-          throw messageOf(error, '') ? error : new Error('Stripe error', { cause: error })
-        })
-        if (message) state.succeed(message)
-        leaveFor(url)
-      })
+      await proceed(read.member, { version: terms.termsVersion, text: terms.terms })
     }
+  }
+
+  const proceed = async (member: Member, consent: { version: string; text: string }) => {
+    const { plan, classDate } = values
+    const pending = await signUpOnce(member, password, { plan, classDate })
+    const { url, message } = await membershipCheckout(pending, consent).catch((error: unknown) => {
+      if (isRefusal(error, 'already_member')) savePendingUser({ ...pending, isMember: true })
+      if (isRefusal(error, 'terms_changed')) {
+        setAgreed(false)
+        void prices.refetch()
+      }
+      throw messageOf(error, '') ? error : new Error('Stripe error', { cause: error })
+    })
+    if (message) state.succeed(message)
+    leaveFor(url)
+  }
+
+  const submit = () => {
+    // A person never sees it: what fills it in is no person.
+    if (decoy.current?.value || leaving) return
+    state.send(check)
   }
 
   return (
     <div className={styles['sheet']}>
-      <Form state={state} onSubmit={proceed}>
+      <Form state={state} onSubmit={submit}>
         {made && !made.isMember && (
           <Notice title="Your account is made.">
             <p>What is left is the payment. To use another email, change it below.</p>
@@ -255,7 +267,7 @@ function RegistrationForm() {
         <fieldset className={styles['group']}>
           <legend>Your membership</legend>
           <div className={styles['plans']} role="radiogroup" aria-label="Membership plan">
-            {membershipPlans.map((plan) => (
+            {planNames.map((plan) => (
               <label key={plan} className={styles['plan']}>
                 <input
                   type="radio"

@@ -1,5 +1,6 @@
 import type { MembershipOutcome } from '@robokids/contracts/billing'
 import { formatClassDate } from '@robokids/contracts/class-date'
+import { openingLevels } from '@robokids/contracts/opening-levels'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
@@ -7,7 +8,7 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { AutoSignInLine } from '../components/AutoSignInLine.tsx'
 import { type Row as DetailsRow, Details } from '../components/Details.tsx'
 import { Actions } from '../components/EnrollmentPage.tsx'
-import { isLevel, levels } from '../content/levels.ts'
+import { isLevel } from '../content/levels.ts'
 import { plans } from '../content/membership.ts'
 import { forgetMemberDraft } from '../identity/kept.ts'
 import { type PendingUser, readPendingUser, savePendingUser } from '../identity/pending-user.ts'
@@ -205,7 +206,7 @@ function rowsOfRecord({ guardianName, childName, childAge, classType, startDate 
   return known([
     ['Guardian', guardianName],
     ['Child', childAge && childName ? `${childName}, age ${childAge}` : childName],
-    ['Class type', isLevel(classType) ? levels[classType].name : classType],
+    ['Class type', isLevel(classType) ? openingLevels[classType].title : classType],
     ['Class date', startDate && formatClassDate(startDate)],
   ])
 }

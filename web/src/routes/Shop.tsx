@@ -1,40 +1,50 @@
-import { formatMoney } from '@robokids/contracts/pricing'
-import { canBeAwaited, canBeBought, type Product } from '@robokids/contracts/shop'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { openingClassPrices, openingProducts } from '@robokids/contracts/opening-prices'
+import { canBeAwaited, canBeBought } from '@robokids/contracts/products'
+import type { Product } from '@robokids/contracts/shop'
+import { useQuery } from '@tanstack/react-query'
 import { useHydrated } from '@tanstack/react-router'
-import { useRef, useState } from 'react'
-import { api, ApiError } from '../api.ts'
-import { NoticeDialog } from '../components/NoticeDialog.tsx'
+import { lazy, Suspense, useRef, useState } from 'react'
 import { ProductCard } from '../components/ProductCard.tsx'
 import { classKits, shopProducts, stateNames } from '../content/shop.ts'
-import { messageOf } from '../identity/messages.ts'
-import { useLeaveFor } from '../registration/use-leave-for.ts'
-import { checkoutAnswer } from '../shop/answers.ts'
-import { addToCart, type CartItem, clearCart, orderOf, removeFromCart, useCart } from '../shop/cart.ts'
+import { addToCart, useCart } from '../shop/cart.ts'
 import { shopQuery } from '../shop/queries.ts'
 import { Button, ButtonLink } from '../ui/Button.tsx'
-import { Notice } from '../ui/Notice.tsx'
+import { Skeleton } from '../ui/Skeleton.tsx'
+import { Toast, type Toasted } from '../ui/Toast.tsx'
 import styles from './Shop.module.css'
 
-const opening: Product[] = shopProducts.map(({ sku, name, opening: first }) => ({ sku, name, ...first }))
+// They come when somebody wants them.
+const Cart = lazy(async () => ({ default: (await import('../components/Cart.tsx')).Cart }))
+const NoticeDialog = lazy(async () => ({ default: (await import('../components/NoticeDialog.tsx')).NoticeDialog }))
+
+const kitsOpening = { amount: Math.min(...Object.values(openingClassPrices)), currency: 'usd' } as const
 
 export function Shop() {
   const shop = useQuery(shopQuery)
   const hydrated = useHydrated()
   const cart = useCart()
-  const [told, setTold] = useState('')
+  const [told, setTold] = useState<Toasted | null>(null)
+  const cartHeading = useRef<HTMLHeadingElement>(null)
   const [awaited, setAwaited] = useState<Product | null>(null)
   // Until the server has said what is true today, the shop shows what it opened with.
-  const products = shop.data?.products ?? opening
-  const todayOf = (sku: string) => products.find((product) => product.sku === sku)
+  const products =
+    shop.data?.products ?? shopProducts.map(({ sku }): Product => ({ sku, ...openingProducts[sku], currency: 'usd' }))
+
+  /** The pressed button is gone: whoever came by keyboard goes on from the cart's heading. */
+  const cartChanged = (message: Toasted | null) => {
+    setTold(message)
+    cartHeading.current?.focus()
+  }
 
   const add = (product: Product) => {
     const quantity = addToCart(product)
-    setTold(
-      quantity === null
-        ? `There are as many of ${product.name} in your cart as one order can have.`
-        : `${product.name} is in your cart${quantity > 1 ? `, ${quantity} of it` : ''}.`,
-    )
+    setTold({
+      text:
+        quantity === null
+          ? `There are as many of ${product.name} in your cart as one order can have.`
+          : `${product.name} is in your cart${quantity > 1 ? `, ${quantity} of it` : ''}.`,
+      action: <a href="#cart">See your cart</a>,
+    })
   }
 
   return (
@@ -55,7 +65,7 @@ export function Shop() {
             name={classKits.name}
             drawing="kit-box"
             accent="green"
-            price={shop.data?.classesFrom ?? classKits.opening}
+            price={shop.data?.classesFrom ?? kitsOpening}
             wholePrice
             from
             marks={[classKits.note]}
@@ -67,27 +77,25 @@ export function Shop() {
             </ButtonLink>
           </ProductCard>
           {shopProducts.map(({ sku, mark, ...content }) => {
-            const today = todayOf(sku)
+            const today = products.find((product) => product.sku === sku)
+            const { name, amount } = today ?? openingProducts[sku]
             const state = today?.state ?? 'withdrawn'
             const inCart = cart.find(({ id }) => id === sku)?.quantity ?? 0
             return (
               <ProductCard
                 key={sku}
                 {...content}
-                price={today ?? content.opening}
+                name={name}
+                price={{ amount, currency: 'usd' }}
                 marks={[stateNames[state], ...(mark && canBeBought(state) ? [mark] : [])]}
               >
                 {today && canBeBought(state) && (
                   <Button wide disabled={!hydrated} onClick={() => add(today)}>
                     <span>
                       Add <span className="visually-hidden">{today.name} </span>to cart
+                      {inCart > 0 && <span className={styles['inCart']}> ({inCart} in it)</span>}
                     </span>
                   </Button>
-                )}
-                {inCart > 0 && (
-                  <a className={styles['inCart']} href="#cart">
-                    {inCart} in your cart
-                  </a>
                 )}
                 {today && canBeAwaited(state) && (
                   <Button
@@ -106,118 +114,29 @@ export function Shop() {
             )
           })}
         </div>
-        <Cart items={cart} products={products} onTold={setTold} />
-        <output className="visually-hidden">{told}</output>
+        <section id="cart" className={styles['cart']} aria-labelledby="cart-heading">
+          <h2 id="cart-heading" ref={cartHeading} tabIndex={-1}>
+            Your cart
+          </h2>
+          {cart.length === 0 ? (
+            <div className={styles['empty']}>
+              <EmptyTray />
+              <p>Your cart is currently empty.</p>
+            </div>
+          ) : (
+            <Suspense fallback={<Skeleton height="14rem" />}>
+              <Cart items={cart} products={products} onChanged={cartChanged} />
+            </Suspense>
+          )}
+        </section>
       </div>
-      {awaited && <NoticeDialog product={awaited} open onClose={() => setAwaited(null)} />}
-    </>
-  )
-}
-
-interface CartProps {
-  items: CartItem[]
-  products: Product[]
-  onTold: (told: string) => void
-}
-
-function Cart({ items, products, onTold }: CartProps) {
-  const queryClient = useQueryClient()
-  const heading = useRef<HTMLHeadingElement>(null)
-  const { leaving, leaveFor } = useLeaveFor()
-  const [sending, setSending] = useState(false)
-  const [problem, setProblem] = useState<string | null>(null)
-  const underWay = useRef(false)
-
-  const lines = items.map((item) => {
-    const product = products.find(({ sku }) => sku === item.id)
-    const amount = product?.amount ?? Math.round(item.price * 100)
-    return { ...item, name: product?.name ?? item.name, amount, isSold: product ? canBeBought(product.state) : false }
-  })
-  const usd = (amount: number) => formatMoney({ amount, currency: 'usd' })
-  const total = usd(lines.reduce((sum, { amount, quantity }) => sum + amount * quantity, 0))
-  const unsold = lines.some(({ isSold }) => !isSold)
-
-  /** The pressed button is gone: whoever came by keyboard goes on from the cart's heading. */
-  const change = (told: string, work: () => void) => {
-    work()
-    setProblem(null)
-    onTold(told)
-    heading.current?.focus()
-  }
-
-  const checkOut = async () => {
-    if (underWay.current || leaving) return
-    underWay.current = true
-    setSending(true)
-    setProblem(null)
-    try {
-      const { checkoutUrl } = await api('/api/checkout', {
-        method: 'POST',
-        body: orderOf(items),
-        answer: checkoutAnswer,
-      })
-      leaveFor(checkoutUrl)
-    } catch (error) {
-      setProblem(messageOf(error, 'The checkout could not be opened. Please try again.'))
-      if (error instanceof ApiError && error.code === 'product_not_for_sale')
-        void queryClient.invalidateQueries(shopQuery)
-    } finally {
-      underWay.current = false
-      setSending(false)
-    }
-  }
-
-  return (
-    <section id="cart" className={styles['cart']} aria-labelledby="cart-heading">
-      <h2 id="cart-heading" ref={heading} tabIndex={-1}>
-        Your cart
-      </h2>
-      {lines.length === 0 ? (
-        <div className={styles['empty']}>
-          <EmptyTray />
-          <p>Your cart is currently empty.</p>
-        </div>
-      ) : (
-        <>
-          <ul className={styles['lines']}>
-            {lines.map(({ id, name, quantity, amount, isSold }) => (
-              <li key={id}>
-                <span className={styles['name']}>
-                  {name}
-                  {quantity > 1 && <span className={styles['count']}> × {quantity}</span>}
-                  {!isSold && <span className={styles['unsold']}>Cannot be bought right now</span>}
-                </span>
-                <span className={styles['sum']}>{usd(amount * quantity)}</span>
-                <Button
-                  variant="quiet"
-                  onClick={() => change(`${name} is no longer in your cart.`, () => removeFromCart(id))}
-                >
-                  <span>
-                    Remove<span className="visually-hidden"> {name}</span>
-                  </span>
-                </Button>
-              </li>
-            ))}
-          </ul>
-          <p className={styles['total']}>
-            <span>Total</span>
-            <strong>{total}</strong>
-          </p>
-          {problem !== null && <Notice kind="error" title={problem} live />}
-          <Button wide disabled={unsold} onClick={() => void checkOut()} pending={sending || leaving}>
-            Check out
-          </Button>
-          <Button variant="quiet" wide onClick={() => change('Your cart is empty.', clearCart)}>
-            Clear cart
-          </Button>
-          <p className={styles['aside']}>
-            {unsold
-              ? 'Please remove what cannot be bought, and you can check out.'
-              : 'You pay by card on the next page, where you also say where to send it. Pre-orders are charged today and ship when they are made.'}
-          </p>
-        </>
+      <Toast message={told} onClose={() => setTold(null)} />
+      {awaited && (
+        <Suspense>
+          <NoticeDialog product={awaited} open onClose={() => setAwaited(null)} />
+        </Suspense>
       )}
-    </section>
+    </>
   )
 }
 

@@ -1,5 +1,6 @@
 import { formatClassTime, formatShortClassDate } from '@robokids/contracts/class-date'
 import type { LevelClassType } from '@robokids/contracts/enrollment'
+import { openingLevels } from '@robokids/contracts/opening-levels'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
@@ -25,7 +26,7 @@ export function SignUp({ classType }: { classType: LevelClassType }) {
     <div className={styles['page']} data-accent={levels[classType].accent}>
       <header className={styles['head']}>
         <Steps current="register" />
-        <h1>{offer?.title ?? levels[classType].name}</h1>
+        <h1>{offer?.title ?? openingLevels[classType].title}</h1>
         <Facts content={content} offer={offer} failed={classes.isError} />
         {classes.isError && (
           <Notice kind="error" title="We could not load the dates and the price." live>
@@ -50,44 +51,55 @@ export function SignUp({ classType }: { classType: LevelClassType }) {
           <SignUpSlideshows classType={classType} />
         </div>
         <div className={styles['about']}>
-          <About classType={classType} offer={offer} failed={classes.isError} />
+          <About classType={classType} level={offer ?? openingLevels[classType]} />
         </div>
       </div>
     </div>
   )
 }
 
-function Fact({ name, children }: { name: string; children: ReactNode }) {
+interface FactProps {
+  name: string
+  /** The room that is kept for what the server says. */
+  keeps?: 'price' | 'dates'
+  children: ReactNode
+}
+
+function Fact({ name, keeps, children }: FactProps) {
   return (
     <div className={styles['fact']}>
       <dt>{name}</dt>
-      <dd>{children}</dd>
+      <dd className={keeps && styles[`${keeps}Room`]}>{children}</dd>
     </div>
   )
 }
 
 /** Price, dates with the seats left, the box and the way on: before anything is asked. */
 function Facts({ content, offer, failed }: { content: SignUpContent; offer: LevelOffer | undefined; failed: boolean }) {
-  // As high as what comes, so that nothing below it moves.
-  const waiting = (height: string) => (failed ? 'Not loaded' : <Skeleton height={height} />)
+  // What comes has the same room kept for it, so that nothing below moves.
+  const waiting = failed ? 'Not loaded' : <Skeleton height="100%" />
   return (
     <dl className={styles['facts']} aria-busy={!offer && !failed}>
-      <Fact name="Price">
+      <Fact name="Price" keeps="price">
         {offer ? (
           <>
             <strong className={styles['price']}>{formatMoney(offer.price, true)}</strong> a child, everything included
-            {offer.siblingJoinsFree && (
+            {offer.siblingJoinsFree ? (
               <span className={styles['promotion']}>
                 A sibling joins free
                 {offer.promotionLastDay && ` until ${formatShortClassDate(offer.promotionLastDay)}`}
               </span>
+            ) : (
+              <span>The kit and its shipping are in it.</span>
             )}
           </>
         ) : (
-          waiting('5.6rem')
+          waiting
         )}
       </Fact>
-      <Fact name="Starts">{offer ? <Dates offer={offer} /> : waiting('7.2rem')}</Fact>
+      <Fact name="Starts" keeps="dates">
+        {offer ? <Dates offer={offer} /> : waiting}
+      </Fact>
       <Fact name="In the box">{content.boxInShort} Kit styles may vary.</Fact>
       <Fact name="What happens next">You pay by card, sign the waiver, and the kit ships before the first class.</Fact>
     </dl>
@@ -113,36 +125,26 @@ function Dates({ offer }: { offer: LevelOffer }) {
 
 interface AboutProps {
   classType: LevelClassType
-  offer: LevelOffer | undefined
-  failed: boolean
+  level: Pick<LevelOffer, 'description' | 'recommendedAges' | 'programLength'>
 }
 
-function About({ classType, offer, failed }: AboutProps) {
+function About({ classType, level }: AboutProps) {
   const content = signUpContent[classType]
   return (
     <>
       <section aria-labelledby="about-heading" className={styles['part']}>
         <h2 id="about-heading">About this class</h2>
-        {offer ? (
-          <>
-            <p>{offer.description}</p>
-            <ul className={styles['marks']}>
-              <li>
-                Recommended ages: {offer.recommendedAges.from} to {offer.recommendedAges.to}
-              </li>
-              <li>Program: {offer.programLength}</li>
-              <li>Groups of 5 to 10 students</li>
-            </ul>
-            <p className={styles['small']}>
-              Our classes together are made for ages 7 to 16; children from 5 up can register.
-            </p>
-          </>
-        ) : (
-          <>
-            <p>{levels[classType].promise}</p>
-            {!failed && <Skeleton height="9.5rem" />}
-          </>
-        )}
+        <p>{level.description}</p>
+        <ul className={styles['marks']}>
+          <li>
+            Recommended ages: {level.recommendedAges.from} to {level.recommendedAges.to}
+          </li>
+          <li>Program: {level.programLength}</li>
+          <li>Groups of 5 to 10 students</li>
+        </ul>
+        <p className={styles['small']}>
+          Our classes together are made for ages 7 to 16; children from 5 up can register.
+        </p>
       </section>
       <section aria-labelledby="learn-heading" className={styles['part']}>
         <h3 id="learn-heading">What your child will do</h3>

@@ -1,6 +1,5 @@
-import { maxLines, maxQuantity, type OrderItem } from '@robokids/contracts/shop'
+import { maxLines, maxQuantity } from '@robokids/contracts/products'
 import { useSyncExternalStore } from 'react'
-import { uuidV7 } from '../registration/uuid-v7.ts'
 import { session } from '../storage.ts'
 
 /** As it is kept: `price` in dollars. Left out, `quantity` is 1. */
@@ -12,8 +11,6 @@ export interface CartItem {
 }
 
 const cartKey = 'cart'
-/** The order that the cart was last sent as: the same cart is the same order, however often it is sent. */
-const orderKey = 'cart-order'
 
 const nothing: CartItem[] = []
 
@@ -26,7 +23,7 @@ function itemOf(value: unknown): CartItem | undefined {
   return { id, name, price, quantity: Math.min(Number(quantity), maxQuantity) }
 }
 
-function parseJson(text: string | null): unknown {
+export function parseJson(text: string | null): unknown {
   try {
     return JSON.parse(text ?? 'null')
   } catch {
@@ -51,7 +48,8 @@ export function readCart(text: string | null): CartItem[] {
 
 let last: { text: string | null; items: CartItem[] } = { text: null, items: nothing }
 
-function snapshot(): CartItem[] {
+/** The cart as it is now. */
+export function currentCart(): CartItem[] {
   const text = session.get(cartKey)
   if (text !== last.text) last = { text, items: readCart(text) }
   return last.items
@@ -72,12 +70,12 @@ function subscribe(listener: () => void): () => void {
 
 /** The cart of this visit; empty where the page is prerendered, and in the first moment of hydration. */
 export function useCart(): CartItem[] {
-  return useSyncExternalStore(subscribe, snapshot, () => nothing)
+  return useSyncExternalStore(subscribe, currentCart, () => nothing)
 }
 
 /** One more of it. @returns how many there are now, or null where there is no room for more */
 export function addToCart(product: { sku: string; name: string; amount: number }): number | null {
-  const items = snapshot()
+  const items = currentCart()
   const known = items.find(({ id }) => id === product.sku)
   if (known ? known.quantity >= maxQuantity : items.length >= maxLines) return null
   const quantity = (known?.quantity ?? 0) + 1
@@ -87,36 +85,14 @@ export function addToCart(product: { sku: string; name: string; amount: number }
 }
 
 export function removeFromCart(id: string): void {
-  keep(snapshot().filter((item) => item.id !== id))
+  keep(currentCart().filter((item) => item.id !== id))
 }
 
 export function clearCart(): void {
   keep(nothing)
 }
 
-const wanted = (items: CartItem[]): OrderItem[] => items.map(({ id, quantity }) => ({ sku: id, quantity }))
-
-function keptOrder(): { orderId: string; items: OrderItem[] } | null {
-  const kept = parseJson(session.get(orderKey)) as { orderId?: unknown; items?: unknown } | null
-  if (typeof kept?.orderId !== 'string' || !Array.isArray(kept.items)) return null
-  return { orderId: kept.orderId, items: kept.items as OrderItem[] }
-}
-
-const same = (one: OrderItem[], other: OrderItem[]) => JSON.stringify(one) === JSON.stringify(other)
-
-/** What the cart is sent as. */
-export function orderOf(items: CartItem[]): { orderId: string; items: OrderItem[] } {
-  const order = { orderId: uuidV7(), items: wanted(items) }
-  const kept = keptOrder()
-  if (kept && same(kept.items, order.items)) return kept
-  session.set(orderKey, JSON.stringify(order))
-  return order
-}
-
-/** An order is paid: what it was made of is not wanted any more. A cart that was filled since stays. */
-export function forgetOrdered(orderId: string): void {
-  const kept = keptOrder()
-  if (kept?.orderId !== orderId) return
-  session.remove(orderKey)
-  if (same(kept.items, wanted(snapshot()))) clearCart()
+/** As it was before something was taken out of it. */
+export function restoreCart(items: CartItem[]): void {
+  keep(items)
 }

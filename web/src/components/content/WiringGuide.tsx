@@ -1,6 +1,5 @@
 import type { Wiring } from '../../content/wiring.ts'
 import drawing from '../../illustrations/Drawing.module.css'
-import drawings from '../../illustrations/wiring.svg?no-inline'
 import { RichText } from './RichText.tsx'
 import styles from './WiringGuide.module.css'
 
@@ -17,7 +16,7 @@ export function WiringGuide({ wiring }: { wiring: Wiring }) {
           role="img"
           aria-label={`Wiring diagram: ${wiring.title}. The steps tell each connection.`}
         >
-          <use href={`${drawings}#${wiring.id}`} />
+          <use href={`/drawings/wiring-${wiring.id}.svg#${wiring.id}`} />
         </svg>
       </div>
       <ol className={styles['steps']}>

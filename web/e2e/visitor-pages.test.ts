@@ -1,0 +1,369 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { sampleMembership } from '../src/membership/sample.ts'
+import { sampleView } from '../src/registration/sample-view.ts'
+import { logIn, passwordField, proceedButton, signedUp } from './accounts.ts'
+import { useSite } from './fixture.ts'
+import { faultsOf, layoutShift, settled, watchLayoutShift } from './pages.ts'
+import { maren, sampleProfile, sampleSteps } from './stub-accounts.ts'
+import type { Answer } from './stub-api.ts'
+
+const site = useSite()
+
+/** What a page shows one visitor: each way to it, and what it looks like there. The pages that all see are in `routes.test.ts`. */
+interface Screen {
+  name: string
+  open: (page: Page) => Promise<unknown>
+  /** It comes without a press: nothing in it may move by itself. */
+  still?: boolean
+}
+
+const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
+
+async function look(screens: readonly Screen[], prepare?: (page: Page) => Promise<void>): Promise<void> {
+  const page = await site.open({
+    viewport: { width: 360, height: 740 },
+    colorScheme: 'light',
+    reducedMotion: 'reduce',
+  })
+  await watchLayoutShift(page)
+  await prepare?.(page)
+  for (const { name, open, still = false } of screens) {
+    await open(page)
+    await settled(page)
+    if (still) expect([name, await layoutShift(page)]).toEqual([name, 0])
+    expect([name, await faultsOf(page)]).toEqual([name, []])
+  }
+}
+
+const answersWith = (route: string, json: unknown): void => site.api.on(route, (): Answer => ({ json, delayMs: 100 }))
+
+async function openProfile(page: Page) {
+  site.api.accounts.user = maren
+  site.api.accounts.profile = sampleProfile({ mfa: { enabled: ['EMAIL'], preferred: 'EMAIL' } })
+  site.api.accounts.membership = sampleMembership
+  await page.goto('/profile')
+  await title(page, 'Maren Holt')
+  await page.getByText('RK-000031').waitFor()
+}
+
+const registration = sampleView().registrationId
+const reference = '019a0000-0000-7000-8000-0000000000b1'
+const order = {
+  orderId: reference,
+  status: 'paid',
+  lines: [{ sku: 'product:robot-spider', name: 'Robot Spider', state: 'pre_order', quantity: 2, unitAmount: 30_000 }],
+  amount: 60_000,
+  currency: 'usd',
+  email: 'maren.holt@example.com',
+  shipTo: {
+    name: 'Maren Holt',
+    addressLine1: '14 Alder Way',
+    addressLine2: '',
+    city: 'San Mateo',
+    state: 'CA',
+    zipCode: '94401',
+    country: 'US',
+  },
+  checkout: { status: 'paid', url: null, lastDecline: null },
+  receiptNumber: 'RK-000040',
+  paidAt: '2025-09-20T17:05:00.000Z',
+  refunds: [],
+  shippedAt: null,
+  trackingNumber: null,
+}
+
+describe('has one heading, right links, and no fault that axe can find in light and dark, from 360 to 1440 px', () => {
+  it('where nothing is known yet', async () => {
+    await look([
+      {
+        name: '/membership/register with all it finds wrong',
+        open: async (page) => {
+          await page.goto('/membership/register')
+          await passwordField(page).fill('Robot')
+          await proceedButton(page).click()
+          await page.locator('[aria-invalid]').first().waitFor()
+        },
+      },
+      {
+        name: '/membership/login with a refusal',
+        open: async (page) => {
+          await page.goto('/membership/login')
+          await passwordField(page).fill('Robot1')
+          await page.getByRole('button', { name: 'Log In' }).click()
+          await page.locator('[aria-invalid]').first().waitFor()
+        },
+      },
+      {
+        name: 'a forgotten password',
+        open: async (page) => {
+          await page.goto('/membership/login')
+          await page.getByLabel('Email').fill(maren.email)
+          await page.getByRole('button', { name: 'Forgot your password?' }).click()
+          await page.getByRole('button', { name: 'Send me a code' }).click()
+          await title(page, 'Choose a new password')
+        },
+      },
+      {
+        name: '/success without data',
+        still: true,
+        open: async (page) => {
+          await page.goto('/success')
+          await page.getByText('Registration info not found.').waitFor()
+        },
+      },
+      {
+        name: '/robokids/success without data',
+        still: true,
+        open: async (page) => {
+          await page.goto('/robokids/success')
+          await page.getByText('No user data found. Please register again.').waitFor()
+        },
+      },
+      {
+        name: '/robokids-payment without data',
+        still: true,
+        open: async (page) => {
+          await page.goto('/robokids-payment')
+          await page.locator('main h1').waitFor()
+        },
+      },
+      {
+        name: '/waiver without data',
+        open: async (page) => {
+          await page.goto('/waiver')
+          await page.getByText('Registration info missing. Please return to the form.').waitFor()
+        },
+      },
+      {
+        name: '/shop/success without data',
+        still: true,
+        open: async (page) => {
+          await page.goto('/shop/success')
+          await page.getByText('We know no order with this reference.').waitFor()
+        },
+      },
+      {
+        name: '/shop/notice without data',
+        still: true,
+        open: async (page) => {
+          await page.goto('/shop/notice')
+          await page.locator('main h1').waitFor()
+        },
+      },
+      {
+        name: 'an address without a page',
+        still: true,
+        open: async (page) => {
+          await page.goto('/no/such/page')
+          await title(page, 'This page took itself apart')
+        },
+      },
+      {
+        name: 'the design system with a toast',
+        open: async (page) => {
+          await page.goto('/design-system')
+          await page.getByRole('button', { name: 'Show a toast' }).click()
+          await page.getByRole('status').getByText('Robot Spider is in your cart.').waitFor()
+        },
+      },
+      {
+        name: 'a page that broke',
+        open: async (page) => {
+          await page.goto('/design-system')
+          await page.getByRole('button', { name: 'A page that breaks' }).click()
+          await page.getByRole('button', { name: 'A page that breaks' }).waitFor({ state: 'detached' })
+        },
+      },
+      {
+        name: '/oauth-redirect',
+        open: async (page) => {
+          site.api.on('GET /api/auth/session', () => ({ delayMs: 20_000, json: { user: null } }))
+          await page.goto('/oauth-redirect')
+          await title(page, 'Processing login...')
+          // It would be loading all the while.
+          await page.locator('[aria-busy]').evaluate((element) => element.removeAttribute('aria-busy'))
+        },
+      },
+    ])
+  }, 180_000)
+
+  it('after a sign-up', async () => {
+    await look(
+      [
+        {
+          name: '/confirm',
+          open: async (page) => {
+            await page.goto('/confirm')
+            await title(page, 'Confirm Your Email')
+          },
+        },
+        {
+          name: '/success',
+          still: true,
+          open: async (page) => {
+            await page.goto('/success')
+            await title(page, 'Payment Successful!')
+          },
+        },
+        {
+          name: '/success of a payment that goes back',
+          still: true,
+          open: async (page) => {
+            answersWith('GET /api/membership-checkouts/:reference', {
+              attemptId: reference,
+              status: 'refused',
+              refusal: 'class_full',
+              checkoutUrl: null,
+              plan: 'monthly',
+              classDate: '2030-01-04',
+              amount: 700,
+              currency: 'usd',
+              receiptNumber: 'RK-000031',
+              refunded: 700,
+            })
+            await page.goto(`/success?reference=${reference}`)
+            await title(page, 'Your money goes back')
+          },
+        },
+      ],
+      signedUp,
+    )
+  }, 120_000)
+
+  it('at each step of a sign-in', async () => {
+    await look(
+      sampleSteps.map((step) => ({
+        name: step.step,
+        open: async (page: Page) => {
+          site.api.on('POST /api/auth/sign-in', () => ({ json: step }))
+          await logIn(page)
+          await page.getByRole('button', { name: 'Back to Log In' }).waitFor()
+          if (step.step === 'CONTINUE_SIGN_IN_WITH_TOTP_SETUP')
+            await page.getByRole('img', { name: 'QR code' }).waitFor()
+        },
+      })),
+    )
+  }, 180_000)
+
+  it('once somebody is signed in', async () => {
+    await look([
+      { name: '/profile', open: openProfile, still: true },
+      {
+        name: 'the question whether to cancel a membership',
+        open: async (page) => {
+          await openProfile(page)
+          await page.getByRole('button', { name: 'Cancel membership' }).click()
+          await page.getByRole('button', { name: 'Yes, cancel it' }).waitFor()
+        },
+      },
+      {
+        name: '/profile with its forms open',
+        open: async (page) => {
+          await openProfile(page)
+          await page.getByRole('button', { name: 'Edit' }).click()
+          await page.getByLabel('First name').waitFor()
+          await page.getByRole('button', { name: 'Set up (Authenticator app)' }).click()
+          await page.getByRole('img', { name: 'QR code' }).waitFor()
+        },
+      },
+      {
+        name: 'the question before an account is deleted',
+        open: async (page) => {
+          await openProfile(page)
+          await page.getByRole('button', { name: 'Delete account' }).click()
+          await page.getByRole('dialog').waitFor()
+        },
+      },
+    ])
+  }, 120_000)
+
+  it('on the way of an enrollment and of an order', async () => {
+    const paid = { status: 'paid', url: null, receiptNumber: 'RK-000123', paidAt: '2025-09-20T17:05:00.000Z' } as const
+    site.api.delayMs = 100
+    await look([
+      {
+        name: '/robokidspage1 with all it finds wrong',
+        open: async (page) => {
+          await page.goto('/robokidspage1')
+          await page.getByRole('button', { name: 'Continue to payment' }).click()
+          await page.locator('[aria-invalid]').first().waitFor()
+        },
+      },
+      {
+        name: '/robokids-payment',
+        still: true,
+        open: async (page) => {
+          site.api.tell(sampleView())
+          await page.goto(`/robokids-payment?reference=${registration}`)
+          await page.getByRole('button', { name: 'Pay $400.00 by card' }).waitFor()
+        },
+      },
+      {
+        name: '/robokids/success while the payment is processed',
+        still: true,
+        open: async (page) => {
+          site.api.tell(sampleView({}, { status: 'processing' }))
+          await page.goto(`/robokids/success?reference=${registration}`)
+          await title(page, 'Your payment is being processed')
+        },
+      },
+      {
+        name: '/robokids/success',
+        still: true,
+        open: async (page) => {
+          site.api.tell(sampleView({ status: 'confirmed' }, paid))
+          await page.goto(`/robokids/success?reference=${registration}`)
+          await title(page, "You're Registered")
+        },
+      },
+      {
+        name: '/robokids/waiver',
+        open: async (page) => {
+          await page.goto(`/robokids/waiver?reference=${registration}`)
+          await page.getByLabel('I have read the waiver and agree to it.').and(page.locator(':enabled')).waitFor()
+        },
+      },
+      {
+        name: '/robokids/receipt',
+        open: async (page) => {
+          site.api.tell(sampleView({ status: 'waiver_signed', waiverSignedAt: '2025-09-20T18:00:00.000Z' }, paid))
+          await page.goto(`/robokids/success?reference=${registration}`)
+          await page.getByRole('link', { name: /receipt/i }).click()
+          await page.waitForURL('**/robokids/receipt**')
+          await page.getByText('RK-000123').waitFor()
+        },
+      },
+      {
+        name: '/shop/success',
+        still: true,
+        open: async (page) => {
+          answersWith('GET /api/orders/:reference', order)
+          await page.goto(`/shop/success?reference=${reference}`)
+          await title(page, 'Thank you for your pre-order')
+        },
+      },
+      {
+        name: '/shop/notice',
+        still: true,
+        open: async (page) => {
+          answersWith('GET /api/shop/notices/:reference', {
+            sku: 'product:ai-teddy-bear',
+            productName: 'AI Teddy Bear Companion',
+            status: 'unconfirmed',
+          })
+          await page.goto(`/shop/notice?reference=${reference}`)
+          await page.getByRole('button', { name: 'Yes, tell me' }).waitFor()
+        },
+      },
+      {
+        name: '/shop with things in the cart',
+        open: async (page) => {
+          await page.goto('/shop')
+          await page.getByRole('button', { name: 'Add Robot Spider to cart' }).click()
+          await page.getByRole('button', { name: 'Check out' }).waitFor()
+        },
+      },
+    ])
+  }, 180_000)
+})

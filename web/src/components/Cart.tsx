@@ -1,0 +1,122 @@
+import { formatMoney } from '@robokids/contracts/pricing'
+import { canBeBought } from '@robokids/contracts/products'
+import type { Product } from '@robokids/contracts/shop'
+import { useQueryClient } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
+import { api, ApiError } from '../api.ts'
+import { messageOf } from '../identity/messages.ts'
+import { useLeaveFor } from '../registration/use-leave-for.ts'
+import { checkoutAnswer } from '../shop/answers.ts'
+import { type CartItem, clearCart, removeFromCart, restoreCart } from '../shop/cart.ts'
+import { orderOf } from '../shop/cart-order.ts'
+import { shopQuery } from '../shop/queries.ts'
+import { Button } from '../ui/Button.tsx'
+import { Notice } from '../ui/Notice.tsx'
+import type { Toasted } from '../ui/Toast.tsx'
+import styles from './Cart.module.css'
+
+interface CartProps {
+  items: CartItem[]
+  products: Product[]
+  /** Something was taken out of it, or put back. */
+  onChanged: (told: Toasted | null) => void
+}
+
+/** What is in the cart, what it costs together, and the way to pay for it. */
+export function Cart({ items, products, onChanged }: CartProps) {
+  const queryClient = useQueryClient()
+  const { leaving, leaveFor } = useLeaveFor()
+  const [sending, setSending] = useState(false)
+  const [problem, setProblem] = useState<string | null>(null)
+  const underWay = useRef(false)
+
+  const lines = items.map((item) => {
+    const product = products.find(({ sku }) => sku === item.id)
+    const amount = product?.amount ?? Math.round(item.price * 100)
+    return { ...item, name: product?.name ?? item.name, amount, isSold: product ? canBeBought(product.state) : false }
+  })
+  const usd = (amount: number) => formatMoney({ amount, currency: 'usd' })
+  const total = usd(lines.reduce((sum, { amount, quantity }) => sum + amount * quantity, 0))
+  const unsold = lines.some(({ isSold }) => !isSold)
+
+  const change = (told: string | null, work: () => void) => {
+    const undo = () => change(null, () => restoreCart(items))
+    work()
+    setProblem(null)
+    onChanged(
+      told === null
+        ? null
+        : {
+            text: told,
+            action: (
+              <Button variant="quiet" onClick={undo}>
+                Undo
+              </Button>
+            ),
+          },
+    )
+  }
+
+  const checkOut = async () => {
+    if (underWay.current || leaving) return
+    underWay.current = true
+    setSending(true)
+    setProblem(null)
+    try {
+      const { checkoutUrl } = await api('/api/checkout', {
+        method: 'POST',
+        body: orderOf(items),
+        answer: checkoutAnswer,
+      })
+      leaveFor(checkoutUrl)
+    } catch (error) {
+      setProblem(messageOf(error, 'The checkout could not be opened. Please try again.'))
+      if (error instanceof ApiError && error.code === 'product_not_for_sale')
+        void queryClient.invalidateQueries(shopQuery)
+    } finally {
+      underWay.current = false
+      setSending(false)
+    }
+  }
+
+  return (
+    <>
+      <ul className={styles['lines']}>
+        {lines.map(({ id, name, quantity, amount, isSold }) => (
+          <li key={id}>
+            <span className={styles['name']}>
+              {name}
+              {quantity > 1 && <span className={styles['count']}> × {quantity}</span>}
+              {!isSold && <span className={styles['unsold']}>Cannot be bought right now</span>}
+            </span>
+            <span className={styles['sum']}>{usd(amount * quantity)}</span>
+            <Button
+              variant="quiet"
+              onClick={() => change(`${name} is no longer in your cart.`, () => removeFromCart(id))}
+            >
+              <span>
+                Remove<span className="visually-hidden"> {name}</span>
+              </span>
+            </Button>
+          </li>
+        ))}
+      </ul>
+      <p className={styles['total']}>
+        <span>Total</span>
+        <strong>{total}</strong>
+      </p>
+      {problem !== null && <Notice kind="error" title={problem} live />}
+      <Button wide disabled={unsold} onClick={() => void checkOut()} pending={sending || leaving}>
+        Check out
+      </Button>
+      <Button variant="quiet" wide onClick={() => change('Your cart is empty.', clearCart)}>
+        Clear cart
+      </Button>
+      <p className={styles['aside']}>
+        {unsold
+          ? 'Please remove what cannot be bought, and you can check out.'
+          : 'You pay by card on the next page, where you also say where to send it. Pre-orders are charged today and ship when they are made.'}
+      </p>
+    </>
+  )
+}

@@ -1,0 +1,74 @@
+import { type FocusEvent, type ReactNode, useEffect, useRef } from 'react'
+import { Icon } from './Icon.tsx'
+import styles from './Toast.module.css'
+import { useAttention } from './use-attention.ts'
+
+/** How long it stays. The time begins anew when whoever pointed or tabbed at it, or was in another tab, is gone or back. */
+const staysMs = 7_000
+
+/** What was done, in a sentence. Each is a new object: the same words again are news again. */
+export interface Toasted {
+  text: string
+  /** A link or a button: where it is, or how to undo it. */
+  action?: ReactNode
+}
+
+interface ToastProps {
+  message: Toasted | null
+  onClose: () => void
+}
+
+/**
+ * Says what has just been done, without taking the focus. It is read out, leaves by itself, and can be put away; what has to
+ * be read is no toast but a `Notice` or an `Alert`.
+ */
+export function Toast({ message, onClose }: ToastProps) {
+  const { held, attention } = useAttention()
+  const toast = useRef<HTMLDivElement>(null)
+  const cameFrom = useRef<Element | null>(null)
+
+  const close = () => {
+    // Whoever came here by keys goes on from where they were.
+    const at = document.activeElement
+    if (at instanceof HTMLElement && toast.current?.contains(at)) {
+      if (cameFrom.current instanceof HTMLElement) cameFrom.current.focus()
+      else at.blur()
+    }
+    onClose()
+  }
+
+  useEffect(() => {
+    if (!message || held) return
+    const timer = setTimeout(onClose, staysMs)
+    return () => clearTimeout(timer)
+    // oxlint-disable-next-line react/exhaustive-deps -- a new function is no news
+  }, [message, held])
+
+  return (
+    // oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- it only watches over what can be pressed in it
+    <div
+      ref={toast}
+      className={message ? styles['toast'] : undefined}
+      {...attention}
+      onFocus={(event: FocusEvent<HTMLDivElement>) => {
+        if (!event.currentTarget.contains(event.relatedTarget)) cameFrom.current = event.relatedTarget
+        attention.onFocus(event)
+      }}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') close()
+      }}
+    >
+      {/* It is there before there is something to say: only so is that read out. */}
+      <output className={styles['text']}>{message?.text}</output>
+      {message && (
+        <>
+          {message.action}
+          <button type="button" className={styles['close']} onClick={close}>
+            <span className="visually-hidden">Dismiss</span>
+            <Icon name="close" />
+          </button>
+        </>
+      )}
+    </div>
+  )
+}
