@@ -144,9 +144,11 @@ export const ownCodeKey = (user: User, purpose: 'verify_email' | 'verify_phone_n
 const codesOf = ({ poolId, purpose, subject }: CodeKey) =>
   and(eq(codes.poolId, poolId), eq(codes.purpose, purpose), eq(codes.subject, subject))
 
-/** In one order, so that two who need the same ones do not wait for each other. */
-function lockCodes(tx: Transaction, key: CodeKey) {
-  return tx.select().from(codes).where(codesOf(key)).orderBy(codes.id).for('update')
+/** One at a time, also where there is none yet: two who ask at once from one place get the same. */
+async function lockCodes(tx: Transaction, key: CodeKey) {
+  const name = `codes:${key.poolId}:${key.purpose}:${key.subject}`
+  await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`)
+  return tx.select().from(codes).where(codesOf(key)).orderBy(codes.id)
 }
 
 const isOver = ({ expiresAt }: typeof codes.$inferSelect, { clock }: Context<Config>) =>

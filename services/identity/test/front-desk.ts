@@ -57,6 +57,8 @@ export interface FrontDesk {
   ): Promise<{ username: string; email: string; userId: string }>
   /** The newest code that was sent to an address for a purpose, waiting for it. `after` skips those that are known. */
   codeFor(destination: string, after?: number): Promise<string>
+  /** All codes that were sent to an address so far. */
+  codesTo(destination: string): string[]
   /** How many codes were sent to an address so far. */
   codesFor(destination: string): number
   /** Signs somebody up and confirms them. */
@@ -78,7 +80,7 @@ export async function openFrontDesk(env: Record<string, string> = {}): Promise<F
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
     maxAttempts: 1,
   })
-  const codesTo = (destination: string) => bed.bus.all(codeIssued, (data) => data.destination === destination)
+  const eventsTo = (destination: string) => bed.bus.all(codeIssued, (data) => data.destination === destination)
 
   const desk: FrontDesk = {
     bed,
@@ -141,17 +143,12 @@ export async function openFrontDesk(env: Record<string, string> = {}): Promise<F
       return { username, email: attributes['email'] ?? email, userId: String(body['UserSub']) }
     },
     async codeFor(destination, after = 0) {
-      const event = await (async () => {
-        await bed.bus.seen(
-          codeIssued,
-          (data) => data.destination === destination && codesTo(destination).length > after,
-        )
-        return codesTo(destination).at(-1)
-      })()
-      const { sealedCode = '', codeId } = event?.data ?? {}
-      return sealer.open(sealedCode, `code:${codeId}`)?.toString() ?? ''
+      await bed.bus.seen(codeIssued, (data) => data.destination === destination && eventsTo(destination).length > after)
+      return desk.codesTo(destination).at(-1) ?? ''
     },
-    codesFor: (destination) => codesTo(destination).length,
+    codesTo: (destination) =>
+      eventsTo(destination).map(({ data }) => sealer.open(data.sealedCode, `code:${data.codeId}`)?.toString() ?? ''),
+    codesFor: (destination) => eventsTo(destination).length,
     async member(clientId = publicClient, attributes = {}) {
       const person = await desk.signUp(clientId, attributes)
       const code = await desk.codeFor(person.email)
