@@ -14,6 +14,7 @@ import {
   mergeMetadata,
   metadata,
   notSimulated,
+  object,
   oneOf,
   optional,
   string,
@@ -148,11 +149,25 @@ export const invoiceRoutes: Routes = (route) => {
   route(
     get(
       '/v1/invoice_payments',
-      { ...listParams, invoice: optional(string()), status: optional(oneOf(['canceled', 'open', 'paid'])) },
-      (ctx, { invoice, status, ...paging }) => {
+      {
+        ...listParams,
+        invoice: optional(string()),
+        payment: optional(
+          object({
+            payment_intent: optional(string()),
+            payment_record: notSimulated(),
+            type: oneOf(['payment_intent']),
+          }),
+        ),
+        status: optional(oneOf(['canceled', 'open', 'paid'])),
+      },
+      (ctx, { invoice, payment, status, ...paging }) => {
+        const intentId = payment?.payment_intent
         const found = newestFirst(ctx.store.invoicePayments).filter(
           (one) =>
-            (invoice === undefined || one.invoice === invoice) && (status === undefined || one.status === status),
+            (invoice === undefined || one.invoice === invoice) &&
+            (intentId === undefined || one.payment.payment_intent === intentId) &&
+            (status === undefined || one.status === status),
         )
         return page(found, paging, '/v1/invoice_payments', 'invoice_payment')
       },

@@ -6,7 +6,6 @@ import { publish } from '@robokids/runtime/outbox'
 import { eq } from 'drizzle-orm'
 import type { Stripe } from 'stripe'
 import type { BillingContext } from './config.ts'
-import { fulfilSession } from './fulfil-session.ts'
 import { membershipRefundFact } from './membership-facts.ts'
 import { isOrder } from './order-rules.ts'
 import { laterRefundStatus, refundedTotal, refundStatus, type RefundStatus } from './rules.ts'
@@ -56,17 +55,6 @@ export async function recordRefundsOf(
   await context.db.transaction(async (tx) => {
     for (const one of observed) await recordRefund(tx, context, one)
   })
-}
-
-/** A refund can be heard of before its payment: then the payment is looked up first. */
-export async function learnPayment(context: BillingContext, intentId: string): Promise<void> {
-  const [known] = await context.db
-    .select({ id: payments.id })
-    .from(payments)
-    .where(eq(payments.stripePaymentIntentId, intentId))
-  if (known) return
-  const sessions = await ask(context, (stripe) => stripe.checkout.sessions.list({ payment_intent: intentId, limit: 1 }))
-  for (const session of sessions.data) await fulfilSession(context, session.id)
 }
 
 /** Records how a refund is doing, whoever made it: each of the provider's refunds is one row, told of once. */
