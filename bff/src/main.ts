@@ -1,4 +1,3 @@
-import { runService } from '@robokids/runtime/service'
-import { bff } from './app.ts'
+import { serve } from '@robokids/runtime/main'
 
-await runService(bff)
+await serve(async () => (await import('./app.ts')).bff)

@@ -3,7 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..')
 const bin = join(root, 'node_modules', '.bin')
@@ -54,7 +54,8 @@ if (!dependenciesAreThere()) installDependencies()
 
 const env = { ...process.env, PATH: bin + delimiter + process.env.PATH }
 const [command = 'start', ...rest] = process.argv.slice(2)
-const child = spawn('node', [join(root, 'deploy/local/src', `${command}.ts`), ...rest], {
+const quickly = `--import=${pathToFileURL(join(root, 'runtime/src/quick-imports.ts'))}`
+const child = spawn('node', [quickly, join(root, 'deploy/local/src', `${command}.ts`), ...rest], {
   cwd: root,
   env,
   stdio: 'inherit',

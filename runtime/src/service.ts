@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import { deadLetterRoutes, isNeighbour, neighbourOrAdmin } from './admin.ts'
 import { connectBus, type Bus } from './bus.ts'
 import { Clock } from './clock.ts'
-import { ConfigError, readConfig, readDatabaseConfig, type BaseConfig, type Environment } from './config.ts'
+import { readConfig, readDatabaseConfig, type BaseConfig, type Environment } from './config.ts'
 import { connect, exclusively, prepareDatabase, type Connection, type Database } from './db.ts'
 import { createHttp, type Http } from './http.ts'
 import { startConsumers, type Consumer } from './inbox.ts'
@@ -171,21 +171,5 @@ export async function startService<Config>(
       })()
       return stopped
     },
-  }
-}
-
-/** The whole of a service's `main.ts`: runs it until the process is told to stop. */
-export async function runService<Config>(service: Service<Config>): Promise<void> {
-  try {
-    const running = await startService(service, process.env)
-    const stop = () => {
-      void running.stop().then(() => process.exit(0))
-    }
-    process.once('SIGTERM', stop)
-    process.once('SIGINT', stop)
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    process.stderr.write(`${service.name}: ${error.message}\n`)
-    process.exitCode = 1
   }
 }

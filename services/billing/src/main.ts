@@ -1,4 +1,3 @@
-import { runService } from '@robokids/runtime/service'
-import { billing } from './app.ts'
+import { serve } from '@robokids/runtime/main'
 
-await runService(billing)
+await serve(async () => (await import('./app.ts')).billing)

@@ -1,4 +1,3 @@
-import { runService } from '@robokids/runtime/service'
-import { enrollment } from './app.ts'
+import { serve } from '@robokids/runtime/main'
 
-await runService(enrollment)
+await serve(async () => (await import('./app.ts')).enrollment)

@@ -1,4 +1,3 @@
-import { runService } from '@robokids/runtime/service'
-import { identity } from './app.ts'
+import { serve } from '@robokids/runtime/main'
 
-await runService(identity)
+await serve(async () => (await import('./app.ts')).identity)

@@ -1,4 +1,3 @@
-import { runService } from '@robokids/runtime/service'
-import { notifications } from './app.ts'
+import { serve } from '@robokids/runtime/main'
 
-await runService(notifications)
+await serve(async () => (await import('./app.ts')).notifications)
