@@ -8,6 +8,8 @@ export default defineConfig({
   test: {
     // What a file imports is there for the next: nothing in a module may depend on being fresh.
     isolate: false,
+    // On a crowded machine a deadline may pass by itself once. The report names what needed its second try.
+    retry: 1,
     projects: [
       {
         plugins: [highlightSketches],
