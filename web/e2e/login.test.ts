@@ -149,9 +149,10 @@ describe('the steps of a sign-in', () => {
     await eventually(() => messageLine(page).innerText()).toBe('Invalid verification code provided, please try again.')
     lead()
     await code.fill(' 123456 ')
+    await page.getByLabel('Trust this browser').check()
     await press(page, 'Continue')
     await loggedIn(page)
-    expect(answered().at(-1)).toEqual({ answer: '123456' })
+    expect(answered().at(-1)).toEqual({ answer: '123456', trust: true })
   })
 
   it('sends a new code by going the same way again, and goes another way', async () => {

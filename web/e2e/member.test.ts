@@ -125,6 +125,7 @@ describe('a member', () => {
     await page.getByRole('button', { name: /Subscribe/ }).click()
     await page.waitForURL('**/success?**')
     await page.getByRole('heading', { level: 1, name: 'Payment Successful!' }).waitFor()
+    await page.getByText('4:00 PM Pacific, live on a video call').waitFor()
 
     const code = await newestCode(email, 1)
     await openAsScanner(email)
@@ -138,6 +139,7 @@ describe('a member', () => {
     await other.close()
     await page.goto('/profile')
     await page.getByText('14 Alder Way, Cambridge, MA 02139').first().waitFor()
+    await page.getByText('4:00 PM Pacific: a live class on a video call').waitFor()
     await liveAsMember(page)
     expect((await system.mailsTo(email)).map(({ subject }) => subject)).toContain(
       'You are a member of Robo Kids Learning',

@@ -146,6 +146,10 @@ describe('the membership registration', () => {
     await eventually(() => page.getByLabel('First name').evaluate((field) => field === document.activeElement)).toBe(
       true,
     )
+    const problems = page.getByRole('list', { name: 'What to correct' })
+    expect(await problems.getByRole('link').count()).toBe(12)
+    await problems.getByRole('link', { name: 'City is required.' }).click()
+    await eventually(() => page.getByLabel('City').evaluate((field) => field === document.activeElement)).toBe(true)
     expect(signUps()).toHaveLength(0)
   })
 

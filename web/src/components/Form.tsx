@@ -1,4 +1,5 @@
-import { type FormEvent, type ReactNode, useEffect, useRef } from 'react'
+import { type FormEvent, type MouseEvent, type ReactNode, useEffect, useRef } from 'react'
+import type { FieldErrors } from '../field-errors.ts'
 import type { Message, Sending } from '../identity/use-sending.ts'
 import { WaitsForScript } from '../ui/WaitsForScript.tsx'
 import styles from './Form.module.css'
@@ -22,6 +23,27 @@ export function MessageLine({ message }: { message: Message | null }) {
     >
       {message?.text}
     </div>
+  )
+}
+
+/** Where several fields are wrong, all of them, each with a way to it: a long form shows one at a time. */
+export function Problems({ errors, order }: { errors: FieldErrors; order: readonly string[] }) {
+  const wrong = order.filter((name) => errors[name])
+  if (wrong.length < 2) return null
+  const go = (event: MouseEvent<HTMLAnchorElement>, name: string) => {
+    event.preventDefault()
+    event.currentTarget.closest('form')?.querySelector<HTMLElement>(`[name="${name}"]`)?.focus()
+  }
+  return (
+    <ul className={styles['problems']} aria-label="What to correct">
+      {wrong.map((name) => (
+        <li key={name}>
+          <a href={`#${name}`} onClick={(event) => go(event, name)}>
+            {errors[name]}
+          </a>
+        </li>
+      ))}
+    </ul>
   )
 }
 

@@ -226,7 +226,7 @@ function CodeStep({ signIn, lead, label, sent = false, second = false }: CodeSte
         />
         {second && (
           <Checkbox
-            label="Trust this browser: do not ask for a code here again"
+            label="Trust this browser: skip this step here from now on"
             checked={trust}
             onChange={(event) => setTrust(event.target.checked)}
           />

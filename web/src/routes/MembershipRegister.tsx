@@ -5,7 +5,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { api } from '../api.ts'
-import { Form } from '../components/Form.tsx'
+import { Form, Problems } from '../components/Form.tsx'
 import { weakPassword } from '../components/NewPasswordFields.tsx'
 import { isPasswordGood, PasswordChecklist } from '../components/PasswordChecklist.tsx'
 import { membershipSteps, plans } from '../content/membership.ts'
@@ -45,6 +45,22 @@ const loadChecks = () => import('../identity/read-member.ts')
 
 const planNames = Object.keys(plans) as MembershipPlan[]
 const isPlan = (plan: string | undefined): plan is MembershipPlan => planNames.some((one) => one === plan)
+
+const fieldsInOrder = [
+  'given_name',
+  'family_name',
+  'email',
+  'password',
+  'confirmPassword',
+  'birthdate',
+  'phone_number',
+  'street',
+  'city',
+  'state',
+  'zip',
+  'classDate',
+  'consent',
+]
 
 export function MembershipRegister() {
   return (
@@ -160,6 +176,7 @@ function RegistrationForm() {
   return (
     <div className={styles['sheet']}>
       <Form state={state} onSubmit={submit}>
+        <Problems errors={state.errors} order={fieldsInOrder} />
         {made && !made.isMember && (
           <Notice title="Your account is made.">
             <p>What is left is the payment. To use another email, change it below.</p>
@@ -319,6 +336,7 @@ function RegistrationForm() {
           </p>
           <Checkbox
             label={`I agree: ${terms?.terms ?? renewalTerms(values.plan, { ...plans[values.plan], currency: 'usd' })}`}
+            name="consent"
             checked={agreed && terms !== undefined}
             onChange={(event) => setAgreed(event.target.checked)}
             disabled={!terms}

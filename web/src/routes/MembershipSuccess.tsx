@@ -1,5 +1,5 @@
 import type { MembershipOutcome } from '@robokids/contracts/billing'
-import { formatClassDate } from '@robokids/contracts/class-date'
+import { formatClassDate, formatClassTime } from '@robokids/contracts/class-date'
 import { openingLevels } from '@robokids/contracts/opening-levels'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { useQuery } from '@tanstack/react-query'
@@ -14,7 +14,7 @@ import { forgetMemberDraft } from '../identity/kept.ts'
 import { type PendingUser, readPendingUser, savePendingUser } from '../identity/pending-user.ts'
 import { sessionQuery } from '../identity/session.ts'
 import { useAutoSignIn } from '../identity/use-auto-sign-in.ts'
-import { isUnknown, outcomeQuery } from '../membership/queries.ts'
+import { isUnknown, memberSeatQuery, outcomeQuery } from '../membership/queries.ts'
 import { type RegistrationRecord, recordOfMembership, savedRecord, saveSessionRecord } from '../registration/record.ts'
 import { useLeaveFor } from '../registration/use-leave-for.ts'
 import { Button, ButtonLink } from '../ui/Button.tsx'
@@ -88,6 +88,7 @@ const refusals: Record<NonNullable<MembershipOutcome['refusal']>, string> = {
 function Asked({ reference, pending }: { reference: string; pending: PendingUser | undefined }) {
   const { data, error, errorUpdateCount } = useQuery(outcomeQuery(reference))
   const isMember = data?.status === 'confirmed'
+  const { data: seat } = useQuery({ ...memberSeatQuery(data?.attemptId ?? ''), enabled: isMember })
   useEffect(() => {
     if (isMember && pending) savePendingUser({ ...pending, isMember })
   }, [isMember, pending])
@@ -106,6 +107,9 @@ function Asked({ reference, pending }: { reference: string; pending: PendingUser
     )
   }
   const details = rowsOfOutcome(data, pending)
+  const confirmed: DetailsRow[] = seat?.startTime
+    ? [...details, ['Class time', `${formatClassTime(seat.startTime)} Pacific, live on a video call`]]
+    : details
   const back = data.refunded > 0 && (
     <p>{formatMoney({ amount: data.refunded, currency: data.currency })} goes back to your card, by itself.</p>
   )
@@ -161,12 +165,12 @@ function Asked({ reference, pending }: { reference: string; pending: PendingUser
       return (
         <Page title="Payment Successful!">
           {pending ? (
-            <Member pending={pending} rows={details} reference={data.attemptId} />
+            <Member pending={pending} rows={confirmed} reference={data.attemptId} />
           ) : (
             <>
-              <p>Welcome. Your membership has begun, and your seat is yours.</p>
+              <p>Welcome. Your membership has begun, and your seat in the members’ session is yours.</p>
               <Card>
-                <Details rows={details} />
+                <Details rows={confirmed} />
               </Card>
               <ButtonLink to="/profile" variant="secondary">
                 Go to your profile
@@ -249,7 +253,7 @@ function Member({ pending, rows, reference = '' }: MemberProps) {
   const signedIn = data?.user || autoSignIn.state === 'signed in'
   return (
     <>
-      <p>Welcome. Your membership begins, and your seat is yours.</p>
+      <p>Welcome. Your membership begins, and your seat in the members’ session is yours.</p>
       <Card>
         <Details rows={rows} />
       </Card>

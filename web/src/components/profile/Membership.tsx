@@ -1,6 +1,6 @@
 import type { MembershipPlan, Profile } from '@robokids/contracts/auth'
 import type { Membership as MembershipData, SwitchQuote } from '@robokids/contracts/billing'
-import { formatClassDate } from '@robokids/contracts/class-date'
+import { formatClassDate, formatClassTime } from '@robokids/contracts/class-date'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -150,7 +150,7 @@ function Known({ userId, membership, profile }: KnownProps) {
             </Button>
           </Item>
         )}
-        <Item name="Members’ session" detail={formatClassDate(membership.classDate)} />
+        <SessionItem membership={membership} />
         <WaiverItem membership={membership} profile={profile} />
         <Item
           name="Next payment"
@@ -214,6 +214,13 @@ function Known({ userId, membership, profile }: KnownProps) {
       </Dialog>
     </Section>
   )
+}
+
+/** What the one date of a membership is: a class of its own, at its time. */
+function SessionItem({ membership: { membershipId, classDate } }: Pick<KnownProps, 'membership'>) {
+  const { data: seat } = useQuery(memberSeatQuery(membershipId))
+  const time = seat?.startTime ? `, ${formatClassTime(seat.startTime)} Pacific` : ''
+  return <Item name="Members’ session" detail={`${formatClassDate(classDate)}${time}: a live class on a video call`} />
 }
 
 /** Nothing until it is known whether the waiver is signed. */
