@@ -22,7 +22,7 @@ export interface Delivery {
   attempt: number
   done(): void
   retry(delayMs: number): void
-  giveUp(reason: string): void
+  giveUp(): void
 }
 
 /** The connection to the broker (NATS JetStream): the only place that knows which one it is. */
@@ -119,7 +119,8 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
       attempt: message.info.deliveryCount,
       done: () => message.ack(),
       retry: (delayMs) => message.nak(delayMs),
-      giveUp: (reason) => message.term(reason),
+      // Without a reason: a server before 2.10 does not know one, and would deliver it again and again.
+      giveUp: () => message.term(),
     }
   }
 

@@ -110,7 +110,7 @@ export function startConsumers<Config>(
         error: describe(error).replaceAll('\u0000', '\ufffd'),
         deliveries: delivery.attempt,
       })
-      delivery.giveUp('dead letter')
+      delivery.giveUp()
       context.metrics.eventsHandled.inc({ handler, outcome: 'dead' })
       log.error({ err: error, deliveries: delivery.attempt }, 'event became a dead letter')
     }
