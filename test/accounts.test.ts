@@ -30,6 +30,7 @@ beforeAll(async () => {
     TRUST_PROXY: 'loopback',
     ARGON2_MEMORY_KIB: '64',
     ARGON2_PASSES: '1',
+    EVEN_ANSWER_MS: '5',
     SITE_URL: site,
   })
   const door = await bed.start(bff, {
@@ -274,6 +275,25 @@ describe('an account', () => {
     expect(elsewhere.body).toEqual({ step: 'CONFIRM_SIGN_IN_WITH_TOTP_CODE' })
   })
 
+  it('lets its owner choose among second steps, by names that there are', async () => {
+    const { visitor, email } = await member()
+    const { secret } = (await visitor.post('/api/profile/totp')).body as { secret: string }
+    await visitor.post('/api/profile/totp/verify', { code: new TOTP({ secret }).generate() })
+    await visitor.post('/api/profile/mfa', { type: 'TOTP', enabled: true, preferred: false })
+    await visitor.post('/api/profile/mfa', { type: 'EMAIL', enabled: true })
+    const other = new Visitor()
+    const asked = await other.post('/api/auth/sign-in', { email, password })
+    expect(asked.body).toEqual({ step: 'CONTINUE_SIGN_IN_WITH_MFA_SELECTION', choices: ['TOTP', 'EMAIL'] })
+    const unknown = await other.post('/api/auth/sign-in/answer', { answer: 'PIGEON' })
+    expect(unknown.body).toMatchObject({ message: 'multi-factor choice must be TOTP, SMS or EMAIL' })
+    expect((await other.post('/api/auth/sign-in/answer', { answer: 'SMS' })).status).toBe(400)
+    const mailed = await other.post('/api/auth/sign-in/answer', { answer: 'EMAIL' })
+    expect(mailed.body).toMatchObject({ step: 'CONFIRM_SIGN_IN_WITH_EMAIL_CODE' })
+    expect((await other.post('/api/auth/sign-in/answer', { answer: await codeTo(email, 2) })).body).toEqual({
+      step: 'DONE',
+    })
+  })
+
   it('is let in by its password alone once an operator has reset its second step', async () => {
     const { visitor, email } = await member()
     const { secret } = (await visitor.post('/api/profile/totp')).body as { secret: string }
@@ -471,6 +491,18 @@ describe('an account', () => {
       const refused = await new Visitor().post('/api/auth/sign-in', { email, password })
       expect(refused).toMatchObject({ status: 400, body: { issues: [{ path: 'email' }] } })
     }
+  })
+
+  it.each([
+    ['sign-in', {}, 'username is required to signIn'],
+    ['sign-in', { email: 'maren@example.com', password: '' }, 'password is required to signIn'],
+    ['sign-up', { ...sampleMember('maren@example.com'), password: undefined }, 'password is required to signUp'],
+    ['confirm-sign-up', { code: '123456' }, 'username is required to confirmSignUp'],
+    ['confirm-sign-up', { email: 'maren@example.com' }, 'code is required to confirmSignUp'],
+    ['sign-in/answer', {}, 'challengeResponse is required to confirmSignIn'],
+  ])('is told by %s what is missing: %j', async (path, body, message) => {
+    const refused = await new Visitor().post(`/api/auth/${path}`, body)
+    expect(refused).toMatchObject({ status: 400, body: { code: 'validation_failed', message } })
   })
 
   it('keeps a step of a sign-in for three minutes', async () => {

@@ -2,7 +2,6 @@ import type { IdentityErrorName } from '@robokids/contracts/errors'
 
 /** Names that only the protocol itself uses. */
 type ProtocolErrorName =
-  | 'AccessDeniedException'
   | 'IncompleteSignatureException'
   | 'InternalErrorException'
   | 'InvalidSignatureException'

@@ -82,6 +82,19 @@ describe('SignUp', () => {
     expect(await signIn(email)).toMatchObject({ status: 200 })
   })
 
+  it('names each rule of the pool that a password breaks', async () => {
+    const rules = { RequireUppercase: true, RequireLowercase: true, RequireNumbers: true, RequireSymbols: true }
+    const { clientId } = await desk.pool({ Policies: { PasswordPolicy: { MinimumLength: 10, ...rules } } })
+    const attempt = (Password: string) => desk.call('SignUp', { ClientId: clientId, Username: 'maren', Password })
+    expect(await attempt('ROBOT-203')).toEqual(
+      refusal(
+        'InvalidPasswordException',
+        'Password did not conform with policy: Password not long enough | Password must have lowercase characters',
+      ),
+    )
+    expect((await attempt('Robot-2030')).status).toBe(200)
+  })
+
   it('mails the same code to who signs up twice at once', async () => {
     const email = `twice-${randomUUID()}@example.com`
     await Promise.all(Array.from({ length: 5 }, () => desk.signUp(publicClient, { email })))
