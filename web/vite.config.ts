@@ -73,10 +73,10 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             // All that every page needs.
-            { name: 'app', test: /\/src\/(main|ui\/Notice)\.tsx$/, priority: 2 },
+            { name: 'app', test: /\/src\/(main|ui\/Notice|illustrations\/Drawing)\.tsx$/, priority: 2 },
             {
               name: 'reading',
-              test: /\/src\/(routes\/ContentPage|components\/content\/(Blocks|Cards|RichText|OutsideLink)|illustrations\/Drawing)\./,
+              test: /\/src\/(routes\/ContentPage|components\/content\/(Blocks|Cards|RichText|OutsideLink))\./,
               includeDependenciesRecursively: false,
             },
             {

@@ -160,10 +160,12 @@ async function wrongLinks(page: Page): Promise<string[]> {
           [link.getAttribute('href') ?? '', link.getAttribute('target') ?? '', link.getAttribute('rel') ?? ''] as const,
       ),
     )
-  const anchors = await page.locator('[id]').evaluateAll((elements) => elements.map(({ id }) => `#${id}`))
+  const anchors = await page
+    .locator('[id], [name]')
+    .evaluateAll((elements) => elements.flatMap((one) => [`#${one.id}`, `#${one.getAttribute('name')}`]))
   const known = new Set<string>([...pagePaths, ...Object.keys(redirects), ...anchors, '/waiver.pdf'])
   return links.flatMap(([href, target, rel]) => {
-    if (href.startsWith('mailto:') || href.startsWith('blob:')) return []
+    if (/^(mailto|blob|otpauth):/.test(href)) return []
     if (href.startsWith('https://'))
       return target === '_blank' && rel === 'noopener noreferrer' ? [] : [`${href} ${target} ${rel}`]
     return known.has(href.split('?')[0] ?? '') ? [] : [href]
@@ -181,8 +183,15 @@ export async function faultsOf(page: Page): Promise<string[]> {
   if (!/^\S.* · Robo Kids Learning$/.test(await page.title())) faults.push(`title ${await page.title()}`)
   for (const width of [768, 1440, 360]) {
     await page.setViewportSize({ width, height: width === 360 ? 740 : 900 })
-    const sideways = await sidewaysScroll(page)
-    if (sideways !== 0) faults.push(`${sideways} px too wide for ${width}`)
+    const fits = await page
+      .waitForFunction(() => document.documentElement.scrollWidth === document.documentElement.clientWidth, undefined, {
+        timeout: 2_000,
+      })
+      .then(
+        () => true,
+        () => false,
+      )
+    if (!fits) faults.push(`${await sidewaysScroll(page)} px too wide for ${width}`)
   }
   faults.push(...(await findings(page)))
   await page.emulateMedia({ colorScheme: 'dark' })

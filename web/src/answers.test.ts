@@ -36,6 +36,7 @@ import { sessionAnswer } from './identity/session.ts'
 import * as member from './membership/answers.ts'
 import { sampleMembership } from './membership/sample.ts'
 import * as shop from './shop/answers.ts'
+import { shopView } from './shop/shop-query.ts'
 
 const uuid = '019a0000-0000-7000-8000-000000000001'
 const time = '2030-01-02T03:04:05.000Z'
@@ -50,7 +51,7 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
   {
     file: 'shop-view',
     schema: shopViewSchema,
-    answer: shop.shopView,
+    answer: shopView,
     sample: {
       products: [
         { sku: 'product:robot-spider', name: 'Robot Spider', state: 'pre_order', amount: 30000, currency: 'usd' },
@@ -96,6 +97,7 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
       receiptNumber: 'RK-000001',
       paidAt: time,
       refunds: [{ amount: 100, currency: 'usd', status: 'succeeded', reason: 'requested' }],
+      disputes: [{ amount: 100, currency: 'usd', status: 'won' }],
       shippedAt: null,
       trackingNumber: null,
     },

@@ -33,7 +33,9 @@ const classes = ({ queryClient }: Context) =>
   void import('./queries.ts').then(({ classesQuery }) => queryClient.prefetchQuery(classesQuery)).catch(() => undefined)
 
 const shopping = ({ queryClient }: Context) =>
-  void import('./shop/queries.ts').then(({ shopQuery }) => queryClient.prefetchQuery(shopQuery)).catch(() => undefined)
+  void import('./shop/shop-query.ts')
+    .then(({ shopQuery }) => queryClient.prefetchQuery(shopQuery))
+    .catch(() => undefined)
 
 /** A screen is loaded when a link to it is pointed at, or when it is visited. */
 function page<const Path extends PagePath>(

@@ -60,12 +60,15 @@ export function HeroSlider() {
           <span className="visually-hidden">Next slide</span>
           <Icon name="next" size={18} />
         </button>
-        {!still && (
-          <button type="button" className={styles['control']} onClick={() => setPaused(!paused)}>
-            <span className="visually-hidden">{paused ? 'Play the slides' : 'Pause the slides'}</span>
-            <Icon name={paused ? 'play' : 'pause'} size={18} />
-          </button>
-        )}
+        <button
+          type="button"
+          // Its room stays where nothing moves: what is beside it does not, either.
+          className={`${styles['control']} ${still ? styles['still'] : ''}`}
+          onClick={() => setPaused(!paused)}
+        >
+          <span className="visually-hidden">{paused ? 'Play the slides' : 'Pause the slides'}</span>
+          <Icon name={paused ? 'play' : 'pause'} size={18} />
+        </button>
       </div>
     </section>
   )

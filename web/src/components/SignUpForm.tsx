@@ -278,6 +278,11 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
           <Select
             {...field('startDate')}
             label="Start date"
+            hint={
+              chosen?.seatsLeft
+                ? `${seatsLeftText(chosen.seatsLeft)} on this date.`
+                : 'The seats left stand beside each date above.'
+            }
             value={chosen ? values.startDate : ''}
             onChange={(event) => change({ startDate: event.target.value }, 'startDate')}
             required
@@ -285,7 +290,8 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
             <option value="">Select a date</option>
             {offer?.sessions.map(({ classSessionId, date, seatsLeft }) => (
               <option key={classSessionId} value={date} disabled={seatsLeft === 0 && !mayHoldSeats(classType, date)}>
-                {formatClassDate(date)} ({seatsLeftText(seatsLeft)})
+                {formatClassDate(date)}
+                {seatsLeft === 0 && ' (full)'}
               </option>
             ))}
           </Select>

@@ -40,12 +40,14 @@ export function Slideshow({ label, slides, intervalMs }: SlideshowProps) {
         <span className={styles['count']}>
           {index + 1} of {slides.length}
         </span>
-        {!still && (
-          <button type="button" className={styles['control']} onClick={() => setPaused(!paused)}>
-            <span className="visually-hidden">{paused ? `Play ${label}` : `Pause ${label}`}</span>
-            <Icon name={paused ? 'play' : 'pause'} />
-          </button>
-        )}
+        <button
+          type="button"
+          className={`${styles['control']} ${still ? styles['still'] : ''}`}
+          onClick={() => setPaused(!paused)}
+        >
+          <span className="visually-hidden">{paused ? `Play ${label}` : `Pause ${label}`}</span>
+          <Icon name={paused ? 'play' : 'pause'} />
+        </button>
         <button type="button" className={styles['control']} onClick={() => show(index + 1)}>
           <span className="visually-hidden">Next picture of {label}</span>
           <Icon name="next" />

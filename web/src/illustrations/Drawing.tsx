@@ -16,6 +16,8 @@ const sizes = {
   'first-circuit': [320, 220],
   notebook: [320, 220],
   'lost-robot': [400, 250],
+  siblings: [56, 40],
+  'empty-tray': [160, 96],
   mother: [80, 80],
   father: [80, 80],
   grandmother: [80, 80],

@@ -125,7 +125,7 @@ function Promotion({ classes }: { classes: ClassesView | undefined }) {
   const promotion = classes?.promotion
   return (
     <div className={`${styles['strip']} ${promotion ? styles['promotion'] : ''}`} aria-busy={!classes}>
-      <Siblings />
+      <Drawing of="siblings" />
       {!classes && <Skeleton width="min(32ch, 70%)" />}
       {classes && !promotion && (
         <p>
@@ -150,19 +150,4 @@ function levelNames(classes: ClassesView, classTypes: string[]): string {
   // `Level 1, Level 2, and Level 3`: Intl would take a phone a moment to load.
   const last = names.pop()
   return names.length > 1 ? `${names.join(', ')}, and ${last}` : [...names, last].join(' and ')
-}
-
-function Siblings() {
-  return (
-    <svg viewBox="0 0 56 40" width="56" height="40" aria-hidden="true" className={styles['siblings']}>
-      <path d="M16 9V5m24 10v-3" />
-      <circle cx="16" cy="4" r="2.5" fill="var(--signal)" />
-      <circle cx="40" cy="11" r="2.5" fill="var(--signal)" />
-      <rect x="2" y="9" width="28" height="24" rx="8" fill="var(--pic-white)" />
-      <rect x="6" y="14" width="20" height="13" rx="5" fill="var(--pic-screen)" />
-      <rect x="29" y="16" width="23" height="20" rx="7" fill="var(--pic-white)" />
-      <rect x="32" y="20" width="17" height="11" rx="4" fill="var(--pic-screen)" />
-      <path d="M12 20v.1m8-.1v.1m17 4.900v.1m7-.1v.1" stroke="var(--pic-glow)" strokeWidth="4" />
-    </svg>
-  )
 }

@@ -1,5 +1,5 @@
 import { formatClassDate } from '@robokids/contracts/class-date'
-import { renewalTerms } from '@robokids/contracts/membership'
+import { renewalTerms } from '@robokids/contracts/renewal-terms'
 import type { MembershipPlan } from '@robokids/contracts/auth'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
@@ -304,7 +304,7 @@ function RegistrationForm() {
           </div>
           <Select
             label="Class date"
-            hint="The members’ session of this date is yours."
+            hint={`The members’ session of this date is yours${chosen ? `: ${seatsLeftText(chosen.availableSlots)}` : ''}.`}
             name="classDate"
             error={state.errors['classDate']}
             value={chosen ? values.classDate : ''}
@@ -315,7 +315,8 @@ function RegistrationForm() {
             <option value="">{isPending ? 'Loading the dates...' : 'Select a date'}</option>
             {slots.map(({ classDate, availableSlots: left }) => (
               <option key={classDate} value={classDate} disabled={left === 0 && !accountMade}>
-                {formatClassDate(classDate)} ({seatsLeftText(left)})
+                {formatClassDate(classDate)}
+                {left === 0 && ' (full)'}
               </option>
             ))}
           </Select>

@@ -43,14 +43,15 @@ export function NoticePage() {
     </Button>
   )
   const unknown = reference === '' || isUnknown(error)
+  const waiting = !data && !error && !unknown
   return (
-    <div className={styles['page']} aria-busy={!data && !error && !unknown}>
+    <div className={styles['page']} aria-busy={waiting}>
       <h1>{data ? `News of the ${data.productName}` : 'News from the shop'}</h1>
       {unknown && <Notice kind="error" title="We have no such request. It may have been removed already." />}
       {!unknown && error && (
         <Notice kind="error" title="We cannot look it up right now. Please try again later." live />
       )}
-      {!unknown && !data && !error && <Skeleton height="6rem" />}
+      {waiting && <Skeleton height="6rem" />}
       {problem !== null && <Notice kind="error" title={problem} live />}
       {data?.status === 'unconfirmed' && (
         <>
@@ -74,11 +75,13 @@ export function NoticePage() {
         </>
       )}
       {data?.status === 'removed' && <Notice kind="success" title="Your address is removed from this list." live />}
-      <Actions>
-        <ButtonLink to="/shop" variant="secondary">
-          Go to the shop
-        </ButtonLink>
-      </Actions>
+      {!waiting && (
+        <Actions>
+          <ButtonLink to="/shop" variant="secondary">
+            Go to the shop
+          </ButtonLink>
+        </Actions>
+      )}
     </div>
   )
 }

@@ -11,6 +11,7 @@ import { SecondStep } from '../components/profile/SecondStep.tsx'
 import { YourDetails } from '../components/profile/YourDetails.tsx'
 import { profileQuery } from '../identity/profile.ts'
 import { sessionQuery } from '../identity/session.ts'
+import { membershipQuery } from '../membership/queries.ts'
 import { focusHeading } from '../navigation.ts'
 import { Button } from '../ui/Button.tsx'
 import { Notice } from '../ui/Notice.tsx'
@@ -83,7 +84,10 @@ function Unreachable({ retry, pending }: { retry: () => void; pending: boolean }
 
 function Account({ userId }: { userId: string }) {
   const { data: profile, isError, isFetching, refetch } = useQuery(profileQuery(userId))
-  if (!profile) return isError ? <Unreachable retry={() => void refetch()} pending={isFetching} /> : <Waiting />
+  // It stands first: what is below it would move when it comes. Where it does not come at once, nothing waits for it.
+  const membership = useQuery(membershipQuery(userId))
+  if (isError && !profile) return <Unreachable retry={() => void refetch()} pending={isFetching} />
+  if (!profile || (membership.isPending && membership.failureCount === 0)) return <Waiting />
   return <Known profile={profile} userId={userId} />
 }
 

@@ -6,8 +6,9 @@ import { useHydrated } from '@tanstack/react-router'
 import { lazy, Suspense, useRef, useState } from 'react'
 import { ProductCard } from '../components/ProductCard.tsx'
 import { classKits, shopProducts, stateNames } from '../content/shop.ts'
+import { Drawing } from '../illustrations/Drawing.tsx'
 import { addToCart, useCart } from '../shop/cart.ts'
-import { shopQuery } from '../shop/queries.ts'
+import { shopQuery } from '../shop/shop-query.ts'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { Skeleton } from '../ui/Skeleton.tsx'
 import { Toast, type Toasted } from '../ui/Toast.tsx'
@@ -120,7 +121,7 @@ export function Shop() {
           </h2>
           {cart.length === 0 ? (
             <div className={styles['empty']}>
-              <EmptyTray />
+              <Drawing of="empty-tray" />
               <p>Your cart is currently empty.</p>
             </div>
           ) : (
@@ -137,18 +138,5 @@ export function Shop() {
         </Suspense>
       )}
     </>
-  )
-}
-
-/** A parts tray with nothing in it. */
-function EmptyTray() {
-  return (
-    <svg viewBox="0 0 160 96" width="160" height="96" aria-hidden="true" className={styles['tray']}>
-      <ellipse cx="80" cy="88" rx="62" ry="6" fill="var(--pic-shadow)" stroke="none" />
-      <path d="M22 34h116l-12 50H34z" fill="var(--pic-wood)" />
-      <path d="M22 34h116l-10 14H32z" fill="var(--pic-wood-deep)" />
-      <path d="M66 62h28" stroke="var(--pic-line)" strokeWidth="5" />
-      <path d="M80 22V10m-18 12-6-8m42 8 6-8" strokeDasharray="1 6" />
-    </svg>
   )
 }

@@ -1,11 +1,9 @@
-import type { CheckoutAnswer, Notice, Order, ShopView } from '@robokids/contracts/shop'
+import type { CheckoutAnswer, Notice, Order } from '@robokids/contracts/shop'
 import { answer } from '../answer.ts'
 import checkoutAnswerShape from '../answers/checkout-answer.json'
 import noticeShape from '../answers/notice.json'
 import orderShape from '../answers/order.json'
-import shopViewShape from '../answers/shop-view.json'
 
-export const shopView = answer<ShopView>(shopViewShape)
 export const checkoutAnswer = answer<CheckoutAnswer>(checkoutAnswerShape)
 export const orderAnswer = answer<Order>(orderShape)
 export const noticeAnswer = answer<Notice>(noticeShape)

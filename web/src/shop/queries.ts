@@ -1,13 +1,7 @@
 import type { Order } from '@robokids/contracts/shop'
 import { queryOptions } from '@tanstack/react-query'
 import { api, ApiError } from '../api.ts'
-import { noticeAnswer, orderAnswer, shopView } from './answers.ts'
-
-export const shopQuery = queryOptions({
-  queryKey: ['shop'],
-  queryFn: ({ signal }) => api('/api/shop', { answer: shopView, signal }),
-  staleTime: 60_000,
-})
+import { noticeAnswer, orderAnswer } from './answers.ts'
 
 /** Whether news of it is still to come by itself. */
 export function isUndecided({ status, checkout }: Order): boolean {

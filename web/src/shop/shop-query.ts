@@ -1,0 +1,13 @@
+import type { ShopView } from '@robokids/contracts/shop'
+import { queryOptions } from '@tanstack/react-query'
+import { answer } from '../answer.ts'
+import shopViewShape from '../answers/shop-view.json'
+import { api } from '../api.ts'
+
+export const shopView = answer<ShopView>(shopViewShape)
+
+export const shopQuery = queryOptions({
+  queryKey: ['shop'],
+  queryFn: ({ signal }) => api('/api/shop', { answer: shopView, signal }),
+  staleTime: 60_000,
+})
