@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { checkoutStatuses, refundSchema } from './billing.ts'
+import { checkoutStatuses, disputeSchema, refundSchema } from './billing.ts'
 import { defineEvent } from './event.ts'
 import * as field from './fields.ts'
 import { moneySchema } from './fields.ts'
@@ -66,6 +66,11 @@ export const placeOrderSchema = z.object({
     .refine((items) => new Set(items.map((item) => item.sku)).size === items.length, {
       error: 'Each product can stand in the list once.',
     }),
+  /**
+   * The order that the same cart was sent as before it was changed: what is open of it cannot be paid any more. One that
+   * is paid, or not known, stays what it is.
+   */
+  replaces: field.uuid('replaces must be a UUID.').optional(),
 })
 export type PlaceOrder = z.infer<typeof placeOrderSchema>
 
@@ -118,6 +123,7 @@ export const orderSchema = z.object({
   receiptNumber: z.string().nullable(),
   paidAt: z.iso.datetime().nullable(),
   refunds: z.array(refundSchema.pick({ amount: true, currency: true, status: true, reason: true })),
+  disputes: z.array(disputeSchema.pick({ amount: true, currency: true, status: true })).optional(),
   shippedAt: z.iso.datetime().nullable(),
   trackingNumber: z.string().nullable(),
 })

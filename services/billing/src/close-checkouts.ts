@@ -9,13 +9,14 @@ import { expireSession, StripeFailure } from './stripe.ts'
 /**
  * Has the checkout of a registration that is gone closed, if one is open. One that was made after `goneAt` belongs to a
  * registration that has come back since and is left alone: the news of its end was late.
+ * @returns the attempts that are to be closed because of this.
  */
 export async function requestClose(
   tx: Transaction,
   { clock }: BillingContext,
   purchaseId: string,
   goneAt: Temporal.Instant,
-): Promise<void> {
+): Promise<string[]> {
   const requested = await tx
     .update(checkoutAttempts)
     .set({ closeRequestedAt: clock.now() })
@@ -29,6 +30,7 @@ export async function requestClose(
     )
     .returning({ id: checkoutAttempts.id })
   if (requested.length > 0) await wake(tx, 'close-checkouts')
+  return requested.map(({ id }) => id)
 }
 
 /** Closes the sessions that are to be closed. A failure with one is tried again at the next run. */

@@ -14,9 +14,9 @@ import { endOfDeleted, followAddress, noteSeat, turnAway } from './settle-seat.t
 
 export const consumers: Consumer<BillingConfig>[] = [
   consume(registrationRejected, (tx, event, context) => refundSeatGone(tx, context, event.data.payment.paymentId)),
-  consume(registrationExpired, (tx, event, context) =>
-    requestClose(tx, context, event.data.registrationId, Temporal.Instant.from(event.time)),
-  ),
+  consume(registrationExpired, async (tx, event, context) => {
+    await requestClose(tx, context, event.data.registrationId, Temporal.Instant.from(event.time))
+  }),
   consume(registrationCancelled, async (tx, event, context) => {
     if (event.data.reason === 'refunded') return
     await requestClose(tx, context, event.data.registrationId, Temporal.Instant.from(event.time))

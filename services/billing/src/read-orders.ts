@@ -22,7 +22,7 @@ async function present(db: Database | Transaction, rows: OrderRow[]): Promise<Or
     const checkout = checkouts.get(row.id)
     const purchase = purchases.get(checkout?.attemptId ?? '')
     if (!checkout || !purchase || !isOrder(purchase)) return []
-    const { payment, refunds } = checkout
+    const { payment, refunds, disputes } = checkout
     return [
       {
         orderId: row.id,
@@ -36,6 +36,7 @@ async function present(db: Database | Transaction, rows: OrderRow[]): Promise<Or
         receiptNumber: payment?.receiptNumber ?? null,
         paidAt: payment?.paidAt ?? null,
         refunds: refunds.map(({ amount, currency, status, reason }) => ({ amount, currency, status, reason })),
+        disputes: disputes.map(({ amount, currency, status }) => ({ amount, currency, status })),
         shippedAt: row.shippedAt?.toString() ?? null,
         trackingNumber: row.trackingNumber,
       },

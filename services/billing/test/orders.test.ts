@@ -32,6 +32,7 @@ import {
   codeOf,
   intentOf,
   messageOf,
+  purchase,
   sessionIdOf,
   Till,
   type Answer,
@@ -190,6 +191,38 @@ describe('POST /orders', () => {
     }
     await payFor(made)
     await bed.bus.seen(orderPaid, of(made.orderId))
+  })
+
+  it('closes the checkout of the cart as it was before, but nothing that is paid and nothing else', async () => {
+    const replace = async (replaces: string) => {
+      const orderId = randomUUIDv7()
+      return read(await till.call('POST', '/orders', { orderId, items: spiders(2), replaces }))
+    }
+    const first = await placed()
+    const second = await replace(first.orderId)
+    expect((await payFor(first)).status).toBe('expired')
+    expect((await order(first.orderId)).checkout).toMatchObject({ status: 'expired', url: null })
+    expect((await payFor(second)).status).toBe('paid')
+
+    const paid = await bought()
+    await replace(paid.orderId)
+    expect(await order(paid.orderId)).toEqual(paid)
+    const facts = purchase()
+    await till.checkout(facts)
+    await replace(facts.registrationId)
+    expect(await till.read(facts.registrationId)).toMatchObject({ status: 'open' })
+    await replace(randomUUIDv7())
+    expect(
+      (await till.call('POST', '/orders', { orderId: randomUUIDv7(), items: spiders(), replaces: 'x' })).status,
+    ).toBe(400)
+  })
+
+  it('closes the checkout of the cart before later, where the provider is away, and sells the new one', async () => {
+    const first = await placed()
+    await till.fault({ kind: 'error', method: 'POST', path: '/v1/checkout/sessions/*', times: 3, status: 500 })
+    const orderId = randomUUIDv7()
+    read(await till.call('POST', '/orders', { orderId, items: spiders(2), replaces: first.orderId }))
+    await eventually(async () => (await order(first.orderId)).checkout.status === 'expired', 20_000)
   })
 
   it('keeps what was agreed for an open checkout, and asks the new price for the next', async () => {
@@ -456,6 +489,7 @@ describe('an order’s dispute', () => {
     const { email } = await order(orderId)
     const { data } = await bed.bus.seen(paymentDisputed, (told) => told.orderId === orderId)
     expect(data).toMatchObject({ orderId, registrationId: null, membershipId: null, email, amount: 30_000 })
+    expect((await order(orderId)).disputes).toEqual([{ amount: 30_000, currency: 'usd', status: 'needs_response' }])
     const { disputes } = disputesSchema.parse((await till.call('GET', '/disputes', undefined, adminHeaders)).body)
     expect(disputes[0]).toMatchObject({ disputeId: data.disputeId, orderId, registrationId: null })
   })

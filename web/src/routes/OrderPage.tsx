@@ -6,6 +6,7 @@ import { type ReactNode, useEffect } from 'react'
 import { Details, type Row } from '../components/Details.tsx'
 import { Actions } from '../components/EnrollmentPage.tsx'
 import { forgetOrdered } from '../shop/cart-order.ts'
+import { disputeText } from '../registration/disputes.ts'
 import { isUndecided, isUnknown, orderQuery } from '../shop/queries.ts'
 import { ButtonLink } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
@@ -128,6 +129,7 @@ function standingOf(order: Order): { title: string; notice: ReactNode; again?: b
   const owed = failed > done + pending && (
     <p>A refund of {usd(failed)} did not go through at your bank. We still owe it to you, and will write to you.</p>
   )
+  const disputed = order.disputes?.map((dispute, index) => <p key={index}>{disputeText(dispute)}</p>)
   const twice = order.refunds.some(({ reason }) => reason === 'duplicate' || reason === 'amount_mismatch') && (
     <p>What was paid beside the price went back to your card, or is on its way.</p>
   )
@@ -148,6 +150,7 @@ function standingOf(order: Order): { title: string; notice: ReactNode; again?: b
           <Notice kind="success" title="We have shipped it." live>
             {part}
             {owed}
+            {disputed}
           </Notice>
         ),
       }
@@ -165,6 +168,7 @@ function standingOf(order: Order): { title: string; notice: ReactNode; again?: b
             {part}
             {owed}
             {twice}
+            {disputed}
           </Notice>
         ),
       }

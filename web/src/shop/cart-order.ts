@@ -8,19 +8,27 @@ const orderKey = 'cart-order'
 
 const wanted = (items: CartItem[]): OrderItem[] => items.map(({ id, quantity }) => ({ sku: id, quantity }))
 
-function keptOrder(): { orderId: string; items: OrderItem[] } | null {
-  const kept = parseJson(session.get(orderKey)) as { orderId?: unknown; items?: unknown } | null
+interface SentOrder {
+  orderId: string
+  items: OrderItem[]
+  /** What the cart was sent as before it was changed. */
+  replaces?: string
+}
+
+function keptOrder(): SentOrder | null {
+  const kept = parseJson(session.get(orderKey)) as Partial<Record<keyof SentOrder, unknown>> | null
   if (typeof kept?.orderId !== 'string' || !Array.isArray(kept.items)) return null
-  return { orderId: kept.orderId, items: kept.items as OrderItem[] }
+  const { orderId, items, replaces } = kept
+  return { orderId, items: items as OrderItem[], ...(typeof replaces === 'string' ? { replaces } : {}) }
 }
 
 const same = (one: OrderItem[], other: OrderItem[]) => JSON.stringify(one) === JSON.stringify(other)
 
 /** What the cart is sent as. */
-export function orderOf(items: CartItem[]): { orderId: string; items: OrderItem[] } {
-  const order = { orderId: uuidV7(), items: wanted(items) }
+export function orderOf(items: CartItem[]): SentOrder {
   const kept = keptOrder()
-  if (kept && same(kept.items, order.items)) return kept
+  if (kept && same(kept.items, wanted(items))) return kept
+  const order = { orderId: uuidV7(), items: wanted(items), ...(kept ? { replaces: kept.orderId } : {}) }
   session.set(orderKey, JSON.stringify(order))
   return order
 }

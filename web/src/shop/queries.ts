@@ -13,13 +13,17 @@ export function isUnknown(error: unknown): boolean {
   return error instanceof ApiError && ['order_not_found', 'notice_not_found', 'not_found'].includes(error.code)
 }
 
+/** Often at first, while a payment is likely to be under way; then ever more seldom. */
+const askAgainMs = (times: number) => Math.min(3_000 * 1.15 ** times, 30_000)
+
 export function orderQuery(reference: string) {
   return queryOptions({
     queryKey: ['order', reference],
     queryFn: ({ signal }) => api(`/api/orders/${encodeURIComponent(reference)}`, { answer: orderAnswer, signal }),
     retry: false,
     staleTime: 0,
-    refetchInterval: ({ state: { data, error } }) => (isUnknown(error) || (data && !isUndecided(data)) ? false : 3_000),
+    refetchInterval: ({ state: { data, error, dataUpdateCount, errorUpdateCount } }) =>
+      isUnknown(error) || (data && !isUndecided(data)) ? false : askAgainMs(dataUpdateCount + errorUpdateCount),
   })
 }
 
