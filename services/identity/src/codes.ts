@@ -277,7 +277,8 @@ export async function issueOwnCode(
 /**
  * Takes a code: it works once, a few tries, for a while. To be called with the account's row locked. What is answered to
  * who does not know one depends on what they did themselves, never on what others did or have.
- * @param evenIfNone whether codes are pretended to be outstanding where none is: a sign-up sends one by itself.
+ * @param tellsUsers whether the client may be told that a code is outstanding, or that none is. To others one of a sign-up
+ * always is, since that sends one by itself.
  * @returns what it was sent to, or the refusal, which is to be returned from the transaction: a wrong try counts.
  */
 export async function takeCode(
@@ -285,17 +286,19 @@ export async function takeCode(
   key: CodeKey,
   code: string,
   call: Call,
-  { evenIfNone = false } = {},
+  { tellsUsers = false } = {},
 ): Promise<{ destination: string } | IdentityError> {
   const { context, address } = call
   const { config, clock } = context
   const known = await lockCodes(tx, key)
   const open = known.filter((one) => !isOver(one, context))
   const isOwn = key.purpose === 'verify_email' || key.purpose === 'verify_phone_number'
-  const asked = evenIfNone || open.some(({ askedFrom }) => isOwn || askedFrom === address)
+  const isAsked =
+    (key.purpose === 'sign_up' && !tellsUsers) ||
+    open.some(({ askedFrom }) => isOwn || tellsUsers || askedFrom === address)
   const within = { hours: 24 }
   const tries = await count(tx, context, { key: triesKey(key, call), within })
-  if (tries > config.CODE_TRIES) return asked ? attemptsExceeded() : expiredCode()
+  if (tries > config.CODE_TRIES) return isAsked ? attemptsExceeded() : expiredCode()
   for (const one of open) {
     // One address has its few tries at each, however often it asks for another.
     const mine = await count(tx, context, { key: `tries:${one.id}:${address}`, within })
@@ -314,7 +317,7 @@ export async function takeCode(
     return { destination: one.destination }
   }
   const wasOne = known.some((one) => isOver(one, context) && isSent(one) && isSameSecret(codeOf(one.id, config), code))
-  return asked && !wasOne ? wrongCode() : expiredCode()
+  return isAsked && !wasOne ? wrongCode() : expiredCode()
 }
 
 const isSent = ({ destination }: typeof codes.$inferSelect) => destination !== null

@@ -40,7 +40,7 @@ export const confirmForgotPassword = operation(
         const to = user && (await resetDestination(tx, user, tellsUsers ? undefined : given.Username))
         const subject = await codeSubject(tx, pool, given.Username, user, to)
         const key = { poolId: pool.id, purpose: 'password_reset' as const, subject }
-        const taken = await takeCode(tx, key, given.ConfirmationCode, call)
+        const taken = await takeCode(tx, key, given.ConfirmationCode, call, { tellsUsers })
         if (taken instanceof IdentityError) return taken
         // Since it was sent, the account was shut or deleted, or has got another address.
         if (!user?.enabled || user.status === 'FORCE_CHANGE_PASSWORD' || !to) return expiredCode()

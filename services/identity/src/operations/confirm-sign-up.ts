@@ -44,8 +44,7 @@ export const confirmSignUp = operation(
         }
         const subject = await codeSubject(tx, pool, given.Username, user, user && signUpDestination(user, pool))
         const key = { poolId: pool.id, purpose: 'sign_up' as const, subject }
-        // To others than clients that are told of accounts, that there is no code would tell of the account.
-        const taken = await takeCode(tx, key, given.ConfirmationCode, call, { evenIfNone: !tellsUsers })
+        const taken = await takeCode(tx, key, given.ConfirmationCode, call, { tellsUsers })
         if (taken instanceof IdentityError) return taken
         if (user?.status !== 'UNCONFIRMED') return expiredCode()
         // The code proves the mailbox, and the password says which account its reader made. Thrown, a refusal leaves the
