@@ -4,12 +4,13 @@ import { highlightSketches } from './web/highlight-sketches.ts'
 /**
  * `unit` needs nothing but Node; `integration` brings up PostgreSQL once and a NATS for each suite; `browser` needs Chromium.
  */
+/** On a crowded machine a deadline may pass by itself once. The report names what needed its second try. */
+const retry = 1
+
 export default defineConfig({
   test: {
     // What a file imports is there for the next: nothing in a module may depend on being fresh.
     isolate: false,
-    // On a crowded machine a deadline may pass by itself once. The report names what needed its second try.
-    retry: 1,
     projects: [
       {
         plugins: [highlightSketches],
@@ -24,6 +25,7 @@ export default defineConfig({
           name: 'integration',
           include: ['{services/*,bff,runtime,deploy/*}/test/**/*.test.ts', 'test/**/*.test.ts'],
           globalSetup: ['test/src/global-setup.ts'],
+          retry,
           testTimeout: 60_000,
           hookTimeout: 240_000,
           maxWorkers: 2,
@@ -34,6 +36,7 @@ export default defineConfig({
           name: 'browser',
           include: ['web/e2e/**/*.test.ts'],
           globalSetup: ['test/src/global-setup.ts'],
+          retry,
           testTimeout: 120_000,
           hookTimeout: 240_000,
           maxWorkers: 2,
