@@ -1,12 +1,12 @@
 import { defineConfig } from 'vitest/config'
 import { highlightSketches } from './web/highlight-sketches.ts'
 
-/**
- * `unit` needs nothing but Node; `integration` brings up PostgreSQL once and a NATS for each suite; `browser` needs Chromium.
- */
 /** On a crowded machine a deadline may pass by itself once. The report names what needed its second try. */
 const retry = 1
 
+/**
+ * `unit` needs nothing but Node; `integration` brings up PostgreSQL once and a NATS for each suite; `browser` needs Chromium.
+ */
 export default defineConfig({
   test: {
     // What a file imports is there for the next: nothing in a module may depend on being fresh.
