@@ -29,6 +29,8 @@ export const userUpdated = defineEvent(
     previousEmail: z.string().nullable().default(null),
     /** With `mfa` among the changes: what a sign-in asks for besides its first proof from now on. */
     secondFactors: z.array(z.enum(secondFactors)).optional(),
+    /** With `passkeys` among the changes: how many there are now. */
+    passkeys: z.int().min(0).optional(),
   }),
 )
 export const userDeleted = defineEvent('identity', 'user.deleted', accountSchema)

@@ -44,8 +44,11 @@ export async function changeAccount(
     .returning()
   if (!written) throw new Error('The account was not written.')
   if (changed.length > 0) {
-    const factors = changed.includes('mfa') ? { secondFactors: written.mfa } : {}
-    await publish(tx, userUpdated, user.id, { ...accountOf(written), changed, previousEmail, ...factors })
+    const now = {
+      ...(changed.includes('mfa') ? { secondFactors: written.mfa } : {}),
+      ...(changed.includes('passkeys') ? { passkeys: await tx.$count(passkeys, eq(passkeys.userId, user.id)) } : {}),
+    }
+    await publish(tx, userUpdated, user.id, { ...accountOf(written), changed, previousEmail, ...now })
   }
   return written
 }

@@ -153,6 +153,7 @@ describe('a passkey', () => {
     expect(await remove(AccessToken)).toEqual({ status: 200, body: {} })
     expect(await list(AccessToken)).toEqual([])
     await desk.bed.bus.seen(userUpdated, () => changed().length === 2)
+    expect(changed().map(({ data }) => data.passkeys)).toEqual([1, 0])
   })
 
   const refused: [string, Cheat, string][] = [

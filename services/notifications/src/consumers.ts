@@ -89,14 +89,15 @@ export const consumers: Consumer<Config>[] = [
     }),
   ),
   consume(userUpdated, async (tx, { id, time, data }, context) => {
-    const factors = data.secondFactors ? { secondFactors: data.secondFactors } : {}
+    const { secondFactors, passkeys } = data
+    const now = { ...(secondFactors ? { secondFactors } : {}), ...(passkeys === undefined ? {} : { passkeys }) }
     for (const { recipient, ...notice } of changeNotices(data)) {
       await orderMail(tx, context, {
         kind: 'user_updated',
         factId: notice.toPrevious ? `${id}:previous` : id,
         userId: data.userId,
         recipient: addressOf(recipient),
-        data: { ...nameOf(data), ...notice, ...factors, at: time },
+        data: { ...nameOf(data), ...notice, ...now, at: time },
       })
     }
   }),

@@ -50,7 +50,7 @@ export interface MailData {
   code_issued: Owner & Pick<EventOf<typeof codeIssued>['data'], 'codeId' | 'purpose' | 'username'>
   user_updated: Owner &
     Omit<ChangeNotice, 'recipient'> &
-    Pick<EventOf<typeof userUpdated>['data'], 'secondFactors'> & { at: string }
+    Pick<EventOf<typeof userUpdated>['data'], 'secondFactors' | 'passkeys'> & { at: string }
   sign_in_locked: Owner & Pick<EventOf<typeof signInLocked>['data'], 'reason' | 'until'> & { at: string }
   user_deleted: Owner
   order_paid: EventOf<typeof orderPaid>['data']

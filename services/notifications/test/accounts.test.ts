@@ -60,6 +60,17 @@ describe('user.updated', () => {
     expect(parsed.text?.replaceAll(/\s+/g, ' ')).toContain(told)
   })
 
+  it.each([
+    [0, 'There are no passkeys now.'],
+    [1, 'There is 1 passkey now.'],
+    [2, 'There are 2 passkeys now.'],
+  ])('says how many passkeys there are now: %d', async (passkeys, told) => {
+    const data = { ...account(), changed: ['passkeys'], previousEmail: null, passkeys }
+    await office.bed.bus.publish(userUpdated, data.userId, data)
+    const { parsed } = await office.post.mailTo(data.email ?? '')
+    expect(parsed.text?.replaceAll(/\s+/g, ' ')).toContain(told)
+  })
+
   it('is told in one mail when it changed several things', async () => {
     const data = account()
     const changed = ['mfa', 'password']

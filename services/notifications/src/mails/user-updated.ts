@@ -17,9 +17,13 @@ const factorNames: Record<SecondFactor, string> = {
   EMAIL_OTP: 'a code by email',
 }
 
-/** What was changed, as it is now. */
-function tell(change: NoticedChange, factors: SecondFactor[] | undefined): string {
-  if (change !== 'mfa' || factors === undefined) return changeIn[change].told
+/** What was changed, and as far as it is known how it is now. */
+function tell(change: NoticedChange, { secondFactors: factors, passkeys }: MailData['user_updated']): string {
+  const { told } = changeIn[change]
+  if (change === 'passkeys' && passkeys !== undefined) {
+    return `${told} There ${passkeys === 1 ? 'is 1 passkey' : `are ${passkeys === 0 ? 'no' : passkeys} passkeys`} now.`
+  }
+  if (change !== 'mfa' || factors === undefined) return told
   if (factors.length === 0) return 'Two-step sign-in is off now: your account is opened by one step alone.'
   return `Two-step sign-in is on now. The second step is ${factors.map((factor) => factorNames[factor]).join(', or ')}.`
 }
@@ -47,7 +51,7 @@ export function userUpdatedMail(data: MailData['user_updated'], siteUrl: string)
   return renderLetter({
     subject: [subject],
     heading: subject,
-    opening: [greeting(data.givenName), ...data.changes.map((change) => [tell(change, data.secondFactors)])],
+    opening: [greeting(data.givenName), ...data.changes.map((change) => [tell(change, data)])],
     facts: [when],
     step: signInStep(
       'If this was you, there is nothing to do. If it was not you, press "Forgot password" on the sign-in page now, choose a new password, and then sign out everywhere on your profile page.',
