@@ -62,6 +62,18 @@ async function updateCard(page: Page, number: string): Promise<void> {
   await page.goto(`${system.siteUrl}/profile`)
 }
 
+/** On the provider's page, and back to what it came to. */
+async function subscribe(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /Subscribe/ }).waitFor()
+  await page.getByLabel('Card number').fill('4242 4242 4242 4242')
+  await page.getByLabel('Expiry date').fill('12 / 34')
+  await page.getByLabel('Security code').fill('123')
+  await page.getByLabel('Name on card').fill('Zoë Holt')
+  await page.getByRole('button', { name: /Subscribe/ }).click()
+  await page.waitForURL('**/success?**')
+  await page.getByRole('heading', { level: 1, name: 'Payment Successful!' }).waitFor()
+}
+
 const day = 24 * 3600
 
 /** Fails a card, mends it, pays by the year instead, and cancels in two clicks. */
@@ -117,14 +129,7 @@ describe('a member', () => {
     await fillRegistration(page, { email, given_name: 'Zoë' })
     await proceedButton(page).click()
 
-    await page.getByRole('button', { name: /Subscribe/ }).waitFor()
-    await page.getByLabel('Card number').fill('4242 4242 4242 4242')
-    await page.getByLabel('Expiry date').fill('12 / 34')
-    await page.getByLabel('Security code').fill('123')
-    await page.getByLabel('Name on card').fill('Zoë Holt')
-    await page.getByRole('button', { name: /Subscribe/ }).click()
-    await page.waitForURL('**/success?**')
-    await page.getByRole('heading', { level: 1, name: 'Payment Successful!' }).waitFor()
+    await subscribe(page)
     await page.getByText('4:00 PM Pacific, live on a video call').waitFor()
 
     const code = await newestCode(email, 1)
@@ -177,6 +182,35 @@ describe('a member', () => {
     await page.getByText('Incorrect username or password.').waitFor()
     await logIn(page, email, 'Another-2031!')
     await page.waitForURL('**/profile')
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
+  it('becomes one by the year from the start, and signs the waiver for a child', async () => {
+    const email = `Maren.Holt+${randomUUID()}@example.com`
+    const { context, errors } = await newVisitor(browser, { baseURL: system.siteUrl })
+    const page = await context.newPage()
+    await page.goto('/membership/register?plan=yearly')
+    await fillRegistration(page, { email, given_name: 'Zoë' })
+    await proceedButton(page).click()
+    await page.getByText('$60.00').first().waitFor()
+    await subscribe(page)
+    await page.getByText('$60 per year').waitFor()
+    await page.getByRole('link', { name: 'Complete Waiver Form' }).click()
+    await page.getByLabel("Child's first name").fill('Ivo')
+    await page.getByLabel("Child's age").fill('9')
+    await page.getByLabel('I have read the waiver and agree to it.').check()
+    await page.getByRole('button', { name: 'I Agree & Complete Registration' }).click()
+    await page.getByRole('heading', { name: 'Waiver submitted successfully!' }).waitFor()
+    const welcome = await eventually(async () => {
+      const mails = await system.mailsTo(email)
+      const isSigned = mails.some(({ subject }) => subject === 'Your signed waiver: Ivo, Members’ session')
+      return isSigned && mails.find(({ subject }) => subject === 'You are a member of Robo Kids Learning')
+    }, 20_000)
+    expect(welcome.text).toContain('$60.00 a year')
+    // The link in the mail knows that it is done.
+    await page.goto(/https?:\S+\/waiver\?membership=\S+/.exec(welcome.text)?.[0] ?? '')
+    await page.getByRole('heading', { name: 'This waiver is signed already' }).waitFor()
     expect(errors).toEqual([])
     await context.close()
   })

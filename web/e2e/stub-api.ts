@@ -116,7 +116,7 @@ export class StubApi {
     if (this.delayMs > 0) await wait(this.delayMs)
     const named = path
       .replace(/^(\/api\/registrations\/)[^/]+/, '$1:reference')
-      .replace(/^(\/api\/(?:membership-checkouts|orders|shop\/notices)\/)[^/]+/, '$1:reference')
+      .replace(/^(\/api\/(?:membership-checkouts|member-seats|orders|shop\/notices)\/)[^/]+/, '$1:reference')
       .replace(/^(\/api\/profile\/passkeys\/)(?!options$)[^/]+/, '$1:id')
       .replace(/^(\/api\/profile\/devices\/)[^/]+/, '$1:key')
     const route = `${method} ${named}`
@@ -165,6 +165,16 @@ export class StubApi {
         response.write(stateEvent(view))
         this.#streams.set(reference, (this.#streams.get(reference) ?? new Set()).add(response))
         return
+      case 'GET /api/member-seats/:reference':
+        return send(response, {
+          json: {
+            membershipId: reference,
+            status: 'seated',
+            classDate: '2030-01-04',
+            startTime: '16:00',
+            waiverSignedAt: null,
+          },
+        })
       case 'POST /api/waivers':
         return send(response, {
           json: {

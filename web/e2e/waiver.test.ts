@@ -233,3 +233,67 @@ describe('the waiver page', () => {
     expect(await submit(page).count()).toBe(0)
   })
 })
+
+describe('the waiver of a member', () => {
+  const field = (page: Page, label: string) => page.getByLabel(label, { exact: true })
+
+  it('asks whoever comes by the link in the mail who signs for whom, and marks what is missing', async () => {
+    const page = await site.open({ viewport: { width: 390, height: 800 } })
+    await page.goto(`/waiver?membership=${reference}`)
+    await agree(page).check()
+    await submit(page).click()
+    await page.getByText('Email is required.').waitFor()
+    expect(await field(page, 'Your full name').evaluate((input) => input === document.activeElement)).toBe(true)
+    await field(page, 'Your full name').fill('Zoë Holt')
+    await field(page, 'Email').fill('zoe.holt@example.com')
+    await field(page, "Child's first name").fill('Ivo')
+    await field(page, "Child's age").fill('nine')
+    await submit(page).click()
+    await page.getByText("Child's age must be a whole number.").waitFor()
+    expect(waivers()).toHaveLength(0)
+    await field(page, "Child's age").fill('9')
+    expect(await sidewaysScroll(page)).toBe(0)
+    await submit(page).click()
+    await page.getByRole('heading', { name: 'Waiver submitted successfully!' }).waitFor()
+    expect(waivers().map(({ body }) => body)).toMatchObject([
+      {
+        registrationId: reference,
+        guardianName: 'Zoë Holt',
+        email: 'zoe.holt@example.com',
+        childName: 'Ivo',
+        childAge: 9,
+        classType: 'membership',
+        startDate: '2030-01-04',
+      },
+    ])
+    expect(await page.getByRole('main').innerText()).not.toMatch(/kit|receipt/i)
+    await page.getByRole('link', { name: 'Go to your profile' }).waitFor()
+  })
+
+  it('asks for the child alone where the guardian is known, shows the server’s words, and is signed once', async () => {
+    const member = { ...record, childName: '', childAge: '', startDate: '2030-01-04', classType: 'membership' }
+    const page = await openWaiver(JSON.stringify(member), '/waiver')
+    const message = 'A child must be at least 5 years old.'
+    site.api.on('POST /api/waivers', () => refusal('validation_failed', message, [{ path: 'childAge', message }]))
+    await field(page, "Child's first name").fill('Ivo')
+    await field(page, "Child's age").fill('4')
+    expect(await field(page, 'Your full name').count()).toBe(0)
+    await agree(page).check()
+    await submit(page).click()
+    expect(await closeAlert(page)).toBe('There was a problem submitting the waiver. Please try again.')
+    await eventually(() => field(page, "Child's age").getAttribute('aria-invalid')).toBe('true')
+
+    const seat = { membershipId: reference, status: 'seated', classDate: '2030-01-04', startTime: '16:00' }
+    site.api.on('GET /api/member-seats/:reference', () => ({
+      json: { ...seat, waiverSignedAt: '2026-11-28T18:00:00.000Z' },
+    }))
+    await page.reload()
+    await page.getByRole('heading', { name: 'This waiver is signed already' }).waitFor()
+    site.api.on('GET /api/member-seats/:reference', () => ({
+      json: { ...seat, status: 'released', waiverSignedAt: null },
+    }))
+    await page.reload()
+    await page.getByText('This membership has ended.').waitFor()
+    expect(await submit(page).count()).toBe(0)
+  })
+})

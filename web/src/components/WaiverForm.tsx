@@ -26,8 +26,8 @@ export type Done = 'sent' | 'signed before'
 const memberFields = [
   { name: 'guardianName', label: 'Your full name', autoComplete: 'name' },
   { name: 'email', label: 'Email', type: 'email', autoComplete: 'email' },
-  { name: 'childName', label: 'Child’s first name', autoComplete: 'off' },
-  { name: 'childAge', label: 'Child’s age', inputMode: 'numeric', autoComplete: 'off' },
+  { name: 'childName', label: "Child's first name", autoComplete: 'off' },
+  { name: 'childAge', label: "Child's age", inputMode: 'numeric', autoComplete: 'off' },
 ] as const satisfies (ComponentProps<typeof Field> & { name: keyof RegistrationRecord })[]
 type MemberField = (typeof memberFields)[number]['name']
 
