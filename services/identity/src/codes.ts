@@ -12,7 +12,7 @@ import { count, countWithin } from './limits.ts'
 import type { Pool } from './pools.ts'
 import type { Call } from './protocol.ts'
 import { codes, limits, type StoredCodePurpose, type User } from './schema.ts'
-import { countCode } from './sign-in-limits.ts'
+import { countCode, countText } from './sign-in-limits.ts'
 import { nobodysName, simulateAccount } from './simulated-account.ts'
 import { addressKind } from './usernames.ts'
 import { aliasValue, codesName, isSameAddress, isVerified } from './users.ts'
@@ -64,7 +64,7 @@ export async function sendCode(
   call: Call,
 ): Promise<{ id: string; hash: string }> {
   const { config } = call.context
-  await countCode(tx, { poolId: user.poolId, name: codesName(user), user }, call)
+  await countCode(tx, { poolId: user.poolId, name: codesName(user), user }, to.medium, call)
   const id = randomUUID()
   const code = codeOf(id, config)
   await publishCode(tx, user, { purpose, to, code, expiresAt }, config)
@@ -229,7 +229,7 @@ export async function issueCode(
   to: Destination,
   call: Call,
 ): Promise<CodeDeliveryDetails> {
-  await countCode(tx, { poolId: pool.id, name: codesName(user), user }, call)
+  await countCode(tx, { poolId: pool.id, name: codesName(user), user }, to.medium, call)
   const subject = await codeSubject(tx, pool, user.username, user, to)
   return sendKept(tx, user, { poolId: pool.id, purpose, subject }, to, call)
 }
@@ -245,6 +245,7 @@ export async function issueFirstCode(
   to: Destination,
   call: Call,
 ): Promise<CodeDeliveryDetails> {
+  await countText(tx, to.medium, call)
   const subject = await codeSubject(tx, pool, user.username, user, to)
   const key: CodeKey = { poolId: pool.id, purpose: 'sign_up', subject }
   const sent = await count(tx, call.context, { key: `sign-ups:${pool.id}:${subject}`, within: { hours: 1 } })
@@ -265,7 +266,7 @@ export async function issueOwnCode(
   to: Destination,
   call: Call,
 ): Promise<CodeDeliveryDetails> {
-  await countCode(tx, { poolId: user.poolId, name: `account:${user.id}`, user }, call)
+  await countCode(tx, { poolId: user.poolId, name: `account:${user.id}`, user }, to.medium, call)
   await countWithin(tx, call.context, {
     key: `claims:${user.poolId}:${to.destination.toLowerCase()}`,
     most: call.context.config.CODES_AN_HOUR,
@@ -341,11 +342,14 @@ export async function pretendCode(
 ): Promise<CodeDeliveryDetails> {
   const known = await nobodysName(tx, pool, name)
   // Under the account where there is one, as the codes that it is sent: two doors in turn have one count, as for a name that nobody has.
-  await countCode(tx, { poolId: pool.id, name: user ? codesName(user) : known, user }, call)
+  const medium = addressKind(pool, known) === 'phone_number' ? 'SMS' : 'EMAIL'
+  await countCode(tx, { poolId: pool.id, name: user ? codesName(user) : known, user }, medium, call)
   const subject = await codeSubject(tx, pool, name, user, undefined)
   await keepCode(tx, { poolId: pool.id, purpose, subject }, undefined, call)
   const { destinations } = simulateAccount(pool, known, call.context.config)
-  return addressKind(pool, known) === 'phone_number'
-    ? { Destination: destinations.SMS, DeliveryMedium: 'SMS', AttributeName: 'phone_number' }
-    : { Destination: destinations.EMAIL, DeliveryMedium: 'EMAIL', AttributeName: 'email' }
+  return {
+    Destination: destinations[medium],
+    DeliveryMedium: medium,
+    AttributeName: medium === 'SMS' ? 'phone_number' : 'email',
+  }
 }

@@ -85,6 +85,8 @@ export const configSchema = z
     ADDRESS_ATTEMPTS_A_MINUTE: count(120),
     /** Sign-ups and codes asked for from one address in an hour. */
     ADDRESS_REQUESTS_AN_HOUR: count(100),
+    /** Text messages of all accounts together that one address has sent in an hour: each costs money. */
+    ADDRESS_TEXTS_AN_HOUR: count(30),
 
     /** After how long a new signing key takes over; the old one stays published until its last token is dead. */
     SIGNING_KEY_DAYS: z.coerce.number().positive().default(90),

@@ -64,7 +64,7 @@ export async function pretendToSend(
 ): Promise<AuthAnswer> {
   const { client, state, user } = progress
   const { destinations } = simulateAccount(client.pool, state.given, call.context.config)
-  await countCode(tx, { poolId: client.pool.id, name: user ? codesName(user) : state.given, user }, call)
+  await countCode(tx, { poolId: client.pool.id, name: user ? codesName(user) : state.given, user }, medium, call)
   const id = randomUUID()
   const nothing = { id, hash: hashCode(id, randomUUID(), call.context.config) }
   return askForSent(tx, progress, challenge, medium, destinations[medium], nothing, call, parameters)

@@ -1,4 +1,4 @@
-import { signInLocked } from '@robokids/contracts/identity'
+import { signInLocked, type CodeMedium } from '@robokids/contracts/identity'
 import type { Database, Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
 import { and, eq, inArray, sql } from 'drizzle-orm'
@@ -96,13 +96,22 @@ export async function noteFailure(tx: Transaction, target: Target, { context, ad
   }
 }
 
+/** Counts a text message that an address has sent. @throws IdentityError LimitExceededException */
+export async function countText(tx: Transaction, medium: CodeMedium, { context, address }: Call): Promise<void> {
+  if (medium !== 'SMS') return
+  const most = context.config.ADDRESS_TEXTS_AN_HOUR
+  await countWithin(tx, context, { key: `texts:${address}`, most, within: { hours: 1 } })
+}
+
 /**
  * Counts a code that an account is sent: so many an hour that one address asks for, and so many for all addresses
  * that it was never signed in to from, so that no stranger can use its codes up.
  * @param target its `name` is what is counted by: `codesName` of an account.
  * @throws IdentityError LimitExceededException
  */
-export async function countCode(tx: Transaction, target: Target, { context, address }: Call): Promise<void> {
+export async function countCode(tx: Transaction, target: Target, medium: CodeMedium, call: Call): Promise<void> {
+  await countText(tx, medium, call)
+  const { context, address } = call
   const { CODES_AN_HOUR, ACCOUNT_CODES_AN_HOUR } = context.config
   const { poolId, name, user } = target
   const key = `codes:${poolId}:${name}`

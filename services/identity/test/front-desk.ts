@@ -20,6 +20,7 @@ export const settings: Record<string, string> = {
   CLIENT_SECRETS: 'robokidsbff:local-client-secret',
   ADDRESS_ATTEMPTS_A_MINUTE: '100000',
   ADDRESS_REQUESTS_AN_HOUR: '100000',
+  ADDRESS_TEXTS_AN_HOUR: '100000',
   // Enough to be argon2id, not to be slow.
   ARGON2_MEMORY_KIB: '64',
   ARGON2_PASSES: '1',

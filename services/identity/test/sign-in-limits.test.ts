@@ -5,12 +5,18 @@ import { openFrontDesk, password, publicClient, type FrontDesk } from './front-d
 
 let desk: FrontDesk
 beforeAll(async () => {
-  desk = await openFrontDesk({ TRUST_PROXY: 'true', ACCOUNT_FAILURES_AN_HOUR: '20', ADDRESS_ATTEMPTS_A_MINUTE: '150' })
+  desk = await openFrontDesk({
+    TRUST_PROXY: 'true',
+    ACCOUNT_FAILURES_AN_HOUR: '20',
+    ADDRESS_ATTEMPTS_A_MINUTE: '150',
+    ADDRESS_TEXTS_AN_HOUR: '3',
+  })
 })
 afterEach(() => desk.service.context.clock.set(Temporal.Now.instant()))
 afterAll(() => desk.stop())
 
 let last = 0
+let numbers = 0
 const newAddress = () => `203.0.${Math.floor(++last / 250)}.${(last % 250) + 1}`
 const from = (address: string) => ({ 'x-forwarded-for': address })
 const signIn = (name: string, address: string, secret = password) =>
@@ -107,6 +113,24 @@ describe('requests of one address', () => {
     )
     const names = answers.map(({ body }) => String(body['__type']))
     expect(names.filter((name) => name === 'TooManyRequestsException')).toHaveLength(1)
+  })
+})
+
+describe('text messages', () => {
+  it('are so many an hour for one address, whichever accounts they are for, and mails go on', async () => {
+    const address = newAddress()
+    const codeOf = async (AttributeName: string, elsewhere = address) => {
+      const { username } = await desk.member(publicClient, {
+        phone_number: `+1650${String(++numbers).padStart(7, '5')}`,
+      })
+      const AccessToken = (await signIn(username, newAddress())).body['AuthenticationResult'].AccessToken as string
+      return desk.call('GetUserAttributeVerificationCode', { AccessToken, AttributeName }, from(elsewhere))
+    }
+    const answers = await Promise.all(Array.from({ length: 5 }, () => codeOf('phone_number')))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3)
+    expect((await codeOf('phone_number')).body['__type']).toBe('LimitExceededException')
+    expect((await codeOf('email')).status).toBe(200)
+    expect((await codeOf('phone_number', newAddress())).status).toBe(200)
   })
 })
 

@@ -1,14 +1,17 @@
 import { z } from 'zod'
 import { onOwnAccount } from '../accounts.ts'
 import { attributeListSchema, readAttributes } from '../attributes.ts'
-import { changeAttributes } from '../change-attributes.ts'
+import { changeAttributes, isVerifiable } from '../change-attributes.ts'
 import * as input from '../inputs.ts'
+import { countRequest } from '../limits.ts'
 import { operation } from '../protocol.ts'
 import type { Tokens } from '../tokens.ts'
 
 export const updateUserAttributes = (tokens: Tokens) =>
-  operation(z.object({ AccessToken: input.accessToken, UserAttributes: attributeListSchema }), (given, call) => {
+  operation(z.object({ AccessToken: input.accessToken, UserAttributes: attributeListSchema }), async (given, call) => {
     const attributes = readAttributes(given.UserAttributes)
+    // What is new may be sent a code. Before the account is locked: it takes a connection of its own.
+    if (Object.keys(attributes).some(isVerifiable)) await countRequest(call)
     return onOwnAccount(tokens, given.AccessToken, call, async (tx, user, { client: { pool } }) => ({
       CodeDeliveryDetailsList: await changeAttributes(tx, user, pool, attributes, call),
     }))
