@@ -103,7 +103,8 @@ summary { min-height: 44px; padding: 10px 14px; font-weight: 600; cursor: pointe
 .row form, td form { margin: 0; display: inline-grid; }
 .small-button { width: auto; min-height: 36px; padding: 4px 12px; border-radius: 8px; font-size: 15px; background: transparent; color: var(--ink); border: 1px solid var(--field-line); }
 .small-button:hover { background: var(--note); color: var(--note-ink); }
-.scroll { overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: 12px; }
+.desk > *, .tools > * { min-width: 0; }
+.scroll { position: relative; overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: 12px; }
 table { width: 100%; border-collapse: collapse; font-size: 15px; font-variant-numeric: tabular-nums; }
 th, td { padding: 8px 12px; text-align: left; vertical-align: middle; border-top: 1px solid var(--line); white-space: nowrap; }
 thead th { border-top: 0; color: var(--muted); font-size: 14px; }
