@@ -47,6 +47,8 @@ const leaveOut: Plugin = {
 }
 
 const bff = process.env['BFF_URL'] ?? 'http://localhost:3000'
+/** As a page of its own would ask: it takes changes from its own site alone. */
+const toBff = { target: bff, headers: { origin: bff } }
 
 export default defineConfig({
   plugins: [react(), highlightSketches, leaveOut, prerender()],
@@ -89,5 +91,5 @@ export default defineConfig({
       },
     },
   },
-  server: { proxy: { '/api': bff, '/webhooks': bff, '/waiver.pdf': bff } },
+  server: { proxy: { '/api': toBff, '/webhooks': toBff, '/waiver.pdf': toBff } },
 })

@@ -68,12 +68,32 @@ describe('the navigation', () => {
     await sheet.waitFor({ state: 'hidden' })
   })
 
-  it('takes the focus to the heading of the next page, and names it in the title', async () => {
+  it('fades into the next page, takes the focus to its heading and names it in the title', async () => {
     const page = await site.open({ viewport: { width: 1280, height: 800 } })
+    await page.addInitScript(() => {
+      const fade = document.startViewTransition.bind(document)
+      Object.assign(window, { fades: 0 })
+      document.startViewTransition = (options) => {
+        Object.assign(window, { fades: (window as unknown as { fades: number }).fades + 1 })
+        return fade(options)
+      }
+    })
+    const fades = () => page.evaluate(() => (window as unknown as { fades: number }).fades)
+    const follow = (name: string) => page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name }).click()
+    const focused = () => page.evaluate(() => document.activeElement?.textContent)
     await page.goto('/')
-    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Robo Kids Learning' }).click()
-    await eventually(() => page.evaluate(() => document.activeElement?.tagName)).toBe('H1')
-    expect(await page.title()).toBe('Live robotics classes · Robo Kids Learning')
+    expect(await fades()).toBe(0)
+    // Twice in a row: the second one does not wait for the first to have faded in.
+    await follow('Innovator Program')
+    await follow('Robo Kids Learning')
+    await eventually(focused).toBe('Live robotics classes, with the kit shipped to your home')
+    await eventually(() => page.title()).toBe('Live robotics classes · Robo Kids Learning')
+    const before = await fades()
+    expect(before).toBeGreaterThan(0)
+    await page.emulateMedia({ reducedMotion: 'reduce' })
+    await follow('Shop')
+    await eventually(focused).toBe('Kits and robots')
+    expect(await fades()).toBe(before)
   })
 
   it('lets keys skip to the content', async () => {

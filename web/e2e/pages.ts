@@ -163,7 +163,7 @@ async function wrongLinks(page: Page): Promise<string[]> {
   const anchors = await page
     .locator('[id], [name]')
     .evaluateAll((elements) => elements.flatMap((one) => [`#${one.id}`, `#${one.getAttribute('name')}`]))
-  const known = new Set<string>([...pagePaths, ...Object.keys(redirects), ...anchors, '/waiver.pdf'])
+  const known = new Set<string>([...pagePaths, ...Object.keys(redirects), ...anchors, '/waiver.pdf', '/no-such-page'])
   return links.flatMap(([href, target, rel]) => {
     if (/^(mailto|blob|otpauth):/.test(href)) return []
     if (href.startsWith('https://'))

@@ -1,11 +1,12 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pagePaths } from '@robokids/contracts/pages'
 import { root } from '@robokids/local/settings'
 import { describe, expect, it } from 'vitest'
 import { firstLoadScripts } from '../first-load.ts'
 import { eventually, useSite } from './fixture.ts'
-import { faultsOf, heading, layoutShift, settled, watchLayoutShift } from './pages.ts'
+import { framedTexts, quotedTexts, scriptedTexts } from './quoted-texts.ts'
+import { breakStorage, faultsOf, heading, layoutShift, settled, watchLayoutShift } from './pages.ts'
 
 const site = useSite()
 const dist = join(root, 'web/dist')
@@ -81,15 +82,30 @@ describe('every page', () => {
       expect([path, await faultsOf(page)]).toEqual([path, []])
       expect([path, complaints]).toEqual([path, []])
     }
-    for (const width of [768, 1440]) {
-      await page.setViewportSize({ width, height: 900 })
-      for (const path of Object.keys(shared).filter((path) => asksTheServer.test(path))) {
-        await page.goto(path, { waitUntil: 'networkidle' })
-        await settled(page)
-        expect([path, width, await layoutShift(page)]).toEqual([path, width, 0])
-      }
+    await page.setViewportSize({ width: 768, height: 900 })
+    for (const path of Object.keys(shared).filter((path) => asksTheServer.test(path))) {
+      await page.goto(path, { waitUntil: 'networkidle' })
+      await settled(page)
+      expect([path, 768, await layoutShift(page)]).toEqual([path, 768, 0])
     }
   }, 300_000)
+
+  it('is there on a wide screen for whoever blocks storage, and holds still', async () => {
+    site.api.delayMs = 200
+    const page = await site.open({ viewport: { width: 1440, height: 900 } })
+    await breakStorage(page, 'blocked')
+    await watchLayoutShift(page)
+    await page.goto('/')
+    await page.getByRole('button', { name: 'Accept' }).click()
+    await page.getByRole('region', { name: 'Cookies' }).waitFor({ state: 'hidden' })
+    for (const path of pagePaths) {
+      await page.goto(path)
+      await heading(page).first().waitFor()
+      if (!asksTheServer.test(path)) continue
+      await page.waitForLoadState('networkidle')
+      expect([path, await layoutShift(page)]).toEqual([path, 0])
+    }
+  }, 180_000)
 
   it('can be read before any script runs, and without one', async () => {
     const page = await site.open({ javaScriptEnabled: false, viewport: { width: 360, height: 740 } })
@@ -156,6 +172,32 @@ describe('a built document', () => {
       // Prices and dates are put in where it is served.
       expect(data).not.toMatch(/"(price|startDate)"/)
     }
+  })
+
+  it('says what is specified, word for word, and its scripts say the rest', async () => {
+    const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#x27': "'" }
+    const missing: string[] = []
+    for (const path of pagePaths) {
+      const document = await documentOf(path)
+      const text = document
+        .replaceAll(/<(style|script|template|svg)\b.*?<\/\1>|<!--.*?-->/gs, '')
+        .replaceAll(/<[^>]*>/g, ' ')
+        .replaceAll(/&(#?\w+);/g, (entity, name: string) => entities[name] ?? entity)
+        .replaceAll(/\s+/g, ' ')
+        .toLowerCase()
+      for (const words of [...framedTexts, ...(quotedTexts[path] ?? [])]) {
+        if (!text.includes(words.toLowerCase())) missing.push(`${path}: ${words}`)
+      }
+    }
+    const names = await readdir(join(dist, 'assets'))
+    const scripts = await Promise.all(
+      names.filter((name) => name.endsWith('.js')).map((name) => readFile(join(dist, 'assets', name), 'utf8')),
+    )
+    const all = scripts.join('\n')
+    missing.push(
+      ...scriptedTexts.filter((words) => !all.includes(words) && !all.includes(words.replaceAll("'", "\\'"))),
+    )
+    expect(missing).toEqual([])
   })
 
   it('is in the sitemap, where it is to be found', async () => {

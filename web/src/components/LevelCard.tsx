@@ -55,6 +55,7 @@ export function LevelCard({ classType, level, failed }: LevelCardProps) {
         <h4 className={styles['datesTitle']}>Upcoming dates</h4>
         <div className={styles['dates']}>
           {level ? <Dates sessions={level.sessions} /> : failed ? 'Not loaded' : <Lines of={4} />}
+          {!level && <noscript>Shown with JavaScript turned on</noscript>}
         </div>
         <div className={styles['action']}>
           <ButtonLink to={path} wide variant={open ? 'primary' : 'secondary'}>

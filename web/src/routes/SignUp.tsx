@@ -77,7 +77,14 @@ function Fact({ name, keeps, children }: FactProps) {
 /** Price, dates with the seats left, the box and the way on: before anything is asked. */
 function Facts({ content, offer, failed }: { content: SignUpContent; offer: LevelOffer | undefined; failed: boolean }) {
   // What comes has the same room kept for it, so that nothing below moves.
-  const waiting = failed ? 'Not loaded' : <Skeleton height="100%" />
+  const waiting = failed ? (
+    'Not loaded'
+  ) : (
+    <>
+      <Skeleton height="100%" />
+      <noscript>Shown with JavaScript turned on</noscript>
+    </>
+  )
   return (
     <dl className={styles['facts']} aria-busy={!offer && !failed}>
       <Fact name="Price" keeps="price">

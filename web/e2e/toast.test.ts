@@ -1,0 +1,47 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { eventually, useSite } from './fixture.ts'
+
+const site = useSite()
+
+const text = 'Robot Spider is in your cart.'
+const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent)
+
+describe('a toast', () => {
+  it('says what was done where the focus is not, waits for whoever looks at it, and goes by itself or when it is told to', async () => {
+    const page = await site.open({ viewport: { width: 1280, height: 800 } })
+    await page.clock.install()
+    await page.goto('/design-system')
+    const toast = page.getByRole('status').getByText(text)
+    const dismiss = page.getByRole('button', { name: 'Dismiss' })
+    const show = page.getByRole('button', { name: 'Show a toast' })
+    // What is to be read out is there before there is something to say.
+    expect(await page.getByRole('main').locator('output').first().innerText()).toBe('')
+    await page.clock.pauseAt(Date.now() + 60_000)
+
+    await show.click()
+    await toast.waitFor()
+    expect(await focused(page)).toBe('Show a toast')
+    await dismiss.hover()
+    await page.clock.runFor(20_000)
+    expect(await toast.isVisible()).toBe(true)
+    await page.mouse.move(5, 700)
+    await page.clock.runFor(6_900)
+    expect(await toast.isVisible()).toBe(true)
+    await page.clock.runFor(200)
+    await toast.waitFor({ state: 'hidden' })
+
+    await show.focus()
+    await page.keyboard.press('Enter')
+    await toast.waitFor()
+    for (const next of ['More', 'Undo', 'Dismiss']) {
+      await page.keyboard.press('Tab')
+      await eventually(() => focused(page)).toBe(next)
+    }
+    await page.clock.runFor(20_000)
+    expect(await toast.isVisible()).toBe(true)
+    await page.keyboard.press('Escape')
+    await toast.waitFor({ state: 'hidden' })
+    expect(await focused(page)).toBe('More')
+  })
+})
