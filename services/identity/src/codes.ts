@@ -331,6 +331,7 @@ export async function dropCodes(tx: Transaction, key: CodeKey): Promise<void> {
 /**
  * Acts as if a code had been sent to a name that nobody has, or whose account gets none: what is told and counted from
  * then on is what it would be with one.
+ * @param to where an account's would go.
  */
 export async function pretendCode(
   tx: Transaction,
@@ -338,13 +339,14 @@ export async function pretendCode(
   purpose: 'sign_up' | 'password_reset',
   name: string,
   user: User | undefined,
+  to: Destination | undefined,
   call: Call,
 ): Promise<CodeDeliveryDetails> {
   const known = await nobodysName(tx, pool, name)
   // Under the account where there is one, as the codes that it is sent: two doors in turn have one count, as for a name that nobody has.
   const medium = addressKind(pool, known) === 'phone_number' ? 'SMS' : 'EMAIL'
   await countCode(tx, { poolId: pool.id, name: user ? codesName(user) : known, user }, medium, call)
-  const subject = await codeSubject(tx, pool, name, user, undefined)
+  const subject = await codeSubject(tx, pool, name, user, to)
   await keepCode(tx, { poolId: pool.id, purpose, subject }, undefined, call)
   const { destinations } = simulateAccount(pool, known, call.context.config)
   return {

@@ -119,6 +119,36 @@ describe('whoever has an account and who has not', () => {
     ])
   })
 
+  it('is answered alike where phone numbers are what is verified', async () => {
+    const attributes: ('phone_number' | 'email')[] = ['phone_number']
+    const { clientId: ClientId } = await desk.pool({ AliasAttributes: attributes, AutoVerifiedAttributes: attributes })
+    const call = (operation: string, Username: string, more: object = {}) =>
+      desk.call(operation, { ClientId, Username, ...more })
+    const [confirmed, unknown] = ['+16505550131', '+16505550132'] as const
+    const { username } = await desk.signUp(ClientId, { phone_number: confirmed })
+    const code = { ConfirmationCode: await desk.codeFor(confirmed) }
+    expect((await call('ConfirmSignUp', username, code)).status).toBe(200)
+    const answers = []
+    for (const phone of [confirmed, unknown]) {
+      const confirm = async () => (await call('ConfirmSignUp', phone, { ConfirmationCode: 'no code' })).body['__type']
+      const reset = { ConfirmationCode: 'no code', Password: other }
+      const last = phone.slice(-4)
+      answers.push(
+        JSON.parse(
+          JSON.stringify([
+            await Array.fromAsync({ length: 6 }, confirm),
+            await call('ResendConfirmationCode', phone),
+            await confirm(),
+            await call('ConfirmForgotPassword', phone, reset),
+            await call('ForgotPassword', phone),
+            await call('ConfirmForgotPassword', phone, reset),
+          ]).replaceAll(last, '0000'),
+        ),
+      )
+    }
+    asOne(answers)
+  })
+
   it('is found by the canonical name that SRP tells of an address as by the address', async () => {
     const answers = []
     for (const email of [(await desk.member()).email, nobody()]) {

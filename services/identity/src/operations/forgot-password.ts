@@ -26,7 +26,9 @@ export const forgotPassword = operation(
         if (user?.enabled && user.status !== 'FORCE_CHANGE_PASSWORD' && to) {
           return { CodeDeliveryDetails: await issueCode(tx, user, pool, 'password_reset', to, call) }
         }
-        if (!tellsUsers) return { CodeDeliveryDetails: await pretendCode(tx, pool, 'password_reset', name, user, call) }
+        if (!tellsUsers) {
+          return { CodeDeliveryDetails: await pretendCode(tx, pool, 'password_reset', name, user, to, call) }
+        }
         if (!user) throw unknownUser()
         if (!user.enabled) throw disabled()
         throw user.status === 'FORCE_CHANGE_PASSWORD' ? notResettable() : nowhereToReset()

@@ -27,7 +27,9 @@ export const resendConfirmationCode = operation(
         if (user?.enabled && user.status === 'UNCONFIRMED' && to) {
           return { CodeDeliveryDetails: await issueCode(tx, user, pool, 'sign_up', to, call) }
         }
-        if (!tellsUsers) return { CodeDeliveryDetails: await pretendCode(tx, pool, 'sign_up', name, user, call) }
+        if (!tellsUsers) {
+          return { CodeDeliveryDetails: await pretendCode(tx, pool, 'sign_up', name, user, to, call) }
+        }
         if (!user) throw unknownUser()
         if (!user.enabled) throw disabled()
         if (user.status !== 'UNCONFIRMED') throw invalid('User is already confirmed.')
