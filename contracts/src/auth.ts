@@ -43,7 +43,7 @@ export function composeAddress(address: { street: string; city: string; state: s
 const profileFields = {
   given_name: field.requiredLine('First name', 100),
   family_name: field.requiredLine('Last name', 100),
-  birthdate: field.plainDate,
+  birthdate: z.iso.date({ error: 'Enter your date of birth.' }),
   phone_number: z
     .string({ error: 'Phone number is required.' })
     .transform(normalizePhoneNumber)
