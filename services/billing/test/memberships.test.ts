@@ -5,6 +5,8 @@ import {
   membershipCheckoutSchema,
   membershipRefunded,
   subscriptionActivated,
+  subscriptionCancelled,
+  subscriptionEnded,
   type MembershipCheckout,
 } from '@robokids/contracts/billing'
 import { emailKey } from '@robokids/contracts/fields'
@@ -14,6 +16,7 @@ import { eventually, testBed, type TestBed } from '@robokids/test/bed'
 import { eq, inArray } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { membershipAttempts, membershipConsents, memberships } from '../src/schema.ts'
+import { idOf } from '../src/stripe.ts'
 import { adminHeaders, cards, codeOf, messageOf, sessionIdOf, Till, type Answer, type SimEvent } from './till.ts'
 
 let bed: TestBed
@@ -458,6 +461,29 @@ describe('a membership that is paid', () => {
 })
 
 describe('what else is told of a subscription', () => {
+  it('says nothing about the membership where it is another one of the same customer, made and cancelled elsewhere', async () => {
+    const { wish } = await joined()
+    const [membership] = await membershipsOf(wish.email)
+    const customer = membership?.stripeCustomerId ?? ''
+    const own = await till.stripe.subscriptions.retrieve(membership?.stripeSubscriptionId ?? '')
+    const second = await till.stripe.subscriptions.create({
+      customer,
+      default_payment_method: idOf(own.default_payment_method) ?? '',
+      items: [{ price: own.items.data[0]?.price.id ?? '' }],
+      // As a copy would have it that was made by hand.
+      metadata: own.metadata,
+    })
+    await till.stripe.subscriptions.cancel(second.id)
+    await till.simulator.deliveriesIdle()
+    expect((await till.deliver(till.event('customer.subscription.deleted', second.id))).status).toBe(200)
+    expect((await till.deliver(till.event('customer.updated', customer))).status).toBe(200)
+    expect(await membershipsOf(wish.email)).toMatchObject([
+      { status: 'active', stripeSubscriptionId: own.id, cancelAt: null, endedAt: null },
+    ])
+    const of = ofAddress(wish.email)
+    expect([bed.bus.all(subscriptionCancelled, of), bed.bus.all(subscriptionEnded, of)]).toEqual([[], []])
+  })
+
   it('is answered 2xx and left alone', async () => {
     const { wish } = await joined()
     const [membership] = await membershipsOf(wish.email)
