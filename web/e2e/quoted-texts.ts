@@ -91,7 +91,7 @@ export const quotedTexts: Partial<Record<PagePath, readonly string[]>> = {
   '/news-guides': ['News', 'Guide'],
   '/news/fall-launch': ['October 3', 'October 6', '4:00 PM Pacific', 'sibling joins free'],
   '/guides/light-switch': ['pushbutton', 'LED', 'pull-up'],
-  '/guides/motor-guide': ['pin 9', '8', '7', '255', '6–9 V', '12 V'],
+  '/guides/motor-guide': ['pin 9', '8', '7', '255', '6-9V', '12V'],
   '/guides/servo-guide': ['pin 9', '180', 'sweep'],
   '/innovator': [
     '2025',

@@ -22,7 +22,8 @@ export function Cards({ cards }: { cards: readonly (Card | PlaceCard)[] }) {
                 {card.date && (
                   <>
                     {' · '}
-                    <time dateTime={card.date}>{formatClassDate(card.date)}</time>
+                    {/* The weekday would take a second line in a narrow card, and says nothing here. */}
+                    <time dateTime={card.date}>{formatClassDate(card.date).replace(/^\w+, /, '')}</time>
                   </>
                 )}
               </p>
