@@ -26,6 +26,7 @@ import { eventually, testBed, type TestBed } from '@robokids/test/bed'
 import { eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { checkoutAttempts, orders, payments } from '../src/schema.ts'
+import { idOf } from '../src/stripe.ts'
 import {
   adminHeaders,
   cards,
@@ -485,7 +486,7 @@ describe('an order’s dispute', () => {
     const { latest_charge: charge } = await till.stripe.paymentIntents.retrieve(
       intentOf((await sessionsOf(orderId))[0]),
     )
-    await till.sim('POST', `/charges/${String(charge)}/dispute`)
+    await till.sim('POST', `/charges/${idOf(charge)}/dispute`)
     const { email } = await order(orderId)
     const { data } = await bed.bus.seen(paymentDisputed, (told) => told.orderId === orderId)
     expect(data).toMatchObject({ orderId, registrationId: null, membershipId: null, email, amount: 30_000 })

@@ -6,6 +6,7 @@ import { eq, sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { reconcile } from '../src/reconcile.ts'
+import { idOf } from '../src/stripe.ts'
 import { checkoutAttempts, counters, payments, refunds, stripeEvents } from '../src/schema.ts'
 import {
   adminHeaders,
@@ -105,8 +106,8 @@ async function payAndDispute(
 ): Promise<void> {
   await till.pay(checkout)
   const { latest_charge: charge } = await till.stripe.paymentIntents.retrieve(intentOf((await till.sessions(id))[0]))
-  await till.sim('POST', `/charges/${String(charge)}/dispute`)
-  const [dispute] = (await till.stripe.disputes.list({ charge: String(charge) })).data
+  await till.sim('POST', `/charges/${idOf(charge)}/dispute`)
+  const [dispute] = (await till.stripe.disputes.list({ charge: idOf(charge) ?? '' })).data
   await till.sim('POST', `/disputes/${dispute?.id}/close`, { outcome })
 }
 
