@@ -21,6 +21,7 @@ let bffUrl: string
 let identityUrl: string
 let accounts: Database
 let moveClocks: (by: Temporal.DurationLike) => void
+let moveDoorClock: typeof moveClocks
 beforeAll(async () => {
   bed = await testBed()
   const desk = await bed.start(identity, {
@@ -43,9 +44,10 @@ beforeAll(async () => {
   bffUrl = door.url
   accounts = desk.context.db
   identityUrl = desk.url
+  moveDoorClock = (by) => door.context.clock.advance(by)
   moveClocks = (by) => {
     desk.context.clock.advance(by)
-    door.context.clock.advance(by)
+    moveDoorClock(by)
   }
 })
 afterAll(() => bed.stop())
@@ -154,6 +156,31 @@ describe('an account', () => {
     expect(elsewhere.body['code']).toBe('ExpiredCodeException')
     const { visitor: other } = await member()
     expect((await other.post('/api/auth/confirm-sign-up', confirmation)).body['code']).toBe('ExpiredCodeException')
+  })
+
+  it('is signed in to by no cookie in another’s place, none that was altered, and none that is over', async () => {
+    const { visitor } = await member()
+    await visitor.post('/api/auth/sign-up', sampleMember(`other+${randomUUID()}@example.com`))
+    const sealed = visitor.cookies.get('robokids-session') ?? ''
+    const others = [...visitor.cookies].filter(([name]) => name !== 'robokids-session').map(([, value]) => value)
+    expect(others).toHaveLength(3)
+    const middle = Math.floor(sealed.length / 2)
+    const altered = `${sealed.slice(0, middle)}${sealed[middle] === 'A' ? 'B' : 'A'}${sealed.slice(middle + 1)}`
+    for (const value of [...others, altered, sealed.slice(0, -4), 'local.', '', '{}']) {
+      const forger = new Visitor()
+      forger.cookies.set('robokids-session', value)
+      expect(await forger.user()).toBeNull()
+      expect((await forger.ask('GET', '/api/profile')).status).toBe(401)
+    }
+    for (const name of ['robokids-sign-in', 'robokids-sign-up', 'robokids-confirm', 'robokids-device']) {
+      const forger = new Visitor()
+      forger.cookies.set(name, sealed)
+      expect((await forger.post('/api/auth/sign-in/answer', { answer: '123456' })).status).toBe(401)
+      expect((await forger.post('/api/auth/auto-sign-in')).status).toBe(401)
+    }
+    moveDoorClock({ hours: 24 * 31 })
+    expect(await visitor.user()).toBeNull()
+    moveDoorClock({ hours: -24 * 31 })
   })
 
   it('shows and changes its own profile, without a token in any answer', async () => {
