@@ -6,7 +6,7 @@ import './ui/tokens.css'
 import './ui/base.css'
 import { ApiError, whenSignInIsRequired } from './api.ts'
 import { forgetUser } from './identity/session.ts'
-import { followNavigation } from './navigation.ts'
+import { fadeBetweenPages, followNavigation } from './navigation.ts'
 import { buildRouter } from './router.tsx'
 
 const queryClient = new QueryClient({
@@ -20,6 +20,7 @@ const queryClient = new QueryClient({
 })
 const router = buildRouter(queryClient)
 followNavigation(router)
+fadeBetweenPages(router)
 whenSignInIsRequired(() => forgetUser(queryClient))
 
 const place = document.getElementById('root')

@@ -214,12 +214,6 @@ export function buildRouter(queryClient: QueryClient, { siteUrl = '', history }:
     defaultPendingComponent: Loading,
     defaultErrorComponent: ScreenError,
     scrollRestoration: true,
-    defaultViewTransition: {
-      types: ({ fromLocation, pathChanged }) =>
-        fromLocation && pathChanged && !window.matchMedia('(prefers-reduced-motion: reduce)').matches
-          ? ['page']
-          : false,
-    },
     Wrap: ({ children }) => <QueryClientProvider client={queryClient}>{children}</QueryClientProvider>,
   })
 }
