@@ -91,6 +91,8 @@ describe('user.updated', () => {
     const { parsed, raw } = await office.post.mailTo(previousEmail)
     expect(parsed.subject).toBe('Your email address was changed')
     expect(parsed.text).toContain('reply to this email at once')
+    // Until then it still does.
+    expect(parsed.text).toContain('Once that one is confirmed, this one does not open the account any more.')
     expect(raw).not.toContain(data.email)
     await settled()
     expect(office.post.to(previousEmail)).toHaveLength(1)

@@ -37,7 +37,9 @@ export function userUpdatedMail(data: MailData['user_updated'], siteUrl: string)
       heading: changeIn.email.subject,
       opening: [
         greeting(data.givenName),
-        ['Your account has another email address now. This one does not open it any more.'],
+        [
+          'Your account was given another email address. Once that one is confirmed, this one does not open the account any more.',
+        ],
       ],
       facts: [when],
       closing: [
