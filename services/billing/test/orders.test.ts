@@ -223,7 +223,7 @@ describe('POST /orders', () => {
     await till.fault({ kind: 'error', method: 'POST', path: '/v1/checkout/sessions/*', times: 3, status: 500 })
     const orderId = randomUUIDv7()
     read(await till.call('POST', '/orders', { orderId, items: spiders(2), replaces: first.orderId }))
-    await eventually(async () => (await order(first.orderId)).checkout.status === 'expired', 20_000)
+    await eventually(async () => (await order(first.orderId)).checkout.status === 'expired', 40_000)
   })
 
   it('keeps what was agreed for an open checkout, and asks the new price for the next', async () => {

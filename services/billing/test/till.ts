@@ -18,6 +18,7 @@ import {
   type SimulatorOptions,
 } from '../../../deploy/stripe-simulator/src/app.ts'
 import { testBed, type TestBed } from '@robokids/test/bed'
+import fc from 'fast-check'
 import { Stripe } from 'stripe'
 import { billing } from '../src/app.ts'
 import type { BillingConfig } from '../src/config.ts'
@@ -64,6 +65,14 @@ export function purchase(differences: Partial<RegistrationFacts> = {}): Registra
     ...differences,
   }
 }
+
+/** How the notices of a flow may arrive: in which order, each how often, and which share of them never. */
+export const arrivals = fc.record({
+  keys: fc.infiniteStream(fc.nat()),
+  copies: fc.integer({ min: 1, max: 3 }),
+  lost: fc.constantFrom(0, 0.3, 1),
+})
+type Arrival = typeof arrivals extends fc.Arbitrary<infer One> ? One : never
 
 export interface TillOptions {
   env?: Record<string, string>
@@ -258,6 +267,20 @@ export class Till {
         timestamp: options.signedAt ?? Math.floor(Temporal.Now.instant().epochMilliseconds / 1000),
       })
     return this.call('POST', '/webhooks/stripe', payload, { 'stripe-signature': signature })
+  }
+
+  /** Half of what arrives comes one after the other, the rest all at once. @returns how each was answered. */
+  async deliverAnyhow(events: SimEvent[], { keys, copies, lost }: Arrival): Promise<number[]> {
+    const order = Array.from({ length: copies }, () => events)
+      .flat()
+      .map((event) => ({ event, key: keys.next().value as number }))
+      .filter(({ key }) => (key % 100) / 100 >= lost)
+      .toSorted((a, b) => a.key - b.key)
+    const half = Math.floor(order.length / 2)
+    const answers: Answer[] = []
+    for (const { event } of order.slice(0, half)) answers.push(await this.deliver(event))
+    answers.push(...(await Promise.all(order.slice(half).map(({ event }) => this.deliver(event)))))
+    return answers.map(({ status }) => status)
   }
 
   /** A snapshot event about an object, with an id of its own unless one is given. */
