@@ -25,7 +25,7 @@ export const userUpdated = defineEvent(
   'user.updated',
   accountSchema.extend({
     changed: z.array(z.string()).min(1),
-    /** The address that was verified before, where the e-mail changed: it is told as well. */
+    /** The address that was verified before, where the e-mail changed or its new address is not verified yet. */
     previousEmail: z.string().nullable().default(null),
     /** With `mfa` among the changes: what a sign-in asks for besides its first proof from now on. */
     secondFactors: z.array(z.enum(secondFactors)).optional(),

@@ -10,7 +10,7 @@ import type { Call } from './protocol.ts'
 import { aliases, devices, knownAddresses, passkeys, setUps, signInSteps, users, type User } from './schema.ts'
 import { endSignIns } from './sign-outs.ts'
 import type { Bearer, Tokens } from './tokens.ts'
-import { accountOf, lockUser } from './users.ts'
+import { accountOf, isVerified, lockUser, verifiedAddress } from './users.ts'
 
 /** Does something to the account of who holds an access token, with its row locked; a refusal that is returned is thrown once it has committed. */
 export async function onOwnAccount<T>(
@@ -48,7 +48,10 @@ export async function changeAccount(
       ...(changed.includes('mfa') ? { secondFactors: written.mfa } : {}),
       ...(changed.includes('passkeys') ? { passkeys: await tx.$count(passkeys, eq(passkeys.userId, user.id)) } : {}),
     }
-    await publish(tx, userUpdated, user.id, { ...accountOf(written), changed, previousEmail, ...now })
+    // While a new address is not verified, the one that is still belongs to whoever is to be told.
+    const verified = await verifiedAddress(tx, written, 'email')
+    const before = previousEmail ?? (isVerified(written, 'email') ? null : (verified ?? null))
+    await publish(tx, userUpdated, user.id, { ...accountOf(written), changed, previousEmail: before, ...now })
   }
   return written
 }

@@ -569,6 +569,13 @@ describe('UpdateUserAttributes', () => {
     await told(userId, 'email_verified')
   })
 
+  it('goes on telling the verified address what changes, until its successor is verified', async () => {
+    const { email, userId, AccessToken } = await guest()
+    await update(AccessToken, { email: `next-${email}` })
+    await desk.call('ChangePassword', { AccessToken, PreviousPassword: password, ProposedPassword: other })
+    expect((await told(userId, 'password')).data).toMatchObject({ emailVerified: false, previousEmail: email })
+  })
+
   it('counts the address that is verified already as such, however it is written', async () => {
     const { email, AccessToken } = await guest()
     await update(AccessToken, { email: `other-${email}` })

@@ -77,6 +77,17 @@ describe('changeNotices', () => {
     expect(told(['password'])).toEqual(['maren@example.com'])
     expect(changeNotices({ ...account, changed: ['email'], previousEmail: account.email })).toHaveLength(1)
   })
+
+  it('tells the previous address of everything until the new one is verified', () => {
+    const pending = { ...account, emailVerified: false, previousEmail: 'm@example.com' }
+    expect(changeNotices({ ...pending, changed: ['password', 'given_name'] })).toEqual([
+      { recipient: 'm@example.com', changes: ['password'], toPrevious: false },
+    ])
+    expect(changeNotices({ ...pending, changed: ['given_name'] })).toEqual([])
+    expect(changeNotices({ ...pending, changed: ['email', 'mfa'] })).toEqual([
+      { recipient: 'm@example.com', changes: ['mfa', 'email'], toPrevious: true },
+    ])
+  })
 })
 
 describe('asLine', () => {

@@ -76,7 +76,7 @@ export interface ChangeNotice {
   toPrevious: boolean
 }
 
-/** Who is told of what: the verified address of all, and the one before it of having been replaced. */
+/** Who is told of what: the verified address of all, and the one before it of being replaced and, until it is, of all. */
 export function changeNotices(
   account: Pick<Account, 'email' | 'emailVerified'> & { changed: readonly string[]; previousEmail: string | null },
 ): ChangeNotice[] {
@@ -86,9 +86,9 @@ export function changeNotices(
   if (changes.length > 0 && emailVerified && email !== null) {
     notices.push({ recipient: email, changes, toPrevious: false })
   }
-  if (changes.includes('email') && previousEmail !== null && previousEmail !== email) {
-    notices.push({ recipient: previousEmail, changes, toPrevious: true })
-  }
+  if (previousEmail === null || previousEmail === email) return notices
+  if (changes.includes('email')) notices.push({ recipient: previousEmail, changes, toPrevious: true })
+  else if (changes.length > 0 && !emailVerified) notices.push({ recipient: previousEmail, changes, toPrevious: false })
   return notices
 }
 
