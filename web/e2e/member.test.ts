@@ -80,6 +80,12 @@ const day = 24 * 3600
 async function liveAsMember(page: Page): Promise<void> {
   const section = page.getByRole('region', { name: 'Your membership' })
   await section.getByText('$7.00 a month').waitFor()
+  // The waiver asks for nothing that is known.
+  await section.getByRole('link', { name: 'Complete Waiver Form' }).click()
+  await page.getByLabel("Child's first name").waitFor()
+  expect(await page.getByLabel('Your full name').count()).toBe(0)
+  await page.goBack()
+  await section.getByText('$7.00 a month').waitFor()
   await updateCard(page, '4000 0000 0000 0341')
   await section.getByText('ending in 0341').waitFor()
   system.simulator.advanceClock(31 * day + 2 * 3600)
