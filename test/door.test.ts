@@ -46,6 +46,18 @@ describe('a page', () => {
     expect(document).not.toContain('site.invalid')
   })
 
+  it.each([
+    ['/robokidspage3', '"@type":"CourseInstance"', '"price":"750.00"'],
+    ['/robokidslanding', '"@type":"ItemList"', '"price":"1000.00"'],
+    ['/shop', '"@type":"Product"', '"price":"300.00"'],
+  ])('%s tells searches what is sold today, and for how much', async (path, thing, price) => {
+    // Where the services take their time, the page does not: it says so at the next try.
+    await eventually(async () => {
+      const document = await (await get(path)).text()
+      return document.includes(thing) && document.includes(price)
+    })
+  })
+
   it('that does not exist is a page all the same, with status 404', async () => {
     const answer = await get('/no/such/page')
     expect(answer.status).toBe(404)

@@ -10,8 +10,12 @@ import { readSiteFiles, type SiteFile } from './site-files.ts'
 import type { Services } from './upstream.ts'
 import { liveThings, structuredData } from './views/structured-data.ts'
 
-/** For how long documents repeat what the services said, and how long one waits for them. */
+/**
+ * For how long documents repeat what the services said before they are asked again, for how long while they are, and how
+ * long one waits for them where nothing newer is known.
+ */
 const repeatForMs = 5_000
+const repeatMeanwhileForMs = 60_000
 const waitForMs = 400
 
 function send(request: FastifyRequest, reply: FastifyReply, file: SiteFile, status?: 404) {
@@ -26,12 +30,20 @@ function send(request: FastifyRequest, reply: FastifyReply, file: SiteFile, stat
     .send(answer.body)
 }
 
-/** Asks at most every few seconds; nothing is said where no answer comes in time. */
+/** Asks at most every few seconds, and has nobody wait who came a moment later; nothing is said where no answer comes in time. */
 function lately(ask: () => Promise<string>): () => Promise<string> {
   let last: { askedAt: number; answer: Promise<string> } | undefined
+  let known: { askedAt: number; answer: string } | undefined
   return async () => {
     const now = performance.now()
-    if (!last || now - last.askedAt > repeatForMs) last = { askedAt: now, answer: ask() }
+    if (!last || now - last.askedAt > repeatForMs) {
+      const asked = { askedAt: now, answer: ask() }
+      last = asked
+      void asked.answer.then((answer) => {
+        if (answer !== '') known = { askedAt: asked.askedAt, answer }
+      })
+    }
+    if (known && now - known.askedAt < repeatMeanwhileForMs) return known.answer
     const late = new AbortController()
     try {
       return await Promise.race([last.answer, after(waitForMs, '', { signal: late.signal })])
