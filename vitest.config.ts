@@ -11,6 +11,7 @@ export default defineConfig({
   test: {
     // What a file imports is there for the next: nothing in a module may depend on being fresh.
     isolate: false,
+    maxWorkers: 2,
     projects: [
       {
         plugins: [highlightSketches],
@@ -28,7 +29,6 @@ export default defineConfig({
           retry,
           testTimeout: 60_000,
           hookTimeout: 240_000,
-          maxWorkers: 2,
         },
       },
       {
@@ -39,7 +39,6 @@ export default defineConfig({
           retry,
           testTimeout: 120_000,
           hookTimeout: 240_000,
-          maxWorkers: 2,
         },
       },
     ],
