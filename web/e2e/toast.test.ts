@@ -5,6 +5,10 @@ import { eventually, useSite } from './fixture.ts'
 const site = useSite()
 
 const text = 'Robot Spider is in your cart.'
+/** In steps, between which the page learns where the pointer and the focus are. */
+async function pass(page: Page, seconds: number) {
+  for (let second = 0; second < seconds; second++) await page.clock.runFor(1_000)
+}
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent)
 
 describe('a toast', () => {
@@ -15,21 +19,24 @@ describe('a toast', () => {
     const toast = page.getByRole('status').getByText(text)
     const dismiss = page.getByRole('button', { name: 'Dismiss' })
     const show = page.getByRole('button', { name: 'Show a toast' })
+    await show.waitFor()
     // What is to be read out is there before there is something to say.
-    expect(await page.getByRole('main').locator('output').first().innerText()).toBe('')
+    expect(await page.getByRole('main').locator('output:empty').count()).toBe(1)
     await page.clock.pauseAt(Date.now() + 60_000)
 
     await show.click()
     await toast.waitFor()
     expect(await focused(page)).toBe('Show a toast')
     await dismiss.hover()
-    await page.clock.runFor(20_000)
+    await pass(page, 20)
     expect(await toast.isVisible()).toBe(true)
     await page.mouse.move(5, 700)
-    await page.clock.runFor(6_900)
+    await pass(page, 6)
     expect(await toast.isVisible()).toBe(true)
-    await page.clock.runFor(200)
-    await toast.waitFor({ state: 'hidden' })
+    await eventually(async () => {
+      await page.clock.runFor(200)
+      return toast.isVisible()
+    }).toBe(false)
 
     await show.focus()
     await page.keyboard.press('Enter')
@@ -38,7 +45,7 @@ describe('a toast', () => {
       await page.keyboard.press('Tab')
       await eventually(() => focused(page)).toBe(next)
     }
-    await page.clock.runFor(20_000)
+    await pass(page, 20)
     expect(await toast.isVisible()).toBe(true)
     await page.keyboard.press('Escape')
     await toast.waitFor({ state: 'hidden' })
