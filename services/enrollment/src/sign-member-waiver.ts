@@ -1,23 +1,15 @@
-import { randomUUIDv7 } from 'node:crypto'
-import {
-  childSchema,
-  waiverSigned,
-  type MemberSeat,
-  type signWaiverSchema,
-  type Waiver,
-} from '@robokids/contracts/enrollment'
+import { childSchema, type MemberSeat, type signWaiverSchema, type Waiver } from '@robokids/contracts/enrollment'
 import { lineOfText } from '@robokids/contracts/fields'
 import type { Database, Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
-import { publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
 import { eq } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Config } from './config.ts'
 import { isoTime } from './read-registrations.ts'
+import { answerOf, recordSignature, renderSignature } from './record-signature.ts'
 import { judgeMemberSignature, memberSeatStatus, unknownMembership } from './rules.ts'
 import { classSessions, memberSeats, waivers } from './schema.ts'
-import { renderSignedWaiver } from './signed-waiver.ts'
 import { waiverDocument } from './waiver-document.ts'
 
 const membersSession = 'Members’ session'
@@ -28,7 +20,7 @@ async function find(db: Database | Transaction, membershipId: string) {
       seat: memberSeats,
       session: classSessions,
       waiver: {
-        id: waivers.id,
+        waiverId: waivers.id,
         guardianName: waivers.guardianName,
         member: waivers.member,
         documentSha256: waivers.documentSha256,
@@ -96,8 +88,7 @@ export async function signMemberWaiver(
   if (!found || membershipId === undefined) throw unknownMembership()
   const { waiver, session, classDate } = found
   if (judgeMemberSignature(found, request, document.sha256) === 'repeat' && waiver) {
-    const { id: waiverId, signedAt, documentSha256 } = waiver
-    return { waiverId, registrationId: membershipId, signedAt: isoTime(signedAt), documentSha256 }
+    return answerOf(membershipId, waiver)
   }
   if (!session) throw new Error(`The seat of the membership ${membershipId} is in no session.`)
 
@@ -114,12 +105,7 @@ export async function signMemberWaiver(
     durationMinutes,
     timeZone,
   }
-  const { ipAddress, userAgent } = evidence
-  const waiverId = randomUUIDv7()
-  const signedAt = context.clock.now()
-  const documentSha256 = document.sha256
-  // Before the transaction: nothing waits for it.
-  const signedPdf = await renderSignedWaiver({ waiverId, facts, signedAt, documentSha256, ipAddress, userAgent })
+  const signature = await renderSignature(facts, evidence, context)
 
   const signed = await context.db.transaction(async (tx) => {
     const [seat] = await tx
@@ -128,32 +114,9 @@ export async function signMemberWaiver(
       .where(eq(memberSeats.attemptId, membershipId))
       .for('no key update')
     if (seat?.outcome !== 'seated') return false
-    const written = await tx
-      .insert(waivers)
-      .values({
-        id: waiverId,
-        membershipId,
-        member,
-        documentSha256,
-        guardianName,
-        signedAt,
-        ipAddress,
-        userAgent,
-        signedPdf,
-      })
-      .onConflictDoNothing()
-      .returning({ id: waivers.id })
-    if (written.length === 0) return false
-    await publish(tx, waiverSigned, membershipId, {
-      ...facts,
-      waiverId,
-      signedAt: isoTime(signedAt),
-      documentSha256,
-      signedPdfPath: `/waivers/${waiverId}.pdf`,
-    })
-    return true
+    return recordSignature(tx, signature, { membershipId, member })
   })
   // Signed, or ended, in the meantime: judged anew.
   if (!signed) return signMemberWaiver(request, context)
-  return { waiverId, registrationId: membershipId, signedAt: isoTime(signedAt), documentSha256 }
+  return answerOf(membershipId, signature)
 }

@@ -1,5 +1,4 @@
-import { randomUUIDv7 } from 'node:crypto'
-import { kitReady, waiverSigned, type signWaiverSchema, type Waiver } from '@robokids/contracts/enrollment'
+import { kitReady, type signWaiverSchema, type Waiver } from '@robokids/contracts/enrollment'
 import { emailKey } from '@robokids/contracts/fields'
 import type { Database } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
@@ -9,10 +8,10 @@ import { asc, eq } from 'drizzle-orm'
 import type { z } from 'zod'
 import type { Config } from './config.ts'
 import { lockRegistration } from './lock-registration.ts'
-import { factsOf, isoTime } from './read-registrations.ts'
+import { factsOf } from './read-registrations.ts'
+import { answerOf, recordSignature, renderSignature } from './record-signature.ts'
 import { chooseSignable, judgeSignature } from './rules.ts'
 import { kitShipments, registrations, waivers } from './schema.ts'
-import { renderSignedWaiver } from './signed-waiver.ts'
 import { waiverDocument } from './waiver-document.ts'
 
 /** A signer's registrations with what is signed of them, oldest first. */
@@ -47,53 +46,29 @@ export async function signWaiver(request: z.infer<typeof signWaiverSchema>, cont
   const registration = chooseSignable(await findSignable(context.db, request), request)
   const { registrationId, waiver } = registration
   if (judgeSignature(registration, request, document.sha256) === 'repeat' && waiver) {
-    return {
-      waiverId: waiver.waiverId,
-      registrationId,
-      signedAt: isoTime(waiver.signedAt),
-      documentSha256: waiver.documentSha256,
-    }
+    return answerOf(registrationId, waiver)
   }
 
   const facts = factsOf(registration)
-  const { ipAddress, userAgent } = request.evidence
-  const waiverId = randomUUIDv7()
-  const signedAt = context.clock.now()
-  const documentSha256 = document.sha256
-  // Before the transaction: nothing waits for it, and the facts never change.
-  const signedPdf = await renderSignedWaiver({ waiverId, facts, signedAt, documentSha256, ipAddress, userAgent })
+  // The facts never change.
+  const signature = await renderSignature(facts, request.evidence, context)
+  const { signedAt } = signature
 
   const signed = await context.db.transaction(async (tx) => {
     const locked = await lockRegistration(tx, registrationId)
     if (locked?.registration.status !== 'confirmed') return false
-    await tx.insert(waivers).values({
-      id: waiverId,
-      registrationId,
-      documentSha256,
-      guardianName: facts.guardianName,
-      signedAt,
-      ipAddress,
-      userAgent,
-      signedPdf,
-    })
+    if (!(await recordSignature(tx, signature, { registrationId }))) return false
     await tx
       .update(registrations)
       .set({ status: 'waiver_signed', updatedAt: signedAt })
       .where(eq(registrations.id, registrationId))
     await tx.insert(kitShipments).values({ registrationId, readyAt: signedAt })
-    await publish(tx, waiverSigned, registrationId, {
-      ...facts,
-      waiverId,
-      signedAt: isoTime(signedAt),
-      documentSha256,
-      signedPdfPath: `/waivers/${waiverId}.pdf`,
-    })
     await publish(tx, kitReady, registrationId, facts)
     return true
   })
   // Signed (or refunded) by another request in the meantime: judged anew, for this very registration.
   if (!signed) return signWaiver({ ...request, registrationId }, context)
-  return { waiverId, registrationId, signedAt: isoTime(signedAt), documentSha256 }
+  return answerOf(registrationId, signature)
 }
 
 /** The signed PDF, as it was made when it was signed. @throws DomainError `not_found` */
