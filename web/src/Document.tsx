@@ -10,10 +10,10 @@ import headingFace from './ui/fonts/bricolage-grotesque.woff2?url'
 const beforePaint = `(function(){var d=document.documentElement.dataset;d.scripts="";try{if(localStorage.cookiesAccepted==="true")d.cookies="";if(localStorage.signedIn)d.signedIn=""}catch(e){}})()`
 
 /**
- * Has the scripts asked for once the page is painted: what it takes to read it has the line for itself until then. In a tab
- * that nobody sees nothing is painted.
+ * Has the scripts asked for once something is painted: what it takes to read the page has the line and the processor for
+ * itself until then. In a tab that nobody sees nothing is painted; where no paint is told of in a second, they come all the same.
  */
-const afterPaint = `(function(){var t=document.getElementById("scripts");function load(){document.head.append(t.content)}if(document.hidden)load();else requestAnimationFrame(function(){setTimeout(load)})})()`
+const afterPaint = `(function(){var t=document.getElementById("scripts"),o;function load(){if(o)o.disconnect();if(t)document.head.append(t.content);t=null}if(document.hidden)return load();setTimeout(load,1000);try{o=new PerformanceObserver(load);o.observe({type:"paint",buffered:true})}catch(e){load()}})()`
 
 function scriptTags({ script, preloads }: PageFiles): string {
   return [
