@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto'
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
@@ -80,22 +79,25 @@ async function compress(outDir: string): Promise<void> {
 }
 
 /**
- * Builds the browser's files, then the same pages for this process, and has it render each of them to a document. While
- * developing, each document is rendered when it is asked for.
+ * Builds the browser's files, then the same pages for a server, and has it render each of them to a document. The server's are
+ * put out as well: who serves the documents renders those anew whose prices and dates change. While developing, each document is rendered when it is asked for.
  */
 export function prerender(): Plugin {
   let source = ''
   return {
     name: 'prerender',
-    config: (_config, { command }) => ({
+    config: ({ build }, { command }) => ({
       appType: 'custom',
       builder: {},
       environments: {
         client: { build: { rolldownOptions: { input: 'src/main.tsx' } } },
         ssr: {
+          // Whole in itself: where it runs there are none of the packages.
+          ...(command === 'build'
+            ? { resolve: { noExternal: true }, define: { 'process.env.NODE_ENV': '"production"' } }
+            : {}),
           build: {
-            // Below the packages that it imports, and apart from what another build makes at the same time.
-            outDir: command === 'build' ? `node_modules/.prerender/${randomUUID()}` : 'dist',
+            outDir: join(build?.outDir ?? 'dist', 'server'),
             rolldownOptions: { input: 'src/server.tsx' },
             ssr: true,
             copyPublicDir: false,
@@ -120,16 +122,11 @@ export function prerender(): Plugin {
       if (!client || !ssr) throw new Error('Vite has no environments to build.')
       const built = await builder.build(client)
       if (!('output' in built)) throw new Error('The build put out more than one.')
-      const serverDir = resolve(builder.config.root, ssr.config.build.outDir)
-      try {
-        await builder.build(ssr)
-        const server = (await import(pathToFileURL(join(serverDir, 'server.js')).href)) as typeof Server
-        const outDir = resolve(builder.config.root, client.config.build.outDir)
-        await renderPages(server, clientFilesOf(source, built.output), outDir)
-        await compress(outDir)
-      } finally {
-        await rm(serverDir, { recursive: true, force: true })
-      }
+      const outDir = resolve(builder.config.root, client.config.build.outDir)
+      await compress(outDir)
+      await builder.build(ssr)
+      const server = (await import(pathToFileURL(join(outDir, 'server/server.js')).href)) as typeof Server
+      await renderPages(server, clientFilesOf(source, built.output), outDir)
     },
     configureServer: (vite) => () => renderOnDemand(vite),
   }

@@ -1,14 +1,15 @@
 import { setTimeout as after } from 'node:timers/promises'
-import { type PagePath, redirects } from '@robokids/contracts/pages'
+import { type PagePath, redirects, type RenderApplication } from '@robokids/contracts/pages'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from './config.ts'
 import { contentSecurityPolicy } from './doorkeeping.ts'
-import { readSiteFiles, type SiteFile } from './site-files.ts'
+import { readSiteFiles, type SiteDocument, type SiteFile } from './site-files.ts'
 import type { Services } from './upstream.ts'
-import { liveThings, structuredData } from './views/structured-data.ts'
+import { type LivePage, livePages } from './views/live-pages.ts'
+import { structuredData } from './views/structured-data.ts'
 
 /**
  * For how long documents repeat what the services said before they are asked again, for how long while they are, and how
@@ -30,45 +31,64 @@ function send(request: FastifyRequest, reply: FastifyReply, file: SiteFile, stat
     .send(answer.body)
 }
 
-/** Asks at most every few seconds, and has nobody wait who came a moment later; nothing is said where no answer comes in time. */
-function lately(ask: () => Promise<string>): () => Promise<string> {
-  let last: { askedAt: number; answer: Promise<string> } | undefined
-  let known: { askedAt: number; answer: string } | undefined
+/** Asks at most every few seconds, and has nobody wait who came a moment later; undefined where no answer comes in time. */
+function lately<Answer>(ask: () => Promise<Answer | undefined>): () => Promise<Answer | undefined> {
+  let last: { askedAt: number; answer: Promise<Answer | undefined> } | undefined
+  let known: { askedAt: number; answer: Answer } | undefined
   return async () => {
     const now = performance.now()
     if (!last || now - last.askedAt > repeatForMs) {
       const asked = { askedAt: now, answer: ask() }
       last = asked
       void asked.answer.then((answer) => {
-        if (answer !== '') known = { askedAt: asked.askedAt, answer }
+        if (answer !== undefined) known = { askedAt: asked.askedAt, answer }
       })
     }
     if (known && now - known.askedAt < repeatMeanwhileForMs) return known.answer
     const late = new AbortController()
     try {
-      return await Promise.race([last.answer, after(waitForMs, '', { signal: late.signal })])
+      return await Promise.race([last.answer, after(waitForMs, undefined, { signal: late.signal })])
     } finally {
       late.abort()
     }
   }
 }
 
+/** Renders a page with what is known of it, anew where that changed. */
+function renderer(path: PagePath, document: SiteDocument, siteUrl: string, render: RenderApplication) {
+  let last: { page: string; file: SiteFile } | undefined
+  return async ({ data, things }: LivePage): Promise<SiteFile> => {
+    const page = JSON.stringify({ data, things })
+    if (last?.page === page) return last.file
+    const application = await render(path, siteUrl, data)
+    const file = document.fileOfToday({ application, data, head: structuredData(things) })
+    last = { page, file }
+    return file
+  }
+}
+
 /** Serves the built web: hashed files for ever, pages always fresh, and 404 with a page for addresses that have none. */
 export async function pages(http: Http, { config, log }: Context<Config>, services: Services): Promise<void> {
-  const { files, documents, notFound } = await readSiteFiles(config.WEB_DIST, config.SITE_URL, contentSecurityPolicy)
-  const live = liveThings(services, config.SITE_URL)
+  const site = await readSiteFiles(config.WEB_DIST, config.SITE_URL, contentSecurityPolicy)
+  const { files, documents, notFound } = site
+  const live = livePages(services, config.SITE_URL)
 
   for (const [path, document] of documents) {
-    const things = live.get(path as PagePath)
-    const head = lately(async () => {
+    const read = live.get(path)
+    if (!read) {
+      http.get(path, (request, reply) => send(request, reply, document.file()))
+      continue
+    }
+    const render = renderer(path, document, config.SITE_URL, site.renderApplication)
+    const today = lately(async () => {
       try {
-        return things ? structuredData(await things()) : ''
+        return await render(await read())
       } catch (error) {
-        log.warn({ err: error, path }, 'A page is served without its prices and dates for search engines')
-        return ''
+        log.warn({ err: error, path }, 'A page is served as it was built, without its prices and dates')
+        return undefined
       }
     })
-    http.get(path, async (request, reply) => send(request, reply, document.file(things ? await head() : '')))
+    http.get(path, async (request, reply) => send(request, reply, (await today()) ?? document.file()))
   }
   for (const [from, to] of Object.entries(redirects)) http.get(from, (_request, reply) => reply.redirect(to, 301))
 

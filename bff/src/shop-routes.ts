@@ -1,5 +1,3 @@
-import { classSku, pricesSchema } from '@robokids/contracts/billing'
-import { levelClassTypes } from '@robokids/contracts/enrollment'
 import {
   askNoticeSchema,
   canBeAwaited,
@@ -11,7 +9,6 @@ import {
   productsSchema,
   shopViewSchema,
   type Order,
-  type ShopView,
 } from '@robokids/contracts/shop'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
@@ -20,20 +17,10 @@ import { CheckoutSync } from './checkout-sync.ts'
 import type { Config } from './config.ts'
 import { idOf, referenceParams } from './reference.ts'
 import type { Services } from './upstream.ts'
+import { shopView } from './views/shop.ts'
 
 const orderIdOf = (reference: string) => idOf(reference, 'order_not_found', 'We know no order with this reference.')
 const noticeIdOf = (reference: string) => idOf(reference, 'notice_not_found', 'We have no such request.')
-
-async function shopView({ billing }: Services): Promise<ShopView> {
-  const [{ products }, { prices }] = await Promise.all([
-    billing.call('GET', '/products', { answer: productsSchema }),
-    billing.call('GET', '/prices', { answer: pricesSchema }),
-  ])
-  const classSkus = levelClassTypes.map(classSku)
-  const [cheapest] = prices.filter(({ sku }) => classSkus.includes(sku)).toSorted((a, b) => a.amount - b.amount)
-  if (!cheapest) throw new DomainError('upstream_unavailable', 'Please try again in a moment.')
-  return { products, classesFrom: { amount: cheapest.amount, currency: cheapest.currency } }
-}
 
 export function shopRoutes(http: Http, { config }: Context<Config>, services: Services): void {
   const { billing, notifications } = services

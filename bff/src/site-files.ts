@@ -1,8 +1,17 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { extname, join, relative, resolve, sep } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import { buildOrigin, pagePaths } from '@robokids/contracts/pages'
+import {
+  applicationMarks,
+  buildOrigin,
+  type PageData,
+  pageDataId,
+  type PagePath,
+  pagePaths,
+  type RenderApplication,
+} from '@robokids/contracts/pages'
 
 const types: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
@@ -104,53 +113,75 @@ function inlineHashes(html: string): { scripts: string[]; styles: string[] } {
   }
 }
 
-/** A page's document. What it says about itself to search engines can be put in where it is served. */
-class SiteDocument {
-  readonly #html: string
-  readonly #policy: string
-  readonly #built = new Map<string, SiteFile>()
+/** As markup that runs nothing, and that no text in it ends. */
+export const dataScript = (attributes: string, data: unknown): string =>
+  `<script ${attributes}>${JSON.stringify(data).replaceAll('<', '\\u003c')}</script>`
 
-  constructor(html: string, policyOf: (hashes: { scripts: string[]; styles: string[] }) => string) {
+/** What is known today of a page that was built before. */
+export interface Today {
+  /** The page's markup, with the data. */
+  application: string
+  /** The data, for the browser that takes it over. */
+  data: PageData
+  /** Markup for the document's head that runs nothing. */
+  head: string
+}
+
+/** A page's document: as it was built, and with what is known today. */
+export class SiteDocument {
+  readonly #html: string
+  readonly #policyOf: PolicyOf
+  #asBuilt: SiteFile | undefined
+
+  constructor(html: string, policyOf: PolicyOf) {
     this.#html = html
-    this.#policy = policyOf(inlineHashes(html))
+    this.#policyOf = policyOf
   }
 
-  /** @param head what belongs into the document's head today: markup that runs nothing. */
-  file(head = ''): SiteFile {
-    const known = this.#built.get(head)
-    if (known) return known
-    const content = Buffer.from(head === '' ? this.#html : this.#html.replace('</head>', () => `${head}</head>`))
-    const file = new SiteFile(content, {
+  file(): SiteFile {
+    this.#asBuilt ??= this.#fileOf(this.#html)
+    return this.#asBuilt
+  }
+
+  fileOfToday({ application, data, head }: Today): SiteFile {
+    const [before, after] = applicationMarks
+    const start = this.#html.indexOf(before) + before.length
+    const top = this.#html.slice(0, start)
+    const rest = this.#html.slice(this.#html.indexOf(after, start))
+    const script = dataScript(`type="application/json" id="${pageDataId}"`, data)
+    return this.#fileOf(top.replace('</head>', () => `${head}${script}</head>`) + application + rest)
+  }
+
+  #fileOf(html: string): SiteFile {
+    const content = Buffer.from(html)
+    return new SiteFile(content, {
       type: types['.html'] ?? '',
       cacheControl: 'no-cache',
       smaller: compressed(content),
-      contentSecurityPolicy: this.#policy,
+      contentSecurityPolicy: this.#policyOf(inlineHashes(html)),
     })
-    // Today's and the plain one: yesterday's is not asked for again.
-    for (const other of this.#built.keys()) if (other !== '') this.#built.delete(other)
-    this.#built.set(head, file)
-    return file
   }
 }
+
+type PolicyOf = (hashes: { scripts: string[]; styles: string[] }) => string
 
 export interface SiteFiles {
   /** By the address, `/assets/main.js`. */
   files: ReadonlyMap<string, SiteFile>
-  documents: ReadonlyMap<string, SiteDocument>
+  documents: ReadonlyMap<PagePath, SiteDocument>
   notFound: SiteDocument
+  renderApplication: RenderApplication
 }
 
 /** Reads the built site into memory: it is small, and asked for all the time. */
-export async function readSiteFiles(
-  folder: string,
-  siteUrl: string,
-  policyOf: (hashes: { scripts: string[]; styles: string[] }) => string,
-): Promise<SiteFiles> {
+export async function readSiteFiles(folder: string, siteUrl: string, policyOf: PolicyOf): Promise<SiteFiles> {
   const root = resolve(folder)
   const entries = await readdir(root, { recursive: true, withFileTypes: true })
   const names = entries
     .filter((entry) => entry.isFile() && extname(entry.name) in types)
     .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    // What renders the pages is nobody's to load.
+    .filter((name) => !name.startsWith('server/'))
   const all = new Set(entries.map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/')))
   const read = (name: string) => readFile(join(root, name))
   // The site's own address is known only here.
@@ -176,11 +207,13 @@ export async function readSiteFiles(
     )
   }
   const document = async (name: string) => new SiteDocument(await readText(name), policyOf)
-  const documents = new Map<string, SiteDocument>()
+  const documents = new Map<PagePath, SiteDocument>()
   for (const path of pagePaths) {
     documents.set(path, await document(path === '/' ? 'index.html' : `${path.slice(1)}.html`))
   }
-  return { files, documents, notFound: await document('404.html') }
+  const server: unknown = await import(pathToFileURL(join(root, 'server/server.js')).href)
+  const { renderApplication } = server as Pick<SiteFiles, 'renderApplication'>
+  return { files, documents, notFound: await document('404.html'), renderApplication }
 }
 
 /** Named by what is in it: under this name it never changes. */

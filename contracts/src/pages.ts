@@ -1,4 +1,6 @@
+import type { ClassesView } from './bff.ts'
 import type { LevelClassType } from './enrollment.ts'
+import type { ShopView } from './shop.ts'
 
 /** The addresses that answer with a page: the web's router has a screen for each, and the BFF answers 404 to all others. */
 export const pagePaths = [
@@ -57,6 +59,21 @@ export const levelPages = {
 
 /** Addresses that only lead elsewhere, permanently. */
 export const redirects: Readonly<Record<string, PagePath>> = { '/admin': '/', '/guides': '/news-guides' }
+
+/** What a page shows that changes by the day, by the queries that the browser reads it with: the answers of `/api/classes` and `/api/shop`. */
+export interface PageData {
+  classes?: ClassesView
+  shop?: ShopView
+}
+
+/** Before and after a page's markup in its document. */
+export const applicationMarks = ['<!--application-->', '<!--/application-->'] as const
+
+/** The id of the script in a document that has its `PageData` as JSON, and runs nothing. */
+export const pageDataId = 'page-data'
+
+/** Makes a page's markup of what is known today, as the browser takes it over. The web's build puts it out, for who serves the documents. */
+export type RenderApplication = (path: PagePath, siteUrl: string, data: PageData) => Promise<string>
 
 /** Stands in the built documents where the site's own address belongs, which is known only where they are served. */
 export const buildOrigin = 'https://site.invalid'

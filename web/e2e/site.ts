@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { redirects } from '@robokids/contracts/pages'
+import { type PagePath, redirects } from '@robokids/contracts/pages'
 import { contentSecurityPolicy } from '../../bff/src/doorkeeping.ts'
 import { readSiteFiles, type SiteFiles } from '../../bff/src/site-files.ts'
 import type { StubApi } from './stub-api.ts'
@@ -58,7 +58,7 @@ export async function serveSite(dist: string | (() => string), api: () => StubAp
       return response.end()
     }
     const { files, documents, notFound } = await build()
-    const found = documents.get(pathname)?.file() ?? files.get(pathname)
+    const found = documents.get(pathname as PagePath)?.file() ?? files.get(pathname)
     const { headers, body, status } = (found ?? notFound.file()).answer({
       acceptEncoding: request.headers['accept-encoding'],
       ifNoneMatch: found && request.headers['if-none-match'],

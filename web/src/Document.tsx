@@ -1,3 +1,4 @@
+import { applicationMarks } from '@robokids/contracts/pages'
 import { HeadContent, Scripts } from '@tanstack/react-router'
 import type { PageFiles } from './server.tsx'
 import textFace from './ui/fonts/atkinson-hyperlegible-next.woff2?url'
@@ -55,7 +56,7 @@ export function Document({ application, siteUrl, files }: DocumentProps) {
         <HeadContent />
       </head>
       <body>
-        <div id="root" dangerouslySetInnerHTML={{ __html: application }} />
+        <div id="root" dangerouslySetInnerHTML={{ __html: applicationMarks.join(application) }} />
         <Scripts />
         <template id="scripts" dangerouslySetInnerHTML={{ __html: scriptTags(files) }} />
         <script dangerouslySetInnerHTML={{ __html: afterPaint }} />

@@ -1,3 +1,4 @@
+import { type PageData, pageDataId } from '@robokids/contracts/pages'
 import { QueryClient } from '@tanstack/react-query'
 import { RouterClient } from '@tanstack/react-router/ssr/client'
 import { startTransition, StrictMode } from 'react'
@@ -7,6 +8,7 @@ import './ui/base.css'
 import { ApiError, whenSignInIsRequired } from './api.ts'
 import { forgetUser } from './identity/session.ts'
 import { fadeBetweenPages, followNavigation } from './navigation.ts'
+import { answerQueries } from './page-data.ts'
 import { buildRouter } from './router.tsx'
 
 const queryClient = new QueryClient({
@@ -18,6 +20,8 @@ const queryClient = new QueryClient({
     },
   },
 })
+const pageData = document.getElementById(pageDataId)?.textContent
+if (pageData) answerQueries(queryClient, JSON.parse(pageData) as PageData)
 const router = buildRouter(queryClient)
 followNavigation(router)
 fadeBetweenPages(router)

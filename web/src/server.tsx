@@ -1,11 +1,19 @@
+import type { PageData, RenderApplication } from '@robokids/contracts/pages'
 import { QueryClient } from '@tanstack/react-query'
-import { type AnyRoute, type AsyncRouteComponent, rootRouteId, RouterContextProvider } from '@tanstack/react-router'
+import {
+  type AnyRoute,
+  type AnyRouter,
+  type AsyncRouteComponent,
+  rootRouteId,
+  RouterContextProvider,
+} from '@tanstack/react-router'
 import { createRequestHandler, RouterServer, renderRouterToString } from '@tanstack/react-router/ssr/server'
 import { renderToString } from 'react-dom/server'
 import { Document } from './Document.tsx'
 import { structuredData } from './head/structured-data.ts'
 import { headOf } from './head/head-of.ts'
 import { pageAbouts } from './head/page-abouts.ts'
+import { answerQueries } from './page-data.ts'
 import { buildRouter, type Context } from './router.tsx'
 
 /** What a page loads, by its addresses. */
@@ -60,6 +68,26 @@ function screenModules(screen: Screen | undefined): Promise<string[]> {
   return known
 }
 
+/** What answers requests for a page. */
+function handler(path: string, siteUrl: string, data: PageData = {}) {
+  const queryClient = new QueryClient()
+  answerQueries(queryClient, data)
+  return createRequestHandler({
+    createRouter: () => buildRouter(queryClient, { siteUrl }),
+    request: new Request(new URL(path, siteUrl)),
+  })
+}
+
+/** By itself, as it is hydrated: the ids in it are counted from its own root. */
+const applicationOf = (router: AnyRouter) => renderToString(<RouterServer router={router} />)
+
+/** A page's markup with what is known today, to stand in its document for the one that it was built with. */
+export const renderApplication: RenderApplication = async (path, siteUrl, data) => {
+  const handle = handler(path, siteUrl, data)
+  const response = await handle(async ({ router }) => new Response(applicationOf(router)))
+  return response.text()
+}
+
 /** Renders the document that an address answers with, before any visitor is known. */
 export async function renderPage(
   path: string,
@@ -70,23 +98,18 @@ export async function renderPage(
   const screen: unknown = route ? route.options.component : routesById[rootRouteId]?.options.notFoundComponent
   const modules = await screenModules(screen as Screen | undefined)
   const pageFiles = { ...files, preloads: [...new Set([...files.preloads, ...modules.flatMap(files.filesOf)])] }
-  const handle = createRequestHandler({
-    createRouter: () => buildRouter(new QueryClient(), { siteUrl }),
-    request: new Request(new URL(path, siteUrl)),
-  })
-  const response = await handle(({ router, responseHeaders }) => {
-    // By itself, as it is hydrated: the ids in it are counted from its own root.
-    const application = renderToString(<RouterServer router={router} />)
-    return renderRouterToString({
+  const handle = handler(path, siteUrl)
+  const response = await handle(({ router, responseHeaders }) =>
+    renderRouterToString({
       router,
       responseHeaders,
       children: (
         <RouterContextProvider router={router}>
-          <Document application={application} siteUrl={siteUrl} files={pageFiles} />
+          <Document application={applicationOf(router)} siteUrl={siteUrl} files={pageFiles} />
         </RouterContextProvider>
       ),
-    })
-  })
+    }),
+  )
   const things = structuredData(path, route?.options.staticData?.title ?? '', siteUrl)
   const html = await response.text()
   if (things.length === 0) return { status: response.status, html }

@@ -1,13 +1,11 @@
 import type { ClassesView } from '@robokids/contracts/bff'
 import { classTimeZone } from '@robokids/contracts/class-date'
-import { levelPages, type PagePath } from '@robokids/contracts/pages'
-import { productsSchema } from '@robokids/contracts/shop'
-import type { z } from 'zod'
-import type { Services } from '../upstream.ts'
-import { classesView } from './classes.ts'
+import { levelPages } from '@robokids/contracts/pages'
+import type { ShopView } from '@robokids/contracts/shop'
+import { dataScript } from '../site-files.ts'
 
 type Level = ClassesView['levels'][number]
-type Thing = Record<string, unknown>
+export type Thing = Record<string, unknown>
 
 const price = ({ amount, currency }: { amount: number; currency: string }) => ({
   price: (amount / 100).toFixed(2),
@@ -59,10 +57,7 @@ const availability = {
 } as const
 
 /** A product as schema.org describes it. What cannot be bought is offered by nobody. */
-function productOf(
-  { sku, name, state, amount, currency }: z.infer<typeof productsSchema>['products'][number],
-  siteUrl: string,
-): Thing {
+function productOf({ sku, name, state, amount, currency }: ShopView['products'][number], siteUrl: string): Thing {
   const url = `${siteUrl}/shop`
   const forSale = state === 'available' || state === 'pre_order'
   return {
@@ -86,47 +81,33 @@ function productOf(
   }
 }
 
-/** What each page has to say that changes by the day. */
-export function liveThings(services: Services, siteUrl: string): ReadonlyMap<PagePath, () => Promise<Thing[]>> {
-  const courses = async () => {
-    const { levels } = await classesView(services)
-    return levels
-  }
-  const ofLevel = (classType: Level['classType']) => async () => {
-    const levels = await courses()
-    return levels.filter((level) => level.classType === classType).map((level) => courseOf(level, siteUrl))
-  }
-  return new Map<PagePath, () => Promise<Thing[]>>([
-    [
-      '/robokidslanding',
-      async () => [
-        {
-          '@type': 'ItemList',
-          itemListElement: (await courses()).map((level, index) => ({
-            '@type': 'ListItem',
-            position: index + 1,
-            item: courseOf(level, siteUrl),
-          })),
-        },
-      ],
-    ],
-    ['/robokids', ofLevel('basic')],
-    ...(Object.entries(levelPages) as [Level['classType'], PagePath][]).map(
-      ([classType, path]) => [path, ofLevel(classType)] as const,
-    ),
-    [
-      '/shop',
-      async () => {
-        const { products } = await services.billing.call('GET', '/products', { answer: productsSchema })
-        return products.filter(({ state }) => state !== 'withdrawn').map((product) => productOf(product, siteUrl))
-      },
-    ],
-  ])
+const coursesOf = (levels: Level[], siteUrl: string): Thing[] => levels.map((level) => courseOf(level, siteUrl))
+
+/** The landing page's levels, in their order. */
+export function courseList({ levels }: ClassesView, siteUrl: string): Thing[] {
+  const itemListElement = coursesOf(levels, siteUrl).map((item, index) => ({
+    '@type': 'ListItem',
+    position: index + 1,
+    item,
+  }))
+  return [{ '@type': 'ItemList', itemListElement }]
 }
 
-/** As markup for a document's head. It runs nothing, and no text in it ends it. */
+/** The course of a level's page. */
+export function coursesOfLevel({ levels }: ClassesView, classType: Level['classType'], siteUrl: string): Thing[] {
+  return coursesOf(
+    levels.filter((level) => level.classType === classType),
+    siteUrl,
+  )
+}
+
+/** What the shop has. */
+export function productsOf({ products }: ShopView, siteUrl: string): Thing[] {
+  return products.filter(({ state }) => state !== 'withdrawn').map((product) => productOf(product, siteUrl))
+}
+
+/** As markup for a document's head. */
 export function structuredData(things: Thing[]): string {
   if (things.length === 0) return ''
-  const json = JSON.stringify({ '@context': 'https://schema.org', '@graph': things }).replaceAll('<', '\\u003c')
-  return `<script type="application/ld+json">${json}</script>`
+  return dataScript('type="application/ld+json"', { '@context': 'https://schema.org', '@graph': things })
 }

@@ -21,14 +21,16 @@ export function SignUp({ classType }: { classType: LevelClassType }) {
   const content = signUpContent[classType]
   const classes = useQuery(classesQuery)
   const offer = classes.data && offerOf(classes.data, classType)
+  // What is shown stays when it cannot be asked again.
+  const failed = classes.isError && !classes.data
 
   return (
     <div className={styles['page']} data-accent={levels[classType].accent}>
       <header className={styles['head']}>
         <Steps current="register" />
         <h1>{offer?.title ?? openingLevels[classType].title}</h1>
-        <Facts content={content} offer={offer} failed={classes.isError} />
-        {classes.isError && (
+        <Facts content={content} offer={offer} failed={failed} />
+        {failed && (
           <Notice kind="error" title="We could not load the dates and the price." live>
             <p>What you type here is kept.</p>
             <Button
