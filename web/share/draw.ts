@@ -50,9 +50,9 @@ const images: Record<
   news: {
     words: 'News from our bench',
     drawings: [
-      ['welcome', 320, 220, 280],
-      ['launch', 320, 220, 280],
-      ['bug-robot', 320, 220, 280],
+      ['welcome', 320, 220, 338],
+      ['launch', 320, 220, 338],
+      ['bug-robot', 320, 220, 338],
     ],
   },
   shop: {
@@ -66,8 +66,8 @@ const images: Record<
   about: {
     words: 'Small robots, and the people who build them',
     drawings: [
-      ['founder', 320, 220, 330],
-      ['director', 320, 220, 330],
+      ['founder', 320, 220, 338],
+      ['director', 320, 220, 338],
     ],
   },
 }
@@ -97,6 +97,8 @@ function shareImage({ words, drawings }: (typeof images)[ShareImage]): string {
     body:not(.one) h1 { max-width: 24ch; font-size: 62px }
     .pictures { display: flex; align-items: end; gap: 20px }
     .drawing { overflow: visible; fill: none; stroke: var(--pic-line); stroke-linecap: round; stroke-linejoin: round; stroke-width: 2 }
+    /* Those with a ground that goes to their edges are seen through a window, as on the pages. */
+    .drawing[viewBox^='0 0 320'] { overflow: hidden; box-sizing: border-box; border: 1px solid var(--line); border-radius: var(--radius); background: var(--blueprint), var(--note-tint) }
     .sprites { position: absolute; width: 0; height: 0 }
   </style><body class="${drawings.length === 1 ? 'one' : ''}">
     <div class="sprites">${sprites.join('')}</div>

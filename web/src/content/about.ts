@@ -57,7 +57,7 @@ export const about: Content = {
   ],
   next: [
     { to: '/robokidslanding', text: 'View Classes' },
-    { to: '/contact', text: 'Contact us' },
+    { to: '/contact', text: 'Contact Us' },
   ],
 }
 

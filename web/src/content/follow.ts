@@ -8,7 +8,7 @@ export const follow: Content = {
   kicker: 'Follow Us',
   title: 'See what is on the bench',
   lead: 'Robots that work, robots that almost work, and what students have built. Both links open in a new tab.',
-  picture: 'video',
+  picture: 'filming',
   sections: [
     {
       id: 'where',

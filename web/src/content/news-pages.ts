@@ -16,7 +16,7 @@ export const newsPage: Content = {
   kicker: 'News',
   title: 'What is new',
   lead: 'From our classes, from the world of small robots, and for parents who like to know how things work.',
-  picture: 'welcome',
+  picture: 'pin-board',
   parent: { to: '/news-guides', text: 'News & Guides' },
   sections: [{ id: 'latest', title: 'Latest news', blocks: [{ kind: 'cards', cards: newsCards }] }],
   next: [

@@ -36,6 +36,8 @@ const readingNames = [
   'servo-arm',
   'letter',
   'document',
+  'pin-board',
+  'filming',
   'video',
   'photo',
   'founder',
