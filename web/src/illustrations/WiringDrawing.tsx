@@ -71,8 +71,8 @@ function Board({ used }: { used: ReadonlySet<string> }) {
       <rect x="24" y="18" width="118" height="296" rx="8" fill="var(--pic-green)" />
       <path d="M34 24h40" stroke="var(--pic-shine)" strokeWidth="3" />
       <rect x="42" y="6" width="26" height="36" rx="3" fill="var(--pic-screen)" />
-      <rect x="82" y="4" width="34" height="38" rx="3" fill="var(--pic-mid)" />
-      <path d="M88 12h22" stroke="var(--pic-dark)" />
+      <rect x="76" y="4" width="32" height="34" rx="3" fill="var(--pic-mid)" />
+      <path d="M82 12h20" stroke="var(--pic-dark)" />
       <rect x="62" y="216" width="34" height="72" rx="3" fill="var(--pic-screen)" />
       <path
         d="M62 226h-4m4 12h-4m4 12h-4m4 12h-4m4 12h-4m42-48h4m-4 12h4m-4 12h4m-4 12h4m-4 12h4"
@@ -136,7 +136,7 @@ function Breadboard() {
   const [top, bottom] = [rowAt(1), rowAt(rows)]
   return (
     <>
-      <rect x="152" y="22" width="178" height={bottom - 8} rx="6" fill="var(--pic-white)" />
+      <rect x="152" y="22" width="186" height={bottom - 8} rx="6" fill="var(--pic-white)" />
       <path d={`M256 30V${bottom + 6}`} stroke="var(--pic-mid)" strokeWidth="8" strokeLinecap="butt" />
       <path d={`M158 ${top - 4}V${bottom + 4}`} stroke="var(--pic-blue)" strokeWidth="2.5" />
       <path d={`M182 ${top - 4}V${bottom + 4}`} stroke="var(--pic-red)" strokeWidth="2.5" />
@@ -148,8 +148,9 @@ function Breadboard() {
           </text>
         </g>
       ))}
+      {/* Beyond the last column, where no part and no wire hides them */}
       {[1, 5, 10, 15, 20].map((number) => (
-        <text key={number} x="256" y={rowAt(number) + 3} textAnchor="middle" {...letters.small}>
+        <text key={number} x="328" y={rowAt(number) + 3} textAnchor="middle" {...letters.small}>
           {number}
         </text>
       ))}
@@ -168,7 +169,7 @@ function Resistor({ value, from, to }: Extract<Part, { kind: 'resistor' }>) {
   return (
     <>
       <path d={`M${x} ${top}V${bottom}`} strokeWidth="2.5" />
-      <rect x={x - 6} y={middle - 15} width="12" height="30" rx="5" fill="var(--pic-wood)" />
+      <rect x={x - 6} y={middle - 15} width="12" height="30" rx="5" fill="var(--pic-skin-1)" />
       {bands[value].map((color, index) => (
         <path
           key={index}
@@ -178,7 +179,7 @@ function Resistor({ value, from, to }: Extract<Part, { kind: 'resistor' }>) {
           strokeLinecap="butt"
         />
       ))}
-      <Label x={x + 12} y={middle + 4}>
+      <Label x={x + 12} y={middle + 4} ground="var(--pic-white)">
         {value}
       </Label>
     </>
@@ -196,7 +197,7 @@ function Led({ anode, cathode }: Extract<Part, { kind: 'led' }>) {
       <path d={`M${x} ${middle - 12}h10a12 12 0 0 1 0 24h-10z`} fill="var(--pic-yellow)" />
       <rect x={x - 4} y={middle - 14} width="6" height="28" rx="2" fill="var(--pic-yellow)" />
       <path d={`M${x + 8} ${middle - 6}q6 0 7 5`} stroke="var(--pic-shine)" strokeWidth="2.5" />
-      <Label x={ax + 3} y={ay + 17}>
+      <Label x={ax + 3} y={ay + 16} ground="var(--pic-white)">
         long leg
       </Label>
     </>
@@ -308,15 +309,15 @@ function Servo() {
     <>
       <rect x="232" y="140" width="96" height="92" rx="8" fill="var(--pic-blue)" />
       <path d="M242 148h34" stroke="var(--pic-shine)" strokeWidth="3" />
-      <rect x="216" y="176" width="16" height="20" rx="3" fill="var(--pic-blue)" />
-      <rect x="328" y="176" width="16" height="20" rx="3" fill="var(--pic-blue)" />
-      <circle cx="224" cy="186" r="3" fill="var(--pic-white)" />
-      <circle cx="336" cy="186" r="3" fill="var(--pic-white)" />
       <rect x="196" y="160" width="14" height="52" rx="3" fill="var(--pic-screen)" />
       <path d="M210 170h10q6 0 12 6M210 186h22M210 202h10q6 0 12-6" strokeWidth="4" />
       <path d="M210 170h10q6 0 12 6" stroke="var(--pic-orange)" />
       <path d="M210 186h22" stroke="var(--pic-red)" />
       <path d="M210 202h10q6 0 12-6" stroke="var(--pic-wood-deep)" />
+      <rect x="216" y="176" width="16" height="20" rx="3" fill="var(--pic-blue)" />
+      <rect x="328" y="176" width="16" height="20" rx="3" fill="var(--pic-blue)" />
+      <circle cx="224" cy="186" r="3" fill="var(--pic-white)" />
+      <circle cx="336" cy="186" r="3" fill="var(--pic-white)" />
       <path d="M272 186 312 84q6-8 13-3 6 5 2 13l-43 98z" fill="var(--pic-white)" />
       <circle cx="280" cy="186" r="18" fill="var(--pic-white)" />
       <circle cx="280" cy="186" r="6" fill="var(--pic-mid)" />
@@ -337,15 +338,24 @@ function Label({
   x,
   y,
   anchor = 'start',
+  ground,
   children,
 }: {
   x: number
   y: number
   anchor?: 'start' | 'middle'
+  /** What it stands on keeps clear of it: holes, legs and the gap. */
+  ground?: string
   children: ReactNode
 }) {
   return (
-    <text x={x} y={y} textAnchor={anchor} {...letters.label}>
+    <text
+      x={x}
+      y={y}
+      textAnchor={anchor}
+      {...letters.label}
+      {...(ground && { stroke: ground, strokeWidth: 5, paintOrder: 'stroke' })}
+    >
       {children}
     </text>
   )
