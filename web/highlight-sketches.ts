@@ -23,7 +23,9 @@ async function highlight(source: string) {
   return lines.map((line) =>
     line.map(({ content, color }) => {
       const kind = Object.entries(kinds).find(([name]) => color === `var(${name})`)?.[1]
-      return kind ? [content, kind] : [content]
+      // It calls an object before its dot a constant too.
+      const isName = kind === 'number' && !/\d/.test(content)
+      return kind && !isName ? [content, kind] : [content]
     }),
   )
 }

@@ -332,6 +332,7 @@ describe('the guides', () => {
       expect(`${lines.map((line) => line.map(([text]) => text).join('')).join('\n')}\n`).toBe(source)
       const kinds = new Set(lines.flatMap((line) => line.map(([, kind]) => kind)))
       for (const kind of ['keyword', 'function', 'number', 'comment']) expect(kinds).toContain(kind)
+      for (const [text, kind] of lines.flat()) if (kind === 'number') expect(text).toMatch(/\d/)
     }
   })
 
@@ -426,6 +427,8 @@ describe('the guides', () => {
   it('turn the servo within 0 to 180 degrees only', async () => {
     const source = await sourceOf('servo-serial.ino')
     expect(source).toContain('angle < 0 || angle > 180')
+    // `toInt` alone takes "12x" for 12.
+    expect(source).toContain('String(angle) == line')
     const { connected } = circuit(servoWiring)
     expect(connected('servo.signal', 'board.9')).toBe(true)
     expect(connected('servo.5V', 'board.5V')).toBe(true)

@@ -199,7 +199,7 @@ export const motorGuide: Content = {
             },
             {
               symptom: 'The driver gets too hot to touch',
-              help: 'Take the batteries out. The motor is blocked or too big for it: the driver gives 2 A for each motor, and not for long.',
+              help: 'Take the batteries out. The motor is blocked or too big for it: the driver gives 2 A for each motor, and not for long.',
             },
           ],
         },

@@ -19,7 +19,8 @@ void loop() {
   if (line.length() == 0) return;
 
   long angle = line.toInt();
-  bool isNumber = angle != 0 || line == "0";
+  // Written down again it is what was typed: "12x" is not.
+  bool isNumber = String(angle) == line;
   if (!isNumber || angle < 0 || angle > 180) {
     Serial.println("Please type a number from 0 to 180.");
     return;

@@ -80,7 +80,7 @@ export const servoGuide: Content = {
         {
           kind: 'note',
           title: 'One small servo, yes; two, no',
-          text: 'The board’s 5V pin can feed one micro servo. Bigger ones, or more than one, need a 5 V supply of their own: its plus goes to the red wires, its minus to the brown wires and to GND of the board.',
+          text: 'The board’s 5V pin can feed one micro servo. Bigger ones, or more than one, need a 5 V supply of their own: its plus goes to the red wires, its minus to the brown wires and to GND of the board.',
         },
       ],
     },
@@ -148,7 +148,7 @@ export const servoGuide: Content = {
             },
             {
               symptom: 'The board restarts when it moves',
-              help: 'It draws more than USB gives. Take the load off the arm, try another USB port, or give the servo a 5 V supply of its own.',
+              help: 'It draws more than USB gives. Take the load off the arm, try another USB port, or give the servo a 5 V supply of its own.',
             },
             {
               symptom: 'The arm points the wrong way',
