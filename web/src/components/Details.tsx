@@ -86,10 +86,20 @@ export function familyRows(details: KnownDetails): Row[] {
   ]
 }
 
+/** A day and a time of it, which stays whole where the line is too short for both. */
+export function Moment({ day, time }: { day: string; time: string }) {
+  return (
+    <>
+      {day}
+      <span className={styles['whole']}>{time} Pacific</span>
+    </>
+  )
+}
+
 /** The date as a calendar day, never moved by the reader's own zone. */
 export function startRow(startDate: string, startTime?: string): Row {
   const day = startDate ? formatClassDate(startDate) : '[Missing Start Date]'
-  return ['Start date', startTime ? `${day}, ${formatClassTime(startTime)} Pacific` : day]
+  return ['Start date', startTime ? <Moment day={`${day}, `} time={formatClassTime(startTime)} /> : day]
 }
 
 export function classRow(classType: string): Row {

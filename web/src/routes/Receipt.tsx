@@ -1,9 +1,9 @@
 import { formatMoney } from '@robokids/contracts/pricing'
 import type { RegistrationView } from '@robokids/contracts/bff'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useEffect, useRef, useState } from 'react'
-import { classRow, Details, familyRows, startRow } from '../components/Details.tsx'
-import { EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { classRow, Details, familyRows, Moment, startRow } from '../components/Details.tsx'
+import { Actions, EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
 import { disputeInShort } from '../registration/disputes.ts'
 import { forgetDraft } from '../registration/draft.ts'
 import { forgetReceipt, readReceipt, type ReceiptRecord, receiptOf } from '../registration/receipt.ts'
@@ -49,17 +49,14 @@ function BackToForm() {
 }
 
 /** As the mails tell it, wherever the browser is. */
-const instant = new Intl.DateTimeFormat('en-US', {
-  dateStyle: 'long',
-  timeStyle: 'short',
-  timeZone: 'America/Los_Angeles',
-})
+const timeZone = 'America/Los_Angeles'
+const dayOf = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone })
+const timeOf = new Intl.DateTimeFormat('en-US', { timeStyle: 'short', timeZone })
 
-function momentText(timestamp: string | number): string {
+function momentOf(timestamp: string | number): ReactNode {
   const moment = new Date(timestamp)
-  return Number.isNaN(moment.getTime())
-    ? String(timestamp)
-    : `${instant.format(moment).replaceAll('\u202f', ' ')} Pacific`
+  if (Number.isNaN(moment.getTime())) return String(timestamp)
+  return <Moment day={`${dayOf.format(moment)} at `} time={timeOf.format(moment).replaceAll('\u202f', ' ')} />
 }
 
 /** Why several children cost what one does. */
@@ -126,18 +123,20 @@ function Paper({ receipt, view }: { receipt: ReceiptRecord; view: RegistrationVi
             ...(view ? [classRow(view.classType)] : []),
             ...(receipt.timestamp === null
               ? []
-              : ([['Date', momentText(view?.checkout?.paidAt ?? receipt.timestamp)]] as const)),
+              : ([['Date', momentOf(view?.checkout?.paidAt ?? receipt.timestamp)]] as const)),
             ...(view ? moneyRows(view) : []),
-            ...(view?.waiverSignedAt ? ([['Waiver signed', momentText(view.waiverSignedAt)]] as const) : []),
+            ...(view?.waiverSignedAt ? ([['Waiver signed', momentOf(view.waiverSignedAt)]] as const) : []),
           ]}
         />
       </Card>
-      <div className={styles['actions']}>
+      <Actions>
         <Button onClick={downloadAndClose} disabled={closing}>
           Download & Close
         </Button>
-        <p>In the print dialog, choose “Save as PDF” to keep a copy. This page then closes and forgets your data.</p>
-      </div>
+        <p className={styles['aside']}>
+          In the print dialog, choose “Save as PDF” to keep a copy. This page then closes and forgets your data.
+        </p>
+      </Actions>
     </EnrollmentPage>
   )
 }
