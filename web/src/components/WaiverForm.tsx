@@ -173,29 +173,37 @@ export function WaiverForm({ record: known, startTime, onDone }: WaiverFormProps
 
 /** Browsers without a viewer for it, those of most phones, show what stands inside the element. */
 function Document() {
+  const [isShown] = useState(() => navigator.pdfViewerEnabled)
+  const links = (
+    <p className={styles['links']}>
+      <a href={waiverAddress} target="_blank" rel="noreferrer">
+        Open the waiver in a new tab
+      </a>
+      <a href={waiverAddress} download="waiver.pdf">
+        Download the waiver (PDF)
+      </a>
+    </p>
+  )
   return (
     <div className={styles['document']}>
-      <p className={styles['links']}>
-        <a href={waiverAddress} target="_blank" rel="noreferrer">
-          Open the waiver in a new tab
-        </a>
-        <a href={waiverAddress} download="waiver.pdf">
-          Download the waiver (PDF)
-        </a>
-      </p>
+      {isShown && links}
       <object
         data={`${waiverAddress}#navpanes=0&view=FitH`}
         type="application/pdf"
         aria-label="The waiver"
         // The viewer's own buttons would stand between a keyboard and the form; the new tab has them all.
         tabIndex={-1}
-        className={styles['paper']}
+        className={`${styles['paper']} ${isShown ? styles['shown'] : ''}`}
       >
         <div className={styles['instead']}>
           <p>Your browser cannot show the waiver inside this page.</p>
-          <a href={waiverAddress} target="_blank" rel="noreferrer">
-            Open the waiver in a new tab
-          </a>
+          {isShown ? (
+            <a href={waiverAddress} target="_blank" rel="noreferrer">
+              Open the waiver in a new tab
+            </a>
+          ) : (
+            links
+          )}
         </div>
       </object>
     </div>

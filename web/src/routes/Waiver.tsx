@@ -79,14 +79,15 @@ function Sign({ record }: { record: RegistrationRecord }) {
   const standing = known && standingOf(known)
   if (standing && isEnded(standing)) {
     return (
-      <EnrollmentPage step="waiver" title={endedTitle(standing)}>
+      <EnrollmentPage step="pay" title={endedTitle(standing)}>
         <EndedOutcome view={known} standing={standing} />
       </EnrollmentPage>
     )
   }
+  const isUnpaid = standing !== undefined && standing.kind !== 'registered'
   return (
-    <EnrollmentPage step="waiver" title="Sign the waiver">
-      {standing && standing.kind !== 'registered' && (
+    <EnrollmentPage step={isUnpaid ? 'pay' : 'waiver'} title="Sign the waiver">
+      {isUnpaid && (
         <Notice title="This registration is not paid." live>
           <p>The waiver can be signed once the payment has arrived.</p>
           <ButtonLink to="/robokids/success" search={{ reference: record.registrationId }} variant="secondary">
