@@ -177,19 +177,28 @@ function Told({ view }: { view: RegistrationView }) {
         </EnrollmentPage>
       )
     case 'awaiting':
+      if (standing.lastDecline) {
+        return (
+          <EnrollmentPage step="pay" title="Your payment did not go through">
+            <Notice kind="error" title="Your card was declined, and nothing was charged." live>
+              <p>{standing.lastDecline} You can try again, with this card or another one.</p>
+            </Notice>
+            <Actions>
+              <ButtonLink to="/robokids-payment" search={search}>
+                Go to payment
+              </ButtonLink>
+            </Actions>
+            {details}
+          </EnrollmentPage>
+        )
+      }
       return (
         <EnrollmentPage step="pay" title="Your payment is being processed">
-          {standing.lastDecline ? (
-            <Notice kind="error" title="Your card was declined, and nothing was charged." live>
-              <p>{standing.lastDecline}</p>
-            </Notice>
-          ) : (
-            <Notice title="We have not heard of your payment yet." live>
-              <p>
-                If you have just paid, this page turns by itself in a moment. You can also close it: we will email you.
-              </p>
-            </Notice>
-          )}
+          <Notice title="We have not heard of your payment yet." live>
+            <p>
+              If you have just paid, this page turns by itself in a moment. You can also close it: we will email you.
+            </p>
+          </Notice>
           {details}
           <Actions>
             <ButtonLink to="/robokids-payment" search={search} variant="secondary">
@@ -204,12 +213,12 @@ function Told({ view }: { view: RegistrationView }) {
           <Notice title="You were not charged." live>
             <p>The card page was closed before a payment was made. Your seat is still held for a moment.</p>
           </Notice>
-          {details}
           <Actions>
             <ButtonLink to="/robokids-payment" search={search}>
               Go to payment
             </ButtonLink>
           </Actions>
+          {details}
         </EnrollmentPage>
       )
   }
