@@ -61,6 +61,11 @@ function ToWaiver({ membershipId }: { membershipId?: string }) {
       <ButtonLink to="/waiver" {...(membershipId ? { search: { membership: membershipId } } : {})}>
         Complete Waiver Form
       </ButtonLink>
+      {membershipId && (
+        <ButtonLink to="/profile" variant="secondary">
+          Go to your profile
+        </ButtonLink>
+      )}
     </Actions>
   )
 }
@@ -117,7 +122,9 @@ function Asked({ reference, pending }: { reference: string; pending: PendingUser
     case 'processing':
       return (
         <Page title="Your payment is being processed">
-          <p aria-live="polite">This page shows by itself when it is done. The confirmation comes by email too.</p>
+          <Notice title="We are waiting for the final word on your payment." live>
+            <p>This page shows by itself when it is done. The confirmation comes by email too.</p>
+          </Notice>
           <Card>
             <Details rows={details} />
           </Card>
@@ -126,7 +133,9 @@ function Asked({ reference, pending }: { reference: string; pending: PendingUser
     case 'open':
       return (
         <Page title="Your membership is not paid yet">
-          <p>Nothing was charged. Your seat is held while you pay.</p>
+          <Notice title="Nothing was charged.">
+            <p>Your seat is held while you pay.</p>
+          </Notice>
           <Card>
             <Details rows={details} />
           </Card>
@@ -168,13 +177,13 @@ function Asked({ reference, pending }: { reference: string; pending: PendingUser
             <Member pending={pending} rows={confirmed} reference={data.attemptId} />
           ) : (
             <>
-              <p>Welcome. Your membership has begun, and your seat in the members’ session is yours.</p>
+              <Notice
+                kind="success"
+                title="Welcome. Your membership has begun, and your seat in the members’ session is yours."
+              />
               <Card>
                 <Details rows={confirmed} />
               </Card>
-              <ButtonLink to="/profile" variant="secondary">
-                Go to your profile
-              </ButtonLink>
             </>
           )}
           {pending ? <ToWaiver /> : <ToWaiver membershipId={data.attemptId} />}
@@ -253,7 +262,7 @@ function Member({ pending, rows, reference = '' }: MemberProps) {
   const signedIn = data?.user || autoSignIn.state === 'signed in'
   return (
     <>
-      <p>Welcome. Your membership begins, and your seat in the members’ session is yours.</p>
+      <Notice kind="success" title="Welcome. Your membership begins, and your seat in the members’ session is yours." />
       <Card>
         <Details rows={rows} />
       </Card>

@@ -42,6 +42,11 @@ export function NoticePage() {
       Remove my address
     </Button>
   )
+  const toShop = (
+    <ButtonLink to="/shop" variant="secondary">
+      Go to the shop
+    </ButtonLink>
+  )
   const unknown = reference === '' || isUnknown(error)
   const waiting = !data && !error && !unknown
   return (
@@ -59,29 +64,30 @@ export function NoticePage() {
           <Actions>
             {confirm}
             {remove}
+            {toShop}
           </Actions>
         </>
       )}
       {data?.status === 'confirmed' && (
         <>
           <Notice kind="success" title={`We will tell you when the ${data.productName} can be had.`} live />
-          <Actions>{remove}</Actions>
+          <Actions>
+            {remove}
+            {toShop}
+          </Actions>
         </>
       )}
       {data?.status === 'told' && (
         <>
           <Notice title="We have told you: this request is done." live />
-          <Actions>{remove}</Actions>
+          <Actions>
+            {remove}
+            {toShop}
+          </Actions>
         </>
       )}
       {data?.status === 'removed' && <Notice kind="success" title="Your address is removed from this list." live />}
-      {!waiting && (
-        <Actions>
-          <ButtonLink to="/shop" variant="secondary">
-            Go to the shop
-          </ButtonLink>
-        </Actions>
-      )}
+      {!waiting && (!data || data.status === 'removed') && <Actions>{toShop}</Actions>}
     </div>
   )
 }
