@@ -323,7 +323,7 @@ function RegistrationForm() {
           {slots.length === 0 && !isPending && (
             <div className={styles['empty']}>
               <span className={styles['soft']}>No dates are listed right now.</span>
-              <Button variant="quiet" onClick={() => void refetch()} pending={isFetching} pendingLabel="Looking...">
+              <Button variant="secondary" onClick={() => void refetch()} pending={isFetching} pendingLabel="Looking...">
                 Look again
               </Button>
             </div>
