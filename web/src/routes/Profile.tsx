@@ -62,15 +62,17 @@ function Waiting() {
     <div className={styles['waiting']} aria-busy="true">
       <h1>Your profile</h1>
       <p aria-live="polite">Loading your profile...</p>
-      <Skeleton height="20rem" />
-      <Skeleton height="14rem" />
+      <div className={styles['columns']}>
+        <Skeleton height="20rem" />
+        <Skeleton height="14rem" />
+      </div>
     </div>
   )
 }
 
 function Unreachable({ retry, pending }: { retry: () => void; pending: boolean }) {
   return (
-    <div className={styles['waiting']}>
+    <div className={`${styles['waiting']} ${styles['narrow']}`}>
       <h1>Your profile</h1>
       <Notice kind="error" title="We could not load your profile." live>
         <p>Our server did not answer. Nothing is lost.</p>

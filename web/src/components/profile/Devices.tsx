@@ -82,7 +82,7 @@ export function Devices({ devices }: { devices: Profile['devices'] }) {
           >
             Sign out
           </Button>
-          <Button variant="quiet" onClick={() => setAsking(false)}>
+          <Button variant="secondary" onClick={() => setAsking(false)}>
             Stay signed in
           </Button>
         </Row>

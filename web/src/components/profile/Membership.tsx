@@ -198,7 +198,7 @@ function Known({ userId, membership, profile }: KnownProps) {
           >
             Yes, cancel it
           </Button>
-          <Button variant="quiet" onClick={() => setAsking(null)}>
+          <Button variant="secondary" onClick={() => setAsking(null)}>
             Keep it
           </Button>
         </Row>
@@ -284,7 +284,7 @@ function SwitchTerms({ quote, onAgree, onCancel }: SwitchTermsProps) {
       )}
       <Row>
         <Button onClick={onAgree}>{dueNow > 0 ? `Pay ${dollars(dueNow)} now` : `Pay by the ${periods[plan]}`}</Button>
-        <Button variant="quiet" onClick={onCancel}>
+        <Button variant="secondary" onClick={onCancel}>
           Leave it as it is
         </Button>
       </Row>
@@ -305,6 +305,7 @@ function Payments({ payments }: Pick<MembershipData, 'payments'>) {
             key={receiptNumber}
             name={`${receiptNumber}: ${dollars(amount)}`}
             badge={disputed ? 'Disputed' : undefined}
+            open={disputed}
             detail={`${reasons[reason]}, ${formatMoment(paidAt)}${refunded > 0 ? `, ${dollars(refunded)} refunded` : ''}`}
           />
         ))}

@@ -59,7 +59,7 @@ export function Passkeys({ passkeys }: { passkeys: Profile['passkeys'] }) {
         </p>
         <Row>
           <Button onClick={() => removing && remove(removing.id)}>Remove passkey</Button>
-          <Button variant="quiet" onClick={() => setRemoving(null)}>
+          <Button variant="secondary" onClick={() => setRemoving(null)}>
             Keep it
           </Button>
         </Row>

@@ -27,18 +27,20 @@ interface ItemProps {
   name: ReactNode
   /** A word on its state. */
   badge?: string | undefined
+  /** The badge tells of what is not settled. */
+  open?: boolean
   detail?: ReactNode
   children?: ReactNode
 }
 
 /** A line of a list: what it is, and what can be done with it. */
-export function Item({ name, badge, detail, children }: ItemProps) {
+export function Item({ name, badge, open = false, detail, children }: ItemProps) {
   return (
     <li className={styles['item']}>
       <div className={styles['what']}>
         <span className={styles['name']}>
           {name}
-          {badge && <span className={styles['badge']}>{badge}</span>}
+          {badge && <span className={`${styles['badge']} ${open ? styles['open'] : ''}`}>{badge}</span>}
         </span>
         {detail && <span className={styles['detail']}>{detail}</span>}
       </div>
