@@ -1,6 +1,7 @@
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
+import { Drawing } from '../illustrations/Drawing.tsx'
 import { Button, ButtonLink } from '../ui/Button.tsx'
-import styles from './ScreenError.module.css'
+import styles from './NotFound.module.css'
 
 /** A screen that could not be shown. Its code may be gone with an older version of the site: then only a new load helps. */
 export function ScreenError({ error, reset }: ErrorComponentProps) {
@@ -14,9 +15,12 @@ export function ScreenError({ error, reset }: ErrorComponentProps) {
     }
   }
   return (
-    <div className={styles['screen']} role="alert">
+    <div className={styles['page']} role="alert">
+      <div className={styles['picture']}>
+        <Drawing of="bug-robot" />
+      </div>
       <h1>Something went wrong</h1>
-      <p>
+      <p className={styles['text']}>
         This page could not be shown. It is not your doing. Please try again; if it stays like this, come back in a few
         minutes.
       </p>
