@@ -21,20 +21,30 @@ const queryClient = new QueryClient({
   },
 })
 const pageData = document.getElementById(pageDataId)?.textContent
-if (pageData) answerQueries(queryClient, JSON.parse(pageData) as PageData)
-const router = buildRouter(queryClient)
-followNavigation(router)
-fadeBetweenPages(router)
+if (pageData) {
+  // The server was asked for the document just now; of one that is come back to nobody knows how old it is.
+  const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
+  answerQueries(queryClient, JSON.parse(pageData) as PageData, navigation?.type === 'back_forward' ? 1 : Date.now())
+}
+
+function takeOver(place: HTMLElement): void {
+  const router = buildRouter(queryClient)
+  followNavigation(router)
+  fadeBetweenPages(router)
+  // In small pieces: what somebody presses meanwhile is answered between them.
+  startTransition(() => {
+    hydrateRoot(
+      place,
+      <StrictMode>
+        <RouterClient router={router} />
+      </StrictMode>,
+    )
+  })
+}
+
 whenSignInIsRequired(() => forgetUser(queryClient))
 
 const place = document.getElementById('root')
 if (!place) throw new Error('The document has no #root')
-// In small pieces: what somebody presses meanwhile is answered between them.
-startTransition(() => {
-  hydrateRoot(
-    place,
-    <StrictMode>
-      <RouterClient router={router} />
-    </StrictMode>,
-  )
-})
+// Apart from what the scripts did as they were read: on a phone each is long enough.
+setTimeout(takeOver, 0, place)

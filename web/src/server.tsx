@@ -71,7 +71,7 @@ function screenModules(screen: Screen | undefined): Promise<string[]> {
 /** What answers requests for a page. */
 function handler(path: string, siteUrl: string, data: PageData = {}) {
   const queryClient = new QueryClient()
-  answerQueries(queryClient, data)
+  answerQueries(queryClient, data, Date.now())
   return createRequestHandler({
     createRouter: () => buildRouter(queryClient, { siteUrl }),
     request: new Request(new URL(path, siteUrl)),

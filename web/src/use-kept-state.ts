@@ -1,5 +1,5 @@
-import { useHydrated } from '@tanstack/react-router'
 import { type Dispatch, type SetStateAction, useState } from 'react'
+import { useHydrated } from './use-hydrated.ts'
 
 /**
  * State that begins with what only this browser knows: its storage, its address, its clock. The prerendered page was made

@@ -2,7 +2,7 @@ import { openingClassPrices, openingProducts } from '@robokids/contracts/opening
 import { canBeAwaited, canBeBought } from '@robokids/contracts/products'
 import type { Product } from '@robokids/contracts/shop'
 import { useQuery } from '@tanstack/react-query'
-import { useHydrated } from '@tanstack/react-router'
+import { useHydrated } from '../use-hydrated.ts'
 import { lazy, Suspense, useRef, useState } from 'react'
 import { ProductCard } from '../components/ProductCard.tsx'
 import { classKits, shopProducts, stateNames } from '../content/shop.ts'

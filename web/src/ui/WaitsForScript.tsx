@@ -1,4 +1,4 @@
-import { useHydrated } from '@tanstack/react-router'
+import { useHydrated } from '../use-hydrated.ts'
 import type { ReactNode } from 'react'
 import styles from './WaitsForScript.module.css'
 
