@@ -118,6 +118,16 @@ describe('the confirmation page', () => {
     expect(await textsSeen(page)).not.toContain("You're Registered")
   })
 
+  it('says of a declined card why, and leads to the payment', async () => {
+    site.api.tell(sampleView({}, { lastDecline: 'Your card has insufficient funds.' }))
+    const page = await site.open()
+    await page.goto(address)
+    await page.getByText('Your card has insufficient funds.').waitFor()
+    expect(await heading(page).innerText()).toBe('Your payment did not go through')
+    await page.getByRole('link', { name: 'Go to payment' }).click()
+    await page.waitForURL(`**/robokids-payment?reference=${reference}`)
+  })
+
   it('says of an expired one that it was not charged, and leads back with the data kept', async () => {
     site.api.tell(sampleView({ status: 'expired' }, { status: 'expired', url: null }))
     const page = await site.open()
