@@ -5,7 +5,7 @@ import { useSending } from '../identity/use-sending.ts'
 import { Button } from '../ui/Button.tsx'
 import { Dialog } from '../ui/Dialog.tsx'
 import { Field } from '../ui/Field.tsx'
-import { MessageLine } from './Form.tsx'
+import { MessageLine, Row } from './Form.tsx'
 import styles from './NoticeDialog.module.css'
 
 interface NoticeDialogProps {
@@ -60,14 +60,14 @@ export function NoticeDialog({ product, open, onClose }: NoticeDialogProps) {
               required
             />
           </div>
-          <div className={styles['row']}>
+          <Row>
             <Button type="submit" pending={state.sending}>
               Notify me
             </Button>
             <Button variant="secondary" onClick={close}>
               Not now
             </Button>
-          </div>
+          </Row>
         </form>
       )}
     </Dialog>
