@@ -20,14 +20,21 @@ async function highlight(source: string) {
   highlighter ??= createHighlighter({ themes: [theme], langs: ['cpp'] })
   // A limit in time would leave a line plain on a busy machine, and not in the other of the site's two builds.
   const lines = (await highlighter).codeToTokensBase(source.trimEnd(), { lang: 'cpp', theme, tokenizeTimeLimit: 0 })
-  return lines.map((line) =>
-    line.map(({ content, color }) => {
-      const kind = Object.entries(kinds).find(([name]) => color === `var(${name})`)?.[1]
+  return lines.map((line) => {
+    const pieces: [text: string, kind?: string][] = []
+    for (const { content, color } of line) {
+      const named = Object.entries(kinds).find(([name]) => color === `var(${name})`)?.[1]
       // It calls an object before its dot a constant too.
-      const isName = kind === 'number' && !/\d/.test(content)
-      return kind && !isName ? [content, kind] : [content]
-    }),
-  )
+      const kind = named === 'number' && !/\d/.test(content) ? undefined : named
+      const last = pieces.at(-1)
+      // Blanks have no colour of their own: they go with what stands beside them.
+      if (!last || (last[0].trim() && content.trim() && last[1] !== kind))
+        pieces.push(kind ? [content, kind] : [content])
+      else if (last[0].trim()) last[0] += content
+      else pieces[pieces.length - 1] = kind ? [last[0] + content, kind] : [last[0] + content]
+    }
+    return pieces
+  })
 }
 
 /** `import lines from './blink.ino?highlight'`: sketches are coloured while the site is built, and no highlighter is shipped. */
