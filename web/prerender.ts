@@ -47,7 +47,6 @@ async function renderPages(server: typeof Server, files: Server.ClientFiles, out
   const styled = (html: string) => html.replace('</head>', () => `<style>${sheets.join('')}</style></head>`)
   for (const path of server.pagePaths) {
     const { status, html } = await server.renderPage(path, server.buildOrigin, files)
-    if (html.includes('<!--$!-->')) throw new Error(`${path} cannot be rendered without a browser.`)
     if (status !== 200) throw new Error(`${path} was rendered with status ${status}.`)
     await write(documentOf(path), styled(html))
   }
@@ -92,13 +91,13 @@ export function prerender(): Plugin {
       environments: {
         client: { build: { rolldownOptions: { input: 'src/main.tsx' } } },
         ssr: {
-          // Whole in itself: where it runs there are none of the packages.
+          // Whole in itself, in one file: where it runs there are none of the packages, and another build may take the folder's place.
           ...(command === 'build'
             ? { resolve: { noExternal: true }, define: { 'process.env.NODE_ENV': '"production"' } }
             : {}),
           build: {
             outDir: join(build?.outDir ?? 'dist', 'server'),
-            rolldownOptions: { input: 'src/server.tsx' },
+            rolldownOptions: { input: 'src/server.tsx', output: { codeSplitting: false } },
             ssr: true,
             copyPublicDir: false,
             emitAssets: false,

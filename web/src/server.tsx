@@ -79,7 +79,12 @@ function handler(path: string, siteUrl: string, data: PageData = {}) {
 }
 
 /** By itself, as it is hydrated: the ids in it are counted from its own root. */
-const applicationOf = (router: AnyRouter) => renderToString(<RouterServer router={router} />)
+function applicationOf(router: AnyRouter): string {
+  const application = renderToString(<RouterServer router={router} />)
+  // What React writes where it leaves something to the browser.
+  if (application.includes('<!--$!-->')) throw new Error(`${router.latestLocation.href} needs a browser.`)
+  return application
+}
 
 /** A page's markup with what is known today, to stand in its document for the one that it was built with. */
 export const renderApplication: RenderApplication = async (path, siteUrl, data) => {
