@@ -116,6 +116,13 @@ function Told({ view }: { view: RegistrationView }) {
   const record = recordOfView(view)
   const details = <RecordCard record={record} startTime={view.startTime} />
   const search = { reference: view.registrationId }
+  const toPayment = (
+    <Actions>
+      <ButtonLink to="/robokids-payment" search={search}>
+        Go to payment
+      </ButtonLink>
+    </Actions>
+  )
 
   useEffect(() => {
     // The waiver page reads it; once the waiver is signed it has been removed for good.
@@ -183,11 +190,7 @@ function Told({ view }: { view: RegistrationView }) {
             <Notice kind="error" title="Your card was declined, and nothing was charged." live>
               <p>{standing.lastDecline} You can try again, with this card or another one.</p>
             </Notice>
-            <Actions>
-              <ButtonLink to="/robokids-payment" search={search}>
-                Go to payment
-              </ButtonLink>
-            </Actions>
+            {toPayment}
             {details}
           </EnrollmentPage>
         )
@@ -213,11 +216,7 @@ function Told({ view }: { view: RegistrationView }) {
           <Notice title="You were not charged." live>
             <p>The card page was closed before a payment was made. Your seat is still held for a moment.</p>
           </Notice>
-          <Actions>
-            <ButtonLink to="/robokids-payment" search={search}>
-              Go to payment
-            </ButtonLink>
-          </Actions>
+          {toPayment}
           {details}
         </EnrollmentPage>
       )
