@@ -99,5 +99,6 @@ export function ContentPage({ content, guideBlock }: { content: Content; guideBl
   )
 }
 
-/** It takes the page's whole width. */
-const isWide = (block: Block) => typeof block === 'object' && 'kind' in block && block.kind === 'cards'
+/** Cards that do not stand side by side beside their heading: they take the page's whole width. */
+const isWide = (block: Block) =>
+  typeof block === 'object' && 'kind' in block && block.kind === 'cards' && block.cards.length > 2
