@@ -5,6 +5,9 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Plugin, Rolldown, ViteDevServer } from 'vite'
 import type * as Server from './src/server.tsx'
+import { type StyleRule, styleRules } from './style-rules.ts'
+
+const styleRulesModule = 'virtual:style-rules'
 
 type Chunk = Rolldown.OutputChunk
 
@@ -36,23 +39,35 @@ function clientFilesOf(source: string, output: readonly (Chunk | Rolldown.Output
   }
 }
 
+/**
+ * The rules of the style sheet, for the documents. Its fonts stay in those alone: named again in the sheet that comes after
+ * them they would have every page set anew.
+ */
+async function takeRules(output: readonly (Chunk | Rolldown.OutputAsset)[], outDir: string): Promise<StyleRule[]> {
+  const found: StyleRule[] = []
+  for (const file of output) {
+    if (file.type !== 'asset' || !file.fileName.endsWith('.css')) continue
+    const sheet = String(file.source)
+    found.push(...styleRules(sheet))
+    await writeFile(join(outDir, file.fileName), sheet.replaceAll(/@font-face\s*\{[^}]*\}/g, ''))
+  }
+  return found
+}
+
 /** Renders every page, and the one for addresses that have none, into a file of its own. */
 async function renderPages(server: typeof Server, files: Server.ClientFiles, outDir: string): Promise<void> {
   const write = async (file: string, text: string) => {
     await mkdir(dirname(join(outDir, file)), { recursive: true })
     await writeFile(join(outDir, file), text)
   }
-  const sheets = await Promise.all(files.styles.map((address) => readFile(join(outDir, address), 'utf8')))
-  /** With the style sheet in it: nothing else is waited for before the page is painted. */
-  const styled = (html: string) => html.replace('</head>', () => `<style>${sheets.join('')}</style></head>`)
   for (const path of server.pagePaths) {
     const { status, html } = await server.renderPage(path, server.buildOrigin, files)
     if (status !== 200) throw new Error(`${path} was rendered with status ${status}.`)
-    await write(documentOf(path), styled(html))
+    await write(documentOf(path), html)
   }
   const notFound = await server.renderPage('/no/page', server.buildOrigin, files)
   if (notFound.status !== 404) throw new Error(`An unknown address was rendered with status ${notFound.status}.`)
-  await write('404.html', styled(notFound.html))
+  await write('404.html', notFound.html)
   for (const [file, text] of Object.entries(server.feeds(server.buildOrigin))) await write(file, text)
 }
 
@@ -83,11 +98,13 @@ async function compress(outDir: string): Promise<void> {
  */
 export function prerender(): Plugin {
   let source = ''
+  let rules: StyleRule[] = []
   return {
     name: 'prerender',
     config: ({ build }, { command }) => ({
       appType: 'custom',
-      builder: {},
+      // What this plugin learns of the one build is for the other.
+      builder: { sharedPlugins: true },
       environments: {
         client: { build: { rolldownOptions: { input: 'src/main.tsx' } } },
         ssr: {
@@ -109,6 +126,8 @@ export function prerender(): Plugin {
     configResolved({ root }) {
       source = resolve(root, 'src')
     },
+    resolveId: (id) => (id === styleRulesModule ? `\0${id}` : null),
+    load: (id) => (id === `\0${styleRulesModule}` ? `export default ${JSON.stringify(rules)}` : null),
     transform(code, id) {
       if (this.environment.name !== 'ssr' || id !== join(source, 'router.tsx')) return null
       return code.replaceAll(
@@ -122,6 +141,7 @@ export function prerender(): Plugin {
       const built = await builder.build(client)
       if (!('output' in built)) throw new Error('The build put out more than one.')
       const outDir = resolve(builder.config.root, client.config.build.outDir)
+      rules = await takeRules(built.output, outDir)
       await compress(outDir)
       await builder.build(ssr)
       const server = (await import(pathToFileURL(join(outDir, 'server/server.js')).href)) as typeof Server

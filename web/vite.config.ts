@@ -1,6 +1,7 @@
 import { pathToFileURL } from 'node:url'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
+import { drawings } from './drawings.ts'
 import { highlightSketches } from './highlight-sketches.ts'
 import { prerender } from './prerender.ts'
 
@@ -51,7 +52,7 @@ const bff = process.env['BFF_URL'] ?? 'http://localhost:3000'
 const toBff = { target: bff, headers: { origin: bff } }
 
 export default defineConfig({
-  plugins: [react(), highlightSketches, leaveOut, prerender()],
+  plugins: [react(), drawings, highlightSketches, leaveOut, prerender()],
   // Each name is in a script as well.
   css: { modules: { generateScopedName: '[local]_[hash:base64:4]' } },
   resolve: {

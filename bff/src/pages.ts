@@ -60,8 +60,8 @@ function renderer(path: PagePath, document: SiteDocument, siteUrl: string, rende
   return async ({ data, things }: LivePage): Promise<SiteFile> => {
     const page = JSON.stringify({ data, things })
     if (last?.page === page) return last.file
-    const application = await render(path, siteUrl, data)
-    const file = document.fileOfToday({ application, data, head: structuredData(things) })
+    const { markup, styles } = await render(path, siteUrl, data)
+    const file = document.fileOfToday({ markup, styles, data, head: structuredData(things) })
     last = { page, file }
     return file
   }

@@ -94,6 +94,9 @@ function compressed(content: Buffer): Partial<Record<Encoding, Buffer>> {
   }
 }
 
+/** A picture has its own colours and lines in it, and nothing else. */
+const picturePolicy = "default-src 'none'; style-src 'unsafe-inline'"
+
 const sha256 = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
 /** Texts in attributes as the browser hears them. */
@@ -120,7 +123,9 @@ export const dataScript = (attributes: string, data: unknown): string =>
 /** What is known today of a page that was built before. */
 export interface Today {
   /** The page's markup, with the data. */
-  application: string
+  markup: string
+  /** What it is set with. */
+  styles: string
   /** The data, for the browser that takes it over. */
   data: PageData
   /** Markup for the document's head that runs nothing. */
@@ -143,13 +148,13 @@ export class SiteDocument {
     return this.#asBuilt
   }
 
-  fileOfToday({ application, data, head }: Today): SiteFile {
+  fileOfToday({ markup, styles, data, head }: Today): SiteFile {
     const [before, after] = applicationMarks
     const start = this.#html.indexOf(before) + before.length
-    const top = this.#html.slice(0, start)
+    const top = this.#html.slice(0, start).replace(/(?<=<style>).*?(?=<\/style>)/s, () => styles)
     const rest = this.#html.slice(this.#html.indexOf(after, start))
     const script = dataScript(`type="application/json" id="${pageDataId}"`, data)
-    return this.#fileOf(top.replace('</head>', () => `${head}${script}</head>`) + application + rest)
+    return this.#fileOf(top.replace('</head>', () => `${head}${script}</head>`) + markup + rest)
   }
 
   #fileOf(html: string): SiteFile {
@@ -196,6 +201,7 @@ export async function readSiteFiles(folder: string, siteUrl: string, policyOf: P
       `/${name}`,
       new SiteFile(content, {
         type: types[extension] ?? '',
+        ...(extension === '.svg' ? { contentSecurityPolicy: picturePolicy } : {}),
         cacheControl: hashedName.test(name) ? 'public, max-age=31536000, immutable' : 'public, max-age=3600',
         smaller: addressed
           ? compressed(content)

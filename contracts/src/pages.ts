@@ -72,8 +72,15 @@ export const applicationMarks = ['<!--application-->', '<!--/application-->'] as
 /** The id of the script in a document that has its `PageData` as JSON, and runs nothing. */
 export const pageDataId = 'page-data'
 
-/** Makes a page's markup of what is known today, as the browser takes it over. The web's build puts it out, for who serves the documents. */
-export type RenderApplication = (path: PagePath, siteUrl: string, data: PageData) => Promise<string>
+/**
+ * Makes a page's markup of what is known today, as the browser takes it over, and the styles that it is set with. The web's
+ * build puts it out, for who serves the documents.
+ */
+export type RenderApplication = (
+  path: PagePath,
+  siteUrl: string,
+  data: PageData,
+) => Promise<{ markup: string; styles: string }>
 
 /** Stands in the built documents where the site's own address belongs, which is known only where they are served. */
 export const buildOrigin = 'https://site.invalid'

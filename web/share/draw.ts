@@ -7,6 +7,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { findChromium } from '@robokids/local/chromium'
 import { chromium } from 'playwright-core'
+import { drawing } from '../drawings.ts'
 import type { ShareImage } from '../src/head/head-of.ts'
 
 const web = join(import.meta.dirname, '..')
@@ -73,17 +74,21 @@ const images: Record<
 }
 
 const drawn = new Set(Object.values(images).flatMap(({ drawings }) => drawings.map(([name]) => name)))
-const [tokens, mark, ...sprites] = await Promise.all([
-  read('src', 'ui', 'tokens.css'),
-  read('public', 'favicon.svg'),
-  ...[...drawn].map((name) => read('public', 'drawings', `${name}.svg`)),
-])
+const [tokens, mark] = await Promise.all([read('src', 'ui', 'tokens.css'), read('public', 'favicon.svg')])
+const sources = new Map(
+  await Promise.all(
+    [...drawn].map(
+      async (name) =>
+        [name, `data:image/svg+xml;base64,${Buffer.from(await drawing(name)).toString('base64')}`] as const,
+    ),
+  ),
+)
 const heading = await face('bricolage-grotesque/files/bricolage-grotesque-latin-wght-normal.woff2')
 
 function shareImage({ words, drawings }: (typeof images)[ShareImage]): string {
   const pictures = drawings.map(
     ([name, width, height, wide]) =>
-      `<svg class="drawing" viewBox="0 0 ${width} ${height}" width="${wide}"><use href="#${name}"/></svg>`,
+      `<img class="${width === 320 ? 'window' : ''}" src="${sources.get(name)}" width="${wide}" style="aspect-ratio: ${width} / ${height}">`,
   )
   return `<!doctype html><style>
     @font-face { font-family: 'Bricolage Grotesque'; src: ${heading}; font-weight: 200 800 }
@@ -96,12 +101,9 @@ function shareImage({ words, drawings }: (typeof images)[ShareImage]): string {
     h1 { font-size: 66px; line-height: 1.08; font-weight: 700; margin: 0; max-width: 17ch; text-wrap: balance }
     body:not(.one) h1 { max-width: 24ch; font-size: 62px }
     .pictures { display: flex; align-items: end; gap: 20px }
-    .drawing { overflow: visible; fill: none; stroke: var(--pic-line); stroke-linecap: round; stroke-linejoin: round; stroke-width: 2 }
     /* Those with a ground that goes to their edges are seen through a window, as on the pages. */
-    .drawing[viewBox^='0 0 320'] { overflow: hidden; box-sizing: border-box; border: 1px solid var(--line); border-radius: var(--radius); background: var(--blueprint), var(--note-tint) }
-    .sprites { position: absolute; width: 0; height: 0 }
+    .window { box-sizing: border-box; border: 1px solid var(--line); border-radius: var(--radius); background: var(--blueprint), var(--note-tint) }
   </style><body class="${drawings.length === 1 ? 'one' : ''}">
-    <div class="sprites">${sprites.join('')}</div>
     <div><p class="name">${mark}Robo Kids Learning</p><h1>${words}</h1></div>
     <div class="pictures">${pictures.join('')}</div>`
 }

@@ -16,8 +16,9 @@ const beforePaint = `(function(){var d=document.documentElement.dataset;d.script
  */
 const afterPaint = `(function(){var t=document.getElementById("scripts"),o;function load(){if(o)o.disconnect();if(t)document.head.append(t.content);t=null}if(document.hidden)return load();setTimeout(load,1000);try{o=new PerformanceObserver(load);o.observe({type:"paint",buffered:true})}catch(e){load()}})()`
 
-function scriptTags({ script, preloads }: PageFiles): string {
+function scriptTags({ script, styles, preloads }: PageFiles): string {
   return [
+    ...styles.map((href) => `<link rel="stylesheet" href="${href}">`),
     ...preloads.map((href) => `<link rel="modulepreload" href="${href}">`),
     `<script type="module" src="${script}"></script>`,
   ].join('')

@@ -46,5 +46,9 @@ whenSignInIsRequired(() => forgetUser(queryClient))
 
 const place = document.getElementById('root')
 if (!place) throw new Error('The document has no #root')
-// Apart from what the scripts did as they were read: on a phone each is long enough.
-setTimeout(takeOver, 0, place)
+// The document has the styles of what it shows first; what the scripts show needs the others. Apart from what the scripts did as
+// they were read: on a phone each is long enough.
+const sheet = document.querySelector<HTMLLinkElement>('link[rel="stylesheet"]')
+const begin = () => setTimeout(takeOver, 0, place)
+if (!sheet || sheet.sheet) begin()
+else for (const event of ['load', 'error']) sheet.addEventListener(event, begin, { once: true })

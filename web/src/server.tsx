@@ -14,11 +14,13 @@ import { structuredData } from './head/structured-data.ts'
 import { headOf } from './head/head-of.ts'
 import { pageAbouts } from './head/page-abouts.ts'
 import { answerQueries } from './page-data.ts'
+import { pageStyles } from './page-styles.ts'
 import { buildRouter, type Context } from './router.tsx'
 
 /** What a page loads, by its addresses. */
 export interface PageFiles {
   script: string
+  /** The site's style sheet: what the page shows first is set with the styles in its document. */
   styles: string[]
   /** The files that the script asks for at once. */
   preloads: string[]
@@ -90,7 +92,8 @@ function applicationOf(router: AnyRouter): string {
 export const renderApplication: RenderApplication = async (path, siteUrl, data) => {
   const handle = handler(path, siteUrl, data)
   const response = await handle(async ({ router }) => new Response(applicationOf(router)))
-  return response.text()
+  const markup = await response.text()
+  return { markup, styles: pageStyles(markup) }
 }
 
 /** Renders the document that an address answers with, before any visitor is known. */
@@ -117,11 +120,14 @@ export async function renderPage(
   )
   const things = structuredData(path, route?.options.staticData?.title ?? '', siteUrl)
   const html = await response.text()
-  if (things.length === 0) return { status: response.status, html }
-  // No text in it ends it.
-  const json = JSON.stringify({ '@context': 'https://schema.org', '@graph': things }).replaceAll('<', '\\u003c')
-  const script = `<script type="application/ld+json">${json}</script>`
-  return { status: response.status, html: html.replace('</head>', () => `${script}</head>`) }
+  // With its styles in it, nothing else is waited for before the page is painted.
+  const head = [`<style>${pageStyles(html)}</style>`]
+  if (things.length > 0) {
+    // No text in it ends it.
+    const json = JSON.stringify({ '@context': 'https://schema.org', '@graph': things }).replaceAll('<', '\\u003c')
+    head.push(`<script type="application/ld+json">${json}</script>`)
+  }
+  return { status: response.status, html: html.replace('</head>', () => `${head.join('')}</head>`) }
 }
 
 export { feeds } from './head/feeds.ts'

@@ -1,4 +1,4 @@
-import { useDeferredValue, useState, useSyncExternalStore } from 'react'
+import { useDeferredValue, useRef, useSyncExternalStore } from 'react'
 
 const never = () => () => undefined
 
@@ -8,11 +8,11 @@ const never = () => () => undefined
  */
 export function useHydrated(): boolean {
   // It stays what it was at first: that it is over is the deferred value's to tell.
-  const [mount] = useState<{ hydrated?: boolean }>(() => ({}))
+  const first = useRef<boolean>(undefined)
   const atFirst = useSyncExternalStore(
     never,
-    () => (mount.hydrated ??= true),
-    () => (mount.hydrated ??= false),
+    () => (first.current ??= true),
+    () => (first.current ??= false),
   )
   return useDeferredValue(true, atFirst)
 }

@@ -9,7 +9,7 @@ import { useTurns } from './use-turns.ts'
 const intervalMs = 7_000
 
 const pictures: Record<(typeof heroSlides)[number]['id'], ReactNode> = {
-  classes: <Drawing of="class-scene" />,
+  classes: <Drawing of="class-scene" first />,
   innovator: <Drawing of="innovator-scene" />,
   guides: <Drawing of="guide-scene" />,
 }

@@ -8,6 +8,8 @@ import styles from './ProductCard.module.css'
 interface ProductCardProps {
   name: string
   drawing: DrawingName
+  /** It stands where the page begins. */
+  first?: boolean
   accent: Accent
   price: Money
   /** Without cents where there are none. */
@@ -26,6 +28,7 @@ interface ProductCardProps {
 export function ProductCard({
   name,
   drawing,
+  first = false,
   accent,
   price,
   wholePrice,
@@ -38,7 +41,7 @@ export function ProductCard({
   return (
     <article className={styles['card']} data-accent={accent}>
       <div className={styles['picture']}>
-        <Drawing of={drawing} />
+        <Drawing of={drawing} first={first} />
       </div>
       <div className={styles['words']}>
         <h2 className={styles['title']}>{name}</h2>

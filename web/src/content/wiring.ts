@@ -39,7 +39,7 @@ export type Part =
 
 /** What is built, step by step: the drawing and the words are made from the same steps. */
 export interface Wiring {
-  /** The drawing's name: `public/drawings/wiring-<id>.svg`. */
+  /** The drawing's name: `web/drawings/wiring-<id>.svg`. */
   id: string
   /** What the drawing shows, for those who do not see it. */
   title: string

@@ -11,11 +11,11 @@ const sizes = {
   'kit-box': [240, 190],
   'class-scene': [440, 340],
   'innovator-scene': [440, 340],
-  'guide-scene': [440, 340],
-  'code-and-board': [320, 220],
+  'guide-scene': [446, 340],
+  'code-and-board': [328, 220],
   'first-circuit': [320, 220],
   notebook: [320, 220],
-  'lost-robot': [400, 250],
+  'lost-robot': [400, 266],
   siblings: [56, 40],
   'empty-tray': [160, 96],
   mother: [80, 80],
@@ -47,23 +47,28 @@ const readingNames = [
 export type DrawingName = keyof typeof sizes | (typeof readingNames)[number]
 export const drawingNames = [...Object.keys(sizes), ...readingNames] as DrawingName[]
 
+interface DrawingProps {
+  of: DrawingName
+  /** It stands where the page begins, and is asked for with it. */
+  first?: boolean
+}
+
 /**
- * One of `public/drawings`: flat fills, rounded lines of 2, light from the upper left, one face for all robots. Each is a file
- * of its own and no code, so that a page loads what it shows, and no script for it; lines and colours still come from here.
- * They decorate: what matters is said in the text beside them.
+ * One of `web/drawings`: flat fills, rounded lines of 2, light from the upper left, one face for all robots. Each is a file
+ * of its own and no code, so that a page loads what comes into view, and no script for it. They decorate: what matters is said
+ * in the text beside them.
  */
-export function Drawing({ of }: { of: DrawingName }) {
+export function Drawing({ of, first = false }: DrawingProps) {
   const [width, height] = of in sizes ? sizes[of as keyof typeof sizes] : [320, 220]
   return (
-    <svg
-      viewBox={`0 0 ${width} ${height}`}
+    <img
+      src={`/drawings/${of}.svg`}
+      alt=""
       width={width}
       height={height}
+      loading={first ? 'eager' : 'lazy'}
+      decoding="async"
       className={styles['drawing']}
-      aria-hidden="true"
-      focusable="false"
-    >
-      <use href={`/drawings/${of}.svg#${of}`} />
-    </svg>
+    />
   )
 }

@@ -13,7 +13,7 @@ const letters = {
 
 /**
  * A circuit, drawn from the same data as the steps that build it. It is not drawn in the browser: the files
- * in `public/drawings` are made of these by wiring.test.tsx, which also sees to it that they are as the data say.
+ * in `web/drawings` are made of these by wiring.test.tsx, which also sees to it that they are as the data say.
  */
 export function WiringDrawing({ wiring }: { wiring: Wiring }) {
   const wires = wiresOf(wiring)
@@ -22,7 +22,7 @@ export function WiringDrawing({ wiring }: { wiring: Wiring }) {
   // Boards and modules lie below the wires; what is plugged into the breadboard lies above them.
   const [below, above] = [parts.filter((part) => !isPlugged(part)), parts.filter(isPlugged)]
   return (
-    <symbol id={wiring.id} viewBox="0 0 360 352">
+    <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 360 352">
       <Board used={used} />
       {below.map((part) => (
         <PartDrawing key={part.kind} part={part} />
@@ -33,7 +33,7 @@ export function WiringDrawing({ wiring }: { wiring: Wiring }) {
       {above.map((part) => (
         <PartDrawing key={part.kind === 'resistor' ? part.value : part.kind} part={part} />
       ))}
-    </symbol>
+    </svg>
   )
 }
 

@@ -8,13 +8,9 @@ import { WiringDrawing } from './WiringDrawing.tsx'
 it.each([withResistor, withPullUp, motorWiring, servoWiring])(
   'keeps the circuit of $id as its guide’s steps say: run this test with -u after a change',
   async (wiring) => {
-    const drawing = renderToStaticMarkup(
-      <svg xmlns="http://www.w3.org/2000/svg">
-        <WiringDrawing wiring={wiring} />
-      </svg>,
-    )
+    const drawing = renderToStaticMarkup(<WiringDrawing wiring={wiring} />)
     await expect(
       `${drawing.replaceAll(/><\/(rect|path|circle)>/g, ' />').replaceAll('><', '>\n<')}\n`,
-    ).toMatchFileSnapshot(`../../public/drawings/wiring-${wiring.id}.svg`)
+    ).toMatchFileSnapshot(`../../drawings/wiring-${wiring.id}.svg`)
   },
 )

@@ -38,7 +38,7 @@ export function ContentPage({ content, guideBlock }: { content: Content; guideBl
             )}
           </div>
           <div className={styles['picture']}>
-            <Drawing of={picture} />
+            <Drawing of={picture} first />
           </div>
         </div>
       </header>

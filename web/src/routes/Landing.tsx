@@ -31,7 +31,7 @@ export function Landing() {
             </p>
           </div>
           <div className={styles['heroPicture']}>
-            <Drawing of="kit-box" />
+            <Drawing of="kit-box" first />
           </div>
         </div>
       </div>

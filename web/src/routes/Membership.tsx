@@ -25,7 +25,7 @@ export function Membership() {
             </div>
           </div>
           <div className={styles['picture']}>
-            <Drawing of="class-scene" />
+            <Drawing of="class-scene" first />
           </div>
         </div>
       </div>

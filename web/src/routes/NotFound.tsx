@@ -6,7 +6,7 @@ export function NotFound() {
   return (
     <div className={styles['page']}>
       <div className={styles['picture']}>
-        <Drawing of="lost-robot" />
+        <Drawing of="lost-robot" first />
       </div>
       <h1>This page took itself apart</h1>
       <p className={styles['text']}>

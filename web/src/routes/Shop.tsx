@@ -65,6 +65,7 @@ export function Shop() {
           <ProductCard
             name={classKits.name}
             drawing="kit-box"
+            first
             accent="green"
             price={shop.data?.classesFrom ?? kitsOpening}
             wholePrice

@@ -8,16 +8,15 @@ export function WiringGuide({ wiring }: { wiring: Wiring }) {
   return (
     <div className={styles['wiring']}>
       <div className={styles['drawing']}>
-        <svg
-          viewBox="0 0 360 352"
+        <img
+          src={`/drawings/wiring-${wiring.id}.svg`}
+          alt={`Wiring diagram: ${wiring.title}. The steps tell each connection.`}
           width="360"
           height="352"
+          loading="lazy"
+          decoding="async"
           className={drawing['drawing']}
-          role="img"
-          aria-label={`Wiring diagram: ${wiring.title}. The steps tell each connection.`}
-        >
-          <use href={`/drawings/wiring-${wiring.id}.svg#${wiring.id}`} />
-        </svg>
+        />
       </div>
       <ol className={styles['steps']}>
         {wiring.steps.map(({ text, wire }, index) => (
