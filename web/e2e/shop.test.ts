@@ -67,7 +67,7 @@ describe('the shop', () => {
     await tabTo(page, 'Add Robot Spider to cart')
     await page.keyboard.press('Enter')
     await page.keyboard.press('Space')
-    await page.getByRole('status').getByText('Robot Spider is in your cart, 2 of it.').waitFor()
+    await page.getByRole('status').getByText('There are now 2 of Robot Spider in your cart.').waitFor()
     await cartOf(page).getByText('$600.00').first().waitFor()
     await tabTo(page, 'Remove Robot Spider')
     await page.keyboard.press('Enter')

@@ -1,7 +1,8 @@
 import styles from './Drawing.module.css'
+import type { readingNames } from './drawing-names.ts'
 
 /** Each drawing's own size, which is also its proportion. */
-const sizes = {
+export const sizes = {
   rover: [240, 190],
   arm: [240, 190],
   walker: [240, 190],
@@ -23,29 +24,7 @@ const sizes = {
   grandmother: [80, 80],
 } as const
 
-/** Those of what is read, all of one size. */
-const readingNames = [
-  'welcome',
-  'shield',
-  'launch',
-  'bug-robot',
-  'roach-robot',
-  'bee-robot',
-  'led-and-button',
-  'gear-motor',
-  'servo-arm',
-  'letter',
-  'document',
-  'pin-board',
-  'filming',
-  'video',
-  'photo',
-  'founder',
-  'director',
-] as const
-
 export type DrawingName = keyof typeof sizes | (typeof readingNames)[number]
-export const drawingNames = [...Object.keys(sizes), ...readingNames] as DrawingName[]
 
 interface DrawingProps {
   of: DrawingName

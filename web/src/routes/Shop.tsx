@@ -43,7 +43,9 @@ export function Shop() {
       text:
         quantity === null
           ? `There are as many of ${product.name} in your cart as one order can have.`
-          : `${product.name} is in your cart${quantity > 1 ? `, ${quantity} of it` : ''}.`,
+          : quantity === 1
+            ? `${product.name} is in your cart.`
+            : `There are now ${quantity} of ${product.name} in your cart.`,
       action: <a href="#cart">See your cart</a>,
     })
   }
