@@ -1,5 +1,5 @@
 import { setTimeout as after } from 'node:timers/promises'
-import { type PagePath, redirects, type RenderApplication } from '@robokids/contracts/pages'
+import { type PagePath, redirects, type RenderApplication, structuredDataScript } from '@robokids/contracts/pages'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
@@ -9,7 +9,6 @@ import { contentSecurityPolicy } from './doorkeeping.ts'
 import { readSiteFiles, type SiteDocument, type SiteFile } from './site-files.ts'
 import type { Services } from './upstream.ts'
 import { type LivePage, livePages } from './views/live-pages.ts'
-import { structuredData } from './views/structured-data.ts'
 
 /**
  * For how long documents repeat what the services said before they are asked again, for how long while they are, and how
@@ -56,13 +55,13 @@ function lately<Answer>(ask: () => Promise<Answer | undefined>): () => Promise<A
 
 /** Renders a page with what is known of it, anew where that changed. */
 function renderer(path: PagePath, document: SiteDocument, siteUrl: string, render: RenderApplication) {
-  let last: { page: string; file: SiteFile } | undefined
+  let last: { known: string; file: SiteFile } | undefined
   return async ({ data, things }: LivePage): Promise<SiteFile> => {
-    const page = JSON.stringify({ data, things })
-    if (last?.page === page) return last.file
+    const known = JSON.stringify(data)
+    if (last?.known === known) return last.file
     const { markup, styles } = await render(path, siteUrl, data)
-    const file = document.fileOfToday({ markup, styles, data, head: structuredData(things) })
-    last = { page, file }
+    const file = document.fileOfToday({ markup, styles, data, head: structuredDataScript(things) })
+    last = { known, file }
     return file
   }
 }

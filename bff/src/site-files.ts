@@ -6,6 +6,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import {
   applicationMarks,
   buildOrigin,
+  dataScript,
   type PageData,
   pageDataId,
   type PagePath,
@@ -115,10 +116,6 @@ function inlineHashes(html: string): { scripts: string[]; styles: string[] } {
     styles: unique([...sheets.map(([, text = '']) => text), ...styles.map(([, text = '']) => unescaped(text))]),
   }
 }
-
-/** As markup that runs nothing, and that no text in it ends. */
-export const dataScript = (attributes: string, data: unknown): string =>
-  `<script ${attributes}>${JSON.stringify(data).replaceAll('<', '\\u003c')}</script>`
 
 /** What is known today of a page that was built before. */
 export interface Today {

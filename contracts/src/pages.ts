@@ -73,6 +73,24 @@ export const applicationMarks = ['<!--application-->', '<!--/application-->'] as
 export const pageDataId = 'page-data'
 
 /**
+ * Data in a document, as a script that runs nothing and that no text in it ends.
+ *
+ * @param attributes its markup's: `type`, and what it is found by.
+ */
+export const dataScript = (attributes: string, data: unknown): string =>
+  `<script ${attributes}>${JSON.stringify(data).replaceAll('<', '\\u003c')}</script>`
+
+/**
+ * Data that says to search engines what a page is about.
+ *
+ * @see https://schema.org
+ */
+export const structuredDataScript = (things: unknown[]): string =>
+  things.length === 0
+    ? ''
+    : dataScript('type="application/ld+json"', { '@context': 'https://schema.org', '@graph': things })
+
+/**
  * Makes a page's markup of what is known today, as the browser takes it over, and the styles that it is set with. The web's
  * build puts it out, for who serves the documents.
  */

@@ -1,4 +1,4 @@
-import type { PageData, RenderApplication } from '@robokids/contracts/pages'
+import { type PageData, type RenderApplication, structuredDataScript } from '@robokids/contracts/pages'
 import { QueryClient } from '@tanstack/react-query'
 import {
   type AnyRoute,
@@ -121,13 +121,8 @@ export async function renderPage(
   const things = structuredData(path, route?.options.staticData?.title ?? '', siteUrl)
   const html = await response.text()
   // With its styles in it, nothing else is waited for before the page is painted.
-  const head = [`<style>${pageStyles(html)}</style>`]
-  if (things.length > 0) {
-    // No text in it ends it.
-    const json = JSON.stringify({ '@context': 'https://schema.org', '@graph': things }).replaceAll('<', '\\u003c')
-    head.push(`<script type="application/ld+json">${json}</script>`)
-  }
-  return { status: response.status, html: html.replace('</head>', () => `${head.join('')}</head>`) }
+  const head = `<style>${pageStyles(html)}</style>${structuredDataScript(things)}`
+  return { status: response.status, html: html.replace('</head>', () => `${head}</head>`) }
 }
 
 export { feeds } from './head/feeds.ts'

@@ -2,7 +2,6 @@ import type { ClassesView } from '@robokids/contracts/bff'
 import { classTimeZone } from '@robokids/contracts/class-date'
 import { levelPages } from '@robokids/contracts/pages'
 import type { ShopView } from '@robokids/contracts/shop'
-import { dataScript } from '../site-files.ts'
 
 type Level = ClassesView['levels'][number]
 export type Thing = Record<string, unknown>
@@ -104,10 +103,4 @@ export function coursesOfLevel({ levels }: ClassesView, classType: Level['classT
 /** What the shop has. */
 export function productsOf({ products }: ShopView, siteUrl: string): Thing[] {
   return products.filter(({ state }) => state !== 'withdrawn').map((product) => productOf(product, siteUrl))
-}
-
-/** As markup for a document's head. */
-export function structuredData(things: Thing[]): string {
-  if (things.length === 0) return ''
-  return dataScript('type="application/ld+json"', { '@context': 'https://schema.org', '@graph': things })
 }
