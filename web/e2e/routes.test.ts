@@ -1,8 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { pagePaths } from '@robokids/contracts/pages'
 import { root } from '@robokids/local/settings'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { firstLoadScripts } from '../first-load.ts'
 import { eventually, useSite } from './fixture.ts'
 import { framedTexts, quotedTexts, scriptedTexts } from './quoted-texts.ts'
@@ -107,6 +109,49 @@ describe('every page', () => {
       expect([path, await layoutShift(page)]).toEqual([path, 0])
     }
   }, 180_000)
+
+  it('is painted when all of it has come, however slowly that is', async () => {
+    const document = await documentOf('/robokidspage2')
+    let sendTheRest: () => void = () => undefined
+    const slow = createServer((request, response) => {
+      if (request.url === '/rest') sendTheRest()
+      const cut = /^\/cut-(\d+)$/.exec(request.url ?? '')?.[1]
+      if (cut === undefined) return response.writeHead(204).end()
+      const at = document.indexOf('<body>') + Number(cut)
+      sendTheRest = () => response.end(document.slice(at))
+      return response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).write(document.slice(0, at))
+    })
+    await new Promise<void>((resolve) => {
+      slow.listen(0, '127.0.0.1', resolve)
+    })
+    onTestFinished(() => {
+      slow.closeAllConnections()
+      slow.close()
+    })
+    const baseURL = `http://localhost:${(slow.address() as AddressInfo).port}`
+    const page = await site.open({ viewport: { width: 1440, height: 900 }, baseURL })
+    await watchLayoutShift(page)
+    // The rest comes once the half is on the screen, or was not put there for long enough.
+    await page.addInitScript(() => {
+      const ask = () => {
+        performance.mark('ask')
+        void fetch('/rest')
+      }
+      new PerformanceObserver(ask).observe({ type: 'paint' })
+      setTimeout(ask, 300)
+    })
+    for (const cut of [1_000, 2_500, 5_000, 10_000]) {
+      await page.goto(`/cut-${cut}`, { waitUntil: 'load' })
+      const paintedBefore = await page.evaluate(async () => {
+        const paint = await new Promise<PerformanceEntry | undefined>((resolve) => {
+          new PerformanceObserver((list) => resolve(list.getEntries()[0])).observe({ type: 'paint', buffered: true })
+        })
+        const [asked] = performance.getEntriesByName('ask')
+        return !paint || !asked || paint.startTime < asked.startTime
+      })
+      expect([cut, paintedBefore, await layoutShift(page)]).toEqual([cut, false, 0])
+    }
+  })
 
   it('can be read before any script runs, and without one', async () => {
     const page = await site.open({ javaScriptEnabled: false, viewport: { width: 360, height: 740 } })

@@ -48,6 +48,8 @@ export function Document({ application, siteUrl, files }: DocumentProps) {
         {[headingFace, textFace].map((face) => (
           <link key={face} rel="preload" as="font" type="font/woff2" crossOrigin="" href={face} />
         ))}
+        {/* No half page is painted, as what comes next would move what is there: only when what follows the page has come. */}
+        <link rel="expect" blocking="render" href="#scripts" />
         <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
         <link rel="icon" href="/icons/icon-32.png" type="image/png" sizes="32x32" />
         <link rel="apple-touch-icon" href="/icons/icon-180.png" />
