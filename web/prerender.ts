@@ -5,9 +5,6 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Plugin, Rolldown, ViteDevServer } from 'vite'
 import type * as Server from './src/server.tsx'
-import { type StyleRule, styleRules } from './style-rules.ts'
-
-const styleRulesModule = 'virtual:style-rules'
 
 type Chunk = Rolldown.OutputChunk
 
@@ -37,21 +34,6 @@ function clientFilesOf(source: string, output: readonly (Chunk | Rolldown.Output
       return addresses(withImports(chunk.fileName))
     },
   }
-}
-
-/**
- * The rules of the style sheet, for the documents. Its fonts stay in those alone: named again in the sheet that comes after
- * them they would have every page set anew.
- */
-async function takeRules(output: readonly (Chunk | Rolldown.OutputAsset)[], outDir: string): Promise<StyleRule[]> {
-  const found: StyleRule[] = []
-  for (const file of output) {
-    if (file.type !== 'asset' || !file.fileName.endsWith('.css')) continue
-    const sheet = String(file.source)
-    found.push(...styleRules(sheet))
-    await writeFile(join(outDir, file.fileName), sheet.replaceAll(/@font-face\s*\{[^}]*\}/g, ''))
-  }
-  return found
 }
 
 /** Renders every page, and the one for addresses that have none, into a file of its own. */
@@ -98,13 +80,11 @@ async function compress(outDir: string): Promise<void> {
  */
 export function prerender(): Plugin {
   let source = ''
-  let rules: StyleRule[] = []
   return {
     name: 'prerender',
     config: ({ build }, { command }) => ({
       appType: 'custom',
-      // What this plugin learns of the one build is for the other.
-      builder: { sharedPlugins: true },
+      builder: {},
       environments: {
         client: { build: { rolldownOptions: { input: 'src/main.tsx' } } },
         ssr: {
@@ -126,8 +106,6 @@ export function prerender(): Plugin {
     configResolved({ root }) {
       source = resolve(root, 'src')
     },
-    resolveId: (id) => (id === styleRulesModule ? `\0${id}` : null),
-    load: (id) => (id === `\0${styleRulesModule}` ? `export default ${JSON.stringify(rules)}` : null),
     transform(code, id) {
       if (this.environment.name !== 'ssr' || id !== join(source, 'router.tsx')) return null
       return code.replaceAll(
@@ -141,7 +119,6 @@ export function prerender(): Plugin {
       const built = await builder.build(client)
       if (!('output' in built)) throw new Error('The build put out more than one.')
       const outDir = resolve(builder.config.root, client.config.build.outDir)
-      rules = await takeRules(built.output, outDir)
       await compress(outDir)
       await builder.build(ssr)
       const server = (await import(pathToFileURL(join(outDir, 'server/server.js')).href)) as typeof Server

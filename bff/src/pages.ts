@@ -59,8 +59,8 @@ function renderer(path: PagePath, document: SiteDocument, siteUrl: string, rende
   return async ({ data, things }: LivePage): Promise<SiteFile> => {
     const known = JSON.stringify(data)
     if (last?.known === known) return last.file
-    const { markup, styles } = await render(path, siteUrl, data)
-    const file = document.fileOfToday({ markup, styles, data, head: structuredDataScript(things) })
+    const markup = await render(path, siteUrl, data)
+    const file = document.fileOfToday({ markup, data, head: structuredDataScript(things) })
     last = { known, file }
     return file
   }

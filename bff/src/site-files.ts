@@ -105,15 +105,14 @@ const entities: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>
 const unescaped = (text: string) =>
   text.replaceAll(/&(?:amp|lt|gt|quot|#x27);/g, (entity) => entities[entity] ?? entity)
 
-/** What a document may run and be set in beside files: exactly the scripts and styles that it was built with. */
+/** What a document may run and be set in beside files: exactly the scripts and style attributes that it was built with. */
 function inlineHashes(html: string): { scripts: string[]; styles: string[] } {
   const scripts = [...html.matchAll(/<script(?![^>]*\b(?:src|type)=)[^>]*>(.*?)<\/script>/gs)]
-  const sheets = [...html.matchAll(/<style>(.*?)<\/style>/gs)]
   const styles = [...html.matchAll(/<[a-z][^>]*? style="([^"]*)"/g)]
   const unique = (texts: string[]) => [...new Set(texts)].map(sha256)
   return {
     scripts: unique(scripts.map(([, text = '']) => text)),
-    styles: unique([...sheets.map(([, text = '']) => text), ...styles.map(([, text = '']) => unescaped(text))]),
+    styles: unique(styles.map(([, text = '']) => unescaped(text))),
   }
 }
 
@@ -121,8 +120,6 @@ function inlineHashes(html: string): { scripts: string[]; styles: string[] } {
 export interface Today {
   /** The page's markup, with the data. */
   markup: string
-  /** What it is set with. */
-  styles: string
   /** The data, for the browser that takes it over. */
   data: PageData
   /** Markup for the document's head that runs nothing. */
@@ -145,10 +142,10 @@ export class SiteDocument {
     return this.#asBuilt
   }
 
-  fileOfToday({ markup, styles, data, head }: Today): SiteFile {
+  fileOfToday({ markup, data, head }: Today): SiteFile {
     const [before, after] = applicationMarks
     const start = this.#html.indexOf(before) + before.length
-    const top = this.#html.slice(0, start).replace(/(?<=<style>).*?(?=<\/style>)/s, () => styles)
+    const top = this.#html.slice(0, start)
     const rest = this.#html.slice(this.#html.indexOf(after, start))
     const script = dataScript(`type="application/json" id="${pageDataId}"`, data)
     return this.#fileOf(top.replace('</head>', () => `${head}${script}</head>`) + markup + rest)

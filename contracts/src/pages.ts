@@ -90,15 +90,8 @@ export const structuredDataScript = (things: unknown[]): string =>
     ? ''
     : dataScript('type="application/ld+json"', { '@context': 'https://schema.org', '@graph': things })
 
-/**
- * Makes a page's markup of what is known today, as the browser takes it over, and the styles that it is set with. The web's
- * build puts it out, for who serves the documents.
- */
-export type RenderApplication = (
-  path: PagePath,
-  siteUrl: string,
-  data: PageData,
-) => Promise<{ markup: string; styles: string }>
+/** Makes a page's markup of what is known today, as the browser takes it over. The web's build puts it out, for who serves the documents. */
+export type RenderApplication = (path: PagePath, siteUrl: string, data: PageData) => Promise<string>
 
 /** Stands in the built documents where the site's own address belongs, which is known only where they are served. */
 export const buildOrigin = 'https://site.invalid'

@@ -16,9 +16,8 @@ const beforePaint = `(function(){var d=document.documentElement.dataset;d.script
  */
 const afterPaint = `(function(){var t=document.getElementById("scripts"),o;function load(){if(o)o.disconnect();if(t)document.head.append(t.content);t=null}if(document.hidden)return load();setTimeout(load,1000);try{o=new PerformanceObserver(load);o.observe({type:"paint",buffered:true})}catch(e){load()}})()`
 
-function scriptTags({ script, styles, preloads }: PageFiles): string {
+function scriptTags({ script, preloads }: PageFiles): string {
   return [
-    ...styles.map((href) => `<link rel="stylesheet" href="${href}">`),
     ...preloads.map((href) => `<link rel="modulepreload" href="${href}">`),
     `<script type="module" src="${script}"></script>`,
   ].join('')
@@ -44,6 +43,10 @@ export function Document({ application, siteUrl, files }: DocumentProps) {
         <meta name="color-scheme" content="light dark" />
         <meta name="theme-color" content="#fbfaf6" media="(prefers-color-scheme: light)" />
         <meta name="theme-color" content="#0b1a2f" media="(prefers-color-scheme: dark)" />
+        {/* One small style sheet, the same for every page: whoever goes on reading has it. */}
+        {files.styles.map((href) => (
+          <link key={href} rel="stylesheet" href={href} />
+        ))}
         {/* The faces of every first screen: the first text is set in them, and nothing shifts. */}
         {[headingFace, textFace].map((face) => (
           <link key={face} rel="preload" as="font" type="font/woff2" crossOrigin="" href={face} />

@@ -46,13 +46,5 @@ whenSignInIsRequired(() => forgetUser(queryClient))
 
 const place = document.getElementById('root')
 if (!place) throw new Error('The document has no #root')
-// The document has the styles of what it shows first; what the scripts show needs the others, and does without where they do
-// not come.
-const sheet = document.querySelector<HTMLLinkElement>('link[rel="stylesheet"]')
-const styled = new Promise((resolve) => {
-  if (!sheet || sheet.sheet) resolve(null)
-  else sheet.addEventListener('load', resolve)
-  setTimeout(resolve, 5000)
-})
 // Apart from what the scripts did as they were read: on a phone each is long enough.
-void styled.then(() => setTimeout(takeOver, 0, place))
+setTimeout(takeOver, 0, place)

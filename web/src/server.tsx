@@ -14,13 +14,11 @@ import { structuredData } from './head/structured-data.ts'
 import { headOf } from './head/head-of.ts'
 import { pageAbouts } from './head/page-abouts.ts'
 import { answerQueries } from './page-data.ts'
-import { pageStyles } from './page-styles.ts'
 import { buildRouter, type Context } from './router.tsx'
 
 /** What a page loads, by its addresses. */
 export interface PageFiles {
   script: string
-  /** The site's style sheet: what the page shows first is set with the styles in its document. */
   styles: string[]
   /** The files that the script asks for at once. */
   preloads: string[]
@@ -92,8 +90,7 @@ function applicationOf(router: AnyRouter): string {
 export const renderApplication: RenderApplication = async (path, siteUrl, data) => {
   const handle = handler(path, siteUrl, data)
   const response = await handle(async ({ router }) => new Response(applicationOf(router)))
-  const markup = await response.text()
-  return { markup, styles: pageStyles(markup) }
+  return response.text()
 }
 
 /** Renders the document that an address answers with, before any visitor is known. */
@@ -120,9 +117,7 @@ export async function renderPage(
   )
   const things = structuredData(path, route?.options.staticData?.title ?? '', siteUrl)
   const html = await response.text()
-  // With its styles in it, nothing else is waited for before the page is painted.
-  const head = `<style>${pageStyles(html)}</style>${structuredDataScript(things)}`
-  return { status: response.status, html: html.replace('</head>', () => `${head}</head>`) }
+  return { status: response.status, html: html.replace('</head>', () => `${structuredDataScript(things)}</head>`) }
 }
 
 export { feeds } from './head/feeds.ts'
