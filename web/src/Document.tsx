@@ -3,6 +3,7 @@ import { HeadContent, Scripts } from '@tanstack/react-router'
 import type { PageFiles } from './server.tsx'
 import textFace from './ui/fonts/atkinson-hyperlegible-next.woff2?url'
 import headingFace from './ui/fonts/bricolage-grotesque.woff2?url'
+import codeFace from './ui/fonts/jetbrains-mono.woff2?url'
 
 /**
  * Runs before the first paint, for what a prerendered page cannot know of its visitor: whether scripts run, the cookie
@@ -35,6 +36,7 @@ interface DocumentProps {
  * script to stay as it is.
  */
 export function Document({ application, siteUrl, files }: DocumentProps) {
+  const faces = [headingFace, textFace, ...(application.includes('<code') ? [codeFace] : [])]
   return (
     <html lang="en" data-site={siteUrl}>
       <head>
@@ -47,8 +49,8 @@ export function Document({ application, siteUrl, files }: DocumentProps) {
         {files.styles.map((href) => (
           <link key={href} rel="stylesheet" href={href} />
         ))}
-        {/* The faces of every first screen: the first text is set in them, and nothing shifts. */}
-        {[headingFace, textFace].map((face) => (
+        {/* The faces that the page is set in: its first text is, and nothing shifts. */}
+        {faces.map((face) => (
           <link key={face} rel="preload" as="font" type="font/woff2" crossOrigin="" href={face} />
         ))}
         {/* No half page is painted, as what comes next would move what is there: only when what follows the page has come. */}
