@@ -76,15 +76,35 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             // All that every page needs.
-            { name: 'app', test: /\/src\/(main|ui\/Notice|illustrations\/Drawing)\.tsx$/, priority: 2 },
+            {
+              name: 'app',
+              test: /\/src\/(main|ui\/Notice|illustrations\/Drawing)\.tsx$|\/contracts\/src\/class-date\./,
+              priority: 2,
+            },
             {
               name: 'reading',
-              test: /\/src\/(routes\/ContentPage|components\/content\/(Blocks|Cards|RichText|OutsideLink))\./,
+              test: /\/src\/(routes\/ContentPage|components\/content\/(Blocks|Cards|RichText|OutsideLink)|content\/(guide-cards|site-facts))\./,
               includeDependenciesRecursively: false,
             },
             {
               name: 'controls',
-              test: /\/src\/(ui\/(Field|Labelled|Select|Alert|WaitsForScript)\.|use-kept-state)/,
+              test: /\/src\/(ui\/(Field|Labelled|Select|Alert|WaitsForScript)\.|use-kept-state|field-errors|load-or-renew)/,
+              includeDependenciesRecursively: false,
+            },
+            // What there is to book and to buy.
+            {
+              name: 'offers',
+              test: /\/contracts\/src\/(pricing|products|opening-(levels|prices))\.|\/src\/(queries|content\/levels|registration\/class-offer)\.|classes-view\.json/,
+              includeDependenciesRecursively: false,
+            },
+            {
+              name: 'registration',
+              test: /\/src\/(registration\/(record|failure|uuid-v7|use-leave-for)|ui\/Steps)\./,
+              includeDependenciesRecursively: false,
+            },
+            {
+              name: 'turns',
+              test: /\/src\/(components\/use-turns|ui\/use-attention)\./,
               includeDependenciesRecursively: false,
             },
           ],
