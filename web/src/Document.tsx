@@ -45,6 +45,8 @@ export function Document({ application, siteUrl, files }: DocumentProps) {
         <meta name="color-scheme" content="light dark" />
         <meta name="theme-color" content="#fbfaf6" media="(prefers-color-scheme: light)" />
         <meta name="theme-color" content="#0b1a2f" media="(prefers-color-scheme: dark)" />
+        {/* Before the style sheet: what comes after that waits for it. */}
+        <script dangerouslySetInnerHTML={{ __html: beforePaint }} />
         {/* One small style sheet, the same for every page: whoever goes on reading has it. */}
         {files.styles.map((href) => (
           <link key={href} rel="stylesheet" href={href} />
@@ -60,7 +62,6 @@ export function Document({ application, siteUrl, files }: DocumentProps) {
         <link rel="apple-touch-icon" href="/icons/icon-180.png" />
         <link rel="manifest" href="/site.webmanifest" />
         <link rel="alternate" type="application/rss+xml" title="News of Robo Kids Learning" href="/news/rss.xml" />
-        <script dangerouslySetInnerHTML={{ __html: beforePaint }} />
         <HeadContent />
       </head>
       <body>
