@@ -13,6 +13,7 @@ import { root } from '@robokids/local/settings'
 import { buildWeb } from '@robokids/local/web-build'
 import lighthouse from 'lighthouse'
 import { chromium } from 'playwright-core'
+import { alternate, median } from './measure.ts'
 import { startMeasuredSystem } from './measured-system.ts'
 
 const { values, positionals } = parseArgs({
@@ -35,9 +36,6 @@ interface Measured {
   /** What a run did not give full points for. */
   faults: Set<string>
 }
-
-const median = (numbers: number[]): number =>
-  numbers.toSorted((one, other) => one - other)[numbers.length >> 1] ?? Number.NaN
 
 type Throttling = 'simulate' | 'devtools'
 
@@ -64,13 +62,8 @@ async function measureOnce(url: string, port: number, throttlingMethod: Throttli
 
 /** The medians of each address, in their order. */
 async function measure(urls: string[], port: number, throttling: Throttling = 'simulate'): Promise<Measured[]> {
-  const all = new Map(urls.map((url) => [url, [] as Measured[]]))
-  for (let round = 0; round <= rounds; round++) {
-    for (const url of round % 2 === 0 ? urls : urls.toReversed()) {
-      const measured = await measureOnce(url, port, throttling)
-      if (round > 0) all.get(url)?.push(measured)
-    }
-  }
+  const phases = urls.map((url) => ({ name: url, run: () => measureOnce(url, port, throttling) }))
+  const all = await alternate(phases, rounds)
   return [...all.values()].map(medians)
 }
 

@@ -15,7 +15,7 @@ function percentile(values: number[], share: number): number {
   return value
 }
 
-function median(values: number[]): number {
+export function median(values: number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = sorted.slice(Math.floor((sorted.length - 1) / 2), Math.floor(sorted.length / 2) + 1)
   return middle.reduce((sum, value) => sum + value, 0) / middle.length
@@ -81,12 +81,12 @@ export interface Phase {
  * Runs all phases `rounds` times, forwards and backwards in turn, after a first round that warms up and does not count.
  * @returns each phase's figures by its name, a round each.
  */
-export async function alternate(
-  phases: Phase[],
+export async function alternate<Outcome = Figures>(
+  phases: readonly { name: string; run(): Promise<Outcome> }[],
   rounds: number,
-  settled: () => Promise<void>,
-): Promise<Map<string, Figures[]>> {
-  const results = new Map<string, Figures[]>(phases.map(({ name }) => [name, []]))
+  settled: () => Promise<void> = async () => {},
+): Promise<Map<string, Outcome[]>> {
+  const results = new Map<string, Outcome[]>(phases.map(({ name }) => [name, []]))
   for (let round = 0; round <= rounds; round += 1) {
     for (const phase of round % 2 === 0 ? phases : phases.toReversed()) {
       const figures = await phase.run()
