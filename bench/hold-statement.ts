@@ -1,7 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { Clock } from '@robokids/runtime/clock'
+import { connect } from '@robokids/runtime/db'
 import type { Context } from '@robokids/runtime/service'
-import { drizzle } from 'drizzle-orm/postgres-js'
+import { createLogger } from '@robokids/runtime/telemetry'
 import postgres from 'postgres'
 import type { Config } from '../services/enrollment/src/config.ts'
 import { holdSeats } from '../services/enrollment/src/hold-seats.ts'
@@ -34,17 +35,24 @@ interface HoldStatement {
  */
 export async function recordHoldStatement(databaseUrl: string, clock: Clock): Promise<HoldStatement> {
   const seen: { text: string; parameters: unknown[] }[] = []
-  const client = postgres(databaseUrl, {
-    max: 1,
-    onnotice: () => {},
-    debug: (_connection, text, parameters) => seen.push({ text, parameters }),
+  const client = postgres(databaseUrl, { max: 1, onnotice: () => {} })
+  const log = createLogger('bench', 'silent')
+  const connection = connect({ DATABASE_URL: databaseUrl, DATABASE_POOL: 2 }, 'bench', log)
+  const { $client: pool } = connection.db
+  const db = Object.assign(connection.db, {
+    $client: {
+      query(...[statement, parameters = []]: Parameters<typeof pool.query>) {
+        seen.push({ text: statement.text, parameters })
+        return pool.query(statement, parameters)
+      },
+    },
   })
   try {
     const [session] = await client<{ date: string }[]>`
       select date::text from class_sessions where class_type = 'basic' and starts_at > now() order by date limit 1`
     if (!session) throw new Error('No class is on sale in the database of the peer.')
     const request = { ...family, id: randomUUIDv7(), classType: 'basic', startDate: session.date } as const
-    const context = { db: drizzle(client), clock, config: { HOLD_MINUTES: 36 } }
+    const context = { db, clock, config: { HOLD_MINUTES: 36 } }
     await holdSeats(request, context as unknown as Context<Config>)
 
     const holds = seen.filter(({ text }) => /update class_sessions set held/.test(text))
@@ -72,6 +80,7 @@ export async function recordHoldStatement(databaseUrl: string, clock: Clock): Pr
       if (!sql.includes(expression)) throw new Error(`${expression} is missing from the statement of a hold.`)
     return { sql, variables }
   } finally {
+    await connection.close(1_000)
     await client.end()
   }
 }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { ensureDatabase } from '@robokids/local/postgres'
 import { Clock } from '@robokids/runtime/clock'
-import { prepareDatabase } from '@robokids/runtime/db'
+import { prepareDatabase } from '@robokids/runtime/prepare-database'
 import { createLogger } from '@robokids/runtime/telemetry'
 import postgres from 'postgres'
 import { enrollment } from '../services/enrollment/src/app.ts'

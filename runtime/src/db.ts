@@ -1,14 +1,28 @@
-import { fileURLToPath } from 'node:url'
-import { sql } from 'drizzle-orm'
-import { customType } from 'drizzle-orm/pg-core'
-import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
-import { migrate } from 'drizzle-orm/postgres-js/migrator'
+import { sql, type ExtractTablesWithRelations, type SQL } from 'drizzle-orm'
+import { NodePgDatabase, NodePgSession, NodePgTransaction } from 'drizzle-orm/node-postgres'
+import { customType, PgDialect, type PgTransactionConfig } from 'drizzle-orm/pg-core'
+import pg from 'pg'
 import postgres from 'postgres'
 import type { DatabaseConfig } from './config.ts'
-import { isConnectionError } from './errors.ts'
+import { ConnectionError, isConnectionError } from './errors.ts'
 import type { Logger } from './telemetry.ts'
 
-export type Database = PostgresJsDatabase & { $client: postgres.Sql }
+/** What runs statements: a pool, on whichever connection is free, or the lease of one connection. */
+export interface Queryable {
+  query(statement: pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult>
+}
+
+/** One connection of a pool, for as long as somebody has it to themselves. */
+export interface Lease extends Queryable {
+  release(): void
+}
+
+/** What drizzle runs on. */
+export interface Pool extends Queryable {
+  lease(): Promise<Lease>
+}
+
+export type Database = NodePgDatabase & { $client: Queryable }
 /** What a use case works on. Only code that holds one can publish an event. */
 export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0]
 
@@ -22,119 +36,278 @@ export const instant = customType<{ data: Temporal.Instant; driverData: string }
 /** The channel on which a committed transaction wakes the relay or a job; the payload is its name. */
 const wakeChannel = 'wake'
 
+/** How long anything may take. All in milliseconds. */
+export interface Timeouts {
+  /** A statement, by the server. */
+  statement: number
+  /** Waiting for one lock, by the server. */
+  lock: number
+  /** A transaction in which nothing is asked any more, by the server. */
+  idleInTransaction: number
+  /** Making a connection, or waiting for one of a pool that is all in use. */
+  connect: number
+}
+
+/** Far longer than anything that is meant to be: whatever waits longer waits for something that never comes. */
+export const standardTimeouts: Timeouts = {
+  statement: 60_000,
+  lock: 30_000,
+  idleInTransaction: 60_000,
+  connect: 10_000,
+}
+
+/**
+ * How much longer than the server's own time-out this side waits for an answer: a network that went silent tells nobody,
+ * and without a limit here a query would wait for ever.
+ */
+const silenceMs = 10_000
+
+/** So that a peer that vanished without a word is noticed within half a minute: the operating system's default is two hours. */
+const keepalives = { tcp_keepalives_idle: 15, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 }
+
+/**
+ * A pool of connections to one database. What `pg.Pool` leaves to its user is done here: a connection is only ever given to
+ * somebody else after the server itself has ended what ran on it, and is thrown away where that is not certain.
+ */
+export class ConnectionPool implements Pool {
+  readonly #pool: pg.Pool
+
+  /**
+   * @param application the name under which the server lists the connections.
+   * @param parameters further settings of the server's, for each session.
+   */
+  constructor(
+    url: string,
+    {
+      max,
+      application,
+      log,
+      timeouts = standardTimeouts,
+      answerMs = timeouts.statement + silenceMs,
+      parameters = {},
+    }: {
+      max: number
+      application: string
+      log: Logger
+      timeouts?: Timeouts
+      /** How long this side waits for an answer before it counts the connection as lost. */
+      answerMs?: number
+      parameters?: Record<string, string | number>
+    },
+  ) {
+    this.#pool = new pg.Pool({
+      connectionString: url,
+      max,
+      application_name: application,
+      statement_timeout: timeouts.statement,
+      lock_timeout: timeouts.lock,
+      idle_in_transaction_session_timeout: timeouts.idleInTransaction,
+      query_timeout: answerMs,
+      connectionTimeoutMillis: timeouts.connect,
+      idleTimeoutMillis: 60_000,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: keepalives.tcp_keepalives_idle * 1000,
+      options: Object.entries({ ...keepalives, ...parameters })
+        .map(([name, value]) => `-c ${name}=${value}`)
+        .join(' '),
+    })
+    // Without a handler, the end of a connection that nobody uses would end the process.
+    this.#pool.on('error', (error) => log.debug({ err: error }, 'an idle database connection ended'))
+    this.#pool.on('connect', (client) =>
+      client.on('notice', (notice) => log.debug({ notice: notice.message }, 'database notice')),
+    )
+  }
+
+  /** @throws ConnectionError where none is to be had in time. */
+  async lease(): Promise<ConnectionLease> {
+    try {
+      return new ConnectionLease(await this.#pool.connect())
+    } catch (error) {
+      throw asConnectionError(error)
+    }
+  }
+
+  async query(statement: pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult> {
+    const lease = await this.lease()
+    try {
+      return await lease.query(statement, values)
+    } finally {
+      lease.release()
+    }
+  }
+
+  /** Waits for those that are in use, for `timeoutMs` at most. */
+  async close(timeoutMs = 1_000): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    const impatient = new Promise<void>((resolve) => (timer = setTimeout(resolve, timeoutMs)))
+    await Promise.race([this.#pool.end(), impatient])
+    clearTimeout(timer)
+  }
+}
+
+export class ConnectionLease implements Lease {
+  readonly #client: pg.PoolClient
+  readonly #lost = new AbortController()
+  #last: Promise<unknown> = Promise.resolve()
+  #released = false
+
+  constructor(client: pg.PoolClient) {
+    this.#client = client
+    client.on('error', this.#lose)
+  }
+
+  readonly #lose = (error: Error) => this.#lost.abort(error)
+
+  /** Aborts once the connection is known to be lost. */
+  get lost(): AbortSignal {
+    return this.#lost.signal
+  }
+
+  /** Runs a statement after those that were asked for before it. @throws ConnectionError where the connection is lost. */
+  query(statement: pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult> {
+    const run = async () => {
+      // Whoever goes on with a transaction that is over must not end up in somebody else's.
+      if (this.#released) throw new Error('This transaction is over: nothing can be asked in it any more.')
+      if (this.#lost.signal.aborted) throw asConnectionError(this.#lost.signal.reason)
+      try {
+        return await this.#client.query(statement, values)
+      } catch (error) {
+        // After the server's refusal of a statement, the connection is as good as before; after anything else, who knows.
+        if (!(error instanceof pg.DatabaseError) || isConnectionError(error)) this.#lose(error as Error)
+        throw asConnectionError(error)
+      }
+    }
+    const result = this.#last.then(run)
+    this.#last = result.catch(() => {})
+    return result
+  }
+
+  release(): void {
+    this.#released = true
+    this.#client.off('error', this.#lose)
+    this.#client.release(this.#lost.signal.aborted)
+  }
+}
+
+/** The driver tells most of what happens to a connection in words alone. */
+const connectionMessages =
+  /^(Connection terminated|Query read timeout|timeout (expired|exceeded)|Client (has encountered a connection error|was closed)|Cannot use a pool after|The server does not support SSL)/
+
+function asConnectionError(error: unknown): unknown {
+  if (isConnectionError(error) || !(error instanceof Error) || !connectionMessages.test(error.message)) return error
+  return new ConnectionError(error.message, { cause: error })
+}
+
+type NoSchema = Record<string, never>
+type NoRelations = ExtractTablesWithRelations<NoSchema>
+
+/** Drizzle's session, with a `transaction` that neither leaks connections nor hands on broken ones. */
+class PoolSession extends NodePgSession<NoSchema, NoRelations> {
+  readonly #pool: Pool
+  readonly #dialect: PgDialect
+
+  constructor(pool: Pool, dialect: PgDialect) {
+    // Of a client, drizzle calls `query` alone.
+    super(pool as unknown as pg.Pool, dialect, undefined)
+    this.#pool = pool
+    this.#dialect = dialect
+  }
+
+  override async transaction<T>(
+    work: (tx: NodePgTransaction<NoSchema, NoRelations>) => Promise<T>,
+    config?: PgTransactionConfig,
+  ): Promise<T> {
+    const lease = await this.#pool.lease()
+    try {
+      const session = new NodePgSession<NoSchema, NoRelations>(
+        lease as unknown as pg.PoolClient,
+        this.#dialect,
+        undefined,
+      )
+      const tx = new NodePgTransaction<NoSchema, NoRelations>(this.#dialect, session, undefined)
+      await lease.query({ text: 'begin' })
+      let result: T
+      try {
+        if (config) await tx.setTransaction(config)
+        result = await work(tx)
+      } catch (error) {
+        // Where that fails, the connection is lost, and with it what was begun on it.
+        await lease.query({ text: 'rollback' }).catch(() => {})
+        throw error
+      }
+      const { command } = await lease.query({ text: 'commit' })
+      // The server's answer where a statement failed, and whoever asked for it went on.
+      if (command !== 'COMMIT') throw new Error('The transaction was rolled back: a statement in it had failed.')
+      return result
+    } finally {
+      lease.release()
+    }
+  }
+}
+
+const dialect = new PgDialect()
+
+/** Drizzle on a pool. */
+export function databaseOn(pool: Pool): Database {
+  return Object.assign(new NodePgDatabase(dialect, new PoolSession(pool, dialect), undefined), { $client: pool })
+}
+
 export interface Connection {
   db: Database
   /** Calls `wake` with the name that a committed transaction notified, and with undefined whenever notices may have been missed. */
   listen(wake: (name: string | undefined) => void): Promise<void>
-  close(): Promise<void>
+  /** Lets go of what is idle at once, and of what is in use after `timeoutMs` (a second) at the latest. */
+  close(timeoutMs?: number): Promise<void>
 }
 
-/**
- * What waits for something that never comes gives up, and its connection is free again: a transaction in which nothing
- * is asked any more, a lock, a statement. Far longer than anything that is meant to be.
- */
-const patience = { idle_in_transaction_session_timeout: 60_000, lock_timeout: 30_000, statement_timeout: 60_000 }
-
 /** Opens the pool of a service's own database. Connections are made when needed and made anew when they break. */
-export function connect(config: DatabaseConfig, service: string, log: Logger): Connection {
-  const client = postgres(config.DATABASE_URL, {
+export function connect(
+  config: DatabaseConfig,
+  service: string,
+  log: Logger,
+  timeouts: Timeouts = standardTimeouts,
+): Connection {
+  const pool = new ConnectionPool(config.DATABASE_URL, {
     max: config.DATABASE_POOL,
-    connection: { application_name: service, ...patience },
-    connect_timeout: 10,
+    application: service,
+    log,
+    timeouts,
+  })
+  // It takes LISTEN up again by itself, on a connection of its own: docs/adr/0020-two-drivers.md.
+  const listener = postgres(config.DATABASE_URL, {
+    max: 1,
+    fetch_types: false,
+    connection: { application_name: `${service} listener`, ...keepalives },
+    keep_alive: keepalives.tcp_keepalives_idle,
     backoff: (retries) => Math.min(0.05 * 2 ** retries, 2),
-    onnotice: (notice) => log.debug({ notice: notice['message'] }, 'database notice'),
+    onnotice: () => {},
   })
   return {
-    db: drizzle(client),
+    db: databaseOn(pool),
     async listen(wake) {
-      await client.listen(
+      await listener.listen(
         wakeChannel,
         (name) => wake(name),
         () => wake(undefined),
       )
     },
-    close: () => client.end({ timeout: 5 }),
+    async close(timeoutMs = 1_000) {
+      await Promise.all([listener.end({ timeout: timeoutMs / 1000 }), pool.close(timeoutMs)])
+    },
   }
 }
 
 /**
- * Runs one statement prepared, for the one that must be fast. Nothing else is sent on its connection meanwhile: the
- * driver would line up other requests' statements behind it, and they would wait for its locks as well.
+ * Runs one statement prepared, for the one that must be fast.
+ * @param name under which each connection keeps its plan: a name stands for one text.
  */
-export async function runPrepared<Row extends object>(
-  db: Database,
-  statement: (sql: postgres.ReservedSql) => PromiseLike<Row[]>,
-): Promise<Row[]> {
-  const connection = await db.$client.reserve()
-  let broken = false
-  try {
-    return await statement(connection)
-  } catch (error) {
-    broken = isConnectionError(error)
-    throw error
-  } finally {
-    // A connection that broke goes back to the driver by itself, to be made anew.
-    if (!broken) connection.release()
-  }
+export async function runPrepared<Row extends object>(db: Database, name: string, statement: SQL): Promise<Row[]> {
+  const { sql: text, params } = dialect.sqlToQuery(statement)
+  const { rows } = await db.$client.query({ name, text }, params)
+  return rows as Row[]
 }
 
 /** Wakes the job of that name, in whichever process runs it, once `tx` has committed. */
 export async function wake(tx: Transaction | Database, job: string): Promise<void> {
   await tx.execute(sql`select pg_notify(${wakeChannel}, ${job})`)
-}
-
-const runtimeMigrations = fileURLToPath(new URL('../migrations', import.meta.url))
-
-/** How long a service waits for a database that is still starting. */
-const patienceMs = 60_000
-
-/**
- * Brings the database up to date, the runtime's own tables first, and then seeds it. Processes that start at once wait
- * for each other under an advisory lock; a database that is not there yet is waited for.
- */
-export async function prepareDatabase(
-  config: DatabaseConfig,
-  migrations: string,
-  log: Logger,
-  seed?: (db: Database) => Promise<void>,
-): Promise<void> {
-  const deadline = performance.now() + patienceMs
-  for (;;) {
-    const client = postgres(config.DATABASE_URL, { max: 1, onnotice: () => {} })
-    try {
-      const db = drizzle(client)
-      await db.execute(sql`select pg_advisory_lock(hashtext('prepare'))`)
-      await migrate(db, { migrationsFolder: runtimeMigrations, migrationsTable: 'runtime' })
-      await migrate(db, { migrationsFolder: migrations, migrationsTable: 'service' })
-      await seed?.(db)
-      return
-    } catch (error) {
-      if (!isConnectionError(error) || performance.now() > deadline) throw error
-      log.warn({ err: error }, 'waiting for the database')
-      await new Promise((resolve) => setTimeout(resolve, 500))
-    } finally {
-      await client.end({ timeout: 5 })
-    }
-  }
-}
-
-/**
- * Runs `work` if no other process is at the same work right now, holding the lock for as long as it runs.
- * @returns false where another process has the lock.
- */
-export async function exclusively(
-  db: Database,
-  lock: string,
-  work: (tx: Transaction) => Promise<void>,
-): Promise<boolean> {
-  return db.transaction(async (tx) => {
-    const [row] = await tx.execute<{ locked: boolean }>(
-      sql`select pg_try_advisory_xact_lock(hashtext(${lock})) as locked`,
-    )
-    if (!row?.locked) return false
-    // The work may go on elsewhere for as long as it takes.
-    await tx.execute(sql`set local idle_in_transaction_session_timeout = 0`)
-    await work(tx)
-    return true
-  })
 }

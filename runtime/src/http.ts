@@ -42,7 +42,14 @@ const frameworkErrors: Record<string, [ErrorCode, string]> = {
 }
 
 /** How long answers may take once the process is told to stop. */
-const lastAnswersMs = 25_000
+const lastAnswersMs = 5_000
+
+/** A value that somebody sent and the database cannot hold. Everything else of class 22 is a fault of ours. */
+const unstorable = new Set([
+  '22021', // character_not_in_repertoire: a NUL in text
+  '22P02', // invalid_text_representation
+  '22P05', // untranslatable_character
+])
 
 interface Refusal {
   code: ErrorCode
@@ -65,8 +72,7 @@ function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof SyntaxError && statusCode === 400)
     return { code: 'malformed_body', message: 'The body is not valid JSON.' }
   if (statusCode >= 400 && statusCode < 500) return { code: 'validation_failed', message: 'The request is not valid.' }
-  // 22xxx: a value that the database cannot hold, such as a NUL character in text.
-  if (sqlState(error)?.startsWith('22'))
+  if (unstorable.has(sqlState(error) ?? ''))
     return { code: 'validation_failed', message: 'The request holds a value that cannot be stored.' }
   if (isConnectionError(error)) return { code: 'upstream_unavailable', message: 'Please try again in a moment.' }
   return undefined

@@ -44,7 +44,15 @@ export const deadLetterSchema = z.object({
 })
 export type DeadLetter = z.infer<typeof deadLetterSchema>
 
-export interface Consumer<Config> {
+/**
+ * What a consumer that is new to a running system is to hear of first: what happens from now on, or all that the broker
+ * still has (30 days). A new kind of mail begins now; what keeps a table true begins at the beginning.
+ */
+export interface Start {
+  from: 'now' | 'beginning'
+}
+
+export interface Consumer<Config> extends Start {
   definition: EventDefinition
   handle(tx: Transaction, event: CloudEvent, context: Context<Config>): Promise<void>
 }
@@ -55,9 +63,10 @@ export interface Consumer<Config> {
  */
 export function consume<Config, Type extends string, Data>(
   definition: EventDefinition<Type, Data>,
+  { from }: Start,
   handle: (tx: Transaction, event: CloudEvent<Type, Data>, context: Context<Config>) => Promise<void>,
 ): Consumer<Config> {
-  return { definition, handle }
+  return { definition, from, handle }
 }
 
 /** The durable's name, which is the handler's name in the inbox: `enrollment__payment-completed`. */

@@ -4,8 +4,12 @@ import type { Context } from './service.ts'
 export interface Job<Config> {
   name: string
   everyMs: number | ((config: Context<Config>['config']) => number)
-  /** Runs in one process at a time. Must be safe to be killed anywhere in it and to be run again. */
-  run(context: Context<Config>): Promise<void>
+  /**
+   * Runs in one process at a time. Must be safe to be killed anywhere in it and to be run again.
+   * @param signal aborts when the process is told to stop, or may no longer be the only one at this work: the run ends
+   * before it begins its next piece of work.
+   */
+  run(context: Context<Config>, signal: AbortSignal): Promise<void>
 }
 
 /** Something that runs again and again, one run after the other. */

@@ -4,7 +4,7 @@ import { allEvents } from '@robokids/contracts/events'
 import { asc, inArray, isNull, sql } from 'drizzle-orm'
 import { bigint, jsonb, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core'
 import type { Bus } from './bus.ts'
-import { exclusively, type Database, type Transaction } from './db.ts'
+import type { Database, Transaction } from './db.ts'
 import { currentTraceparent, type Metrics } from './telemetry.ts'
 
 /** The events that a service's transactions have published, in the database until the broker has them. */
@@ -58,31 +58,27 @@ const secretTypes = new Set(allEvents.filter((event) => event.secret).map((event
  * @returns whether more may be waiting.
  */
 export async function relayBatch(db: Database, bus: Bus, metrics: Metrics): Promise<boolean> {
-  let published = 0
-  await exclusively(db, 'outbox', async (tx) => {
-    const rows = await tx
-      .select({ id: outbox.id, envelope: outbox.envelope })
-      .from(outbox)
-      .where(isNull(outbox.publishedAt))
-      .orderBy(asc(outbox.position))
-      .limit(batchSize)
-    if (rows.length === 0) return
-    await bus.publish(rows.map((row) => row.envelope))
-    const { secret = [], kept = [] } = Object.groupBy(rows, ({ envelope }) =>
-      secretTypes.has(envelope.type) ? 'secret' : 'kept',
-    )
-    const ids = (some: typeof rows) => some.map((row) => row.id)
-    if (secret.length > 0) await tx.delete(outbox).where(inArray(outbox.id, ids(secret)))
-    if (kept.length > 0) {
-      await tx
-        .update(outbox)
-        .set({ publishedAt: sql`now()` })
-        .where(inArray(outbox.id, ids(kept)))
-    }
-    for (const row of rows) metrics.outboxPublished.inc({ type: row.envelope.type })
-    published = rows.length
-  })
-  return published === batchSize
+  const rows = await db
+    .select({ id: outbox.id, envelope: outbox.envelope })
+    .from(outbox)
+    .where(isNull(outbox.publishedAt))
+    .orderBy(asc(outbox.position))
+    .limit(batchSize)
+  if (rows.length === 0) return false
+  await bus.publish(rows.map((row) => row.envelope))
+  const { secret = [], kept = [] } = Object.groupBy(rows, ({ envelope }) =>
+    secretTypes.has(envelope.type) ? 'secret' : 'kept',
+  )
+  const ids = (some: typeof rows) => some.map((row) => row.id)
+  if (secret.length > 0) await db.delete(outbox).where(inArray(outbox.id, ids(secret)))
+  if (kept.length > 0) {
+    await db
+      .update(outbox)
+      .set({ publishedAt: sql`now()` })
+      .where(inArray(outbox.id, ids(kept)))
+  }
+  for (const row of rows) metrics.outboxPublished.inc({ type: row.envelope.type })
+  return rows.length === batchSize
 }
 
 /** How many events wait to be published. */

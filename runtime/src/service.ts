@@ -5,12 +5,14 @@ import { deadLetterRoutes, isNeighbour, neighbourOrAdmin } from './admin.ts'
 import { connectBus, type Bus } from './bus.ts'
 import { Clock } from './clock.ts'
 import { readConfig, readDatabaseConfig, type BaseConfig, type Environment } from './config.ts'
-import { connect, exclusively, prepareDatabase, type Connection, type Database } from './db.ts'
+import { connect, type Connection, type Database } from './db.ts'
 import { createHttp, type Http } from './http.ts'
 import { startConsumers, type Consumer } from './inbox.ts'
 import { startLoop, type Job, type Loop } from './jobs.ts'
+import { openLocks, type Locks } from './locks.ts'
 import { countUnpublished, relayBatch } from './outbox.ts'
-import { createLogger, createMetrics, type Logger, type Metrics } from './telemetry.ts'
+import { prepareDatabase } from './prepare-database.ts'
+import { createLogger, createMetrics, inTrace, type Logger, type Metrics } from './telemetry.ts'
 
 /** What a use case, route, consumer or job works with. */
 export interface Context<Config> {
@@ -70,11 +72,13 @@ export async function startService<Config>(
   const clock = new Clock(Temporal.Duration.from(config.CLOCK_OFFSET))
 
   let connection: Connection | undefined
+  let locks: Locks | undefined
   if (service.migrations !== undefined) {
     const databaseConfig = readDatabaseConfig(env)
     const seed = service.seed?.bind(service)
     await prepareDatabase(databaseConfig, service.migrations, log, seed && ((db) => seed(db, clock, config)))
     connection = connect(databaseConfig, service.name, log)
+    locks = openLocks(databaseConfig, service.name, log)
   }
   const bus = await connectBus({
     url: config.NATS_URL,
@@ -119,20 +123,26 @@ export async function startService<Config>(
   const { port } = http.server.address() as AddressInfo
 
   const loops = new Map<string, Loop>()
-  if (connection) {
+  const stopSignal = new AbortController()
+  if (connection && locks) {
     const { db } = connection
+    const ofService = locks
+    const relay = async () => {
+      let more = false
+      await ofService.exclusively('outbox', async () => {
+        more = await relayBatch(db, bus, metrics)
+      })
+      return more
+    }
     loops.set(
       'outbox',
-      startLoop(
-        relayEveryMs,
-        () => relayBatch(db, bus, metrics),
-        (error) => log.warn({ err: error }, 'outbox could not be published yet'),
-      ),
+      startLoop(relayEveryMs, relay, (error) => log.warn({ err: error }, 'outbox could not be published yet')),
     )
     for (const job of service.jobs ?? []) {
       const run = async () => {
-        await exclusively(db, `job:${job.name}`, async () => {
-          await job.run(context)
+        await ofService.exclusively(`job:${job.name}`, async (lost) => {
+          const signal = AbortSignal.any([lost, stopSignal.signal])
+          await inTrace(undefined, undefined, () => job.run(context, signal))
           metrics.jobRuns.inc({ job: job.name, outcome: 'done' })
         })
         return false
@@ -161,12 +171,13 @@ export async function startService<Config>(
     },
     stop() {
       stopping = true
+      stopSignal.abort()
       stopped ??= (async () => {
         await http.close()
         await Promise.all(consumers.map((consumer) => consumer.stop()))
         await Promise.all([...loops.values()].map((loop) => loop.stop()))
         await bus.close()
-        await connection?.close()
+        await Promise.all([locks?.close(), connection?.close()])
         log.info('stopped')
       })()
       return stopped

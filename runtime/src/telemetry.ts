@@ -62,7 +62,7 @@ export function errorForLog(error: unknown): unknown {
 
 /** A JSON logger whose every line carries the service and, inside a trace, its ids. Personal data does not belong in it. */
 export function createLogger(service: string, level: string): Logger {
-  return pino({ level, base: { service }, mixin: () => traces.getStore() ?? {}, serializers: { err: errorForLog } })
+  return pino({ level, base: { service }, mixin: () => ({ ...traces.getStore() }), serializers: { err: errorForLog } })
 }
 
 /** What a process counts, for Prometheus. */

@@ -19,7 +19,7 @@ const tally: Service<{ GREETING: string }> = {
   config: z.object({ GREETING: z.string().default('hello') }),
   migrations: fileURLToPath(new URL('./fixture', import.meta.url)),
   consumers: [
-    consume(paymentFailed, async (tx, event) => {
+    consume(paymentFailed, { from: 'beginning' }, async (tx, event) => {
       await tx.execute(
         sql`insert into tally values (${event.subject}, 1) on conflict (subject) do update set times = tally.times + 1`,
       )
@@ -67,9 +67,9 @@ let bed: TestBed
 let service: Awaited<ReturnType<typeof start>>
 const start = () => bed.start(tally, { CONSUMER_RETRY_DELAYS: '20,20' })
 const times = async (subject: string) => {
-  const [row] = await service.context.db.execute<{ times: number }>(
-    sql`select times from tally where subject = ${subject}`,
-  )
+  const {
+    rows: [row],
+  } = await service.context.db.execute<{ times: number }>(sql`select times from tally where subject = ${subject}`)
   return row?.times ?? 0
 }
 const admin = (path: string, method = 'GET') =>

@@ -13,16 +13,18 @@ import { refundSeatGone } from './request-refund.ts'
 import { endOfDeleted, followAddress, noteSeat, turnAway } from './settle-seat.ts'
 
 export const consumers: Consumer<BillingConfig>[] = [
-  consume(registrationRejected, (tx, event, context) => refundSeatGone(tx, context, event.data.payment.paymentId)),
-  consume(registrationExpired, async (tx, event, context) => {
+  consume(registrationRejected, { from: 'beginning' }, (tx, event, context) =>
+    refundSeatGone(tx, context, event.data.payment.paymentId),
+  ),
+  consume(registrationExpired, { from: 'beginning' }, async (tx, event, context) => {
     await requestClose(tx, context, event.data.registrationId, Temporal.Instant.from(event.time))
   }),
-  consume(registrationCancelled, async (tx, event, context) => {
+  consume(registrationCancelled, { from: 'beginning' }, async (tx, event, context) => {
     if (event.data.reason === 'refunded') return
     await requestClose(tx, context, event.data.registrationId, Temporal.Instant.from(event.time))
   }),
-  consume(memberSeated, noteSeat),
-  consume(memberRejected, turnAway),
-  consume(userUpdated, followAddress),
-  consume(userDeleted, endOfDeleted),
+  consume(memberSeated, { from: 'beginning' }, noteSeat),
+  consume(memberRejected, { from: 'beginning' }, turnAway),
+  consume(userUpdated, { from: 'beginning' }, followAddress),
+  consume(userDeleted, { from: 'beginning' }, endOfDeleted),
 ]

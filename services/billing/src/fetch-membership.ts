@@ -75,7 +75,9 @@ const longestMonthSeconds = 100 * 24 * 3600
 /** @throws StripeFailure `missing` where the provider has no such subscription. */
 export async function fetchMembership(context: BillingContext, subscriptionId: string): Promise<ObservedMembership> {
   // Before the question: whoever learns something after this makes the answer stale.
-  const [begun] = await context.db.execute<{ look: string; version: number | null }>(sql`
+  const {
+    rows: [begun],
+  } = await context.db.execute<{ look: string; version: number | null }>(sql`
     select nextval(${membershipLooks.seqName}) as look,
       (select version from ${memberships} where ${memberships.stripeSubscriptionId} = ${subscriptionId}) as version`)
   const subscription = await ask(context, (stripe) =>

@@ -20,8 +20,7 @@ import { orderPaid, orderSchema, robotSpider } from '@robokids/contracts/shop'
 import { newEvent } from '@robokids/runtime/outbox'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
 import { sql } from 'drizzle-orm'
-import { drizzle } from 'drizzle-orm/postgres-js'
-import postgres from 'postgres'
+import { ConnectionPool, databaseOn, type Pool, type Queryable } from '@robokids/runtime/db'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cancelMembership, resumeMembership, switchMembership } from '../src/change-membership.ts'
 import type { BillingContext } from '../src/config.ts'
@@ -57,21 +56,22 @@ class Killed extends Error {}
 class Mortal {
   #left: number
   #isDead = false
-  readonly #client: postgres.Sql
+  readonly #pool: ConnectionPool
   readonly #server = createServer()
   readonly #sockets = new Set<Socket>()
   context!: BillingContext
 
   private constructor(steps: number) {
     this.#left = steps
-    this.#client = postgres(till.service.databaseUrl, { max: 3, onnotice: () => {} })
+    const { databaseUrl, context } = till.service
+    this.#pool = new ConnectionPool(databaseUrl, { max: 3, application: 'mortal', log: context.log })
   }
 
   static async live(steps: number): Promise<Mortal> {
     const mortal = new Mortal(steps)
     await mortal.#listen()
     const { port } = mortal.#server.address() as AddressInfo
-    const db = drizzle({ client: mortal.#watch(mortal.#client) })
+    const db = databaseOn(mortal.#watch())
     const { context } = till.service
     mortal.context = {
       ...context,
@@ -93,27 +93,23 @@ class Mortal {
   }
 
   /** A step before each statement, and one between a commit and the news of it. */
-  #watch<S extends object>(client: S): S {
-    return new Proxy(client, {
-      get: (target, key) => {
-        const value: unknown = Reflect.get(target, key)
-        if (typeof value !== 'function') return value
-        if (key === 'unsafe') {
-          return (...query: unknown[]) => {
-            if (!this.#step()) throw new Killed()
-            return value.apply(target, query) as unknown
-          }
-        }
-        if (key === 'begin') {
-          return async (work: (transaction: object) => unknown) => {
-            const result: unknown = await value.call(target, (transaction: object) => work(this.#watch(transaction)))
-            if (!this.#step()) throw new Killed()
-            return result
-          }
-        }
-        return value.bind(target) as unknown
+  #watch(): Pool {
+    const watched = (on: Queryable): Queryable => ({
+      query: async (statement, values) => {
+        const ends = /^(begin|rollback|commit)$/.test(statement.text)
+        if (!ends && !this.#step()) throw new Killed()
+        const result = await on.query(statement, values)
+        if (statement.text === 'commit' && !this.#step()) throw new Killed()
+        return result
       },
     })
+    return {
+      ...watched(this.#pool),
+      lease: async () => {
+        const lease = await this.#pool.lease()
+        return { ...watched(lease), release: () => lease.release() }
+      },
+    }
   }
 
   /** The provider's address: a step before each question, and one between its answer and the news of it. */
@@ -138,7 +134,7 @@ class Mortal {
   async end(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy()
     await new Promise((resolve) => this.#server.close(resolve))
-    await this.#client.end({ timeout: 1 })
+    await this.#pool.close()
   }
 }
 
@@ -182,7 +178,9 @@ async function insist(method: string, path: string, body?: unknown): Promise<unk
 
 async function settled(): Promise<void> {
   await eventually(async () => {
-    const [row] = await till.service.context.db.execute<{ waiting: string }>(sql`
+    const {
+      rows: [row],
+    } = await till.service.context.db.execute<{ waiting: string }>(sql`
       select (select count(*) from outbox where published_at is null)
         + (select count(*) from refunds where status = 'pending') as waiting`)
     return Number(row?.waiting) === 0
@@ -193,7 +191,7 @@ async function settled(): Promise<void> {
 async function booksBalance(): Promise<void> {
   const books = reconciliationSchema.parse(await insist('POST', '/admin/reconcile'))
   expect(books).toMatchObject({ difference: 0, disagreements: [], unexplained: [] })
-  const rows = await till.service.context.db.execute<{ number: string }>(sql`
+  const { rows } = await till.service.context.db.execute<{ number: string }>(sql`
     select receipt_number as number from payments where receipt_number is not null order by receipt_number`)
   expect(rows.map(({ number }) => Number(number.slice(3)))).toEqual(rows.map((_, index) => index + 1))
 }
@@ -229,14 +227,17 @@ async function givenBack(intentId: string): Promise<number[]> {
 }
 
 async function subscriptionOf(membershipId: string) {
-  const [{ id } = { id: '' }] = await till.service.context.db.execute<{ id: string }>(sql`
+  const {
+    rows: [{ id } = { id: '' }],
+  } = await till.service.context.db.execute<{ id: string }>(sql`
     select stripe_subscription_id as id from memberships where attempt_id = ${membershipId}`)
   return till.stripe.subscriptions.retrieve(id)
 }
 
 async function paymentsOf(id: string) {
-  return till.service.context.db.execute<{ amount: number }>(sql`
+  const { rows } = await till.service.context.db.execute<{ amount: number }>(sql`
     select amount from payments where registration_id = ${id} order by receipt_number`)
+  return rows
 }
 
 const newWish = () => ({

@@ -82,7 +82,9 @@ async function find(member: Member): Promise<Membership | null> {
 async function settled(): Promise<void> {
   const { db } = till.service.context
   await eventually(async () => {
-    const [waiting] = await db.execute<{ count: string }>(sql`
+    const {
+      rows: [waiting],
+    } = await db.execute<{ count: string }>(sql`
       select (select count(*) from outbox where published_at is null)
         + (select count(*) from memberships where end_request is not null)
         + (select count(*) from refunds where status = 'pending') as count`)

@@ -63,7 +63,9 @@ async function stateOf(registrationId: string) {
 async function settled(registrationId: string) {
   const { db } = till.service.context
   await eventually(async () => {
-    const [waiting] = await db.execute<{ count: string }>(sql`select count(*) from outbox where published_at is null`)
+    const {
+      rows: [waiting],
+    } = await db.execute<{ count: string }>(sql`select count(*) from outbox where published_at is null`)
     return Number(waiting?.count) === 0
   })
   return stateOf(registrationId)
@@ -551,7 +553,9 @@ async function failPayments(times: number): Promise<void> {
 
 async function remainingFailures(): Promise<number> {
   const { db } = till.service.context
-  const [row] = await db.execute<{ left: string }>(
+  const {
+    rows: [row],
+  } = await db.execute<{ left: string }>(
     sql`select greatest(0, (select value from counters where name = 'failures') - last_value) as left from failing_payments`,
   )
   return Number(row?.left)

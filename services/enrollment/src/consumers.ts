@@ -18,14 +18,18 @@ import { settleFullRefund } from './settle-refund.ts'
 import { releaseMemberSeat, seatMember } from './seat-member.ts'
 
 export const consumers: Consumer<Config>[] = [
-  consume(checkoutCreated, noteAttempt),
-  consume(checkoutExpired, (tx, event, context) => endHoldOfAttempt(tx, event.data, context)),
-  consume(paymentCompleted, settle),
-  consume(paymentFailed, async (tx, event, context) => {
+  consume(checkoutCreated, { from: 'beginning' }, noteAttempt),
+  consume(checkoutExpired, { from: 'beginning' }, (tx, event, context) => endHoldOfAttempt(tx, event.data, context)),
+  consume(paymentCompleted, { from: 'beginning' }, settle),
+  consume(paymentFailed, { from: 'beginning' }, async (tx, event, context) => {
     if (event.data.final) await endHoldOfAttempt(tx, event.data, context)
   }),
-  consume(paymentRefunded, settleFullRefund),
-  consume(subscriptionActivated, seatMember),
-  consume(subscriptionEnded, (tx, { data }, context) => releaseMemberSeat(tx, data.attemptId, context)),
-  consume(membershipCheckoutExpired, (tx, { data }) => endMemberHold(tx, data.email, data.attemptId)),
+  consume(paymentRefunded, { from: 'beginning' }, settleFullRefund),
+  consume(subscriptionActivated, { from: 'beginning' }, seatMember),
+  consume(subscriptionEnded, { from: 'beginning' }, (tx, { data }, context) =>
+    releaseMemberSeat(tx, data.attemptId, context),
+  ),
+  consume(membershipCheckoutExpired, { from: 'beginning' }, (tx, { data }) =>
+    endMemberHold(tx, data.email, data.attemptId),
+  ),
 ]

@@ -11,7 +11,7 @@ import { runPrepared, type Database, type Transaction } from '@robokids/runtime/
 import { DomainError, sqlState } from '@robokids/runtime/errors'
 import { newEvent } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
-import { and, asc, eq, inArray, ne, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, ne, sql, type SQL } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { letGo } from './end-hold.ts'
 import { factsOf, isoTime, readRegistration } from './read-registrations.ts'
@@ -154,7 +154,7 @@ export async function holdSeats(request: RegistrationRequest, context: Context<C
 
   try {
     if (replaces === undefined && !unlessRegistered) {
-      const rows = await runPrepared(context.db, (prepared) => holdStatement(prepared<SessionFacts[]>, hold))
+      const rows = await runPrepared<SessionFacts>(context.db, 'hold_seats', holdStatement(hold))
       return held(rows) ?? (await explain(context.db, content, hash, instant))
     }
     return await context.db.transaction(async (tx) => {
@@ -163,7 +163,7 @@ export async function holdSeats(request: RegistrationRequest, context: Context<C
         : undefined
       if (standing !== undefined) return readRegistration(tx, standing)
       if (replaces !== undefined && replaces !== content.id) await replace(tx, content, replaces, instant)
-      const rows = await tx.execute<SessionFacts & Record<string, unknown>>(holdStatement(sql, hold))
+      const { rows } = await tx.execute<SessionFacts & Record<string, unknown>>(holdStatement(hold))
       // Thrown, it takes what was let go back.
       return held(rows) ?? (await explain(tx, content, hash, instant))
     })
@@ -184,12 +184,9 @@ interface Hold {
   event: CloudEvent
 }
 
-/** The statement by which seats are held, for whichever tag runs it. */
-function holdStatement<Result>(
-  tag: (text: TemplateStringsArray, ...values: (string | number)[]) => Result,
-  { content, hash, seats, children, now, heldUntil, event }: Hold,
-): Result {
-  return tag`
+/** The statement by which seats are held. */
+function holdStatement({ content, hash, seats, children, now, heldUntil, event }: Hold): SQL {
+  return sql`
   with session as (
     update class_sessions set held = held + ${seats}
     where class_type = ${content.classType} and date = ${content.startDate}

@@ -331,7 +331,7 @@ describe('POST /registrations', () => {
       await tx.execute(sql`select 1 from ${classSessions} where id = ${session.id} for update`)
       const answers = requests.map((request) => school.register(request))
       await eventually(async () => {
-        const blocked = await school.db.execute(sql`
+        const { rows: blocked } = await school.db.execute(sql`
           select pid from pg_stat_activity
           where datname = current_database() and wait_event_type = 'Lock' and query like '%update class_sessions%'`)
         return blocked.length === requests.length

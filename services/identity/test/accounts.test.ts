@@ -689,11 +689,11 @@ describe('a sign-up that is never confirmed', () => {
       const [confirmed, forgotten] = [await own.member(), await own.signUp()]
       context.clock.advance({ hours: 24 * 15 })
       const late = await own.signUp()
-      await cleanUp.run(context)
+      await cleanUp.run(context, AbortSignal.any([]))
       const left = async () => (await context.db.select({ id: users.id }).from(users)).map(({ id }) => id).toSorted()
       expect(await left()).toEqual([confirmed.userId, forgotten.userId, late.userId].toSorted())
       context.clock.advance({ hours: 24 * 16 })
-      await Promise.all([cleanUp.run(context), cleanUp.run(context)])
+      await Promise.all([cleanUp.run(context, AbortSignal.any([])), cleanUp.run(context, AbortSignal.any([]))])
       expect(await left()).toEqual([confirmed.userId, late.userId].toSorted())
       await own.bed.bus.seen(userDeleted, ({ userId }) => userId === forgotten.userId)
       expect(own.bed.bus.all(userDeleted)).toHaveLength(1)

@@ -195,7 +195,7 @@ describe('sessions', () => {
     const { db, clock } = desk.service.context
     expect(await db.$count(signInSteps)).toBeGreaterThan(0)
     clock.advance({ seconds: 181 })
-    await cleanUp.run(desk.service.context)
+    await cleanUp.run(desk.service.context, AbortSignal.any([]))
     expect(await db.$count(signInSteps)).toBe(0)
   })
 })

@@ -31,13 +31,13 @@ function tellMember<Kind extends MembershipKind, Type extends string>(
   kind: Kind,
   isTold: (data: MailData[Kind]) => boolean = () => true,
 ): Consumer<Config> {
-  return consume(definition, async (tx, { id, data }, context) => {
+  return consume(definition, { from: 'now' }, async (tx, { id, data }, context) => {
     if (isTold(data)) await orderMail(tx, context, { kind, factId: id, recipient: data.email, data })
   })
 }
 
 export const consumers: Consumer<Config>[] = [
-  consume(registrationConfirmed, (tx, { data }, context) =>
+  consume(registrationConfirmed, { from: 'now' }, (tx, { data }, context) =>
     orderMail(tx, context, {
       kind: 'registration_confirmed',
       factId: data.registrationId,
@@ -46,7 +46,7 @@ export const consumers: Consumer<Config>[] = [
       data,
     }),
   ),
-  consume(waiverSigned, (tx, { data }, context) =>
+  consume(waiverSigned, { from: 'now' }, (tx, { data }, context) =>
     orderMail(tx, context, {
       kind: 'waiver_signed',
       factId: data.waiverId,
@@ -55,7 +55,7 @@ export const consumers: Consumer<Config>[] = [
       data,
     }),
   ),
-  consume(paymentRefunded, (tx, { data }, context) =>
+  consume(paymentRefunded, { from: 'now' }, (tx, { data }, context) =>
     orderMail(tx, context, {
       kind: 'payment_refunded',
       factId: data.refundId,
@@ -64,7 +64,7 @@ export const consumers: Consumer<Config>[] = [
       data,
     }),
   ),
-  consume(refundFailed, (tx, { data }, context) =>
+  consume(refundFailed, { from: 'now' }, (tx, { data }, context) =>
     orderMail(tx, context, {
       kind: 'refund_failed',
       factId: data.refundId,
@@ -73,10 +73,10 @@ export const consumers: Consumer<Config>[] = [
       data,
     }),
   ),
-  consume(registrationRejected, async (tx, { data }) => {
+  consume(registrationRejected, { from: 'now' }, async (tx, { data }) => {
     await tx.insert(rejections).values({ paymentId: data.payment.paymentId, reason: data.reason }).onConflictDoNothing()
   }),
-  consume(codeIssued, (tx, { data }, context) =>
+  consume(codeIssued, { from: 'now' }, (tx, { data }, context) =>
     orderMail(tx, context, {
       kind: 'code_issued',
       factId: data.codeId,
@@ -88,7 +88,7 @@ export const consumers: Consumer<Config>[] = [
       data: { ...nameOf(data), codeId: data.codeId, purpose: data.purpose, username: asLine(data.username, 128) },
     }),
   ),
-  consume(userUpdated, async (tx, { id, time, data }, context) => {
+  consume(userUpdated, { from: 'now' }, async (tx, { id, time, data }, context) => {
     const { secondFactors, passkeys } = data
     const now = { ...(secondFactors ? { secondFactors } : {}), ...(passkeys === undefined ? {} : { passkeys }) }
     for (const { recipient, ...notice } of changeNotices(data)) {
@@ -101,7 +101,7 @@ export const consumers: Consumer<Config>[] = [
       })
     }
   }),
-  consume(signInLocked, async (tx, { id, time, data }, context) => {
+  consume(signInLocked, { from: 'now' }, async (tx, { id, time, data }, context) => {
     const { userId, email, emailVerified, reason, until } = data
     if (email === null || !emailVerified) return
     await orderMail(tx, context, {
@@ -113,7 +113,7 @@ export const consumers: Consumer<Config>[] = [
       data: { ...nameOf(data), reason, until, at: time },
     })
   }),
-  consume(userDeleted, async (tx, { data }, context) => {
+  consume(userDeleted, { from: 'now' }, async (tx, { data }, context) => {
     const { userId, email, emailVerified } = data
     if (email === null || !emailVerified) return
     await orderMail(tx, context, {
@@ -124,7 +124,7 @@ export const consumers: Consumer<Config>[] = [
       data: nameOf(data),
     })
   }),
-  consume(memberSeated, (tx, { data }, context) =>
+  consume(memberSeated, { from: 'now' }, (tx, { data }, context) =>
     orderMail(tx, context, { kind: 'membership_confirmed', factId: data.attemptId, recipient: data.email, data }),
   ),
   tellMember(subscriptionRenewed, 'membership_renewed'),
@@ -137,7 +137,7 @@ export const consumers: Consumer<Config>[] = [
   tellMember(subscriptionReminder, 'membership_reminder'),
   tellMember(membershipRefunded, 'membership_refunded'),
   tellMember(membershipRefundFailed, 'membership_refund_failed'),
-  consume(paymentDisputed, (tx, { data }, context) =>
+  consume(paymentDisputed, { from: 'now' }, (tx, { data }, context) =>
     orderMail(tx, context, {
       kind: 'payment_disputed',
       factId: `${data.disputeId}:${data.status}`,

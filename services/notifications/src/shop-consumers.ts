@@ -31,17 +31,17 @@ async function tellBuyer<Kind extends OrderKind>(
 }
 
 export const shopConsumers: Consumer<Config>[] = [
-  consume(orderPaid, (tx, { data }, context) =>
+  consume(orderPaid, { from: 'now' }, (tx, { data }, context) =>
     tellBuyer(tx, context, { kind: 'order_paid', factId: data.orderId, data }),
   ),
-  consume(orderRefunded, (tx, { data }, context) =>
+  consume(orderRefunded, { from: 'now' }, (tx, { data }, context) =>
     tellBuyer(tx, context, { kind: 'order_refunded', factId: data.refundId, data }),
   ),
-  consume(orderRefundFailed, (tx, { data }, context) =>
+  consume(orderRefundFailed, { from: 'now' }, (tx, { data }, context) =>
     tellBuyer(tx, context, { kind: 'order_refund_failed', factId: data.refundId, data }),
   ),
-  consume(orderShipped, (tx, { data }, context) =>
+  consume(orderShipped, { from: 'now' }, (tx, { data }, context) =>
     tellBuyer(tx, context, { kind: 'order_shipped', factId: data.orderId, data }),
   ),
-  consume(productStateChanged, (tx, { data }, context) => tellWhoAwaits(tx, context, data)),
+  consume(productStateChanged, { from: 'now' }, (tx, { data }, context) => tellWhoAwaits(tx, context, data)),
 ]

@@ -1,0 +1,91 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { sql } from 'drizzle-orm'
+import { readMigrationFiles } from 'drizzle-orm/migrator'
+import type { DatabaseConfig } from './config.ts'
+import { ConnectionPool, databaseOn, standardTimeouts, type Database } from './db.ts'
+import { isConnectionError, sqlState } from './errors.ts'
+import type { Logger } from './telemetry.ts'
+
+const runtimeMigrations = fileURLToPath(new URL('../migrations', import.meta.url))
+
+/** How long a service waits for a database that is still starting, or for locks that others hold. */
+const waitAtMostMs = 60_000
+
+/**
+ * What changes a table waits no longer than this for others to let go of it, and then begins again: everybody who wants
+ * the table queues behind it meanwhile, and the version that is still running has to go on.
+ */
+const lockTimeoutMs = 5_000
+const lockNotAvailable = '55P03'
+
+/**
+ * Brings the database up to date, the runtime's own tables first, and then seeds it. Processes that start at once wait
+ * for each other; a database that is not there yet is waited for.
+ * @throws where a migration was changed after it had been applied, or the database cannot be reached within a minute.
+ */
+export async function prepareDatabase(
+  config: DatabaseConfig,
+  migrations: string,
+  log: Logger,
+  seed?: (db: Database) => Promise<void>,
+): Promise<void> {
+  const deadline = performance.now() + waitAtMostMs
+  for (;;) {
+    // One connection, so that the lock is held for all that follows. A migration may take its time; a lock may not.
+    const pool = new ConnectionPool(config.DATABASE_URL, {
+      max: 1,
+      application: 'prepare',
+      log,
+      timeouts: { ...standardTimeouts, statement: 600_000, lock: lockTimeoutMs },
+    })
+    try {
+      const db = databaseOn(pool)
+      await db.execute(sql`select pg_advisory_lock(hashtext('prepare'))`)
+      await applyMigrations(db, runtimeMigrations, 'runtime', log)
+      await applyMigrations(db, migrations, 'service', log)
+      await seed?.(db)
+      return
+    } catch (error) {
+      const locked = sqlState(error) === lockNotAvailable
+      if ((!locked && !isConnectionError(error)) || performance.now() > deadline) throw error
+      log.warn({ err: error }, locked ? 'waiting for others to let go of the database' : 'waiting for the database')
+      await wait(500)
+    } finally {
+      await pool.close(5_000)
+    }
+  }
+}
+
+/**
+ * Applies each migration of the folder's journal that this database does not have, in the journal's order: also one that
+ * is older than the newest that it has, as when two branches were merged. Drizzle's own migrator compares with the newest
+ * alone, and would skip that one without a word. The table is the one that drizzle keeps.
+ * What a newer version applied is not in the journal, and stays.
+ */
+async function applyMigrations(db: Database, folder: string, name: string, log: Logger): Promise<void> {
+  const table = sql`drizzle.${sql.identifier(name)}`
+  await db.execute(sql`create schema if not exists drizzle`)
+  await db.execute(
+    sql`create table if not exists ${table} (id serial primary key, hash text not null, created_at bigint)`,
+  )
+  await db.transaction(async (tx) => {
+    const { rows } = await tx.execute<{ hash: string; created_at: string }>(
+      sql`select hash, created_at from ${table} order by created_at, id`,
+    )
+    const applied = new Map(rows.map((row) => [Number(row.created_at), row.hash]))
+    const newest = Math.max(0, ...applied.keys())
+    for (const { folderMillis, hash, sql: statements } of readMigrationFiles({ migrationsFolder: folder })) {
+      const known = applied.get(folderMillis)
+      if (known === hash) continue
+      const made = new Date(folderMillis).toISOString()
+      if (known !== undefined)
+        throw new Error(
+          `The migration of ${made} in ${folder} was changed after this database had applied it. Put it back as it was, and make the change in a migration of its own.`,
+        )
+      if (folderMillis < newest) log.warn({ made }, 'applying a migration that is older than the newest applied one')
+      for (const statement of statements) await tx.execute(sql.raw(statement))
+      await tx.execute(sql`insert into ${table} (hash, created_at) values (${hash}, ${folderMillis})`)
+    }
+  })
+}
