@@ -4,6 +4,7 @@ import type { FastifyRequest, preHandlerHookHandler } from 'fastify'
 import { z } from 'zod'
 import { DomainError } from './errors.ts'
 import type { Http } from './http.ts'
+import { listRefused, outboxSchema, readOutboxState, republish } from './outbox.ts'
 import { deadLetterSchema, listDeadLetters, replayDeadLetter, type Consumer } from './inbox.ts'
 import { isSameSecret } from './same-secret.ts'
 import type { Context } from './service.ts'
@@ -50,8 +51,12 @@ export function neighbourOrAdmin(secret: string): preHandlerHookHandler {
   }
 }
 
-/** `GET /admin/dead-letters?all=true` and `POST /admin/dead-letters/:id/replay`, for `npm run admin`. */
-export function deadLetterRoutes<Config>(http: Http, consumers: Consumer<Config>[], context: Context<Config>): void {
+/**
+ * What `npm run admin` asks of a service with a database, with the admin secret: `GET /admin/dead-letters?all=true`,
+ * `POST /admin/dead-letters/:id/replay`, `GET /admin/outbox`, `POST /admin/outbox/republish` and `POST /admin/streams/prune`.
+ */
+export function operatorRoutes<Config>(http: Http, consumers: Consumer<Config>[], context: Context<Config>): void {
+  const { db, bus } = context
   const preHandler = requireAdmin(context.config.ADMIN_SECRET)
   http.get(
     '/admin/dead-letters',
@@ -62,7 +67,7 @@ export function deadLetterRoutes<Config>(http: Http, consumers: Consumer<Config>
         response: { 200: z.object({ deadLetters: z.array(deadLetterSchema) }) },
       },
     },
-    async (request) => ({ deadLetters: await listDeadLetters(context.db, request.query.all) }),
+    async (request) => ({ deadLetters: await listDeadLetters(db, request.query.all) }),
   )
   http.post(
     '/admin/dead-letters/:id/replay',
@@ -74,5 +79,26 @@ export function deadLetterRoutes<Config>(http: Http, consumers: Consumer<Config>
       await replayDeadLetter(consumers, request.params.id, context)
       return { replayed: true as const }
     },
+  )
+  http.get('/admin/outbox', { preHandler, schema: { response: { 200: outboxSchema } } }, async () => ({
+    ...(await readOutboxState(db.$client)),
+    refused: await listRefused(db),
+  }))
+  const moment = z.iso.datetime({ offset: true }).transform((text) => Temporal.Instant.from(text))
+  http.post(
+    '/admin/outbox/republish',
+    {
+      preHandler,
+      schema: {
+        body: z.object({ from: moment, to: moment.optional() }),
+        response: { 200: z.object({ events: z.int() }) },
+      },
+    },
+    async (request) => ({ events: await republish(db, request.body) }),
+  )
+  http.post(
+    '/admin/streams/prune',
+    { preHandler, schema: { response: { 200: z.object({ removed: z.array(z.string()) }) } } },
+    async () => ({ removed: await bus.pruneStreams() }),
   )
 }

@@ -4,8 +4,10 @@ import {
   AckPolicy,
   connect,
   DeliverPolicy,
+  ErrorCode,
   Events,
   nanos,
+  NatsError,
   StorageType,
   type ConsumerMessages,
   type JsMsg,
@@ -18,29 +20,60 @@ export interface Delivery {
   subject: string
   /** The envelope as it came off the wire. */
   payload: string
-  /** 1 for the first delivery. */
+  /** 1 for the first delivery; counts those that were lost as well. */
   attempt: number
+  /** The event's place in its stream. */
+  sequence: number
   done(): void
   retry(delayMs: number): void
   giveUp(): void
 }
 
+/**
+ * What became of an event that was to be published: its place in the stream, or why the broker does not have it, and
+ * whether that is the event's own fault, so that it would be refused again.
+ */
+export type PublishOutcome = { sequence: number } | { error: Error; fault: 'event' | 'broker' }
+
+/** A stream as it is now. */
+export interface StreamState {
+  /** When it was made, as the broker spells it: another stream of the same name has another. */
+  created: string
+  lastSequence: number
+}
+
+/** A durable consumer: who wants which events. */
+export interface Subscription {
+  durable: string
+  stream: string
+  subject: string
+  /** Where the durable is made anew, it leaves out what the broker stored before this; left out, it gets all there is. */
+  since?: Temporal.Instant | undefined
+}
+
 /** The connection to the broker (NATS JetStream): the only place that knows which one it is. */
 export interface Bus {
-  /** Resolves when the broker has stored all of them; an id that it already has is dropped there. */
-  publish(events: CloudEvent[]): Promise<void>
+  /** Publishes each of them, or tells why not; an id that the broker already has is dropped there. Never rejects. */
+  publish(events: CloudEvent[]): Promise<PublishOutcome[]>
   /** Publishes any text, and again if it is called again: what a faulty producer would do. */
   publishUnchecked(subject: string, payload: string): Promise<void>
   /**
    * Delivers every event of `subject` to a durable consumer until it is stopped: several side by side and in no order
    * that may be relied on. `handle` answers each delivery and never rejects.
    */
-  consume(
-    durable: string,
-    stream: string,
-    subject: string,
-    handle: (delivery: Delivery) => Promise<void>,
-  ): { stop(): Promise<void> }
+  consume(subscription: Subscription, handle: (delivery: Delivery) => Promise<void>): { stop(): Promise<void> }
+  /** When the durable was made; undefined where there is none. */
+  durableSince(durable: string, stream: string): Promise<Temporal.Instant | undefined>
+  /** @throws where the broker does not answer. */
+  streamState(stream: string): Promise<StreamState>
+  /**
+   * Removes the subjects of all streams that this version does not know. Nothing else ever does: a process of an older
+   * version would take away what a newer one publishes.
+   * @returns the subjects that were removed.
+   */
+  pruneStreams(): Promise<string[]>
+  /** Counts how often the connection was made: what was known of the broker before may not hold any more. */
+  epoch(): number
   /** Calls `see` with events as they pass, without any guarantee: for a screen that also asks from time to time. */
   watch(subjects: string[], see: (event: CloudEvent) => void): void
   connected(): boolean
@@ -52,22 +85,37 @@ const atOnce = 8
 
 const day = 24 * 60 * 60 * 1000
 
+/** How long the broker keeps events. */
+export const streamDays = 30
+
+/** Makes the streams that are missing, and adds the subjects that are missing in the others. */
 async function ensureStreams(connection: NatsConnection, replicas: number): Promise<void> {
   const manager = await connection.jetstreamManager()
   for (const { name, subjects, secret } of streams()) {
+    const known = await manager.streams.info(name).catch(() => undefined)
     const config = {
       name,
-      subjects,
+      // Those of a newer version stay, whose processes may be running beside this one.
+      subjects: [...new Set([...(known?.config.subjects ?? []), ...subjects])],
       storage: secret ? StorageType.Memory : StorageType.File,
       num_replicas: replicas,
-      max_age: nanos(secret ? 10 * 60 * 1000 : 30 * day),
+      max_age: nanos(secret ? 10 * 60 * 1000 : streamDays * day),
       duplicate_window: nanos(10 * 60 * 1000),
     }
-    const known = await manager.streams.info(name).catch(() => undefined)
     if (known) await manager.streams.update(name, config)
     else await manager.streams.add(config)
   }
 }
+
+const eventFaults = new Set<string>([
+  ErrorCode.BadPayload,
+  ErrorCode.BadSubject,
+  ErrorCode.InvalidPayload,
+  ErrorCode.MaxPayloadExceeded,
+])
+const noResponders: string = ErrorCode.NoResponders
+/** JSStreamMessageExceedsMaximumErr */
+const exceedsMaximum = 10_054
 
 export interface BusOptions {
   url: string
@@ -96,10 +144,17 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     pingInterval: 10_000,
     maxPingOut: 2,
   })
-  await ensureStreams(connection, options.replicas)
+  let ensuring: Promise<void> | undefined
+  /** Once for all who want it at the same time. */
+  function ensure(): Promise<void> {
+    ensuring ??= ensureStreams(connection, options.replicas).finally(() => (ensuring = undefined))
+    return ensuring
+  }
+  await ensure()
   const jetstream = connection.jetstream({ timeout: 2_000 })
 
   let up = true
+  let epoch = 1
   /** Pulls that were sent before a reconnect are lost with the old connection: each loop is told to send a new one. */
   const pulls = new Set<ConsumerMessages>()
   void (async () => {
@@ -107,6 +162,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
       if (status.type === Events.Disconnect) up = false
       if (status.type !== Events.Reconnect) continue
       up = true
+      epoch += 1
       log.info('reconnected to the broker')
       for (const pull of pulls) pull.stop()
     }
@@ -117,6 +173,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
       subject: message.subject,
       payload: message.string(),
       attempt: message.info.deliveryCount,
+      sequence: message.seq,
       done: () => message.ack(),
       retry: (delayMs) => message.nak(delayMs),
       // Without a reason: a server before 2.10 does not know one, and would deliver it again and again.
@@ -124,10 +181,34 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     }
   }
 
+  /** Whether the broker is well and no stream takes the subject. */
+  async function isUnknownSubject(subject: string): Promise<boolean> {
+    try {
+      const manager = await connection.jetstreamManager()
+      await manager.streams.find(subject)
+      return false
+    } catch (error) {
+      return error instanceof Error && error.message.includes('no stream matches subject')
+    }
+  }
+
+  async function publishOne(event: CloudEvent): Promise<PublishOutcome> {
+    try {
+      const { seq } = await jetstream.publish(event.type, JSON.stringify(event), { msgID: event.id })
+      return { sequence: seq }
+    } catch (cause) {
+      const error = cause instanceof Error ? cause : new Error(String(cause))
+      const { code = '', api_error: refusal } = error instanceof NatsError ? error : {}
+      // A stream that was lost, or never had the subject, is made right before the next try.
+      const homeless = code === noResponders && (await isUnknownSubject(event.type))
+      if (homeless) await ensure().catch(() => {})
+      const fault = homeless || eventFaults.has(code) || refusal?.err_code === exceedsMaximum ? 'event' : 'broker'
+      return { error, fault }
+    }
+  }
+
   async function pull(
-    durable: string,
-    stream: string,
-    subject: string,
+    { durable, stream, subject, since }: Subscription,
     handle: (delivery: Delivery) => Promise<void>,
     stopped: () => boolean,
   ) {
@@ -137,13 +218,16 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
       filter_subject: subject,
       ack_policy: AckPolicy.Explicit,
       ack_wait: nanos(options.ackWaitMs),
-      deliver_policy: DeliverPolicy.All,
+      ...(since
+        ? { deliver_policy: DeliverPolicy.StartTime, opt_start_time: since.toString() }
+        : { deliver_policy: DeliverPolicy.All }),
       max_deliver: -1,
       max_ack_pending: 1000,
     }
     const known = await manager.consumers.info(stream, durable).catch(() => undefined)
     if (!known) await manager.consumers.add(stream, config)
-    else if (known.config.ack_wait !== config.ack_wait) await manager.consumers.update(stream, durable, config)
+    else if (known.config.ack_wait !== config.ack_wait)
+      await manager.consumers.update(stream, durable, { ...known.config, ack_wait: config.ack_wait })
     const consumer = await jetstream.consumers.get(stream, durable)
     while (!stopped()) {
       const messages = await consumer.fetch({ max_messages: atOnce, expires: 10_000, idle_heartbeat: 2_000 })
@@ -159,26 +243,22 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
   }
 
   return {
-    async publish(events) {
-      await Promise.all(
-        events.map((event) => jetstream.publish(event.type, JSON.stringify(event), { msgID: event.id })),
-      )
-    },
+    publish: (events) => Promise.all(events.map(publishOne)),
     async publishUnchecked(subject, payload) {
       await jetstream.publish(subject, payload)
     },
-    consume(durable, stream, subject, handle) {
+    consume(subscription, handle) {
       let stopped = false
       let waiting: (() => void) | undefined
       const loop = (async () => {
         while (!stopped) {
           try {
-            await pull(durable, stream, subject, handle, () => stopped)
+            await pull(subscription, handle, () => stopped)
           } catch (error) {
             if (stopped || connection.isClosed()) return
-            log.warn({ durable, err: error }, 'consumer was interrupted and starts again')
+            log.warn({ durable: subscription.durable, err: error }, 'consumer was interrupted and starts again')
             // After a broker came back without its data, the streams have to be made again.
-            await ensureStreams(connection, options.replicas).catch(() => {})
+            await ensure().catch(() => {})
             await new Promise<void>((resolve) => {
               waiting = resolve
               setTimeout(resolve, 500)
@@ -209,7 +289,29 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
         })
       }
     },
+    async durableSince(durable, stream) {
+      const manager = await connection.jetstreamManager()
+      const known = await manager.consumers.info(stream, durable).catch(() => undefined)
+      return known && Temporal.Instant.from(known.created)
+    },
+    async streamState(stream) {
+      const manager = await connection.jetstreamManager()
+      const info = () => manager.streams.info(stream)
+      const { created, state } = await info().catch(() => ensure().then(info))
+      return { created, lastSequence: state.last_seq }
+    },
+    async pruneStreams() {
+      const manager = await connection.jetstreamManager()
+      const removed: string[] = []
+      for (const { name, subjects } of streams()) {
+        const { config } = await manager.streams.info(name)
+        removed.push(...config.subjects.filter((subject) => !subjects.includes(subject)))
+        await manager.streams.update(name, { ...config, subjects })
+      }
+      return removed
+    },
     connected: () => up && !connection.isClosed(),
+    epoch: () => epoch,
     async close() {
       await connection.drain().catch(() => connection.close())
     },

@@ -46,6 +46,8 @@ export interface Timeouts {
   idleInTransaction: number
   /** Making a connection, or waiting for one of a pool that is all in use. */
   connect: number
+  /** The server's answer to a statement. Longer than the server's own limits: a network that went silent tells nobody. */
+  answer: number
 }
 
 /** Far longer than anything that is meant to be: whatever waits longer waits for something that never comes. */
@@ -54,13 +56,8 @@ export const standardTimeouts: Timeouts = {
   lock: 30_000,
   idleInTransaction: 60_000,
   connect: 10_000,
+  answer: 70_000,
 }
-
-/**
- * How much longer than the server's own time-out this side waits for an answer: a network that went silent tells nobody,
- * and without a limit here a query would wait for ever.
- */
-const silenceMs = 10_000
 
 /** So that a peer that vanished without a word is noticed within half a minute: the operating system's default is two hours. */
 const keepalives = { tcp_keepalives_idle: 15, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 }
@@ -83,15 +80,12 @@ export class ConnectionPool implements Pool {
       application,
       log,
       timeouts = standardTimeouts,
-      answerMs = timeouts.statement + silenceMs,
       parameters = {},
     }: {
       max: number
       application: string
       log: Logger
       timeouts?: Timeouts
-      /** How long this side waits for an answer before it counts the connection as lost. */
-      answerMs?: number
       parameters?: Record<string, string | number>
     },
   ) {
@@ -102,7 +96,7 @@ export class ConnectionPool implements Pool {
       statement_timeout: timeouts.statement,
       lock_timeout: timeouts.lock,
       idle_in_transaction_session_timeout: timeouts.idleInTransaction,
-      query_timeout: answerMs,
+      query_timeout: timeouts.answer,
       connectionTimeoutMillis: timeouts.connect,
       idleTimeoutMillis: 60_000,
       keepAlive: true,
@@ -113,9 +107,12 @@ export class ConnectionPool implements Pool {
     })
     // Without a handler, the end of a connection that nobody uses would end the process.
     this.#pool.on('error', (error) => log.debug({ err: error }, 'an idle database connection ended'))
-    this.#pool.on('connect', (client) =>
-      client.on('notice', (notice) => log.debug({ notice: notice.message }, 'database notice')),
-    )
+    this.#pool.on('connect', (client) => {
+      client.on('notice', (notice) => log.debug({ notice: notice.message }, 'database notice'))
+      // The server's last words may come in one packet with the answer by which a connection changes hands: nobody has a
+      // handler on it then, and whoever gets it learns by the first statement.
+      client.on('error', () => {})
+    })
   }
 
   /** @throws ConnectionError where none is to be had in time. */
@@ -183,6 +180,7 @@ export class ConnectionLease implements Lease {
   }
 
   release(): void {
+    if (this.#released) return
     this.#released = true
     this.#client.off('error', this.#lose)
     this.#client.release(this.#lost.signal.aborted)

@@ -1,11 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { CloudEvent, EventDefinition } from '@robokids/contracts/event'
-import { desc, eq, isNull, sql } from 'drizzle-orm'
-import { integer, pgTable, primaryKey, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { and, desc, eq, isNull, sql } from 'drizzle-orm'
+import { bigint, integer, pgTable, primaryKey, text, timestamp, uuid } from 'drizzle-orm/pg-core'
 import { z } from 'zod'
 import type { Bus, Delivery } from './bus.ts'
-import type { Database, Transaction } from './db.ts'
-import { DomainError, isConnectionError } from './errors.ts'
+import { instant, type Database, type Queryable, type Transaction } from './db.ts'
+import { DomainError, isConnectionError, isContention } from './errors.ts'
 import type { Context } from './service.ts'
 import { inTrace } from './telemetry.ts'
 
@@ -18,6 +18,20 @@ export const inbox = pgTable(
     handledAt: timestamp('handled_at', { withTimezone: true }).notNull().defaultNow(),
   },
   (table) => [primaryKey({ columns: [table.handler, table.eventId] })],
+)
+
+/** Since when each handler has existed. */
+const handlers = pgTable('handlers', { handler: text().primaryKey(), since: instant().notNull() })
+
+const failedDeliveries = pgTable(
+  'failed_deliveries',
+  {
+    handler: text().notNull(),
+    sequence: bigint({ mode: 'number' }).notNull(),
+    tries: integer().notNull(),
+    failedAt: timestamp('failed_at', { withTimezone: true }).notNull().defaultNow(),
+  },
+  (table) => [primaryKey({ columns: [table.handler, table.sequence] })],
 )
 
 const deadLetters = pgTable('dead_letters', {
@@ -97,72 +111,139 @@ function describe(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
+/** Since when the handler exists; from this moment on, where it is new. */
+async function handlerSince(
+  handler: string,
+  { stream }: EventDefinition,
+  { db, bus }: { db: Database; bus: Bus },
+): Promise<Temporal.Instant> {
+  const known = () => db.select().from(handlers).where(eq(handlers.handler, handler))
+  const [before] = await known()
+  if (before) return before.since
+  // A durable without a row is of a version that kept none.
+  const since = (await bus.durableSince(handler, stream))?.toString({ fractionalSecondDigits: 3 })
+  await db
+    .insert(handlers)
+    .values({ handler, since: sql`date_trunc('milliseconds', coalesce(${since ?? null}::timestamptz, now()))` })
+    .onConflictDoNothing()
+  const [row] = await known()
+  if (!row) throw new Error(`${handler} was not noted`)
+  return row.since
+}
+
 /** Starts a durable consumer for each line of the table. */
-export function startConsumers<Config>(
+export async function startConsumers<Config>(
   consumers: Consumer<Config>[],
   bus: Bus,
   context: Context<Config>,
-): { stop(): Promise<void> }[] {
+): Promise<{ stop(): Promise<void> }[]> {
+  const { db, metrics } = context
   const delays = context.config.CONSUMER_RETRY_DELAYS
   const lastDelay = delays.at(-1) ?? 1_000
-  return consumers.map((consumer) => {
-    const handler = handlerName(context.name, consumer.definition)
+
+  async function start(consumer: Consumer<Config>) {
+    const { definition } = consumer
+    const handler = handlerName(context.name, definition)
     const log = context.log.child({ handler })
+    const since = consumer.from === 'now' ? await handlerSince(handler, definition, context) : undefined
+    const thisDelivery = ({ sequence }: Delivery) =>
+      and(eq(failedDeliveries.handler, handler), eq(failedDeliveries.sequence, sequence))
+
+    /** Counts a failure that is the event's or the handler's own. @returns after what delay to try again, if at all. */
+    async function countFailure({ sequence }: Delivery): Promise<number | undefined> {
+      const [row] = await db
+        .insert(failedDeliveries)
+        .values({ handler, sequence, tries: 1 })
+        .onConflictDoUpdate({
+          target: [failedDeliveries.handler, failedDeliveries.sequence],
+          set: { tries: sql`${failedDeliveries.tries} + 1`, failedAt: sql`now()` },
+        })
+        .returning()
+      return delays[(row?.tries ?? 1) - 1]
+    }
 
     async function bury(delivery: Delivery, error: unknown): Promise<void> {
-      await context.db.insert(deadLetters).values({
-        id: randomUUIDv7(),
-        handler,
-        subject: delivery.subject,
-        // PostgreSQL's text cannot hold NUL.
-        payload: delivery.payload.replaceAll('\u0000', '\ufffd'),
-        error: describe(error).replaceAll('\u0000', '\ufffd'),
-        deliveries: delivery.attempt,
+      await db.transaction(async (tx) => {
+        await tx.insert(deadLetters).values({
+          id: randomUUIDv7(),
+          handler,
+          subject: delivery.subject,
+          // PostgreSQL's text cannot hold NUL.
+          payload: delivery.payload.replaceAll('\u0000', '\ufffd'),
+          error: describe(error).replaceAll('\u0000', '\ufffd'),
+          deliveries: delivery.attempt,
+        })
+        await tx.delete(failedDeliveries).where(thisDelivery(delivery))
       })
       delivery.giveUp()
-      context.metrics.eventsHandled.inc({ handler, outcome: 'dead' })
+      metrics.eventsHandled.inc({ handler, outcome: 'dead' })
       log.error({ err: error, deliveries: delivery.attempt }, 'event became a dead letter')
     }
 
-    /** Where not even the dead letter can be written, the delivery comes again. */
-    async function buryOrRetry(delivery: Delivery, error: unknown, delayMs: number): Promise<void> {
+    function retry(delivery: Delivery, error: unknown, delayMs: number): void {
+      delivery.retry(delayMs)
+      metrics.eventsHandled.inc({ handler, outcome: 'retry' })
+      log.warn({ err: error, attempt: delivery.attempt }, 'event will be tried again')
+    }
+
+    /**
+     * Has the event come again, or, after the last of the delays, makes it a dead letter. An event that does not fit its
+     * contract waits as well: in a roll-out, the version that understands it may be a minute away.
+     */
+    async function fail(delivery: Delivery, error: unknown): Promise<void> {
       try {
-        await bury(delivery, error)
+        // A database that is away, or others who were in the way, are nobody's fault: they never use up a try.
+        if (isConnectionError(error) || isContention(error)) {
+          return retry(delivery, error, delays[delivery.attempt - 1] ?? lastDelay)
+        }
+        const delay = await countFailure(delivery)
+        if (delay === undefined) await bury(delivery, error)
+        else retry(delivery, error, delay)
       } catch (cause) {
-        log.warn({ err: cause }, 'dead letter could not be written yet')
-        delivery.retry(delayMs)
+        log.warn({ err: cause }, 'failure of an event could not be noted yet')
+        delivery.retry(lastDelay)
       }
     }
 
     async function handle(delivery: Delivery): Promise<void> {
       let event: CloudEvent
       try {
-        event = parseEvent(consumer.definition, delivery.payload)
+        event = parseEvent(definition, delivery.payload)
       } catch (error) {
-        await buryOrRetry(delivery, error, 1_000)
+        await fail(delivery, error)
+        return
+      }
+      if (since && Temporal.Instant.compare(Temporal.Instant.from(event.time), since) < 0) {
+        delivery.done()
+        metrics.eventsHandled.inc({ handler, outcome: 'before' })
         return
       }
       await inTrace(event.traceparent, undefined, async () => {
         try {
-          const first = await context.db.transaction((tx) => handleOnce(tx, consumer, handler, event, context))
+          const first = await db.transaction((tx) => handleOnce(tx, consumer, handler, event, context))
+          if (delivery.attempt > 1)
+            await db
+              .delete(failedDeliveries)
+              .where(thisDelivery(delivery))
+              .catch(() => {})
           delivery.done()
-          context.metrics.eventsHandled.inc({ handler, outcome: first ? 'done' : 'duplicate' })
+          metrics.eventsHandled.inc({ handler, outcome: first ? 'done' : 'duplicate' })
         } catch (error) {
-          const delay = delays[delivery.attempt - 1]
-          // A database that is away is nobody's fault: such a delivery never becomes a dead letter.
-          if (delay !== undefined || isConnectionError(error)) {
-            delivery.retry(delay ?? lastDelay)
-            context.metrics.eventsHandled.inc({ handler, outcome: 'retry' })
-            log.warn({ err: error, eventId: event.id, attempt: delivery.attempt }, 'event will be tried again')
-            return
-          }
-          await buryOrRetry(delivery, error, lastDelay)
+          await fail(delivery, error)
         }
       })
     }
 
-    return bus.consume(handler, consumer.definition.stream, consumer.definition.type, handle)
-  })
+    const { stream, type: subject } = definition
+    return bus.consume({ durable: handler, stream, subject, since }, handle)
+  }
+  return Promise.all(consumers.map(start))
+}
+
+/** How many dead letters wait for an operator. */
+export async function countDeadLetters(on: Queryable): Promise<number> {
+  const { rows } = await on.query({ text: 'select count(*)::int as count from dead_letters where replayed_at is null' })
+  return (rows[0] as { count: number }).count
 }
 
 /** The newest 500 dead letters, those that wait for an operator only unless `all`. */

@@ -1,9 +1,9 @@
 import type { DatabaseConfig } from './config.ts'
-import { ConnectionPool, standardTimeouts, type ConnectionLease } from './db.ts'
+import { ConnectionPool, standardTimeouts, type ConnectionLease, type Queryable } from './db.ts'
 import type { Logger } from './telemetry.ts'
 
 /** The locks by which processes of one service agree who does a work that only one of them may do at a time. */
-export interface Locks {
+export interface Locks extends Queryable {
   /**
    * Runs `work` if no other process is at the same work right now, holding the lock for as long as it runs.
    * @param work is told by its signal when the lock is lost, and should then end: another process may have begun.
@@ -17,6 +17,7 @@ export interface Locks {
  * Keeps all locks of a process on one connection of their own, so that no work ever waits for a connection that a lock
  * holds. The connection is a lease: the server ends it, and frees the locks, where it hears nothing for `leaseMs`, because
  * the process hangs or its machine is gone; the process learns of it in time, because it asks more often than that.
+ * Short statements that must not wait for the pool, however busy it is, may use it as well (`query`).
  */
 export function openLocks(config: DatabaseConfig, service: string, log: Logger, leaseMs = 30_000): Locks {
   const askEveryMs = leaseMs / 3
@@ -24,9 +25,8 @@ export function openLocks(config: DatabaseConfig, service: string, log: Logger, 
     max: 1,
     application: `${service} locks`,
     log,
-    // An answer is there within a third of the lease too, or the locks count as lost.
-    timeouts: { ...standardTimeouts, statement: askEveryMs },
-    answerMs: askEveryMs,
+    // Two thirds of a lease after the last answer at the latest, the locks count as lost.
+    timeouts: { ...standardTimeouts, statement: askEveryMs, answer: askEveryMs },
     parameters: { idle_session_timeout: leaseMs },
   })
   let leasing: Promise<ConnectionLease> | undefined
@@ -56,8 +56,8 @@ export function openLocks(config: DatabaseConfig, service: string, log: Logger, 
   return {
     async exclusively(name, work) {
       const leased = await lease()
-      const ask = async (statement: string) => {
-        const { rows } = await leased.query({ text: statement }, [name])
+      const ask = async (text: string) => {
+        const { rows } = await leased.query({ text }, [name])
         return (rows as { answer: boolean }[])[0]?.answer === true
       }
       if (!(await ask('select pg_try_advisory_lock(hashtext($1)) as answer'))) return false
@@ -68,6 +68,10 @@ export function openLocks(config: DatabaseConfig, service: string, log: Logger, 
         // With a lost connection, the lock is gone as well.
         if (!leased.lost.aborted) await ask('select pg_advisory_unlock(hashtext($1)) as answer').catch(() => {})
       }
+    },
+    async query(statement, values) {
+      const leased = await lease()
+      return leased.query(statement, values)
     },
     async close() {
       const leased = await leasing?.catch(() => undefined)

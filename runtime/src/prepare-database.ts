@@ -10,7 +10,7 @@ import type { Logger } from './telemetry.ts'
 const runtimeMigrations = fileURLToPath(new URL('../migrations', import.meta.url))
 
 /** How long a service waits for a database that is still starting, or for locks that others hold. */
-const waitAtMostMs = 60_000
+const standardWaitMs = 60_000
 
 /**
  * What changes a table waits no longer than this for others to let go of it, and then begins again: everybody who wants
@@ -22,13 +22,14 @@ const lockNotAvailable = '55P03'
 /**
  * Brings the database up to date, the runtime's own tables first, and then seeds it. Processes that start at once wait
  * for each other; a database that is not there yet is waited for.
- * @throws where a migration was changed after it had been applied, or the database cannot be reached within a minute.
+ * @throws where a migration was changed after it had been applied, or the database cannot be reached in time (a minute).
  */
 export async function prepareDatabase(
   config: DatabaseConfig,
   migrations: string,
   log: Logger,
   seed?: (db: Database) => Promise<void>,
+  waitAtMostMs = standardWaitMs,
 ): Promise<void> {
   const deadline = performance.now() + waitAtMostMs
   for (;;) {
@@ -37,7 +38,7 @@ export async function prepareDatabase(
       max: 1,
       application: 'prepare',
       log,
-      timeouts: { ...standardTimeouts, statement: 600_000, lock: lockTimeoutMs },
+      timeouts: { ...standardTimeouts, statement: 600_000, answer: 610_000, lock: lockTimeoutMs },
     })
     try {
       const db = databaseOn(pool)

@@ -1,17 +1,19 @@
 import type { AddressInfo } from 'node:net'
-import { sql } from 'drizzle-orm'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { z } from 'zod'
-import { deadLetterRoutes, isNeighbour, neighbourOrAdmin } from './admin.ts'
+import { operatorRoutes } from './admin.ts'
 import { connectBus, type Bus } from './bus.ts'
 import { Clock } from './clock.ts'
 import { readConfig, readDatabaseConfig, type BaseConfig, type Environment } from './config.ts'
 import { connect, type Connection, type Database } from './db.ts'
+import { healthRoutes } from './health.ts'
 import { createHttp, type Http } from './http.ts'
 import { startConsumers, type Consumer } from './inbox.ts'
 import { startLoop, type Job, type Loop } from './jobs.ts'
 import { openLocks, type Locks } from './locks.ts'
-import { countUnpublished, relayBatch } from './outbox.ts'
+import { createRelay } from './outbox.ts'
 import { prepareDatabase } from './prepare-database.ts'
+import { sweep } from './sweep.ts'
 import { createLogger, createMetrics, inTrace, type Logger, type Metrics } from './telemetry.ts'
 
 /** What a use case, route, consumer or job works with. */
@@ -52,6 +54,8 @@ export interface RunningService<Config> {
 }
 
 const relayEveryMs = 1_000
+/** How long a stop waits for what is under way; with what comes after it, it fits into the ten seconds that containers are given. */
+const stopWithinMs = 6_000
 
 function noDatabase(name: string): Database {
   return new Proxy({} as Database, {
@@ -59,6 +63,20 @@ function noDatabase(name: string): Database {
       throw new Error(`${name} has no database`)
     },
   })
+}
+
+async function openDatabase<Config>(
+  service: Service<Config>,
+  config: Config,
+  env: Environment,
+  clock: Clock,
+  log: Logger,
+): Promise<{ connection: Connection; locks: Locks } | undefined> {
+  if (service.migrations === undefined) return undefined
+  const where = readDatabaseConfig(env)
+  const seed = service.seed?.bind(service)
+  await prepareDatabase(where, service.migrations, log, seed && ((db) => seed(db, clock, config)))
+  return { connection: connect(where, service.name, log), locks: openLocks(where, service.name, log) }
 }
 
 /** Starts a service in this process. Rejects with `ConfigError` before anything is opened where a setting is wrong. */
@@ -71,15 +89,7 @@ export async function startService<Config>(
   const metrics = createMetrics()
   const clock = new Clock(Temporal.Duration.from(config.CLOCK_OFFSET))
 
-  let connection: Connection | undefined
-  let locks: Locks | undefined
-  if (service.migrations !== undefined) {
-    const databaseConfig = readDatabaseConfig(env)
-    const seed = service.seed?.bind(service)
-    await prepareDatabase(databaseConfig, service.migrations, log, seed && ((db) => seed(db, clock, config)))
-    connection = connect(databaseConfig, service.name, log)
-    locks = openLocks(databaseConfig, service.name, log)
-  }
+  const database = await openDatabase(service, config, env, clock, log)
   const bus = await connectBus({
     url: config.NATS_URL,
     replicas: config.NATS_REPLICAS,
@@ -90,7 +100,7 @@ export async function startService<Config>(
   const context: Context<Config> = {
     name: service.name,
     config,
-    db: connection?.db ?? noDatabase(service.name),
+    db: database?.connection.db ?? noDatabase(service.name),
     bus,
     clock,
     log,
@@ -99,49 +109,35 @@ export async function startService<Config>(
 
   const http = createHttp(config, log, metrics)
   let stopping = false
-  http.get('/healthz', { logLevel: 'silent' }, async () => ({ status: 'ok' }))
-  http.get('/readyz', { logLevel: 'silent' }, async (request, reply) => {
-    const database = connection
-      ? await connection.db.execute(sql`select 1`).then(
-          () => true,
-          () => false,
-        )
-      : true
-    const ready = database && bus.connected() && !stopping
-    return reply.code(ready ? 200 : 503).send({
-      status: ready ? 'ready' : 'not ready',
-      ...(isNeighbour(request) ? { database, bus: bus.connected() } : {}),
-    })
-  })
-  http.get('/metrics', { logLevel: 'silent', preHandler: neighbourOrAdmin(config.ADMIN_SECRET) }, async (_, reply) => {
-    if (connection) metrics.outboxPending.set(await countUnpublished(connection.db))
-    return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())
-  })
-  if (connection) deadLetterRoutes(http, service.consumers ?? [], context)
+  healthRoutes(http, { config, bus, database: database?.locks, metrics, stopping: () => stopping })
+  if (database) operatorRoutes(http, service.consumers ?? [], context)
   await service.routes?.(http, context)
   await http.listen({ host: config.HOST, port: config.PORT })
   const { port } = http.server.address() as AddressInfo
 
   const loops = new Map<string, Loop>()
-  const stopSignal = new AbortController()
-  if (connection && locks) {
+  const stop = new AbortController()
+  if (database) {
+    const { connection, locks } = database
     const { db } = connection
-    const ofService = locks
-    const relay = async () => {
+    const options = { delaysMs: config.CONSUMER_RETRY_DELAYS, metrics, log }
+    const relay = createRelay(service.name, db, bus, options)
+    const relayTurn = async () => {
       let more = false
-      await ofService.exclusively('outbox', async () => {
-        more = await relayBatch(db, bus, metrics)
+      await locks.exclusively('outbox', async (lost) => {
+        more = (await relay.turn()) && !lost.aborted
       })
       return more
     }
     loops.set(
       'outbox',
-      startLoop(relayEveryMs, relay, (error) => log.warn({ err: error }, 'outbox could not be published yet')),
+      startLoop(relayEveryMs, relayTurn, (error) => log.warn({ err: error }, 'outbox could not be published yet')),
     )
-    for (const job of service.jobs ?? []) {
+    const sweeping: Job<Config> = { name: 'sweep', everyMs: 3_600_000, run: (_, signal) => sweep(db, signal) }
+    for (const job of [sweeping, ...(service.jobs ?? [])]) {
       const run = async () => {
-        await ofService.exclusively(`job:${job.name}`, async (lost) => {
-          const signal = AbortSignal.any([lost, stopSignal.signal])
+        await locks.exclusively(`job:${job.name}`, async (lost) => {
+          const signal = AbortSignal.any([lost, stop.signal])
           await inTrace(undefined, undefined, () => job.run(context, signal))
           metrics.jobRuns.inc({ job: job.name, outcome: 'done' })
         })
@@ -159,7 +155,7 @@ export async function startService<Config>(
       else loops.get(name)?.wake()
     })
   }
-  const consumers = startConsumers(service.consumers ?? [], bus, context)
+  const consumers = await startConsumers(service.consumers ?? [], bus, context)
   log.info({ port }, 'ready')
 
   let stopped: Promise<void> | undefined
@@ -171,16 +167,32 @@ export async function startService<Config>(
     },
     stop() {
       stopping = true
-      stopSignal.abort()
       stopped ??= (async () => {
-        await http.close()
-        await Promise.all(consumers.map((consumer) => consumer.stop()))
-        await Promise.all([...loops.values()].map((loop) => loop.stop()))
-        await bus.close()
-        await Promise.all([locks?.close(), connection?.close()])
+        const begun = performance.now()
+        const left = () => Math.max(0, stopWithinMs - (performance.now() - begun))
+        stop.abort()
+        const answered = http.close()
+        const { outbox, ...jobs } = Object.fromEntries(loops)
+        const idle = Promise.all([
+          answered,
+          ...consumers.map((consumer) => consumer.stop()),
+          ...Object.values(jobs).map((job) => job.stop()),
+        ])
+        // What is still at work then is cut off with its connection, and taken up by the next process.
+        if (!(await within(left(), idle))) log.warn('stopping before all work has come to its end')
+        // What they published last goes out too.
+        outbox?.wake()
+        await within(Math.min(left(), 1_000), outbox?.stop())
+        await within(1_000, bus.close())
+        await Promise.all([database?.locks.close(), database?.connection.close()])
         log.info('stopped')
       })()
       return stopped
     },
   }
+}
+
+/** @returns whether `work` came to its end in time. */
+async function within(ms: number, work: Promise<unknown> | undefined): Promise<boolean> {
+  return Promise.race([Promise.resolve(work).then(() => true), wait(ms, false, { ref: false })])
 }

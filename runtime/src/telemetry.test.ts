@@ -1,6 +1,6 @@
 import { DrizzleQueryError } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { errorForLog } from './telemetry.ts'
+import { createLogger, errorForLog, inTrace } from './telemetry.ts'
 
 describe('errorForLog', () => {
   it('tells which statement failed and why, and none of the values that were sent with it', () => {
@@ -25,5 +25,24 @@ describe('errorForLog', () => {
   it('leaves any other error as it is', () => {
     const error = Object.assign(new TypeError('No number.'), { at: 5 })
     expect(errorForLog(error)).toMatchObject({ type: 'TypeError', message: 'No number.', at: 5 })
+  })
+})
+
+describe('a line of the log', () => {
+  it('has the ids of its own trace, and nothing of the lines before it', () => {
+    const lines: Record<string, unknown>[] = []
+    const log = createLogger('test', 'info', {
+      write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>),
+    })
+    inTrace(undefined, 'request-1', () => {
+      log.warn({ err: new Error('once'), eventId: 'e1', requestId: 'another' }, 'first')
+      log.info('second')
+    })
+    log.info('third')
+    expect(lines.map(({ msg }) => msg)).toEqual(['first', 'second', 'third'])
+    expect(lines[1]).toMatchObject({ service: 'test', requestId: 'request-1', traceId: lines[0]?.['traceId'] })
+    expect(lines[1]).not.toHaveProperty('err')
+    expect(lines[1]).not.toHaveProperty('eventId')
+    expect(lines[2]).not.toHaveProperty('traceId')
   })
 })

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
-import { pino, type Logger } from 'pino'
+import { pino, type DestinationStream, type Logger } from 'pino'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 export type { Logger }
@@ -60,9 +60,19 @@ export function errorForLog(error: unknown): unknown {
   return { ...told, message, stack }
 }
 
-/** A JSON logger whose every line carries the service and, inside a trace, its ids. Personal data does not belong in it. */
-export function createLogger(service: string, level: string): Logger {
-  return pino({ level, base: { service }, mixin: () => ({ ...traces.getStore() }), serializers: { err: errorForLog } })
+/**
+ * A JSON logger whose every line carries the service and, inside a trace, its ids. Personal data does not belong in it.
+ * @param destination where its lines go; standard output, where left out.
+ */
+export function createLogger(service: string, level: string, destination?: DestinationStream): Logger {
+  const options = {
+    level,
+    base: { service },
+    // A copy: pino writes the line's own fields into what it is given.
+    mixin: () => ({ ...traces.getStore() }),
+    serializers: { err: errorForLog },
+  }
+  return destination ? pino(options, destination) : pino(options)
 }
 
 /** What a process counts, for Prometheus. */
@@ -86,9 +96,20 @@ export function createMetrics() {
       registers,
     }),
     outboxPending: new Gauge({ name: 'outbox_pending', help: 'Events that wait to be published', registers }),
+    outboxOldest: new Gauge({
+      name: 'outbox_oldest_seconds',
+      help: 'For how long the oldest event that waits to be published has been waiting',
+      registers,
+    }),
+    outboxSetAside: new Gauge({
+      name: 'outbox_set_aside',
+      help: 'Events that the broker refused so often that only an operator has them tried again',
+      registers,
+    }),
+    deadLetters: new Gauge({ name: 'dead_letters', help: 'Dead letters that wait for an operator', registers }),
     eventsHandled: new Counter({
       name: 'events_handled_total',
-      help: 'Deliveries by handler and outcome (done, duplicate, retry, dead)',
+      help: 'Deliveries by handler and outcome (done, duplicate, retry, dead, or before the handler existed)',
       labelNames: ['handler', 'outcome'],
       registers,
     }),

@@ -2,14 +2,13 @@ import { randomUUIDv7 } from 'node:crypto'
 import type { CloudEvent, EventDefinition } from '@robokids/contracts/event'
 import { allEvents } from '@robokids/contracts/events'
 import { ensureDatabase } from '@robokids/local/postgres'
-import type { LocalServer } from '@robokids/local/processes'
 import { connectBus, type Bus } from '@robokids/runtime/bus'
 import { newEvent } from '@robokids/runtime/outbox'
 import { startService, type RunningService, type Service } from '@robokids/runtime/service'
 import { createLogger } from '@robokids/runtime/telemetry'
 import { inject } from 'vitest'
 import './global-setup.ts'
-import { testNats } from './infrastructure.ts'
+import { testNats, type TestServer } from './infrastructure.ts'
 
 /**
  * Calls `check` until it answers something truthy without throwing, and answers that.
@@ -52,7 +51,8 @@ export class TestBus {
     data: NoInfer<Data>,
   ): Promise<CloudEvent<string, Data>> {
     const event = newEvent(definition, subject, data)
-    await this.#bus.publish([event])
+    const [outcome] = await this.#bus.publish([event])
+    if (outcome && 'error' in outcome) throw outcome.error
     return event
   }
 
@@ -88,7 +88,7 @@ export class TestBus {
 
 /** A place to run services in: a NATS of its own, databases of its own, everything taken down at the end. */
 export interface TestBed {
-  nats: LocalServer
+  nats: TestServer
   bus: TestBus
   /** Makes a new empty database. @returns its URL. */
   database(): Promise<string>

@@ -1,10 +1,16 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startNats } from '@robokids/local/nats'
 import { startPostgres } from '@robokids/local/postgres'
 import { freePort, isListening, until, type LocalServer } from '@robokids/local/processes'
 import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers'
+
+/** A server that a test may do anything to. */
+export interface TestServer extends LocalServer {
+  /** Starts it again, after it was killed, on the same port and without its data: as after the loss of a disk. */
+  restartEmpty(): Promise<void>
+}
 
 /** `TEST_INFRA=containers` runs PostgreSQL and NATS in containers; else they run as plain processes. Same suites. */
 const inContainers = process.env['TEST_INFRA'] === 'containers'
@@ -16,14 +22,23 @@ async function scratchDir(name: string): Promise<string> {
 async function localServer(
   name: string,
   start: (dataDir: string, port: number) => Promise<LocalServer>,
-): Promise<LocalServer> {
+): Promise<TestServer> {
   const dataDir = await scratchDir(name)
-  const server = await start(dataDir, await freePort())
+  const port = await freePort()
+  let server = await start(dataDir, port)
+  const forget = () => rm(dataDir, { recursive: true, force: true })
   return {
-    ...server,
+    url: server.url,
+    kill: () => server.kill(),
+    restart: () => server.restart(),
+    async restartEmpty() {
+      await forget()
+      await mkdir(dataDir)
+      server = await start(dataDir, port)
+    },
     async stop() {
       await server.stop()
-      await rm(dataDir, { recursive: true, force: true })
+      await forget()
     },
   }
 }
@@ -35,19 +50,21 @@ async function container(
   inner: number,
   env: Record<string, string>,
   url: (port: number) => string,
-): Promise<LocalServer> {
+): Promise<TestServer> {
   const port = await freePort()
-  const started = await new GenericContainer(image)
-    .withCommand(command)
-    .withEnvironment(env)
-    .withExposedPorts({ container: inner, host: port })
-    .withWaitStrategy(
-      image.startsWith('postgres')
-        ? Wait.forLogMessage(/database system is ready to accept connections/, 1)
-        : Wait.forListeningPorts(),
-    )
-    .withAutoRemove(false)
-    .start()
+  const start = () =>
+    new GenericContainer(image)
+      .withCommand(command)
+      .withEnvironment(env)
+      .withExposedPorts({ container: inner, host: port })
+      .withWaitStrategy(
+        image.startsWith('postgres')
+          ? Wait.forLogMessage(/database system is ready to accept connections/, 1)
+          : Wait.forListeningPorts(),
+      )
+      .withAutoRemove(false)
+      .start()
+  let started = await start()
   const engine = await getContainerRuntimeClient()
   return {
     url: url(port),
@@ -58,6 +75,10 @@ async function container(
       await engine.container.getById(started.getId()).start()
       await until(() => isListening(port), image)
     },
+    async restartEmpty() {
+      await started.stop({ remove: true })
+      started = await start()
+    },
     async stop() {
       await started.stop({ remove: true })
     },
@@ -65,7 +86,7 @@ async function container(
 }
 
 /** A PostgreSQL server for a whole test run; each suite makes databases of its own in it. */
-export async function testPostgres(): Promise<LocalServer> {
+export async function testPostgres(): Promise<TestServer> {
   if (!inContainers) return localServer('postgres', (dataDir, port) => startPostgres({ dataDir, port, scratch: true }))
   const env = { POSTGRES_HOST_AUTH_METHOD: 'trust', POSTGRES_PASSWORD: 'test' }
   const command = ['-c', 'max_connections=300', '-c', 'fsync=off']
@@ -73,7 +94,7 @@ export async function testPostgres(): Promise<LocalServer> {
 }
 
 /** A NATS server for one suite: streams have fixed names, so suites that share one would hear each other. */
-export async function testNats(): Promise<LocalServer> {
+export async function testNats(): Promise<TestServer> {
   if (!inContainers) return localServer('nats', (dataDir, port) => startNats({ dataDir, port }))
   return container('nats:2-alpine', ['-js', '-sd', '/data'], 4222, {}, (port) => `nats://127.0.0.1:${port}`)
 }

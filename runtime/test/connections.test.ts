@@ -1,0 +1,654 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { randomUUIDv7 } from 'node:crypto'
+import { ensureDatabase } from '@robokids/local/postgres'
+import { connect, runPrepared, standardTimeouts, wake, type Connection, type Transaction } from '@robokids/runtime/db'
+import { isConnectionError, sqlState } from '@robokids/runtime/errors'
+import { openLocks, type Locks } from '@robokids/runtime/locks'
+import { prepareDatabase } from '@robokids/runtime/prepare-database'
+import { createLogger, type Logger } from '@robokids/runtime/telemetry'
+import { eventually } from '@robokids/test/bed'
+import { breakableProxy, type BreakableProxy } from '@robokids/test/breakable-proxy'
+import { sql } from 'drizzle-orm'
+import { integer, pgTable } from 'drizzle-orm/pg-core'
+import postgres from 'postgres'
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
+
+/**
+ * What a broken connection may do to others: nothing. Each test has a pool of its own, on a real server, with a proxy in
+ * between where the network is to break.
+ */
+
+const log = createLogger('test', 'silent')
+let databaseUrl: string
+let admin: postgres.Sql
+let proxy: BreakableProxy
+beforeAll(async () => {
+  databaseUrl = await ensureDatabase(inject('postgresUrl'), `test_${randomUUIDv7().replaceAll('-', '')}`)
+  admin = postgres(databaseUrl, { max: 4, onnotice: () => {} })
+  await admin`create table entries (test text, who text)`
+  await admin.unsafe(`
+    create table deferred (test text);
+    create function slowly() returns trigger language plpgsql as $$ begin perform pg_sleep(0.5); return null; end $$;
+    create constraint trigger slowly after insert on deferred deferrable initially deferred
+      for each row execute function slowly()`)
+  proxy = await breakableProxy(Number(new URL(databaseUrl).port))
+})
+afterAll(async () => {
+  await proxy.stop()
+  await admin.end({ timeout: 1 })
+})
+
+const opened: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  proxy.resume()
+  proxy.intercept(undefined)
+  await Promise.all(opened.splice(0).map((connection) => connection.close()))
+})
+function keep<T extends { close(): Promise<void> }>(connection: T): T {
+  opened.push(connection)
+  return connection
+}
+
+function throughProxy(): string {
+  const url = new URL(databaseUrl)
+  url.port = String(proxy.port)
+  return url.href
+}
+/** The server lists a pool's connections under its test's name. */
+const open = (test: string, pool = 10, url = databaseUrl, timeouts = standardTimeouts): Connection =>
+  keep(connect({ DATABASE_URL: url, DATABASE_POOL: pool }, test, log, timeouts))
+const newTest = () => `t${randomUUIDv7()}`
+
+async function pidOf(tx: Transaction): Promise<number> {
+  const { rows } = await tx.execute<{ pid: number }>(sql`select pg_backend_pid() as pid`)
+  return rows[0]?.pid ?? 0
+}
+/** Resolves when the backend is gone, and the news of it is here or on its way. */
+async function kill(pid: number): Promise<void> {
+  await admin`select pg_terminate_backend(${pid}, 5000)`
+}
+const enter = (tx: Transaction, test: string, who: string) =>
+  tx.execute(sql`insert into entries values (${test}, ${who})`)
+const entriesOf = async (test: string) =>
+  (await admin<{ who: string }[]>`select who from entries where test = ${test} order by who`).map(({ who }) => who)
+const failureOf = (work: Promise<unknown>): Promise<Error> =>
+  work.then(
+    () => {
+      throw new Error('It did not fail.')
+    },
+    (error: Error) => error,
+  )
+/** Everything that waits for a connection, runs into the limit of the test's own. */
+const isSleeping = (test: string) =>
+  eventually(async () => {
+    const [found] = await admin`
+      select pid from pg_stat_activity where application_name = ${test} and state = 'active' and wait_event = 'PgSleep'`
+    return found?.['pid'] as number | undefined
+  })
+async function goesOn({ db }: Connection): Promise<void> {
+  const { rows } = await db.execute(sql`select 'well' as state`)
+  expect(rows).toEqual([{ state: 'well' }])
+  const all = Array.from({ length: 20 }, async (_, index) => {
+    const answer = await db.transaction(async (tx) => (await tx.execute(sql`select ${index}::int as index`)).rows)
+    expect(answer).toEqual([{ index }])
+  })
+  await Promise.all(all)
+}
+
+describe('a transaction whose backend is terminated', () => {
+  const ways: [string, (tx: Transaction, test: string) => Promise<void>][] = [
+    [
+      'during a statement',
+      async (tx, test) => {
+        await enter(tx, test, 'dead')
+        const pid = await pidOf(tx)
+        await Promise.all([tx.execute(sql`select pg_sleep(30)`), isSleeping(test).then(() => kill(pid))])
+      },
+    ],
+    [
+      'between two statements',
+      async (tx, test) => {
+        await enter(tx, test, 'dead')
+        await kill(await pidOf(tx))
+        await enter(tx, test, 'dead')
+      },
+    ],
+    [
+      'after its last statement',
+      async (tx, test) => {
+        await enter(tx, test, 'dead')
+        await kill(await pidOf(tx))
+      },
+    ],
+    [
+      'while it commits',
+      async (tx, test) => {
+        await enter(tx, test, 'dead')
+        const pid = await pidOf(tx)
+        await tx.execute(sql`insert into deferred values (${test})`)
+        void isSleeping(test).then(() => kill(pid))
+      },
+    ],
+    [
+      'while several statements wait side by side',
+      async (tx, test) => {
+        await enter(tx, test, 'dead')
+        const pid = await pidOf(tx)
+        await Promise.all([
+          tx.execute(sql`select pg_sleep(30)`),
+          tx.execute(sql`select 2`),
+          enter(tx, test, 'dead'),
+          isSleeping(test).then(() => kill(pid)),
+        ])
+      },
+    ],
+    [
+      'within a savepoint',
+      async (tx, test) => {
+        const pid = await pidOf(tx)
+        await tx.transaction(async (inner) => {
+          await enter(inner, test, 'dead')
+          await kill(pid)
+          await enter(inner, test, 'dead')
+        })
+      },
+    ],
+    [
+      'by the time-out of an idle transaction',
+      async (tx, test) => {
+        await tx.execute(sql`set local idle_in_transaction_session_timeout = 50`)
+        await enter(tx, test, 'dead')
+        const pid = await pidOf(tx)
+        await eventually(async () => (await admin`select 1 from pg_stat_activity where pid = ${pid}`).length === 0)
+        await enter(tx, test, 'dead')
+      },
+    ],
+    [
+      'by the time-out of a transaction',
+      async (tx, test) => {
+        await tx.execute(sql`set local transaction_timeout = 100`)
+        await enter(tx, test, 'dead')
+        await tx.execute(sql`select pg_sleep(30)`)
+      },
+    ],
+  ]
+  it.each(ways)('%s leaves nothing behind, and the pool goes on', async (_way, work) => {
+    const test = newTest()
+    const connection = open(test, 3)
+    expect(isConnectionError(await failureOf(connection.db.transaction((tx) => work(tx, test))))).toBe(true)
+    expect(await entriesOf(test)).toEqual([])
+    await goesOn(connection)
+  })
+
+  it('is no connection error where only a statement was cut off', async () => {
+    const test = newTest()
+    const connection = open(test, 1)
+    const failure = await failureOf(
+      connection.db.transaction(async (tx) => {
+        await enter(tx, test, 'dead')
+        await tx.execute(sql`set local statement_timeout = 50`)
+        await tx.execute(sql`select pg_sleep(30)`)
+      }),
+    )
+    expect([isConnectionError(failure), sqlState(failure)]).toEqual([false, '57014'])
+    expect(await entriesOf(test)).toEqual([])
+    await goesOn(connection)
+  })
+})
+
+describe('a transaction that is dead while others wait for its place in the pool', () => {
+  /** Fills the pool, kills one transaction, and has another one take its place before the dead one goes on. */
+  async function overtaken(
+    pool: number,
+    deadGoesOn: (tx: Transaction, test: string) => Promise<void>,
+    livingEnds: () => void = () => {},
+  ) {
+    const test = newTest()
+    const { db } = open(test, pool)
+    const holding = Promise.withResolvers<void>()
+    const holders = Array.from({ length: pool - 1 }, () =>
+      db.transaction(async (tx) => {
+        await pidOf(tx)
+        await holding.promise
+      }),
+    )
+    const livingBegun = Promise.withResolvers<void>()
+    const deadDone = Promise.withResolvers<void>()
+    const dead = db.transaction(async (tx) => {
+      await enter(tx, test, 'dead')
+      await kill(await pidOf(tx))
+      // The driver knows by now, and whoever waited may be served: with a pool that is full, by the dead one's place alone.
+      await Promise.race([livingBegun.promise, failureOf(Promise.resolve(tx.execute(sql`select 1`)))])
+      await deadGoesOn(tx, test)
+    })
+    const living = db.transaction(async (tx) => {
+      await enter(tx, test, 'living 1')
+      livingBegun.resolve()
+      await deadDone.promise
+      await enter(tx, test, 'living 2')
+      livingEnds()
+    })
+    const failure = await failureOf(dead)
+    deadDone.resolve()
+    const outcome = await living.then(
+      () => 'committed',
+      (error: Error) => error.message,
+    )
+    holding.resolve()
+    await Promise.all(holders)
+    return { failure, outcome, entries: await entriesOf(test) }
+  }
+
+  it.each([1, 2])('never runs a statement in theirs (pool of %i)', async (pool) => {
+    const { failure, outcome, entries } = await overtaken(pool, async (tx, test) => {
+      await enter(tx, test, 'dead')
+    })
+    expect(isConnectionError(failure)).toBe(true)
+    expect([outcome, entries]).toEqual(['committed', ['living 1', 'living 2']])
+  })
+
+  it.each([1, 2])('never takes theirs back by its own refusal (pool of %i)', async (pool) => {
+    const { failure, outcome, entries } = await overtaken(pool, async () => {
+      throw new Error('a refusal of the domain')
+    })
+    expect(failure.message).toBe('a refusal of the domain')
+    expect([outcome, entries]).toEqual(['committed', ['living 1', 'living 2']])
+  })
+
+  it.each([1, 2])('never commits what they take back (pool of %i)', async (pool) => {
+    const { failure, outcome, entries } = await overtaken(
+      pool,
+      async () => {},
+      () => {
+        throw new Error('taken back')
+      },
+    )
+    expect(isConnectionError(failure)).toBe(true)
+    expect([outcome, entries]).toEqual(['taken back', []])
+  })
+})
+
+describe('a transaction', () => {
+  it('cannot be asked anything once it is over', async () => {
+    const test = newTest()
+    const { db } = open(test, 1)
+    const escaped = await db.transaction(async (tx) => tx)
+    const failure = await failureOf(Promise.resolve(enter(escaped, test, 'late')))
+    expect(failure.cause).toMatchObject({ message: expect.stringContaining('is over') })
+    expect(await entriesOf(test)).toEqual([])
+  })
+
+  it('is never told as done where a failed statement had it rolled back', async () => {
+    const test = newTest()
+    const { db } = open(test, 1)
+    const failure = await failureOf(
+      db.transaction(async (tx) => {
+        await enter(tx, test, 'one')
+        await failureOf(Promise.resolve(tx.execute(sql`select 1 / 0`)))
+      }),
+    )
+    expect(failure.message).toContain('rolled back')
+    expect(await entriesOf(test)).toEqual([])
+  })
+
+  it('keeps what stands outside of a savepoint that is taken back', async () => {
+    const test = newTest()
+    await open(test, 1).db.transaction(async (tx) => {
+      await enter(tx, test, 'a')
+      await failureOf(
+        tx.transaction(async (inner) => {
+          await enter(inner, test, 'b')
+          throw new Error('back')
+        }),
+      )
+      await enter(tx, test, 'c')
+    })
+    expect(await entriesOf(test)).toEqual(['a', 'c'])
+  })
+
+  it('answers statements that are asked for side by side each with its own rows', async () => {
+    const answers = await open(newTest(), 1).db.transaction((tx) =>
+      Promise.all([1, 2, 3, 4].map(async (n) => (await tx.execute(sql`select ${n}::int as n`)).rows)),
+    )
+    expect(answers).toEqual([[{ n: 1 }], [{ n: 2 }], [{ n: 3 }], [{ n: 4 }]])
+  })
+})
+
+describe('a connection that is reset', () => {
+  it('costs the pool no place, however often, and the next ones get their own rows', async () => {
+    const test = newTest()
+    const connection = open(test, 2, throughProxy())
+    for (let round = 0; round < 4; round += 1) {
+      const failure = failureOf(
+        connection.db.transaction(async (tx) => {
+          await enter(tx, test, 'dead')
+          await tx.execute(sql`select pg_sleep(30)`)
+        }),
+      )
+      const pid = await isSleeping(test)
+      proxy.reset()
+      expect(isConnectionError(await failure)).toBe(true)
+      await kill(pid)
+      await goesOn(connection)
+    }
+    expect(await entriesOf(test)).toEqual([])
+  })
+
+  it('leaves nobody waiting who asked at that moment', async () => {
+    const { db } = open(newTest(), 4, throughProxy())
+    let outcomes = 0
+    let on = true
+    const asking = Array.from({ length: 16 }, async () => {
+      while (on) {
+        await db.execute(sql`select pg_sleep(0.005)`).catch((error: unknown) => {
+          if (!isConnectionError(error)) throw error
+        })
+        outcomes += 1
+      }
+    })
+    for (let round = 1; round <= 8; round += 1) {
+      await eventually(() => outcomes > round * 40)
+      proxy.reset()
+    }
+    await eventually(() => outcomes > 500)
+    on = false
+    await Promise.all(asking)
+  })
+
+  it('while it commits is a connection error, whatever became of the commit', async () => {
+    const test = newTest()
+    const { db } = open(test, 1, throughProxy())
+    const failure = failureOf(
+      db.transaction(async (tx) => {
+        await enter(tx, test, 'perhaps')
+        await tx.execute(sql`insert into deferred values (${test})`)
+      }),
+    )
+    await isSleeping(test)
+    proxy.reset()
+    expect(isConnectionError(await failure)).toBe(true)
+    // Here it came through, as ids and the inbox allow for.
+    await eventually(async () => (await entriesOf(test)).length === 1)
+  })
+
+  it('while it is made is a connection error', async () => {
+    proxy.intercept(() => true)
+    const connection = open(newTest(), 2, throughProxy())
+    expect(isConnectionError(await failureOf(Promise.resolve(connection.db.execute(sql`select 1`))))).toBe(true)
+    proxy.intercept(undefined)
+    await goesOn(connection)
+  })
+})
+
+describe('a server that ends all connections at once', () => {
+  it('is survived by a busy pool: whoever asked is told, and it is as fast as before', async () => {
+    const test = newTest()
+    const { db } = open(test, 10)
+    const tally = { answered: 0, failed: 0 }
+    let on = true
+    const asking = Array.from({ length: 40 }, async () => {
+      while (on) {
+        try {
+          await db.transaction(async (tx) => {
+            await tx.execute(sql`select 1`)
+            await tx.execute(sql`select pg_sleep(0.01)`)
+          })
+          tally.answered += 1
+        } catch (error) {
+          if (!isConnectionError(error)) throw error
+          tally.failed += 1
+        }
+      }
+    })
+    for (let round = 1; round <= 5; round += 1) {
+      const before = tally.answered
+      await eventually(() => tally.answered > before + 50)
+      await admin`select pg_terminate_backend(pid) from pg_stat_activity where application_name = ${test}`
+    }
+    const before = tally.answered
+    await eventually(() => tally.answered > before + 200)
+    on = false
+    await Promise.all(asking)
+    expect(tally.failed).toBeGreaterThan(0)
+    const [{ count } = { count: 0 }] = await admin<{ count: number }[]>`
+      select count(*)::int as count from pg_stat_activity where application_name = ${test}`
+    expect(count).toBeLessThanOrEqual(10)
+  })
+})
+
+describe('rows', () => {
+  const one = pgTable('one', { n: integer() })
+  beforeAll(async () => {
+    await admin`create table one (n int)`
+    await admin`insert into one values (42)`
+    await admin`create table many (n int primary key, filler text)`
+    await admin`insert into many select n, repeat('x', 3000) from generate_series(1, 60) n`
+  })
+  const broken: [string, (connection: Connection, test: string) => Promise<unknown>][] = [
+    ['an error in the middle of them', ({ db }) => db.execute(sql`select 1 / (4 - n) from generate_series(1, 9) n`)],
+    [
+      'a statement time-out in the middle of them',
+      ({ db }) =>
+        db.transaction(async (tx) => {
+          await tx.execute(sql`set local statement_timeout = 100`)
+          await tx.execute(sql`select filler, case when n > 50 then pg_sleep(1) end from many order by n`)
+        }),
+    ],
+    [
+      'a lock time-out in the middle of them',
+      async ({ db }) =>
+        admin.begin(async (holder) => {
+          await holder`select 1 from many where n = 12 for update`
+          await db.transaction(async (tx) => {
+            await tx.execute(sql`set local lock_timeout = 100`)
+            await tx.execute(sql`select * from many order by n for update`)
+          })
+        }),
+    ],
+    [
+      'the end of the connection in the middle of them',
+      async ({ db }, test) => {
+        const asked = db.execute(sql`select filler, case when n > 50 then pg_sleep(30) end from many order by n`)
+        await Promise.all([asked, isSleeping(test).then(kill)])
+      },
+    ],
+  ]
+  it.each(broken)('after %s are the next statement’s own', async (_what, breaks) => {
+    const test = newTest()
+    const connection = open(test, 1)
+    await failureOf(breaks(connection, test))
+    expect(await connection.db.select().from(one)).toEqual([{ n: 42 }])
+    expect(await connection.db.$count(one)).toBe(1)
+    expect((await connection.db.execute(sql`select 7 as x`)).rows).toEqual([{ x: 7 }])
+  })
+})
+
+describe('a network that goes silent', () => {
+  it('has a query rejected after a stated time, and the pool goes on when it is back', async () => {
+    const timeouts = { ...standardTimeouts, connect: 300, answer: 300 }
+    const connection = open(newTest(), 2, throughProxy(), timeouts)
+    await connection.db.execute(sql`select 1`)
+    proxy.stall()
+    expect(isConnectionError(await failureOf(Promise.resolve(connection.db.execute(sql`select 1`))))).toBe(true)
+    const inTransaction = connection.db.transaction((tx) => tx.execute(sql`select 1`))
+    expect(isConnectionError(await failureOf(inTransaction))).toBe(true)
+    proxy.resume()
+    await goesOn(connection)
+  })
+})
+
+describe('a pool that is all in use', () => {
+  it('lets nobody wait longer than a stated time', async () => {
+    const { db } = open(newTest(), 1, databaseUrl, { ...standardTimeouts, connect: 100 })
+    await db.transaction(async () => {
+      const failure = await failureOf(Promise.resolve(db.execute(sql`select 1`)))
+      expect(isConnectionError(failure)).toBe(true)
+    })
+    await db.execute(sql`select 1`)
+  })
+})
+
+describe('a prepared statement', () => {
+  const prepared = ({ db }: Connection, seconds = 0) =>
+    runPrepared<{ state: string }>(
+      db,
+      `sleep_${seconds}`,
+      sql`select 'well' as state from pg_sleep(${seconds}::float8)`,
+    )
+
+  it('is made anew on the connection that takes the place of a lost one', async () => {
+    const test = newTest()
+    const connection = open(test, 1)
+    expect(await prepared(connection)).toEqual([{ state: 'well' }])
+    const failure = failureOf(prepared(connection, 30))
+    await kill(await isSleeping(test))
+    expect(isConnectionError(await failure)).toBe(true)
+    expect(await prepared(connection)).toEqual([{ state: 'well' }])
+  })
+
+  it.each(['terminated', 'reset'])('that waits for a connection gets one when another is %s', async (how) => {
+    const test = newTest()
+    const connection = open(test, 1, throughProxy())
+    const busy = failureOf(Promise.resolve(connection.db.execute(sql`select pg_sleep(30)`)))
+    const pid = await isSleeping(test)
+    const waiting = [1, 2, 3].map(() => prepared(connection))
+    if (how === 'reset') proxy.reset()
+    await kill(pid)
+    expect(isConnectionError(await busy)).toBe(true)
+    const well = [{ state: 'well' }]
+    expect(await Promise.all(waiting)).toEqual([well, well, well])
+  })
+})
+
+describe('a name that cannot be resolved', () => {
+  const nowhere = { DATABASE_URL: 'postgres://postgres@no-such-host.invalid:5432/x', DATABASE_POOL: 2 }
+
+  it('counts as a connection error', async () => {
+    const { db } = keep(connect(nowhere, 'nowhere', log))
+    expect(isConnectionError(await failureOf(Promise.resolve(db.execute(sql`select 1`))))).toBe(true)
+  })
+
+  it('is waited for at the start', async () => {
+    const warnings: string[] = []
+    const warn = (_about: unknown, message: string) => warnings.push(message)
+    const observed = { ...log, warn, debug() {} } as unknown as Logger
+    const folder = fileURLToPath(new URL('./fixture', import.meta.url))
+    await failureOf(prepareDatabase(nowhere, folder, observed, undefined, 700))
+    expect(warnings).toEqual(['waiting for the database', 'waiting for the database'])
+  })
+})
+
+describe('preparing a database', () => {
+  it('begins again where its backend is terminated', async () => {
+    const url = await ensureDatabase(inject('postgresUrl'), newTest())
+    const folder = fileURLToPath(new URL('./fixture', import.meta.url))
+    let seeds = 0
+    await prepareDatabase({ DATABASE_URL: url, DATABASE_POOL: 2 }, folder, log, async (db) => {
+      seeds += 1
+      if (seeds === 1) await db.transaction(async (tx) => kill(await pidOf(tx)))
+    })
+    expect(seeds).toBe(2)
+  })
+})
+
+describe('listening', () => {
+  it('is taken up again after its connection was lost, and says that it may have missed something', async () => {
+    const test = newTest()
+    const connection = open(test, 2, throughProxy())
+    const heard: (string | undefined)[] = []
+    await connection.listen((name) => heard.push(name))
+    expect(heard).toEqual([undefined])
+    for (const [round, breaks] of [
+      () =>
+        admin`select pg_terminate_backend(pid) from pg_stat_activity where application_name = ${`${test} listener`}`,
+      async () => proxy.reset(),
+      async () => {
+        await proxy.refuse()
+        await proxy.accept()
+      },
+    ].entries()) {
+      await breaks()
+      await eventually(() => heard.filter((name) => name === undefined).length === round + 2)
+      await connection.db.transaction((tx) => wake(tx, `after ${round}`)).catch(() => {})
+      await eventually(async () => {
+        if (heard.includes(`after ${round}`)) return true
+        await wake(connection.db, `after ${round}`)
+        return false
+      })
+    }
+  })
+})
+
+describe('a lock', () => {
+  const leaseMs = 900
+  const openedFor = (test: string, url = databaseUrl): Locks =>
+    keep(openLocks({ DATABASE_URL: url, DATABASE_POOL: 2 }, test, log, leaseMs))
+  const take = (locks: Locks, name = 'work') => locks.exclusively(name, async () => {})
+
+  it('is held by one at a time, for as long as the work takes', async () => {
+    const [one, other] = [openedFor(newTest()), openedFor(newTest())]
+    const name = newTest()
+    const held = await one.exclusively(name, async (lost) => {
+      // Longer than the lease: whoever lives keeps it.
+      const until = performance.now() + leaseMs * 2
+      await eventually(async () => {
+        expect(await take(other, name)).toBe(false)
+        return performance.now() > until
+      })
+      expect(lost.aborted).toBe(false)
+    })
+    expect(held).toBe(true)
+    expect(await take(other, name)).toBe(true)
+  })
+
+  it('that is lost with its connection tells the work, and may be taken by others and anew', async () => {
+    const test = newTest()
+    const [one, other] = [openedFor(test), openedFor(newTest())]
+    const name = newTest()
+    await one.exclusively(name, async (lost) => {
+      await admin`select pg_terminate_backend(pid) from pg_stat_activity where application_name = ${`${test} locks`}`
+      await eventually(() => lost.aborted)
+      expect(await take(other, name)).toBe(true)
+    })
+    expect(await take(one, name)).toBe(true)
+  })
+
+  it('that is held over a network that went silent is told as lost no later than others can take it', async () => {
+    const test = newTest()
+    const [one, other] = [openedFor(test, throughProxy()), openedFor(newTest())]
+    const name = newTest()
+    await one.exclusively(name, async (lost) => {
+      proxy.stall()
+      let toldFirst = false
+      await eventually(async () => {
+        toldFirst = lost.aborted
+        return take(other, name)
+      })
+      expect(toldFirst).toBe(true)
+    })
+  })
+
+  it('of a process that hangs is free after its lease', async () => {
+    const script = fileURLToPath(new URL('./hold-lock.ts', import.meta.url))
+    const holder = spawn(process.execPath, [script, databaseUrl, String(leaseMs)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    let printed = ''
+    holder.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()))
+    try {
+      await eventually(() => printed.includes('held'), 30_000)
+      const other = openedFor(newTest())
+      expect(await take(other)).toBe(false)
+      holder.kill('SIGSTOP')
+      await eventually(() => take(other))
+      holder.kill('SIGCONT')
+      await eventually(() => printed.includes('lost'))
+    } finally {
+      const ended = once(holder, 'exit')
+      holder.kill('SIGKILL')
+      await ended
+    }
+  })
+})

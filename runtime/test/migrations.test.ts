@@ -1,0 +1,109 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { randomUUIDv7 } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ensureDatabase } from '@robokids/local/postgres'
+import { prepareDatabase } from '@robokids/runtime/prepare-database'
+import { createLogger, type Logger } from '@robokids/runtime/telemetry'
+import { eventually } from '@robokids/test/bed'
+import postgres from 'postgres'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'robokids-migrations-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+/** A database of its own, and versions of a service that differ in the migrations they have. */
+async function databaseWithVersions() {
+  const url = await ensureDatabase(inject('postgresUrl'), `test_${randomUUIDv7().replaceAll('-', '')}`)
+  const db = postgres(url, { max: 2, onnotice: () => {} })
+  const warnings: string[] = []
+  const silent = createLogger('test', 'silent')
+  const log = Object.assign(Object.create(silent) as Logger, {
+    warn: (_about: unknown, message: string) => warnings.push(message),
+  })
+  async function start(migrations: Record<string, string>): Promise<void> {
+    const at = join(folder, randomUUIDv7())
+    await mkdir(join(at, 'meta'), { recursive: true })
+    const entries = Object.keys(migrations).map((tag, idx) => ({
+      idx,
+      version: '7',
+      // `0003_…` was made on the third day.
+      when: Date.UTC(2026, 0, Number(tag.slice(0, 4))),
+      tag,
+      breakpoints: true,
+    }))
+    await writeFile(join(at, 'meta/_journal.json'), JSON.stringify({ version: '7', dialect: 'postgresql', entries }))
+    for (const [tag, statements] of Object.entries(migrations)) await writeFile(join(at, `${tag}.sql`), statements)
+    await prepareDatabase({ DATABASE_URL: url, DATABASE_POOL: 2 }, at, log)
+  }
+  const tables = async () =>
+    (await db<{ name: string }[]>`select tablename as name from pg_tables where tablename like 'of_%' order by 1`).map(
+      ({ name }) => name,
+    )
+  return { db, start, tables, warnings }
+}
+
+const first = { '0001_first': 'create table of_first (n int)' }
+const second = { '0002_second': 'create table of_second (n int)' }
+const third = { '0003_third': 'create table of_third (n int)' }
+
+describe('migrations', () => {
+  it('that are older than the newest applied one are applied, as after a merge of two branches, and told of', async () => {
+    const { db, start, tables, warnings } = await databaseWithVersions()
+    await start({ ...first, ...third })
+    expect(await tables()).toEqual(['of_first', 'of_third'])
+    await start({ ...first, ...second, ...third })
+    expect(await tables()).toEqual(['of_first', 'of_second', 'of_third'])
+    expect(warnings).toEqual(['applying a migration that is older than the newest applied one'])
+    await start({ ...first, ...second, ...third })
+    expect(warnings).toHaveLength(1)
+    await db.end()
+  })
+
+  it('of a newer version are left alone by an older one that starts beside it', async () => {
+    const { db, start, tables } = await databaseWithVersions()
+    await start({ ...first, ...second })
+    await start(first)
+    expect(await tables()).toEqual(['of_first', 'of_second'])
+    await db.end()
+  })
+
+  it('that were changed after they had been applied are refused', async () => {
+    const { db, start, tables } = await databaseWithVersions()
+    await start(first)
+    await expect(start({ '0001_first': 'create table of_other (n int)', ...second })).rejects.toThrow(
+      /was changed after this database had applied it/,
+    )
+    expect(await tables()).toEqual(['of_first'])
+    await db.end()
+  })
+
+  it('are applied all together or not at all', async () => {
+    const { db, start, tables } = await databaseWithVersions()
+    await expect(start({ ...first, '0002_second': 'create table of_second (n nonsense)' })).rejects.toThrow('nonsense')
+    expect(await tables()).toEqual([])
+    await start({ ...first, ...second })
+    expect(await tables()).toEqual(['of_first', 'of_second'])
+    await db.end()
+  })
+
+  it('wait for a table that is in use without having everybody else wait behind them for long', async () => {
+    const { db, start, tables, warnings } = await databaseWithVersions()
+    await start(first)
+    const use = Promise.withResolvers<void>()
+    const inUse = db.begin(async (tx) => {
+      await tx`select 1 from of_first`
+      await use.promise
+    })
+    const migrating = start({ ...first, '0002_second': 'alter table of_first rename to of_renamed' })
+    await eventually(() => warnings.includes('waiting for others to let go of the database'), 20_000)
+    use.resolve()
+    await inUse
+    await migrating
+    expect(await tables()).toEqual(['of_renamed'])
+    await db.end()
+  })
+})
