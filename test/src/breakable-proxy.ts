@@ -9,15 +9,18 @@ export interface BreakableProxy {
   stall(): void
   /** What is sent from now on passes again; what was sent meanwhile is lost. */
   resume(): void
-  /** Takes no connections for a while. */
+  /** Takes no connections for a while; those there are, are reset. */
   refuse(): Promise<void>
   accept(): Promise<void>
+  /** Connections made from now on lead to another server, as an address does after a fail-over. */
+  lead(targetPort: number): void
   /** Calls `see` with what clients send; where it says true, the connection ends instead of passing that on. */
   intercept(see: ((sent: Buffer) => boolean) | undefined): void
   stop(): Promise<void>
 }
 
-export async function breakableProxy(targetPort: number): Promise<BreakableProxy> {
+export async function breakableProxy(firstTarget: number): Promise<BreakableProxy> {
+  let targetPort = firstTarget
   const pairs = new Set<[Socket, Socket]>()
   let stalled = false
   let intercepting: ((sent: Buffer) => boolean) | undefined
@@ -67,6 +70,9 @@ export async function breakableProxy(targetPort: number): Promise<BreakableProxy
     },
     refuse: close,
     accept: () => listen(port),
+    lead(to) {
+      targetPort = to
+    },
     intercept(see) {
       intercepting = see
     },

@@ -13,7 +13,7 @@ export interface TestServer extends LocalServer {
 }
 
 /** `TEST_INFRA=containers` runs PostgreSQL and NATS in containers; else they run as plain processes. Same suites. */
-const inContainers = process.env['TEST_INFRA'] === 'containers'
+export const inContainers = process.env['TEST_INFRA'] === 'containers'
 
 async function scratchDir(name: string): Promise<string> {
   return mkdtemp(join(tmpdir(), `robokids-${name}-`))
@@ -85,11 +85,15 @@ async function container(
   }
 }
 
-/** A PostgreSQL server for a whole test run; each suite makes databases of its own in it. */
-export async function testPostgres(): Promise<TestServer> {
-  if (!inContainers) return localServer('postgres', (dataDir, port) => startPostgres({ dataDir, port, scratch: true }))
+/**
+ * A PostgreSQL server: one for a whole test run, in which each suite makes databases of its own, or one of a test's own.
+ * @param durable keeps what it has committed when it is killed, which costs time.
+ */
+export async function testPostgres({ durable = false } = {}): Promise<TestServer> {
+  if (!inContainers)
+    return localServer('postgres', (dataDir, port) => startPostgres({ dataDir, port, scratch: !durable }))
   const env = { POSTGRES_HOST_AUTH_METHOD: 'trust', POSTGRES_PASSWORD: 'test' }
-  const command = ['-c', 'max_connections=300', '-c', 'fsync=off']
+  const command = ['-c', 'max_connections=300', '-c', `fsync=${durable ? 'on' : 'off'}`]
   return container('postgres:18-alpine', command, 5432, env, (port) => `postgres://postgres:test@127.0.0.1:${port}`)
 }
 

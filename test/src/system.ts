@@ -32,6 +32,8 @@ export interface ServiceProcess {
   kill(): Promise<void>
   /** SIGTERM: lets it finish. */
   stop(): Promise<void>
+  /** Whether it runs: it was started, was not told to end, and has not ended by itself. */
+  isRunning(): boolean
   /** What it printed so far. */
   output(): string
 }
@@ -91,6 +93,7 @@ function serviceProcess(name: ServiceName, env: Record<string, string>): Service
   }
   return {
     url,
+    isRunning: () => child !== undefined && child.exitCode === null && child.signalCode === null,
     output: () => printed,
     kill: () => end('SIGKILL'),
     stop: () => end('SIGTERM'),
