@@ -243,10 +243,10 @@ class PoolSession extends NodePgSession<NoSchema, NoRelations> {
   }
 }
 
-const dialect = new PgDialect()
-
 /** Drizzle on a pool. */
 export function databaseOn(pool: Pool): Database {
+  // One a database: it remembers columns by their table's name, which another service's table may have too.
+  const dialect = new PgDialect()
   return Object.assign(new NodePgDatabase(dialect, new PoolSession(pool, dialect), undefined), { $client: pool })
 }
 
@@ -300,7 +300,7 @@ export function connect(
  * @param name under which each connection keeps its plan: a name stands for one text.
  */
 export async function runPrepared<Row extends object>(db: Database, name: string, statement: SQL): Promise<Row[]> {
-  const { sql: text, params } = dialect.sqlToQuery(statement)
+  const { sql: text, params } = new PgDialect().sqlToQuery(statement)
   const { rows } = await db.$client.query({ name, text }, params)
   return rows as Row[]
 }

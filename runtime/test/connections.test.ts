@@ -316,6 +316,16 @@ describe('a transaction', () => {
   })
 })
 
+describe('two databases in one process', () => {
+  it('may have tables of one name with other columns', async () => {
+    const [one, other] = [open(newTest()), open(newTest())]
+    const table = `t${randomUUIDv7().replaceAll('-', '')}`
+    await admin.unsafe(`create table ${table} (first int, second int); insert into ${table} values (1, 2)`)
+    expect(await one.db.select().from(pgTable(table, { first: integer() }))).toEqual([{ first: 1 }])
+    expect(await other.db.select().from(pgTable(table, { second: integer() }))).toEqual([{ second: 2 }])
+  })
+})
+
 describe('a connection that is reset', () => {
   it('costs the pool no place, however often, and the next ones get their own rows', async () => {
     const test = newTest()
