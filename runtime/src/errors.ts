@@ -1,4 +1,4 @@
-import type { ErrorCode, Issue } from '@robokids/contracts/errors'
+import { errorStatus, type ErrorCode, type Issue } from '@robokids/contracts/errors'
 
 /**
  * An outcome that was foreseen: the caller is told its code, message and field issues, with the status that
@@ -13,6 +13,11 @@ export class DomainError extends Error {
     this.name = 'DomainError'
     this.code = code
     this.issues = issues
+  }
+
+  /** What Fastify goes by where our own error handler is not, or not yet, at work. */
+  get status(): number {
+    return errorStatus[this.code]
   }
 }
 

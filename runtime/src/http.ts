@@ -83,7 +83,9 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   const refusal = refusalOf(error)
   const code = refusal?.code ?? 'internal'
   const status = errorStatus[code]
-  if (status >= 500) request.log.error({ err: error, route: request.routeOptions.url }, 'request failed')
+  const about = { err: error, route: request.routeOptions.url }
+  if (status >= 500) request.log.error(about, 'request failed')
+  else if (unstorable.has(sqlState(error) ?? '')) request.log.warn(about, 'the database cannot hold what was sent')
   if (status === 503) void reply.header('retry-after', '2')
   // A refusal is about this one request; a cache may keep a 404 else.
   void reply.header('cache-control', 'no-store')
