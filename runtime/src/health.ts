@@ -8,8 +8,8 @@ import { countDeadLetters } from './inbox.ts'
 import { readOutboxState } from './outbox.ts'
 import type { Metrics } from './telemetry.ts'
 
-/** How long a check of readiness waits for an answer. */
-const patienceMs = 2_000
+/** How long a check of readiness waits for the database's answer. */
+const answerWithinMs = 2_000
 
 /**
  * `GET /healthz` (the process runs), `/readyz` (it can serve) and `/metrics` (Prometheus).
@@ -39,7 +39,7 @@ export function healthRoutes(
         () => false,
       )
       .finally(() => (writing = undefined))
-    return Promise.race([writing, wait(patienceMs, false, { ref: false })])
+    return Promise.race([writing, wait(answerWithinMs, false, { ref: false })])
   }
 
   http.get('/healthz', { logLevel: 'silent' }, async () => ({ status: 'ok' }))

@@ -4,10 +4,12 @@ import type { Context } from './service.ts'
 export interface Job<Config> {
   name: string
   everyMs: number | ((config: Context<Config>['config']) => number)
+  /** How long a run may take before it is told to end, so that another one can begin; ten minutes, where left out. */
+  limitMs?: number
   /**
    * Runs in one process at a time. Must be safe to be killed anywhere in it and to be run again.
-   * @param signal aborts when the process is told to stop, or may no longer be the only one at this work: the run ends
-   * before it begins its next piece of work.
+   * @param signal aborts when the process is told to stop, when it may no longer be the only one at this work, or when the
+   * run has taken too long: it ends before it begins its next piece of work.
    */
   run(context: Context<Config>, signal: AbortSignal): Promise<void>
 }

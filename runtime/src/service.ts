@@ -54,6 +54,7 @@ export interface RunningService<Config> {
 }
 
 const relayEveryMs = 1_000
+const jobLimitMs = 600_000
 /** How long a stop waits for what is under way; with what comes after it, it fits into the ten seconds that containers are given. */
 const stopWithinMs = 6_000
 
@@ -137,7 +138,11 @@ export async function startService<Config>(
     for (const job of [sweeping, ...(service.jobs ?? [])]) {
       const run = async () => {
         await locks.exclusively(`job:${job.name}`, async (lost) => {
-          const signal = AbortSignal.any([lost, stop.signal])
+          const overdue = AbortSignal.timeout(job.limitMs ?? jobLimitMs)
+          overdue.addEventListener('abort', () =>
+            log.warn({ job: job.name }, 'job has taken too long and is told to end'),
+          )
+          const signal = AbortSignal.any([lost, stop.signal, overdue])
           await inTrace(undefined, undefined, () => job.run(context, signal))
           metrics.jobRuns.inc({ job: job.name, outcome: 'done' })
         })

@@ -178,7 +178,10 @@ describe('republishing', () => {
     const begun = Temporal.Now.instant()
     const subject = await send(producer)
     await heard(consumer, subject)
-    const range = { from: begun.toString(), to: Temporal.Now.instant().add({ seconds: 1 }).toString() }
+    const range = {
+      from: begun.toString({ fractionalSecondDigits: 3 }),
+      to: Temporal.Now.instant().add({ seconds: 1 }).toString(),
+    }
     const answer = await ask(producer, '/admin/outbox/republish', 'POST', range)
     expect(await answer.json()).toEqual({ events: 1 })
     await isOut(producer)
@@ -360,6 +363,24 @@ describe('a pool of the smallest size', () => {
     await heard(consumer, await send(service))
     expect((await ready(service)).status).toBe(200)
     await Promise.all([service.stop(), consumer.stop()])
+  })
+})
+
+describe('a job that takes too long', () => {
+  it('is told to end, and runs again', async () => {
+    let runs = 0
+    const slow: Job<object> = {
+      name: 'slow',
+      everyMs: 10,
+      limitMs: 50,
+      async run(_, signal) {
+        runs += 1
+        await once(signal, 'abort')
+      },
+    }
+    const service = await startSender({}, [slow])
+    await eventually(() => runs >= 2)
+    await service.stop()
   })
 })
 
