@@ -138,12 +138,13 @@ export async function startService<Config>(
     for (const job of [sweeping, ...(service.jobs ?? [])]) {
       const run = async () => {
         await locks.exclusively(`job:${job.name}`, async (lost) => {
-          const overdue = AbortSignal.timeout(job.limitMs ?? jobLimitMs)
-          overdue.addEventListener('abort', () =>
-            log.warn({ job: job.name }, 'job has taken too long and is told to end'),
-          )
-          const signal = AbortSignal.any([lost, stop.signal, overdue])
-          await inTrace(undefined, undefined, () => job.run(context, signal))
+          const overdue = new AbortController()
+          const timer = setTimeout(() => {
+            log.warn({ job: job.name }, 'job has taken too long and is told to end')
+            overdue.abort()
+          }, job.limitMs ?? jobLimitMs)
+          const signal = AbortSignal.any([lost, stop.signal, overdue.signal])
+          await inTrace(undefined, undefined, () => job.run(context, signal)).finally(() => clearTimeout(timer))
           metrics.jobRuns.inc({ job: job.name, outcome: 'done' })
         })
         return false
