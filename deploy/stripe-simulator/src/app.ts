@@ -114,9 +114,16 @@ export interface Simulator {
 const SWEEP_EVERY_MS = 1000
 const BODY_LIMIT = 256 * 1024
 
-export async function createSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
+/**
+ * Starts a simulator.
+ * @param store what it remembers; given by a test that looks into it.
+ * @throws Error where the port is taken, or the state file is in use
+ */
+export async function createSimulator(
+  options: SimulatorOptions = {},
+  store: Store = new Store(options.stateFile),
+): Promise<Simulator> {
   const host = options.host ?? '127.0.0.1'
-  const store = new Store(options.stateFile)
   const clock = new Clock(options.clock ?? Date.now, store.clockOffsetMs)
   const ctx: Context = {
     store,
@@ -138,7 +145,12 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
   configureEndpoints(store, options.webhooks ?? [], clock.seconds())
 
   const app = await buildServer(ctx)
-  await app.listen({ port: options.port ?? 0, host })
+  try {
+    await app.listen({ port: options.port ?? 0, host })
+  } catch (error) {
+    store.close()
+    throw error
+  }
   const address = app.server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
   const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
@@ -162,7 +174,7 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
         clearInterval(timer)
         await ctx.deliveries.stop()
         await app.close()
-        await store.flush()
+        store.close()
       })()
       return stopping
     },
@@ -200,6 +212,12 @@ async function buildServer(ctx: Context): Promise<FastifyInstance> {
   app.setNotFoundHandler((request, reply) =>
     reply.code(404).send(unrecognizedUrl(request.method, request.url).body(newId('req_'))),
   )
+
+  // What an answer tells is in the file when it goes out.
+  app.addHook('onSend', (_request, _reply, payload, done) => {
+    ctx.store.commit()
+    done(null, payload)
+  })
 
   app.get('/healthz', () => ({ status: 'ok' }))
   new Api(ctx).register(app, RESOURCES)

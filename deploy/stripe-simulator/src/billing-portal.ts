@@ -170,7 +170,6 @@ function createConfiguration(ctx: Context, of: NewConfiguration): BillingPortalC
     updated: now,
   }
   ctx.store.portalConfigurations.set(configuration.id, configuration)
-  ctx.store.changed()
   return configuration
 }
 

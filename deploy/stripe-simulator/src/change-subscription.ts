@@ -171,6 +171,7 @@ export function changeItems(
     if (endsWithPeriod) subscription.cancel_at = currentEnd(subscription)
   }
   const state = stateOf(ctx, subscription)
+  ctx.store.subscriptionStates.save(subscription.id)
   if (!planned.isInvoiced) {
     state.pending.push(...planned.lines)
     emitChange(ctx, 'customer.subscription.updated', before, subscription, cause)

@@ -238,7 +238,7 @@ export const chargeRoutes: Routes = (route) => {
         if (params.description !== undefined) charge.description = params.description
         if (params.receipt_email !== undefined) charge.receipt_email = params.receipt_email
         charge.metadata = mergeMetadata(charge.metadata, params.metadata ?? {})
-        ctx.store.changed()
+        ctx.store.save(charge)
         return charge
       },
     ),

@@ -309,5 +309,6 @@ function stateOf(ctx: Context) {
     events: countBy(store.events.values(), (one) => one.snapshot.type),
     webhooks: { mode: ctx.deliveries.mode, deliveries: ctx.deliveries.counts() },
     faults: ctx.faults.list(),
+    stateFile: store.written,
   }
 }

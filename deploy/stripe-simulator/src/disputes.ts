@@ -127,6 +127,7 @@ export function openDispute(
   }
   ctx.store.disputes.set(dispute.id, { object: dispute, settlement: null })
   if (!isInquiry) charge.disputed = true
+  ctx.store.save(charge)
   emit(ctx, 'charge.dispute.created', dispute, BY_ITSELF)
   if (!isInquiry) {
     moveFunds(ctx, dispute, -amount, FEE)

@@ -103,7 +103,6 @@ export function walk(ctx: Context, clock: string, until: number, reached: (at: n
     if (moment === undefined || moment.at > until) return
     reached(moment.at)
     ctx.clock.at(moment.at, moment.run)
-    ctx.store.changed()
   }
 }
 
@@ -115,6 +114,5 @@ export function advanceClock(ctx: Context, seconds: number): void {
 export function setOffset(ctx: Context, offsetMs: number): void {
   ctx.clock.offsetMs = offsetMs
   ctx.store.clockOffsetMs = offsetMs
-  ctx.store.changed()
   catchUp(ctx)
 }

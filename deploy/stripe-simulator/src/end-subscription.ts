@@ -27,6 +27,7 @@ export function endSubscription(
     invoice.auto_advance = false
     invoice.automatically_finalizes_at = null
     invoice.next_payment_attempt = null
+    ctx.store.save(invoice)
   }
   ctx.store.subscriptionStates.delete(subscription.id)
   emit(ctx, 'customer.subscription.deleted', subscription, cause)

@@ -80,8 +80,8 @@ export function emit(
     },
   }
   ctx.store.events.set(snapshot.id, record)
+  ctx.store.save(object)
   ctx.deliveries.send(record)
-  ctx.store.changed()
   return snapshot
 }
 

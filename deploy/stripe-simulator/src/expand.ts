@@ -34,7 +34,7 @@ function expandPath(ctx: Context, target: Json, parts: readonly string[], path: 
     return
   }
   const included = target[part] === undefined ? includable(ctx, target, part) : undefined
-  if (included !== undefined) target[part] = included
+  if (included !== undefined) target[part] = structuredClone(included)
   const value = target[part]
   if (value === null) return
   if (typeof value === 'string') {

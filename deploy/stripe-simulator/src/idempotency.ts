@@ -76,7 +76,6 @@ export class IdempotencyKeys {
       requestId: answer.requestId,
       createdAt: this.#ctx.clock.seconds(),
     })
-    this.#ctx.store.changed()
   }
 
   release(key: string): void {

@@ -69,7 +69,7 @@ export const invoiceRoutes: Routes = (route) => {
         const invoice = existing(ctx, id)
         if (params.auto_advance !== undefined) invoice.auto_advance = params.auto_advance
         invoice.metadata = mergeMetadata(invoice.metadata ?? {}, params.metadata ?? {})
-        ctx.store.changed()
+        ctx.store.save(invoice)
         return invoice
       },
     ),

@@ -55,6 +55,7 @@ export function draftInvoice(ctx: Context, subscription: Subscription, draft: Dr
   const invoice = invoiceOf(ctx, subscription, draft, newId('in_1'))
   ctx.store.invoices.set(invoice.id, invoice)
   subscription.latest_invoice = invoice.id
+  ctx.store.save(subscription)
   return invoice
 }
 
@@ -279,7 +280,7 @@ function open(ctx: Context, invoice: Invoice, takesBalance: boolean): void {
   const now = ctx.clock.seconds()
   const customer = ctx.store.customers.get(idOf(invoice.customer))?.object
   invoice.status = 'open'
-  invoice.number = customer === undefined ? null : nextNumber(customer)
+  invoice.number = customer === undefined ? null : nextNumber(ctx, customer)
   invoice.effective_at = now
   invoice.automatically_finalizes_at = null
   invoice.hosted_invoice_url = `${ctx.settings.publicUrl}/i/${invoice.id}`
@@ -296,9 +297,10 @@ function open(ctx: Context, invoice: Invoice, takesBalance: boolean): void {
   changeBalance(ctx, customer, change, invoice, isSmall ? 'invoice_too_small' : 'applied_to_invoice')
 }
 
-function nextNumber(customer: Customer): string {
+function nextNumber(ctx: Context, customer: Customer): string {
   const sequence = customer.next_invoice_sequence ?? 1
   customer.next_invoice_sequence = sequence + 1
+  ctx.store.save(customer)
   return `${customer.invoice_prefix}-${String(sequence).padStart(4, '0')}`
 }
 
@@ -366,6 +368,7 @@ export function closeInvoice(ctx: Context, invoice: Invoice, as: 'void' | 'uncol
   if (payment?.status === 'open') {
     payment.status = 'canceled'
     payment.status_transitions.canceled_at = now
+    ctx.store.save(payment)
     const intent = ctx.store.paymentIntents.get(idOf(payment.payment.payment_intent))
     if (intent !== undefined) cancelPaymentIntent(ctx, intent, 'void_invoice', cause)
   }

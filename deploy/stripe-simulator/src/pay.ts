@@ -103,6 +103,7 @@ function tryToPay(ctx: Context, id: string, entry: PayEntry): PayOutcome {
   const closed = closedOutcome(record)
   if (closed !== null) return closed
 
+  ctx.store.save(record.object)
   const payer: Payer = { name: entry.name.trim().slice(0, 256), email: entry.email.trim() }
   if (record.object.customer_email !== null) payer.email = record.object.customer_email
   if (!isEmail(payer.email)) {
@@ -176,6 +177,7 @@ function tryToAnswer(ctx: Context, id: string, challengeId: string, passed: bool
       redirectUrl: record.object.url,
     })
   }
+  ctx.store.save(record.object)
   const payer: Payer = { name: challenge.name, email: challenge.email }
   const intent = paymentIntentFor(ctx, record, method.customer as string | null)
   record.challenge = null

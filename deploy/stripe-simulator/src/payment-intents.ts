@@ -138,7 +138,7 @@ export function paymentIntentFor(ctx: Context, record: SessionRecord, customer: 
   )
   if (record.subscriptionData === undefined) session.payment_intent = intent.id
   else record.subscriptionData.paymentIntentId = intent.id
-  ctx.store.changed()
+  ctx.store.save(session)
   return intent
 }
 
@@ -273,7 +273,6 @@ export const paymentIntentRoutes: Routes = (route) => {
           intent.status = 'requires_confirmation'
         }
         if (params.confirm === true && method !== undefined) confirm(ctx, intent, method, params, cause)
-        ctx.store.changed()
         return intent
       },
     ),
@@ -314,7 +313,7 @@ export const paymentIntentRoutes: Routes = (route) => {
         if (params.description !== undefined) intent.description = params.description
         if (params.receipt_email !== undefined) intent.receipt_email = params.receipt_email
         intent.metadata = mergeMetadata(intent.metadata, params.metadata ?? {})
-        ctx.store.changed()
+        ctx.store.save(intent)
         return intent
       },
     ),

@@ -32,7 +32,7 @@ const NOT_FOUND = refused('not_found', 'This is not on your account.')
 /** The portal's own page, or where the flow wants the customer to go after it. */
 function done(ctx: Context, record: PortalSessionRecord, message: string): PortalOutcome {
   record.done = message
-  ctx.store.changed()
+  ctx.store.save(record.object)
   const after = record.object.flow?.after_completion
   return { status: 'done', message, redirectUrl: after?.redirect?.return_url ?? record.object.url, field: null }
 }

@@ -129,6 +129,7 @@ function claimLookupKey(ctx: Context, key: string | undefined, transfers: boolea
     )
   }
   holder.lookup_key = null
+  ctx.store.save(holder)
 }
 
 const productFields = {

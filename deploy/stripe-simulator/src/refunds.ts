@@ -173,6 +173,7 @@ export function settleRefund(ctx: Context, record: RefundRecord, status: 'succee
   if (charge !== undefined) {
     charge.amount_refunded -= refund.amount
     charge.refunded = false
+    ctx.store.save(charge)
   }
   emit(ctx, 'refund.updated', refund, BY_ITSELF, { status: before })
   emit(ctx, 'refund.failed', refund, BY_ITSELF)

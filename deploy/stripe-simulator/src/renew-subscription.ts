@@ -62,6 +62,7 @@ function giveUp(ctx: Context, subscription: Subscription): void {
 
 function announce(ctx: Context, subscription: Subscription, end: number): void {
   stateOf(ctx, subscription).announced = end
+  ctx.store.subscriptionStates.save(subscription.id)
   // An upcoming invoice cannot be fetched: the event shows it without an id.
   const { id: _, ...invoice } = upcomingInvoice(ctx, subscription)
   emit(ctx, 'invoice.upcoming', invoice, BY_ITSELF)
@@ -111,6 +112,7 @@ function renew(ctx: Context, subscription: Subscription, end: number): void {
     finalizesAt: subscription.status === 'unpaid' ? null : ctx.clock.seconds() + DRAFT_SECONDS,
   })
   state.pending = []
+  ctx.store.subscriptionStates.save(subscription.id)
   emit(ctx, 'invoice.created', invoice, BY_ITSELF)
   emitChange(ctx, 'customer.subscription.updated', before, subscription, BY_ITSELF)
 }

@@ -313,7 +313,6 @@ function createSession(ctx: Context, params: CreateParams): Session {
     completedEventId: null,
     settlement: null,
   })
-  ctx.store.changed()
   return session
 }
 
@@ -524,7 +523,7 @@ export const sessionRoutes: Routes = (route) => {
     post('/v1/checkout/sessions/:id', { ...expandParam, metadata: optional(metadata()) }, (ctx, params, { id }) => {
       const session = existing(ctx, id).object
       session.metadata = mergeMetadata(session.metadata ?? {}, params.metadata ?? {})
-      ctx.store.changed()
+      ctx.store.save(session)
       return session
     }),
   )

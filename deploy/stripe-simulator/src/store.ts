@@ -1,11 +1,9 @@
 /**
- * Everything the simulator remembers: maps in memory, in order of creation, written to one JSON file when a file is
- * configured. Writes are debounced and atomic (a temporary file, then a rename); a kill can cost the last 50 ms.
+ * Everything the simulator remembers: maps in memory, in order of creation. Where a file is configured, what changes is
+ * written to it before anybody hears of it: a kill costs nothing that was answered.
  */
 import { report } from './report.ts'
-import { mkdirSync, readFileSync, renameSync } from 'node:fs'
-import { rename, writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { setAside, StateFile, UnreadableState, type RowChange } from './state-file.ts'
 
 import type {
   BalanceTransaction,
@@ -134,187 +132,227 @@ export interface SavedResponse {
   createdAt: number
 }
 
-interface Tables {
-  sessions: Map<string, SessionRecord>
-  paymentIntents: Map<string, PaymentIntent>
-  paymentMethods: Map<string, PaymentMethod>
-  charges: Map<string, Charge>
-  refunds: Map<string, RefundRecord>
-  balanceTransactions: Map<string, BalanceTransaction>
-  customers: Map<string, CustomerRecord>
-  products: Map<string, Product>
-  prices: Map<string, Price>
-  subscriptions: Map<string, Subscription>
-  invoices: Map<string, Invoice>
-  invoicePayments: Map<string, InvoicePayment>
-  disputes: Map<string, DisputeRecord>
-  plannedDisputes: Map<string, { at: number }>
-  customerBalances: Map<string, CustomerBalanceTransaction>
-  subscriptionStates: Map<string, SubscriptionState>
-  subscriptionSchedules: Map<string, SubscriptionSchedule>
-  portalConfigurations: Map<string, BillingPortalConfiguration>
-  portalSessions: Map<string, PortalSessionRecord>
-  testClocks: Map<string, TestClock>
-  events: Map<string, EventRecord>
-  endpoints: Map<string, EndpointRecord>
-  deliveries: Map<string, DeliveryRecord>
-  savedResponses: Map<string, SavedResponse>
+/** What is not in the file yet, by row. */
+class Journal {
+  /** Whether there is a file. */
+  isKept = false
+  nextRow = 1
+  readonly changes = new Map<number, () => RowChange>()
+  whenChanged: () => void = () => {}
+
+  note(row: number, change: () => RowChange): void {
+    if (this.changes.size === 0) this.whenChanged()
+    this.changes.set(row, change)
+  }
 }
 
-const TABLE_NAMES = [
-  'sessions',
-  'paymentIntents',
-  'paymentMethods',
-  'charges',
-  'refunds',
-  'balanceTransactions',
-  'customers',
-  'products',
-  'prices',
-  'subscriptions',
-  'invoices',
-  'invoicePayments',
-  'disputes',
-  'plannedDisputes',
-  'customerBalances',
-  'subscriptionStates',
-  'subscriptionSchedules',
-  'portalConfigurations',
-  'portalSessions',
-  'testClocks',
-  'events',
-  'endpoints',
-  'deliveries',
-  'savedResponses',
-] as const satisfies readonly (keyof Tables)[]
+/**
+ * The records of one kind by their key, in order of creation. What `set` and `delete` change is saved by itself; after a
+ * change inside a record call `save`.
+ */
+export class Table<T extends object> extends Map<string, T> {
+  readonly #name: string
+  readonly #journal: Journal
+  readonly #rows = new Map<string, number>()
 
-/** 1 had no disputes, portal, test clocks and subscription states; what a file lacks is empty. */
-const FORMAT = 2
-const READABLE = [1, FORMAT]
-const WRITE_AFTER_MS = 50
+  constructor(name: string, journal: Journal) {
+    super()
+    this.#name = name
+    this.#journal = journal
+  }
 
-export class Store implements Tables {
-  readonly sessions: Tables['sessions'] = new Map()
-  readonly paymentIntents: Tables['paymentIntents'] = new Map()
-  readonly paymentMethods: Tables['paymentMethods'] = new Map()
-  readonly charges: Tables['charges'] = new Map()
-  readonly refunds: Tables['refunds'] = new Map()
-  readonly balanceTransactions: Tables['balanceTransactions'] = new Map()
-  readonly customers: Tables['customers'] = new Map()
-  readonly products: Tables['products'] = new Map()
-  readonly prices: Tables['prices'] = new Map()
-  readonly subscriptions: Tables['subscriptions'] = new Map()
-  readonly invoices: Tables['invoices'] = new Map()
-  readonly invoicePayments: Tables['invoicePayments'] = new Map()
-  readonly disputes: Tables['disputes'] = new Map()
-  readonly plannedDisputes: Tables['plannedDisputes'] = new Map()
-  readonly customerBalances: Tables['customerBalances'] = new Map()
-  readonly subscriptionStates: Tables['subscriptionStates'] = new Map()
-  readonly subscriptionSchedules: Tables['subscriptionSchedules'] = new Map()
-  readonly portalConfigurations: Tables['portalConfigurations'] = new Map()
-  readonly portalSessions: Tables['portalSessions'] = new Map()
-  readonly testClocks: Tables['testClocks'] = new Map()
-  readonly events: Tables['events'] = new Map()
-  readonly endpoints: Tables['endpoints'] = new Map()
-  readonly deliveries: Tables['deliveries'] = new Map()
-  readonly savedResponses: Tables['savedResponses'] = new Map()
+  override set(key: string, value: T): this {
+    super.set(key, value)
+    if (!this.#journal.isKept) return this
+    if (!this.#rows.has(key)) this.#rows.set(key, this.#journal.nextRow++)
+    this.save(key)
+    return this
+  }
 
-  /** Saved too, so that a session that expired under an advanced clock stays expired after a restart. */
-  clockOffsetMs = 0
+  override delete(key: string): boolean {
+    this.save(key)
+    this.#rows.delete(key)
+    return super.delete(key)
+  }
 
-  readonly #file: string | undefined
-  #timer: NodeJS.Timeout | undefined
-  #writing: Promise<void> = Promise.resolve()
-  #dirty = false
+  /** A key of nothing that is kept here, such as a preview, is nothing to save. */
+  save(key: string): void {
+    const row = this.#rows.get(key)
+    if (row === undefined) return
+    this.#journal.note(row, () => {
+      // A record that was deleted and made again has another row.
+      const value = this.#rows.get(key) === row ? JSON.stringify(this.get(key)) : null
+      return { row, table: this.#name, key, value }
+    })
+  }
+
+  /** Takes a record from the file. */
+  load(row: number, key: string, value: T): void {
+    super.set(key, value)
+    this.#rows.set(key, row)
+  }
+
+  /** Forgets what was loaded; the file keeps it. */
+  unload(): void {
+    super.clear()
+    this.#rows.clear()
+  }
+}
+
+export class Store {
+  readonly #journal = new Journal()
+  readonly #tables = new Map<string, Table<object>>()
+
+  readonly sessions = this.#table<SessionRecord>('sessions')
+  readonly paymentIntents = this.#table<PaymentIntent>('paymentIntents')
+  readonly paymentMethods = this.#table<PaymentMethod>('paymentMethods')
+  readonly charges = this.#table<Charge>('charges')
+  readonly refunds = this.#table<RefundRecord>('refunds')
+  readonly balanceTransactions = this.#table<BalanceTransaction>('balanceTransactions')
+  readonly customers = this.#table<CustomerRecord>('customers')
+  readonly products = this.#table<Product>('products')
+  readonly prices = this.#table<Price>('prices')
+  readonly subscriptions = this.#table<Subscription>('subscriptions')
+  readonly invoices = this.#table<Invoice>('invoices')
+  readonly invoicePayments = this.#table<InvoicePayment>('invoicePayments')
+  readonly disputes = this.#table<DisputeRecord>('disputes')
+  readonly plannedDisputes = this.#table<{ at: number }>('plannedDisputes')
+  readonly customerBalances = this.#table<CustomerBalanceTransaction>('customerBalances')
+  readonly subscriptionStates = this.#table<SubscriptionState>('subscriptionStates')
+  readonly subscriptionSchedules = this.#table<SubscriptionSchedule>('subscriptionSchedules')
+  readonly portalConfigurations = this.#table<BillingPortalConfiguration>('portalConfigurations')
+  readonly portalSessions = this.#table<PortalSessionRecord>('portalSessions')
+  readonly testClocks = this.#table<TestClock>('testClocks')
+  readonly events = this.#table<EventRecord>('events')
+  readonly endpoints = this.#table<EndpointRecord>('endpoints')
+  readonly deliveries = this.#table<DeliveryRecord>('deliveries')
+  readonly savedResponses = this.#table<SavedResponse>('savedResponses')
+  /** Kept too, so that a session that expired under an advanced clock stays expired after a restart. */
+  readonly #clock = this.#table<{ ms: number }>('clock')
+
+  readonly #path: string
+  #file: StateFile | undefined
 
   /**
    * Reads the file if there is one. A file that is no state is set aside, never written over, and told about: the
    * simulator starts empty.
+   * @throws Error where another simulator has the file
    */
-  constructor(file?: string) {
-    this.#file = file
-    if (file === undefined) return
-    mkdirSync(dirname(file), { recursive: true })
-    let text: string
+  constructor(path?: string) {
+    this.#path = path ?? ''
+    if (path === undefined) return
     try {
-      text = readFileSync(file, 'utf8')
+      this.#open(path)
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
+      if (!(error instanceof UnreadableState)) throw error
+      report(`starting empty: the state file was set aside as ${setAside(path)}`, error.message)
+      this.#open(path)
+    }
+    this.#sharePrices()
+    this.#journal.isKept = true
+    // The change's own turn comes to its end first: what it changed is saved together.
+    this.#journal.whenChanged = () => queueMicrotask(() => this.commit())
+  }
+
+  #table<T extends object>(name: string): Table<T> {
+    const table = new Table<T>(name, this.#journal)
+    this.#tables.set(name, table as unknown as Table<object>)
+    return table
+  }
+
+  #open(path: string): void {
+    const file = StateFile.open(path)
+    try {
+      for (const { row, table, key, value } of file.rows()) {
+        const record = parsed(value)
+        const kept = this.#tables.get(table)
+        if (kept === undefined || record === undefined) throw new UnreadableState(`its table ${table} is damaged`)
+        kept.load(row, key, record)
+        this.#journal.nextRow = row + 1
+      }
+    } catch (error) {
+      file.close()
+      for (const table of this.#tables.values()) table.unload()
       throw error
     }
-    const broken = this.#load(text)
-    if (broken === null) return
-    const aside = `${file}.broken-${Date.now()}`
-    renameSync(file, aside)
-    report(`starting empty: the state file was set aside as ${aside}`, broken)
+    this.#file = file
   }
 
-  /** Null, or what is wrong with the text, of which then nothing is taken. */
-  #load(text: string): string | null {
-    let saved: Record<string, unknown>
+  /** A price is one object, wherever it is shown: a change of it shows everywhere. */
+  #sharePrices(): void {
+    const share = (one: { price: Price }) => {
+      one.price = this.prices.get(one.price.id) ?? one.price
+    }
+    for (const { lineItems } of this.sessions.values()) lineItems.forEach(share)
+    for (const { items } of this.subscriptions.values()) items.data.forEach(share)
+  }
+
+  get clockOffsetMs(): number {
+    return this.#clock.get('offset')?.ms ?? 0
+  }
+
+  set clockOffsetMs(ms: number) {
+    this.#clock.set('offset', { ms })
+  }
+
+  /** Saves an object of the API that has changed. */
+  save(object: { id?: string; object: string }): void {
+    if (object.id !== undefined) this.#tables.get(TABLE_OF[object.object] ?? '')?.save(object.id)
+  }
+
+  /** How much was written to the file since the start; null without one. */
+  get written(): { rows: number; bytes: number } | null {
+    return this.#file?.written ?? null
+  }
+
+  /** Writes what has changed. It is called after every change by itself, and before an answer goes out. */
+  commit(): void {
+    const { changes } = this.#journal
+    if (this.#file === undefined || changes.size === 0) return
     try {
-      saved = JSON.parse(text) as Record<string, unknown>
-    } catch {
-      return 'it is not JSON'
+      this.#file.write([...changes.values()].map((change) => change()))
+      changes.clear()
+    } catch (error) {
+      // A full disk must not end the payments that are in memory; the next answer tries again.
+      report(`could not write ${this.#path}`, error)
     }
-    if (typeof saved !== 'object' || saved === null || !READABLE.includes(saved['format'] as number)) {
-      return 'it has a format that this version does not read'
-    }
-    for (const name of TABLE_NAMES) {
-      const table = saved[name] ?? []
-      if (!Array.isArray(table) || !table.every(isEntry)) return `its table ${name} is damaged`
-    }
-    this.clockOffsetMs = Number(saved['clockOffsetMs'] ?? 0) || 0
-    for (const name of TABLE_NAMES) {
-      const table = this[name] as Map<string, unknown>
-      for (const [key, value] of (saved[name] ?? []) as [string, unknown][]) table.set(key, value)
-    }
-    return null
   }
 
-  /** Call after every change: the file follows shortly after. */
-  changed(): void {
-    if (this.#file === undefined) return
-    this.#dirty = true
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined
-      void this.flush()
-    }, WRITE_AFTER_MS)
-  }
-
-  /** Resolves when everything changed so far is in the file. */
-  async flush(): Promise<void> {
-    const file = this.#file
-    if (file === undefined) return
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    this.#writing = this.#writing.then(async () => {
-      if (!this.#dirty) return
-      this.#dirty = false
-      const state: Record<string, unknown> = { format: FORMAT, clockOffsetMs: this.clockOffsetMs }
-      for (const name of TABLE_NAMES) state[name] = [...this[name]]
-      const temporary = `${file}.tmp`
-      try {
-        await writeFile(temporary, JSON.stringify(state), { mode: 0o600 })
-        await rename(temporary, file)
-      } catch (error) {
-        // A full disk must not end the payments that are in memory; the next change tries again.
-        this.#dirty = true
-        report(`could not write ${file}`, error)
-      }
-    })
-    await this.#writing
+  /** Another simulator can have the file from here on. */
+  close(): void {
+    this.commit()
+    this.#file?.close()
+    this.#file = undefined
   }
 }
 
-function isEntry(value: unknown): boolean {
-  return (
-    Array.isArray(value) &&
-    value.length === 2 &&
-    typeof value[0] === 'string' &&
-    typeof value[1] === 'object' &&
-    value[1] !== null
-  )
+function parsed(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Where each object of the API is kept. */
+const TABLE_OF: Record<string, keyof Store> = {
+  'checkout.session': 'sessions',
+  payment_intent: 'paymentIntents',
+  payment_method: 'paymentMethods',
+  charge: 'charges',
+  refund: 'refunds',
+  customer: 'customers',
+  product: 'products',
+  price: 'prices',
+  subscription: 'subscriptions',
+  subscription_schedule: 'subscriptionSchedules',
+  invoice: 'invoices',
+  invoice_payment: 'invoicePayments',
+  dispute: 'disputes',
+  'billing_portal.configuration': 'portalConfigurations',
+  'billing_portal.session': 'portalSessions',
+  'test_helpers.test_clock': 'testClocks',
 }
 
 /** Newest first, the order of the API's lists. */

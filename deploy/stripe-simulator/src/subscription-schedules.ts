@@ -207,6 +207,7 @@ export function enterPhase(ctx: Context, subscription: Subscription, end: number
   const isLast = next === undefined || !schedule.phases.some((phase) => phase.start_date === next.end_date)
   if (isLast) release(ctx, schedule, BY_ITSELF)
   else schedule.current_phase = { start_date: next.start_date, end_date: next.end_date }
+  ctx.store.save(schedule)
 }
 
 /** The price that a renewal at `end` would be charged at. */

@@ -402,7 +402,6 @@ function update(ctx: Context, subscription: Subscription, params: Fields<typeof 
     const behavior: PaymentBehavior = params.payment_behavior ?? 'allow_incomplete'
     changeItems(ctx, subscription, change, behavior, cause)
   }
-  ctx.store.changed()
 }
 
 function existingSubscription({ store }: Context, id: string): Subscription {

@@ -94,6 +94,7 @@ export const testClockRoutes: Routes = (route) => {
         if (record.deleted || record.object.test_clock !== id) continue
         ctx.clock.at(clock.frozen_time, () => endSubscriptionsOf(ctx, customer, cause))
         record.deleted = true
+        ctx.store.customers.save(customer)
       }
       ctx.store.testClocks.delete(id)
       emit(ctx, 'test_helpers.test_clock.deleted', clock, cause)

@@ -59,7 +59,6 @@ export function configureEndpoints(store: Store, webhooks: readonly ConfiguredWe
     }
     store.endpoints.set(record.object.id, record)
   }
-  store.changed()
 }
 
 interface NewEndpoint {
@@ -92,7 +91,6 @@ export function createEndpoint(ctx: Context, of: NewEndpoint): EndpointRecord {
     configured: false,
   }
   ctx.store.endpoints.set(record.object.id, record)
-  ctx.store.changed()
   return record
 }
 
@@ -103,7 +101,7 @@ export function rollSecret(ctx: Context, record: EndpointRecord, secret: string,
   const until = Date.now() + Math.min(graceSeconds, MOST_GRACE_SECONDS) * 1000
   record.retiring = [...record.secrets.map((old) => ({ secret: old, until })), ...(record.retiring ?? [])]
   record.secrets = [secret]
-  ctx.store.changed()
+  ctx.store.endpoints.save(record.object.id)
 }
 
 const eventName: Decoder<string> = (value, param) => {
@@ -187,7 +185,7 @@ export const webhookEndpointRoutes: Routes = (route) => {
         if (params.enabled_events !== undefined) endpoint.enabled_events = params.enabled_events
         if (params.url !== undefined) endpoint.url = params.url
         endpoint.metadata = mergeMetadata(endpoint.metadata, params.metadata ?? {})
-        ctx.store.changed()
+        ctx.store.endpoints.save(id)
         return endpoint
       },
     ),
@@ -197,7 +195,6 @@ export const webhookEndpointRoutes: Routes = (route) => {
     del('/v1/webhook_endpoints/:id', expandParam, (ctx, _params, { id }) => {
       existing(ctx, id)
       ctx.store.endpoints.delete(id)
-      ctx.store.changed()
       return { id, object: 'webhook_endpoint', deleted: true }
     }),
   )

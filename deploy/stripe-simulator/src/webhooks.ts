@@ -72,7 +72,10 @@ export class Deliveries {
   start(): void {
     for (const delivery of this.#store.deliveries.values()) {
       this.#index(delivery)
-      if (delivery.status === 'held') delivery.status = 'pending'
+      if (delivery.status === 'held') {
+        delivery.status = 'pending'
+        this.#store.deliveries.save(delivery.id)
+      }
       if (delivery.status === 'pending') this.#schedule(delivery)
     }
   }
@@ -119,7 +122,6 @@ export class Deliveries {
   /** Sends an event once more to every endpoint that takes it, as the dashboard's button does. */
   resend(record: EventRecord): void {
     this.send(record)
-    this.#store.changed()
   }
 
   /** Delivers what is held; answers how many. */
@@ -130,9 +132,9 @@ export class Deliveries {
       delivery.status = 'pending'
       // A little apart, so that they also arrive in the order that was asked for.
       delivery.nextAt = Date.now() + index * 15
+      this.#store.deliveries.save(delivery.id)
       this.#schedule(delivery)
     }
-    this.#store.changed()
     return held.length
   }
 
@@ -190,7 +192,7 @@ export class Deliveries {
     const endpoint = this.#store.endpoints.get(delivery.endpointId)
     if (record === undefined || endpoint?.object.status !== 'enabled') {
       delivery.status = 'failed'
-      this.#store.changed()
+      this.#store.deliveries.save(delivery.id)
       this.#wake()
       return
     }
@@ -216,7 +218,7 @@ export class Deliveries {
       delivery.nextAt = Date.now() + pause
       this.#schedule(delivery)
     }
-    this.#store.changed()
+    this.#store.deliveries.save(delivery.id)
   }
 
   #payload(endpoint: EndpointRecord, record: EventRecord): string {

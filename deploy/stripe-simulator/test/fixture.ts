@@ -1,16 +1,54 @@
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 import { Stripe } from 'stripe'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 
 import { createSimulator, type Simulator, type SimulatorOptions } from '../src/app.ts'
+import { Store, Table } from '../src/store.ts'
 
-/** A simulator of its own for one test, and the official SDK pointed at it. */
+/**
+ * A simulator of its own for one test, and the official SDK pointed at it. At the test's end its state file must hold
+ * what it remembers: whatever a test changes, it shows that the change was saved.
+ */
 export async function start(options: SimulatorOptions = {}) {
-  const simulator = await createSimulator({ retryDelaysMs: [5, 10, 20, 40], ...options })
-  onTestFinished(() => simulator.stop())
+  const file = options.stateFile ?? stateFile()
+  const store = new Store(file)
+  const simulator = await createSimulator({ retryDelaysMs: [5, 10, 20, 40], ...options }, store)
+  onTestFinished(async () => {
+    await simulator.stop()
+    if (options.stateFile === undefined) expectSaved(file, store)
+  })
   return { simulator, stripe: sdkFor(simulator) }
+}
+
+/** A name for a state file, in a folder that is not there yet. */
+export function stateFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'stripe-simulator-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return join(folder, 'deep', 'state.db')
+}
+
+/** A stopped simulator's file holds everything that its store does, in the same order. */
+export function expectSaved(file: string, store: Store): void {
+  const read = new Store(file)
+  try {
+    expect(recordsOf(read)).toEqual(recordsOf(store))
+  } finally {
+    read.close()
+  }
+}
+
+/** The records of each table, with their keys and in their order, and the clock's. */
+export function recordsOf(store: Store): Record<string, unknown> {
+  const tables = Object.entries(store).filter(([, table]) => table instanceof Table)
+  return {
+    clockOffsetMs: store.clockOffsetMs,
+    ...Object.fromEntries(tables.map(([name, table]: [string, Table<object>]) => [name, [...table]])),
+  }
 }
 
 export function sdkFor(simulator: Simulator, key = 'sk_test_simulator', config: { maxNetworkRetries?: number } = {}) {
