@@ -4,14 +4,15 @@ import assert from 'node:assert/strict'
 import { Stripe } from 'stripe'
 
 import { paid, payer, PLAN, prices, PURCHASE, subscribed } from './records.ts'
-import { targetAt, type Check, type Target } from './target.ts'
+import { eventually, targetAt, type Check, type Target } from './target.ts'
 
 interface Refusal {
   status: number
   type?: string
   code?: string
   param?: string
-  declineCode?: string
+  /** Null: there is none. */
+  declineCode?: string | null
 }
 
 /** The call is refused, and says so as Stripe does. */
@@ -25,7 +26,7 @@ async function refuses(call: Promise<unknown>, expected: Refusal): Promise<void>
   if (expected.type !== undefined && error.rawType !== undefined) seen.type = error.rawType
   if (expected.code !== undefined && error.code !== undefined) seen.code = error.code
   if (expected.param !== undefined && error.param !== undefined) seen.param = error.param
-  if (expected.declineCode !== undefined && error.decline_code !== undefined) seen.declineCode = error.decline_code
+  if (expected.declineCode !== undefined) seen.declineCode = error.decline_code || null
   assert.deepEqual(seen, expected)
 }
 
@@ -103,6 +104,23 @@ export const CALLS: readonly Check[] = [
       param: 'mode',
     })
   }),
+  call('checkout.sessions.create refuses a price that is archived, or whose product is', async ({ stripe }) => {
+    const product = await stripe.products.create({ name: 'Spider' })
+    const make = () => stripe.prices.create({ currency: 'usd', unit_amount: 500, product: product.id })
+    const [archived, price] = [await make(), await make()]
+    await stripe.prices.update(archived.id, { active: false })
+    const sell = (id: string) =>
+      stripe.checkout.sessions.create({ ...PURCHASE, line_items: [{ quantity: 1, price: id }] })
+    assert.equal((await sell(price.id)).amount_total, 500)
+    await refuses(sell(archived.id), { ...INVALID, param: 'line_items[0][price]' })
+    await stripe.products.update(product.id, { active: false })
+    await refuses(sell(price.id), { ...INVALID, param: 'line_items[0][price]' })
+  }),
+  call('checkout.sessions.create refuses less than 50 cents as amount_too_small', async ({ stripe }) => {
+    const data = { currency: 'usd', unit_amount: 7, product_data: { name: 'One' } }
+    const wrong = { ...PURCHASE, line_items: [{ quantity: 7, price_data: data }] }
+    await refuses(stripe.checkout.sessions.create(wrong), { ...INVALID, code: 'amount_too_small' })
+  }),
   call('checkout.sessions.retrieve', async (target) => {
     const { id } = await openSession(target)
     assert.equal((await target.stripe.checkout.sessions.retrieve(id)).id, id)
@@ -176,6 +194,134 @@ export const CALLS: readonly Check[] = [
       [id],
     )
   }),
+  call('customers.search by e-mail address, part of a name and metadata', async ({ stripe }) => {
+    const mark = `m${Date.now()}`
+    const ada = await stripe.customers.create({
+      email: `ada.${mark}@example.com`,
+      name: `Ada ${mark}`,
+      metadata: { mark },
+    })
+    const byron = await stripe.customers.create({ name: `Byron ${mark}`, metadata: { mark, born: '1788' } })
+    const queries: [string, string[]][] = [
+      [`email:"ada.${mark}@example.com"`, [ada.id]],
+      [`name~"${mark}"`, [byron.id, ada.id]],
+      [`metadata['mark']:'${mark}' AND -name~"byron"`, [ada.id]],
+      [`metadata["mark"]:"${mark}" metadata["born"]:null`, [ada.id]],
+      [`email:"ada.${mark}@example.com" OR name:"byron ${mark}"`, [byron.id, ada.id]],
+      [`created>=${ada.created} AND created<=${byron.created} AND metadata["mark"]:"${mark}"`, [byron.id, ada.id]],
+      [`email:"nobody.${mark}@example.com"`, []],
+    ]
+    for (const [query, expected] of queries) {
+      // Stripe finds what is new within a minute.
+      await eventually(async () => {
+        const { object, data } = await stripe.customers.search({ query })
+        assert.deepEqual([object, data.map((one) => one.id).toSorted()], ['search_result', expected.toSorted()], query)
+      }, 90_000)
+    }
+    const query = `metadata["mark"]:"${mark}"`
+    const page = await stripe.customers.search({ query, limit: 1 })
+    assert(page.has_more && page.next_page)
+    const next = await stripe.customers.search({ query, limit: 1, page: page.next_page })
+    assert.equal(next.has_more, false)
+    assert.notEqual(page.data[0]?.id, next.data[0]?.id)
+    assert.equal((await stripe.customers.search({ query, limit: 1 }).autoPagingToArray({ limit: 10 })).length, 2)
+  }),
+  ...[
+    ['an unknown field', 'colour:"red"'],
+    ['AND beside OR', 'name:"Ada" AND name:"Byron" OR name:"Clara"'],
+    ['part of a number', 'created~"17"'],
+    ['two letters', 'name~"ad"'],
+    ['no value', 'name:'],
+    ['half a quotation', 'name:"Ada'],
+    ['words', 'find me Ada'],
+  ].map(([name, query = '']) =>
+    call(`customers.search refuses ${name}`, async ({ stripe }) => {
+      await refuses(stripe.customers.search({ query }), INVALID)
+    }),
+  ),
+  call('customers.search refuses no query', async ({ stripe }) => {
+    await refuses(stripe.customers.search({} as Stripe.CustomerSearchParams), {
+      ...INVALID,
+      code: 'parameter_missing',
+      param: 'query',
+    })
+  }),
+  call('customers.update unsets with an empty string, metadata as a whole', async ({ stripe }) => {
+    const { id } = await stripe.customers.create({
+      email: 'ada@example.com',
+      name: 'Ada',
+      description: 'First',
+      phone: '1815',
+      address: { city: 'London' },
+      metadata: { a: '1', b: '2' },
+    })
+    const unset = { email: '', name: '', description: '', phone: '', address: '', metadata: '' } as const
+    const customer = await stripe.customers.update(id, unset)
+    const { email, name, description, phone, address, metadata } = customer
+    assert.deepEqual([email, name, description, phone, address], [null, null, null, null, null])
+    assert.deepEqual({ ...metadata }, {})
+  }),
+  call('metadata as a whole is unset wherever it can be changed', async (target) => {
+    const { stripe } = target
+    const metadata = { a: '1' }
+    const intent = await paid(target)
+    const charge = intent.latest_charge as string
+    const refund = await stripe.refunds.create({ payment_intent: intent.id, amount: 100, metadata })
+    const { id: session } = await openSession(target)
+    const { subscription, itemId } = await subscribed(target)
+    const invoice = subscription.latest_invoice as string
+    const product = await stripe.products.create({ name: 'Spider', metadata })
+    const hook = await stripe.webhookEndpoints.create({
+      url: 'https://example.com/hook',
+      enabled_events: ['*'],
+      metadata,
+    })
+    const updates: ((given: typeof metadata | '') => Promise<{ metadata: Stripe.Metadata | null }>)[] = [
+      (given) => stripe.paymentIntents.update(intent.id, { metadata: given }),
+      (given) => stripe.charges.update(charge, { metadata: given }),
+      (given) => stripe.refunds.update(refund.id, { metadata: given }),
+      (given) => stripe.checkout.sessions.update(session, { metadata: given }),
+      (given) => stripe.subscriptions.update(subscription.id, { metadata: given }),
+      async (given) =>
+        (await stripe.subscriptions.update(subscription.id, { items: [{ id: itemId, metadata: given }] })).items
+          .data[0] ?? { metadata: null },
+      (given) => stripe.invoices.update(invoice, { metadata: given }),
+      (given) => stripe.products.update(product.id, { metadata: given }),
+      (given) => stripe.webhookEndpoints.update(hook.id, { metadata: given }),
+    ]
+    for (const update of updates) {
+      assert.equal((await update(metadata)).metadata?.['a'], '1')
+      assert.deepEqual({ ...(await update('')).metadata }, {})
+    }
+    await stripe.webhookEndpoints.del(hook.id)
+  }),
+  call('products.update unsets with an empty string', async ({ stripe }) => {
+    const { id } = await stripe.products.create({
+      name: 'Spider',
+      description: 'Eight legs',
+      images: ['https://example.com/spider.png'],
+      unit_label: 'robot',
+      url: 'https://example.com/spider',
+    })
+    const product = await stripe.products.update(id, { description: '', images: '', unit_label: '', url: '' })
+    const { description, images, unit_label: label, url } = product
+    assert.deepEqual([description, images, label ?? null, url], [null, [], null, null])
+    await refuses(stripe.products.update(id, { name: '' }), {
+      ...INVALID,
+      code: 'parameter_invalid_empty',
+      param: 'name',
+    })
+  }),
+  call('paymentIntents.update unsets with an empty string', async ({ stripe }) => {
+    const { id } = await stripe.paymentIntents.create({
+      amount: 500,
+      currency: 'usd',
+      receipt_email: 'ada@example.com',
+      setup_future_usage: 'off_session',
+    })
+    const intent = await stripe.paymentIntents.update(id, { receipt_email: '', setup_future_usage: '' })
+    assert.deepEqual([intent.receipt_email, intent.setup_future_usage], [null, null])
+  }),
   call('customers.list refuses a limit of 101', async ({ stripe }) => {
     await refuses(stripe.customers.list({ limit: 101 }), { ...INVALID, param: 'limit' })
   }),
@@ -202,6 +348,34 @@ export const CALLS: readonly Check[] = [
       code: 'parameter_missing',
       param: 'name',
     })
+  }),
+  call('products.create with default_price_data', async ({ stripe }) => {
+    const product = await stripe.products.create({
+      name: 'Membership',
+      default_price_data: {
+        currency: 'usd',
+        unit_amount: 700,
+        recurring: { interval: 'month' },
+        tax_behavior: 'exclusive',
+        metadata: { plan: 'monthly' },
+      },
+      expand: ['default_price'],
+    })
+    const price = product.default_price as Stripe.Price
+    assert.deepEqual(
+      [price.product, price.active, price.unit_amount, price.currency, price.recurring?.interval, price.tax_behavior],
+      [product.id, true, 700, 'usd', 'month', 'exclusive'],
+    )
+    assert.deepEqual({ ...price.metadata }, { plan: 'monthly' })
+    assert.equal((await stripe.products.retrieve(product.id)).default_price, price.id)
+    await refuses(stripe.prices.update(price.id, { active: false }), INVALID)
+    const other = await stripe.products.create({ name: 'Spider' })
+    await refuses(stripe.products.update(other.id, { default_price: price.id }), INVALID)
+  }),
+  call('products.create refuses default_price_data without an amount, and makes nothing', async ({ stripe }) => {
+    const id = `prod_none${Date.now()}`
+    await refuses(stripe.products.create({ id, name: 'Spider', default_price_data: { currency: 'usd' } }), INVALID)
+    await refuses(stripe.products.retrieve(id), missing('id'))
   }),
   call('products.list', async ({ stripe }) => {
     const { id } = await stripe.products.create({ name: 'Spider' })
@@ -241,8 +415,72 @@ export const CALLS: readonly Check[] = [
     const intent = await paid(target)
     assert.deepEqual([intent.status, intent.amount_received], ['succeeded', 40_000])
   }),
-  call('paymentIntents.create refuses less than 50 cents', async ({ stripe }) => {
-    await refuses(stripe.paymentIntents.create({ amount: 0, currency: 'usd' }), { ...INVALID, param: 'amount' })
+  call('paymentIntents.create by itself keeps its amount', async ({ stripe }) => {
+    const made = await stripe.paymentIntents.create({ amount: 1099, currency: 'usd' })
+    const raw = await stripe.rawRequest('POST', '/v1/payment_intents', { amount: 1099, currency: 'usd' })
+    for (const { id } of [made, raw as unknown as Stripe.PaymentIntent]) {
+      const intent = await stripe.paymentIntents.retrieve(id)
+      assert.deepEqual(
+        [intent.amount, intent.amount_received, intent.currency, intent.status, intent.latest_charge],
+        [1099, 0, 'usd', 'requires_payment_method', null],
+      )
+    }
+  }),
+  call('paymentIntents.create refuses no amount, nothing, and half a cent', async ({ stripe }) => {
+    const create = (amount?: number) =>
+      stripe.paymentIntents.create({ amount, currency: 'usd' } as Stripe.PaymentIntentCreateParams)
+    await refuses(create(), { ...INVALID, code: 'parameter_missing', param: 'amount' })
+    await refuses(create(0), { ...INVALID, code: 'parameter_invalid_integer', param: 'amount' })
+    await refuses(create(99.5), { ...INVALID, code: 'parameter_invalid_integer', param: 'amount' })
+  }),
+  ...(
+    [
+      ['usd', 50],
+      ['gbp', 30],
+      ['jpy', 50],
+      ['mxn', 1000],
+    ] as const
+  ).map(([currency, least]) =>
+    call(
+      `paymentIntents.create takes ${least} ${currency} and refuses less as amount_too_small`,
+      async ({ stripe }) => {
+        assert.equal((await stripe.paymentIntents.create({ amount: least, currency })).amount, least)
+        await refuses(stripe.paymentIntents.create({ amount: least - 1, currency }), {
+          ...INVALID,
+          code: 'amount_too_small',
+          param: 'amount',
+        })
+      },
+    ),
+  ),
+  call('paymentIntents.create refuses nine digits as amount_too_large', async ({ stripe }) => {
+    await refuses(stripe.paymentIntents.create({ amount: 100_000_000, currency: 'usd' }), {
+      ...INVALID,
+      code: 'amount_too_large',
+      param: 'amount',
+    })
+  }),
+  call('a price in yen is whole, and is charged whole', async ({ stripe }) => {
+    const data = { currency: 'jpy', unit_amount: 500, product_data: { name: 'Spider' } }
+    const session = await stripe.checkout.sessions.create({
+      ...PURCHASE,
+      line_items: [{ quantity: 3, price_data: data }],
+    })
+    assert.deepEqual([session.amount_total, session.currency], [1500, 'jpy'])
+    const few = { ...PURCHASE, line_items: [{ quantity: 1, price_data: { ...data, unit_amount: 49 } }] }
+    await refuses(stripe.checkout.sessions.create(few), { ...INVALID, code: 'amount_too_small' })
+    const intent = await stripe.paymentIntents.create({
+      amount: 500,
+      currency: 'JPY',
+      payment_method: 'pm_card_visa',
+      confirm: true,
+      return_url: 'http://localhost:3000/back',
+    })
+    const refund = await stripe.refunds.create({ payment_intent: intent.id, amount: 200 })
+    assert.deepEqual(
+      [intent.currency, intent.amount_received, refund.currency, refund.amount],
+      ['jpy', 500, 'jpy', 200],
+    )
   }),
   ...(
     [
@@ -250,13 +488,19 @@ export const CALLS: readonly Check[] = [
       ['pm_card_visa_chargeDeclinedInsufficientFunds', 'card_declined', 'insufficient_funds'],
       ['pm_card_visa_chargeDeclinedLostCard', 'card_declined', 'lost_card'],
       ['pm_card_visa_chargeDeclinedStolenCard', 'card_declined', 'stolen_card'],
-      ['pm_card_chargeDeclinedExpiredCard', 'expired_card', 'expired_card'],
-      ['pm_card_chargeDeclinedIncorrectCvc', 'incorrect_cvc', 'incorrect_cvc'],
-      ['pm_card_chargeDeclinedProcessingError', 'processing_error', 'processing_error'],
+      // What these say is the code itself: the bank gives no decline code beside it.
+      ['pm_card_chargeDeclinedExpiredCard', 'expired_card', null],
+      ['pm_card_chargeDeclinedIncorrectCvc', 'incorrect_cvc', null],
+      ['pm_card_chargeDeclinedProcessingError', 'processing_error', null],
     ] as const
   ).map(([method, code, declineCode]) =>
     call(`paymentIntents.create with ${method}`, async (target) => {
       await refuses(paid(target, method), { status: 402, type: 'card_error', code, declineCode })
+      const [intent] = (await target.stripe.paymentIntents.list({ limit: 1 })).data
+      const error = intent?.last_payment_error
+      assert.deepEqual([error?.code, error?.decline_code ?? null], [code, declineCode])
+      const { stripe } = target
+      await refuses(stripe.customers.create({ payment_method: method }), { status: 402, code, declineCode })
     }),
   ),
   call('paymentIntents.create asks for 3-D Secure', async (target) => {
@@ -354,6 +598,19 @@ export const CALLS: readonly Check[] = [
     const { id } = await payer(target)
     const wrong = target.stripe.subscriptions.create({ customer: id, items: [{ price: 'price_none' }] })
     await refuses(wrong, names('items[0][price]'))
+  }),
+  call('subscriptions.create and update refuse an archived price, unless it is theirs already', async (target) => {
+    const { stripe } = target
+    const { customer, subscription, itemId, yearly } = await subscribed(target)
+    await stripe.prices.update(yearly.id, { active: false })
+    const wrong = stripe.subscriptions.create({ customer: customer.id, items: [{ price: yearly.id }] })
+    await refuses(wrong, { ...INVALID, param: 'items[0][price]' })
+    const change = (price: string) =>
+      stripe.subscriptions.update(subscription.id, { items: [{ id: itemId, price, quantity: 2 }] })
+    await refuses(change(yearly.id), { ...INVALID, param: 'items[0][price]' })
+    const own = subscription.items.data[0]?.price.id ?? ''
+    await stripe.prices.update(own, { active: false })
+    assert.equal((await change(own)).items.data[0]?.quantity, 2)
   }),
   call('subscriptions.create refuses a customer without a payment method', async (target) => {
     const { monthly } = await prices(target)
@@ -477,6 +734,70 @@ export const CALLS: readonly Check[] = [
   call('webhookEndpoints.create refuses an address that is none', async ({ stripe }) => {
     const wrong = stripe.webhookEndpoints.create({ url: 'nowhere', enabled_events: ['*'] })
     await refuses(wrong, { ...INVALID, param: 'url' })
+  }),
+  call('webhookEndpoints.create and update refuse a type of event that is none', async ({ stripe }) => {
+    const url = 'https://example.com/hook'
+    type Types = Stripe.WebhookEndpointCreateParams.EnabledEvent[]
+    for (const wrong of ['customer.creatd', 'customer.*', 'Customer.created', 'v1.customer.created']) {
+      const types = ['customer.created', wrong] as Types
+      await refuses(stripe.webhookEndpoints.create({ url, enabled_events: types }), {
+        ...INVALID,
+        param: 'enabled_events[1]',
+      })
+    }
+    const { id } = await stripe.webhookEndpoints.create({ url, enabled_events: ['payout.paid'] })
+    const wrong = stripe.webhookEndpoints.update(id, { enabled_events: ['customer.creatd'] as unknown as Types })
+    await refuses(wrong, { ...INVALID, param: 'enabled_events[0]' })
+    assert.deepEqual((await stripe.webhookEndpoints.retrieve(id)).enabled_events, ['payout.paid'])
+    await stripe.webhookEndpoints.del(id)
+  }),
+  call('v2.core.eventDestinations: create, retrieve, update, disable, enable, list and del', async ({ stripe }) => {
+    const { eventDestinations: destinations } = stripe.v2.core
+    const made = await destinations.create({
+      name: 'Thin',
+      type: 'webhook_endpoint',
+      event_payload: 'thin',
+      enabled_events: ['v1.customer.created'],
+      webhook_endpoint: { url: 'https://example.com/thin' },
+      metadata: { a: '1' },
+      include: ['webhook_endpoint.signing_secret', 'webhook_endpoint.url'],
+    })
+    assert.deepEqual(
+      [made.object, made.event_payload, made.enabled_events, made.status, made.webhook_endpoint?.url],
+      ['v2.core.event_destination', 'thin', ['v1.customer.created'], 'enabled', 'https://example.com/thin'],
+    )
+    assert.match(made.webhook_endpoint?.signing_secret ?? '', /^whsec_/)
+    const found = await destinations.retrieve(made.id)
+    assert.deepEqual([found.name, found.webhook_endpoint?.signing_secret ?? null], ['Thin', null])
+    const changed = await destinations.update(made.id, { name: 'Thinner', enabled_events: ['v1.product.created'] })
+    assert.deepEqual([changed.name, changed.enabled_events], ['Thinner', ['v1.product.created']])
+    assert.equal((await destinations.disable(made.id)).status_details?.disabled?.reason, 'user')
+    assert.equal((await destinations.enable(made.id)).status, 'enabled')
+    const listed: string[] = []
+    for await (const one of destinations.list({ limit: 1 })) listed.push(one.id)
+    assert(listed.includes(made.id))
+    assert.equal((await destinations.del(made.id)).id, made.id)
+    await refuses(destinations.retrieve(made.id), { status: 404, code: 'not_found' })
+  }),
+  call('v2.core.eventDestinations.create refuses what is no destination', async ({ stripe }) => {
+    const right: Stripe.V2.Core.EventDestinationCreateParams = {
+      name: 'Thin',
+      type: 'webhook_endpoint',
+      event_payload: 'thin',
+      enabled_events: ['v1.customer.created'],
+      webhook_endpoint: { url: 'https://example.com/thin' },
+    }
+    const { webhook_endpoint: _, ...nowhere } = right
+    const wrong: Stripe.V2.Core.EventDestinationCreateParams[] = [
+      { ...right, enabled_events: ['customer.created'] },
+      { ...right, enabled_events: ['v1.customer.creatd'] },
+      { ...right, event_payload: 'snapshot' },
+      { ...right, event_payload: 'fat' as 'thin' },
+      { ...right, snapshot_api_version: '2026-10-28.endive' },
+      { ...right, webhook_endpoint: { url: 'nowhere' } },
+      nowhere,
+    ]
+    for (const params of wrong) await refuses(stripe.v2.core.eventDestinations.create(params), { status: 400 })
   }),
   call('events.list by type', async ({ stripe }) => {
     const { id } = await stripe.customers.create({})

@@ -213,6 +213,35 @@ export const DELIVERY: readonly Check[] = [
       }),
     true,
   ),
+  delivery('goes to an event destination as a thin event, beside the snapshot of an endpoint', (target) =>
+    listening(target, async (received, endpoint) => {
+      const { stripe } = target
+      const destination = await stripe.v2.core.eventDestinations.create({
+        name: 'Thin',
+        type: 'webhook_endpoint',
+        event_payload: 'thin',
+        enabled_events: ['v1.customer.created'],
+        webhook_endpoint: { url: endpoint.url },
+        include: ['webhook_endpoint.signing_secret'],
+      })
+      const { id } = await stripe.customers.create({})
+      await stripe.products.create({ name: 'Spider' })
+      await arrive(received, 2)
+      const secret = destination.webhook_endpoint?.signing_secret ?? ''
+      const thin = received.find((one) => one.type === 'v1.customer.created')
+      const notification = stripe.parseEventNotification(thin?.body ?? '', thin?.signature ?? '', secret)
+      assert(notification.type === 'v1.customer.created')
+      assert.equal(notification.related_object.id, id)
+      assert.equal((await notification.fetchRelatedObject()).id, id)
+      assert.equal((await notification.fetchEvent()).id, notification.id)
+      // Where it is disabled nothing comes.
+      await stripe.v2.core.eventDestinations.disable(destination.id)
+      await stripe.customers.create({})
+      await arrive(received, 3)
+      assert.equal(received[2]?.type, 'customer.created')
+      await stripe.v2.core.eventDestinations.del(destination.id)
+    }),
+  ),
   delivery(
     'a connection that breaks after the work: the SDK asks again and finds one object',
     async (target) => {

@@ -10,7 +10,7 @@ import type { Context } from './context.ts'
 import { ApiError, internalError, invalidRequest } from './errors.ts'
 import { expand } from './expand.ts'
 import type { Fault } from './faults.ts'
-import { emptyForm, parseForm, type FormObject } from './form-body.ts'
+import { emptyForm, formOf, parseForm, type FormObject } from './form-body.ts'
 import { fingerprint, IdempotencyKeys } from './idempotency.ts'
 import { newId } from './ids.ts'
 import type { Endpoint, Routes } from './routes.ts'
@@ -136,13 +136,14 @@ function checkVersion(request: FastifyRequest): void {
   )
 }
 
-/** GET parameters are in the query; POST parameters in the body, where a query would be a caller's mistake. */
+/** GET parameters are in the query; POST parameters in the body (of API v2 as JSON), where a query would be a caller's mistake. */
 function readForm(request: FastifyRequest): FormObject {
   const query = request.url.indexOf('?')
   if (request.method !== 'POST') {
     return query === -1 ? emptyForm() : parseForm(request.url.slice(query + 1))
   }
   if (request.body === undefined || request.body === null) return emptyForm()
+  if (request.url.startsWith('/v2/') && typeof request.body === 'object') return formOf(request.body)
   if (typeof request.body !== 'string') {
     throw invalidRequest(
       'Invalid request (check that your POST content type is application/x-www-form-urlencoded). If you have any questions, we can help at https://support.stripe.com/.',

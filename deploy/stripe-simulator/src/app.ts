@@ -21,6 +21,7 @@ import { advanceClock, catchUp } from './due.ts'
 import { registerDashboard } from './dashboard.ts'
 import { disputeRoutes } from './disputes.ts'
 import { ApiError, internalError, invalidRequest, unrecognizedUrl } from './errors.ts'
+import { eventDestinationRoutes } from './event-destinations.ts'
 import { eventRoutes } from './events.ts'
 import { Faults } from './faults.ts'
 import { newId } from './ids.ts'
@@ -57,6 +58,7 @@ const RESOURCES: readonly Routes[] = [
   subscriptionScheduleRoutes,
   invoiceRoutes,
   eventRoutes,
+  eventDestinationRoutes,
   webhookEndpointRoutes,
 ]
 
@@ -194,6 +196,12 @@ async function buildServer(ctx: Context): Promise<FastifyInstance> {
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
     done(null, body),
   )
+  // The SDK says that a request of API v2 is JSON even where it has no body.
+  const parseJson = app.getDefaultJsonParser('error', 'error')
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') done(null)
+    else void parseJson(request, body as string, done)
+  })
   app.setErrorHandler((error: FastifyError, request, reply) => {
     if (request.url.startsWith('/_sim/')) {
       const status = error instanceof ZodError ? 400 : (error.statusCode ?? 500)

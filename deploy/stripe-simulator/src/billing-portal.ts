@@ -20,6 +20,7 @@ import {
   optional,
   string,
   type Decoded,
+  type MetadataChange,
 } from './params.ts'
 import { referencedCustomer } from './referenced-customer.ts'
 import { get, post, type Routes } from './routes.ts'
@@ -34,7 +35,7 @@ const prorationBehavior = optional(oneOf(['always_invoice', 'create_prorations',
 const features = object({
   customer_update: optional(
     object({
-      allowed_updates: optional(list(oneOf(['address', 'email', 'name', 'phone', 'shipping', 'tax_id']))),
+      allowed_updates: optional(clearable(list(oneOf(['address', 'email', 'name', 'phone', 'shipping', 'tax_id'])))),
       enabled: optional(boolean()),
     }),
   ),
@@ -47,17 +48,19 @@ const features = object({
           enabled: boolean(),
           feedback_options: notSimulated(),
           options: optional(
-            list(
-              oneOf([
-                'customer_service',
-                'low_quality',
-                'missing_features',
-                'other',
-                'switched_service',
-                'too_complex',
-                'too_expensive',
-                'unused',
-              ]),
+            clearable(
+              list(
+                oneOf([
+                  'customer_service',
+                  'low_quality',
+                  'missing_features',
+                  'other',
+                  'switched_service',
+                  'too_complex',
+                  'too_expensive',
+                  'unused',
+                ]),
+              ),
             ),
           ),
         }),
@@ -143,7 +146,7 @@ interface NewConfiguration {
   isDefault: boolean
   name?: string | null | undefined
   returnUrl?: string | null | undefined
-  metadata?: Record<string, string | null> | undefined
+  metadata?: MetadataChange | undefined
   profile?: Decoded<typeof businessProfile> | undefined
 }
 
@@ -165,7 +168,7 @@ function createConfiguration(ctx: Context, of: NewConfiguration): BillingPortalC
     is_default: of.isDefault,
     livemode: false,
     login_page: { enabled: false, url: null },
-    metadata: mergeMetadata({}, of.metadata ?? {}),
+    metadata: mergeMetadata({}, of.metadata),
     name: of.name ?? null,
     updated: now,
   }
@@ -412,7 +415,7 @@ export const billingPortalRoutes: Routes = (route) => {
           const changed = given.map(([name]) => [name, next[name as keyof Features]])
           Object.assign(configuration.features, Object.fromEntries(changed))
         }
-        configuration.metadata = mergeMetadata(configuration.metadata ?? {}, params.metadata ?? {})
+        configuration.metadata = mergeMetadata(configuration.metadata ?? {}, params.metadata)
         configuration.updated = ctx.clock.seconds()
         emitChange(ctx, 'billing_portal.configuration.updated', before, configuration, cause)
         return configuration

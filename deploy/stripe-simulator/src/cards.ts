@@ -5,7 +5,8 @@
 
 export interface Decline {
   code: string
-  declineCode: string
+  /** Why the bank declined it, where `code` is `card_declined`; other codes say it themselves. */
+  declineCode: string | null
   /** The text that a parent reads. */
   message: string
 }
@@ -62,7 +63,7 @@ export const TEST_CARDS: readonly TestCard[] = [
     number: '4000000000000069',
     token: 'pm_card_chargeDeclinedExpiredCard',
     label: 'Declined: expired card',
-    decline: { code: 'expired_card', declineCode: 'expired_card', message: 'Your card has expired.' },
+    decline: { code: 'expired_card', declineCode: null, message: 'Your card has expired.' },
   },
   {
     number: '4000000000000127',
@@ -70,7 +71,7 @@ export const TEST_CARDS: readonly TestCard[] = [
     label: 'Declined: wrong security code',
     decline: {
       code: 'incorrect_cvc',
-      declineCode: 'incorrect_cvc',
+      declineCode: null,
       message: "Your card's security code is incorrect.",
     },
   },
@@ -80,7 +81,7 @@ export const TEST_CARDS: readonly TestCard[] = [
     label: 'Declined: processing error',
     decline: {
       code: 'processing_error',
-      declineCode: 'processing_error',
+      declineCode: null,
       message: 'An error occurred while processing your card. Try again in a little bit.',
     },
   },

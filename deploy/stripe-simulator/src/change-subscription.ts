@@ -8,7 +8,7 @@ import { emit, emitChange } from './events.ts'
 import { idOf } from './ids.ts'
 import { draftInvoice, finalizeInvoice, fullLine, previewInvoice, prorationLine } from './invoices.ts'
 import { page } from './lists.ts'
-import { mergeMetadata } from './params.ts'
+import { mergeMetadata, type MetadataChange } from './params.ts'
 import { currentEnd, stateOf, upcomingInvoice } from './renew-subscription.ts'
 import { createItem, planOf } from './subscription-items.ts'
 import { periodEnd } from './subscription-periods.ts'
@@ -20,7 +20,7 @@ interface ItemChange {
   id?: string | undefined
   price?: Price | undefined
   quantity?: number | undefined
-  metadata?: Record<string, string | null> | undefined
+  metadata?: MetadataChange | undefined
   deleted?: boolean | undefined
 }
 
@@ -89,7 +89,7 @@ function changedItems(subscription: Subscription, change: ItemsChange, now: numb
       }
       const first = items[0]
       const period = { start: first?.current_period_start ?? now, end: first?.current_period_end ?? now }
-      const metadata = mergeMetadata({}, one.metadata ?? {})
+      const metadata = mergeMetadata({}, one.metadata)
       items.push(createItem(subscription.id, { price: one.price, quantity: one.quantity ?? 1, metadata }, period, now))
       continue
     }
@@ -105,7 +105,7 @@ function changedItems(subscription: Subscription, change: ItemsChange, now: numb
       item.plan = planOf(one.price)
     }
     if (one.quantity !== undefined) item.quantity = one.quantity
-    item.metadata = mergeMetadata(item.metadata, one.metadata ?? {})
+    item.metadata = mergeMetadata(item.metadata, one.metadata)
   }
   if (items.length === 0) {
     throw invalidRequest('A subscription must have at least one active plan.', { param: 'items' })

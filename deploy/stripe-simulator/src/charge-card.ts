@@ -9,7 +9,7 @@ import type { Cause, PaymentIntent, PaymentMethod } from './types.ts'
 
 export const FAILED_AUTHENTICATION: Decline = {
   code: 'payment_intent_authentication_failure',
-  declineCode: '',
+  declineCode: null,
   message: 'We are unable to authenticate your payment method. Please choose a different payment method and try again.',
 }
 
@@ -79,7 +79,7 @@ export function failIntent(
   intent.last_payment_error = {
     ...(chargeId === null ? {} : { charge: chargeId }),
     code: decline.code,
-    ...(decline.declineCode === '' ? {} : { decline_code: decline.declineCode }),
+    ...(decline.declineCode === null ? {} : { decline_code: decline.declineCode }),
     doc_url: `https://stripe.com/docs/error-codes/${decline.code.replaceAll('_', '-')}`,
     message: decline.message,
     payment_method: structuredClone(method),
@@ -93,7 +93,7 @@ export function cardError(decline: Decline, intent?: PaymentIntent): ApiError {
   return new ApiError(402, {
     type: 'card_error',
     code: decline.code,
-    ...(decline.declineCode === '' ? {} : { decline_code: decline.declineCode }),
+    ...(decline.declineCode === null ? {} : { decline_code: decline.declineCode }),
     message: decline.message,
     ...(intent === undefined ? {} : { charge: idOf(intent.latest_charge), payment_intent: structuredClone(intent) }),
   })

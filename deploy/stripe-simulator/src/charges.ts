@@ -114,17 +114,18 @@ export function settleCharge(ctx: Context, charge: Charge, result: ChargeResult)
     return
   }
   const { decline } = result
+  const reason = decline.declineCode ?? decline.code
   charge.failure_code = decline.code
   charge.failure_message = decline.message
   charge.outcome = {
-    advice_code: decline.declineCode === 'processing_error' ? 'try_again_later' : null,
+    advice_code: reason === 'processing_error' ? 'try_again_later' : null,
     network_advice_code: null,
     network_decline_code: null,
     network_status: 'declined_by_network',
-    reason: decline.declineCode,
+    reason,
     risk_level: 'normal',
     risk_score: 20,
-    seller_message: `The bank returned the decline code \`${decline.declineCode}\`.`,
+    seller_message: `The bank returned the decline code \`${reason}\`.`,
     type: 'issuer_declined',
   }
 }
@@ -237,7 +238,7 @@ export const chargeRoutes: Routes = (route) => {
         const charge = existing(ctx, id)
         if (params.description !== undefined) charge.description = params.description
         if (params.receipt_email !== undefined) charge.receipt_email = params.receipt_email
-        charge.metadata = mergeMetadata(charge.metadata, params.metadata ?? {})
+        charge.metadata = mergeMetadata(charge.metadata, params.metadata)
         ctx.store.save(charge)
         return charge
       },

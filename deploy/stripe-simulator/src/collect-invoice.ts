@@ -12,7 +12,7 @@ const DAY = 24 * 3600
 
 const NO_METHOD: Decline = {
   code: 'missing',
-  declineCode: '',
+  declineCode: null,
   message: 'This customer has no default payment method. Add one and try again.',
 }
 const NEEDS_AUTHENTICATION: Decline = {

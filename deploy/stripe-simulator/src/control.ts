@@ -6,6 +6,7 @@ import { z } from 'zod'
 
 import type { Context } from './context.ts'
 import { advanceClock, catchUp, nextDue, setOffset } from './due.ts'
+import { EVENT_TYPES } from './event-types.ts'
 import { emit, rendered } from './events.ts'
 import { lookUp } from './look-up.ts'
 import { completeAsync, payCheckout, settleAsync } from './pay.ts'
@@ -13,7 +14,7 @@ import { TEST_ADDRESS } from './shipping.ts'
 import { currentSession, expireSession } from './sessions.ts'
 import { BY_ITSELF } from './types.ts'
 import { createEndpoint, rollSecret } from './webhook-endpoints.ts'
-import { NORMAL_MODE } from './webhooks.ts'
+import { matchesType, NORMAL_MODE } from './webhooks.ts'
 
 const YEAR_SECONDS = 366 * 24 * 3600
 
@@ -97,7 +98,10 @@ const emitBody = z.strictObject({ type: z.string().min(1).max(100), objectId: z.
 const endpointBody = z.strictObject({
   url: z.url(),
   payload: z.enum(['snapshot', 'thin']).default('snapshot'),
-  enabledEvents: z.array(z.string()).min(1).default(['*']),
+  enabledEvents: z
+    .array(z.string().refine((name) => EVENT_TYPES.some((type) => matchesType(name, type)), 'is no type of event'))
+    .min(1)
+    .default(['*']),
   secret: z.string().startsWith('whsec_').optional(),
 })
 const rollBody = z.strictObject({

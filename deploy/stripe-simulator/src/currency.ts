@@ -1,8 +1,29 @@
 import { invalidRequest } from './errors.ts'
+import { money } from './money.ts'
 import { string } from './params.ts'
 
-/** What Stripe takes in the United States and Europe; the amounts here are all in the smallest unit of two decimals. */
-const CURRENCIES = ['usd', 'eur', 'gbp', 'cad', 'aud', 'nzd', 'chf', 'sek', 'nok', 'dkk', 'mxn']
+/**
+ * What is taken, with the least that can be charged of each, in its smallest unit: Stripe's minimums for an account that
+ * is paid out in it. The yen has no smaller unit.
+ */
+const LEAST: Record<string, number> = {
+  usd: 50,
+  eur: 50,
+  gbp: 30,
+  cad: 50,
+  aud: 50,
+  nzd: 50,
+  chf: 50,
+  sek: 300,
+  nok: 300,
+  dkk: 250,
+  mxn: 1000,
+  jpy: 50,
+}
+const CURRENCIES = Object.keys(LEAST)
+
+/** Eight digits, whatever the currency. */
+export const MOST_AMOUNT = 99_999_999
 
 export function currency(value: unknown, param: string): string {
   const given = string(10)(value as string | undefined, param).toLowerCase()
@@ -13,4 +34,28 @@ export function currency(value: unknown, param: string): string {
     )
   }
   return given
+}
+
+/** Less than this cannot be charged. */
+export function leastAmount(of: string): number {
+  return LEAST[of] ?? 50
+}
+
+/**
+ * Refuses what cannot be charged.
+ * @param subject how the message begins: `Amount must`
+ * @throws ApiError 400 `amount_too_small` or `amount_too_large`
+ */
+export function checkAmount(amount: number, of: string, subject: string, param?: string): void {
+  const more = param === undefined ? {} : { param }
+  const least = leastAmount(of)
+  if (amount < least) {
+    throw invalidRequest(`${subject} be at least ${money(least, of)} ${of}`, { code: 'amount_too_small', ...more })
+  }
+  if (amount > MOST_AMOUNT) {
+    throw invalidRequest(`${subject} be no more than ${money(MOST_AMOUNT, of)} ${of}`, {
+      code: 'amount_too_large',
+      ...more,
+    })
+  }
 }

@@ -19,6 +19,7 @@ import {
 } from './params.ts'
 import { namedMethod, refuseUnsavable, savedMethod } from './payment-methods.ts'
 import { del, get, post, type Routes } from './routes.ts'
+import { searchRoute, type SearchFields } from './search.ts'
 import { newestFirst } from './store.ts'
 import { endSubscriptionsOf } from './end-subscription.ts'
 import type { Cause, Customer } from './types.ts'
@@ -77,7 +78,7 @@ export function createCustomer(
       rendering_options: null,
     },
     livemode: false,
-    metadata: mergeMetadata({}, fields.metadata ?? {}),
+    metadata: mergeMetadata({}, fields.metadata),
     name: fields.name ?? null,
     next_invoice_sequence: 1,
     phone: fields.phone ?? null,
@@ -111,6 +112,13 @@ function existing(ctx: Context, id: string): Customer {
   const record = ctx.store.customers.get(id)
   if (record === undefined || record.deleted) throw noSuch('customer', id, 'id')
   return record.object
+}
+
+const SEARCHED: SearchFields<Customer> = {
+  created: { kind: 'number', of: (one) => one.created },
+  email: { kind: 'string', of: (one) => one.email },
+  name: { kind: 'string', of: (one) => one.name ?? null },
+  phone: { kind: 'string', of: (one) => one.phone ?? null },
 }
 
 const DEFAULT_METHOD = 'invoice_settings[default_payment_method]'
@@ -152,6 +160,14 @@ export const customerRoutes: Routes = (route) => {
           )
         return page(found, paging, '/v1/customers', 'customer')
       },
+    ),
+  )
+
+  route(
+    searchRoute('/v1/customers/search', SEARCHED, (ctx) =>
+      newestFirst(ctx.store.customers)
+        .filter((record) => !record.deleted)
+        .map((record) => record.object),
     ),
   )
 

@@ -246,7 +246,7 @@ export const disputeRoutes: Routes = (route) => {
         }
         // As in the API, evidence is handed in unless the request says otherwise.
         if (params.evidence !== undefined && params.submit !== false) submit(ctx, record)
-        dispute.metadata = mergeMetadata(dispute.metadata, params.metadata ?? {})
+        dispute.metadata = mergeMetadata(dispute.metadata, params.metadata)
         emitChange(ctx, 'charge.dispute.updated', before, dispute, cause)
         return dispute
       },

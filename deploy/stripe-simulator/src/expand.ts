@@ -28,7 +28,7 @@ export function expand(ctx: Context, answer: unknown, paths: readonly string[]):
 function expandPath(ctx: Context, target: Json, parts: readonly string[], path: string): void {
   const [part, ...rest] = parts
   if (part === undefined) return
-  if (Array.isArray(target['data']) && target['object'] === 'list') {
+  if (Array.isArray(target['data']) && ['list', 'search_result'].includes(String(target['object']))) {
     if (part !== 'data') throw notExpandable(path)
     for (const one of target['data'] as Json[]) expandPath(ctx, one, rest, path)
     return

@@ -27,6 +27,17 @@ export function parseForm(text: string): FormObject {
   return root
 }
 
+/** A JSON body as the form that says the same: an array by its indexes, null as an empty string. */
+export function formOf(json: object, depth = 0): FormObject {
+  const form = emptyForm()
+  for (const [key, value] of Object.entries(json) as [string, unknown][]) {
+    if (value === null || value === undefined) form[key] = ''
+    else if (typeof value !== 'object') form[key] = typeof value === 'string' ? value : JSON.stringify(value)
+    else if (depth < MAX_DEPTH) form[key] = formOf(value, depth + 1)
+  }
+  return form
+}
+
 function splitName(name: string): string[] {
   const open = name.indexOf('[')
   if (open <= 0 || !name.endsWith(']')) return [name]

@@ -26,6 +26,7 @@ const LENGTHS = {
   evt_1: 23,
   evt_test_65: 40,
   we_1: 23,
+  ed_test_61: 40,
   li_1: 23,
   price_1: 23,
   prod_: 14,

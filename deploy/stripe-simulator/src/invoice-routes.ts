@@ -68,7 +68,7 @@ export const invoiceRoutes: Routes = (route) => {
       (ctx, params, { id }) => {
         const invoice = existing(ctx, id)
         if (params.auto_advance !== undefined) invoice.auto_advance = params.auto_advance
-        invoice.metadata = mergeMetadata(invoice.metadata ?? {}, params.metadata ?? {})
+        invoice.metadata = mergeMetadata(invoice.metadata ?? {}, params.metadata)
         ctx.store.save(invoice)
         return invoice
       },

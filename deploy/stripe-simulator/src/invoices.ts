@@ -2,6 +2,7 @@
 import { createIntent, cancelPaymentIntent } from './payment-intents.ts'
 import { changeBalance } from './customer-balance.ts'
 import type { Context } from './context.ts'
+import { leastAmount } from './currency.ts'
 import { emit } from './events.ts'
 import { idOf, newId } from './ids.ts'
 import { page, type ListPage } from './lists.ts'
@@ -19,9 +20,6 @@ import {
   type Subscription,
   type SubscriptionItem,
 } from './types.ts'
-
-/** What cannot be charged is added to the next invoice instead. */
-const LEAST_AMOUNT = 50
 
 /** The first invoice of a subscription that Checkout sold, from its draft to paid, with the events of each step. */
 export function createPaidInvoice(ctx: Context, subscription: Subscription, intent: PaymentIntent): Invoice {
@@ -64,7 +62,7 @@ export function previewInvoice(ctx: Context, subscription: Subscription, draft: 
   const invoice = invoiceOf(ctx, subscription, draft, newId('upcoming_in_1'))
   const customer = ctx.store.customers.get(idOf(subscription.customer))?.object
   invoice.starting_balance = customer?.balance ?? 0
-  const { due, ending } = settleBalance(invoice.total, invoice.starting_balance)
+  const { due, ending } = settleBalance(invoice, invoice.starting_balance)
   invoice.amount_due = due
   invoice.amount_remaining = due
   invoice.ending_balance = ending
@@ -269,10 +267,13 @@ function line(
   }
 }
 
-/** What is due after the customer's balance, and what the balance is then. */
-function settleBalance(total: number, balance: number): { due: number; ending: number } {
+/**
+ * What is due after the customer's balance, and what the balance is then. What cannot be charged is added to the next
+ * invoice instead.
+ */
+function settleBalance({ total, currency }: Invoice, balance: number): { due: number; ending: number } {
   const sum = total + balance
-  return sum < LEAST_AMOUNT ? { due: 0, ending: sum } : { due: sum, ending: 0 }
+  return sum < leastAmount(currency) ? { due: 0, ending: sum } : { due: sum, ending: 0 }
 }
 
 /** Gives the draft its number and its final amounts. */
@@ -288,7 +289,7 @@ function open(ctx: Context, invoice: Invoice, takesBalance: boolean): void {
   invoice.starting_balance = customer?.balance ?? 0
   invoice.ending_balance = invoice.starting_balance
   if (customer === undefined || !takesBalance) return
-  const { due, ending } = settleBalance(invoice.total, invoice.starting_balance)
+  const { due, ending } = settleBalance(invoice, invoice.starting_balance)
   invoice.ending_balance = ending
   invoice.amount_due = due
   invoice.amount_remaining = due

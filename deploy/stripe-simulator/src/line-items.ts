@@ -1,5 +1,5 @@
 import type { Context } from './context.ts'
-import { currency } from './currency.ts'
+import { currency, MOST_AMOUNT } from './currency.ts'
 import { invalidRequest, noSuchReference } from './errors.ts'
 import { newId } from './ids.ts'
 import {
@@ -16,7 +16,7 @@ import {
   string,
   type Decoded,
 } from './params.ts'
-import { createPrice, createProduct } from './prices.ts'
+import { createPrice, createProduct, refuseInactive } from './prices.ts'
 import type { LineItem, Price } from './types.ts'
 
 const recurring = object({
@@ -30,7 +30,7 @@ export const recurringPriceData = object({
   product: string(),
   recurring,
   tax_behavior: optional(oneOf(['exclusive', 'inclusive', 'unspecified'])),
-  unit_amount: integer(0, 99_999_999),
+  unit_amount: integer(0, MOST_AMOUNT),
   unit_amount_decimal: notSimulated(),
 })
 
@@ -55,12 +55,12 @@ export const lineItemParams = object({
       ),
       recurring: optional(recurring),
       tax_behavior: optional(oneOf(['exclusive', 'inclusive', 'unspecified'])),
-      unit_amount: optional(integer(0, 99_999_999)),
+      unit_amount: optional(integer(0, MOST_AMOUNT)),
       unit_amount_decimal: notSimulated(),
     }),
   ),
   quantity: optional(integer(1, 999_999)),
-  tax_rates: notSimulated(),
+  tax_rates: notSimulated(''),
 })
 
 type LineItemParams = Decoded<typeof lineItemParams>
@@ -80,7 +80,7 @@ export function createLineItem(ctx: Context, params: LineItemParams, param: stri
     amount_total: amount,
     currency: price.currency,
     description: ctx.store.products.get(productId)?.name ?? null,
-    metadata: mergeMetadata({}, params.metadata ?? {}),
+    metadata: mergeMetadata({}, params.metadata),
     price,
     quantity: params.quantity,
   }
@@ -94,6 +94,7 @@ function priceOf(ctx: Context, params: LineItemParams, param: string): Price {
   if (price !== undefined) {
     const found = ctx.store.prices.get(price)
     if (found === undefined) throw noSuchReference('price', price, `${param}[price]`)
+    refuseInactive(ctx, found, `${param}[price]`)
     return found
   }
   if (data === undefined) {
@@ -115,7 +116,7 @@ function priceOf(ctx: Context, params: LineItemParams, param: string): Price {
       name: data.product_data?.name ?? '',
       description: data.product_data?.description ?? null,
       images: data.product_data?.images ?? [],
-      metadata: mergeMetadata({}, data.product_data?.metadata ?? {}),
+      metadata: mergeMetadata({}, data.product_data?.metadata),
     }).id
   const { recurring } = data
   return createPrice(ctx, {

@@ -129,11 +129,15 @@ export function notSimulated(off?: string): Decoder<undefined> {
   }
 }
 
-/** Up to 50 keys of 40 characters with values of 500; an empty value unsets a key (null here). */
-export function metadata(): Decoder<Record<string, string | null>> {
+/** What a request makes of metadata: null unsets a key, or in place of the whole all of them. */
+export type MetadataChange = Record<string, string | null> | null
+
+/** Up to 50 keys of 40 characters with values of 500; an empty value unsets a key, an empty string all keys. */
+export function metadata(): Decoder<MetadataChange> {
   return (value, param) => {
+    if (value === '') return null
     const found: Record<string, string | null> = {}
-    if (value === undefined || value === '') return found
+    if (value === undefined) return found
     if (typeof value === 'string') throw invalidRequest('Invalid object', { param })
     for (const [key, entry] of Object.entries(value)) {
       if (typeof entry !== 'string') {
@@ -163,7 +167,8 @@ export function metadata(): Decoder<Record<string, string | null>> {
 }
 
 /** What an update leaves of the old metadata. */
-export function mergeMetadata(old: Metadata, change: Record<string, string | null>): Metadata {
+export function mergeMetadata(old: Metadata, change: MetadataChange | undefined): Metadata {
+  if (change === null) return {}
   const merged: Metadata = {}
   for (const [key, value] of Object.entries({ ...old, ...change })) {
     if (value !== null) merged[key] = value

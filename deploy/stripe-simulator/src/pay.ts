@@ -307,7 +307,7 @@ export function settleAsync(ctx: Context, id: string, result: 'succeeded' | 'fai
   }
   const decline: Decline = {
     code: 'payment_method_bank_account_closed',
-    declineCode: 'generic_decline',
+    declineCode: null,
     message: 'The bank account could not be debited.',
   }
   settleCharge(ctx, made, { status: 'failed', decline })

@@ -5,7 +5,7 @@ import { referencedCustomer } from './referenced-customer.ts'
 import { existingIn, invalidRequest } from './errors.ts'
 import { emit } from './events.ts'
 import { idOf, newId, randomToken } from './ids.ts'
-import { currency } from './currency.ts'
+import { checkAmount, currency } from './currency.ts'
 import { page } from './lists.ts'
 import {
   boolean,
@@ -225,7 +225,7 @@ export const paymentIntentRoutes: Routes = (route) => {
         ...expandParam,
         ...confirmParams,
         allowed_payment_method_types: optional(list(string(60))),
-        amount: integer(50, 99_999_999),
+        amount: integer(1),
         automatic_payment_methods: optional(
           object({ allow_redirects: optional(oneOf(['always', 'never'])), enabled: boolean() }),
         ),
@@ -242,6 +242,7 @@ export const paymentIntentRoutes: Routes = (route) => {
         statement_descriptor_suffix: optional(string(22)),
       },
       (ctx, params, _path, cause) => {
+        checkAmount(params.amount, params.currency, 'Amount must', 'amount')
         if (params.customer !== undefined) referencedCustomer(ctx, params.customer, 'customer')
         const method =
           params.payment_method === undefined ? undefined : namedMethod(ctx, params.payment_method, 'payment_method')
@@ -254,7 +255,7 @@ export const paymentIntentRoutes: Routes = (route) => {
             currency: params.currency,
             customer: params.customer ?? null,
             description: params.description ?? null,
-            metadata: mergeMetadata({}, params.metadata ?? {}),
+            metadata: mergeMetadata({}, params.metadata),
             receipt_email: params.receipt_email ?? null,
             setup_future_usage: params.setup_future_usage ?? null,
             statement_descriptor: params.statement_descriptor ?? null,
@@ -307,12 +308,14 @@ export const paymentIntentRoutes: Routes = (route) => {
         description: optional(clearable(string(1000))),
         metadata: optional(metadata()),
         receipt_email: optional(clearable(email())),
+        setup_future_usage: optional(clearable(oneOf(['off_session', 'on_session']))),
       },
       (ctx, params, { id }) => {
         const intent = existing(ctx, id)
+        if (params.setup_future_usage !== undefined) intent.setup_future_usage = params.setup_future_usage
         if (params.description !== undefined) intent.description = params.description
         if (params.receipt_email !== undefined) intent.receipt_email = params.receipt_email
-        intent.metadata = mergeMetadata(intent.metadata, params.metadata ?? {})
+        intent.metadata = mergeMetadata(intent.metadata, params.metadata)
         ctx.store.save(intent)
         return intent
       },

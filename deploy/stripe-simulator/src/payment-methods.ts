@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto'
 
 import { cardByLast4, cardByToken, type CheckedCard } from './cards.ts'
+import { cardError } from './charge-card.ts'
 import type { Context } from './context.ts'
-import { ApiError, existingIn, invalidRequest, noSuchReference } from './errors.ts'
+import { existingIn, invalidRequest, noSuchReference } from './errors.ts'
 import { emit } from './events.ts'
 import { newId } from './ids.ts'
 import { page } from './lists.ts'
@@ -141,8 +142,7 @@ export function namedMethod(ctx: Context, id: string, param: string): PaymentMet
 export function refuseUnsavable(method: PaymentMethod): void {
   const card = cardByLast4(method.card?.last4)
   if (card?.decline === undefined || card.attaches === true) return
-  const { code, declineCode, message } = card.decline
-  throw new ApiError(402, { type: 'card_error', code, decline_code: declineCode, message })
+  throw cardError(card.decline)
 }
 
 /** Saves a card to a customer. Some cards are refused already then. */

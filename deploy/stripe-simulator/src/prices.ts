@@ -1,6 +1,6 @@
 /** Prices and products: those that requests make, and those that a Checkout Session's inline `price_data` makes. */
 import type { Context } from './context.ts'
-import { currency } from './currency.ts'
+import { currency, MOST_AMOUNT } from './currency.ts'
 import { existingIn, invalidRequest, noSuchReference } from './errors.ts'
 import { emit, emitChange } from './events.ts'
 import { idOf, newId } from './ids.ts'
@@ -15,12 +15,14 @@ import {
   listParams,
   mergeMetadata,
   metadata,
+  missing,
   notSimulated,
   object,
   oneOf,
   optional,
   string,
   timeRange,
+  type Decoded,
 } from './params.ts'
 import { del, get, post, type Routes } from './routes.ts'
 import { newestFirst } from './store.ts'
@@ -74,6 +76,7 @@ export interface PriceFields {
   lookupKey?: string | null
   metadata?: Metadata
   nickname?: string | null
+  taxBehavior?: Price['tax_behavior'] | undefined
 }
 
 export function createPrice(ctx: Context, fields: PriceFields): Price {
@@ -98,7 +101,7 @@ export function createPrice(ctx: Context, fields: PriceFields): Price {
       trial_period_days: null,
       usage_type: 'licensed',
     },
-    tax_behavior: 'unspecified',
+    tax_behavior: fields.taxBehavior ?? 'unspecified',
     tiers_mode: null,
     transform_quantity: null,
     type: recurring === null ? 'one_time' : 'recurring',
@@ -117,9 +120,21 @@ function existingProduct({ store }: Context, id: string): Product {
   return existingIn(store.products, id, 'product', 'id')
 }
 
+/** @throws ApiError 400 where a price is not for sale any more */
+export function refuseInactive(ctx: Context, price: Price, param: string): void {
+  if (!price.active) {
+    throw invalidRequest('The price specified is inactive. This field only accepts active prices.', { param })
+  }
+  if (ctx.store.products.get(idOf(price.product))?.active === false) {
+    throw invalidRequest(`Price \`${price.id}\` is not available to be purchased because its product is not active.`, {
+      param,
+    })
+  }
+}
+
 /** A lookup key names one price at a time. */
-function claimLookupKey(ctx: Context, key: string | undefined, transfers: boolean | undefined): void {
-  if (key === undefined) return
+function claimLookupKey(ctx: Context, key: string | null | undefined, transfers: boolean | undefined): void {
+  if (key === undefined || key === null) return
   const holder = [...ctx.store.prices.values()].find((price) => price.lookup_key === key)
   if (holder === undefined) return
   if (transfers !== true) {
@@ -132,10 +147,22 @@ function claimLookupKey(ctx: Context, key: string | undefined, transfers: boolea
   ctx.store.save(holder)
 }
 
+const recurring = object({
+  interval: oneOf(['day', 'week', 'month', 'year']),
+  interval_count: optional(integer(1, 1095)),
+  usage_type: optional(oneOf(['licensed'])),
+})
+
+function recurrence(given: Decoded<typeof recurring> | undefined): PriceFields['recurring'] {
+  return given === undefined ? null : { interval: given.interval, count: given.interval_count ?? 1 }
+}
+
+const taxBehavior = optional(oneOf(['exclusive', 'inclusive', 'unspecified']))
+
 const productFields = {
   active: optional(boolean()),
   description: optional(clearable(string())),
-  images: optional(list(httpUrl(), 8)),
+  images: optional(clearable(list(httpUrl(), 8))),
   metadata: optional(metadata()),
   url: optional(clearable(httpUrl())),
   unit_label: optional(clearable(string(12))),
@@ -148,11 +175,24 @@ export const priceRoutes: Routes = (route) => {
       {
         ...expandParam,
         ...productFields,
-        default_price_data: notSimulated(),
+        default_price_data: optional(
+          object({
+            currency,
+            currency_options: notSimulated(),
+            custom_unit_amount: notSimulated(),
+            metadata: optional(metadata()),
+            recurring: optional(recurring),
+            tax_behavior: taxBehavior,
+            unit_amount: optional(integer(0, MOST_AMOUNT)),
+            unit_amount_decimal: notSimulated(),
+          }),
+        ),
         id: optional(string(255)),
         name: string(250),
       },
       (ctx, params, _path, cause) => {
+        const { default_price_data: data } = params
+        if (data !== undefined && data.unit_amount === undefined) throw missing('default_price_data[unit_amount]')
         if (params.id !== undefined && ctx.store.products.has(params.id)) {
           throw invalidRequest('Product already exists.', { code: 'resource_already_exists', param: 'id' })
         }
@@ -161,12 +201,27 @@ export const priceRoutes: Routes = (route) => {
           description: params.description ?? null,
           id: params.id,
           images: params.images ?? [],
-          metadata: mergeMetadata({}, params.metadata ?? {}),
+          metadata: mergeMetadata({}, params.metadata),
           name: params.name,
         })
         product.url = params.url ?? null
         product.unit_label = params.unit_label ?? null
+        if (data === undefined) {
+          emit(ctx, 'product.created', product, cause)
+          return product
+        }
+        const price = createPrice(ctx, {
+          active: true,
+          currency: data.currency,
+          metadata: mergeMetadata({}, data.metadata),
+          product: product.id,
+          recurring: recurrence(data.recurring),
+          taxBehavior: data.tax_behavior,
+          unitAmount: data.unit_amount ?? 0,
+        })
+        product.default_price = price.id
         emit(ctx, 'product.created', product, cause)
+        emit(ctx, 'price.created', price, cause)
         return product
       },
     ),
@@ -199,17 +254,17 @@ export const priceRoutes: Routes = (route) => {
         const before = structuredClone(product)
         if (params.active !== undefined) product.active = params.active
         if (params.description !== undefined) product.description = params.description
-        if (params.images !== undefined) product.images = params.images
+        if (params.images !== undefined) product.images = params.images ?? []
         if (params.name !== undefined) product.name = params.name
         if (params.url !== undefined) product.url = params.url
         if (params.unit_label !== undefined) product.unit_label = params.unit_label
         if (params.default_price !== undefined) {
-          if (!ctx.store.prices.has(params.default_price)) {
+          if (idOf(ctx.store.prices.get(params.default_price)?.product) !== id) {
             throw noSuchReference('price', params.default_price, 'default_price')
           }
           product.default_price = params.default_price
         }
-        product.metadata = mergeMetadata(product.metadata, params.metadata ?? {})
+        product.metadata = mergeMetadata(product.metadata, params.metadata)
         product.updated = ctx.clock.seconds()
         emitChange(ctx, 'product.updated', before, product, cause)
         return product
@@ -248,16 +303,10 @@ export const priceRoutes: Routes = (route) => {
         product_data: optional(
           object({ active: optional(boolean()), metadata: optional(metadata()), name: string(250) }),
         ),
-        recurring: optional(
-          object({
-            interval: oneOf(['day', 'week', 'month', 'year']),
-            interval_count: optional(integer(1, 1095)),
-            usage_type: optional(oneOf(['licensed'])),
-          }),
-        ),
-        tax_behavior: optional(oneOf(['exclusive', 'inclusive', 'unspecified'])),
+        recurring: optional(recurring),
+        tax_behavior: taxBehavior,
         transfer_lookup_key: optional(boolean()),
-        unit_amount: integer(0, 99_999_999),
+        unit_amount: integer(0, MOST_AMOUNT),
         unit_amount_decimal: notSimulated(),
       },
       (ctx, params, _path, cause) => {
@@ -278,19 +327,18 @@ export const priceRoutes: Routes = (route) => {
             active: data?.active ?? true,
             description: null,
             images: [],
-            metadata: mergeMetadata({}, data?.metadata ?? {}),
+            metadata: mergeMetadata({}, data?.metadata),
             name: data?.name ?? '',
           }).id
-        const { recurring } = params
         const price = createPrice(ctx, {
           active: params.active ?? true,
           currency: params.currency,
           lookupKey: params.lookup_key ?? null,
-          metadata: mergeMetadata({}, params.metadata ?? {}),
+          metadata: mergeMetadata({}, params.metadata),
           nickname: params.nickname ?? null,
           product,
-          recurring:
-            recurring === undefined ? null : { interval: recurring.interval, count: recurring.interval_count ?? 1 },
+          recurring: recurrence(params.recurring),
+          taxBehavior: params.tax_behavior,
           unitAmount: params.unit_amount,
         })
         emit(ctx, 'price.created', price, cause)
@@ -336,13 +384,18 @@ export const priceRoutes: Routes = (route) => {
       {
         ...expandParam,
         active: optional(boolean()),
-        lookup_key: optional(string(200)),
+        lookup_key: optional(clearable(string(200))),
         metadata: optional(metadata()),
         nickname: optional(clearable(string())),
         transfer_lookup_key: optional(boolean()),
       },
       (ctx, params, { id }, cause) => {
         const price = existingPrice(ctx, id)
+        if (params.active === false && ctx.store.products.get(idOf(price.product))?.default_price === id) {
+          throw invalidRequest('This price cannot be archived because it is the default price of its product.', {
+            param: 'active',
+          })
+        }
         const before = structuredClone(price)
         if (params.active !== undefined) price.active = params.active
         if (params.nickname !== undefined) price.nickname = params.nickname
@@ -350,7 +403,7 @@ export const priceRoutes: Routes = (route) => {
           claimLookupKey(ctx, params.lookup_key, params.transfer_lookup_key)
           price.lookup_key = params.lookup_key
         }
-        price.metadata = mergeMetadata(price.metadata, params.metadata ?? {})
+        price.metadata = mergeMetadata(price.metadata, params.metadata)
         emitChange(ctx, 'price.updated', before, price, cause)
         return price
       },

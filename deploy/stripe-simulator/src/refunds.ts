@@ -88,7 +88,7 @@ function createRefund(ctx: Context, params: CreateParams, cause: Cause): Refund 
             type: 'card',
           }
         : { type: 'us_bank_transfer', us_bank_transfer: { reference: null, reference_status: 'pending' } },
-    metadata: mergeMetadata({}, params.metadata ?? {}),
+    metadata: mergeMetadata({}, params.metadata),
     payment_intent: charge.payment_intent,
     payment_method: charge.payment_method,
     ...(isPending ? { pending_reason: 'processing' } : {}),
@@ -221,7 +221,7 @@ export const refundRoutes: Routes = (route) => {
     post('/v1/refunds/:id', { ...expandParam, metadata: optional(metadata()) }, (ctx, params, { id }, cause) => {
       const refund = existing(ctx, id)
       const before = refund.metadata
-      refund.metadata = mergeMetadata(refund.metadata ?? {}, params.metadata ?? {})
+      refund.metadata = mergeMetadata(refund.metadata ?? {}, params.metadata)
       emit(ctx, 'refund.updated', refund, cause, { metadata: before })
       return refund
     }),

@@ -5,7 +5,7 @@ import type { Context } from './context.ts'
 import { invalidRequest, noSuch } from './errors.ts'
 import { emit } from './events.ts'
 import { newId } from './ids.ts'
-import { currency } from './currency.ts'
+import { checkAmount, currency } from './currency.ts'
 import { createLineItem, lineItemParams } from './line-items.ts'
 import { page, type ListPage } from './lists.ts'
 import {
@@ -258,7 +258,7 @@ function createSession(ctx: Context, params: CreateParams): Session {
     livemode: false,
     locale: params.locale ?? null,
     managed_payments: { enabled: false },
-    metadata: mergeMetadata({}, params.metadata ?? {}),
+    metadata: mergeMetadata({}, params.metadata),
     mode: subscribes ? 'subscription' : 'payment',
     origin_context: params.origin_context ?? null,
     payment_intent: null,
@@ -295,7 +295,7 @@ function createSession(ctx: Context, params: CreateParams): Session {
     lineItems,
     paymentIntentData: {
       description: intentData?.description ?? null,
-      metadata: mergeMetadata({}, intentData?.metadata ?? {}),
+      metadata: mergeMetadata({}, intentData?.metadata),
       receipt_email: intentData?.receipt_email ?? null,
       statement_descriptor: intentData?.statement_descriptor ?? null,
       statement_descriptor_suffix: intentData?.statement_descriptor_suffix ?? null,
@@ -304,7 +304,7 @@ function createSession(ctx: Context, params: CreateParams): Session {
       ? {
           subscriptionData: {
             description: params.subscription_data?.description ?? null,
-            metadata: mergeMetadata({}, params.subscription_data?.metadata ?? {}),
+            metadata: mergeMetadata({}, params.subscription_data?.metadata),
             paymentIntentId: null,
           },
         }
@@ -416,16 +416,7 @@ function checkMode(params: CreateParams, lineItems: readonly LineItem[], total: 
 
 /** A free order needs no payment; anything between nothing and the minimum cannot be charged. */
 function checkTotal(total: number, money: string): void {
-  if (total > 0 && total < 50) {
-    throw invalidRequest(`The Checkout Session's total amount due must add up to at least $0.50 ${money}`, {
-      code: 'amount_too_small',
-    })
-  }
-  if (total > 99_999_999) {
-    throw invalidRequest(`The Checkout Session's total amount must be no more than $999,999.99 ${money}`, {
-      code: 'amount_too_large',
-    })
-  }
+  if (total > 0) checkAmount(total, money, "The Checkout Session's total amount must")
 }
 
 export function customerDetails(emailAddress: string, name: string | null): NonNullable<Session['customer_details']> {
@@ -522,7 +513,7 @@ export const sessionRoutes: Routes = (route) => {
   route(
     post('/v1/checkout/sessions/:id', { ...expandParam, metadata: optional(metadata()) }, (ctx, params, { id }) => {
       const session = existing(ctx, id).object
-      session.metadata = mergeMetadata(session.metadata ?? {}, params.metadata ?? {})
+      session.metadata = mergeMetadata(session.metadata ?? {}, params.metadata)
       ctx.store.save(session)
       return session
     }),

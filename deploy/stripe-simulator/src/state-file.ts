@@ -2,7 +2,17 @@
  * The file that the state is kept in: an SQLite database with a row for each record, in order of creation. A change
  * writes the rows that it changed and nothing else, however many there are.
  */
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, readSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 
@@ -97,8 +107,13 @@ export class StateFile {
    */
   *rows(): Generator<Row> {
     try {
-      const all = this.#database.prepare('SELECT number AS row, kind AS "table", key, value FROM record ORDER BY number')
-      for (const row of all.iterate()) yield row as unknown as Row
+      const all = this.#database.prepare('SELECT number, kind, key, value FROM record ORDER BY number')
+      // Arrays take a third less time to read than objects do.
+      all.setReturnArrays(true)
+      for (const found of all.iterate()) {
+        const [row, table, key, value] = found as unknown as [number, string, string, string]
+        yield { row, table, key, value }
+      }
     } catch (error) {
       throw reasonFor(error, '')
     }
@@ -196,7 +211,7 @@ function rowsOf(text: string): Row[] {
   const rows: Row[] = []
   const add = (table: string, key: string, value: object) =>
     rows.push({ row: rows.length + 1, table, key, value: JSON.stringify(value) })
-  for (const [name, table] of Object.entries(saved) as [string, unknown][]) {
+  for (const [name, table] of Object.entries<unknown>(saved as Record<string, unknown>)) {
     if (name === 'format') continue
     if (name === 'clockOffsetMs') {
       add('clock', 'offset', { ms: Number(table) || 0 })

@@ -108,6 +108,8 @@ export interface EndpointRecord {
   payload: 'snapshot' | 'thin'
   /** From the start-up options, and so replaced by the next start's options. */
   configured: boolean
+  /** Made as an event destination, and shown as one alone: what only that has. */
+  destination?: { name: string; description: string; updated: number }
 }
 
 export interface DeliveryRecord {
@@ -256,7 +258,7 @@ export class Store {
 
   #table<T extends object>(name: string): Table<T> {
     const table = new Table<T>(name, this.#journal)
-    this.#tables.set(name, table as unknown as Table<object>)
+    this.#tables.set(name, table)
     return table
   }
 

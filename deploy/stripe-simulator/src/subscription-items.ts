@@ -3,25 +3,29 @@ import type { Context } from './context.ts'
 import { idOf, newId } from './ids.ts'
 import { recurringPriceData } from './line-items.ts'
 import { integer, mergeMetadata, metadata, notSimulated, object, optional, string, type Decoded } from './params.ts'
-import { createPrice } from './prices.ts'
+import { createPrice, refuseInactive } from './prices.ts'
 import type { Metadata, Price, SubscriptionItem } from './types.ts'
 
 export const newItemParams = object({
-  billing_thresholds: notSimulated(),
-  discounts: notSimulated(),
+  billing_thresholds: notSimulated(''),
+  discounts: notSimulated(''),
   metadata: optional(metadata()),
   plan: notSimulated(),
   price: optional(string()),
   price_data: optional(recurringPriceData),
   quantity: optional(integer(1, 999_999)),
-  tax_rates: notSimulated(),
+  tax_rates: notSimulated(''),
 })
 
-/** The recurring price that a request names or describes. */
+/**
+ * The recurring price that a request names or describes.
+ * @param kept ids of prices that are in use already: they may be named although they are not for sale any more
+ */
 export function recurringPrice(
   ctx: Context,
   given: Pick<Decoded<typeof newItemParams>, 'price' | 'price_data'>,
   param: string,
+  kept: readonly string[] = [],
 ): Price | undefined {
   if (given.price !== undefined && given.price_data !== undefined) {
     throw invalidRequest('You may only specify one of these parameters: price, price_data.', { param })
@@ -45,6 +49,7 @@ export function recurringPrice(
       { param: `${param}[price]` },
     )
   }
+  if (!kept.includes(price.id)) refuseInactive(ctx, price, `${param}[price]`)
   return price
 }
 
@@ -63,7 +68,7 @@ export function createItem(
     current_period_start: period.start,
     current_trial: null,
     discounts: [],
-    metadata: mergeMetadata({}, of.metadata ?? {}),
+    metadata: mergeMetadata({}, of.metadata),
     plan: planOf(of.price),
     price: of.price,
     quantity: of.quantity,

@@ -4,7 +4,19 @@ import { GONE } from './end-subscription.ts'
 import { existingIn, invalidRequest, noSuchReference } from './errors.ts'
 import { emit, emitChange } from './events.ts'
 import { idOf, newId } from './ids.ts'
-import { expandParam, integer, list, notSimulated, object, oneOf, optional, string, type Decoded } from './params.ts'
+import {
+  expandParam,
+  integer,
+  list,
+  mergeMetadata,
+  metadata,
+  notSimulated,
+  object,
+  oneOf,
+  optional,
+  string,
+  type Decoded,
+} from './params.ts'
 import { get, post, type Routes } from './routes.ts'
 import { newItemParams, planOf, recurringPrice } from './subscription-items.ts'
 import { BY_ITSELF, type Cause, type Price, type Subscription, type SubscriptionSchedule } from './types.ts'
@@ -126,7 +138,7 @@ const updateParams = {
   ...expandParam,
   default_settings: notSimulated(),
   end_behavior: optional(oneOf(['release'])),
-  metadata: notSimulated(),
+  metadata: optional(metadata()),
   phases: optional(list(phaseParams, 10)),
   proration_behavior: optional(oneOf(['none'])),
 }
@@ -134,6 +146,7 @@ const updateParams = {
 /** Phases follow each other: where one ends the next begins, and each says how long it is. */
 function phasesOf(ctx: Context, schedule: SubscriptionSchedule, given: Decoded<typeof phaseParams>[]): Phase[] {
   let start = schedule.current_phase?.start_date ?? ctx.clock.seconds()
+  const kept = schedule.phases.flatMap((phase) => phase.items.map((item) => idOf(item.price)))
   return given.map((phase, index) => {
     const param = `phases[${index}]`
     if (phase.start_date !== undefined && phase.start_date !== start) {
@@ -142,7 +155,7 @@ function phasesOf(ctx: Context, schedule: SubscriptionSchedule, given: Decoded<t
       })
     }
     const items = phase.items.map((item, at) => {
-      const price = recurringPrice(ctx, item, `${param}[items][${at}]`)
+      const price = recurringPrice(ctx, item, `${param}[items][${at}]`, kept)
       if (price === undefined) {
         throw invalidRequest('A phase item needs a price.', { param: `${param}[items][${at}][price]` })
       }
@@ -282,6 +295,7 @@ export const subscriptionScheduleRoutes: Routes = (route) => {
     post('/v1/subscription_schedules/:id', updateParams, (ctx, params, { id }, cause) => {
       const schedule = running(ctx, id)
       const before = structuredClone(schedule)
+      schedule.metadata = mergeMetadata(schedule.metadata ?? {}, params.metadata)
       if (params.phases !== undefined) schedule.phases = phasesOf(ctx, schedule, params.phases)
       const now = ctx.clock.seconds()
       const current = schedule.phases.find((phase) => phase.start_date <= now && now < phase.end_date)

@@ -182,20 +182,20 @@ const cancelAt: Decoder<number | 'min_period_end' | 'max_period_end'> = (value, 
 /** What is the same for a new and a changed subscription and is not simulated. */
 const refused = {
   add_invoice_items: notSimulated(),
-  application_fee_percent: notSimulated(),
+  application_fee_percent: notSimulated(''),
   automatic_tax: optional(object({ enabled: notSimulated('false') })),
-  billing_schedules: notSimulated(),
-  billing_thresholds: notSimulated(),
+  billing_schedules: notSimulated(''),
+  billing_thresholds: notSimulated(''),
   collection_method: notSimulated('charge_automatically'),
   days_until_due: notSimulated(),
-  default_source: notSimulated(),
-  default_tax_rates: notSimulated(),
-  discounts: notSimulated(),
+  default_source: notSimulated(''),
+  default_tax_rates: notSimulated(''),
+  discounts: notSimulated(''),
   invoice_settings: notSimulated(),
-  on_behalf_of: notSimulated(),
+  on_behalf_of: notSimulated(''),
   payment_settings: notSimulated(),
-  pending_invoice_item_interval: notSimulated(),
-  transfer_data: notSimulated(),
+  pending_invoice_item_interval: notSimulated(''),
+  transfer_data: notSimulated(''),
   trial_end: notSimulated(),
   trial_from_plan: notSimulated('false'),
   trial_settings: notSimulated(),
@@ -229,7 +229,7 @@ function subscribe(ctx: Context, params: Fields<typeof createParams>, cause: Cau
     const param = `items[${index}]`
     const price = recurringPrice(ctx, item, param)
     if (price === undefined) throw missing(`${param}[price]`)
-    return { price, quantity: item.quantity ?? 1, metadata: mergeMetadata({}, item.metadata ?? {}) }
+    return { price, quantity: item.quantity ?? 1, metadata: mergeMetadata({}, item.metadata) }
   })
   const [first] = items
   if (first === undefined) throw missing('items')
@@ -263,7 +263,7 @@ function subscribe(ctx: Context, params: Fields<typeof createParams>, cause: Cau
     currency: first.price.currency,
     defaultMethod: method?.id ?? null,
     description: params.description ?? null,
-    metadata: mergeMetadata({}, params.metadata ?? {}),
+    metadata: mergeMetadata({}, params.metadata),
     status: 'incomplete',
   })
   const end = cancellationOf(subscription, params)
@@ -306,17 +306,17 @@ function cancellationOf(
 }
 
 const itemChange = object({
-  billing_thresholds: notSimulated(),
+  billing_thresholds: notSimulated(''),
   clear_usage: notSimulated(),
   deleted: optional(boolean()),
-  discounts: notSimulated(),
+  discounts: notSimulated(''),
   id: optional(string()),
   metadata: optional(metadata()),
   plan: notSimulated(),
   price: optional(string()),
   price_data: optional((value, param) => newItemParams({ price_data: value ?? '' }, param).price_data),
   quantity: optional(integer(1, 999_999)),
-  tax_rates: notSimulated(),
+  tax_rates: notSimulated(''),
 })
 
 const anchor = optional(object({ type: oneOf(['now', 'unchanged']) }))
@@ -334,7 +334,7 @@ const updateParams = {
   items: optional(list(itemChange, 20)),
   metadata: optional(metadata()),
   off_session: optional(boolean()),
-  pause_collection: notSimulated(),
+  pause_collection: notSimulated(''),
   payment_behavior: optional(oneOf(['allow_incomplete', 'error_if_incomplete'])),
   proration_behavior: prorationBehavior,
   proration_date: optional(integer(0)),
@@ -343,6 +343,7 @@ const updateParams = {
 /** The change of items that a request asks for; null if none. */
 function itemsChange(
   ctx: Context,
+  subscription: Subscription,
   params: {
     items?: Decoded<typeof itemChange>[] | undefined
     billing_cycle_anchor?: { type: 'now' | 'unchanged' } | undefined
@@ -353,13 +354,14 @@ function itemsChange(
 ): ItemsChange | null {
   const resetsCycle = params.billing_cycle_anchor?.type === 'now'
   if (params.items === undefined && !resetsCycle) return null
+  const kept = subscription.items.data.map((item) => item.price.id)
   return {
     items: (params.items ?? []).map(({ id, quantity, metadata, deleted, ...priced }, index) => ({
       id,
       quantity,
       metadata,
       deleted,
-      price: recurringPrice(ctx, priced, `${prefix}items[${index}]`),
+      price: recurringPrice(ctx, priced, `${prefix}items[${index}]`, kept),
     })),
     prorationBehavior: params.proration_behavior ?? 'create_prorations',
     prorationDate: params.proration_date,
@@ -377,7 +379,7 @@ function update(ctx: Context, subscription: Subscription, params: Fields<typeof 
     throw invalidRequest('The `cancel_at` timestamp must be in the future.', { param: 'cancel_at' })
   }
   if (end !== undefined) refuseScheduled(subscription)
-  const change = itemsChange(ctx, params)
+  const change = itemsChange(ctx, subscription, params)
   const before = structuredClone(subscription)
   if (params.default_payment_method !== undefined) {
     const customer = idOf(subscription.customer)
@@ -390,7 +392,7 @@ function update(ctx: Context, subscription: Subscription, params: Fields<typeof 
     ).id
   }
   if (params.description !== undefined) subscription.description = params.description
-  subscription.metadata = mergeMetadata(subscription.metadata, params.metadata ?? {})
+  subscription.metadata = mergeMetadata(subscription.metadata, params.metadata)
   if (end !== undefined) scheduleCancel(ctx, subscription, end)
   const details = params.cancellation_details
   if (details !== undefined && subscription.cancellation_details) {
@@ -546,7 +548,7 @@ export const subscriptionRoutes: Routes = (route) => {
           previewChange(
             ctx,
             subscription,
-            itemsChange(ctx, params.subscription_details ?? {}, 'subscription_details['),
+            itemsChange(ctx, subscription, params.subscription_details ?? {}, 'subscription_details['),
           ),
         )
       },

@@ -1,6 +1,7 @@
 import { API_VERSION } from './api-versions.ts'
 import type { Context } from './context.ts'
-import { existingIn, invalidRequest } from './errors.ts'
+import { existingIn, invalidRequest, noSuch } from './errors.ts'
+import { EVENT_TYPES } from './event-types.ts'
 import { newId } from './ids.ts'
 import { page } from './lists.ts'
 import {
@@ -69,12 +70,13 @@ interface NewEndpoint {
   description?: string | null | undefined
   metadata?: Record<string, string>
   payload: 'snapshot' | 'thin'
+  destination?: EndpointRecord['destination']
 }
 
 export function createEndpoint(ctx: Context, of: NewEndpoint): EndpointRecord {
   const record: EndpointRecord = {
     object: {
-      id: newId('we_1'),
+      id: newId(of.destination === undefined ? 'we_1' : 'ed_test_61'),
       object: 'webhook_endpoint',
       api_version: of.apiVersion ?? API_VERSION,
       application: null,
@@ -89,6 +91,7 @@ export function createEndpoint(ctx: Context, of: NewEndpoint): EndpointRecord {
     secrets: [of.secret],
     payload: of.payload,
     configured: false,
+    ...(of.destination === undefined ? {} : { destination: of.destination }),
   }
   ctx.store.endpoints.set(record.object.id, record)
   return record
@@ -104,15 +107,21 @@ export function rollSecret(ctx: Context, record: EndpointRecord, secret: string,
   ctx.store.endpoints.save(record.object.id)
 }
 
-const eventName: Decoder<string> = (value, param) => {
-  const name = string(100)(value, param)
-  if (name !== '*' && !/^[a-z0-9_]+(\.[a-z0-9_]+)+$/.test(name)) {
-    throw invalidRequest(`Invalid ${param}: ${name} is not an event type.`, { param })
+/** One of the types of event, each after `prefix`, or `*` for all. */
+export function eventName(prefix = ''): Decoder<string> {
+  return (value, param) => {
+    const name = string(100)(value, param)
+    if (name !== '*' && !(name.startsWith(prefix) && EVENT_TYPES.includes(name.slice(prefix.length)))) {
+      const known = ['*', ...EVENT_TYPES.map((type) => prefix + type)]
+      throw invalidRequest(`Invalid ${param}: must be one of ${known.slice(0, -1).join(', ')}, or ${known.at(-1)}`, {
+        param,
+      })
+    }
+    return name
   }
-  return name
 }
 
-const apiVersion: Decoder<string> = (value, param) => {
+export const apiVersion: Decoder<string> = (value, param) => {
   const version = string(60)(value, param)
   if (!/^\d{4}-\d{2}-\d{2}(\.[a-z]+)?$/.test(version)) {
     throw invalidRequest(`Invalid API version: ${version}`, { param })
@@ -121,7 +130,9 @@ const apiVersion: Decoder<string> = (value, param) => {
 }
 
 function existing({ store }: Context, id: string): EndpointRecord {
-  return existingIn(store.endpoints, id, 'webhook endpoint', 'webhook_endpoint')
+  const record = existingIn(store.endpoints, id, 'webhook endpoint', 'webhook_endpoint')
+  if (record.destination !== undefined) throw noSuch('webhook endpoint', id, 'webhook_endpoint')
+  return record
 }
 
 export const webhookEndpointRoutes: Routes = (route) => {
@@ -133,7 +144,7 @@ export const webhookEndpointRoutes: Routes = (route) => {
         api_version: optional(apiVersion),
         connect: notSimulated('false'),
         description: optional(clearable(string())),
-        enabled_events: list(eventName, 500),
+        enabled_events: list(eventName(), 500),
         metadata: optional(metadata()),
         url: httpUrl(),
       },
@@ -145,7 +156,7 @@ export const webhookEndpointRoutes: Routes = (route) => {
           enabledEvents: params.enabled_events,
           apiVersion: params.api_version,
           description: params.description,
-          metadata: mergeMetadata({}, params.metadata ?? {}),
+          metadata: mergeMetadata({}, params.metadata),
           payload: 'snapshot',
         })
         // The secret is shown this once, as Stripe does.
@@ -157,7 +168,9 @@ export const webhookEndpointRoutes: Routes = (route) => {
   route(
     get('/v1/webhook_endpoints', listParams, (ctx, paging) =>
       page(
-        newestFirst(ctx.store.endpoints).map((record) => record.object),
+        newestFirst(ctx.store.endpoints)
+          .filter((record) => record.destination === undefined)
+          .map((record) => record.object),
         paging,
         '/v1/webhook_endpoints',
         'webhook endpoint',
@@ -174,7 +187,7 @@ export const webhookEndpointRoutes: Routes = (route) => {
         ...expandParam,
         description: optional(clearable(string())),
         disabled: optional(boolean()),
-        enabled_events: optional(list(eventName, 500)),
+        enabled_events: optional(list(eventName(), 500)),
         metadata: optional(metadata()),
         url: optional(httpUrl()),
       },
@@ -184,7 +197,7 @@ export const webhookEndpointRoutes: Routes = (route) => {
         if (params.disabled !== undefined) endpoint.status = params.disabled ? 'disabled' : 'enabled'
         if (params.enabled_events !== undefined) endpoint.enabled_events = params.enabled_events
         if (params.url !== undefined) endpoint.url = params.url
-        endpoint.metadata = mergeMetadata(endpoint.metadata, params.metadata ?? {})
+        endpoint.metadata = mergeMetadata(endpoint.metadata, params.metadata)
         ctx.store.endpoints.save(id)
         return endpoint
       },

@@ -1,18 +1,33 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { CHECKS } from '../scorecard/scorecard.ts'
 import { compileErrors } from '../scorecard/shapes.ts'
 import { raw, SECTIONS, targetAt, type Target } from '../scorecard/target.ts'
 import { createSimulator, type Simulator } from '../src/app.ts'
+import { Store } from '../src/store.ts'
+import { expectSaved } from './fixture.ts'
 
+const folder = mkdtempSync(join(tmpdir(), 'stripe-simulator-'))
+const file = join(folder, 'state.db')
+let store: Store
 let simulator: Simulator
 let target: Target
 
 beforeAll(async () => {
-  simulator = await createSimulator({ retryDelaysMs: [5, 10, 20] })
+  store = new Store(file)
+  simulator = await createSimulator({ retryDelaysMs: [5, 10, 20] }, store)
   target = targetAt(simulator.url, 'sk_test_scorecard', true)
 })
-afterAll(() => simulator.stop())
+afterAll(async () => {
+  await simulator.stop()
+  // Whatever the checks have changed was saved.
+  expectSaved(file, store)
+  rmSync(folder, { recursive: true })
+})
 
 describe.each(SECTIONS)('the scorecard: %s', (section) => {
   it.each(CHECKS[section].map((check) => [check.name, check] as const))('%s', async (_, check) => {

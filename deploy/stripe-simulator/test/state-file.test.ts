@@ -44,7 +44,13 @@ async function startProcess(file: string, webhook = '') {
     const url = /http:\S+/.exec(line)?.[0]
     if (url === undefined) continue
     const { hostname: host, port } = new URL(url)
-    const stripe = new Stripe('sk_test_simulator', { host, port, protocol: 'http', maxNetworkRetries: 0, telemetry: false })
+    const stripe = new Stripe('sk_test_simulator', {
+      host,
+      port,
+      protocol: 'http',
+      maxNetworkRetries: 0,
+      telemetry: false,
+    })
     return { url, stripe, kill }
   }
   throw new Error('The simulator did not start')
