@@ -70,6 +70,7 @@ export async function startStack(settings: Settings, fresh: boolean): Promise<St
         createSimulator({
           port: settings.STRIPE_SIMULATOR_PORT,
           publicUrl: `http://localhost:${settings.STRIPE_SIMULATOR_PORT}`,
+          // A database by now; one of the JSON files that it was before is taken over under its name.
           stateFile: dataDir('stripe-simulator.json'),
           webhooks: [{ url: `http://127.0.0.1:${settings.PORT}/webhooks/stripe`, secret: webhookSecret }],
         }),
