@@ -466,10 +466,21 @@ describe('what else is told of a subscription', () => {
     const [membership] = await membershipsOf(wish.email)
     const customer = membership?.stripeCustomerId ?? ''
     const own = await till.stripe.subscriptions.retrieve(membership?.stripeSubscriptionId ?? '')
+    const price = own.items.data[0]?.price
     const second = await till.stripe.subscriptions.create({
       customer,
       default_payment_method: idOf(own.default_payment_method) ?? '',
-      items: [{ price: own.items.data[0]?.price.id ?? '' }],
+      // A price that Checkout made inline is for that purchase alone.
+      items: [
+        {
+          price_data: {
+            currency: 'usd',
+            product: price?.product as string,
+            recurring: { interval: 'month' },
+            unit_amount: price?.unit_amount ?? 0,
+          },
+        },
+      ],
       // As a copy would have it that was made by hand.
       metadata: own.metadata,
     })
