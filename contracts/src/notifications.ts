@@ -33,7 +33,10 @@ export type MailKind = (typeof mailKinds)[number]
 
 export const mailStatuses = ['pending', 'sent', 'failed'] as const
 
-/** `GET /mails?registrationId=`, `?userId=` or `?email=` (administrators): one row a fact. Never what a code is. */
+/**
+ * `GET /mails?registrationId=`, `?userId=` or `?email=` (administrators): one row a fact, the newest 500 of them, oldest
+ * first. Never what a code is.
+ */
 export const mailSchema = z.object({
   mailId: z.uuid(),
   kind: z.enum(mailKinds),

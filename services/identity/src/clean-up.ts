@@ -33,27 +33,33 @@ const known = { hours: 24 * 180 }
 export const cleanUp: Job<Config> = {
   name: 'clean-up',
   everyMs: 60_000,
-  async run({ db, clock }) {
+  async run({ db, clock }, signal) {
     const now = clock.now()
-    for (const table of [signInSteps, limits, setUps, refreshTokens, simulatedNames]) {
-      await db.delete(table).where(lt(table.expiresAt, now))
-    }
-    await db.delete(codes).where(lt(codes.expiresAt, now.subtract(remembered)))
     const token = db
       .select({ one: sql`1` })
       .from(refreshTokens)
       .where(eq(refreshTokens.signInId, signIns.id))
     const over = now.subtract(longestAccess)
-    // One that was ended keeps its row, and its tokens, for as long as these would have lived: so that who has them is told.
-    await db
-      .delete(signIns)
-      .where(
-        and(notExists(token), lt(signIns.signedInAt, over), or(isNull(signIns.endedAt), lt(signIns.endedAt, over))),
-      )
-    await db
-      .delete(devices)
-      .where(and(isNull(devices.sealedSrpVerifier), lt(devices.createdAt, now.subtract(confirming))))
-    await db.delete(knownAddresses).where(lt(knownAddresses.lastSeenAt, now.subtract(known)))
+    const deletions = [
+      ...[signInSteps, limits, setUps, refreshTokens, simulatedNames].map((table) =>
+        db.delete(table).where(lt(table.expiresAt, now)),
+      ),
+      db.delete(codes).where(lt(codes.expiresAt, now.subtract(remembered))),
+      // One that was ended keeps its row, and its tokens, for as long as these would have lived: so that who has them is told.
+      db
+        .delete(signIns)
+        .where(
+          and(notExists(token), lt(signIns.signedInAt, over), or(isNull(signIns.endedAt), lt(signIns.endedAt, over))),
+        ),
+      db.delete(devices).where(and(isNull(devices.sealedSrpVerifier), lt(devices.createdAt, now.subtract(confirming)))),
+      db.delete(knownAddresses).where(lt(knownAddresses.lastSeenAt, now.subtract(known))),
+    ]
+    for (const deletion of deletions) {
+      if (signal.aborted) return
+      // Runs now: drizzle's statements begin when they are waited for.
+      await deletion
+    }
+    if (signal.aborted) return
     await db.transaction(async (tx) => {
       const forgotten = await tx
         .select()
@@ -62,7 +68,10 @@ export const cleanUp: Job<Config> = {
         .orderBy(users.createdAt)
         .limit(atOnce)
         .for('update', { skipLocked: true })
-      for (const user of forgotten) await deleteAccount(tx, user)
+      for (const user of forgotten) {
+        if (signal.aborted) return
+        await deleteAccount(tx, user)
+      }
     })
   },
 }

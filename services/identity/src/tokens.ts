@@ -79,7 +79,7 @@ async function addKey(tx: Transaction | Database, poolId: string, { config, cloc
 }
 
 /** Makes each pool's next key when the one in use is old, and deletes those whose last token is dead. */
-export async function rotateKeys(context: Context<Config>): Promise<void> {
+export async function rotateKeys(context: Context<Config>, signal: AbortSignal): Promise<void> {
   const { db, clock, config } = context
   const now = clock.now()
   const old = now.subtract({ seconds: Math.round(config.SIGNING_KEY_DAYS * 86_400) })
@@ -87,6 +87,7 @@ export async function rotateKeys(context: Context<Config>): Promise<void> {
   const dead = now.subtract({ seconds: publishedAheadSeconds + longestTokenSeconds })
   const rows = await db.select().from(signingKeys).orderBy(desc(signingKeys.createdAt))
   for (const [poolId, [newest, ...older]] of Map.groupBy(rows, (row) => row.poolId)) {
+    if (signal.aborted) return
     if (!newest) continue
     if (Temporal.Instant.compare(newest.createdAt, old) < 0) {
       await addKey(db, poolId, context)

@@ -2,7 +2,8 @@ import { fileURLToPath } from 'node:url'
 import type { Service } from '@robokids/runtime/service'
 import { configSchema, type Config } from './config.ts'
 import { consumers } from './consumers.ts'
-import { forgetNotices } from './notices.ts'
+import { forgetMails } from './forget-mails.ts'
+import { forgetNotices, tellNews } from './notices.ts'
 import { jobOf } from './order-mail.ts'
 import { routes } from './routes.ts'
 import { sendMails } from './send-mails.ts'
@@ -22,6 +23,8 @@ export const notifications: Service<Config> = {
   jobs: [
     { name: jobOf.EMAIL, everyMs: 1_000, run: sendMails },
     { name: jobOf.SMS, everyMs: 1_000, run: sendTexts },
+    { name: 'tell-news', everyMs: 10_000, run: tellNews },
+    { name: 'forget-mails', everyMs: 3_600_000, run: forgetMails },
     { name: 'forget-notices', everyMs: 3_600_000, run: forgetNotices },
   ],
 }

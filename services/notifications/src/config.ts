@@ -15,14 +15,14 @@ export const configSchema = z.object({
     .transform((url) => new URL(url).origin),
   /** Where signed waivers are fetched from. */
   ENROLLMENT_URL: z.url().default('http://127.0.0.1:4002'),
-  /** How long the mail server may leave a command unanswered. */
-  SMTP_TIMEOUT_MS: z.coerce.number().int().min(100).default(20_000),
+  /** How long the mail server may leave a command unanswered; for all of one mail it may take three times as long. */
+  SMTP_TIMEOUT_MS: z.coerce.number().int().min(100).max(60_000).default(20_000),
   /** Where a text message is posted as `{id, to, text}`; left out, none can be sent. */
   SMS_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** Sent along as a bearer token. */
   SMS_TOKEN: z.string().min(1).optional(),
   /** How long the gateway for text messages may take to answer. */
-  SMS_TIMEOUT_MS: z.coerce.number().int().min(100).default(10_000),
+  SMS_TIMEOUT_MS: z.coerce.number().int().min(100).max(60_000).default(10_000),
   /** What identity's codes are sealed with. */
   CODE_SEALING_KEYS: sealingKeysSchema,
 })

@@ -36,6 +36,7 @@ function tellMember<Kind extends MembershipKind, Type extends string>(
   })
 }
 
+// A mail begins now: nobody wants to be written what happened before we wrote mails about it.
 export const consumers: Consumer<Config>[] = [
   consume(registrationConfirmed, { from: 'now' }, (tx, { data }, context) =>
     orderMail(tx, context, {
@@ -73,7 +74,8 @@ export const consumers: Consumer<Config>[] = [
       data,
     }),
   ),
-  consume(registrationRejected, { from: 'now' }, async (tx, { data }) => {
+  // Not a mail, but what the mail of a refund is written from.
+  consume(registrationRejected, { from: 'beginning' }, async (tx, { data }) => {
     await tx.insert(rejections).values({ paymentId: data.payment.paymentId, reason: data.reason }).onConflictDoNothing()
   }),
   consume(codeIssued, { from: 'now' }, (tx, { data }, context) =>
@@ -91,15 +93,14 @@ export const consumers: Consumer<Config>[] = [
   consume(userUpdated, { from: 'now' }, async (tx, { id, time, data }, context) => {
     const { secondFactors, passkeys } = data
     const now = { ...(secondFactors ? { secondFactors } : {}), ...(passkeys === undefined ? {} : { passkeys }) }
-    for (const { recipient, ...notice } of changeNotices(data)) {
-      await orderMail(tx, context, {
-        kind: 'user_updated',
-        factId: notice.toPrevious ? `${id}:previous` : id,
-        userId: data.userId,
-        recipient: addressOf(recipient),
-        data: { ...nameOf(data), ...notice, ...now, at: time },
-      })
-    }
+    const orders = changeNotices(data).map(({ recipient, ...notice }) => ({
+      kind: 'user_updated' as const,
+      factId: notice.toPrevious ? `${id}:previous` : id,
+      userId: data.userId,
+      recipient: addressOf(recipient),
+      data: { ...nameOf(data), ...notice, ...now, at: time },
+    }))
+    await orderMail(tx, context, ...orders)
   }),
   consume(signInLocked, { from: 'now' }, async (tx, { id, time, data }, context) => {
     const { userId, email, emailVerified, reason, until } = data

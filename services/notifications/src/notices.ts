@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { emailKey } from '@robokids/contracts/fields'
-import type { Notice, ProductState, RequestNotice } from '@robokids/contracts/shop'
-import type { Transaction } from '@robokids/runtime/db'
+import type { Notice, RequestNotice } from '@robokids/contracts/shop'
+import { wake, type Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
-import { and, eq, lt, ne } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, lt, ne } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { orderMail } from './order-mail.ts'
-import { isAwaited, noticeMailIsDue } from './rules.ts'
-import { notices, type NoticeRow } from './schema.ts'
+import { noticeMailIsDue, statesAwaiting } from './rules.ts'
+import { notices, type NoticeRow, type ProductNews } from './schema.ts'
 
 /** How long a request is kept that nobody confirmed, or that is over. */
 const keptHours = 30 * 24
+const atOnce = 200
 
 /**
  * Takes down that somebody wants news of a product, and asks the address whether it is so: by one mail a day at most,
@@ -78,31 +79,48 @@ export async function confirmNotice(context: Context<Config>, id: string): Promi
 export async function removeNotice(context: Context<Config>, id: string): Promise<Notice> {
   const [row] = await context.db
     .update(notices)
-    .set({ status: 'removed', changedAt: context.clock.now() })
+    .set({ status: 'removed', changedAt: context.clock.now(), news: null })
     .where(eq(notices.id, id))
     .returning()
   return found(row)
 }
 
-/** Writes to everybody who confirmed and has waited for this, once. */
-export async function tellWhoAwaits(
+/** Notes for everybody who confirmed and has waited for this that it is to be told: once for each time they asked. */
+export async function noteNews(
   tx: Transaction,
-  context: Context<Config>,
-  { sku, name, to }: { sku: string; name: string; to: ProductState },
+  { clock }: Context<Config>,
+  { sku, name, to, changedAt }: { sku: string } & ProductNews,
 ): Promise<void> {
-  const confirmed = await tx
-    .select()
-    .from(notices)
-    .where(and(eq(notices.sku, sku), eq(notices.status, 'confirmed')))
-    .for('update')
-  for (const { id, email, askedState } of confirmed) {
-    if (!isAwaited(askedState, to)) continue
-    await tx.update(notices).set({ status: 'told', changedAt: context.clock.now() }).where(eq(notices.id, id))
-    await orderMail(tx, context, {
-      kind: 'product_available',
-      factId: `${id}:${to}`,
-      recipient: email,
-      data: { noticeId: id, productName: name, state: to },
+  const awaiting = statesAwaiting(to)
+  if (awaiting.length === 0) return
+  const told = await tx
+    .update(notices)
+    .set({ status: 'told', changedAt: clock.now(), news: { name, to, changedAt } })
+    .where(and(eq(notices.sku, sku), eq(notices.status, 'confirmed'), inArray(notices.askedState, awaiting)))
+    .returning({ id: notices.id })
+  if (told.length > 0) await wake(tx, 'tell-news')
+}
+
+/** Orders the mails about what is to be told. As many may wait for one product as there are families: some at a time. */
+export async function tellNews(context: Context<Config>, signal: AbortSignal): Promise<void> {
+  let isMore = true
+  while (isMore && !signal.aborted) {
+    isMore = await context.db.transaction(async (tx) => {
+      const some = await tx.select().from(notices).where(isNotNull(notices.news)).limit(atOnce).for('update')
+      const orders = some.flatMap(({ id, email, news }) =>
+        news === null
+          ? []
+          : {
+              kind: 'product_available' as const,
+              factId: `${id}:${news.changedAt}`,
+              recipient: email,
+              data: { noticeId: id, productName: news.name, state: news.to },
+            },
+      )
+      await orderMail(tx, context, ...orders)
+      const ids = some.map(({ id }) => id)
+      await tx.update(notices).set({ news: null }).where(inArray(notices.id, ids))
+      return some.length === atOnce
     })
   }
 }

@@ -17,25 +17,19 @@ export type Order<Kind extends keyof MailData> = {
   data: MailData[Kind]
 } & Partial<Pick<MailRow, 'medium' | 'registrationId' | 'userId' | 'sealedCode' | 'expiresAt'>>
 
-/** Orders the mail about a fact, once; the job sends it after the commit. */
+/** Orders the mail about each fact, once; the job sends it after the commit. */
 export async function orderMail<Kind extends keyof MailData>(
   tx: Transaction,
   context: Context<Config>,
-  { kind, factId, ...order }: Order<Kind>,
+  ...orders: Order<Kind>[]
 ): Promise<void> {
-  const id = randomUUIDv7()
+  if (orders.length === 0) return
   const now = context.clock.now()
-  await tx
-    .insert(mails)
-    .values({
-      ...order,
-      id,
-      fact: `${kind}:${factId}`,
-      kind,
-      messageId: messageIdOf(id, 1, context.config.MAIL_FROM),
-      nextTryAt: now,
-      createdAt: now,
-    })
-    .onConflictDoNothing({ target: mails.fact })
-  await wake(tx, jobOf[order.medium ?? 'EMAIL'])
+  const rows = orders.map(({ kind, factId, ...order }) => {
+    const id = randomUUIDv7()
+    const messageId = messageIdOf(id, 1, context.config.MAIL_FROM)
+    return { ...order, id, fact: `${kind}:${factId}`, kind, messageId, nextTryAt: now, createdAt: now }
+  })
+  await tx.insert(mails).values(rows).onConflictDoNothing({ target: mails.fact })
+  for (const medium of new Set(orders.map((order) => order.medium ?? 'EMAIL'))) await wake(tx, jobOf[medium])
 }

@@ -10,9 +10,10 @@ import { jobOf } from './order-mail.ts'
 import { mails } from './schema.ts'
 
 /**
- * Has a mail sent again, the same words under a new Message-ID. One that still waits is only sent sooner: asking twice
- * sends it once.
- * @throws DomainError `not_found`; `validation_failed` for a code, which is not kept once it was sent or given up
+ * Has a mail sent again, the same words under a new Message-ID. One that still waits is only sent sooner, and one that is
+ * being sent right now is left alone: asking twice sends it once.
+ * @throws DomainError `not_found`; `validation_failed` for a code, which is not kept once it was sent or given up, and for
+ * what is forgotten
  */
 export async function resendMail(mailId: string, context: Context<Config>): Promise<Mail> {
   return context.db.transaction(async (tx) => {
@@ -21,10 +22,23 @@ export async function resendMail(mailId: string, context: Context<Config>): Prom
     if (mail.kind === 'code_issued' && mail.status !== 'pending') {
       throw new DomainError('validation_failed', 'A code is sent once and not kept. Ask for a new code instead.')
     }
+    if (mail.data === null) {
+      throw new DomainError('validation_failed', 'This mail is so old that what it said is not kept any more.')
+    }
     const nextTryAt = context.clock.now()
+    const isUnderWay = mail.leasedUntil !== null && Temporal.Instant.compare(nextTryAt, mail.leasedUntil) < 0
+    if (mail.status === 'pending' && isUnderWay) return mailOf(mail)
     const sending = mail.sending + 1
     const messageId = messageIdOf(mailId, sending, context.config.MAIL_FROM)
-    const again = { status: 'pending', attempts: 0, lastError: null, sending, messageId, nextTryAt } as const
+    const again = {
+      status: 'pending',
+      attempts: 0,
+      lastError: null,
+      leasedUntil: null,
+      sending,
+      messageId,
+      nextTryAt,
+    } as const
     const [changed = mail] = await tx
       .update(mails)
       .set(mail.status === 'pending' ? { nextTryAt } : again)

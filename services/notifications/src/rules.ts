@@ -1,5 +1,5 @@
 import type { Account } from '@robokids/contracts/identity'
-import type { ProductState } from '@robokids/contracts/shop'
+import { productStates, type ProductState } from '@robokids/contracts/shop'
 
 const second = 1_000
 const minute = 60 * second
@@ -25,18 +25,23 @@ export const retryDelays = [
 const lastDelay = 24 * hour
 
 /**
- * Begins an attempt: counted, and the next one already put off, before anything is sent. A process that dies in the
- * middle of it leaves a mail that is tried again after that delay. One that expires is looked at no later than then, to be
- * given up.
+ * How long a message belongs to whoever is sending it: longer than any sending may take, and long enough for a database
+ * that is away to come back, so that what was taken is noted before anybody sends it again. A process that dies in the
+ * middle of it leaves a message that is tried again then.
  */
-export function beginAttempt(
+export const sendingLeaseMs = 5 * minute
+
+/**
+ * When the attempt that failed is followed by the next. One that expires is looked at no later than then, to be given up.
+ * @param attempts those so far, the failed one included.
+ */
+export function nextTryAfter(
   attempts: number,
   now: Temporal.Instant,
-  expiresAt: Temporal.Instant | null = null,
-): { attempts: number; nextTryAt: Temporal.Instant } {
-  const later = now.add({ milliseconds: retryDelays[attempts] ?? lastDelay })
-  const overAt = expiresAt !== null && Temporal.Instant.compare(expiresAt, later) < 0 ? expiresAt : later
-  return { attempts: attempts + 1, nextTryAt: overAt }
+  expiresAt: Temporal.Instant | null,
+): Temporal.Instant {
+  const later = now.add({ milliseconds: retryDelays[attempts - 1] ?? lastDelay })
+  return expiresAt !== null && Temporal.Instant.compare(expiresAt, later) < 0 ? expiresAt : later
 }
 
 /** What the mail server, or the gateway for text messages, or what stood before them, said. */
@@ -107,9 +112,11 @@ export function isOneAddress(recipient: string): boolean {
   return /^[^\s\p{Cc}<>,;@]+@[^\s\p{Cc}<>,;@]+$/u.test(recipient)
 }
 
-/** Whether somebody who asked while a product was in one state has waited for the other. */
-export function isAwaited(asked: ProductState, now: ProductState): boolean {
-  return asked !== 'available' && (now === 'available' || (now === 'pre_order' && asked !== 'pre_order'))
+/** The states in which somebody who asked has waited for the one that a product is in now. */
+export function statesAwaiting(now: ProductState): ProductState[] {
+  return productStates.filter(
+    (asked) => asked !== 'available' && (now === 'available' || (now === 'pre_order' && asked !== 'pre_order')),
+  )
 }
 
 /** An address is asked whether it wants news once a day at most, whoever types it in. */

@@ -28,6 +28,7 @@ import {
   type orderRefunded,
   type orderRefundFailed,
   type orderShipped,
+  type productStateChanged,
   type ProductState,
 } from '@robokids/contracts/shop'
 import { instant } from '@robokids/runtime/db'
@@ -89,7 +90,8 @@ export const mails = pgTable(
     userId: uuid('user_id'),
     medium: text({ enum: codeMedia }).notNull().default('EMAIL'),
     recipient: text().notNull(),
-    data: jsonb().$type<MailData[keyof MailData]>().notNull(),
+    /** Null once it is forgotten: `forget-mails.ts`. */
+    data: jsonb().$type<MailData[keyof MailData]>(),
     /** A code as identity sealed it, until the message is sent or given up. */
     sealedCode: text('sealed_code'),
     /** Not to be sent from then on. */
@@ -102,16 +104,23 @@ export const mails = pgTable(
     /** Of this sending, the one under way included. */
     attempts: integer().notNull().default(0),
     nextTryAt: instant('next_try_at').notNull(),
+    /** While it is being sent: nobody else sends it before then. */
+    leasedUntil: instant('leased_until'),
     lastError: text('last_error'),
     createdAt: instant('created_at').notNull(),
     sentAt: instant('sent_at'),
   },
   (table) => [
-    index('mails_due')
-      .on(table.nextTryAt, table.id)
+    // In the order in which they are taken.
+    index('mails_pending')
+      .on(table.medium, table.expiresAt, table.nextTryAt, table.id)
       .where(sql`status = 'pending'`),
     index('mails_registration').on(table.registrationId),
     index('mails_user').on(table.userId),
+    index('mails_recipient').on(sql`lower(${table.recipient})`, table.id),
+    index('mails_remembered')
+      .on(table.createdAt)
+      .where(sql`data is not null`),
   ],
 )
 export type MailRow = typeof mails.$inferSelect
@@ -121,6 +130,9 @@ export const rejections = pgTable('rejections', {
   paymentId: uuid('payment_id').primaryKey(),
   reason: text().$type<EventOf<typeof registrationRejected>['data']['reason']>().notNull(),
 })
+
+/** That a product can be had now. */
+export type ProductNews = Pick<EventOf<typeof productStateChanged>['data'], 'name' | 'to' | 'changedAt'>
 
 /** Who wants to hear when a product can be had. */
 export const notices = pgTable(
@@ -139,10 +151,15 @@ export const notices = pgTable(
     mailings: integer().notNull(),
     mailedAt: instant('mailed_at'),
     changedAt: instant('changed_at').notNull(),
+    /** What is to be told, until its mail is ordered. */
+    news: jsonb().$type<ProductNews>(),
   },
   (table) => [
     uniqueIndex('notices_of_address').on(table.sku, table.emailKey),
     index('notices_changed').on(table.changedAt),
+    index('notices_news')
+      .on(table.id)
+      .where(sql`news is not null`),
   ],
 )
 export type NoticeRow = typeof notices.$inferSelect

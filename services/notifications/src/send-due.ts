@@ -1,38 +1,46 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { CodeMedium } from '@robokids/contracts/identity'
 import { mailDelivered, mailFailed } from '@robokids/contracts/notifications'
-import { isConnectionError } from '@robokids/runtime/errors'
 import { newEvent, outbox, publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
-import { and, asc, eq, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, lte, sql } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { withoutCode } from './open-code.ts'
-import { beginAttempt, judgeFailure, type Failure } from './rules.ts'
+import { judgeFailure, nextTryAfter, sendingLeaseMs, type Failure } from './rules.ts'
 import { mails, type MailRow } from './schema.ts'
 
 const atOnce = 5
-/** A run ends after this many batches, so that a service that is told to stop does not send its whole backlog first. */
-const batchesARun = 20
+/** How often new messages are looked for while others are being sent. */
+const pollMs = 200
+/** How long no message is taken after one that could not be sent: the server may be away. */
+const pauseMs = 1_000
+/** How long before its end a lease counts as over, by a clock that is not quite the database's or another process's. */
+const leaseMarginMs = 30_000
 
-/** Takes messages that are due, those that expire first, and counts the attempt, committed before anything is sent. */
-async function claim(medium: CodeMedium, { db, clock }: Context<Config>): Promise<MailRow[]> {
+/**
+ * Takes messages that are due, those that expire first, and counts the attempt, committed before anything is sent. Until
+ * the lease is over nobody else takes them. The last free place is kept for what expires: servers that take their time
+ * over other mails never keep a code waiting.
+ */
+async function claim(medium: CodeMedium, free: number, { db, clock }: Context<Config>): Promise<MailRow[]> {
   return db.transaction(async (tx) => {
     const now = clock.now()
     const due = await tx
-      .select()
+      .select({ id: mails.id, expiresAt: mails.expiresAt })
       .from(mails)
       .where(and(eq(mails.status, 'pending'), eq(mails.medium, medium), lte(mails.nextTryAt, now)))
       // Those that never expire have none, which PostgreSQL puts last.
       .orderBy(asc(mails.expiresAt), asc(mails.nextTryAt), asc(mails.id))
-      .limit(atOnce)
+      .limit(free)
       .for('update', { skipLocked: true })
-    const claimed: MailRow[] = []
-    for (const mail of due) {
-      const attempt = beginAttempt(mail.attempts, now, mail.expiresAt)
-      await tx.update(mails).set(attempt).where(eq(mails.id, mail.id))
-      claimed.push({ ...mail, ...attempt })
-    }
-    return claimed
+    const ids = due.filter(({ expiresAt }, place) => expiresAt !== null || place < free - 1).map(({ id }) => id)
+    if (ids.length === 0) return []
+    const leasedUntil = now.add({ milliseconds: sendingLeaseMs })
+    return tx
+      .update(mails)
+      .set({ attempts: sql`${mails.attempts} + 1`, nextTryAt: leasedUntil, leasedUntil })
+      .where(inArray(mails.id, ids))
+      .returning()
   })
 }
 
@@ -46,30 +54,38 @@ function told({ id: mailId, kind, registrationId, userId }: MailRow) {
 }
 
 /**
- * The server has taken the message; until this is committed, a crash would send it again. So a database that is away for
- * a moment is waited for, and noting it is a single statement.
+ * Writes down how a sending went. A message that was taken goes out again after its lease unless that is noted: so the
+ * database, be it away or busy, is asked again until it has done so, or there is no more time.
  */
-async function recordDelivery(mail: MailRow, context: Context<Config>): Promise<void> {
-  const event = newEvent(mailDelivered, mail.id, told(mail))
-  const sentAt = context.clock.now().toString({ fractionalSecondDigits: 3 })
-  for (const pause of [100, 500, 2_000, 5_000, undefined]) {
+async function note(write: () => Promise<void>, mail: MailRow, noMoreTime: AbortSignal, context: Context<Config>) {
+  for (let pause = 100; ; pause = Math.min(2 * pause, 2_000)) {
+    const isLast = noMoreTime.aborted
     try {
-      await context.db.execute(sql`
-        with sent as (
-          update ${mails} set status = 'sent', sent_at = ${sentAt}, last_error = null, sealed_code = null
-          where ${thisSending(mail)} returning id
-        )
-        insert into ${outbox} (id, type, envelope) select ${event.id}, ${event.type}, ${JSON.stringify(event)}::jsonb from sent`)
-      return
+      return await write()
     } catch (error) {
-      if (pause === undefined || !isConnectionError(error)) throw error
-      await wait(pause)
+      if (isLast) throw error
+      context.log.warn({ err: error, mailId: mail.id }, 'how a sending went could not be noted yet')
+      await wait(pause, undefined, { signal: noMoreTime }).catch(() => {})
     }
   }
 }
 
-async function recordFailure(mail: MailRow, error: unknown, context: Context<Config>): Promise<void> {
-  const { id: mailId, kind, medium, attempts } = mail
+function deliveryOf(mail: MailRow, { db, clock }: Context<Config>): () => Promise<void> {
+  const event = newEvent(mailDelivered, mail.id, told(mail))
+  const sentAt = clock.now().toString({ fractionalSecondDigits: 3 })
+  // A single statement: nothing is between its parts.
+  return async () => {
+    await db.execute(sql`
+      with sent as (
+        update ${mails} set status = 'sent', sent_at = ${sentAt}, leased_until = null, last_error = null, sealed_code = null
+        where ${thisSending(mail)} returning id
+      )
+      insert into ${outbox} (id, type, envelope) select ${event.id}, ${event.type}, ${JSON.stringify(event)}::jsonb from sent`)
+  }
+}
+
+function failureOf(mail: MailRow, error: unknown, context: Context<Config>): () => Promise<void> {
+  const { id: mailId, kind, medium, attempts, expiresAt } = mail
   const message = error instanceof Error ? error.message : String(error)
   const reason = withoutCode(message, mail, context.config).slice(0, 1_000)
   // Without the error itself: it names the recipient.
@@ -79,43 +95,75 @@ async function recordFailure(mail: MailRow, error: unknown, context: Context<Con
     { mailId, kind, medium, attempts, verdict, code, responseCode, command, status },
     'message could not be sent',
   )
-  await context.db.transaction(async (tx) => {
-    const outcome =
-      verdict === 'give_up'
-        ? ({ status: 'failed', lastError: reason, sealedCode: null } as const)
-        : { lastError: reason }
-    const changed = await tx.update(mails).set(outcome).where(thisSending(mail)).returning()
-    if (verdict === 'give_up' && changed.length > 0) {
-      await publish(tx, mailFailed, mailId, { ...told(mail), reason })
-    }
-  })
+  const nextTryAt = nextTryAfter(attempts, context.clock.now(), expiresAt)
+  const outcome = verdict === 'give_up' ? ({ status: 'failed', sealedCode: null } as const) : { nextTryAt }
+  return () =>
+    context.db.transaction(async (tx) => {
+      const changed = await tx
+        .update(mails)
+        .set({ ...outcome, leasedUntil: null, lastError: reason })
+        .where(thisSending(mail))
+        .returning({ id: mails.id })
+      if (verdict === 'give_up' && changed.length > 0) {
+        await publish(tx, mailFailed, mailId, { ...told(mail), reason })
+      }
+    })
 }
 
 /**
- * Sends what is due by a medium. One batch after the other, so that no message is taken twice; one process at a time, as
- * every job. Neither SMTP nor a gateway knows "exactly once": see docs/adr/0007-mails-once.md for the moment in which a
- * message can go out twice.
- * @param hand gives one to the server; it rejects with a `Failure` where that did not take it.
+ * Sends what is due by a medium, some at a time: each that is done makes room for the next, so that one slow server takes
+ * one place. Ends when nothing is due, or `signal` aborts and what was begun is over. Neither SMTP nor a gateway knows
+ * "exactly once": see docs/adr/0007-mails-once.md for the moment in which a message can go out twice.
+ * @param limitMs how long the sending of one message may take: far less than its lease.
+ * @param hand gives one to the server, within `limit`; it rejects with a `Failure` where that did not take it.
  */
 export async function sendDue(
   medium: CodeMedium,
+  limitMs: number,
   context: Context<Config>,
-  hand: (mail: MailRow) => Promise<void>,
+  signal: AbortSignal,
+  hand: (mail: MailRow, limit: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  async function send(mail: MailRow): Promise<boolean> {
+  const { stopDeadline } = context
+  const underWay = new Set<Promise<void>>()
+  const problems: unknown[] = []
+  let pausedUntil = 0
+  const pause = () => {
+    pausedUntil = performance.now() + pauseMs
+  }
+
+  async function send(mail: MailRow): Promise<void> {
+    const noMoreTime = AbortSignal.any([AbortSignal.timeout(sendingLeaseMs - leaseMarginMs), stopDeadline])
+    const write = await hand(mail, AbortSignal.any([AbortSignal.timeout(limitMs), stopDeadline])).then(
+      () => deliveryOf(mail, context),
+      (error: unknown) => {
+        pause()
+        return failureOf(mail, error, context)
+      },
+    )
+    await note(write, mail, noMoreTime, context)
+  }
+
+  async function begin(): Promise<void> {
+    if (signal.aborted || underWay.size === atOnce || performance.now() < pausedUntil) return
     try {
-      await hand(mail)
+      for (const mail of await claim(medium, atOnce - underWay.size, context)) {
+        const sending = send(mail)
+          .catch((error: unknown) => void problems.push(error))
+          .finally(() => underWay.delete(sending))
+        underWay.add(sending)
+      }
     } catch (error) {
-      await recordFailure(mail, error, context)
-      return false
+      pause()
+      problems.push(error)
     }
-    await recordDelivery(mail, context)
-    return true
   }
-  for (let batch = 0; batch < batchesARun; batch += 1) {
-    const claimed = await claim(medium, context)
-    const sent = await Promise.all(claimed.map(send))
-    // Where one failed, the server may be away: the next run is soon enough.
-    if (claimed.length < atOnce || sent.includes(false)) return
+
+  for (;;) {
+    await begin()
+    if (underWay.size === 0) break
+    // What comes in the meantime need not wait until one of these is over.
+    await Promise.race([...underWay, wait(pollMs)])
   }
+  if (problems.length > 0) throw problems[0]
 }

@@ -7,7 +7,7 @@ import { sendDue } from './send-due.ts'
 import { Unsendable } from './unsendable.ts'
 
 /** Sends the mails that are due. */
-export async function sendMails(context: Context<Config>): Promise<void> {
+export async function sendMails(context: Context<Config>, signal: AbortSignal): Promise<void> {
   const { SMTP_URL, SMTP_TIMEOUT_MS, MAIL_FROM } = context.config
   // A connection for each mail: a pool would send a mail again by itself when its connection breaks.
   const transport = createTransport({
@@ -18,20 +18,31 @@ export async function sendMails(context: Context<Config>): Promise<void> {
     disableFileAccess: true,
     disableUrlAccess: true,
   })
-  await sendDue('EMAIL', context, async (mail) => {
+  await sendDue('EMAIL', 3 * SMTP_TIMEOUT_MS, context, signal, async (mail, limit) => {
     if (!isOneAddress(mail.recipient)) throw new Unsendable('The recipient is not an email address.')
-    const { recipientName, subject, text, html, attachments } = await composeMail(mail, context)
-    await transport.sendMail({
-      from: { name: 'Robo Kids Learning', address: MAIL_FROM },
-      to: { name: recipientName, address: mail.recipient },
-      subject,
-      text,
-      html,
-      attachments,
-      messageId: mail.messageId,
-      date: new Date(context.clock.now().epochMilliseconds),
-      headers: { 'Auto-Submitted': 'auto-generated' },
-      xMailer: false,
-    })
+    const { recipientName, subject, text, html, attachments } = await composeMail(mail, context, limit)
+    await transport
+      .sendMail({
+        from: { name: 'Robo Kids Learning', address: MAIL_FROM },
+        to: { name: recipientName, address: mail.recipient },
+        subject,
+        text,
+        html,
+        attachments,
+        messageId: mail.messageId,
+        date: new Date(context.clock.now().epochMilliseconds),
+        headers: { 'Auto-Submitted': 'auto-generated' },
+        xMailer: false,
+        signal: limit,
+      })
+      .catch((error: unknown) => {
+        throw limit.aborted ? new Error(cutOff(context)) : error
+      })
   })
+}
+
+function cutOff({ stopDeadline }: Context<Config>): string {
+  return stopDeadline.aborted
+    ? 'The process stopped before the mail server was done.'
+    : 'The mail server took too long for the whole of it.'
 }

@@ -6,16 +6,21 @@ import { sendDue } from './send-due.ts'
 import { codeText } from './texts/code-issued.ts'
 import { Unsendable } from './unsendable.ts'
 
-async function post(url: string, message: { id: string; to: string; text: string }, config: Config): Promise<number> {
+async function post(
+  url: string,
+  message: { id: string; to: string; text: string },
+  { SMS_TOKEN }: Config,
+  signal: AbortSignal,
+): Promise<number> {
   const answer = await fetch(url, {
     method: 'POST',
     // A redirected POST may be repeated as a GET, which sends nothing.
     redirect: 'manual',
-    signal: AbortSignal.timeout(config.SMS_TIMEOUT_MS),
+    signal,
     headers: {
       'content-type': 'application/json',
       'idempotency-key': message.id,
-      ...(config.SMS_TOKEN === undefined ? {} : { authorization: `Bearer ${config.SMS_TOKEN}` }),
+      ...(SMS_TOKEN === undefined ? {} : { authorization: `Bearer ${SMS_TOKEN}` }),
     },
     body: JSON.stringify(message),
   }).catch((error: Error) => {
@@ -27,13 +32,13 @@ async function post(url: string, message: { id: string; to: string; text: string
 }
 
 /** Sends the text messages that are due. */
-export async function sendTexts(context: Context<Config>): Promise<void> {
+export async function sendTexts(context: Context<Config>, signal: AbortSignal): Promise<void> {
   const { config, clock } = context
-  await sendDue('SMS', context, async (mail) => {
+  await sendDue('SMS', config.SMS_TIMEOUT_MS, context, signal, async (mail, limit) => {
     const { code, expiresAt } = openCode(mail, context)
     const text = codeText(mail.data as MailData['code_issued'], code, clock.now().until(expiresAt), config.SITE_URL)
     if (config.SMS_URL === undefined) throw new Unsendable('There is no gateway for text messages: SMS_URL is not set.')
-    const status = await post(config.SMS_URL, { id: mail.id, to: mail.recipient, text }, config)
+    const status = await post(config.SMS_URL, { id: mail.id, to: mail.recipient, text }, config, limit)
     // Without what it answered, which may quote the text.
     if (status < 200 || status > 299) {
       throw Object.assign(new Error(`The gateway for text messages answered ${status}.`), { status })

@@ -9,7 +9,7 @@ import type { Transaction } from '@robokids/runtime/db'
 import { consume, type Consumer } from '@robokids/runtime/inbox'
 import type { Context } from '@robokids/runtime/service'
 import type { Config } from './config.ts'
-import { tellWhoAwaits } from './notices.ts'
+import { noteNews } from './notices.ts'
 import { orderMail } from './order-mail.ts'
 import { asLine } from './rules.ts'
 import type { MailData, OrderKind } from './schema.ts'
@@ -43,5 +43,5 @@ export const shopConsumers: Consumer<Config>[] = [
   consume(orderShipped, { from: 'now' }, (tx, { data }, context) =>
     tellBuyer(tx, context, { kind: 'order_shipped', factId: data.orderId, data }),
   ),
-  consume(productStateChanged, { from: 'now' }, (tx, { data }, context) => tellWhoAwaits(tx, context, data)),
+  consume(productStateChanged, { from: 'now' }, (tx, { data }, context) => noteNews(tx, context, data)),
 ]

@@ -159,7 +159,7 @@ describe('code.issued by mail', () => {
     const tried = (data: Issued, attempts: number) =>
       eventually(async () => {
         const row = await rowOf(data)
-        return row?.attempts === attempts && row.lastError !== null
+        return row?.attempts === attempts && row.lastError !== null && row.leasedUntil === null
       })
     await Promise.all([tried(kept, 1), tried(lost, 1)])
     office.passTime({ seconds: 6 })

@@ -14,7 +14,7 @@ import {
 import { memberSeated, waiverSigned } from '@robokids/contracts/enrollment'
 import type { EventDefinition } from '@robokids/contracts/event'
 import { renewalTerms } from '@robokids/contracts/membership'
-import { mailsSchema } from '@robokids/contracts/notifications'
+import { mailFailed, mailsSchema } from '@robokids/contracts/notifications'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { registration, signed } from './events.ts'
 import { adminHeaders, openOffice, siteUrl, waiverAt, type Office } from './office.ts'
@@ -145,8 +145,8 @@ describe('a member is told', () => {
     [
       'once a year what goes on by itself',
       subscriptionReminder,
-      { renewsAt: at },
-      `Your membership renews on ${day}`,
+      { renewsAt: '2099-01-09T04:00:00Z' },
+      'Your membership renews on Thursday, January 8, 2099',
       'until you cancel',
     ],
     [
@@ -176,6 +176,15 @@ describe('a member is told', () => {
     expect(mail.subject).toBe(subject)
     expect(mail.text).toContain(words)
     expect(`${mail.text}${mail.html}`).not.toMatch(/undefined|\[object|NaN/)
+  })
+
+  it('of no renewal that is over by the time it could be told', async () => {
+    const facts = member()
+    const renewsAt = office.service.context.clock.now().subtract({ hours: 1 }).toString()
+    await office.bed.bus.publish(subscriptionReminder, facts.attemptId, { ...facts, renewsAt })
+    const { data } = await office.bed.bus.seen(mailFailed, ({ kind }) => kind === 'membership_reminder')
+    expect(data.reason).toBe('The membership was to be renewed before this could be sent.')
+    expect(office.post.to(facts.email)).toEqual([])
   })
 
   it('of each thing once, and nothing of an end that a refund tells of', async () => {

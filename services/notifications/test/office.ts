@@ -15,13 +15,16 @@ export const siteUrl = 'https://school.example'
 class WaiverShelf {
   readonly #server: Server
   #failures = 0
+  #silences = 0
   /** Requests so far. */
   asked = 0
 
   constructor() {
     this.#server = createServer((request, response) => {
       this.asked += 1
-      if (this.#failures > 0) {
+      if (this.#silences > 0) {
+        this.#silences -= 1
+      } else if (this.#failures > 0) {
         this.#failures -= 1
         response.writeHead(503, { 'content-type': 'application/json' }).end('{"code":"upstream_unavailable"}')
       } else {
@@ -39,7 +42,13 @@ class WaiverShelf {
     this.#failures = times
   }
 
+  /** Leaves the next requests without an answer. */
+  ignoreNext(times: number): void {
+    this.#silences = times
+  }
+
   async close(): Promise<void> {
+    this.#server.closeAllConnections()
     await new Promise((resolve) => this.#server.close(resolve))
   }
 }
@@ -66,7 +75,8 @@ export interface Office {
 
 export const adminHeaders = { 'x-admin-secret': 'local-admin' }
 
-export async function openOffice(): Promise<Office> {
+/** @param settings over those that suit most tests. */
+export async function openOffice(settings: Record<string, string> = {}): Promise<Office> {
   const [bed, post, gateway, shelf] = [await testBed(), new PostOffice(), new SmsGateway(), new WaiverShelf()]
   await post.open()
   const env = {
@@ -80,6 +90,7 @@ export async function openOffice(): Promise<Office> {
     SMTP_TIMEOUT_MS: '2000',
     // What a killed process had in its hands comes again soon.
     CONSUMER_ACK_WAIT_MS: '1000',
+    ...settings,
   }
   const service = await bed.start(notifications, env)
   async function mails(query: string): Promise<Mail[]> {

@@ -18,6 +18,8 @@ export type Fault =
   | 'drop'
   /** It has the whole message, and says nothing. */
   | 'hang'
+  /** It has the whole message, and says so when it is told to, by `release`. */
+  | 'hold'
 
 export interface Received {
   envelope: { from: string; to: string[] }
@@ -37,6 +39,7 @@ function refusal(responseCode: number, message: string): Refusal {
 export class PostOffice {
   readonly #received: Received[] = []
   readonly #faults = new Map<string, Fault[]>()
+  readonly #held = new Map<string, () => void>()
   #server: SMTPServer | undefined
   #port = 0
 
@@ -71,6 +74,7 @@ export class PostOffice {
             parsed: await simpleParser(content),
           })
           if (this.#next(first, 'hang')) return undefined
+          if (this.#next(first, 'hold')) return void this.#held.set(first, () => callback(null, 'Taken'))
           if (!this.#next(first, 'drop')) return callback(null, 'Taken')
           for (const socket of sockets) if (socket.remotePort === session.remotePort) socket.destroy()
           return undefined
@@ -105,6 +109,11 @@ export class PostOffice {
   /** Has the next mails to an address fail, one fault each, in this order. */
   plan(address: string, ...faults: Fault[]): void {
     this.#faults.set(address, faults)
+  }
+
+  /** Takes the message to an address that it holds. */
+  release(address: string): void {
+    this.#held.get(address)?.()
   }
 
   all(): readonly Received[] {

@@ -37,7 +37,13 @@ describe('a mail', () => {
     expect((await mailOf(facts.registrationId))?.lastError).toContain('Greylisted')
 
     office.passTime({ seconds: 6 })
-    await eventually(async () => (await mailOf(facts.registrationId))?.attempts === 2)
+    await eventually(async () => {
+      const [row] = await office.service.context.db
+        .select()
+        .from(mails)
+        .where(eq(mails.registrationId, facts.registrationId))
+      return row?.attempts === 2 && row.leasedUntil === null
+    })
     office.passTime({ seconds: 31 })
     await office.post.mailTo(facts.email)
     const mail = await eventually(async () => {
@@ -192,7 +198,7 @@ describe('a process that is killed', () => {
     await eventually(() => office.post.to(facts.email).length === 1, 30_000)
     child.kill('SIGKILL')
     const again = await office.bed.start(notifications, { ...office.env, DATABASE_URL: office.service.databaseUrl })
-    again.context.clock.advance({ seconds: 6 })
+    again.context.clock.advance({ minutes: 5, seconds: 1 })
     await eventually(() => office.bed.bus.all(mailDelivered).length === 1, 30_000)
     const ids = office.post.to(facts.email).map(({ parsed }) => parsed.messageId)
     expect(new Set(ids).size).toBe(1)
@@ -226,7 +232,7 @@ describe('a process that is killed', () => {
       }
     }
     const again = await office.bed.start(notifications, { ...office.env, DATABASE_URL: databaseUrl })
-    again.context.clock.advance({ seconds: 6 })
+    again.context.clock.advance({ minutes: 5, seconds: 1 })
     for (const { registrationId, email } of families) {
       await office.bed.bus.seen(mailDelivered, (data) => data.registrationId === registrationId, 30_000)
       const ids = office.post.to(email).map(({ parsed }) => parsed.messageId)

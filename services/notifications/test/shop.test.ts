@@ -1,4 +1,4 @@
-import { randomUUIDv7 } from 'node:crypto'
+import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { noticeSchema, type ProductState } from '@robokids/contracts/shop'
 import {
   orderPaid,
@@ -161,14 +161,11 @@ describe('a request for news of a product', () => {
     const rows = await db().select().from(notices).where(eq(notices.sku, about.sku))
     return rows.find((row) => row.emailKey === email.toLowerCase())?.id ?? ''
   }
-  const changed = ({ sku, productName: name }: { sku: string; productName: string }, to: ProductState) =>
-    office.bed.bus.publish(productStateChanged, sku, {
-      sku,
-      name,
-      from: 'coming_soon',
-      to,
-      changedAt: '2026-11-29T00:00:00Z',
-    })
+  const changed = (
+    { sku, productName: name }: { sku: string; productName: string },
+    to: ProductState,
+    changedAt = '2026-11-29T00:00:00Z',
+  ) => office.bed.bus.publish(productStateChanged, sku, { sku, name, from: 'coming_soon', to, changedAt })
   const status = async (id: string) => noticeSchema.parse((await call('GET', `/notices/${id}`)).body).status
 
   it('asks the address once, however often and in whatever case it is typed', async () => {
@@ -218,6 +215,54 @@ describe('a request for news of a product', () => {
     expect(told.filter(({ data }) => (data as { productName?: string }).productName && data).length).toBeGreaterThan(0)
     for (const address of [silent, no]) expect(told.some(({ recipient }) => recipient === address)).toBe(false)
     expect(told.filter(({ recipient }) => recipient === yes)).toHaveLength(1)
+  })
+
+  it('is told again where the same address asks again and the product comes again', async () => {
+    const [about, email] = [product(), somebody()]
+    for (const [round, changedAt] of ['2026-11-29T00:00:00Z', '2026-12-20T00:00:00Z'].entries()) {
+      const id = await asked(about, email)
+      await call('POST', `/notices/${id}/confirmation`)
+      await changed(about, 'available', changedAt)
+      // The same change once more.
+      await changed(about, 'available', changedAt)
+      await office.post.mailTo(email, 2 * (round + 1))
+      expect(await status(id)).toBe('told')
+      office.passTime({ hours: 25 })
+    }
+    const subjects = office.post.to(email).map(({ parsed }) => parsed.subject)
+    expect(subjects.filter((subject) => subject === 'The AI Teddy Bear Companion is here')).toHaveLength(2)
+    expect(subjects).toHaveLength(4)
+  })
+
+  it('is told to thousands without keeping the news itself from being handled in time', async () => {
+    const busy = await openOffice({ CONSUMER_ACK_WAIT_MS: '3000' })
+    try {
+      // They are to be ordered, which no mail server has a part in.
+      await busy.post.close()
+      const { sku, productName } = product()
+      const { db, clock } = busy.service.context
+      const now = clock.now()
+      const common = { sku, productName, askedState: 'coming_soon', status: 'confirmed', mailings: 1 } as const
+      const people = 5_000
+      for (let first = 0; first < people; first += 1_000) {
+        await db.insert(notices).values(
+          Array.from({ length: 1_000 }, (_, index) => {
+            const email = `waiting.${first + index}@example.com`
+            return { ...common, id: randomUUID(), email, emailKey: email, mailedAt: now, changedAt: now }
+          }),
+        )
+      }
+      const change = { sku, name: productName, from: 'coming_soon', to: 'available' } as const
+      await busy.bed.bus.publish(productStateChanged, sku, { ...change, changedAt: '2026-11-29T00:00:00Z' })
+      await eventually(async () => (await db.$count(mails, eq(mails.kind, 'product_available'))) === people, 30_000)
+      expect(await db.$count(notices, eq(notices.status, 'told'))).toBe(people)
+      const metrics = await (await fetch(`${busy.service.url}/metrics`)).text()
+      expect(metrics.match(/^events_handled_total.*product-state_changed.*$/gm)).toEqual([
+        expect.stringMatching(/outcome="done".* 1$/),
+      ])
+    } finally {
+      await busy.close()
+    }
   })
 
   it('is not over while what was waited for has not come', async () => {
