@@ -55,17 +55,16 @@ function told({ id: mailId, kind, registrationId, userId }: MailRow) {
 
 /**
  * Writes down how a sending went. A message that was taken goes out again after its lease unless that is noted: so the
- * database, be it away or busy, is asked again until it has done so, or there is no more time.
+ * database, be it away or busy, is asked again until it has done so, for as long as the lease and the process last.
  */
-async function note(write: () => Promise<void>, mail: MailRow, noMoreTime: AbortSignal, context: Context<Config>) {
+async function note(write: () => Promise<void>, mail: MailRow, leaseOver: AbortSignal, context: Context<Config>) {
   for (let pause = 100; ; pause = Math.min(2 * pause, 2_000)) {
-    const isLast = noMoreTime.aborted
     try {
       return await write()
     } catch (error) {
-      if (isLast) throw error
+      if (leaseOver.aborted) throw error
       context.log.warn({ err: error, mailId: mail.id }, 'how a sending went could not be noted yet')
-      await wait(pause, undefined, { signal: noMoreTime }).catch(() => {})
+      await wait(pause, undefined, { ref: false })
     }
   }
 }
@@ -124,7 +123,6 @@ export async function sendDue(
   signal: AbortSignal,
   hand: (mail: MailRow, limit: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  const { stopDeadline } = context
   const underWay = new Set<Promise<void>>()
   const problems: unknown[] = []
   let pausedUntil = 0
@@ -133,15 +131,15 @@ export async function sendDue(
   }
 
   async function send(mail: MailRow): Promise<void> {
-    const noMoreTime = AbortSignal.any([AbortSignal.timeout(sendingLeaseMs - leaseMarginMs), stopDeadline])
-    const write = await hand(mail, AbortSignal.any([AbortSignal.timeout(limitMs), stopDeadline])).then(
+    const leaseOver = AbortSignal.timeout(sendingLeaseMs - leaseMarginMs)
+    const write = await hand(mail, AbortSignal.timeout(limitMs)).then(
       () => deliveryOf(mail, context),
       (error: unknown) => {
         pause()
         return failureOf(mail, error, context)
       },
     )
-    await note(write, mail, noMoreTime, context)
+    await note(write, mail, leaseOver, context)
   }
 
   async function begin(): Promise<void> {

@@ -36,13 +36,7 @@ export async function sendMails(context: Context<Config>, signal: AbortSignal): 
         signal: limit,
       })
       .catch((error: unknown) => {
-        throw limit.aborted ? new Error(cutOff(context)) : error
+        throw limit.aborted ? new Error('The mail server took too long for the whole of it.') : error
       })
   })
-}
-
-function cutOff({ stopDeadline }: Context<Config>): string {
-  return stopDeadline.aborted
-    ? 'The process stopped before the mail server was done.'
-    : 'The mail server took too long for the whole of it.'
 }

@@ -104,20 +104,18 @@ describe('a mail that the server is taking', () => {
     expect(office.post.to(facts.email)).toHaveLength(1)
   })
 
-  it('does not keep a process from stopping within ten seconds, and is tried again soon after', async () => {
+  it('does not keep a process from stopping within ten seconds, and is tried again under the same Message-ID', async () => {
     const office = await patientOffice()
     const facts = await confirmHeld(office)
-    const waiting = await confirm(office)
-    await eventually(() => isSent(office, waiting))
     const begun = performance.now()
     await office.service.stop()
     expect(performance.now() - begun).toBeLessThan(9_000)
     const again = await office.bed.start(notifications, { ...office.env, DATABASE_URL: office.service.databaseUrl })
-    again.context.clock.advance({ seconds: 6 })
+    again.context.clock.advance({ minutes: 5, seconds: 1 })
     again.nudge()
-    // Nobody can know whether the first one arrived: the same Message-ID says that it is the same.
     await office.post.mailTo(facts.email, 2)
     expect(new Set(office.post.to(facts.email).map(({ parsed }) => parsed.messageId)).size).toBe(1)
+    office.post.release(facts.email)
   })
 
   it('is not sent a second time where an administrator asks for it meanwhile', async () => {
