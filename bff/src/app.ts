@@ -14,6 +14,11 @@ import { startSessions } from './session.ts'
 import { connectServices } from './upstream.ts'
 import { webhookRoute } from './webhook-route.ts'
 
+/**
+ * Ready while the services behind it are away: pages, files and what the other services know are served all the same, and
+ * a balancer that took every BFF out because billing restarts would take the whole site down. What needs a service that
+ * is away is answered 503 with `Retry-After`; a service's own `/readyz` says which one it is.
+ */
 export const bff: Service<Config> = {
   name: 'bff',
   config: configSchema,

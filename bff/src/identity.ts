@@ -109,16 +109,14 @@ export class Identity {
     input: Record<string, unknown>,
     address: string,
   ): Promise<z.infer<Operations[Name]>> {
-    const { status, body } = await this.#service.raw(
-      'POST',
-      '/',
-      {
+    const { status, body } = await this.#service.raw('POST', '/', {
+      headers: {
         'content-type': 'application/x-amz-json-1.1',
         'x-amz-target': `AWSCognitoIdentityProviderService.${name}`,
         'x-forwarded-for': address,
       },
-      Buffer.from(JSON.stringify(input)),
-    )
+      body: Buffer.from(JSON.stringify(input)),
+    })
     let content: unknown
     try {
       content = body.length === 0 ? {} : JSON.parse(body.toString())

@@ -49,8 +49,8 @@ export function membershipRoutes(
     return `/memberships/${membership.membershipId}`
   }
 
-  http.get('/api/membership-plans', { schema: { response: { 200: membershipPlansSchema } } }, () =>
-    billing.call('GET', '/membership-plans', { answer: membershipPlansSchema }),
+  http.get('/api/membership-plans', { schema: { response: { 200: membershipPlansSchema } } }, ({ signal }) =>
+    billing.call('GET', '/membership-plans', { answer: membershipPlansSchema, signal }),
   )
 
   http.post(

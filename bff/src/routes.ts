@@ -35,13 +35,15 @@ export function apiRoutes(http: Http, context: Context<Config>, services: Servic
   const sync = new CheckoutSync(2_000)
   const streams = new RegistrationStreams(http, context, (id) => registrationView(services, id, sync))
 
-  http.get('/api/classes', { schema: { response: { 200: classesViewSchema } } }, () => classesView(services))
+  http.get('/api/classes', { schema: { response: { 200: classesViewSchema } } }, ({ signal }) =>
+    classesView(services, signal),
+  )
 
   http.get(
     '/api/availableSlots',
     { schema: { querystring: availableSlotsQuerySchema, response: { 200: availableSlotsSchema } } },
-    (request) =>
-      enrollment.call('GET', `/available-slots?classType=${request.query.classType}`, { answer: availableSlotsSchema }),
+    ({ query, signal }) =>
+      enrollment.call('GET', `/available-slots?classType=${query.classType}`, { answer: availableSlotsSchema, signal }),
   )
 
   http.post(
@@ -79,7 +81,7 @@ export function apiRoutes(http: Http, context: Context<Config>, services: Servic
     { schema: { params: referenceParams, response: { 200: memberSeatSchema } } },
     (request) => {
       const id = idOf(request.params.reference, 'membership_not_found', 'We know no membership with this reference.')
-      return enrollment.call('GET', `/member-seats/${id}`, { answer: memberSeatSchema })
+      return enrollment.call('GET', `/member-seats/${id}`, { answer: memberSeatSchema, signal: request.signal })
     },
   )
 
@@ -101,7 +103,8 @@ export function apiRoutes(http: Http, context: Context<Config>, services: Servic
 
   http.get('/waiver.pdf', async (request, reply) => {
     const known = request.headers['if-none-match']
-    const answer = await enrollment.raw('GET', '/waiver.pdf', known === undefined ? {} : { 'if-none-match': known })
+    const headers = known === undefined ? {} : { 'if-none-match': known }
+    const answer = await enrollment.raw('GET', '/waiver.pdf', { headers, signal: request.signal })
     if (answer.status !== 200 && answer.status !== 304)
       throw new DomainError('upstream_unavailable', 'Please try again in a moment.')
     for (const name of ['content-type', 'content-disposition', 'etag', 'x-document-sha256']) {

@@ -64,7 +64,7 @@ export function startSessions(
   let asking: Promise<void> | undefined
 
   async function askKeys(): Promise<void> {
-    const { status, body } = await service.raw('GET', `/${config.IDENTITY_POOL}/.well-known/jwks.json`, {})
+    const { status, body } = await service.raw('GET', `/${config.IDENTITY_POOL}/.well-known/jwks.json`)
     if (status !== 200) throw unavailable(new Error(`the key set was answered ${status}`))
     for (const key of keySetSchema.parse(JSON.parse(body.toString())).keys) {
       const publicKey = createPublicKey({ key: key as Record<string, string>, format: 'jwk' })

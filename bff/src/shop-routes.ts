@@ -26,7 +26,7 @@ export function shopRoutes(http: Http, { config }: Context<Config>, services: Se
   const { billing, notifications } = services
   const sync = new CheckoutSync(2_000)
 
-  http.get('/api/shop', { schema: { response: { 200: shopViewSchema } } }, () => shopView(services))
+  http.get('/api/shop', { schema: { response: { 200: shopViewSchema } } }, ({ signal }) => shopView(services, signal))
 
   http.post(
     '/api/checkout',
@@ -76,8 +76,8 @@ export function shopRoutes(http: Http, { config }: Context<Config>, services: Se
   http.get(
     '/api/shop/notices/:reference',
     { schema: { params: referenceParams, response: { 200: noticeSchema } } },
-    (request) =>
-      notifications.call('GET', `/notices/${noticeIdOf(request.params.reference)}`, { answer: noticeSchema }),
+    ({ params, signal }) =>
+      notifications.call('GET', `/notices/${noticeIdOf(params.reference)}`, { answer: noticeSchema, signal }),
   )
   for (const step of ['confirmation', 'removal'] as const) {
     http.post(

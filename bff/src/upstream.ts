@@ -3,12 +3,26 @@ import { DomainError } from '@robokids/runtime/errors'
 import { currentRequestId, currentTraceparent } from '@robokids/runtime/telemetry'
 import { Pool } from 'undici'
 import type { z } from 'zod'
+import { ConcurrencyLimit } from './concurrency-limit.ts'
 import type { Config } from './config.ts'
 
-interface Call<Answer> {
+/** Also how many requests a service is sent at once. */
+const connections = 64
+
+interface RawCall {
+  headers?: Record<string, string>
+  body?: Buffer | undefined
+  /**
+   * A read's `request.signal`: while it waits for a connection, it is given up when the visitor leaves. One that was sent
+   * is read to its end, since aborting it would close its connection. Changes have no signal: whoever closes the page
+   * after a sign-out still wants to be signed out. (And `request.signal` aborts as soon as a body has been read.)
+   */
+  signal?: AbortSignal | undefined
+}
+
+interface Call<Answer> extends Omit<RawCall, 'body'> {
   body?: unknown
   answer: z.ZodType<Answer>
-  headers?: Record<string, string>
 }
 
 interface RawAnswer {
@@ -25,7 +39,7 @@ export interface Upstream {
    */
   call<Answer>(method: 'GET' | 'POST', path: string, call: Call<Answer>): Promise<Answer>
   /** Calls the service with bytes and answers with bytes, whatever the status. @throws DomainError `upstream_unavailable` */
-  raw(method: 'GET' | 'POST', path: string, headers: Record<string, string>, body?: Buffer): Promise<RawAnswer>
+  raw(method: 'GET' | 'POST', path: string, call?: RawCall): Promise<RawAnswer>
 }
 
 export interface Services {
@@ -43,42 +57,60 @@ export function unavailable(cause: unknown): DomainError {
   return error
 }
 
-function upstream(pool: Pool): Upstream {
+/** @param timeoutMs from the call to the last byte of the answer, with the wait for a connection */
+function upstream(pool: Pool, timeoutMs: number): Upstream {
+  const limit = new ConcurrencyLimit(connections)
+
   async function raw(
     method: 'GET' | 'POST',
     path: string,
-    headers: Record<string, string>,
-    body?: Buffer,
+    { headers, body, signal }: RawCall = {},
   ): Promise<RawAnswer> {
     const traceparent = currentTraceparent()
     const requestId = currentRequestId()
+    const givenUp = new AbortController()
+    const timer = setTimeout(
+      () => givenUp.abort(new Error(`${method} ${path} was not answered within ${timeoutMs} ms`)),
+      timeoutMs,
+    )
     try {
-      const answer = await pool.request({
-        method,
-        path,
-        body: body ?? null,
-        headers: {
-          ...headers,
-          ...(traceparent === undefined ? {} : { traceparent }),
-          ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
-        },
-      })
-      return { status: answer.statusCode, headers: answer.headers, body: Buffer.from(await answer.body.arrayBuffer()) }
+      await limit.acquire(...[givenUp.signal, signal].filter((one) => one !== undefined))
+      try {
+        const answer = await pool.request({
+          method,
+          path,
+          body: body ?? null,
+          headers: {
+            ...headers,
+            ...(traceparent === undefined ? {} : { traceparent }),
+            ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
+          },
+          signal: givenUp.signal,
+        })
+        return {
+          status: answer.statusCode,
+          headers: answer.headers,
+          body: Buffer.from(await answer.body.arrayBuffer()),
+        }
+      } finally {
+        limit.release()
+      }
     } catch (error) {
       throw unavailable(error)
+    } finally {
+      clearTimeout(timer)
     }
   }
 
   return {
     raw,
-    async call(method, path, { body, answer, headers }) {
+    async call(method, path, { body, answer, headers, signal }) {
       const json = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
-      const given = await raw(
-        method,
-        path,
-        { ...headers, ...(json ? { 'content-type': 'application/json' } : {}) },
-        json,
-      )
+      const given = await raw(method, path, {
+        headers: { ...headers, ...(json ? { 'content-type': 'application/json' } : {}) },
+        body: json,
+        signal,
+      })
       let parsed: unknown
       try {
         parsed = JSON.parse(given.body.toString())
@@ -101,12 +133,8 @@ function upstream(pool: Pool): Upstream {
 /** Opens a pool of connections to each service. */
 export function connectServices(config: Config): Services {
   const pool = (url: string) =>
-    new Pool(url, {
-      connections: 64,
-      headersTimeout: config.UPSTREAM_TIMEOUT_MS,
-      bodyTimeout: config.UPSTREAM_TIMEOUT_MS,
-      connectTimeout: 2_000,
-    })
+    // The limit of a whole call is ours: these would begin only once a request has a connection.
+    new Pool(url, { connections, headersTimeout: 0, bodyTimeout: 0, connectTimeout: 2_000 })
   const pools = {
     identity: pool(config.IDENTITY_URL),
     enrollment: pool(config.ENROLLMENT_URL),
@@ -114,10 +142,10 @@ export function connectServices(config: Config): Services {
     notifications: pool(config.NOTIFICATIONS_URL),
   }
   return {
-    identity: upstream(pools.identity),
-    enrollment: upstream(pools.enrollment),
-    billing: upstream(pools.billing),
-    notifications: upstream(pools.notifications),
+    identity: upstream(pools.identity, config.UPSTREAM_TIMEOUT_MS),
+    enrollment: upstream(pools.enrollment, config.UPSTREAM_TIMEOUT_MS),
+    billing: upstream(pools.billing, config.UPSTREAM_TIMEOUT_MS),
+    notifications: upstream(pools.notifications, config.UPSTREAM_TIMEOUT_MS),
     async close() {
       await Promise.all(Object.values(pools).map((one) => one.close()))
     },

@@ -14,7 +14,7 @@ export function webhookRoute(http: Http, { billing }: Services): void {
       ...(typeof signature === 'string' ? { 'stripe-signature': signature } : {}),
     }
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-    const answer = await billing.raw('POST', '/webhooks/stripe', headers, body)
+    const answer = await billing.raw('POST', '/webhooks/stripe', { headers, body })
     return reply.code(answer.status).type('application/json; charset=utf-8').send(answer.body)
   })
 }

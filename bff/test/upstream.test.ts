@@ -1,0 +1,111 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { eventually, testBed, type TestBed } from '@robokids/test/bed'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { ask, startFront, StubService } from './front.ts'
+
+const limitMs = 1_000
+/** What the machine may take on top while hundreds of requests fail at once. */
+const slackMs = 1_500
+
+const unknown = { code: 'not_found', message: 'There is no such thing.', requestId: 'stub' }
+
+let bed: TestBed
+beforeAll(async () => {
+  bed = await testBed()
+})
+afterAll(() => bed.stop())
+
+async function frontWithSilentService(timeoutMs = limitMs) {
+  const enrollment = await StubService.start()
+  onTestFinished(() => enrollment.stop())
+  const front = await startFront(bed, { ENROLLMENT_URL: enrollment.url, UPSTREAM_TIMEOUT_MS: String(timeoutMs) })
+  const url = `${front.url}/api/availableSlots?classType=basic`
+  const revive = () => {
+    enrollment.answer((incoming, response) => {
+      const areSlots = incoming.url?.startsWith('/available-slots')
+      response.writeHead(areSlots ? 200 : 404, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(areSlots ? { slots: [] } : unknown))
+    })
+  }
+  return { enrollment, front, url, revive }
+}
+
+describe('a service that answers nothing', () => {
+  it('keeps no request longer than the limit, however many wait for a connection', async () => {
+    const { url } = await frontWithSilentService()
+    const answers = await Promise.all(Array.from({ length: 400 }, () => ask(url).answered))
+    for (const { status, headers, text } of answers) {
+      expect([status, JSON.parse(text)]).toMatchObject([503, { code: 'upstream_unavailable' }])
+      expect(Number(headers['retry-after'])).toBeGreaterThan(0)
+    }
+    expect(Math.max(...answers.map(({ ms }) => ms))).toBeLessThan(limitMs + slackMs)
+  })
+
+  it('is used again as soon as it lives, whatever waited for it before', async () => {
+    const { url, revive } = await frontWithSilentService()
+    await Promise.all(Array.from({ length: 200 }, () => ask(url).answered))
+    revive()
+    const { status, ms } = await ask(url).answered
+    expect(status).toBe(200)
+    expect(ms).toBeLessThan(limitMs)
+  })
+
+  it('is not asked on behalf of who has left before there was a connection', async () => {
+    const { enrollment, front, revive } = await frontWithSilentService(20_000)
+    const askFor = (id: string) => ask(`${front.url}/api/member-seats/${id}`)
+    /** Whatever was sent to the BFF before this has arrived. */
+    const settled = () => ask(`${front.url}/healthz`).answered
+    const first = Array.from({ length: 64 }, () => askFor(randomUUIDv7()))
+    await eventually(() => enrollment.asked.length === 64)
+    const [left, stayed] = [randomUUIDv7(), randomUUIDv7()]
+    const leaving = Array.from({ length: 10 }, () => askFor(left))
+    await settled()
+    const staying = askFor(stayed)
+    await settled()
+    for (const one of leaving) one.leave()
+    await settled()
+    revive()
+    expect((await staying.answered).status).toBe(404)
+    expect((await Promise.all(first.map(({ answered }) => answered))).map(({ status }) => status)).toEqual(
+      first.map(() => 404),
+    )
+    expect(enrollment.asked.filter((asked) => asked.endsWith(stayed))).toHaveLength(1)
+    expect(enrollment.asked.filter((asked) => asked.endsWith(left))).toEqual([])
+  })
+})
+
+describe('a service that begins an answer and never ends it', () => {
+  it('is given up within the limit too', async () => {
+    const { enrollment, url } = await frontWithSilentService()
+    enrollment.answer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const drip = setInterval(() => response.write(' '), 50)
+      response.once('close', () => clearInterval(drip))
+    })
+    const { status, ms } = await ask(url).answered
+    expect(status).toBe(503)
+    expect(ms).toBeLessThan(limitMs + slackMs)
+  })
+})
+
+describe('a change', () => {
+  it('is made though its visitor has left, also where it had to wait for a connection', async () => {
+    const { enrollment, front, revive } = await frontWithSilentService(20_000)
+    const changes = Array.from({ length: 70 }, () => {
+      const visitor = new AbortController()
+      const change = fetch(`${front.url}/api/registrations/${randomUUIDv7()}/checkout`, {
+        method: 'POST',
+        headers: { 'x-api-key': 'robokids-web' },
+        signal: visitor.signal,
+      })
+      change.catch(() => {})
+      return visitor
+    })
+    await eventually(() => enrollment.asked.length === 64)
+    await ask(`${front.url}/healthz`).answered
+    for (const visitor of changes) visitor.abort()
+    await ask(`${front.url}/healthz`).answered
+    revive()
+    await eventually(() => enrollment.asked.length === 70)
+  })
+})
