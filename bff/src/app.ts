@@ -1,4 +1,5 @@
 import type { Service } from '@robokids/runtime/service'
+import { startAccessTokens } from './access-tokens.ts'
 import { adminRoutes } from './admin-routes.ts'
 import { authRoutes } from './auth-routes.ts'
 import { configSchema, type Config } from './config.ts'
@@ -32,7 +33,8 @@ export const bff: Service<Config> = {
     const { config, clock } = context
     const cookies = await registerCookies(http, config, () => clock.now().epochMilliseconds)
     const identity = new Identity(services.identity, config)
-    const accounts = { cookies, identity, sessions: startSessions(context, cookies, identity, services.identity) }
+    const accessTokens = startAccessTokens(http, context, services.identity)
+    const accounts = { cookies, identity, sessions: startSessions(context, cookies, identity, accessTokens) }
     await http.register(async (scope) => authRoutes(scope, context, accounts))
     await http.register(async (scope) => profileRoutes(scope, context, accounts))
     await http.register(async (scope) => membershipRoutes(scope, services, accounts))
