@@ -4,6 +4,7 @@ import type { Http } from '@robokids/runtime/http'
 import { networkOf } from '@robokids/runtime/network-address'
 import type { FastifyRequest } from 'fastify'
 import type { Config } from './config.ts'
+import { RequestCounts } from './request-counts.ts'
 
 /** What a page may load and run: our own files, and of what is written into it only what these hashes name. */
 export function contentSecurityPolicy({ scripts, styles }: { scripts: string[]; styles: string[] }): string {
@@ -56,6 +57,7 @@ export async function doorkeeping(http: Http, config: Config): Promise<void> {
 
   await http.register(rateLimit, {
     timeWindow: '1 minute',
+    store: RequestCounts,
     max: (request) =>
       request.method === 'GET' || request.method === 'HEAD' ? config.RATE_LIMIT_READS : config.RATE_LIMIT_WRITES,
     // Reads and writes are counted apart: a page that polls never uses up the way to pay.

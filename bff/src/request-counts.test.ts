@@ -1,0 +1,52 @@
+import { describe, expect, it, vi } from 'vitest'
+import { RequestCounts } from './request-counts.ts'
+
+function counterOf(counts: RequestCounts) {
+  return (client: string) => {
+    let counted = { current: 0, ttl: 0 }
+    counts.incr(client, (_error, result) => (counted = result ?? counted), 60_000)
+    return counted
+  }
+}
+
+describe('the requests of a client', () => {
+  it('are each counted, however many others ask, and hardly any of theirs with them', () => {
+    const count = counterOf(new RequestCounts())
+    const clients = Array.from({ length: 20_000 }, (_, n) => `read 2001:db8:0:${n.toString(16)}::/64`)
+    let tooMany = 0
+    for (let round = 1; round <= 3; round += 1) {
+      for (const client of clients) {
+        const { current } = count(client)
+        expect(current).toBeGreaterThanOrEqual(round)
+        if (current > round) tooMany += 1
+      }
+    }
+    // About (20,000 / 262,144)², each with three requests.
+    expect(tooMany).toBeLessThan(0.02 * 3 * clients.length)
+  })
+
+  it('are counted from one again in the next window', () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    try {
+      const count = counterOf(new RequestCounts())
+      expect([count('one'), count('one'), count('other')]).toEqual([
+        { current: 1, ttl: 60_000 },
+        { current: 2, ttl: 60_000 },
+        { current: 1, ttl: 60_000 },
+      ])
+      vi.advanceTimersByTime(59_999)
+      expect(count('one')).toEqual({ current: 3, ttl: 1 })
+      vi.advanceTimersByTime(1)
+      expect(count('one')).toEqual({ current: 1, ttl: 60_000 })
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('are counted apart for a route that has a limit of its own', () => {
+    const counts = new RequestCounts()
+    const [count, countOfRoute] = [counterOf(counts), counterOf(counts.child())]
+    count('one')
+    expect([count('one').current, countOfRoute('one').current]).toEqual([2, 1])
+  })
+})

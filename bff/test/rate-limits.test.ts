@@ -1,0 +1,34 @@
+import { Agent, request } from 'undici'
+import { testBed, type TestBed } from '@robokids/test/bed'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startFront } from './front.ts'
+
+let bed: TestBed
+const connections = new Agent({ connections: 16 })
+beforeAll(async () => {
+  bed = await testBed()
+})
+afterAll(async () => {
+  await connections.close()
+  await bed.stop()
+})
+
+describe('a client that has used up its limit', () => {
+  it('stays limited, however many others ask after it', { timeout: 120_000 }, async () => {
+    const { url } = await startFront(bed, { RATE_LIMIT_READS: '3', TRUST_PROXY: '127.0.0.1' })
+    const askAs = async (address: string) => {
+      // Refused by its form, without a service.
+      const answer = await request(`${url}/api/member-seats/none`, {
+        headers: { 'x-forwarded-for': address },
+        dispatcher: connections,
+      })
+      await answer.body.dump()
+      return answer.statusCode
+    }
+    for (const status of [404, 404, 404, 429]) expect(await askAs('198.51.100.1')).toBe(status)
+    const others = Array.from({ length: 6_000 }, (_, n) => `2001:db8:0:${n.toString(16)}::1`)
+    const statuses = await Promise.all(others.map((address) => askAs(address)))
+    expect(new Set(statuses)).toEqual(new Set([404]))
+    expect(await askAs('198.51.100.1')).toBe(429)
+  })
+})
