@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { RegistrationView } from '@robokids/contracts/bff'
-import { allEvents } from '@robokids/contracts/events'
+import { registrationEvents } from '@robokids/contracts/events'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import { networkOf } from '@robokids/runtime/network-address'
@@ -88,10 +88,10 @@ export class RegistrationStreams {
     this.#log = log
     this.#mostPerAddress = config.STREAMS_PER_ADDRESS
     bus.watch(
-      allEvents.map((event) => event.type),
+      registrationEvents.map((event) => event.type),
       (event) => {
-        const { registrationId } = (event.data ?? {}) as { registrationId?: string }
-        if (registrationId !== undefined) this.#watches.get(registrationId)?.refresh()
+        const { registrationId } = (event.data ?? {}) as { registrationId?: string | null }
+        if (registrationId) this.#watches.get(registrationId)?.refresh()
       },
     )
     // The browser opens a stream that ended anew, by then at a process that stays.

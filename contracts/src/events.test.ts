@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { allEvents, streams } from './events.ts'
+import { allEvents, registrationEvents, streams } from './events.ts'
 
 const samples = new URL('./samples/', import.meta.url)
 
@@ -21,6 +21,18 @@ describe('the events', () => {
     const types = allEvents.map((event) => event.type)
     expect(new Set(types).size).toBe(types.length)
     expect((await readdir(samples)).toSorted()).toEqual(types.map((type) => `${type}.json`).toSorted())
+  })
+
+  it('are about a registration where their sample names one, and never secrets', async () => {
+    const naming = []
+    for (const event of allEvents) {
+      const { data } = JSON.parse(await readFile(new URL(`${event.type}.json`, samples), 'utf8')) as { data: object }
+      if ('registrationId' in data) naming.push(event.type)
+    }
+    expect(registrationEvents.map(({ type }) => type)).toEqual(naming)
+    expect(registrationEvents.filter(({ secret }) => secret)).toEqual([])
+    expect(naming).toContain('payment.completed')
+    expect(naming).not.toContain('code.issued')
   })
 
   it('are each in exactly one stream, and secrets in one that has nothing else', () => {

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import * as billing from './billing.ts'
 import * as enrollment from './enrollment.ts'
 import type { EventDefinition } from './event.ts'
@@ -49,6 +50,11 @@ export const allEvents: readonly EventDefinition[] = [
   notifications.mailDelivered,
   notifications.mailFailed,
 ]
+
+/** The events whose data says which registration they are about, in `registrationId`; never one that carries a secret. */
+export const registrationEvents: readonly EventDefinition[] = allEvents.filter(
+  ({ data, secret }) => !secret && data instanceof z.ZodObject && 'registrationId' in data.shape,
+)
 
 export interface Stream {
   name: string
