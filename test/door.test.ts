@@ -179,6 +179,32 @@ async function* states(url: string) {
   }
 }
 
+describe('GET /api/registrations/:reference', () => {
+  it('tells a parent who has just come back of the payment, without its webhook and though other pages asked a moment ago', async () => {
+    const webhooks = (mode: object) =>
+      fetch(`${system.simulator.url}/_sim/webhooks/config`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(mode),
+      })
+    const { registrationId, checkoutUrl } = await system.register({ email: `${randomUUIDv7()}@example.com` })
+    await system.sql('billing')`
+      update checkout_attempts
+      set created_at = now() - interval '30 minutes', checked_at = now() - interval '5 seconds'
+      where registration_id = ${registrationId}`
+    await webhooks({ dropped: true })
+    try {
+      await system.pay(checkoutUrl)
+      expect((await system.state(registrationId)).checkout?.status).toBe('open')
+      const answer = await get(`/api/registrations/${registrationId}?returned=true`, {})
+      expect(registrationViewSchema.parse(await answer.json()).checkout?.status).toBe('paid')
+    } finally {
+      await webhooks({})
+    }
+    await system.reaches(registrationId, 'confirmed')
+  })
+})
+
 describe('GET /api/registrations/:reference/events', () => {
   it('tells what is true at once, and each change as it comes', async () => {
     const { registrationId, checkoutUrl } = await system.register({ email: `${randomUUIDv7()}@example.com` })

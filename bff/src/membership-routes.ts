@@ -6,6 +6,7 @@ import {
   membershipPlansSchema,
   membershipSchema,
   portalSchema,
+  refreshQuerySchema,
   switchBodySchema,
   switchMembershipSchema,
   switchQuoteSchema,
@@ -17,7 +18,6 @@ import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Accounts } from './auth-routes.ts'
-import { CheckoutSync } from './checkout-sync.ts'
 import { idOf, referenceParams } from './reference.ts'
 import type { Services } from './upstream.ts'
 
@@ -27,8 +27,6 @@ export function membershipRoutes(
   { enrollment, billing }: Services,
   { sessions, identity }: Accounts,
 ): void {
-  const sync = new CheckoutSync(2_000)
-
   /** The membership of whoever is signed in: by the account, and by an address that is verified. */
   async function find(request: FastifyRequest, reply: FastifyReply): Promise<Membership | null> {
     const session = await sessions.need(request, reply)
@@ -92,14 +90,14 @@ export function membershipRoutes(
 
   http.get(
     '/api/membership-checkouts/:reference',
-    { schema: { params: referenceParams, response: { 200: membershipOutcomeSchema } } },
-    async (request) => {
-      const id = idOf(request.params.reference, 'checkout_not_found', 'We know no payment with this reference.')
-      const path = `/membership-checkouts/${id}`
-      const known = await billing.call('GET', path, { answer: membershipOutcomeSchema })
-      const isUnsettled = known.status === 'open' || known.status === 'processing'
-      if (!isUnsettled || !sync.isDue(id)) return known
-      return billing.call('POST', `${path}/sync`, { answer: membershipOutcomeSchema })
+    {
+      schema: { params: referenceParams, querystring: refreshQuerySchema, response: { 200: membershipOutcomeSchema } },
+    },
+    ({ params, query, signal }) => {
+      const id = idOf(params.reference, 'checkout_not_found', 'We know no payment with this reference.')
+      // A payment may be under way that billing does not know of yet: it asks the provider as often as makes sense.
+      const path = `/membership-checkouts/${id}/refresh?returned=${query.returned}`
+      return billing.call('POST', path, { answer: membershipOutcomeSchema, signal })
     },
   )
 

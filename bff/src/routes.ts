@@ -7,6 +7,7 @@ import {
   waiverAnswerSchema,
   waiverBodySchema,
 } from '@robokids/contracts/bff'
+import { refreshQuerySchema } from '@robokids/contracts/billing'
 import {
   availableSlotsQuerySchema,
   availableSlotsSchema,
@@ -17,7 +18,6 @@ import {
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
-import { CheckoutSync } from './checkout-sync.ts'
 import type { Config } from './config.ts'
 import { idOf, referenceParams } from './reference.ts'
 import { RegistrationStreams } from './registration-stream.ts'
@@ -32,8 +32,7 @@ const registrationIdOf = (reference: string) =>
 export function apiRoutes(http: Http, context: Context<Config>, services: Services): void {
   const { SITE_URL } = context.config
   const { enrollment } = services
-  const sync = new CheckoutSync(2_000)
-  const streams = new RegistrationStreams(http, context, (id) => registrationView(services, id, sync))
+  const streams = new RegistrationStreams(http, context, (id) => registrationView(services, id))
 
   http.get('/api/classes', { schema: { response: { 200: classesViewSchema } } }, ({ signal }) =>
     classesView(services, signal),
@@ -68,8 +67,9 @@ export function apiRoutes(http: Http, context: Context<Config>, services: Servic
 
   http.get(
     '/api/registrations/:reference',
-    { schema: { params: referenceParams, response: { 200: registrationViewSchema } } },
-    (request) => registrationView(services, registrationIdOf(request.params.reference), sync),
+    { schema: { params: referenceParams, querystring: refreshQuerySchema, response: { 200: registrationViewSchema } } },
+    ({ params, query: { returned }, signal }) =>
+      registrationView(services, registrationIdOf(params.reference), { returned, signal }),
   )
 
   http.get('/api/registrations/:reference/events', { schema: { params: referenceParams } }, (request, reply) =>

@@ -1,3 +1,4 @@
+import { refreshQuerySchema } from '@robokids/contracts/billing'
 import {
   askNoticeSchema,
   canBeAwaited,
@@ -8,12 +9,10 @@ import {
   placeOrderSchema,
   productsSchema,
   shopViewSchema,
-  type Order,
 } from '@robokids/contracts/shop'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
-import { CheckoutSync } from './checkout-sync.ts'
 import type { Config } from './config.ts'
 import { idOf, referenceParams } from './reference.ts'
 import type { Services } from './upstream.ts'
@@ -24,7 +23,6 @@ const noticeIdOf = (reference: string) => idOf(reference, 'notice_not_found', 'W
 
 export function shopRoutes(http: Http, { config }: Context<Config>, services: Services): void {
   const { billing, notifications } = services
-  const sync = new CheckoutSync(2_000)
 
   http.get('/api/shop', { schema: { response: { 200: shopViewSchema } } }, ({ signal }) => shopView(services, signal))
 
@@ -38,18 +36,14 @@ export function shopRoutes(http: Http, { config }: Context<Config>, services: Se
     },
   )
 
-  async function order(orderId: string): Promise<Order> {
-    const known = await billing.call('GET', `/orders/${orderId}`, { answer: orderSchema })
-    const settled = known.status !== 'unpaid' || !['creating', 'open', 'processing'].includes(known.checkout.status)
-    if (settled || !sync.isDue(orderId)) return known
-    // A payment may be under way: what billing knows could be older than what the provider knows.
-    return billing.call('POST', `/orders/${orderId}/sync`, { answer: orderSchema }).catch(() => known)
-  }
-
   http.get(
     '/api/orders/:reference',
-    { schema: { params: referenceParams, response: { 200: orderSchema } } },
-    (request) => order(orderIdOf(request.params.reference)),
+    { schema: { params: referenceParams, querystring: refreshQuerySchema, response: { 200: orderSchema } } },
+    ({ params, query, signal }) => {
+      // A payment may be under way that billing does not know of yet: it asks the provider as often as makes sense.
+      const path = `/orders/${orderIdOf(params.reference)}/refresh?returned=${query.returned}`
+      return billing.call('POST', path, { answer: orderSchema, signal })
+    },
   )
 
   http.post(

@@ -86,6 +86,15 @@ export const checkoutSchema = z.object({
 })
 export type Checkout = z.infer<typeof checkoutSchema>
 
+/**
+ * `POST /checkouts/:registrationId/refresh`, `/orders/:orderId/refresh` and `/membership-checkouts/:attemptId/refresh` answer
+ * as the `GET` without `/refresh` does, but ask the provider before where that is due; so do the BFF's `GET`s of them.
+ * `returned`: the buyer has just come back from the payment page, so that it is due sooner.
+ */
+export const refreshQuerySchema = z.object({
+  returned: z.stringbool({ truthy: ['true'], falsy: ['false'] }).default(false),
+})
+
 /** `GET /checkouts?registrationIds=a,b,c`: those that exist, in no order. */
 export const checkoutsQuerySchema = z.object({
   registrationIds: z

@@ -70,6 +70,35 @@ describe('the confirmation page', () => {
     expect(site.api.callsOf('GET', new RegExp(`${reference}$`)).length).toBe(asked)
   })
 
+  it('asks about the payment with haste while its parent has just come back, and later like any page', async () => {
+    site.api.tell(sampleView({}, { status: 'open' }))
+    const page = await site.open()
+    await page.clock.install()
+    await page.goto(address)
+    await eventually(() => heading(page).innerText()).toBe('Your payment is being processed')
+    const queries = () => site.api.callsOf('GET', new RegExp(`${reference}$`)).map(({ query }) => query)
+    expect(queries().at(0)).toBe('?returned=true')
+    await page.clock.runFor(60_000)
+    await eventually(() => queries().at(-1)).toBe('')
+  })
+
+  it('is told nothing while nobody sees its tab, and the news as soon as somebody does', async () => {
+    site.api.tell(sampleView({}, { status: 'paid' }))
+    const page = await site.open()
+    await page.goto(address)
+    await eventually(() => site.api.watchersOf(reference)).toBe(1)
+    const show = (state: DocumentVisibilityState) =>
+      page.evaluate((visibility) => {
+        Object.defineProperty(document, 'visibilityState', { value: visibility, configurable: true })
+        document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))
+      }, state)
+    await show('hidden')
+    await eventually(() => site.api.watchersOf(reference)).toBe(0)
+    site.api.tell(confirmed)
+    await show('visible')
+    await eventually(() => heading(page).innerText()).toBe("You're Registered")
+  })
+
   it.each([
     ['answers HTML twice', (nth: number) => nth <= 2],
     ['always answers HTML', () => true],

@@ -12,6 +12,8 @@ import { waiverPdf } from './waiver-pdf.ts'
 export interface Call {
   method: string
   path: string
+  /** With its question mark; empty without one. */
+  query: string
   body: Record<string, unknown>
 }
 
@@ -103,15 +105,20 @@ export class StubApi {
     return this.#views.get(reference)
   }
 
+  /** How many pages watch it now. */
+  watchersOf(reference: string): number {
+    return [...(this.#streams.get(reference) ?? [])].filter((stream) => !stream.destroyed).length
+  }
+
   callsOf(method: string, path: RegExp): Call[] {
     return this.calls.filter((call) => call.method === method && path.test(call.path))
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = new URL(request.url ?? '/', 'http://site').pathname
+    const { pathname: path, search: query } = new URL(request.url ?? '/', 'http://site')
     const method = request.method ?? 'GET'
     const body = await text(request)
-    const call: Call = { method, path, body: body === '' ? {} : JSON.parse(body) }
+    const call: Call = { method, path, query, body: body === '' ? {} : JSON.parse(body) }
     this.calls.push(call)
     if (this.delayMs > 0) await wait(this.delayMs)
     const named = path

@@ -2,27 +2,23 @@ import { checkoutSchema, type Checkout } from '@robokids/contracts/billing'
 import type { RegistrationView } from '@robokids/contracts/bff'
 import { registrationSchema, type Registration } from '@robokids/contracts/enrollment'
 import { DomainError } from '@robokids/runtime/errors'
-import type { CheckoutSync } from '../checkout-sync.ts'
 import type { Services } from '../upstream.ts'
 
-/** A payment may be under way: what billing knows could be older than what the provider knows. */
-function isUnsettled(registration: Registration, checkout: Checkout): boolean {
-  return (
-    (registration.status === 'held' || registration.status === 'expired') &&
-    ['creating', 'open', 'processing'].includes(checkout.status)
-  )
+export interface ViewOptions {
+  /** The parent has just come back from the payment page, before its webhook perhaps. */
+  returned?: boolean
+  signal?: AbortSignal
 }
 
+/** A payment may be under way that billing does not know of yet: it asks the provider as often as makes sense. */
 async function findCheckout(
   { billing }: Services,
-  registration: Registration,
-  sync: CheckoutSync,
+  registrationId: string,
+  { returned = false, signal }: ViewOptions,
 ): Promise<Checkout | null> {
-  const path = `/checkouts/${registration.registrationId}`
   try {
-    const known = await billing.call('GET', path, { answer: checkoutSchema })
-    if (!isUnsettled(registration, known) || !sync.isDue(registration.registrationId)) return known
-    return await billing.call('POST', `${path}/sync`, { answer: checkoutSchema })
+    const path = `/checkouts/${registrationId}/refresh?returned=${returned}`
+    return await billing.call('POST', path, { answer: checkoutSchema, signal })
   } catch (error) {
     // What enrollment knows is worth showing without billing.
     if (error instanceof DomainError && (error.code === 'checkout_not_found' || error.code === 'upstream_unavailable'))
@@ -67,10 +63,14 @@ function present(registration: Registration, checkout: Checkout | null): Registr
 export async function registrationView(
   services: Services,
   registrationId: string,
-  sync: CheckoutSync,
+  options: ViewOptions = {},
 ): Promise<RegistrationView> {
   const path = `/registrations/${registrationId}`
-  const registration = await services.enrollment.call('GET', path, { answer: registrationSchema })
-  const checkout = await findCheckout(services, registration, sync)
-  return present(registration, checkout)
+  const [registration, checkout] = await Promise.all([
+    services.enrollment.call('GET', path, { answer: registrationSchema, signal: options.signal }),
+    findCheckout(services, registrationId, options),
+  ])
+  // The payment that has confirmed it came between the two answers.
+  const isOutdated = registration.payment !== null && checkout !== null && checkout.payment === null
+  return present(registration, isOutdated ? await findCheckout(services, registrationId, options) : checkout)
 }

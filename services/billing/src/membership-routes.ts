@@ -7,20 +7,19 @@ import {
   membershipPlansSchema,
   membershipSchema,
   portalSchema,
+  refreshQuerySchema,
   switchBodySchema,
   switchMembershipSchema,
   switchQuoteSchema,
 } from '@robokids/contracts/billing'
 import { uuid } from '@robokids/contracts/fields'
 import type { Http } from '@robokids/runtime/http'
-import { eq } from 'drizzle-orm'
 import { z } from 'zod'
 import { cancelMembership, openPortal, quoteSwitch, resumeMembership, switchMembership } from './change-membership.ts'
 import type { BillingContext } from './config.ts'
 import { createMembershipCheckout } from './create-membership-checkout.ts'
-import { fulfilSession } from './fulfil-session.ts'
 import { findMembership, presentMembership, readOutcome, readPlans } from './read-memberships.ts'
-import { membershipAttempts } from './schema.ts'
+import { refreshMembershipCheckout } from './refresh-checkout.ts'
 
 const byId = z.object({ id: uuid('This is not the id of a membership.') })
 
@@ -43,15 +42,11 @@ export async function membershipRoutes(http: Http, context: BillingContext): Pro
     (request) => readOutcome(db, request.params.id),
   )
 
-  // For somebody who comes back before the webhook does.
   http.post(
-    '/membership-checkouts/:id/sync',
-    { schema: { params: byId, response: { 200: membershipOutcomeSchema } } },
-    async (request) => {
-      const { id } = request.params
-      const [attempt] = await db.select().from(membershipAttempts).where(eq(membershipAttempts.id, id))
-      const isUnsettled = attempt?.status === 'open' || attempt?.status === 'processing'
-      if (isUnsettled && attempt.stripeSessionId !== null) await fulfilSession(context, attempt.stripeSessionId)
+    '/membership-checkouts/:id/refresh',
+    { schema: { params: byId, querystring: refreshQuerySchema, response: { 200: membershipOutcomeSchema } } },
+    async ({ params: { id }, query }) => {
+      await refreshMembershipCheckout(context, id, query.returned)
       return readOutcome(db, id)
     },
   )

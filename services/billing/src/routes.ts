@@ -7,6 +7,7 @@ import {
   disputesSchema,
   pricesSchema,
   reconciliationSchema,
+  refreshQuerySchema,
   refundSchema,
   setPriceSchema,
 } from '@robokids/contracts/billing'
@@ -33,12 +34,12 @@ import { readPrices } from './read-prices.ts'
 import { readProducts } from './read-products.ts'
 import { webhookRoutes } from './receive-webhook.ts'
 import { reconcileLedger } from './reconcile-ledger.ts'
+import { refreshCheckout } from './refresh-checkout.ts'
 import { readDisputes } from './record-dispute.ts'
 import { requestRefund } from './request-refund.ts'
 import { setPrice } from './set-price.ts'
 import { setProductState } from './set-product-state.ts'
 import { shipOrder } from './ship-order.ts'
-import { syncCheckout } from './sync-checkout.ts'
 
 const orderParams = z.object({ orderId: uuid('This is not the id of an order.') })
 const registrationParams = z.object({ registrationId: uuid('This is not the id of a registration.') })
@@ -68,9 +69,12 @@ export async function routes(http: Http, context: BillingContext): Promise<void>
   )
 
   http.post(
-    '/checkouts/:registrationId/sync',
-    { schema: { params: registrationParams, response: { 200: checkoutSchema } } },
-    (request) => syncCheckout(context, request.params.registrationId),
+    '/checkouts/:registrationId/refresh',
+    { schema: { params: registrationParams, querystring: refreshQuerySchema, response: { 200: checkoutSchema } } },
+    async ({ params: { registrationId }, query }) => {
+      await refreshCheckout(context, registrationId, query.returned)
+      return readCheckout(db, registrationId)
+    },
   )
 
   await membershipRoutes(http, context)
@@ -124,12 +128,10 @@ export async function routes(http: Http, context: BillingContext): Promise<void>
   )
 
   http.post(
-    '/orders/:orderId/sync',
-    { schema: { params: orderParams, response: { 200: orderSchema } } },
-    async (request) => {
-      const { orderId } = request.params
-      await readOrder(db, orderId)
-      await syncCheckout(context, orderId)
+    '/orders/:orderId/refresh',
+    { schema: { params: orderParams, querystring: refreshQuerySchema, response: { 200: orderSchema } } },
+    async ({ params: { orderId }, query }) => {
+      await refreshCheckout(context, orderId, query.returned)
       return readOrder(db, orderId)
     },
   )

@@ -288,24 +288,11 @@ describe('GET /checkouts', () => {
   it('answers 404 checkout_not_found for a registration without one', async () => {
     for (const [method, path] of [
       ['GET', `/checkouts/${randomUUIDv7()}`],
-      ['POST', `/checkouts/${randomUUIDv7()}/sync`],
+      ['POST', `/checkouts/${randomUUIDv7()}/refresh`],
     ] as const) {
       const answer = await till.call(method, path)
       expect([answer.status, codeOf(answer)]).toEqual([404, 'checkout_not_found'])
     }
-  })
-})
-
-describe('POST /checkouts/:registrationId/sync', () => {
-  it('finds a payment whose webhook has not come', async () => {
-    const facts = purchase()
-    await till.webhooks({ dropped: true })
-    await till.pay(await till.checkout(facts))
-    expect((await till.read(facts.registrationId)).status).toBe('open')
-    const answer = await till.sync(facts.registrationId)
-    expect(answer.body).toMatchObject({ status: 'paid', checkoutUrl: null, payment: { amount: 40_000 } })
-    const completed = await bed.bus.seen(paymentCompleted, of(facts.registrationId))
-    expect(completed.data).toMatchObject({ amount: 40_000, currency: 'usd' })
   })
 })
 

@@ -176,6 +176,11 @@ async function insist(method: string, path: string, body?: unknown): Promise<unk
   return answer.body
 }
 
+async function refreshed(path: Parameters<Till['refresh']>[0]): Promise<void> {
+  const answer = await till.refresh(path)
+  if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+}
+
 async function settled(): Promise<void> {
   await eventually(async () => {
     const {
@@ -250,7 +255,7 @@ async function newMember() {
   const wish = newWish()
   const { attemptId, checkoutUrl } = membershipCheckoutSchema.parse(await insist('POST', '/membership-checkouts', wish))
   await till.pay({ checkoutUrl })
-  await insist('POST', `/membership-checkouts/${attemptId}/sync`)
+  await refreshed(`/membership-checkouts/${attemptId}`)
   return { ...wish, id: attemptId }
 }
 
@@ -279,7 +284,7 @@ describe('killed at each step in turn', { timeout: 240_000 }, () => {
         if (answer.status === 409) return
         const { checkoutUrl, attemptId } = membershipCheckoutSchema.parse(answer.body)
         await till.pay({ checkoutUrl })
-        await insist('POST', `/membership-checkouts/${attemptId}/sync`)
+        await refreshed(`/membership-checkouts/${attemptId}`)
       },
       async look(wish) {
         const of = ({ email }: { email: string }) => email === wish.email
@@ -346,7 +351,7 @@ describe('killed at each step in turn', { timeout: 240_000 }, () => {
       async again(facts) {
         const { checkoutUrl } = await till.checkout(facts)
         if (checkoutUrl !== null) await till.pay({ checkoutUrl })
-        await till.sync(facts.registrationId)
+        await refreshed(`/checkouts/${facts.registrationId}`)
       },
       async look({ registrationId }) {
         const of = (data: { registrationId: string }) => data.registrationId === registrationId
@@ -393,7 +398,7 @@ describe('killed at each step in turn', { timeout: 240_000 }, () => {
       async again(orderId) {
         const { checkout } = orderSchema.parse(await insist('POST', '/orders', { orderId, items }))
         if (checkout.url !== null) await till.pay({ checkoutUrl: checkout.url })
-        await insist('POST', `/orders/${orderId}/sync`)
+        await refreshed(`/orders/${orderId}`)
       },
       async look(orderId) {
         const of = (data: { orderId: string }) => data.orderId === orderId

@@ -18,6 +18,7 @@ import {
   type SimulatorOptions,
 } from '../../../deploy/stripe-simulator/src/app.ts'
 import { testBed, type TestBed } from '@robokids/test/bed'
+import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { Stripe } from 'stripe'
 import { billing } from '../src/app.ts'
@@ -162,8 +163,18 @@ export class Till {
     return checkoutSchema.parse((await this.call('GET', `/checkouts/${registrationId}`)).body)
   }
 
-  async sync(registrationId: string): Promise<Answer> {
-    return this.call('POST', `/checkouts/${registrationId}/sync`)
+  /** Whatever was asked about this purchase or membership was asked long ago. */
+  async longSinceAsked(id: string): Promise<void> {
+    const { db } = this.service.context
+    await db.execute(sql`
+      update checkout_attempts set checked_at = checked_at - interval '1 hour' where registration_id = ${id}`)
+    await db.execute(sql`update membership_attempts set checked_at = checked_at - interval '1 hour' where id = ${id}`)
+  }
+
+  /** As who comes back from the payment page, a while after anybody asked before. */
+  async refresh(path: `/${'checkouts' | 'orders' | 'membership-checkouts'}/${string}`): Promise<Answer> {
+    await this.longSinceAsked(path.split('/')[2] ?? '')
+    return this.call('POST', `${path}/refresh?returned=true`)
   }
 
   async prices(): Promise<Prices> {
@@ -218,7 +229,7 @@ export class Till {
   async sell(facts: RegistrationFacts = purchase(), card?: string): Promise<Checkout> {
     const checkout = await this.checkout(facts)
     await this.pay(checkout, card)
-    const answer = await this.sync(facts.registrationId)
+    const answer = await this.refresh(`/checkouts/${facts.registrationId}`)
     return checkoutSchema.parse(answer.body)
   }
 

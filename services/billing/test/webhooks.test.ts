@@ -295,7 +295,7 @@ describe('POST /webhooks/stripe', () => {
     const event = till.event('checkout.session.completed', sessionIdOf(checkout))
     const answers = await Promise.all([
       ...Array.from({ length: 5 }, () => till.deliver(event)),
-      ...Array.from({ length: 20 }, () => till.sync(facts.registrationId)),
+      ...Array.from({ length: 20 }, () => till.refresh(`/checkouts/${facts.registrationId}`)),
       ...Array.from({ length: 3 }, () => till.call('POST', '/checkouts', { purchase: facts })),
     ])
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))

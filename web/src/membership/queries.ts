@@ -2,6 +2,7 @@ import type { Membership } from '@robokids/contracts/billing'
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { api } from '../api.ts'
 import { isRefusal } from '../identity/messages.ts'
+import { returnedQuery } from '../returned.ts'
 import { foundMembership, memberSeat, membership, membershipOutcome, membershipPlans } from './answers.ts'
 
 /** What a membership costs, and the terms to agree to, word for word. */
@@ -47,7 +48,10 @@ export function outcomeQuery(reference: string) {
   return queryOptions({
     queryKey: ['membership-outcome', reference],
     queryFn: ({ signal }) =>
-      api(`/api/membership-checkouts/${encodeURIComponent(reference)}`, { answer: membershipOutcome, signal }),
+      api(`/api/membership-checkouts/${encodeURIComponent(reference)}${returnedQuery()}`, {
+        answer: membershipOutcome,
+        signal,
+      }),
     retry: false,
     staleTime: 0,
     refetchInterval: ({ state: { data, error } }) => {

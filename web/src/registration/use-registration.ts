@@ -1,19 +1,20 @@
 import type { RegistrationView } from '@robokids/contracts/bff'
-import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { focusManager, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState, useSyncExternalStore } from 'react'
 import { registrationView } from '../answers.ts'
 import { api, ApiError } from '../api.ts'
+import { returnedQuery } from '../returned.ts'
 import { isSettled, standingOf } from './standing.ts'
 
 /** While the event stream is open it brings the news; asking is only for a stream that is open and silent. */
 const askBesideStreamMs = 8_000
 const askWithoutStreamMs = 3_000
 
-export function registrationQuery(reference: string) {
+export function registrationQuery(reference: string, paid = false) {
   return queryOptions({
     queryKey: ['registration', reference],
     queryFn: ({ signal }) =>
-      api(`/api/registrations/${encodeURIComponent(reference)}`, {
+      api(`/api/registrations/${encodeURIComponent(reference)}${paid ? returnedQuery() : ''}`, {
         answer: registrationView,
         signal,
       }),
@@ -27,6 +28,15 @@ function isUnknown(error: unknown): boolean {
   return error instanceof ApiError && ['registration_not_found', 'not_found', 'validation_failed'].includes(error.code)
 }
 
+/** Whether somebody sees the page: as TanStack Query has it, which asks again by itself once somebody does. */
+function useVisible(): boolean {
+  return useSyncExternalStore(
+    (changed) => focusManager.subscribe(changed),
+    () => focusManager.isFocused(),
+    () => true,
+  )
+}
+
 export type Watched =
   | { state: 'loading' }
   | { state: 'unknown' }
@@ -36,13 +46,15 @@ export type Watched =
 
 /**
  * A registration as the server tells it, kept up to date while something is still to come: by its event stream, and by
- * asking where the stream is given up (a browser does so for good on a 502 or on HTML) or says nothing.
+ * asking where the stream is given up (a browser does so for good on a 502 or on HTML) or says nothing. A tab that nobody
+ * sees does neither. `paid`: the payment page leads to here.
  */
-export function useRegistration(reference: string | null): Watched {
+export function useRegistration(reference: string | null, { paid = false } = {}): Watched {
   const queryClient = useQueryClient()
+  const visible = useVisible()
   const [streaming, setStreaming] = useState(false)
   const query = useQuery({
-    ...registrationQuery(reference ?? ''),
+    ...registrationQuery(reference ?? '', paid),
     enabled: reference !== null,
     refetchOnWindowFocus: ({ state: { error } }) => !isUnknown(error),
     refetchInterval: ({ state: { data, error } }) => {
@@ -51,7 +63,7 @@ export function useRegistration(reference: string | null): Watched {
     },
   })
   const { data, error } = query
-  const watch = reference !== null && !isUnknown(error) && !(data && isSettled(standingOf(data)))
+  const watch = visible && reference !== null && !isUnknown(error) && !(data && isSettled(standingOf(data)))
 
   useEffect(() => {
     if (!watch || reference === null) return

@@ -69,7 +69,7 @@ function RecordCard({ record, startTime }: { record: RegistrationRecord; startTi
 }
 
 function Checked({ reference, saved }: { reference: string; saved: RegistrationRecord | undefined }) {
-  const watched = useRegistration(reference)
+  const watched = useRegistration(reference, { paid: true })
   switch (watched.state) {
     case 'loading':
       return <EnrollmentLoading step="pay" />

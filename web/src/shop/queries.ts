@@ -1,6 +1,7 @@
 import type { Order } from '@robokids/contracts/shop'
 import { queryOptions } from '@tanstack/react-query'
 import { api, ApiError } from '../api.ts'
+import { returnedQuery } from '../returned.ts'
 import { noticeAnswer, orderAnswer } from './answers.ts'
 
 /** Whether news of it is still to come by itself. */
@@ -19,7 +20,8 @@ const askAgainMs = (times: number) => Math.min(3_000 * 1.15 ** times, 30_000)
 export function orderQuery(reference: string) {
   return queryOptions({
     queryKey: ['order', reference],
-    queryFn: ({ signal }) => api(`/api/orders/${encodeURIComponent(reference)}`, { answer: orderAnswer, signal }),
+    queryFn: ({ signal }) =>
+      api(`/api/orders/${encodeURIComponent(reference)}${returnedQuery()}`, { answer: orderAnswer, signal }),
     retry: false,
     staleTime: 0,
     refetchInterval: ({ state: { data, error, dataUpdateCount, errorUpdateCount } }) =>

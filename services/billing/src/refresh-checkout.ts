@@ -1,0 +1,62 @@
+import { and, eq, inArray, isNotNull, lte, sql } from 'drizzle-orm'
+import type { BillingContext } from './config.ts'
+import { fulfilSession } from './fulfil-session.ts'
+import { checkoutAttempts, membershipAttempts } from './schema.ts'
+import { StripeFailure } from './stripe.ts'
+
+const shortestPause = '2 seconds'
+const longestPause = '1 minute'
+
+/**
+ * Asks the provider about an unsettled attempt where that is due, and applies what it says: whoever waits for a payment
+ * calls this as often as they like. It is due after 2, 4, 8 … 60 seconds, and two seconds after the last time for a buyer
+ * who has just come back from the payment page, before whose webhook perhaps. The attempt's row says when it was asked
+ * last, so that one question is asked for all pages and all processes.
+ */
+async function refresh(
+  context: BillingContext,
+  attempts: typeof checkoutAttempts | typeof membershipAttempts,
+  isMeant: ReturnType<typeof eq>,
+  returned: boolean,
+): Promise<void> {
+  const now = Temporal.Now.instant()
+  const age = sql`${attempts.checkedAt} - ${attempts.createdAt}`
+  // As long again as it had been there when it was last asked about, which doubles each time.
+  const pause = sql`least(greatest(${returned ? sql`interval '0'` : age}, ${shortestPause}::interval), ${longestPause}::interval)`
+  const due = await context.db
+    .update(attempts)
+    .set({ checkedAt: now })
+    .where(
+      and(
+        isMeant,
+        inArray(attempts.status, ['open', 'processing']),
+        isNotNull(attempts.stripeSessionId),
+        lte(attempts.checkedAt, sql`${now.toString()}::timestamptz - ${pause}`),
+      ),
+    )
+    .returning({ id: attempts.id, sessionId: attempts.stripeSessionId })
+  for (const { id, sessionId } of due) {
+    if (sessionId === null) continue
+    try {
+      await fulfilSession(context, sessionId)
+    } catch (error) {
+      // What is known is worth showing without the provider.
+      if (!(error instanceof StripeFailure)) throw error
+      context.log.warn({ err: error, attemptId: id }, 'a checkout could not be refreshed')
+    }
+  }
+}
+
+/** As `refresh`, for a registration or an order. */
+export function refreshCheckout(context: BillingContext, purchaseId: string, returned: boolean): Promise<void> {
+  return refresh(context, checkoutAttempts, eq(checkoutAttempts.purchaseId, purchaseId), returned)
+}
+
+/** As `refresh`, for a membership. */
+export function refreshMembershipCheckout(
+  context: BillingContext,
+  attemptId: string,
+  returned: boolean,
+): Promise<void> {
+  return refresh(context, membershipAttempts, eq(membershipAttempts.id, attemptId), returned)
+}
