@@ -187,7 +187,8 @@ describe('GET /api/registrations/:reference', () => {
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(mode),
       })
-    const { registrationId, checkoutUrl } = await system.register({ email: `${randomUUIDv7()}@example.com` })
+    const family = { email: `${randomUUIDv7()}@example.com`, classType: 'advanced' } as const
+    const { registrationId, checkoutUrl } = await system.register(family)
     await system.sql('billing')`
       update checkout_attempts
       set created_at = now() - interval '30 minutes', checked_at = now() - interval '5 seconds'

@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises'
+import type { RequestListener } from 'node:http'
+import type { Checkout } from '@robokids/contracts/billing'
+import { registrationViewSchema } from '@robokids/contracts/bff'
+import { registrationConfirmed, type Registration } from '@robokids/contracts/enrollment'
+import { eventually, testBed, type TestBed } from '@robokids/test/bed'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { ask, startFront, StubService } from './front.ts'
+
+let bed: TestBed
+let registration: Registration
+let open: Checkout
+beforeAll(async () => {
+  bed = await testBed()
+  const sample = new URL('../../contracts/src/samples/registration.confirmed.json', import.meta.url)
+  const { data: facts } = registrationConfirmed.schema.parse(JSON.parse(await readFile(sample, 'utf8')))
+  const at = '2026-11-28T00:05:00.000Z'
+  registration = {
+    ...facts,
+    status: 'confirmed',
+    heldUntil: null,
+    rejectionReason: null,
+    payment: { ...facts.payment, currency: 'usd', paidAt: at },
+    waiver: null,
+    kit: null,
+    createdAt: at,
+    updatedAt: at,
+  }
+  open = {
+    attemptId: facts.classSessionId,
+    registrationId: facts.registrationId,
+    status: 'open',
+    checkoutUrl: 'https://pay.example/one',
+    amount: 40_000,
+    currency: 'usd',
+    unitAmount: 40_000,
+    paidSeats: 1,
+    expiresAt: at,
+    payment: null,
+    refunds: [],
+    disputes: [],
+    lastDecline: null,
+  }
+})
+afterAll(() => bed.stop())
+
+async function stub(): Promise<StubService> {
+  const service = await StubService.start()
+  onTestFinished(() => service.stop())
+  return service
+}
+
+const json =
+  (body: unknown): RequestListener =>
+  (_request, response) => {
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
+  }
+
+describe('the view of a registration', () => {
+  it('asks both services at once, and shows no confirmed registration with a checkout of before', async () => {
+    const [enrollment, billing] = [await stub(), await stub()]
+    const { url } = await startFront(bed, { ENROLLMENT_URL: enrollment.url, BILLING_URL: billing.url })
+    const asking = ask(`${url}/api/registrations/${registration.registrationId}`)
+    await eventually(() => enrollment.asked.length === 1 && billing.asked.length === 1)
+    billing.answer(json(open))
+    const paidAt = registration.payment?.paidAt ?? ''
+    const payment = { paymentId: open.attemptId, stripePaymentIntentId: 'pi_1', receiptNumber: 'RK-000001', paidAt }
+    billing.answer(json({ ...open, status: 'paid', payment: { ...payment, amount: 40_000, currency: 'usd' } }))
+    enrollment.answer(json(registration))
+    const view = registrationViewSchema.parse(JSON.parse((await asking.answered).text))
+    expect(view).toMatchObject({ status: 'confirmed', checkout: { status: 'paid', receiptNumber: 'RK-000001' } })
+    expect([enrollment.asked.length, billing.asked.length]).toEqual([1, 2])
+  })
+
+  it('is shown as far as enrollment knows it while billing is away', async () => {
+    const enrollment = await stub()
+    enrollment.answer(json(registration))
+    const { url } = await startFront(bed, { ENROLLMENT_URL: enrollment.url })
+    const { status, text } = await ask(`${url}/api/registrations/${registration.registrationId}`).answered
+    expect([status, registrationViewSchema.parse(JSON.parse(text)).checkout]).toEqual([200, null])
+  })
+})
