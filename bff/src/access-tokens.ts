@@ -15,7 +15,7 @@ const claimsSchema = z.object({
   iss: z.string(),
   exp: z.number(),
 })
-export type AccessTokenClaims = z.infer<typeof claimsSchema>
+type AccessTokenClaims = z.infer<typeof claimsSchema>
 
 /** Without any key nobody could be signed in: rather an answer that is not believed. */
 const keySetSchema = z.object({ keys: z.array(z.looseObject({ kid: z.string() })).min(1) })
