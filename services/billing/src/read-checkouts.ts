@@ -20,32 +20,26 @@ export function presentRefund(row: RefundRow): Refund {
 /** The checkouts of these registrations, of each the paid attempt or else the newest; none for one that never had any. */
 export async function readCheckouts(db: Database | Transaction, registrationIds: string[]): Promise<Checkout[]> {
   if (registrationIds.length === 0) return []
-  // Before the rest: an attempt that is shown as paid is never shown without its payment.
+  // Together, so that an attempt that is shown as paid is never shown without its payment.
   const attempts = await db
-    .selectDistinctOn([checkoutAttempts.purchaseId])
+    .selectDistinctOn([checkoutAttempts.purchaseId], { attempt: checkoutAttempts, payment: payments })
     .from(checkoutAttempts)
+    .leftJoin(payments, and(eq(payments.purchaseId, checkoutAttempts.purchaseId), eq(payments.outcome, 'accepted')))
     .where(inArray(checkoutAttempts.purchaseId, registrationIds))
     .orderBy(checkoutAttempts.purchaseId, desc(sql`${checkoutAttempts.status} = 'paid'`), desc(checkoutAttempts.id))
-  const [paid, back, disputed] = await Promise.all([
-    db
-      .select()
-      .from(payments)
-      .where(and(inArray(payments.purchaseId, registrationIds), eq(payments.outcome, 'accepted'))),
-    db
-      .select()
-      .from(refunds)
-      .where(inArray(refunds.purchaseId, registrationIds))
-      .orderBy(asc(refunds.createdAt), asc(refunds.id)),
-    db
-      .select({ dispute: disputes, purchaseId: payments.purchaseId })
-      .from(disputes)
-      .innerJoin(payments, eq(payments.id, disputes.paymentId))
-      .where(inArray(payments.purchaseId, registrationIds)),
-  ])
-  const paymentOf = new Map(paid.map((payment) => [payment.purchaseId, payment]))
+  const back = await db
+    .select()
+    .from(refunds)
+    .where(inArray(refunds.purchaseId, registrationIds))
+    .orderBy(asc(refunds.createdAt), asc(refunds.id))
+  const disputed = await db
+    .select({ dispute: disputes, purchaseId: payments.purchaseId })
+    .from(disputes)
+    .innerJoin(payments, eq(payments.id, disputes.paymentId))
+    .where(inArray(payments.purchaseId, registrationIds))
+
   const refundsOf = Map.groupBy(back, (refund) => refund.purchaseId)
-  return attempts.map((attempt) => {
-    const payment = paymentOf.get(attempt.purchaseId)
+  return attempts.map(({ attempt, payment }) => {
     // A class is one line of what the provider was asked for.
     const [seats] = isOrder(attempt.purchase) ? [] : attempt.parameters.line_items
     return {
