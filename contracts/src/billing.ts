@@ -268,9 +268,12 @@ export const disputesSchema = z.object({
   ),
 })
 
+/** Of `POST /admin/reconcile`: leaves out what moved before that moment. Without it, all of the books are gone through. */
+export const reconciliationQuerySchema = z.object({ since: z.iso.datetime().optional() })
+
 /**
  * `POST /admin/reconcile` (administrators): catches up with the provider's list of what moved money, and compares it with
- * the ledger and with what this service recorded.
+ * the ledger and with what this service recorded. Of lines it has 1000 of a kind at the most.
  */
 export const reconciliationSchema = z.object({
   stripe: z.object({ transactions: z.int(), net: z.int() }),
@@ -281,7 +284,7 @@ export const reconciliationSchema = z.object({
   disagreements: z.array(z.string()),
   /** Money that moved without a payment, refund or dispute of ours to explain it, and the other way round. */
   unexplained: z.array(z.string()),
-  /** Cents by account, debits positive. */
+  /** Cents by account of the whole ledger, debits positive. */
   accounts: z.record(z.string(), z.int()),
 })
 export type Reconciliation = z.infer<typeof reconciliationSchema>

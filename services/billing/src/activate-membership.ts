@@ -4,7 +4,6 @@ import { renewalTerms, renewalTermsVersion } from '@robokids/contracts/membershi
 import type { Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
 import { eq, or } from 'drizzle-orm'
-import { z } from 'zod'
 import { applyMembership, requestEnd } from './apply-membership.ts'
 import type { BillingContext } from './config.ts'
 import { StaleObservation } from './fetch-membership.ts'
@@ -15,8 +14,7 @@ import { membershipAttempts, membershipConsents, memberships, type MembershipAtt
 async function lockAttemptOf(tx: Transaction, session: ObservedSession): Promise<MembershipAttempt | undefined> {
   const { attemptId, sessionId } = session
   const condition = or(
-    // What another system's metadata says need not be a UUID.
-    z.uuid().safeParse(attemptId).success ? eq(membershipAttempts.id, attemptId ?? '') : undefined,
+    attemptId === null ? undefined : eq(membershipAttempts.id, attemptId),
     eq(membershipAttempts.stripeSessionId, sessionId),
   )
   const [found] = await tx
@@ -101,6 +99,7 @@ async function activate(
     currency,
     status,
     activatedAt,
+    nextTryAt: clock.now(),
   })
   if (termsAccepted) await keepConsentOfPage(tx, attempt, sessionId, activatedAt)
   await tx
@@ -112,7 +111,7 @@ async function activate(
       { attemptId, subscriptionId, customerId, sessionId, status, paid, agreed: amount },
       'a membership that is not owed was paid: it ends and its money goes back',
     )
-    await requestEnd(tx, attemptId, 'now')
+    await requestEnd(tx, context, attemptId, 'now')
     await applyMembership(tx, context, observed)
     return
   }

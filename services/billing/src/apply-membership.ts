@@ -51,12 +51,23 @@ async function lock(tx: Transaction, subscriptionId: string): Promise<Membership
 /** What the provider does not have (any more) runs no longer. */
 async function endMissing(tx: Transaction, { clock }: BillingContext, subscriptionId: string): Promise<void> {
   const membership = await lock(tx, subscriptionId)
-  if (membership?.status !== 'active') return
+  if (!membership) return
+  const ofMembership = eq(memberships.attemptId, membership.attemptId)
+  if (membership.status !== 'active') {
+    await tx.update(memberships).set({ endRequest: null }).where(ofMembership)
+    return
+  }
   const endedAt = clock.now().round('second')
   await tx
     .update(memberships)
-    .set({ status: 'ended', subscriptionStatus: 'canceled', endedAt, version: membership.version + 1 })
-    .where(eq(memberships.attemptId, membership.attemptId))
+    .set({
+      status: 'ended',
+      subscriptionStatus: 'canceled',
+      endedAt,
+      endRequest: null,
+      version: membership.version + 1,
+    })
+    .where(ofMembership)
   await publish(tx, subscriptionEnded, membership.attemptId, {
     ...factsOf(membership),
     endedAt: endedAt.toString(),
@@ -90,6 +101,8 @@ export async function applyMembership(
   const changes = {
     version: membership.version + 1,
     look: observed.look,
+    tries: 0,
+    nextTryAt: context.clock.now(),
     subscriptionStatus: observed.status,
     plan: observed.plan,
     amount: observed.amount,
@@ -201,11 +214,20 @@ async function recordInvoices(
 }
 
 /** Has the provider end a membership, by the job that does so. */
-export async function requestEnd(tx: Transaction, membershipId: string, when: 'now' | 'at_period_end'): Promise<void> {
+export async function requestEnd(
+  tx: Transaction,
+  { clock }: BillingContext,
+  membershipId: string,
+  when: 'now' | 'at_period_end',
+): Promise<void> {
   await tx
     .update(memberships)
-    // What is to end now is not made to wait by a later wish.
-    .set({ endRequest: sql`case when ${memberships.endRequest} = 'now' then 'now' else ${when} end` })
+    .set({
+      // What is to end now is not made to wait by a later wish.
+      endRequest: sql`case when ${memberships.endRequest} = 'now' then 'now' else ${when} end`,
+      tries: 0,
+      nextTryAt: clock.now(),
+    })
     .where(eq(memberships.attemptId, membershipId))
   await wake(tx, 'end-memberships')
 }

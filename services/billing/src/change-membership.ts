@@ -12,6 +12,7 @@ import { refreshMembership } from './apply-membership.ts'
 import type { BillingContext } from './config.ts'
 import { presentMembership, readMembership } from './read-memberships.ts'
 import { priceOf } from './read-prices.ts'
+import { hasEnded } from './rules.ts'
 import type { Membership } from './schema.ts'
 import { ask, idOf, StripeFailure, stripeTime } from './stripe.ts'
 
@@ -39,9 +40,33 @@ async function answer(
   return presentMembership(context.db, await readMembership(context.db, attemptId))
 }
 
+export function retrieveSubscription(context: BillingContext, subscriptionId: string): Promise<Stripe.Subscription> {
+  return ask(context, (stripe) => stripe.subscriptions.retrieve(subscriptionId))
+}
+
+/**
+ * A running membership's subscription as it is now: enough to decide what to ask for. All of it is looked at afterwards.
+ * @throws DomainError membership_not_found, membership_not_changeable
+ */
+async function runningSubscription(
+  context: BillingContext,
+  membershipId: string,
+): Promise<{ membership: Membership; subscription: Stripe.Subscription }> {
+  const membership = await readMembership(context.db, membershipId)
+  if (membership.status !== 'active') throw ended()
+  let subscription: Stripe.Subscription | undefined
+  try {
+    subscription = await retrieveSubscription(context, membership.stripeSubscriptionId)
+  } catch (error) {
+    if (!(error instanceof StripeFailure) || !error.missing) throw error
+  }
+  if (subscription && !hasEnded(subscription.status)) return { membership, subscription }
+  await refreshMembership(context, membership.stripeSubscriptionId)
+  throw ended()
+}
+
 /** A plan that was to begin later does not: what runs goes on. Nothing happens where there is none. */
-async function releaseSchedule(context: BillingContext, subscriptionId: string): Promise<void> {
-  const subscription = await ask(context, (stripe) => stripe.subscriptions.retrieve(subscriptionId))
+async function releaseSchedule(context: BillingContext, subscription: Stripe.Subscription): Promise<void> {
   const scheduleId = idOf(subscription.schedule)
   if (scheduleId === null) return
   try {
@@ -53,28 +78,29 @@ async function releaseSchedule(context: BillingContext, subscriptionId: string):
 }
 
 /** Has the provider end a subscription with the time that is paid. */
-export async function cancelSubscription(context: BillingContext, subscriptionId: string): Promise<void> {
-  await releaseSchedule(context, subscriptionId)
-  await ask(context, (stripe) => stripe.subscriptions.update(subscriptionId, { cancel_at_period_end: true }))
+export async function cancelSubscription(context: BillingContext, subscription: Stripe.Subscription): Promise<void> {
+  if (willEnd(subscription)) return
+  await releaseSchedule(context, subscription)
+  await ask(context, (stripe) => stripe.subscriptions.update(subscription.id, { cancel_at_period_end: true }))
+}
+
+function willEnd({ cancel_at, cancel_at_period_end }: Stripe.Subscription): boolean {
+  return cancel_at !== null || cancel_at_period_end
 }
 
 /** A membership is not renewed any more. Safe to repeat. @throws DomainError membership_not_found */
 export async function cancelMembership(context: BillingContext, membershipId: string): Promise<MembershipView> {
-  const membership = await running(context, membershipId)
-  if (membership.cancelAt === null) await cancelSubscription(context, membership.stripeSubscriptionId)
+  const { membership, subscription } = await runningSubscription(context, membershipId)
+  await cancelSubscription(context, subscription)
   return answer(context, membership)
 }
 
 /** A membership that was to end goes on. Safe to repeat. */
 export async function resumeMembership(context: BillingContext, membershipId: string): Promise<MembershipView> {
-  const membership = await running(context, membershipId)
-  if (membership.cancelAt !== null) {
-    const { stripeSubscriptionId: subscriptionId } = membership
-    const { cancel_at_period_end: atPeriodEnd } = await ask(context, (stripe) =>
-      stripe.subscriptions.retrieve(subscriptionId),
-    )
-    const changes = atPeriodEnd ? { cancel_at_period_end: false } : { cancel_at: '' as const }
-    await ask(context, (stripe) => stripe.subscriptions.update(subscriptionId, changes))
+  const { membership, subscription } = await runningSubscription(context, membershipId)
+  if (willEnd(subscription)) {
+    const changes = subscription.cancel_at_period_end ? { cancel_at_period_end: false } : { cancel_at: '' as const }
+    await ask(context, (stripe) => stripe.subscriptions.update(subscription.id, changes))
   }
   return answer(context, membership)
 }
@@ -125,7 +151,7 @@ async function reckon(
   const amount = await context.db.transaction((tx) => priceOf(tx, membershipSku(plan), context.clock.now()))
   if (amount === undefined) throw new DomainError('class_not_offered', 'This membership plan is not on sale.')
   const { stripeSubscriptionId: subscriptionId } = membership
-  const subscription = await ask(context, (stripe) => stripe.subscriptions.retrieve(subscriptionId))
+  const subscription = await retrieveSubscription(context, subscriptionId)
   const item = itemOf(subscription)
   const paidUntil = at(item.current_period_end)
   const later = { plan, currency: 'usd' as const, dueNow: 0, credit: 0, reckonedAt }
@@ -204,7 +230,7 @@ export async function switchMembership(
     throw new DomainError('quote_outdated', 'The amount has changed meanwhile. Please look at it again.')
   }
   const idempotencyKey = `switch:${membershipId}:${plan}:${reckonedAt}`
-  if (plan === membership.plan) await releaseSchedule(context, subscriptionId)
+  if (plan === membership.plan) await releaseSchedule(context, change.subscription)
   else if (plan === 'monthly') await switchLater(context, change)
   else await switchNow(context, subscriptionId, change, idempotencyKey)
   return answer(context, membership)
@@ -287,7 +313,7 @@ async function scheduleOf(
   } catch (error) {
     if (!(error instanceof StripeFailure) || !error.refused) throw error
     // Somebody was faster.
-    const made = idOf((await ask(context, (stripe) => stripe.subscriptions.retrieve(id))).schedule)
+    const made = idOf((await retrieveSubscription(context, id)).schedule)
     if (made === null) throw error
     return ask(context, (stripe) => stripe.subscriptionSchedules.retrieve(made))
   }

@@ -1,10 +1,11 @@
 import { wake, type Transaction } from '@robokids/runtime/db'
-import { and, asc, eq, inArray, isNotNull, isNull, lt } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, isNull, lt, lte } from 'drizzle-orm'
 import type { BillingContext } from './config.ts'
 import { applySession, fulfilSession } from './fulfil-session.ts'
 import { openSession } from './open-session.ts'
 import { checkoutAttempts } from './schema.ts'
 import { expireSession, StripeFailure } from './stripe.ts'
+import { nextTry, tryEach } from './try-each.ts'
 
 /**
  * Has the checkout of a registration that is gone closed, if one is open. One that was made after `goneAt` belongs to a
@@ -19,7 +20,7 @@ export async function requestClose(
 ): Promise<string[]> {
   const requested = await tx
     .update(checkoutAttempts)
-    .set({ closeRequestedAt: clock.now() })
+    .set({ closeRequestedAt: clock.now(), tries: 0, nextTryAt: clock.now() })
     .where(
       and(
         eq(checkoutAttempts.purchaseId, purchaseId),
@@ -33,21 +34,34 @@ export async function requestClose(
   return requested.map(({ id }) => id)
 }
 
-/** Closes the sessions that are to be closed. A failure with one is tried again at the next run. */
-export async function closeCheckouts(context: BillingContext): Promise<void> {
-  const due = await context.db
-    .select({ id: checkoutAttempts.id })
+/** Closes the sessions that are to be closed. A failure with one is tried again, later and later. */
+export async function closeCheckouts(context: BillingContext, signal: AbortSignal): Promise<void> {
+  const { db, clock, log } = context
+  const { id, tries, nextTryAt, status, closeRequestedAt } = checkoutAttempts
+  const isToClose = and(isNotNull(closeRequestedAt), inArray(status, ['creating', 'open']))
+  const due = await db
+    .select({ id, tries })
     .from(checkoutAttempts)
-    .where(and(isNotNull(checkoutAttempts.closeRequestedAt), inArray(checkoutAttempts.status, ['creating', 'open'])))
-    .orderBy(asc(checkoutAttempts.closeRequestedAt))
+    .where(and(isToClose, lte(nextTryAt, clock.now())))
+    .orderBy(asc(tries), asc(nextTryAt))
     .limit(100)
-  for (const { id } of due) {
-    try {
-      await closeCheckout(context, id)
-    } catch (error) {
-      context.log.warn({ err: error, attemptId: id }, 'a checkout could not be closed yet')
-    }
-  }
+  const putOff = (attempt: { id: string; tries: number }) =>
+    db
+      .update(checkoutAttempts)
+      .set(nextTry(context, attempt))
+      .where(and(eq(id, attempt.id), isToClose))
+  await tryEach(
+    signal,
+    due,
+    async (attempt) => {
+      await closeCheckout(context, attempt.id)
+      await putOff(attempt)
+    },
+    async (attempt, error) => {
+      log.warn({ err: error, attemptId: attempt.id }, 'a checkout could not be closed yet')
+      await putOff(attempt)
+    },
+  )
 }
 
 /** Closes an attempt's session, or learns that it was paid, or is being paid, before it could be closed. */

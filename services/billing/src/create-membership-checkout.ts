@@ -20,32 +20,68 @@ import { stripeTime } from './stripe.ts'
 /** Enough for a membership that is over, an attempt that is, one for another plan that has to be closed, and a new one. */
 const mostRounds = 6
 
-const inTurn = new Map<string, Promise<unknown>>()
+/** The requests of one address, which take turns. */
+interface Line {
+  length: number
+  last: Promise<unknown>
+}
+
+const lines = new Map<string, Line>()
+const longestLine = 5
+/** Less than whoever asks waits for an answer. */
+const longestWaitMs = 10_000
+
+const busy = () =>
+  new DomainError('upstream_unavailable', 'Your checkout is being opened already. Please try again in a moment.')
 
 /**
  * The checkout where an address becomes a member: the open one for the same plan and date, else a new one, after the
  * other one was closed at the provider. So however many tabs there are, one of them can be paid.
+ * @param left aborts where nobody waits for it any more: then no further question is begun.
  * @throws DomainError already_member, upstream_unavailable, or validation_failed where the provider refuses the email.
  */
-export function createMembershipCheckout(
+export async function createMembershipCheckout(
   context: BillingContext,
   wish: CreateMembershipCheckout,
+  left: AbortSignal,
 ): Promise<MembershipCheckout> {
   // Two tabs with different plans would close each other's checkouts for as long as they both try.
   const key = emailKey(wish.email)
-  const before = inTurn.get(key) ?? Promise.resolve()
-  const mine = before.catch(() => {}).then(() => findCheckout(context, wish))
-  const settled = mine
-    .catch(() => {})
-    .finally(() => {
-      if (inTurn.get(key) === settled) inTurn.delete(key)
-    })
-  inTurn.set(key, settled)
-  return mine
+  const line = lines.get(key) ?? { length: 0, last: Promise.resolve() }
+  if (line.length >= longestLine) throw busy()
+  lines.set(key, line)
+  line.length++
+  const before = line.last
+  const { promise: done, resolve: finish } = Promise.withResolvers<void>()
+  line.last = before.then(() => done)
+  try {
+    await turnAfter(before, AbortSignal.any([left, AbortSignal.timeout(longestWaitMs)]))
+    return await findCheckout(context, wish, left)
+  } finally {
+    finish()
+    if (--line.length === 0) lines.delete(key)
+  }
 }
 
-async function findCheckout(context: BillingContext, wish: CreateMembershipCheckout): Promise<MembershipCheckout> {
-  for (let round = 0; round < mostRounds; round++) {
+/** @throws DomainError upstream_unavailable where `given` aborts before it is its turn. */
+async function turnAfter(before: Promise<unknown>, given: AbortSignal): Promise<void> {
+  const { promise: tired, reject } = Promise.withResolvers<never>()
+  const giveUp = () => reject(busy())
+  given.addEventListener('abort', giveUp, { once: true })
+  try {
+    if (given.aborted) throw busy()
+    await Promise.race([before, tired])
+  } finally {
+    given.removeEventListener('abort', giveUp)
+  }
+}
+
+async function findCheckout(
+  context: BillingContext,
+  wish: CreateMembershipCheckout,
+  left: AbortSignal,
+): Promise<MembershipCheckout> {
+  for (let round = 0; round < mostRounds && !left.aborted; round++) {
     const { membership, attempt, made } = await context.db.transaction((tx) => findOrMake(tx, context, wish))
     if (membership) {
       // It may have ended without our hearing of it.

@@ -1,27 +1,46 @@
-import { isNotNull } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, lte } from 'drizzle-orm'
 import { refreshMembership } from './apply-membership.ts'
-import { cancelSubscription } from './change-membership.ts'
+import { cancelSubscription, retrieveSubscription } from './change-membership.ts'
 import type { BillingContext } from './config.ts'
 import { memberships, type Membership } from './schema.ts'
 import { ask, StripeFailure } from './stripe.ts'
+import { nextTry, tryEach } from './try-each.ts'
 
-/** Has the provider end the memberships that are to end. A failure with one is tried again at the next run. */
-export async function endMemberships(context: BillingContext): Promise<void> {
-  const due = await context.db.select().from(memberships).where(isNotNull(memberships.endRequest)).limit(100)
-  for (const membership of due) {
-    try {
+/** Has the provider end the memberships that are to end. A failure with one is tried again, later and later. */
+export async function endMemberships(context: BillingContext, signal: AbortSignal): Promise<void> {
+  const { db, clock, log } = context
+  const isToEnd = isNotNull(memberships.endRequest)
+  const due = await db
+    .select()
+    .from(memberships)
+    .where(and(isToEnd, lte(memberships.nextTryAt, clock.now())))
+    .orderBy(asc(memberships.tries), asc(memberships.nextTryAt))
+    .limit(100)
+  const putOff = (membership: Membership) =>
+    db
+      .update(memberships)
+      .set(nextTry(context, membership))
+      .where(and(eq(memberships.attemptId, membership.attemptId), isToEnd))
+  await tryEach(
+    signal,
+    due,
+    async (membership) => {
       await end(context, membership)
-    } catch (error) {
-      context.log.warn({ err: error, membershipId: membership.attemptId }, 'a membership could not be ended yet')
-    }
-  }
+      await putOff(membership)
+    },
+    async (membership, error) => {
+      log.warn({ err: error, membershipId: membership.attemptId }, 'a membership could not be ended yet')
+      await putOff(membership)
+    },
+  )
 }
 
 async function end(context: BillingContext, membership: Membership): Promise<void> {
   const { endRequest, stripeSubscriptionId: subscriptionId } = membership
   try {
-    if (endRequest === 'at_period_end') await cancelSubscription(context, subscriptionId)
-    else await ask(context, (stripe) => stripe.subscriptions.cancel(subscriptionId))
+    if (endRequest === 'at_period_end') {
+      await cancelSubscription(context, await retrieveSubscription(context, subscriptionId))
+    } else await ask(context, (stripe) => stripe.subscriptions.cancel(subscriptionId))
   } catch (error) {
     // It has ended already: what is asked after next says so.
     if (!(error instanceof StripeFailure) || !error.refused) throw error

@@ -5,7 +5,7 @@ import type { Stripe } from 'stripe'
 import type { BillingContext } from './config.ts'
 import { membershipLooks, memberships, type Card, type UnpaidInvoice } from './schema.ts'
 import type { ObservedSession } from './rules.ts'
-import { ask, fetchSession, idOf } from './stripe.ts'
+import { ask, attemptIdOf, fetchSession, idOf } from './stripe.ts'
 
 /** A paid invoice of a subscription. */
 export interface ObservedInvoice {
@@ -94,11 +94,12 @@ export async function fetchMembership(context: BillingContext, subscriptionId: s
   const [item] = subscription.items.data
   if (!item) throw new Error(`The subscription ${subscriptionId} has no item.`)
   const periodEnd = at(item.current_period_end)
+  const [next, card] = await Promise.all([nextOf(context, subscription), cardOf(context, subscription)])
   return {
     version: begun?.version ?? null,
     look: Number(begun?.look),
     subscriptionId,
-    attemptId: subscription.metadata['attemptId'] ?? null,
+    attemptId: attemptIdOf(subscription),
     status: subscription.status,
     plan: planOf(item.price.recurring?.interval),
     amount: item.price.unit_amount ?? 0,
@@ -113,8 +114,8 @@ export async function fetchMembership(context: BillingContext, subscriptionId: s
           : null,
     endedAt: subscription.ended_at === null ? null : at(subscription.ended_at),
     endedUnpaid: subscription.cancellation_details?.reason === 'payment_failed',
-    next: await nextOf(context, subscription),
-    card: await cardOf(context, subscription),
+    next,
+    card,
     unpaid: unpaidOf(invoices),
     // Those of one second in the order in which they were made.
     paid: invoices

@@ -1,12 +1,13 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { wake, type Transaction } from '@robokids/runtime/db'
-import { and, asc, eq, inArray, ne, or } from 'drizzle-orm'
+import { and, asc, eq, inArray, or } from 'drizzle-orm'
 import { applyMembershipSession } from './activate-membership.ts'
 import type { BillingContext } from './config.ts'
 import { fetchWholeSession, untilFresh } from './fetch-membership.ts'
+import { oweRefund } from './owe-refund.ts'
 import { nextReceiptNumber } from './receipt-numbers.ts'
 import { judge, type ObservedSession } from './rules.ts'
-import { checkoutAttempts, payments, refunds, type Attempt } from './schema.ts'
+import { checkoutAttempts, payments, type Attempt } from './schema.ts'
 import { noteBuyer, tellExpired, tellFailed, tellOpened, tellPaid } from './tell-outcome.ts'
 
 /**
@@ -33,15 +34,13 @@ export async function lockAttempts(tx: Transaction, purchaseId: string): Promise
   return tx.select().from(checkoutAttempts).where(ofPurchase).orderBy(asc(checkoutAttempts.id))
 }
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
 /** The attempt that the provider's metadata names, or that has this session; with all attempts at its purchase locked. */
 export async function lockAttemptOf(
   tx: Transaction,
   attemptId: string | null,
   sessionId?: string,
 ): Promise<{ attempt: Attempt; all: Attempt[] } | undefined> {
-  const named = attemptId !== null && uuid.test(attemptId) ? eq(checkoutAttempts.id, attemptId) : undefined
+  const named = attemptId === null ? undefined : eq(checkoutAttempts.id, attemptId)
   const having = sessionId === undefined ? undefined : eq(checkoutAttempts.stripeSessionId, sessionId)
   const condition = or(...[named, having].filter((one) => one !== undefined))
   if (!condition) return undefined
@@ -149,18 +148,7 @@ async function recordPayment(
     { ...ids(attempt), paymentId: row.id, outcome, amount: row.amount, currency: row.currency, agreed: attempt.amount },
     'a payment is not owed and goes back',
   )
-  await tx.insert(refunds).values({
-    id: randomUUIDv7(),
-    paymentId: row.id,
-    purchaseId,
-    amount: row.amount,
-    currency: row.currency,
-    reason: outcome === 'duplicate' ? 'duplicate' : 'amount_mismatch',
-    status: 'pending',
-    nextTryAt: clock.now(),
-    createdAt: clock.now(),
-  })
-  await wake(tx, 'run-refunds')
+  await oweRefund(tx, context, row, outcome === 'duplicate' ? 'duplicate' : 'amount_mismatch')
   if (attempt.status === 'paid') return
   if (isPaid) await update(tx, attempt, { status: 'failed', lastDecline: null })
   else await fail(tx, attempt, 'The amount that was paid is not the price. It goes back in full.')
@@ -172,13 +160,7 @@ async function closeOthers(tx: Transaction, { clock }: BillingContext, paid: Att
   if (others.length === 0) return
   await tx
     .update(checkoutAttempts)
-    .set({ closeRequestedAt: clock.now() })
-    .where(
-      and(
-        inArray(checkoutAttempts.id, others),
-        inArray(checkoutAttempts.status, ['creating', 'open']),
-        ne(checkoutAttempts.id, paid.id),
-      ),
-    )
+    .set({ closeRequestedAt: clock.now(), tries: 0, nextTryAt: clock.now() })
+    .where(and(inArray(checkoutAttempts.id, others), inArray(checkoutAttempts.status, ['creating', 'open'])))
   await wake(tx, 'close-checkouts')
 }

@@ -20,6 +20,7 @@ import type { BillingContext } from './config.ts'
 import { createMembershipCheckout } from './create-membership-checkout.ts'
 import { findMembership, presentMembership, readOutcome, readPlans } from './read-memberships.ts'
 import { refreshMembershipCheckout } from './refresh-checkout.ts'
+import { whenLeft } from './when-left.ts'
 
 const byId = z.object({ id: uuid('This is not the id of a membership.') })
 
@@ -33,7 +34,7 @@ export async function membershipRoutes(http: Http, context: BillingContext): Pro
   http.post(
     '/membership-checkouts',
     { schema: { body: createMembershipCheckoutSchema, response: { 200: membershipCheckoutSchema } } },
-    (request) => createMembershipCheckout(context, request.body),
+    (request, reply) => createMembershipCheckout(context, request.body, whenLeft(reply)),
   )
 
   http.get(

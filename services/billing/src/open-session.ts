@@ -2,9 +2,8 @@ import { DomainError } from '@robokids/runtime/errors'
 import { and, eq } from 'drizzle-orm'
 import type { BillingContext } from './config.ts'
 import { applySession } from './fulfil-session.ts'
-import type { OrderParameters } from './order-rules.ts'
-import type { MembershipParameters, ObservedSession, SessionParameters } from './rules.ts'
-import { checkoutAttempts, membershipAttempts, type Attempt } from './schema.ts'
+import type { ObservedSession } from './rules.ts'
+import { checkoutAttempts, membershipAttempts } from './schema.ts'
 import { ask, observe, StripeFailure } from './stripe.ts'
 
 const underWay = new Map<string, Promise<boolean>>()
@@ -13,48 +12,17 @@ const othersPollMs = 150
 
 /** Attempts of one kind, as far as the opening of their sessions goes. */
 interface Attempts {
-  find(
-    id: string,
-  ): Promise<
-    { status: Attempt['status']; parameters: SessionParameters | OrderParameters | MembershipParameters } | undefined
-  >
-  /** Where it is still `creating`. */
-  fail(id: string): Promise<void>
+  table: typeof checkoutAttempts | typeof membershipAttempts
   /** What the caller named the address that the provider may refuse. */
   emailPath: string
 }
 
-function attemptsOfClasses({ db }: BillingContext): Attempts {
-  const { id, status, parameters } = checkoutAttempts
-  return {
-    find: async (one) => (await db.select({ status, parameters }).from(checkoutAttempts).where(eq(id, one)))[0],
-    async fail(one) {
-      await db
-        .update(checkoutAttempts)
-        .set({ status: 'failed' })
-        .where(and(eq(id, one), eq(status, 'creating')))
-    },
-    emailPath: 'purchase.email',
-  }
-}
-
-function attemptsOfMembers({ db }: BillingContext): Attempts {
-  const { id, status, parameters } = membershipAttempts
-  return {
-    find: async (one) => (await db.select({ status, parameters }).from(membershipAttempts).where(eq(id, one)))[0],
-    async fail(one) {
-      await db
-        .update(membershipAttempts)
-        .set({ status: 'failed' })
-        .where(and(eq(id, one), eq(status, 'creating')))
-    },
-    emailPath: 'email',
-  }
-}
+const ofPurchases: Attempts = { table: checkoutAttempts, emailPath: 'purchase.email' }
+const ofMembers: Attempts = { table: membershipAttempts, emailPath: 'email' }
 
 /** As `openSession`, of a membership's attempt. */
 export function openMembershipSession(context: BillingContext, attemptId: string): Promise<boolean> {
-  return openOnce(context, attemptId, attemptsOfMembers(context))
+  return openOnce(context, attemptId, ofMembers)
 }
 
 /**
@@ -63,7 +31,7 @@ export function openMembershipSession(context: BillingContext, attemptId: string
  * @returns false where it never can, and the attempt has failed.
  */
 export function openSession(context: BillingContext, attemptId: string): Promise<boolean> {
-  return openOnce(context, attemptId, attemptsOfClasses(context))
+  return openOnce(context, attemptId, ofPurchases)
 }
 
 function openOnce(context: BillingContext, attemptId: string, attempts: Attempts): Promise<boolean> {
@@ -74,9 +42,16 @@ function openOnce(context: BillingContext, attemptId: string, attempts: Attempts
   return opening
 }
 
+async function find({ db }: BillingContext, { table }: Attempts, attemptId: string) {
+  const { id, status, parameters } = table
+  const [attempt] = await db.select({ status, parameters }).from(table).where(eq(id, attemptId))
+  return attempt
+}
+
 async function open(context: BillingContext, attemptId: string, attempts: Attempts): Promise<boolean> {
   const { db } = context
-  const attempt = await attempts.find(attemptId)
+  const { table, emailPath } = attempts
+  const attempt = await find(context, attempts, attemptId)
   if (attempt?.status !== 'creating') return attempt !== undefined && attempt.status !== 'failed'
   let session: ObservedSession
   try {
@@ -87,16 +62,19 @@ async function open(context: BillingContext, attemptId: string, attempts: Attemp
     )
   } catch (error) {
     if (!(error instanceof StripeFailure)) throw error
-    if (error.stripeCode === 'idempotency_key_in_use') return outcomeOfOther(attempts, attemptId, error)
+    if (error.stripeCode === 'idempotency_key_in_use') return outcomeOfOther(context, attempts, attemptId, error)
     // A refusal means that no session was made. A server error that was saved under the key may hide one, but nobody
     // has its address, so nobody can pay it.
     if (!error.refused && !error.replayed) throw error
     context.log.warn({ err: error, attemptId }, 'a checkout session could not be made')
-    await attempts.fail(attemptId)
+    await db
+      .update(table)
+      .set({ status: 'failed' })
+      .where(and(eq(table.id, attemptId), eq(table.status, 'creating')))
     if (error.replayed || error.param === 'expires_at') return false
     if (error.param === 'customer_email') {
       const message = 'Enter an email address, like name@example.com.'
-      throw new DomainError('validation_failed', message, [{ path: attempts.emailPath, message }])
+      throw new DomainError('validation_failed', message, [{ path: emailPath, message }])
     }
     throw error
   }
@@ -105,10 +83,15 @@ async function open(context: BillingContext, attemptId: string, attempts: Attemp
 }
 
 /** Another process is asking under the same key right now: what it gets is what this attempt becomes. */
-async function outcomeOfOther(attempts: Attempts, attemptId: string, failure: StripeFailure): Promise<boolean> {
+async function outcomeOfOther(
+  context: BillingContext,
+  attempts: Attempts,
+  attemptId: string,
+  failure: StripeFailure,
+): Promise<boolean> {
   const deadline = performance.now() + othersDeadlineMs
   while (performance.now() < deadline) {
-    const row = await attempts.find(attemptId)
+    const row = await find(context, attempts, attemptId)
     if (row?.status !== 'creating') return row?.status !== 'failed'
     await new Promise((resolve) => setTimeout(resolve, othersPollMs))
   }

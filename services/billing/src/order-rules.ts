@@ -77,15 +77,13 @@ export function orderParameters(
 
 export type OrderParameters = ReturnType<typeof orderParameters>
 
-/** How an order is doing, by what is true of its money and its parcel. */
+/** How an order is doing, by its payment, what went back of that, and its parcel. */
 export function orderStatus(
   payment: Money | undefined,
-  refunds: Pick<Refund, 'amount' | 'status' | 'reason'>[],
+  refunds: Pick<Refund, 'amount' | 'status'>[],
   shippedAt: Temporal.Instant | null,
 ): Order['status'] {
   if (!payment) return 'unpaid'
-  // What was paid beside it, twice or otherwise than agreed, went back without touching the order.
-  const ofOrder = refunds.filter(({ reason }) => reason === 'requested' || reason === 'seat_gone')
-  if (refundedTotal(ofOrder) >= payment.amount) return 'refunded'
+  if (refundedTotal(refunds) >= payment.amount) return 'refunded'
   return shippedAt === null ? 'paid' : 'shipped'
 }

@@ -10,8 +10,7 @@ import { emailKey } from '@robokids/contracts/fields'
 import { renewalTerms, renewalTermsVersion } from '@robokids/contracts/membership'
 import type { Database } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
-import { and, desc, eq, inArray, isNull, or, sql } from 'drizzle-orm'
-import { z } from 'zod'
+import { and, desc, eq, exists, inArray, isNull, or, sql } from 'drizzle-orm'
 import type { BillingContext } from './config.ts'
 import { openMembershipSession } from './open-session.ts'
 import { readPrices } from './read-prices.ts'
@@ -39,7 +38,7 @@ export async function readPlans(db: Database, now: Temporal.Instant): Promise<Me
 
 /** The checkout session in which a subscription that names this attempt was bought; null for one that is not ours. */
 export async function sessionOfAttempt(context: BillingContext, attemptId: string | null): Promise<string | null> {
-  if (!z.uuid().safeParse(attemptId).success || attemptId === null) return null
+  if (attemptId === null) return null
   const find = async () => {
     const [attempt] = await context.db.select().from(membershipAttempts).where(eq(membershipAttempts.id, attemptId))
     return attempt
@@ -59,16 +58,10 @@ export async function subscriptionsOf({ db }: BillingContext, customerId: string
   return rows.map(({ id }) => id)
 }
 
-/** Cents of each payment that went back, or are on their way. */
-async function refundedOf(db: Database, paymentIds: string[]): Promise<Map<string, number>> {
-  if (paymentIds.length === 0) return new Map()
-  const rows = await db
-    .select({ paymentId: refunds.paymentId, amount: sql<string>`sum(${refunds.amount})` })
-    .from(refunds)
-    .where(and(inArray(refunds.paymentId, paymentIds), inArray(refunds.status, ['pending', 'succeeded'])))
-    .groupBy(refunds.paymentId)
-  return new Map(rows.map(({ paymentId, amount }) => [paymentId, Number(amount)]))
-}
+/** Cents of a payment that went back, or are on their way. */
+const refunded = sql`(
+  select coalesce(sum(back.amount), 0) from ${refunds} as back
+  where back.payment_id = ${payments}.id and back.status in ('pending', 'succeeded'))`.mapWith(Number)
 
 /** @throws DomainError checkout_not_found */
 export async function readOutcome(db: Database, attemptId: string): Promise<MembershipOutcome> {
@@ -80,12 +73,12 @@ export async function readOutcome(db: Database, attemptId: string): Promise<Memb
   if (!row) throw new DomainError('checkout_not_found', 'There is no membership with this reference.')
   const { attempt, membership } = row
   const paid = membership
-    ? await db.select().from(payments).where(eq(payments.membershipId, attemptId)).orderBy(payments.paidAt)
+    ? await db
+        .select({ receiptNumber: payments.receiptNumber, refunded })
+        .from(payments)
+        .where(eq(payments.membershipId, attemptId))
+        .orderBy(payments.paidAt, payments.receiptNumber)
     : []
-  const refunded = await refundedOf(
-    db,
-    paid.map(({ id }) => id),
-  )
   const status = outcomeOf(attempt.status, membership)
   return {
     attemptId,
@@ -97,7 +90,7 @@ export async function readOutcome(db: Database, attemptId: string): Promise<Memb
     amount: attempt.amount,
     currency: attempt.currency,
     receiptNumber: paid[0]?.receiptNumber ?? null,
-    refunded: [...refunded.values()].reduce((sum, amount) => sum + amount, 0),
+    refunded: paid.reduce((sum, payment) => sum + payment.refunded, 0),
   }
 }
 
@@ -166,22 +159,24 @@ export async function presentMembership(db: Database, membership: Membership): P
     nextPlan,
     unpaid,
   } = membership
-  const [attempt] = await db.select().from(membershipAttempts).where(eq(membershipAttempts.id, membershipId))
-  const rows = await db
-    .select({ invoice: membershipInvoices, payment: payments })
-    .from(membershipInvoices)
-    .innerJoin(payments, eq(payments.id, membershipInvoices.paymentId))
-    .where(eq(membershipInvoices.membershipId, membershipId))
-    .orderBy(desc(payments.paidAt), desc(payments.receiptNumber))
-  const paymentIds = rows.map(({ payment }) => payment.id)
-  const refunded = await refundedOf(db, paymentIds)
-  const disputed = new Set(
-    paymentIds.length === 0
-      ? []
-      : (await db.select().from(disputes).where(inArray(disputes.paymentId, paymentIds))).map(
-          ({ paymentId }) => paymentId,
-        ),
-  )
+  const ofPayment = db.select().from(disputes).where(eq(disputes.paymentId, payments.id))
+  const [[attempt], rows] = await Promise.all([
+    db
+      .select({ classDate: membershipAttempts.classDate })
+      .from(membershipAttempts)
+      .where(eq(membershipAttempts.id, membershipId)),
+    db
+      .select({
+        invoice: membershipInvoices,
+        payment: payments,
+        refunded,
+        disputed: exists(ofPayment).mapWith(Boolean),
+      })
+      .from(membershipInvoices)
+      .innerJoin(payments, eq(payments.id, membershipInvoices.paymentId))
+      .where(eq(membershipInvoices.membershipId, membershipId))
+      .orderBy(desc(payments.paidAt), desc(payments.receiptNumber)),
+  ])
   const isOver = membership.status !== 'active'
   const paidUntil = membership.paidUntil ?? activatedAt
   const charge = { amount: membership.nextAmount ?? amount, currency }
@@ -199,15 +194,15 @@ export async function presentMembership(db: Database, membership: Membership): P
     nextPlan: isOver ? null : nextPlan,
     card: membership.card,
     unpaid: unpaid && { amount: unpaid.amount, attempts: unpaid.attempts, nextTryAt: unpaid.nextTryAt },
-    payments: rows.map(({ invoice, payment }) => ({
+    payments: rows.map(({ invoice, payment, refunded, disputed }) => ({
       receiptNumber: payment.receiptNumber ?? '',
       paidAt: payment.paidAt.toString(),
       amount: payment.amount,
       plan: invoice.plan,
       reason: invoice.reason,
       periodEnd: invoice.periodEnd.toString(),
-      refunded: refunded.get(payment.id) ?? 0,
-      disputed: disputed.has(payment.id),
+      refunded,
+      disputed,
     })),
   }
 }

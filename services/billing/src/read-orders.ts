@@ -4,7 +4,7 @@ import { DomainError } from '@robokids/runtime/errors'
 import { and, desc, eq, exists, inArray } from 'drizzle-orm'
 import { isOrder, orderStatus } from './order-rules.ts'
 import { readCheckouts } from './read-checkouts.ts'
-import { checkoutAttempts, orders, payments, type OrderRow } from './schema.ts'
+import { checkoutAttempts, orders, payments, refunds, type OrderRow } from './schema.ts'
 
 /** As many as an operator looks at. */
 const mostListed = 500
@@ -18,15 +18,22 @@ async function present(db: Database | Transaction, rows: OrderRow[]): Promise<Or
     .from(checkoutAttempts)
     .where(inArray(checkoutAttempts.id, attemptIds))
   const purchases = new Map(attempts.map(({ id, purchase }) => [id, purchase]))
+  // What was paid beside it, twice or otherwise than agreed, goes back without touching the order.
+  const ofOrders = await db
+    .select({ purchaseId: refunds.purchaseId, amount: refunds.amount, status: refunds.status })
+    .from(refunds)
+    .innerJoin(payments, and(eq(payments.id, refunds.paymentId), eq(payments.outcome, 'accepted')))
+    .where(inArray(refunds.purchaseId, ids))
+  const refundsOf = Map.groupBy(ofOrders, ({ purchaseId }) => purchaseId)
   return rows.flatMap((row) => {
     const checkout = checkouts.get(row.id)
     const purchase = purchases.get(checkout?.attemptId ?? '')
     if (!checkout || !purchase || !isOrder(purchase)) return []
-    const { payment, refunds, disputes } = checkout
+    const { payment, disputes } = checkout
     return [
       {
         orderId: row.id,
-        status: orderStatus(payment ?? undefined, refunds, row.shippedAt),
+        status: orderStatus(payment ?? undefined, refundsOf.get(row.id) ?? [], row.shippedAt),
         lines: purchase.lines,
         amount: checkout.amount,
         currency: checkout.currency,
@@ -35,7 +42,7 @@ async function present(db: Database | Transaction, rows: OrderRow[]): Promise<Or
         checkout: { status: checkout.status, url: checkout.checkoutUrl, lastDecline: checkout.lastDecline },
         receiptNumber: payment?.receiptNumber ?? null,
         paidAt: payment?.paidAt ?? null,
-        refunds: refunds.map(({ amount, currency, status, reason }) => ({ amount, currency, status, reason })),
+        refunds: checkout.refunds.map(({ amount, currency, status, reason }) => ({ amount, currency, status, reason })),
         disputes: disputes.map(({ amount, currency, status }) => ({ amount, currency, status })),
         shippedAt: row.shippedAt?.toString() ?? null,
         trackingNumber: row.trackingNumber,

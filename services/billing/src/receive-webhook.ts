@@ -1,11 +1,11 @@
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import { eq } from 'drizzle-orm'
-import { Counter } from 'prom-client'
+import { Counter, Gauge } from 'prom-client'
 import { z } from 'zod'
 import { isLiveKey, type BillingContext } from './config.ts'
 import { handleNotice, type Notice } from './handle-notice.ts'
-import { stripeEvents } from './schema.ts'
+import { failedEvents, stripeEvents } from './schema.ts'
 import { apiVersion, verifySignature } from './stripe.ts'
 
 /** The provider's ids and types are plain words: anything else has no place in an address, a log or a database. */
@@ -77,6 +77,13 @@ export async function webhookRoutes(http: Http, context: BillingContext): Promis
     help: 'Webhooks in the shape of another API version than the one this service was built for',
     labelNames: ['version'],
     registers: [context.metrics.registry],
+  })
+  const { db, metrics } = context
+  const failed: Gauge = new Gauge({
+    name: 'stripe_events_failed',
+    help: 'Events of the payment provider that could not be handled so far, and are tried again',
+    registers: [metrics.registry],
+    collect: async () => failed.set(await db.$count(failedEvents)),
   })
 
   async function answer(body: Buffer, signature: string | undefined): Promise<'handled' | 'seen' | 'ignored'> {

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNotNull, isNull, lt, min, or } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, isNull, lt, lte, min, or } from 'drizzle-orm'
 import { refreshMembership } from './apply-membership.ts'
 import type { BillingContext } from './config.ts'
 import { fulfilSession } from './fulfil-session.ts'
@@ -6,34 +6,59 @@ import { handleNotice, noticeTypes, type Notice } from './handle-notice.ts'
 import { openMembershipSession, openSession } from './open-session.ts'
 import { recordBalance } from './record-balance.ts'
 import { fetchRefund, recordRefund } from './record-refund.ts'
-import { checkoutAttempts, cursors, membershipAttempts, memberships, refunds, stripeEvents } from './schema.ts'
-import { ask, StripeFailure, stripeTime } from './stripe.ts'
+import {
+  checkoutAttempts,
+  cursors,
+  failedEvents,
+  membershipAttempts,
+  memberships,
+  refunds,
+  stripeEvents,
+} from './schema.ts'
+import { ask, stripeTime } from './stripe.ts'
+import { nextTry, tryEach } from './try-each.ts'
 
 const sweepSize = 200
 const cursorName = 'stripe_events'
 /** Events become visible out of order: those of the last minutes are listed again. */
 const overlapSeconds = 10 * 60
-const mostEvents = 10_000
 /** The provider lists events of the last 30 days; marks older than that have nothing left to prevent. */
 const marksKept = Temporal.Duration.from({ hours: 40 * 24 })
 
 /**
  * Finds out what no webhook told: asks after every checkout that is not settled, reads the provider's list of events,
  * and asks after refunds that are on their way. Goes by real time, as the provider does.
+ * @throws Error once all of it was tried, where a part of it failed.
  */
-export async function reconcile(context: BillingContext): Promise<void> {
-  await sweepAttempts(context, checkoutAttempts, openSession)
-  await sweepAttempts(context, membershipAttempts, openMembershipSession)
-  await catchUpWithEvents(context)
-  await followRefunds(context)
-  await followMemberships(context)
-  await recordBalance(context)
-  await context.db.delete(stripeEvents).where(lt(stripeEvents.handledAt, Temporal.Now.instant().subtract(marksKept)))
+export async function reconcile(context: BillingContext, signal: AbortSignal): Promise<void> {
+  const parts: Record<string, () => Promise<unknown>> = {
+    checkouts: () => sweepAttempts(context, signal, checkoutAttempts, openSession),
+    'membership checkouts': () => sweepAttempts(context, signal, membershipAttempts, openMembershipSession),
+    events: () => catchUpWithEvents(context, signal),
+    'failed events': () => retryFailedEvents(context, signal),
+    refunds: () => followRefunds(context, signal),
+    memberships: () => followMemberships(context, signal),
+    ledger: () => recordBalance(context, signal),
+    'old marks': () =>
+      context.db.delete(stripeEvents).where(lt(stripeEvents.handledAt, Temporal.Now.instant().subtract(marksKept))),
+  }
+  const failed: string[] = []
+  for (const [part, run] of Object.entries(parts)) {
+    if (signal.aborted) break
+    try {
+      await run()
+    } catch (error) {
+      context.log.error({ err: error, part }, 'a part of what is to be reconciled could not be')
+      failed.push(part)
+    }
+  }
+  if (failed.length > 0) throw new Error(`Not all was reconciled: ${failed.join(', ')}.`)
 }
 
 /** Attempts that nobody has asked after for half an interval, the longest unasked first. */
 async function sweepAttempts(
   context: BillingContext,
+  signal: AbortSignal,
   attempts: typeof checkoutAttempts | typeof membershipAttempts,
   open: typeof openSession,
 ): Promise<void> {
@@ -45,58 +70,119 @@ async function sweepAttempts(
     .where(and(inArray(attempts.status, ['creating', 'open', 'processing']), lt(attempts.checkedAt, before)))
     .orderBy(asc(attempts.checkedAt))
     .limit(sweepSize)
-  for (const { id, sessionId } of unsettled) {
-    try {
+  const checked = (id: string) =>
+    db.update(attempts).set({ checkedAt: Temporal.Now.instant() }).where(eq(attempts.id, id))
+  await tryEach(
+    signal,
+    unsettled,
+    async ({ id, sessionId }) => {
       if (sessionId !== null) await fulfilSession(context, sessionId)
       else await open(context, id)
-    } catch (error) {
+      await checked(id)
+    },
+    async ({ id }, error) => {
       log.warn({ err: error, attemptId: id }, 'a checkout could not be reconciled yet')
-    }
-    await db.update(attempts).set({ checkedAt: Temporal.Now.instant() }).where(eq(attempts.id, id))
-  }
+      await checked(id)
+    },
+  )
 }
 
-async function catchUpWithEvents(context: BillingContext): Promise<void> {
+interface ListedEvent extends Notice {
+  /** In the provider's seconds. */
+  created: number
+}
+
+async function catchUpWithEvents(context: BillingContext, signal: AbortSignal): Promise<void> {
   const { db, log } = context
   const since = await startOfList(context)
   if (since === undefined) return
-  const listed = await ask(context, (stripe) =>
-    stripe.events
-      .list({ created: { gte: since }, types: noticeTypes, limit: 100 })
-      .autoPagingToArray({ limit: mostEvents }),
-  )
-  if (listed.length === mostEvents) log.error({ since }, 'there are more events to catch up with than can be listed')
-  const handled = await db
-    .select({ id: stripeEvents.id })
-    .from(stripeEvents)
-    .where(
-      inArray(
-        stripeEvents.id,
-        listed.map((event) => event.id),
-      ),
-    )
-  const known = new Set(handled.map(({ id }) => id))
+  const listed = await listEvents(context, signal, since)
   let position: number | undefined
-  for (const event of listed.toReversed()) {
-    const { object } = event.data as { object: { id?: string } }
-    const notice: Notice = { eventId: event.id, type: event.type, objectId: object.id ?? '' }
-    if (!known.has(event.id)) {
-      try {
-        const outcome = await handleNotice(context, notice)
-        if (outcome === 'handled') log.info({ ...notice }, 'an event was found that no webhook had brought')
-      } catch (error) {
-        // The cursor stays before it, so that it is tried again.
-        log.warn({ err: error, ...notice }, 'an event could not be handled yet')
-        break
-      }
-    }
-    position = event.created
+  const handle = async ({ created, ...notice }: ListedEvent) => {
+    const outcome = await handleNotice(context, notice)
+    if (outcome === 'handled') log.info({ ...notice }, 'an event was found that no webhook had brought')
+    position = created
   }
-  if (position === undefined) return
-  await db
-    .insert(cursors)
-    .values({ name: cursorName, position })
-    .onConflictDoUpdate({ target: cursors.name, set: { position } })
+  // Written down, it keeps none of the later ones waiting.
+  const putAside = async ({ created, ...notice }: ListedEvent, error: unknown) => {
+    log.warn({ err: error, ...notice }, 'an event could not be handled yet')
+    const { eventId: id, type, objectId } = notice
+    await db
+      .insert(failedEvents)
+      .values({ id, type, objectId, failedAt: Temporal.Now.instant(), ...nextTry(context, { tries: 0 }) })
+      .onConflictDoNothing()
+    position = created
+  }
+  const known = await knownEvents(context, listed)
+  const news = listed.filter(({ eventId }) => !known.has(eventId))
+  try {
+    await tryEach(signal, news, handle, putAside)
+    if (!signal.aborted) position = listed.at(-1)?.created
+  } finally {
+    if (position !== undefined) {
+      await db
+        .insert(cursors)
+        .values({ name: cursorName, position })
+        .onConflictDoUpdate({ target: cursors.name, set: { position } })
+    }
+  }
+}
+
+/** What happened since that second, oldest first. */
+async function listEvents(context: BillingContext, signal: AbortSignal, since: number): Promise<ListedEvent[]> {
+  const listed = await ask(context, async (stripe) => {
+    const events: ListedEvent[] = []
+    for await (const { id, type, created, data } of stripe.events.list({
+      created: { gte: since },
+      types: noticeTypes,
+      limit: 100,
+    })) {
+      if (signal.aborted) return []
+      const { object } = data as { object: { id?: string } }
+      events.push({ eventId: id, type, objectId: object.id ?? '', created })
+    }
+    return events
+  })
+  return listed.toReversed()
+}
+
+/** Those of them that have taken effect, or are tried again by themselves. */
+async function knownEvents({ db }: BillingContext, events: ListedEvent[]): Promise<Set<string>> {
+  const known = new Set<string>()
+  for (let start = 0; start < events.length; start += 1_000) {
+    const ids = events.slice(start, start + 1_000).map(({ eventId }) => eventId)
+    const found = await db
+      .select({ id: stripeEvents.id })
+      .from(stripeEvents)
+      .where(inArray(stripeEvents.id, ids))
+      .union(db.select({ id: failedEvents.id }).from(failedEvents).where(inArray(failedEvents.id, ids)))
+    for (const { id } of found) known.add(id)
+  }
+  return known
+}
+
+/** Tries those again that could not be handled when they were found, later and later. */
+async function retryFailedEvents(context: BillingContext, signal: AbortSignal): Promise<void> {
+  const { db, clock, log } = context
+  const due = await db
+    .select()
+    .from(failedEvents)
+    .where(lte(failedEvents.nextTryAt, clock.now()))
+    .orderBy(asc(failedEvents.tries), asc(failedEvents.nextTryAt))
+    .limit(sweepSize)
+  await tryEach(
+    signal,
+    due,
+    async ({ id, type, objectId }) => {
+      await handleNotice(context, { eventId: id, type, objectId })
+      await db.delete(failedEvents).where(eq(failedEvents.id, id))
+    },
+    async (event, error) => {
+      const { id: eventId, type, objectId } = event
+      log.warn({ err: error, eventId, type, objectId }, 'an event could still not be handled')
+      await db.update(failedEvents).set(nextTry(context, event)).where(eq(failedEvents.id, eventId))
+    },
+  )
 }
 
 /** Nothing that happened before the first attempt can be about us. */
@@ -111,48 +197,66 @@ async function startOfList({ db }: BillingContext): Promise<number | undefined> 
   return oldest === undefined ? undefined : Math.floor(oldest / 1000) - overlapSeconds
 }
 
-async function followRefunds(context: BillingContext): Promise<void> {
-  const onTheirWay = await context.db
-    .select({ id: refunds.id, stripeRefundId: refunds.stripeRefundId })
+/** Asks after refunds that are on their way to the bank; the longer one takes, the less often. */
+async function followRefunds(context: BillingContext, signal: AbortSignal): Promise<void> {
+  const { db, clock, log } = context
+  const isOnItsWay = and(eq(refunds.status, 'pending'), isNotNull(refunds.stripeRefundId))
+  const due = await db
+    .select({ id: refunds.id, stripeRefundId: refunds.stripeRefundId, tries: refunds.tries })
     .from(refunds)
-    .where(and(eq(refunds.status, 'pending'), isNotNull(refunds.stripeRefundId)))
-    .orderBy(asc(refunds.nextTryAt))
+    .where(and(isOnItsWay, lte(refunds.nextTryAt, clock.now())))
+    .orderBy(asc(refunds.tries), asc(refunds.nextTryAt))
     .limit(sweepSize)
-  for (const { id, stripeRefundId } of onTheirWay) {
-    if (stripeRefundId === null) continue
-    try {
-      const observed = await fetchRefund(context, stripeRefundId)
-      await context.db.transaction((tx) => recordRefund(tx, context, observed))
-    } catch (error) {
-      if (!(error instanceof StripeFailure)) throw error
-      context.log.warn({ err: error, refundId: id }, 'a refund could not be followed')
-    }
-    await context.db.update(refunds).set({ nextTryAt: context.clock.now() }).where(eq(refunds.id, id))
-  }
+  const putOff = (refund: { id: string; tries: number }) =>
+    db
+      .update(refunds)
+      .set(nextTry(context, refund))
+      .where(and(eq(refunds.id, refund.id), isOnItsWay))
+  await tryEach(
+    signal,
+    due,
+    async (refund) => {
+      const observed = await fetchRefund(context, refund.stripeRefundId ?? '')
+      await db.transaction((tx) => recordRefund(tx, context, observed))
+      await putOff(refund)
+    },
+    async (refund, error) => {
+      log.warn({ err: error, refundId: refund.id }, 'a refund could not be followed')
+      await putOff(refund)
+    },
+  )
 }
 
 /** Memberships whose paid time is over, or whose payment fails, and of which no news has come. */
-async function followMemberships(context: BillingContext): Promise<void> {
-  const { db, log } = context
-  const overdue = await db
-    .select({ subscriptionId: memberships.stripeSubscriptionId })
+async function followMemberships(context: BillingContext, signal: AbortSignal): Promise<void> {
+  const { db, clock, log } = context
+  const isOverdue = and(
+    eq(memberships.status, 'active'),
+    or(isNull(memberships.paidUntil), lt(memberships.paidUntil, stripeTime(context)), isNotNull(memberships.unpaid)),
+  )
+  const due = await db
+    .select({ id: memberships.attemptId, subscriptionId: memberships.stripeSubscriptionId, tries: memberships.tries })
     .from(memberships)
-    .where(
-      and(
-        eq(memberships.status, 'active'),
-        or(
-          isNull(memberships.paidUntil),
-          lt(memberships.paidUntil, stripeTime(context)),
-          isNotNull(memberships.unpaid),
-        ),
-      ),
-    )
+    .where(and(isOverdue, lte(memberships.nextTryAt, clock.now())))
+    .orderBy(asc(memberships.tries), asc(memberships.nextTryAt))
     .limit(sweepSize)
-  for (const { subscriptionId } of overdue) {
-    try {
-      await refreshMembership(context, subscriptionId)
-    } catch (error) {
+  // One that is as it was stays overdue, and is asked after less and less often.
+  const putOff = (membership: { id: string; tries: number }) =>
+    db
+      .update(memberships)
+      .set(nextTry(context, membership))
+      .where(and(eq(memberships.attemptId, membership.id), isOverdue))
+  await tryEach(
+    signal,
+    due,
+    async (membership) => {
+      await refreshMembership(context, membership.subscriptionId)
+      await putOff(membership)
+    },
+    async (membership, error) => {
+      const { subscriptionId } = membership
       log.warn({ err: error, subscriptionId }, 'a membership could not be followed')
-    }
-  }
+      await putOff(membership)
+    },
+  )
 }

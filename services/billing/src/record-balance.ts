@@ -9,12 +9,41 @@ const cursorName = 'stripe_balance'
 /** They become visible out of order: those of the last hours are listed again. */
 const overlapSeconds = 6 * 3600
 
-/** The balance transactions since a second, oldest first. */
-export async function listBalance(context: BillingContext, since: number): Promise<Stripe.BalanceTransaction[]> {
-  const listed = await ask(context, (stripe) =>
-    Array.fromAsync(stripe.balanceTransactions.list({ created: { gte: since }, limit: 100, expand: ['data.source'] })),
-  )
-  return listed.toReversed()
+/** Balance transactions, all that there are between two seconds. */
+export interface BalancePage {
+  /** The first of those seconds; null on the last page, which has all that is left. The page before tells the other end. */
+  from: number | null
+  transactions: Stripe.BalanceTransaction[]
+}
+
+/** The balance transactions since a second, newest first. Ends early once `signal` aborts. */
+export async function* listBalance(
+  context: BillingContext,
+  since: number,
+  signal: AbortSignal,
+): AsyncGenerator<BalancePage> {
+  let after: string | undefined
+  /** Those of the last page's last second, of which the next page may have more. */
+  let begun: Stripe.BalanceTransaction[] = []
+  while (!signal.aborted) {
+    const { data, has_more } = await ask(context, (stripe) =>
+      stripe.balanceTransactions.list({
+        created: { gte: since },
+        limit: 100,
+        expand: ['data.source'],
+        ...(after === undefined ? {} : { starting_after: after }),
+      }),
+    )
+    const listed = [...begun, ...data]
+    const last = data.at(-1)
+    if (!has_more || !last) {
+      yield { from: null, transactions: listed }
+      return
+    }
+    begun = listed.filter(({ created }) => created === last.created)
+    yield { from: last.created + 1, transactions: listed.filter(({ created }) => created !== last.created) }
+    after = last.id
+  }
 }
 
 /** The second from which on something can be about us; undefined where nothing was ever sold. */
@@ -28,13 +57,14 @@ export async function startOfBooks({ db }: BillingContext): Promise<number | und
 }
 
 /** Enters into the ledger what the provider says has moved money, each of its transactions once. */
-export async function recordBalance(context: BillingContext): Promise<void> {
+export async function recordBalance(context: BillingContext, signal: AbortSignal): Promise<void> {
   const { db } = context
   const [cursor] = await db.select().from(cursors).where(eq(cursors.name, cursorName))
   const since = cursor ? cursor.position - overlapSeconds : await startOfBooks(context)
   if (since === undefined) return
-  const listed = await listBalance(context, since)
-  for (let start = 0; start < listed.length; start += 500) await enter(context, listed.slice(start, start + 500))
+  for await (const { transactions } of listBalance(context, since, signal)) await enter(context, transactions)
+  // The newest come first: what is left out now lies behind them, and is listed again from where the cursor was.
+  if (signal.aborted) return
   const [newest] = await db.select({ at: max(ledgerTransactions.occurredAt) }).from(ledgerTransactions)
   if (!newest?.at) return
   const position = Math.floor(newest.at.epochMilliseconds / 1000)

@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import type { BillingContext } from './config.ts'
 import { lockAttemptOf } from './fulfil-session.ts'
 import { checkoutAttempts } from './schema.ts'
-import { ask, idOf } from './stripe.ts'
+import { ask, attemptIdOf } from './stripe.ts'
 import { tellFailed } from './tell-outcome.ts'
 
 /** A payment whose last try was declined, as the provider showed it. */
@@ -11,17 +11,21 @@ export interface ObservedDecline {
   attemptId: string | null
   /** The charge that was declined, or the payment where it came to no charge. */
   declinedId: string
+  /** On the provider's clock; null where it came to no charge. */
+  declinedAt: Temporal.Instant | null
   words: string
 }
 
 /** Asks what became of a payment; undefined where nothing is declined (any more). */
 export async function fetchDecline(context: BillingContext, intentId: string): Promise<ObservedDecline | undefined> {
-  const intent = await ask(context, (stripe) => stripe.paymentIntents.retrieve(intentId))
+  const intent = await ask(context, (stripe) => stripe.paymentIntents.retrieve(intentId, { expand: ['latest_charge'] }))
   const error = intent.last_payment_error
   if (!error || intent.status === 'succeeded') return undefined
+  const charge = typeof intent.latest_charge === 'string' ? null : intent.latest_charge
   return {
-    attemptId: intent.metadata['attemptId'] ?? null,
-    declinedId: error.charge ?? idOf(intent.latest_charge) ?? intent.id,
+    attemptId: attemptIdOf(intent),
+    declinedId: error.charge ?? charge?.id ?? intent.id,
+    declinedAt: charge && Temporal.Instant.fromEpochMilliseconds(charge.created * 1000),
     words: error.message ?? 'The payment did not go through.',
   }
 }
@@ -33,7 +37,7 @@ export async function fetchDecline(context: BillingContext, intentId: string): P
 export async function recordDecline(
   tx: Transaction,
   { log }: BillingContext,
-  { attemptId, declinedId, words }: ObservedDecline,
+  { attemptId, declinedId, declinedAt, words }: ObservedDecline,
 ): Promise<void> {
   const attempt = (await lockAttemptOf(tx, attemptId))?.attempt
   if (!attempt) {
@@ -41,9 +45,11 @@ export async function recordDecline(
     return
   }
   if (attempt.status === 'paid' || attempt.lastDeclinedId === declinedId) return
+  const { lastDeclinedAt } = attempt
+  if (declinedAt && lastDeclinedAt && Temporal.Instant.compare(declinedAt, lastDeclinedAt) < 0) return
   await tx
     .update(checkoutAttempts)
-    .set({ lastDecline: words, lastDeclinedId: declinedId })
+    .set({ lastDecline: words, lastDeclinedId: declinedId, lastDeclinedAt: declinedAt ?? lastDeclinedAt })
     .where(eq(checkoutAttempts.id, attempt.id))
   if (attempt.status === 'open') await tellFailed(tx, attempt, { final: false, reason: words })
 }

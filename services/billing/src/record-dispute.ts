@@ -85,13 +85,14 @@ export function presentDispute(row: typeof disputes.$inferSelect): Dispute {
   }
 }
 
-/** All disputes there are, newest first. */
+/** All disputes in our currency, newest first. */
 export async function readDisputes(db: Database) {
   const rows = await db
     .select({ dispute: disputes, payment: payments, orderId: orders.id })
     .from(disputes)
     .leftJoin(payments, eq(payments.id, disputes.paymentId))
     .leftJoin(orders, eq(orders.id, payments.purchaseId))
+    .where(eq(disputes.currency, 'usd'))
     .orderBy(desc(disputes.openedAt), desc(disputes.id))
   return {
     disputes: rows.map(({ dispute, payment, orderId }) => ({

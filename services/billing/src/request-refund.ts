@@ -1,7 +1,8 @@
 import type { CreateRefund, Refund } from '@robokids/contracts/billing'
+import { formatMoney } from '@robokids/contracts/pricing'
 import type { Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
-import { and, eq } from 'drizzle-orm'
+import { and, asc, eq } from 'drizzle-orm'
 import type { BillingContext } from './config.ts'
 import { presentRefund } from './read-checkouts.ts'
 import { oweRefund } from './owe-refund.ts'
@@ -10,7 +11,8 @@ import { runRefund } from './run-refunds.ts'
 import { payments, refunds } from './schema.ts'
 
 /**
- * Gives back a registration's payment, or a part of it, on an administrator's word.
+ * Gives back a payment, or a part of it, on an administrator's word: that of a registration or an order, of a membership
+ * that was paid once, or the one with a receipt's number.
  * @throws DomainError payment_not_found, refund_not_possible, id_reused
  */
 export async function requestRefund(context: BillingContext, request: CreateRefund): Promise<Refund> {
@@ -37,7 +39,7 @@ async function insertRefund(
   { clock }: BillingContext,
   { refundId, registrationId, receiptNumber, amount }: CreateRefund,
 ): Promise<void> {
-  const [payment] = await tx
+  const paid = await tx
     .select()
     .from(payments)
     .where(
@@ -48,14 +50,26 @@ async function insertRefund(
           : eq(payments.receiptNumber, receiptNumber),
       ),
     )
+    .orderBy(asc(payments.paidAt), asc(payments.receiptNumber))
     .for('update')
   const [known] = await tx.select().from(refunds).where(eq(refunds.id, refundId))
   if (known) {
-    const same = known.paymentId === payment?.id && (amount === undefined || amount === known.amount)
+    const same = paid.some(({ id }) => id === known.paymentId) && (amount === undefined || amount === known.amount)
     if (!same) throw new DomainError('id_reused', 'This refundId belongs to another refund.')
     return
   }
+  const [payment, ...others] = paid
   if (!payment) throw new DomainError('payment_not_found', 'Nothing was paid for this registration.')
+  if (others.length > 0) {
+    const receipts = paid.map(({ receiptNumber, amount, paidAt }) => {
+      const money = formatMoney({ amount, currency: 'usd' })
+      return `${receiptNumber} (${money} on ${paidAt.toString().slice(0, 10)})`
+    })
+    throw new DomainError(
+      'refund_not_possible',
+      `This membership was paid more than once. Say which by its receipt: ${receipts.join(', ')}.`,
+    )
+  }
   const earlier = await tx.select().from(refunds).where(eq(refunds.paymentId, payment.id))
   const decided = decideRefund({ amount: payment.amount, currency: 'usd' }, earlier, amount)
   const inserted = await tx

@@ -6,6 +6,7 @@ import {
   createRefundSchema,
   disputesSchema,
   pricesSchema,
+  reconciliationQuerySchema,
   reconciliationSchema,
   refreshQuerySchema,
   refundSchema,
@@ -40,6 +41,7 @@ import { requestRefund } from './request-refund.ts'
 import { setPrice } from './set-price.ts'
 import { setProductState } from './set-product-state.ts'
 import { shipOrder } from './ship-order.ts'
+import { whenLeft } from './when-left.ts'
 
 const orderParams = z.object({ orderId: uuid('This is not the id of an order.') })
 const registrationParams = z.object({ registrationId: uuid('This is not the id of a registration.') })
@@ -87,8 +89,14 @@ export async function routes(http: Http, context: BillingContext): Promise<void>
 
   http.get('/disputes', { preHandler: admin, schema: { response: { 200: disputesSchema } } }, () => readDisputes(db))
 
-  http.post('/admin/reconcile', { preHandler: admin, schema: { response: { 200: reconciliationSchema } } }, () =>
-    reconcileLedger(context),
+  http.post(
+    '/admin/reconcile',
+    {
+      preHandler: admin,
+      schema: { querystring: reconciliationQuerySchema, response: { 200: reconciliationSchema } },
+    },
+    ({ query: { since } }, reply) =>
+      reconcileLedger(context, since === undefined ? undefined : Temporal.Instant.from(since), whenLeft(reply)),
   )
 
   http.post(

@@ -343,8 +343,9 @@ export function membershipNews(before: MembershipStanding, seen: MembershipSeen)
 }
 
 /** How long before a yearly renewal a member is reminded of it. */
-const reminderLead = Temporal.Duration.from({ hours: 30 * 24 })
-const reminderEvery = Temporal.Duration.from({ hours: 365 * 24 })
+export const reminderLead = Temporal.Duration.from({ hours: 30 * 24 })
+/** How often a member is reminded whose membership renews by the month. */
+export const reminderEvery = Temporal.Duration.from({ hours: 365 * 24 })
 
 /** Whether a member is to be reminded: before each yearly renewal, and yearly where it renews by the month. */
 export function isReminderDue(

@@ -2,27 +2,30 @@ import { and, asc, eq, isNull, lte } from 'drizzle-orm'
 import { buyerOfPayment } from './buyer-of-payment.ts'
 import type { BillingContext } from './config.ts'
 import { observeRefund, recordRefund, recordRefundsOf, type ObservedRefund } from './record-refund.ts'
-import { pauseAfter } from './rules.ts'
 import { payments, refunds, type Payment, type RefundRow } from './schema.ts'
 import { ask, StripeFailure } from './stripe.ts'
+import { nextTry, tryEach } from './try-each.ts'
+
+/** For the provider to make it. */
+const isWaiting = and(eq(refunds.status, 'pending'), isNull(refunds.stripeRefundId))
 
 /** Has the provider make the refunds that wait for it. A failure with one is tried again, later and later. */
-export async function runRefunds(context: BillingContext): Promise<void> {
-  const due = await context.db
+export async function runRefunds(context: BillingContext, signal: AbortSignal): Promise<void> {
+  const { db, clock, log } = context
+  const due = await db
     .select({ id: refunds.id })
     .from(refunds)
-    .where(
-      and(eq(refunds.status, 'pending'), isNull(refunds.stripeRefundId), lte(refunds.nextTryAt, context.clock.now())),
-    )
-    .orderBy(asc(refunds.nextTryAt))
+    .where(and(isWaiting, lte(refunds.nextTryAt, clock.now())))
+    .orderBy(asc(refunds.tries), asc(refunds.nextTryAt))
     .limit(100)
-  for (const { id } of due) {
-    try {
-      await runRefund(context, id)
-    } catch (error) {
-      context.log.warn({ err: error, refundId: id }, 'a refund will be tried again')
-    }
-  }
+  await tryEach(
+    signal,
+    due,
+    ({ id }) => runRefund(context, id),
+    async ({ id }, error) => {
+      log.warn({ err: error, refundId: id }, 'a refund will be tried again')
+    },
+  )
 }
 
 /** Has the provider make a refund, once, and records it; does nothing for one that it has already. */
@@ -32,8 +35,15 @@ export async function runRefund(context: BillingContext, refundId: string): Prom
     .from(refunds)
     .innerJoin(payments, eq(refunds.paymentId, payments.id))
     .where(eq(refunds.id, refundId))
-  if (!row || row.refund.status !== 'pending' || row.refund.stripeRefundId !== null) return
+  if (!row) return
   const { refund, payment } = row
+  // Counted before it is asked for: whatever becomes of this process, the next try knows that there was one.
+  const counted = await context.db
+    .update(refunds)
+    .set(nextTry(context, refund))
+    .where(and(eq(refunds.id, refundId), eq(refunds.tries, refund.tries), isWaiting))
+    .returning({ id: refunds.id })
+  if (counted.length === 0) return
   const { stripePaymentIntentId: intentId } = payment
   let made: ObservedRefund
   try {
@@ -72,7 +82,7 @@ async function make(context: BillingContext, refund: RefundRow, payment: Payment
 }
 
 async function postpone(context: BillingContext, refund: RefundRow, intentId: string, error: unknown): Promise<void> {
-  const stillWaiting = and(eq(refunds.id, refund.id), eq(refunds.status, 'pending'), isNull(refunds.stripeRefundId))
+  const stillWaiting = and(eq(refunds.id, refund.id), isWaiting)
   if (error instanceof StripeFailure && error.refused) {
     context.log.error(
       { err: error, refundId: refund.id, reason: refund.reason },
@@ -83,11 +93,10 @@ async function postpone(context: BillingContext, refund: RefundRow, intentId: st
     await recordRefundsOf(context, { payment_intent: intentId })
     return
   }
-  const tries = refund.tries + 1
   // A saved server error would be repeated under its key for a day. The next try looks for the refund first.
   const keyGeneration = refund.keyGeneration + (error instanceof StripeFailure && error.replayed ? 1 : 0)
   await context.db
     .update(refunds)
-    .set({ tries, keyGeneration, nextTryAt: context.clock.now().add(pauseAfter(tries)) })
+    .set({ ...nextTry(context, refund), keyGeneration })
     .where(stillWaiting)
 }

@@ -22,6 +22,14 @@ import {
 import type { OrderFacts, OrderParameters } from './order-rules.ts'
 import type { Account, MembershipParameters, SeatRejection, SessionParameters } from './rules.ts'
 
+/** How often a job has tried in vain, and when it may try again. */
+const retried = {
+  tries: integer().notNull().default(0),
+  nextTryAt: instant('next_try_at')
+    .notNull()
+    .default(sql`now()`),
+}
+
 /** What each thing costs, and when: rows of one sku never overlap. Amounts are cents. */
 export const priceBook = pgTable(
   'price_book',
@@ -92,8 +100,12 @@ export const checkoutAttempts = pgTable(
     lastDecline: text('last_decline'),
     /** The charge, or else the payment intent, that was declined last: each decline is told of once. */
     lastDeclinedId: text('last_declined_id'),
+    /** When that was, on the provider's clock: an older decline that is heard of later changes nothing. */
+    lastDeclinedAt: instant('last_declined_at'),
     /** Its registration is gone: the session is to be closed. */
     closeRequestedAt: instant('close_requested_at'),
+    /** Of closing it. */
+    ...retried,
     /** When the provider was last asked about it, in real time. */
     checkedAt: instant('checked_at').notNull(),
     /** In real time, as events' times are. */
@@ -194,6 +206,8 @@ export const memberships = pgTable(
       .references(() => membershipAttempts.id),
     email: text().notNull(),
     emailKey: text('email_key').notNull(),
+    /** When the account's address became this one; null where it is the one that the membership was bought with. */
+    emailAt: instant('email_at'),
     plan: text({ enum: membershipPlans }).notNull(),
     stripeSubscriptionId: text('stripe_subscription_id').notNull().unique(),
     stripeCustomerId: text('stripe_customer_id').notNull(),
@@ -225,6 +239,8 @@ export const memberships = pgTable(
     rejection: text().$type<SeatRejection>(),
     /** That the provider is to end it, until it has: no consumer asks it by itself. */
     endRequest: text('end_request', { enum: ['now', 'at_period_end'] }),
+    /** Of ending it, and of asking after it; both begin anew whenever something is learnt. */
+    ...retried,
     remindedAt: instant('reminded_at'),
   },
   (table) => [
@@ -285,18 +301,23 @@ export const membershipInvoices = pgTable(
 )
 
 /** Payments that their cardholders dispute with the bank, in the provider's words. */
-export const disputes = pgTable('disputes', {
-  id: text().primaryKey(),
-  /** Null where the payment is not one of ours. */
-  paymentId: uuid('payment_id').references(() => payments.id),
-  stripePaymentIntentId: text('stripe_payment_intent_id'),
-  amount: integer().notNull(),
-  currency: text().notNull(),
-  reason: text().notNull(),
-  status: text().notNull(),
-  answerBy: instant('answer_by'),
-  openedAt: instant('opened_at').notNull(),
-})
+export const disputes = pgTable(
+  'disputes',
+  {
+    id: text().primaryKey(),
+    /** Null where the payment is not one of ours. */
+    paymentId: uuid('payment_id').references(() => payments.id),
+    stripePaymentIntentId: text('stripe_payment_intent_id'),
+    /** In whatever currency: what is not ours may be more than fits into an integer. */
+    amount: bigint({ mode: 'number' }).notNull(),
+    currency: text().notNull(),
+    reason: text().notNull(),
+    status: text().notNull(),
+    answerBy: instant('answer_by'),
+    openedAt: instant('opened_at').notNull(),
+  },
+  (table) => [index('disputes_payment').on(table.paymentId), index('disputes_intent').on(table.stripePaymentIntentId)],
+)
 
 /**
  * The ledger: each of the provider's balance transactions once. Together with its entries it is only ever added to, and
@@ -315,7 +336,10 @@ export const ledgerTransactions = pgTable(
     occurredAt: instant('occurred_at').notNull(),
     recordedAt: instant('recorded_at').notNull(),
   },
-  (table) => [index('ledger_transactions_intent').on(table.stripePaymentIntentId)],
+  (table) => [
+    index('ledger_transactions_intent').on(table.stripePaymentIntentId),
+    index('ledger_transactions_occurred').on(table.occurredAt),
+  ],
 )
 
 export const ledgerEntries = pgTable(
@@ -346,8 +370,7 @@ export const refunds = pgTable(
     status: text().$type<Refund['status']>().notNull(),
     /** Null until the provider has it. */
     stripeRefundId: text('stripe_refund_id').unique(),
-    tries: integer().notNull().default(0),
-    nextTryAt: instant('next_try_at').notNull(),
+    ...retried,
     /** Counts up when the provider has saved a server error under the idempotency key, and would repeat it for a day. */
     keyGeneration: integer('key_generation').notNull().default(0),
     /** When `payment.refunded` was published: once, whatever becomes of it. */
@@ -377,6 +400,19 @@ export const stripeEvents = pgTable(
     handledAt: instant('handled_at').notNull(),
   },
   (table) => [index('stripe_events_handled').on(table.handledAt)],
+)
+
+/** The provider's events that could not be handled when they were found: each is tried again until it can. */
+export const failedEvents = pgTable(
+  'failed_events',
+  {
+    id: text().primaryKey(),
+    type: text().notNull(),
+    objectId: text('object_id').notNull(),
+    ...retried,
+    failedAt: instant('failed_at').notNull(),
+  },
+  (table) => [index('failed_events_next_try').on(table.nextTryAt)],
 )
 
 /** One row a sequence, counted up in the transaction that uses the number: no gap is left by one that fails. */

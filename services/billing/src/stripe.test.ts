@@ -18,7 +18,6 @@ describe('a failure of the provider', () => {
     const failure = new StripeFailure(error)
     expect(failure).toMatchObject({
       code: 'upstream_unavailable',
-      status: 503,
       stripeCode: 'card_declined',
       stripeRequestId: 'req_1',
       refused: true,

@@ -1,6 +1,7 @@
 import type { ShipTo } from '@robokids/contracts/shop'
 import { DomainError } from '@robokids/runtime/errors'
 import { Stripe } from 'stripe'
+import { z } from 'zod'
 import type { BillingConfig, BillingContext } from './config.ts'
 import type { ObservedSession } from './rules.ts'
 
@@ -10,7 +11,7 @@ export const apiVersion = '2026-10-28.endive'
 interface Provider {
   stripe: Stripe
   /** How far the provider's clock is ahead of this machine's, by its last answer. */
-  aheadMs: number
+  aheadMs(): number
 }
 
 const providers = new WeakMap<BillingConfig, Provider>()
@@ -19,9 +20,18 @@ function providerOf(config: BillingConfig): Provider {
   const known = providers.get(config)
   if (known) return known
   const url = config.STRIPE_API_URL === undefined ? undefined : new URL(config.STRIPE_API_URL)
+  let aheadMs = 0
+  // Its time-out is for all of an answer; that of the SDK's other client begins anew with each byte.
+  const httpClient = Stripe.createFetchHttpClient(async (input: string | URL | Request, init?: RequestInit) => {
+    const answer = await fetch(input, init)
+    const said = Date.parse(answer.headers.get('date') ?? '')
+    if (!Number.isNaN(said)) aheadMs = said - Temporal.Now.instant().epochMilliseconds
+    return answer
+  })
   const stripe = new Stripe(config.STRIPE_SECRET_KEY, {
     apiVersion,
     maxNetworkRetries: 2,
+    httpClient,
     timeout: config.STRIPE_TIMEOUT_MS,
     telemetry: false,
     appInfo: { name: 'Robo Kids Learning' },
@@ -31,7 +41,7 @@ function providerOf(config: BillingConfig): Provider {
       protocol: url.protocol === 'https:' ? 'https' : 'http',
     }),
   })
-  const provider = { stripe, aheadMs: 0 }
+  const provider = { stripe, aheadMs: () => aheadMs }
   providers.set(config, provider)
   return provider
 }
@@ -71,30 +81,18 @@ export class StripeFailure extends DomainError {
 }
 
 /** Asks the provider something. @throws StripeFailure */
-export async function ask<T extends object>(
-  { config }: BillingContext,
-  question: (stripe: Stripe) => Promise<T>,
-): Promise<T> {
-  const provider = providerOf(config)
+export async function ask<T>({ config }: BillingContext, question: (stripe: Stripe) => Promise<T>): Promise<T> {
   try {
-    const answer = await question(provider.stripe)
-    if ('lastResponse' in answer) learnTime(provider, (answer as Stripe.Response<T>).lastResponse.headers)
-    return answer
+    return await question(providerOf(config).stripe)
   } catch (error) {
     if (!(error instanceof Stripe.errors.StripeError)) throw error
-    learnTime(provider, error.headers)
     throw new StripeFailure(error)
   }
 }
 
-function learnTime(provider: Provider, headers: Record<string, string> | undefined): void {
-  const said = Date.parse(headers?.['date'] ?? '')
-  if (!Number.isNaN(said)) provider.aheadMs = said - Temporal.Now.instant().epochMilliseconds
-}
-
 /** The time on the provider's clock, by which it decides what has expired; never a rehearsal's. */
 export function stripeTime({ config }: BillingContext): Temporal.Instant {
-  return Temporal.Now.instant().add({ milliseconds: providerOf(config).aheadMs })
+  return Temporal.Now.instant().add({ milliseconds: providerOf(config).aheadMs() })
 }
 
 /**
@@ -119,6 +117,11 @@ export function idOf(shown: string | { id: string } | null | undefined): string 
   return typeof shown === 'string' ? shown : (shown?.id ?? null)
 }
 
+/** The attempt that an object's metadata names: null for another system's, whose words can be anything. */
+export function attemptIdOf({ metadata }: { metadata: Stripe.Metadata | null }): string | null {
+  return z.uuid().safeParse(metadata?.['attemptId']).data ?? null
+}
+
 const behindSession = ['payment_intent.latest_charge', 'subscription']
 
 /** A checkout session as it is now, with what is behind it. */
@@ -139,7 +142,7 @@ export function observe(session: Stripe.Checkout.Session): ObservedSession {
   const charge = typeof seen?.latest_charge === 'string' ? null : seen?.latest_charge
   return {
     sessionId: session.id,
-    attemptId: session.metadata?.['attemptId'] ?? null,
+    attemptId: attemptIdOf(session),
     status: session.status ?? 'open',
     paymentStatus: session.payment_status,
     mode: session.mode,

@@ -1,9 +1,13 @@
 import { randomUUIDv7 } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { checkoutCreated, checkoutExpired, paymentCompleted, paymentFailed } from '@robokids/contracts/billing'
 import { registrationCancelled, registrationExpired } from '@robokids/contracts/enrollment'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
 import { eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { recordDecline } from '../src/record-decline.ts'
 import { checkoutAttempts } from '../src/schema.ts'
 import { cards, codeOf, messageOf, purchase, sessionIdOf, Till } from './till.ts'
 
@@ -245,6 +249,21 @@ describe('POST /checkouts', () => {
     expect((await till.checkout(facts)).status).toBe('open')
   })
 
+  it('answers 503 where the provider begins an answer and never ends it', async () => {
+    const endless = createServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const drip = setInterval(() => response.write(' '), 50)
+      response.on('close', () => clearInterval(drip))
+    }).listen(0, '127.0.0.1')
+    await once(endless, 'listening')
+    const { port } = endless.address() as AddressInfo
+    const waiting = await till.another({ STRIPE_API_URL: `http://127.0.0.1:${port}`, STRIPE_TIMEOUT_MS: '200' })
+    const answer = await till.call('POST', '/checkouts', { purchase: purchase() }, {}, waiting.url)
+    expect([answer.status, codeOf(answer)]).toEqual([503, 'upstream_unavailable'])
+    await waiting.stop()
+    endless.close()
+  })
+
   it('goes by the provider’s clock for when a session ends', async () => {
     const away = await Till.apart()
     away.service.context.clock.set(Temporal.Instant.from('2025-09-01T12:00:00Z'))
@@ -321,6 +340,25 @@ describe('a declined card', () => {
     expect(bed.bus.all(paymentFailed, of(facts.registrationId))).toHaveLength(1)
   })
 
+  it('that is heard of after a later one changes nothing', async () => {
+    const facts = purchase()
+    const checkout = await till.checkout(facts)
+    await till.pay(checkout, cards.poor)
+    const [{ charge: first } = { charge: null }] = await declinesOf(facts.registrationId)
+    till.simulator.advanceClock(60)
+    await till.pay(checkout, cards.declined)
+    await eventually(async () => (await till.read(facts.registrationId)).lastDecline === 'Your card was declined.')
+    // The answer to a question that was asked before the second decline.
+    const old = {
+      attemptId: checkout.attemptId,
+      declinedId: first ?? '',
+      declinedAt: Temporal.Instant.fromEpochMilliseconds((till.simulator.now() - 60) * 1000),
+      words: 'Your card has insufficient funds.',
+    }
+    await till.service.context.db.transaction((tx) => recordDecline(tx, till.service.context, old))
+    expect((await till.read(facts.registrationId)).lastDecline).toBe('Your card was declined.')
+  })
+
   it('of a bank’s question left open keeps the session open for another day', async () => {
     const facts = purchase()
     const checkout = await till.checkout(facts)
@@ -384,6 +422,36 @@ describe('a registration that is gone', () => {
     expect(await till.read(facts.registrationId)).toMatchObject({ status: 'open', attemptId: renewed.attemptId })
   })
 
+  it('has its session closed behind a hundred that cannot be', async () => {
+    const apart = await Till.apart()
+    const { db } = apart.service.context
+    const facts = purchase()
+    const { attemptId } = await apart.checkout(facts)
+    const [made] = await db.select().from(checkoutAttempts).where(eq(checkoutAttempts.id, attemptId))
+    const stuck = Array.from({ length: 120 }, (_, index) => ({
+      ...made!,
+      id: randomUUIDv7(),
+      purchaseId: randomUUIDv7(),
+      stripeSessionId: `cs_test_stuck_${index}`,
+      closeRequestedAt: Temporal.Now.instant().subtract({ hours: 1 }),
+    }))
+    for (const method of ['GET', 'POST'])
+      await apart.fault({
+        kind: 'error',
+        method,
+        path: '/v1/checkout/sessions/cs_test_stuck_*',
+        times: 10_000,
+        status: 400,
+      })
+    await db.insert(checkoutAttempts).values(stuck)
+    await apart.bed.bus.publish(registrationExpired, facts.registrationId, facts)
+    await eventually(async () => {
+      apart.service.nudge()
+      return (await apart.read(facts.registrationId)).status === 'expired'
+    })
+    await apart.close()
+  })
+
   it('is left alone where all of it was refunded', async () => {
     const facts = purchase()
     await till.checkout(facts)
@@ -400,6 +468,12 @@ const twoChildren = [
   { childName: 'Ivo', childAge: 8 },
   { childName: 'Noa', childAge: 10 },
 ]
+
+/** The charges of a registration's payment that were declined, oldest first. */
+async function declinesOf(registrationId: string) {
+  const events = await till.events(registrationId, ({ type }) => type === 'charge.failed')
+  return events.map(({ data }) => ({ charge: data.object.id }))
+}
 
 function paidOf<T extends { payment: unknown }>(checkout: T) {
   return checkout.payment as NonNullable<T['payment']>

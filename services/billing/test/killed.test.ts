@@ -32,7 +32,7 @@ import { handleNotice } from '../src/handle-notice.ts'
 import { placeOrder } from '../src/place-order.ts'
 import { recordBalance } from '../src/record-balance.ts'
 import { requestRefund } from '../src/request-refund.ts'
-import { adminHeaders, purchase, sessionIdOf, Till } from './till.ts'
+import { adminHeaders, neverAborts, purchase, sessionIdOf, Till } from './till.ts'
 
 /*
  * A use case is killed at its first step towards the database or the payment provider, then at its second, and so on until
@@ -146,6 +146,8 @@ async function walk<Subject>(flow: {
   /** The same once more, of a process that lives. */
   again(subject: Subject): Promise<void>
   look(subject: Subject): Promise<void>
+  /** How many at once: most of the time is spent waiting. */
+  atOnce?: number
 }): Promise<number> {
   /** @returns whether it got through. */
   const killAfter = async (steps: number): Promise<boolean> => {
@@ -159,8 +161,7 @@ async function walk<Subject>(flow: {
     await flow.look(subject)
     return !mortal.isDead
   }
-  // Some at once: most of the time is spent waiting.
-  const atOnce = 4
+  const { atOnce = 4 } = flow
   for (let steps = 0; ; steps += atOnce) {
     const outcomes = await Promise.all(Array.from({ length: atOnce }, (_, index) => killAfter(steps + index)))
     const through = outcomes.indexOf(true)
@@ -265,7 +266,7 @@ describe('killed at each step in turn', { timeout: 240_000 }, () => {
       async prepare() {
         await sold()
       },
-      act: (context) => recordBalance(context),
+      act: (context) => recordBalance(context, neverAborts),
       async again() {},
       look: booksBalance,
     })
@@ -275,7 +276,7 @@ describe('killed at each step in turn', { timeout: 240_000 }, () => {
     const steps = await walk({
       prepare: async () => newWish(),
       async act(context, wish) {
-        const { checkoutUrl } = await createMembershipCheckout(context, wish)
+        const { checkoutUrl } = await createMembershipCheckout(context, wish, neverAborts)
         await till.pay({ checkoutUrl })
         await handleNotice(context, completed(checkoutUrl))
       },
@@ -386,6 +387,30 @@ describe('killed at each step in turn', { timeout: 240_000 }, () => {
     })
   })
 
+  it('a part that is refunded is refunded once, also where it is tried again when the provider has forgotten the first try', async () => {
+    await walk({
+      // They move the clock of all.
+      atOnce: 1,
+      async prepare() {
+        const { facts, intentId } = await sold()
+        return { intentId, request: { registrationId: facts.registrationId, refundId: randomUUIDv7(), amount: 15_000 } }
+      },
+      async act(context, { request }) {
+        await requestRefund(context, request)
+      },
+      async again({ request }) {
+        till.simulator.advanceClock(25 * 3600)
+        await insist('POST', '/refunds', request)
+      },
+      async look({ request, intentId }) {
+        const of = (data: { registrationId: string }) => data.registrationId === request.registrationId
+        await bed.bus.seen(paymentRefunded, of, 20_000)
+        await settled()
+        expect(await givenBack(intentId)).toEqual([15_000])
+      },
+    })
+  })
+
   it('an order is one, of one payment', async () => {
     const items = [{ sku: robotSpider, quantity: 1 }]
     await walk({
@@ -443,7 +468,7 @@ describe('killed at each step in turn', { timeout: 240_000 }, () => {
       },
       async act(context, event) {
         await hear(context, event)
-        await endMemberships(context)
+        await endMemberships(context, neverAborts)
       },
       async again(event) {
         await bed.bus.republish(event)

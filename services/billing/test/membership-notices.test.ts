@@ -19,7 +19,7 @@ import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { reconcile } from '../src/reconcile.ts'
 import { idOf } from '../src/stripe.ts'
-import { adminHeaders, arrivals, cards, codeOf, Till, type SimEvent } from './till.ts'
+import { adminHeaders, arrivals, cards, codeOf, messageOf, neverAborts, type SimEvent, Till } from './till.ts'
 
 let bed: TestBed
 let till: Till
@@ -267,7 +267,7 @@ describe('a membership', () => {
         const statuses = await till.deliverAnyhow(told, arrival)
         expect(statuses).toEqual(statuses.map(() => 200))
         // What was lost is found without any notice.
-        if (arrival.lost > 0) await reconcile(till.service.context)
+        if (arrival.lost > 0) await reconcile(till.service.context, neverAborts)
         await settled()
         // What was published reaches this process a moment later.
         await eventually(async () => {
@@ -345,6 +345,29 @@ describe('a membership', () => {
     await till.simulator.deliveriesIdle()
     const { cancel_at: cancelAt } = await till.stripe.subscriptions.retrieve(id)
     expect((await find(member))?.endsAt !== null).toBe(cancelAt !== null)
+  })
+
+  it('is refunded by its id while it has one payment, and by the receipt where it has more', async () => {
+    const { made, member } = await open()
+    await till.pay(made)
+    await bed.bus.seen(subscriptionActivated, ({ attemptId }) => attemptId === member.id)
+    const refund = (body: object) => till.call('POST', '/refunds', body, adminHeaders)
+    const byId = { registrationId: member.id, refundId: randomUUIDv7(), amount: 100 }
+    const first = await refund(byId)
+    expect(first).toMatchObject({ status: 200, body: { amount: 100 } })
+    till.simulator.advanceClock(month)
+    await bed.bus.seen(subscriptionRenewed, ({ attemptId }) => attemptId === member.id)
+    const receipts = (await find(member))?.payments.map(({ receiptNumber }) => receiptNumber).toReversed() ?? []
+    expect(receipts).toHaveLength(2)
+    // What was asked for when it had one payment is answered as before.
+    expect(await refund(byId)).toMatchObject({ status: 200, body: { refundId: byId.refundId } })
+    const unclear = await refund({ registrationId: member.id, refundId: randomUUIDv7() })
+    expect([unclear.status, codeOf(unclear)]).toEqual([409, 'refund_not_possible'])
+    expect(messageOf(unclear)).toMatch(
+      new RegExp(`Say which by its receipt: ${receipts[0]} \\(\\$7.00 on [-0-9]+\\), ${receipts[1]} \\(\\$7.00 on`),
+    )
+    expect(await refund({ receiptNumber: receipts[1], refundId: randomUUIDv7() })).toMatchObject({ status: 200 })
+    expect((await find(member))?.payments.map(({ refunded }) => refunded).toReversed()).toEqual([100, 700])
   })
 
   it('whose seat is gone ends at once and goes back in full, once', async () => {

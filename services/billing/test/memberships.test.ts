@@ -13,7 +13,9 @@ import { emailKey } from '@robokids/contracts/fields'
 import { userDeleted, userUpdated } from '@robokids/contracts/identity'
 import { renewalTerms, renewalTermsVersion } from '@robokids/contracts/membership'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
-import { eq, inArray } from 'drizzle-orm'
+import { newEvent } from '@robokids/runtime/outbox'
+import { eq, inArray, sql } from 'drizzle-orm'
+import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { membershipAttempts, membershipConsents, memberships } from '../src/schema.ts'
 import { idOf } from '../src/stripe.ts'
@@ -281,6 +283,50 @@ describe('POST /membership-checkouts', () => {
     const made = await checkout(wish)
     expect((await attemptsOf(wish.email)).map(({ status }) => status).toSorted()).toEqual(['failed', 'open'])
     expect((await till.pay(made)).status).toBe('paid')
+  })
+})
+
+describe('requests for one address', () => {
+  it('wait for each other, but neither in a long line nor for somebody who has left', async () => {
+    const slow = await Till.apart({ simulator: { sessionCreateDelayMs: 1_500 } })
+    const wish = newcomer()
+    const post = (one: Wish) => slow.call('POST', '/membership-checkouts', one)
+    const first = post(wish)
+    await eventually(async () => (await slow.service.context.db.$count(membershipAttempts)) === 1)
+    // Whose turn would be to close the first one's checkout.
+    const leaving = new AbortController()
+    const gone = fetch(`${slow.service.url}/membership-checkouts`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...wish, plan: 'yearly' }),
+      signal: leaving.signal,
+    })
+    const second = post(wish)
+    const others = Array.from({ length: 5 }, () => post(wish))
+    // Those who are refused hear so at once.
+    await Promise.race(others)
+    leaving.abort()
+    await expect(gone).rejects.toThrow('abort')
+    const refused = (await Promise.all(others)).filter(({ status }) => status === 503)
+    expect(refused.length).toBeGreaterThanOrEqual(3)
+    expect(messageOf(refused[0]!)).toBe('Your checkout is being opened already. Please try again in a moment.')
+    expect((await first).status).toBe(200)
+    expect((await second).body).toEqual((await first).body)
+    expect(await slow.stripe.checkout.sessions.list({ limit: 100 })).toMatchObject({ data: { length: 1 } })
+    await slow.close()
+  })
+
+  it('are answered where the one before them is held up by the provider', { timeout: 40_000 }, async () => {
+    const silent = await Till.apart({ env: { STRIPE_TIMEOUT_MS: '6000' }, simulator: { sessionCreateDelayMs: 60_000 } })
+    const wish = newcomer()
+    const begun = performance.now()
+    const answers = await Promise.all(
+      Array.from({ length: 3 }, () => silent.call('POST', '/membership-checkouts', wish)),
+    )
+    expect(answers.map(({ status }) => status)).toEqual([503, 503, 503])
+    // One after the other they would take three times as long as the first.
+    expect(performance.now() - begun).toBeLessThan(25_000)
+    await silent.close()
   })
 })
 
@@ -565,6 +611,44 @@ describe('the account of a member', () => {
     expect((await ask(next)).status).toBe(409)
   })
 
+  it('leaves the membership at the address that was proven last, in whatever order and however often its changes come', async () => {
+    const start = Temporal.Now.instant()
+    for (const { keys, copies } of fc.sample(
+      fc.record({ keys: fc.infiniteStream(fc.nat()), copies: fc.integer({ min: 1, max: 3 }) }),
+      15,
+    )) {
+      const { wish } = await joined()
+      const userId = randomUUIDv7()
+      await till.call('POST', '/memberships/find', { userId, email: wish.email })
+      // There and back again: an older change can be to the address that the membership has.
+      const [second, third] = [newcomer().email, newcomer().email]
+      const changes = [second, wish.email, third, second, third].map((email, index) => ({
+        ...newEvent(userUpdated, userId, {
+          poolId: 'us-west-1_RoboKids',
+          userId,
+          username: 'user_1',
+          email,
+          emailVerified: true,
+          givenName: 'Maren',
+          changed: ['email_verified'],
+          previousEmail: null,
+        }),
+        time: start.add({ seconds: index }).toString({ fractionalSecondDigits: 3 }),
+      }))
+      const arrivals = Array.from({ length: copies }, () => changes)
+        .flat()
+        .map((event) => ({ event, key: keys.next().value as number }))
+        .toSorted((a, b) => a.key - b.key)
+      await Promise.all(arrivals.map(({ event }) => bed.bus.republish(event)))
+      await eventually(async () => {
+        const { rows } = await db().execute(sql`
+          select from inbox where event_id in ${changes.map(({ id }) => id)}`)
+        return rows.length === changes.length
+      })
+      expect((await membershipsOf(third)).map(({ email }) => email)).toEqual([third])
+    }
+  })
+
   it('can be deleted: the membership ends with its paid time, and until then waits for an account of that address', async () => {
     const wish = newcomer()
     await till.pay(await checkout(wish))
@@ -590,5 +674,25 @@ describe('the account of a member', () => {
     })
     expect(left).toMatchObject({ status: 'active' })
     expect(await find(first)).toBeNull()
+  })
+
+  it('can be deleted where the provider does not have the subscription any more: it has ended, and nothing is left to do', async () => {
+    const { wish } = await joined()
+    const userId = randomUUIDv7()
+    await till.call('POST', '/memberships/find', { userId, email: wish.email })
+    await db()
+      .update(memberships)
+      .set({ stripeSubscriptionId: `sub_${randomUUIDv7()}` })
+      .where(eq(memberships.emailKey, emailKey(wish.email)))
+    await bed.bus.publish(userDeleted, userId, {
+      poolId: 'us-west-1_RoboKids',
+      userId,
+      username: 'user_1',
+      email: wish.email,
+      emailVerified: true,
+      givenName: 'Maren',
+    })
+    await bed.bus.seen(subscriptionEnded, ofAddress(wish.email))
+    expect(await membershipsOf(wish.email)).toMatchObject([{ status: 'ended', endRequest: null }])
   })
 })

@@ -25,7 +25,7 @@ import {
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
 import { eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { checkoutAttempts, orders, payments } from '../src/schema.ts'
+import { checkoutAttempts, orders, payments, refunds } from '../src/schema.ts'
 import { idOf } from '../src/stripe.ts'
 import {
   adminHeaders,
@@ -405,6 +405,12 @@ describe('an order that is paid', () => {
       paidAmount: 30_000,
     })
     expect(refunded.data.email).not.toBeNull()
+    expect(await order(hidden.orderId)).toMatchObject({ status: 'paid' })
+    // As though an operator had given it back by hand.
+    await till.service.context.db
+      .update(refunds)
+      .set({ reason: 'requested' })
+      .where(eq(refunds.purchaseId, hidden.orderId))
     expect(await order(hidden.orderId)).toMatchObject({ status: 'paid' })
     expect(bed.bus.all(orderPaid, of(hidden.orderId))).toHaveLength(1)
   })

@@ -1,10 +1,28 @@
-import { checkoutExpired, paymentCompleted, paymentFailed, paymentRefunded } from '@robokids/contracts/billing'
+import { randomUUIDv7 } from 'node:crypto'
+import {
+  checkoutExpired,
+  membershipCheckoutSchema,
+  paymentCompleted,
+  paymentDisputed,
+  paymentFailed,
+  paymentRefunded,
+  subscriptionRenewed,
+} from '@robokids/contracts/billing'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { reconcile } from '../src/reconcile.ts'
-import { checkoutAttempts, cursors, stripeEvents } from '../src/schema.ts'
-import { cards, purchase, sessionIdOf, Till } from './till.ts'
+import {
+  checkoutAttempts,
+  cursors,
+  failedEvents,
+  ledgerTransactions,
+  membershipAttempts,
+  memberships,
+  stripeEvents,
+} from '../src/schema.ts'
+import { idOf } from '../src/stripe.ts'
+import { cards, neverAborts, purchase, sessionIdOf, Till } from './till.ts'
 
 let bed: TestBed
 let till: Till
@@ -21,6 +39,27 @@ afterAll(async () => {
 })
 
 const of = (registrationId: string) => (data: { registrationId: string }) => data.registrationId === registrationId
+
+async function counted(metric: string): Promise<number> {
+  const metrics = await (await fetch(`${till.service.url}/metrics`)).text()
+  const line = metrics.split('\n').find((one) => one.startsWith(`${metric} `))
+  return Number(line?.slice(metric.length) ?? 0)
+}
+
+/** Spoils how a dispute is learnt. @returns what mends it. */
+async function failAtProvider() {
+  await till.fault({ kind: 'error', method: 'GET', path: '/v1/disputes/*', times: 10_000, status: 500 })
+  return () => till.sim('DELETE', '/faults')
+}
+
+async function failInDatabase() {
+  const { db } = till.service.context
+  await db.execute(sql`
+    create function too_much() returns trigger language plpgsql as $$
+    begin raise exception using errcode = 'numeric_value_out_of_range', message = 'out of range'; end $$`)
+  await db.execute(sql`create trigger too_much before insert on disputes for each row execute function too_much()`)
+  return () => db.execute(sql`drop trigger too_much on disputes`)
+}
 
 describe('reconciling', () => {
   it('finds payments, declines, expiries and refunds that no webhook ever told of', async () => {
@@ -111,16 +150,16 @@ describe('reconciling', () => {
     await own.webhooks({ dropped: true })
     const facts = purchase()
     await own.pay(await own.checkout(facts))
-    await reconcile(context)
+    await reconcile(context, neverAborts)
     const marks = () => context.db.select().from(stripeEvents)
     const handled = await marks()
     expect(handled.map(({ type }) => type)).toEqual(['checkout.session.completed'])
-    await reconcile(context)
+    await reconcile(context, neverAborts)
     expect(await marks()).toEqual(handled)
     const [cursor] = await context.db.select().from(cursors)
     expect(cursor?.position).toBeGreaterThan(own.simulator.now() - 60)
 
-    // An event that cannot be handled holds the cursor where it is.
+    // An event that cannot be handled is tried again by itself.
     const next = purchase()
     const checkout = await own.checkout(next)
     await own.pay(checkout)
@@ -131,11 +170,100 @@ describe('reconciling', () => {
       times: 6,
       status: 500,
     })
-    await reconcile(context)
+    await expect(reconcile(context, neverAborts)).rejects.toThrow('Not all was reconciled: events.')
     await own.sim('DELETE', '/faults')
     expect((await own.read(next.registrationId)).status).toBe('open')
-    await reconcile(context)
-    expect((await own.read(next.registrationId)).status).toBe('paid')
+    expect(await context.db.select().from(failedEvents)).toMatchObject([
+      { type: 'checkout.session.completed', tries: 1 },
+    ])
+    await eventually(async () => {
+      await reconcile(context, neverAborts)
+      return (await own.read(next.registrationId)).status === 'paid'
+    })
+    expect(await context.db.select().from(failedEvents)).toEqual([])
+    await own.close()
+  })
+
+  it.each([
+    ['the provider’s answer is an error', failAtProvider],
+    ['the database cannot take what the provider says', failInDatabase],
+  ])('goes on behind an event that it cannot handle because %s, and handles that once it can', async (_, spoil) => {
+    await till.webhooks({ dropped: true })
+    const [disputing, refunding] = [purchase(), purchase()]
+    const { payment: disputed } = await till.sell(disputing)
+    const { payment: refunded } = await till.sell(refunding)
+    const { latest_charge: charge } = await till.stripe.paymentIntents.retrieve(disputed!.stripePaymentIntentId)
+    const isDisputed = ({ registrationId }: { registrationId: string | null }) =>
+      registrationId === disputing.registrationId
+    const failures = await counted('job_runs_total{job="reconcile",outcome="failed"}')
+
+    const repair = await spoil()
+    await till.sim('POST', `/charges/${idOf(charge)}/dispute`)
+    await till.stripe.refunds.create({ payment_intent: refunded!.stripePaymentIntentId })
+    await bed.bus.seen(paymentRefunded, of(refunding.registrationId))
+    expect(bed.bus.all(paymentDisputed, isDisputed)).toEqual([])
+    await eventually(async () => (await counted('job_runs_total{job="reconcile",outcome="failed"}')) > failures)
+    expect(await counted('stripe_events_failed')).toBeGreaterThan(0)
+
+    await repair()
+    await bed.bus.seen(paymentDisputed, isDisputed, 20_000)
+    await eventually(async () => (await counted('stripe_events_failed')) === 0, 20_000)
+    expect(bed.bus.all(paymentDisputed, isDisputed)).toHaveLength(1)
+    await till.webhooks({})
+  })
+
+  it('does all else where one part of it fails, and says that it failed', async () => {
+    const own = await Till.apart()
+    const { context } = own.service
+    await own.webhooks({ dropped: true })
+    const facts = purchase()
+    const { payment } = await own.sell(facts)
+    const refund = await own.stripe.refunds.create({ payment_intent: payment!.stripePaymentIntentId, amount: 100 })
+    await own.deliver(own.event('refund.created', refund.id))
+    const expired = Temporal.Now.instant().subtract({ hours: 41 * 24 })
+    await context.db.insert(stripeEvents).values({ id: 'evt_old', type: 'x', objectId: 'x', handledAt: expired })
+    await own.fault({ kind: 'error', method: 'GET', path: '/v1/events', times: 1_000, status: 500 })
+    await expect(reconcile(context, neverAborts)).rejects.toThrow('Not all was reconciled: events.')
+    expect(await context.db.$count(ledgerTransactions)).toBe(2)
+    expect(await context.db.select().from(stripeEvents).where(eq(stripeEvents.id, 'evt_old'))).toEqual([])
+    await own.close()
+  })
+
+  it('asks after every membership in turn, however many stay as they are or cannot be asked after', async () => {
+    const own = await Till.apart()
+    const { context } = own.service
+    await own.webhooks({ dropped: true })
+    const email = `${randomUUIDv7()}@example.com`
+    const answer = await own.call('POST', '/membership-checkouts', { email, plan: 'monthly', classDate: '2027-01-08' })
+    const { attemptId, checkoutUrl } = membershipCheckoutSchema.parse(answer.body)
+    await own.pay({ checkoutUrl })
+    await own.call('POST', `/membership-checkouts/${attemptId}/sync`)
+    const [attempt] = await context.db.select().from(membershipAttempts)
+    const [membership] = await context.db.select().from(memberships)
+    const stuck = Array.from({ length: 230 }, () => ({ id: randomUUIDv7(), key: `${randomUUIDv7()}@example.com` }))
+    await context.db
+      .insert(membershipAttempts)
+      .values(stuck.map(({ id, key }) => ({ ...attempt!, id, emailKey: key, stripeSessionId: id })))
+    await context.db.insert(memberships).values(
+      stuck.map(({ id, key }, index) => ({
+        ...membership!,
+        attemptId: id,
+        emailKey: key,
+        stripeSubscriptionId: `sub_stuck_${index}`,
+        paidUntil: membership!.activatedAt,
+        nextTryAt: membership!.activatedAt,
+      })),
+    )
+    await own.fault({ kind: 'error', method: 'GET', path: '/v1/subscriptions/sub_stuck_*', times: 10_000, status: 400 })
+    own.simulator.advanceClock(32 * 24 * 3600)
+    await context.db.delete(cursors)
+    await context.db.insert(cursors).values({ name: 'stripe_events', position: own.simulator.now() + 3600 })
+    // Written anew, it is behind all the others.
+    await context.db.update(memberships).set({ tries: 0 }).where(eq(memberships.attemptId, attemptId))
+    await eventually(async () => {
+      await reconcile(context, neverAborts).catch(() => {})
+      return own.bed.bus.all(subscriptionRenewed).length === 1
+    }, 30_000)
     await own.close()
   })
 })

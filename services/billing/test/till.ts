@@ -40,6 +40,9 @@ export interface Answer {
   body: unknown
 }
 
+/** Of a job's run that nothing ends early. */
+export const neverAborts = new AbortController().signal
+
 /** An event as the simulator's control API shows it. */
 export interface SimEvent {
   id: string

@@ -14,12 +14,13 @@ import {
   cards,
   codeOf,
   intentOf,
+  neverAborts,
   oldWebhookSecret,
   purchase,
   sessionIdOf,
+  type SimEvent,
   Till,
   webhookSecret,
-  type SimEvent,
 } from './till.ts'
 
 let bed: TestBed
@@ -383,7 +384,7 @@ describe('POST /webhooks/stripe', () => {
         const told = await eventsOfMoney(id)
         const statuses = await till.deliverAnyhow(told, arrival)
         expect(statuses).toEqual(statuses.map(() => 200))
-        if (arrival.lost > 0) await reconcile(till.service.context)
+        if (arrival.lost > 0) await reconcile(till.service.context, neverAborts)
         // What was published reaches this process a moment later.
         await eventually(async () => {
           expect([name, await settled(id)]).toEqual([name, flow.end])
@@ -393,7 +394,7 @@ describe('POST /webhooks/stripe', () => {
         expect([name, body]).toMatchObject([name, { difference: 0, disagreements: [] }])
       }
       // What earlier tests kept from billing is found as well.
-      await reconcile(till.service.context)
+      await reconcile(till.service.context, neverAborts)
       const books = await till.call('POST', '/admin/reconcile', undefined, adminHeaders)
       expect(books.body).toMatchObject({ difference: 0, disagreements: [], unexplained: [] })
     },

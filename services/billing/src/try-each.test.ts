@@ -1,0 +1,53 @@
+import { describe, expect, it, vi } from 'vitest'
+import { tryEach } from './try-each.ts'
+
+/** Works at rows of which some fail. */
+async function run(rows: string[], fails: (row: string) => boolean, stopAt?: string) {
+  const done: string[] = []
+  const failed: string[] = []
+  const stopping = new AbortController()
+  const work = async (row: string) => {
+    if (row === stopAt) stopping.abort()
+    if (fails(row)) throw new Error(row)
+    done.push(row)
+  }
+  const error = await tryEach(stopping.signal, rows, work, async (row) => {
+    failed.push(row)
+  }).then(
+    () => undefined,
+    (cause: Error) => cause.message,
+  )
+  return { done, failed, error }
+}
+const rows = (count: number) => Array.from({ length: count }, (_, index) => String(index))
+
+describe('rows that are worked at one after the other', () => {
+  it('are all tried where some fail, and the run fails in the end', async () => {
+    expect(await run(['a', 'bad', 'c', 'bad', 'e'], (row) => row === 'bad')).toEqual({
+      done: ['a', 'c', 'e'],
+      failed: ['bad', 'bad'],
+      error: '2 of 5 failed',
+    })
+    expect(await run(rows(50), (row) => Number(row) % 10 !== 0)).toMatchObject({ done: { length: 5 } })
+  })
+
+  it('are left to the next run after ten failures in a row', async () => {
+    expect(await run(rows(50), () => true)).toEqual({ done: [], failed: rows(10), error: '10 of 50 failed' })
+  })
+
+  it('are left to the next run where failing takes long, as it does where nobody answers', async () => {
+    const clock = vi.spyOn(performance, 'now')
+    let now = 0
+    clock.mockImplementation(() => now)
+    const work = (row: string) => {
+      now += 12_000
+      return row !== '0'
+    }
+    expect(await run(rows(50), work)).toMatchObject({ done: ['0'], failed: ['1', '2', '3'] })
+    clock.mockRestore()
+  })
+
+  it('are left to the next run once the process is to stop, with what was begun done', async () => {
+    expect(await run(rows(5), () => false, '2')).toEqual({ done: ['0', '1', '2'], failed: [], error: undefined })
+  })
+})
