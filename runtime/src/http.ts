@@ -100,13 +100,12 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
 
 /** Creates the server of a process: request ids, trace context, error bodies, body limits and metrics are the same everywhere. */
 export function createHttp(config: BaseConfig, log: Logger, metrics: Metrics): Http {
-  const trusted = config.TRUST_PROXY
   const http: Http = Fastify<RawServerDefault>({
     loggerInstance: log,
     // Addresses that cannot be read, before there is a route.
     frameworkErrors: answerError,
     logController: new LogController({ disableRequestLogging: true }),
-    trustProxy: typeof trusted === 'number' ? (_address, hop) => hop < trusted : trusted,
+    trustProxy: config.TRUST_PROXY,
     bodyLimit: 100 * 1024,
     // A page of 500 ids fits into a query.
     http: { maxHeaderSize: 32 * 1024 },

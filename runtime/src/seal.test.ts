@@ -40,6 +40,11 @@ describe('a sealer', () => {
     expect(sealingKeysSchema.parse(second).mac('x', 'p')).not.toEqual(mac)
   })
 
+  it('refuses two keys of one id, since the id alone tells which one sealed something', () => {
+    const refusal = sealingKeysSchema.safeParse(`${second},${key('k1')},${first}`)
+    expect(refusal.error?.issues[0]?.message).toBe('has two keys called k1: a new key needs an id of its own')
+  })
+
   it.each(['', 'k1', 'k1:short', ':AAAA', `${first},`])('refuses %j as a setting', (setting) => {
     expect(sealingKeysSchema.safeParse(setting).success).toBe(false)
   })

@@ -8,9 +8,13 @@ import {
   type KeyObject,
 } from 'node:crypto'
 import { z } from 'zod'
+import { inProduction, ownSecret } from './config.ts'
 
-/** Under which `npm start` and tests seal; production refuses to start with it. */
-export const localSealingKeys = `local:${Buffer.alloc(32, 'robokids').toString('base64')}`
+const localKey = Buffer.alloc(32, 'robokids').toString('base64')
+/** Under which `npm start` and tests seal; production refuses to start with it, whatever the key is called. */
+export const localSealingKeys = `local:${localKey}`
+
+const ownKeys = ownSecret('keys')
 
 const algorithm = 'aes-256-gcm'
 const ivBytes = 12
@@ -33,19 +37,29 @@ export interface Sealer {
  * A setting of sealing keys: `id:base64`, comma-separated, 32 bytes each (`openssl rand -base64 32`). The first one
  * seals and all of them open, so that a key is replaced by putting a new one in front.
  */
-export const sealingKeysSchema = z.string().transform((list, context): Sealer => {
-  const keys = new Map<string, KeyObject>()
-  for (const entry of list.split(',')) {
-    const [, id, base64] = /^(\w{1,16}):([\w+/=-]+)$/.exec(entry.trim()) ?? []
-    const bytes = Buffer.from(base64 ?? '', 'base64')
-    if (id === undefined || bytes.length !== 32) {
-      context.addIssue('is not a list of keys like k1:… with 32 bytes in base64')
-      return z.NEVER
+export const sealingKeysSchema = z
+  .string()
+  .transform((list, context): Sealer => {
+    const keys = new Map<string, KeyObject>()
+    for (const entry of list.split(',')) {
+      const [, id, base64] = /^(\w{1,16}):([\w+/=-]+)$/.exec(entry.trim()) ?? []
+      const bytes = Buffer.from(base64 ?? '', 'base64')
+      if (id === undefined || bytes.length !== 32) {
+        context.addIssue('is not a list of keys like k1:… with 32 bytes in base64')
+        return z.NEVER
+      }
+      if (keys.has(id)) {
+        // Which one sealed something is told by its id alone.
+        context.addIssue(`has two keys called ${id}: a new key needs an id of its own`)
+        return z.NEVER
+      }
+      keys.set(id, createSecretKey(bytes))
     }
-    keys.set(id, createSecretKey(bytes))
-  }
-  return createSealer(keys)
-})
+    return createSealer(keys)
+  })
+  .register(inProduction, {
+    refuse: (keys) => ownKeys.refuse?.(keys.includes(localKey) ? localSealingKeys : keys),
+  })
 
 function createSealer(keys: Map<string, KeyObject>): Sealer {
   const macKeys = new Map<string, KeyObject>()

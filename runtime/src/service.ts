@@ -1,10 +1,9 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { z } from 'zod'
 import { operatorRoutes } from './admin.ts'
 import { connectBus, type Bus } from './bus.ts'
 import { Clock } from './clock.ts'
-import { readConfig, readDatabaseConfig, type BaseConfig, type Environment } from './config.ts'
+import { readConfig, readDatabaseConfig, type BaseConfig, type Environment, type Settings } from './config.ts'
 import { connect, type Connection, type Database } from './db.ts'
 import { healthRoutes } from './health.ts'
 import { createHttp, type Http } from './http.ts'
@@ -33,7 +32,7 @@ export interface Context<Config> {
 export interface Service<Config> {
   name: string
   /** Its own settings, read from the environment; the runtime adds the base ones. */
-  config: z.ZodType<Config>
+  config: Settings<Config>
   /** The folder of its SQL migrations; left out by a process without a database. */
   migrations?: string
   /** Writes the rows that must exist, after the migrations and under their lock; safe to run at every start. */
@@ -85,10 +84,10 @@ export async function startService<Config>(
   service: Service<Config>,
   env: Environment,
 ): Promise<RunningService<Config>> {
-  const config = readConfig(service.config, env)
+  const config = readConfig(service.config, env, { database: service.migrations !== undefined })
   const log = createLogger(service.name, config.LOG_LEVEL)
   const metrics = createMetrics()
-  const clock = new Clock(Temporal.Duration.from(config.CLOCK_OFFSET))
+  const clock = new Clock(config.CLOCK_OFFSET)
 
   const database = await openDatabase(service, config, env, clock, log)
   const bus = await connectBus({

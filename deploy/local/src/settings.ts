@@ -1,12 +1,13 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { numeric } from '@robokids/runtime/config'
 import { localSealingKeys } from '@robokids/runtime/seal'
 import { z } from 'zod'
 
 /** The project's root. */
 export const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-const port = (standard: number) => z.coerce.number().int().min(1).max(65535).default(standard)
+const port = (standard: number) => numeric(z.int().min(1).max(65_535)).default(standard)
 
 const settingsSchema = z.object({
   PORT: port(3000),
@@ -47,6 +48,9 @@ const clientSecret = 'local-client-secret'
 
 export type ServiceName = 'identity' | 'enrollment' | 'billing' | 'notifications' | 'bff'
 
+/** What the system that `npm start` runs calls itself: another checkout's, or another folder's, is another system. */
+export const localSystemName = (settings: Settings) => `npm start in ${settings.DATA_DIR}`
+
 /** What each process is told through its environment, with everything on this machine. */
 export function serviceEnvironment(
   settings: Settings,
@@ -60,6 +64,7 @@ export function serviceEnvironment(
   const shared = {
     ...process.env,
     APP_ENV: 'local',
+    SYSTEM_NAME: localSystemName(settings),
     HOST: '127.0.0.1',
     NATS_URL: natsUrl,
     SITE_URL: siteUrl,

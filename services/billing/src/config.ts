@@ -1,33 +1,44 @@
+import { inProduction, list, numeric, ownSecret, siteUrl } from '@robokids/runtime/config'
 import type { Context } from '@robokids/runtime/service'
 import { z } from 'zod'
 
-const secretKey = z.string().regex(/^(sk|rk)_(test|live)_\w+$/, {
-  error: 'is not a secret key of Stripe, like sk_test_…',
-})
-const webhookSecrets = z
+const secretKey = z
   .string()
-  .transform((list) => list.split(',').map((secret) => secret.trim()))
+  .regex(/^(sk|rk)_(test|live)_\w+$/, { error: 'is not a secret key of Stripe, like sk_test_…' })
+  .register(inProduction, {
+    refuse: (key) => (isLiveKey(key) ? undefined : 'is a test key: production needs a live one, like sk_live_…'),
+  })
+/** Where a simulator of Stripe is. Compose files give an empty one for none. */
+const simulatorUrl = z
+  .union([z.literal('').transform(() => undefined), z.url({ protocol: /^https?$/ })])
+  .optional()
+  .register(inProduction, {
+    refuse: (url) => (url === '' ? undefined : 'is a simulator of Stripe: leave it out in production'),
+  })
+const keyAndSimulatorSchema = z.object({ STRIPE_SECRET_KEY: secretKey, STRIPE_API_URL: z.url().optional() })
+const webhookSecrets = list
   .pipe(
-    z
-      .array(z.string().regex(/^whsec_\S+$/, { error: 'is not a signing secret of a Stripe webhook, like whsec_…' }))
-      .min(1),
+    z.array(z.string().regex(/^whsec_\S+$/, { error: 'is not a signing secret of a Stripe webhook, like whsec_…' })),
   )
+  .register(inProduction, ownSecret('secret'))
 
 export const configSchema = z
   .object({
     STRIPE_SECRET_KEY: secretKey,
     /** Where a simulator of Stripe is; left out, the real one is meant. */
-    STRIPE_API_URL: z.union([z.literal('').transform(() => undefined), z.url({ protocol: /^https?$/ })]).optional(),
+    STRIPE_API_URL: simulatorUrl,
     /** The signing secrets that webhooks may carry, comma-separated: while one is being replaced, the new and the old. */
     STRIPE_WEBHOOK_SECRETS: webhookSecrets,
-    STRIPE_TIMEOUT_MS: z.coerce.number().int().min(100).max(60_000).default(10_000),
+    STRIPE_TIMEOUT_MS: numeric(z.int().min(100).max(60_000)).default(10_000),
     /** Where parents find the site: the payment page sends them back there. */
-    SITE_URL: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, '')),
-    RECONCILE_EVERY_MS: z.coerce.number().int().min(50).default(60_000),
+    SITE_URL: siteUrl,
+    RECONCILE_EVERY_MS: numeric(z.int().min(50)).default(60_000),
   })
   .refine((config) => config.STRIPE_API_URL === undefined || !isLiveKey(config.STRIPE_SECRET_KEY), {
     path: ['STRIPE_SECRET_KEY'],
     error: 'a live key never goes to a simulator: leave STRIPE_API_URL out, or use a test key',
+    // Also beside other settings that are wrong, to tell them all at once.
+    when: ({ value }) => keyAndSimulatorSchema.safeParse(value).success,
   })
 export type BillingConfig = z.infer<typeof configSchema>
 export type BillingContext = Context<BillingConfig>

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { inProduction, mustBeSet, numeric, ownSecret, siteUrl } from '@robokids/runtime/config'
 import { sealingKeysSchema } from '@robokids/runtime/seal'
 import { z } from 'zod'
 import { poolsFileSchema } from './pool-settings.ts'
@@ -12,6 +13,10 @@ const pairs = z.string().transform((list, context) => {
     const [, id, secret] = /^([^:]+):(.+)$/.exec(entry.trim()) ?? []
     if (id === undefined || secret === undefined) {
       context.addIssue('is not a list like id:secret,id:secret')
+      return z.NEVER
+    }
+    if (entries.has(id)) {
+      context.addIssue(`has two secrets for ${id}`)
       return z.NEVER
     }
     entries.set(id, secret)
@@ -34,37 +39,40 @@ const poolsFile = z
   })
   .pipe(poolsFileSchema)
 
-const minutes = (standard: number) => z.coerce.number().positive().default(standard)
-const count = (standard: number) => z.coerce.number().int().min(1).default(standard)
+/** What has to fit together. */
+const clientsSchema = z.object({ POOLS_FILE: poolsFileSchema, CLIENT_SECRETS: z.map(z.string(), z.string()) })
+
+const minutes = (standard: number) => numeric(z.number().positive()).default(standard)
+const count = (standard: number) => numeric(z.int().min(1)).default(standard)
 
 export const configSchema = z
   .object({
-    APP_ENV: z.string().optional(),
     /** Where clients find this service; a pool's issuer is `{ISSUER_URL}/{poolId}`. */
     ISSUER_URL: z
-      .url()
+      .url({ protocol: /^https?$/ })
       .default('http://localhost:4001')
-      .transform((url) => url.replace(/\/+$/, '')),
+      .transform((url) => url.replace(/\/+$/, ''))
+      .register(inProduction, mustBeSet),
     /** Where parents find the site: where their passkeys are used. */
-    SITE_URL: z.url().default('http://localhost:3000'),
+    SITE_URL: siteUrl,
     /** A JSON file of pools and their app clients (pool-settings.ts); they are made, or brought up to date, at the start. */
     POOLS_FILE: poolsFile,
     /** The secrets of the app clients that have one: `clientId:secret`, comma-separated. */
-    CLIENT_SECRETS: pairs.default(new Map()),
+    CLIENT_SECRETS: pairs.default(new Map()).register(inProduction, ownSecret('secret')),
     /** Who may call the administrator operations, by AWS signature: `accessKeyId:secretAccessKey`, comma-separated. */
-    ADMIN_KEYS: pairs.default(new Map([['local', 'local']])),
+    ADMIN_KEYS: pairs.default(new Map([['local', 'local']])).register(inProduction, ownSecret('keys')),
     /** Seals what the database must not give away by itself: SRP verifiers, authenticator secrets, signing keys. */
     SEALING_KEYS: sealingKeysSchema,
     /** Seals one-time codes on their way to notifications, which has the same. */
     CODE_SEALING_KEYS: sealingKeysSchema,
 
     /** argon2id, by OWASP's parameters. */
-    ARGON2_MEMORY_KIB: z.coerce.number().int().min(8).default(19_456),
+    ARGON2_MEMORY_KIB: numeric(z.int().min(8)).default(19_456),
     ARGON2_PASSES: count(2),
     /** How many passwords are hashed at once; more wait. */
     HASHES_AT_ONCE: count(availableParallelism()),
 
-    SIGN_IN_STEP_SECONDS: z.coerce.number().int().min(1).default(180),
+    SIGN_IN_STEP_SECONDS: numeric(z.int().min(1)).default(180),
     SIGN_UP_CODE_MINUTES: minutes(24 * 60),
     ATTRIBUTE_CODE_MINUTES: minutes(24 * 60),
     RESET_CODE_MINUTES: minutes(60),
@@ -89,19 +97,16 @@ export const configSchema = z
     ADDRESS_TEXTS_AN_HOUR: count(30),
 
     /** After how long a new signing key takes over; the old one stays published until its last token is dead. */
-    SIGNING_KEY_DAYS: z.coerce.number().positive().default(90),
+    SIGNING_KEY_DAYS: numeric(z.number().positive()).default(90),
   })
-  .superRefine((config, context) => {
-    if (config.APP_ENV === 'local') return
-    const problem = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
-    if (config.ADMIN_KEYS.get('local') === 'local') problem('ADMIN_KEYS', 'set keys of your own in production')
-    for (const { clients } of config.POOLS_FILE.pools) {
-      for (const { id, secret } of clients) {
-        const value = config.CLIENT_SECRETS.get(id)
-        if (secret && (value === undefined || value.startsWith('local'))) {
-          problem('CLIENT_SECRETS', `set a secret of your own for ${id} in production`)
-        }
+  .superRefine(
+    ({ POOLS_FILE, CLIENT_SECRETS }, context) => {
+      for (const { id, secret } of POOLS_FILE.pools.flatMap((pool) => pool.clients)) {
+        if (!secret || CLIENT_SECRETS.has(id)) continue
+        context.addIssue({ code: 'custom', path: ['CLIENT_SECRETS'], message: `has no secret for ${id}` })
       }
-    }
-  })
+    },
+    // Also beside other settings that are wrong, to tell them all at once.
+    { when: ({ value }) => clientsSchema.safeParse(value).success },
+  )
 export type Config = z.infer<typeof configSchema>

@@ -345,7 +345,7 @@ describe('ForgotPassword and ConfirmForgotPassword', () => {
   })
 
   it('leave a code that strangers guess at to its owner', async () => {
-    const guarded = await openFrontDesk({ EVEN_ANSWER_MS: '5', TRUST_PROXY: '1' })
+    const guarded = await openFrontDesk({ EVEN_ANSWER_MS: '5', TRUST_PROXY: 'loopback' })
     try {
       const { username, email } = await guarded.member()
       const from = (address: string) => ({ 'x-forwarded-for': address })
@@ -368,7 +368,7 @@ describe('ForgotPassword and ConfirmForgotPassword', () => {
   })
 
   it('leave a code to whoever asked for it, however often a stranger asks and guesses', async () => {
-    const guarded = await openFrontDesk({ EVEN_ANSWER_MS: '5', TRUST_PROXY: '1' })
+    const guarded = await openFrontDesk({ EVEN_ANSWER_MS: '5', TRUST_PROXY: 'loopback' })
     try {
       const { username, email } = await guarded.member()
       const forgotten = (address: string) =>

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { ConfigError, readConfig, readDatabaseConfig, type Environment } from './config.ts'
+
+const read = (env: Environment) => readConfig(z.object({}), { APP_ENV: 'local', ...env })
+
+describe('a base setting', () => {
+  it.each([
+    ['PORT', '0x10'],
+    ['PORT', '1e3'],
+    ['PORT', '80.5'],
+    ['PORT', '65536'],
+    ['NATS_REPLICAS', '0'],
+    ['CONSUMER_ACK_WAIT_MS', 'Infinity'],
+    ['CONSUMER_RETRY_DELAYS', '200,'],
+    ['CONSUMER_RETRY_DELAYS', '200,-1'],
+    ['CLOCK_OFFSET', 'P1D'],
+    ['CLOCK_OFFSET', 'P1M'],
+    ['CLOCK_OFFSET', 'an hour'],
+    ['CLOCK_OFFSET', 'PT9999999999999H'],
+    ['NATS_URL', 'nats://one:4222,,nats://two:4222'],
+    ['NATS_URL', '127.0.0.1'],
+    ['TRUST_PROXY', '1'],
+    ['TRUST_PROXY', '2'],
+    ['TRUST_PROXY', 'yes'],
+    ['TRUST_PROXY', '10.0.0.0/33'],
+    ['TRUST_PROXY', '10.0.0.0/8/8'],
+    ['TRUST_PROXY', 'loopback,'],
+    ['APP_ENV', 'test'],
+  ])('%s is not %j', (name, value) => {
+    expect(() => read({ [name]: value })).toThrow(ConfigError)
+    expect(() => read({ [name]: value })).toThrow(new RegExp(`^These settings .*:\\n  ${name}[.:]`))
+  })
+
+  it('is read as what it means', () => {
+    const config = read({
+      PORT: '8080',
+      CONSUMER_RETRY_DELAYS: '20, 400',
+      CLOCK_OFFSET: '-PT36H',
+      TRUST_PROXY: 'loopback, 10.1.0.0/16, 2001:db8::/32',
+    })
+    expect(config).toMatchObject({
+      PORT: 8080,
+      CONSUMER_RETRY_DELAYS: [20, 400],
+      TRUST_PROXY: ['loopback', '10.1.0.0/16', '2001:db8::/32'],
+    })
+    expect(config.CLOCK_OFFSET.total('hours')).toBe(-36)
+  })
+
+  it('that is a number of proxies is told what to write in its place', () => {
+    expect(() => read({ TRUST_PROXY: '1' })).toThrow(
+      'TRUST_PROXY: is a number: name the proxies by address, network (10.0.0.0/8) or name (loopback, linklocal, uniquelocal)',
+    )
+  })
+})
+
+describe('the settings of a database', () => {
+  it('are told by their own names, and never repeated', () => {
+    const env = { DATABASE_URL: 'mysql://me:Ohquai2e@host/name', DATABASE_POOL: '' }
+    expect(() => readDatabaseConfig(env)).toThrow(/DATABASE_URL: says where.*\n  DATABASE_POOL: is not a number$/)
+    expect(() => readDatabaseConfig(env)).not.toThrow(/Ohquai2e/)
+  })
+})
