@@ -327,7 +327,7 @@ describe('an account', () => {
     await visitor.post('/api/profile/totp/verify', { code: new TOTP({ secret }).generate() })
     const reset = async (name: string) => {
       const script = fileURLToPath(new URL('../deploy/local/src/admin.ts', import.meta.url))
-      const env = { ...process.env, IDENTITY_URL: identityUrl }
+      const env = { ...process.env, IDENTITY_URL: identityUrl, SYSTEM_NAME: 'local' }
       return promisify(execFile)(process.execPath, [script, 'reset-mfa', name], { env })
     }
     expect((await reset(email)).stdout).toContain(`Two-step sign-in of ${email} is off, 1 browser is forgotten`)

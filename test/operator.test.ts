@@ -1,5 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, readFile, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { paymentCompleted } from '@robokids/contracts/billing'
@@ -14,10 +16,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from './src/bed.ts'
 import { startSystem, type System } from './src/system.ts'
 
+const systemName = 'the operator’s'
 let system: System
 let bus: Bus
 beforeAll(async () => {
-  system = await startSystem({ all: { CONSUMER_RETRY_DELAYS: '20,20' } })
+  system = await startSystem({ all: { CONSUMER_RETRY_DELAYS: '20,20', SYSTEM_NAME: systemName } })
   bus = await connectBus({
     url: system.nats.url,
     replicas: 1,
@@ -31,22 +34,33 @@ afterAll(async () => {
   await system.stop()
 })
 
-/** Runs `npm run admin -- …` as an operator would. */
-async function admin(...args: string[]): Promise<{ code: number; output: string }> {
+/** Runs `npm run admin -- …` as an operator would, with differences in its environment. */
+async function adminWith(
+  differences: Record<string, string | undefined>,
+  ...args: string[]
+): Promise<{ code: number; printed: string; told: string }> {
   const env = {
     ...process.env,
     SITE_URL: system.siteUrl,
     ENROLLMENT_URL: system.processes.enrollment.url,
     BILLING_URL: system.processes.billing.url,
     NOTIFICATIONS_URL: system.processes.notifications.url,
+    SYSTEM_NAME: systemName,
+    ...differences,
   }
   return promisify(execFile)(process.execPath, [join(root, 'deploy/local/src/admin.ts'), ...args], { env }).then(
-    ({ stdout }) => ({ code: 0, output: stdout }),
+    ({ stdout, stderr }) => ({ code: 0, printed: stdout, told: stderr }),
     (error: Error & { code: number; stdout: string; stderr: string }) => ({
       code: error.code,
-      output: error.stderr + error.stdout,
+      printed: error.stdout,
+      told: error.stderr,
     }),
   )
+}
+
+async function admin(...args: string[]): Promise<{ code: number; output: string }> {
+  const { code, printed, told } = await adminWith({}, ...args)
+  return { code, output: code === 0 ? printed : told + printed }
 }
 
 const address = () => `${randomUUIDv7()}@example.com`
@@ -134,6 +148,7 @@ describe('npm run admin -- registrations', () => {
     }
     await system.register({ email, ...typed })
     const rows = parse<Record<string, string>>((await admin('registrations', '--email', email, '--csv')).output, {
+      bom: true,
       columns: true,
     })
     expect(rows).toHaveLength(1)
@@ -166,6 +181,7 @@ describe('npm run admin -- registrations', () => {
     const ids = all.registrations.map((one) => one.registrationId)
     expect([new Set(ids).size, ids[0]]).toEqual([others + 1, registrationId])
     const rows = parse<Record<string, string>>((await admin('registrations', '--email', email, '--csv')).output, {
+      bom: true,
       columns: true,
     })
     expect(rows.map((row) => row['registrationId'])).toEqual(ids)
@@ -174,6 +190,37 @@ describe('npm run admin -- registrations', () => {
     const second = await list('--limit', '2', '--cursor', first.nextCursor ?? '')
     expect([...first.registrations, ...second.registrations].map((one) => one.registrationId)).toEqual(ids.slice(0, 4))
     expect((await admin('registrations', '--limit', '501')).code).toBe(1)
+  })
+
+  it('writes a file that a spreadsheet opens with its names right, in whole or not at all', async () => {
+    const email = address()
+    await system.register({ email, guardianName: 'Zoë Müller' })
+    const folder = await mkdtemp(join(tmpdir(), 'robokids-operator-'))
+    const file = join(folder, 'registrations.csv')
+    // npm runs a script in the project's folder, whichever folder it was called in.
+    const inFolder = { INIT_CWD: folder }
+    const asked = ['registrations', '--email', email, '--csv']
+    expect(await adminWith(inFolder, ...asked, '--output', 'registrations.csv')).toMatchObject({ code: 0, printed: '' })
+    const bytes = await readFile(file)
+    expect([...bytes.subarray(0, 3)]).toEqual([0xef, 0xbb, 0xbf])
+    const rows = parse<Record<string, string>>(bytes, { bom: true, columns: true })
+    expect(rows.map((row) => row['guardianName'])).toEqual(['Zoë Müller'])
+    expect(((await stat(file)).mode & 0o777).toString(8)).toBe('600')
+    // Onto the screen it is the same.
+    expect((await adminWith({}, ...asked)).printed).toBe(bytes.toString())
+
+    const nowhere = await adminWith(inFolder, ...asked, '--output', 'no/such/folder.csv')
+    expect([nowhere.code, nowhere.told]).toEqual([1, expect.stringContaining('was not written')])
+    expect(await readdir(folder)).toEqual(['registrations.csv'])
+  })
+
+  it('does not put a CSV behind what npm prints first', async () => {
+    const throughNpm = { npm_lifecycle_event: 'admin', npm_config_loglevel: undefined }
+    const refused = await adminWith(throughNpm, 'registrations', '--csv')
+    expect([refused.code, refused.printed]).toEqual([1, ''])
+    expect(refused.told).toContain('use --output FILE, or npm run --silent admin')
+    const silent = await adminWith({ ...throughNpm, npm_config_loglevel: 'silent' }, 'registrations', '--csv')
+    expect([silent.code, silent.printed.slice(0, 15)]).toEqual([0, '\uFEFFregistrationId'])
   })
 
   it('needs the secret', async () => {
@@ -237,7 +284,70 @@ describe('npm run ledger', () => {
   })
 })
 
+describe('npm run admin -- waiting', () => {
+  it('says how much waits in each service and since when, and goes on past one that does not answer', async () => {
+    const family = await system.register({ email: address() })
+    await system.sql('billing')`
+      insert into dead_letters (id, handler, subject, payload, error, deliveries)
+      values (${randomUUIDv7()}, 'billing__none', 'none', '{}', 'none', 1)`
+    await system.nats.kill()
+    try {
+      expect((await admin('expire', family.registrationId)).code).toBe(0)
+      const { code, printed, told } = await adminWith({ IDENTITY_URL: 'http://127.0.0.1:1' }, 'waiting')
+      expect([code, told]).toEqual([1, expect.stringContaining('identity does not answer at http://127.0.0.1:1')])
+      expect(printed).toMatch(/^enrollment +1, since \d{4}-\S+ +\d/m)
+      expect(printed).toMatch(/^billing +0 +\d+, since \d{4}-/m)
+      expect(printed).toMatch(/^notifications +0 +0$/m)
+    } finally {
+      await system.nats.restart()
+      await system.sql('billing')`delete from dead_letters where handler = 'billing__none'`
+    }
+  })
+})
+
 describe('npm run admin', () => {
+  it('says on the error output which system it is for', async () => {
+    const { code, told, printed } = await adminWith({}, 'disputes')
+    expect([code, told]).toEqual([0, `${systemName} (local): billing at ${system.processes.billing.url}\n`])
+    expect(JSON.parse(printed)).toBeTypeOf('object')
+  })
+
+  it('changes nothing in a system that is not the one that is meant', async () => {
+    const { registrationId } = await system.register({ email: address() })
+    for (const meant of [undefined, 'another']) {
+      const refused = await adminWith({ SYSTEM_NAME: meant }, 'expire', registrationId)
+      expect([refused.code, refused.printed]).toEqual([1, ''])
+      expect(refused.told).toContain(`${systemName} (local): enrollment at ${system.processes.enrollment.url}`)
+      expect(refused.told).toMatch(/Nothing was changed: that is not ".+"\. Set SYSTEM_NAME/)
+      // To read is no harm.
+      expect((await adminWith({ SYSTEM_NAME: meant }, 'disputes')).code).toBe(0)
+    }
+    expect((await system.state(registrationId)).status).toBe('held')
+  })
+
+  it('takes no process for another, and no two systems for one', async () => {
+    const { registrationId } = await system.register({ email: address() })
+    const swapped = await adminWith({ ENROLLMENT_URL: system.processes.billing.url }, 'expire', registrationId)
+    expect([swapped.code, swapped.told]).toEqual([1, expect.stringMatching(/^billing answers at .*, where enrollment/)])
+    const page = await adminWith({ ENROLLMENT_URL: system.mailbox.url }, 'expire', registrationId)
+    expect([page.code, page.printed]).toEqual([1, ''])
+    const other = await system.another('billing', { SYSTEM_NAME: 'another' })
+    const mixed = await adminWith({ BILLING_URL: other.url }, 'dead-letters')
+    expect([mixed.code, mixed.printed]).toEqual([1, ''])
+    expect(mixed.told).toContain('These belong to more than one system.')
+    await other.stop()
+  })
+
+  it('needs the secret of a system that is not on this machine', async () => {
+    const elsewhere = { BILLING_URL: 'http://billing.invalid', ADMIN_SECRET: undefined }
+    const missing = await adminWith(elsewhere, 'disputes')
+    expect([missing.code, missing.told]).toEqual([1, expect.stringContaining('set ADMIN_SECRET')])
+    const wrong = await adminWith({ ADMIN_SECRET: 'not-the-secret' }, 'disputes')
+    expect([wrong.code, wrong.told]).toEqual([1, expect.stringContaining('admin_secret_invalid')])
+    for (const path of ['/admin/system', '/admin/waiting'])
+      expect((await fetch(system.processes.billing.url + path)).status).toBe(401)
+  })
+
   it('explains itself', async () => {
     expect((await admin()).output).toContain('dead-letters')
     expect((await admin('frobnicate')).code).toBe(1)

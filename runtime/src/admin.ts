@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import { uuid } from '@robokids/contracts/fields'
+import { systemSchema } from '@robokids/contracts/system'
 import type { FastifyRequest, preHandlerHookHandler } from 'fastify'
 import { z } from 'zod'
 import { DomainError } from './errors.ts'
@@ -49,6 +50,15 @@ export function neighbourOrAdmin(secret: string): preHandlerHookHandler {
     if (isNeighbour(request)) return next()
     return admin.call(this, request, reply, next)
   }
+}
+
+/** `GET /admin/system`: what process of what system answers here, for whoever is about to change something. */
+export function systemRoute<Config>(http: Http, { name, config }: Context<Config>): void {
+  http.get(
+    '/admin/system',
+    { preHandler: requireAdmin(config.ADMIN_SECRET), schema: { response: { 200: systemSchema } } },
+    async () => ({ system: config.SYSTEM_NAME, environment: config.APP_ENV, process: name }),
+  )
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
-import { operatorRoutes } from './admin.ts'
+import { operatorRoutes, systemRoute } from './admin.ts'
 import { connectBus, type Bus } from './bus.ts'
 import { Clock } from './clock.ts'
 import { readConfig, readDatabaseConfig, type BaseConfig, type Environment, type Settings } from './config.ts'
@@ -110,6 +110,7 @@ export async function startService<Config>(
   const http = createHttp(config, log, metrics)
   let stopping = false
   healthRoutes(http, { config, bus, database: database?.locks, metrics, stopping: () => stopping })
+  systemRoute(http, context)
   if (database) operatorRoutes(http, service.consumers ?? [], context)
   await service.routes?.(http, context)
   await http.listen({ host: config.HOST, port: config.PORT })

@@ -89,12 +89,15 @@ const columns = [
   'createdAt',
 ] satisfies (keyof ReturnType<typeof rowOf>)[]
 
-/** Pages as one CSV (RFC 4180). Cells that a spreadsheet would take for a formula are quoted against it. */
+/**
+ * Pages as one CSV (RFC 4180), in UTF-8 with a byte-order mark: without it Excel reads names in another encoding. Cells that a spreadsheet would take for a formula
+ * are quoted against it.
+ */
 export function registrationsCsv(pages: AsyncIterable<AdminRegistrations>): Readable {
   const rows = async function* () {
     for await (const { registrations } of pages) yield* registrations.map(rowOf)
   }
-  const csv = stringify({ header: true, columns, record_delimiter: 'windows', escape_formulas: true })
+  const csv = stringify({ bom: true, header: true, columns, record_delimiter: 'windows', escape_formulas: true })
   // Breaks the answer off where a page cannot be had: half a list must not look like a whole one.
   pipeline(rows, csv).catch((error: unknown) => csv.destroy(error as Error))
   return csv

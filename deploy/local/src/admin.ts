@@ -1,13 +1,21 @@
-import { parseArgs } from 'node:util'
+import { createWriteStream } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { parseArgs } from 'node:util'
 import { reconciliationSchema } from '@robokids/contracts/billing'
 import { formatMoney } from '@robokids/contracts/pricing'
-import { readSettings } from './settings.ts'
+import { waitingWorkSchema, type WaitingWork } from '@robokids/contracts/system'
+import { addresses, identify, json, Refused, request, secretFor } from './operated-system.ts'
+import type { ServiceName } from './settings.ts'
 
 const usage = `npm run admin -- <command>
 
   registrations [--email a@b.c] [--status held] [--csv]   who is registered, newest first: all of them,
                 [--limit 100] [--cursor …]                or that many, after the nextCursor of the ones before
+                [--output FILE]                           into a file instead of onto the screen
   expire <registrationId>                                 let an unpaid hold go now
   refund <registrationId|receipt> [cents]                 give a payment back, whole or in part: refund RK-000012 500
   disputes                                                payments that are disputed with the bank, newest first
@@ -21,52 +29,33 @@ const usage = `npm run admin -- <command>
   product <sku> <state>                                   what can be done about it: product product:ai-teddy-bear pre_order
   reset-mfa <address|user name>                           turn a lost second step off, once you know who asks: see
                                                           services/identity/README.md
+  waiting                                                 events that are not published yet, and dead letters, by service
   dead-letters [--all]                                    events that could not be handled, in every service
   dead-letters show <id>
   dead-letters replay <id>|all                            hand them to their handlers again
 
-Addresses and secret come from ENROLLMENT_URL, BILLING_URL, NOTIFICATIONS_URL, SITE_URL and ADMIN_SECRET, for accounts from
-IDENTITY_URL, IDENTITY_POOL, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; without them the system that npm start runs is meant.`
-
-const settings = readSettings(process.env)
-const env = process.env
-const addresses = {
-  site: env['SITE_URL'] ?? `http://localhost:${settings.PORT}`,
-  enrollment: env['ENROLLMENT_URL'] ?? `http://127.0.0.1:${settings.ENROLLMENT_PORT}`,
-  billing: env['BILLING_URL'] ?? `http://127.0.0.1:${settings.BILLING_PORT}`,
-  notifications: env['NOTIFICATIONS_URL'] ?? `http://127.0.0.1:${settings.NOTIFICATIONS_PORT}`,
-}
-const services = ['enrollment', 'billing', 'notifications'] as const
-
-class Refused extends Error {}
-
-async function request(
-  from: keyof typeof addresses,
-  method: 'GET' | 'POST',
-  path: string,
-  body?: unknown,
-): Promise<Response> {
-  const answer = await fetch(addresses[from] + path, {
-    method,
-    headers: {
-      'x-admin-secret': env['ADMIN_SECRET'] ?? 'local-admin',
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  }).catch((error: unknown) => {
-    throw new Refused(`${from} does not answer at ${addresses[from]} (${String((error as Error).cause ?? error)})`)
-  })
-  if (answer.ok) return answer
-  const refusal = (await answer.json().catch(() => ({}))) as { code?: string; message?: string }
-  throw new Refused(`${refusal.code ?? answer.status}: ${refusal.message ?? answer.statusText}`)
-}
-
-async function json(...call: Parameters<typeof request>): Promise<unknown> {
-  return (await request(...call)).json()
-}
+Each says first, on the error output, which system it is for. Without settings that is the one that npm start runs in this
+folder; another is told by IDENTITY_URL, ENROLLMENT_URL, BILLING_URL, NOTIFICATIONS_URL, SITE_URL and ADMIN_SECRET, for accounts
+by IDENTITY_POOL, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY as well. What changes something wants its name in SYSTEM_NAME.
+In docker-compose: docker-compose run --rm admin <command>`
 
 function print(value: unknown): void {
   console.log(typeof value === 'string' ? value : JSON.stringify(value, null, 2))
+}
+
+/** Writes a file in whole or not at all, for its owner's eyes: it is full of families. @throws Refused */
+async function save(file: string, content: Readable): Promise<void> {
+  // npm runs this in the project's folder, wherever it was called.
+  const path = resolve(process.env['INIT_CWD'] ?? '.', file)
+  const part = `${path}.${randomUUID()}.part`
+  try {
+    await pipeline(content, createWriteStream(part, { mode: 0o600 }))
+    await rename(part, path)
+  } catch (error) {
+    await rm(part, { force: true })
+    throw new Refused(`${path} was not written: ${(error as Error).message}`)
+  }
+  console.error(`Written to ${path}`)
 }
 
 interface DeadLetter {
@@ -78,7 +67,14 @@ interface DeadLetter {
   payload: string
 }
 
-async function deadLetters(all: boolean): Promise<(DeadLetter & { service: (typeof services)[number] })[]> {
+/** The services that handle events. Identity handles none. */
+const consuming = ['enrollment', 'billing', 'notifications'] as const
+const storing = ['identity', ...consuming] as const
+
+async function deadLetters(
+  services: readonly ServiceName[],
+  all: boolean,
+): Promise<(DeadLetter & { service: ServiceName })[]> {
   const lists = services.map(async (service) => {
     const { deadLetters: letters } = (await json(service, 'GET', `/admin/dead-letters?all=${all}`)) as {
       deadLetters: DeadLetter[]
@@ -89,9 +85,11 @@ async function deadLetters(all: boolean): Promise<(DeadLetter & { service: (type
 }
 
 async function deadLetterCommand(action: string | undefined, id: string | undefined, all: boolean): Promise<void> {
-  const letters = await deadLetters(all || action === 'show')
+  if (action !== undefined && action !== 'show' && action !== 'replay') throw new Refused(usage)
+  const services = await identify(consuming, { changes: action === 'replay', some: true })
+  const letters = await deadLetters(services, all || action === 'show')
   if (action === undefined) {
-    if (letters.length === 0) print('No dead letters.')
+    if (letters.length === 0 && services.length > 0) print('No dead letters.')
     for (const letter of letters)
       print(`${letter.id}  ${letter.failedAt}  ${letter.handler}  ${letter.error.split('\n')[0]}`)
     return
@@ -100,11 +98,25 @@ async function deadLetterCommand(action: string | undefined, id: string | undefi
   if (chosen.length === 0) throw new Refused(id === 'all' ? 'No dead letters.' : `There is no dead letter ${id ?? ''}.`)
   for (const letter of chosen) {
     if (action === 'show') print(letter)
-    else if (action === 'replay') {
+    else {
       await request(letter.service, 'POST', `/admin/dead-letters/${letter.id}/replay`)
       print(`${letter.id} replayed by ${letter.handler}`)
-    } else throw new Refused(usage)
+    }
   }
+}
+
+/** Prints what waits in each service, and since when. */
+async function waitingCommand(): Promise<void> {
+  const line = (...[service, outbox, letters]: [string, string, string]) =>
+    print(`${service.padEnd(16)}${outbox.padEnd(40)}${letters}`)
+  const told = ({ count, since }: WaitingWork['outbox']) => (since === null ? `${count}` : `${count}, since ${since}`)
+  const services = await identify(storing, { changes: false, some: true })
+  const works = await Promise.all(
+    services.map(async (service) => waitingWorkSchema.parse(await json(service, 'GET', '/admin/waiting'))),
+  )
+  line('', 'to be published', 'dead letters')
+  for (const [index, { outbox, deadLetters }] of works.entries())
+    line(services[index] ?? '', told(outbox), told(deadLetters))
 }
 
 interface RegistrationPage {
@@ -117,7 +129,7 @@ async function registrations(query: URLSearchParams): Promise<RegistrationPage> 
   const found: unknown[] = []
   for (const asked = new URLSearchParams(query); ;) {
     if (!query.has('limit')) asked.set('limit', '500')
-    const page = (await json('site', 'GET', `/api/getAllRegistrations?${asked.toString()}`)) as RegistrationPage
+    const page = (await json('bff', 'GET', `/api/getAllRegistrations?${asked.toString()}`)) as RegistrationPage
     found.push(...page.registrations)
     if (query.has('limit') || page.nextCursor === null) return { registrations: found, nextCursor: page.nextCursor }
     asked.set('cursor', page.nextCursor)
@@ -153,15 +165,137 @@ async function ledger(): Promise<void> {
 async function resetMfaCommand(name: string): Promise<void> {
   const { resetMfa } = await import('./reset-mfa.ts')
   const forgotten = await resetMfa(name, {
-    url: env['IDENTITY_URL'] ?? `http://127.0.0.1:${settings.IDENTITY_PORT}`,
-    pool: env['IDENTITY_POOL'] ?? 'us-west-1_RoboKids',
-    accessKeyId: env['AWS_ACCESS_KEY_ID'] ?? 'local',
-    secretAccessKey: env['AWS_SECRET_ACCESS_KEY'] ?? 'local',
+    url: addresses.identity,
+    pool: process.env['IDENTITY_POOL'] ?? 'us-west-1_RoboKids',
+    accessKeyId: secretFor('identity', 'AWS_ACCESS_KEY_ID', 'local'),
+    secretAccessKey: secretFor('identity', 'AWS_SECRET_ACCESS_KEY', 'local'),
   }).catch((error: unknown) => {
     throw new Refused((error as Error).message)
   })
   const browsers = forgotten === 1 ? '1 browser is' : `${forgotten} browsers are`
   print(`Two-step sign-in of ${name} is off, ${browsers} forgotten, and all are signed out.`)
+}
+
+interface Options {
+  email?: string | undefined
+  status?: string | undefined
+  csv: boolean
+  limit?: string | undefined
+  cursor?: string | undefined
+  output?: string | undefined
+}
+
+async function registrationsCommand({ csv, output, ...filter }: Options): Promise<void> {
+  // npm begins what it runs with two lines of its own, which would be the file's first.
+  if (csv && output === undefined && process.env['npm_lifecycle_event'] === 'admin' && !process.stdout.isTTY)
+    if (process.env['npm_config_loglevel'] !== 'silent')
+      throw new Refused('npm writes lines of its own in front of a CSV: use --output FILE, or npm run --silent admin.')
+  const { email, status, limit, cursor } = filter
+  const query = new URLSearchParams({ format: csv ? 'csv' : 'json' })
+  for (const [name, value] of Object.entries({ email, status, limit, cursor }))
+    if (value !== undefined) query.set(name, value)
+  if (!csv) {
+    const page = await registrations(query)
+    return output === undefined ? print(page) : save(output, Readable.from([`${JSON.stringify(page, null, 2)}\n`]))
+  }
+  const answer = await request('bff', 'GET', `/api/getAllRegistrations?${query.toString()}`)
+  const rows = Readable.from(answer.body ?? [])
+  if (output !== undefined) return save(output, rows)
+  await pipeline(rows, process.stdout, { end: false }).catch((error: unknown) => {
+    throw new Refused(`The list broke off: ${(error as Error).message}`)
+  })
+}
+
+interface Command {
+  /** The process that it asks. */
+  of: ServiceName
+  changes?: boolean
+  run(args: (string | undefined)[], options: Options): Promise<void>
+}
+
+/** A part of a path that somebody typed. */
+const segment = (value: string | undefined, what: string) => encodeURIComponent(needed(value, what))
+
+const commands: Record<string, Command> = {
+  registrations: { of: 'bff', run: (_, options) => registrationsCommand(options) },
+  expire: {
+    of: 'enrollment',
+    changes: true,
+    run: async ([id]) =>
+      print(await json('enrollment', 'POST', `/registrations/${segment(id, 'registration')}/expire`)),
+  },
+  refund: {
+    of: 'billing',
+    changes: true,
+    async run([whose, amount]) {
+      const of = needed(whose, 'registration or receipt')
+      const refund = {
+        ...(of.startsWith('RK-') ? { receiptNumber: of } : { registrationId: of }),
+        refundId: randomUUID(),
+        ...(amount === undefined ? {} : { amount: cents(amount) }),
+      }
+      print(await json('billing', 'POST', '/refunds', refund))
+    },
+  },
+  disputes: { of: 'billing', run: async () => print(await json('billing', 'GET', '/disputes')) },
+  ledger: { of: 'billing', run: () => ledger() },
+  ship: {
+    of: 'enrollment',
+    changes: true,
+    async run([id, carrier, number]) {
+      const shipment = { carrier: needed(carrier, 'carrier'), trackingNumber: needed(number, 'tracking number') }
+      print(await json('enrollment', 'POST', `/kits/${segment(id, 'registration')}/ship`, shipment))
+    },
+  },
+  price: {
+    of: 'billing',
+    changes: true,
+    async run([sku, amount]) {
+      const price = { sku: needed(sku, 'SKU'), amount: cents(needed(amount, 'amount')) }
+      print(await json('billing', 'POST', '/admin/prices', price))
+    },
+  },
+  mails: {
+    of: 'notifications',
+    async run([whose]) {
+      const about = needed(whose, 'registration or address')
+      const query = new URLSearchParams({ [about.includes('@') ? 'email' : 'registrationId']: about })
+      print(await json('notifications', 'GET', `/mails?${query.toString()}`))
+    },
+  },
+  resend: {
+    of: 'notifications',
+    changes: true,
+    run: async ([id]) => print(await json('notifications', 'POST', `/mails/${segment(id, 'mail')}/resend`)),
+  },
+  orders: {
+    of: 'billing',
+    async run(_, { status }) {
+      const query = new URLSearchParams(status === undefined ? {} : { status })
+      print(await json('billing', 'GET', `/orders?${query.toString()}`))
+    },
+  },
+  'ship-order': {
+    of: 'billing',
+    changes: true,
+    async run([id, trackingNumber]) {
+      const shipment = trackingNumber === undefined ? {} : { trackingNumber }
+      print(await json('billing', 'POST', `/orders/${segment(id, 'order')}/shipment`, shipment))
+    },
+  },
+  product: {
+    of: 'billing',
+    changes: true,
+    async run([sku, state]) {
+      const product = { sku: needed(sku, 'SKU'), state: needed(state, 'state') }
+      print(await json('billing', 'POST', '/admin/products', product))
+    },
+  },
+  'reset-mfa': {
+    of: 'identity',
+    changes: true,
+    run: ([name]) => resetMfaCommand(needed(name, 'address or user name')),
+  },
 }
 
 async function main(): Promise<void> {
@@ -173,85 +307,19 @@ async function main(): Promise<void> {
       csv: { type: 'boolean', default: false },
       limit: { type: 'string' },
       cursor: { type: 'string' },
+      output: { type: 'string' },
       all: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   })
-  const [command, first, second, third] = positionals
-  if (command === undefined || values.help) return print(usage)
-  switch (command) {
-    case 'registrations': {
-      const { email, status, limit, cursor } = values
-      const query = new URLSearchParams({ format: values.csv ? 'csv' : 'json' })
-      for (const [name, value] of Object.entries({ email, status, limit, cursor }))
-        if (value !== undefined) query.set(name, value)
-      if (!values.csv) return print(await registrations(query))
-      const answer = await request('site', 'GET', `/api/getAllRegistrations?${query.toString()}`)
-      process.stdout.write(await answer.text())
-      return
-    }
-    case 'expire':
-      return print(await json('enrollment', 'POST', `/registrations/${needed(first, 'registration')}/expire`))
-    case 'refund': {
-      const amount = second === undefined ? {} : { amount: cents(second) }
-      const of = needed(first, 'registration or receipt')
-      return print(
-        await json('billing', 'POST', '/refunds', {
-          ...(of.startsWith('RK-') ? { receiptNumber: of } : { registrationId: of }),
-          refundId: randomUUID(),
-          ...amount,
-        }),
-      )
-    }
-    case 'disputes':
-      return print(await json('billing', 'GET', '/disputes'))
-    case 'ledger':
-      return ledger()
-    case 'ship': {
-      const shipment = { carrier: needed(second, 'carrier'), trackingNumber: needed(third, 'tracking number') }
-      return print(await json('enrollment', 'POST', `/kits/${needed(first, 'registration')}/ship`, shipment))
-    }
-    case 'price':
-      return print(
-        await json('billing', 'POST', '/admin/prices', {
-          sku: needed(first, 'SKU'),
-          amount: cents(needed(second, 'amount')),
-        }),
-      )
-    case 'mails': {
-      const about = needed(first, 'registration or address')
-      const query = new URLSearchParams({ [about.includes('@') ? 'email' : 'registrationId']: about })
-      return print(await json('notifications', 'GET', `/mails?${query.toString()}`))
-    }
-    case 'resend':
-      return print(await json('notifications', 'POST', `/mails/${needed(first, 'mail')}/resend`))
-    case 'orders':
-      return print(
-        await json('billing', 'GET', `/orders${values.status === undefined ? '' : `?status=${values.status}`}`),
-      )
-    case 'ship-order':
-      return print(
-        await json(
-          'billing',
-          'POST',
-          `/orders/${needed(first, 'order')}/shipment`,
-          second === undefined ? {} : { trackingNumber: second },
-        ),
-      )
-    case 'product':
-      return print(
-        await json('billing', 'POST', '/admin/products', {
-          sku: needed(first, 'SKU'),
-          state: needed(second, 'state'),
-        }),
-      )
-    case 'reset-mfa':
-      return resetMfaCommand(needed(first, 'address or user name'))
-    case 'dead-letters':
-      return deadLetterCommand(first, second, values.all)
-    default:
-      throw new Refused(usage)
-  }
+  const [name, ...args] = positionals
+  if (name === undefined || values.help) return print(usage)
+  if (name === 'waiting') return waitingCommand()
+  if (name === 'dead-letters') return deadLetterCommand(args[0], args[1], values.all)
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (!command) throw new Refused(usage)
+  await identify([command.of], { changes: command.changes ?? false })
+  await command.run(args, values)
 }
 
 try {
@@ -259,7 +327,8 @@ try {
 } catch (error) {
   if (error instanceof Refused) console.error(error.message)
   // An option that there is not.
-  else if (error instanceof TypeError) console.error(`${error.message}\n\n${usage}`)
+  else if ((error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS'))
+    console.error(`${(error as Error).message}\n\n${usage}`)
   else throw error
-  process.exit(1)
+  process.exitCode = 1
 }

@@ -1,0 +1,107 @@
+import { systemSchema, type SystemIdentity } from '@robokids/contracts/system'
+import { localAdminSecret } from '@robokids/runtime/config'
+import { localSystemName, readSettings, type ServiceName } from './settings.ts'
+
+/** What an operator is told instead of an answer. */
+export class Refused extends Error {}
+
+const env = process.env
+const settings = readSettings(env)
+/** Where the processes are: of the system that `npm start` runs, unless the environment says otherwise. */
+export const addresses: Record<ServiceName, string> = {
+  bff: env['SITE_URL'] ?? `http://localhost:${settings.PORT}`,
+  identity: env['IDENTITY_URL'] ?? `http://127.0.0.1:${settings.IDENTITY_PORT}`,
+  enrollment: env['ENROLLMENT_URL'] ?? `http://127.0.0.1:${settings.ENROLLMENT_PORT}`,
+  billing: env['BILLING_URL'] ?? `http://127.0.0.1:${settings.BILLING_PORT}`,
+  notifications: env['NOTIFICATIONS_URL'] ?? `http://127.0.0.1:${settings.NOTIFICATIONS_PORT}`,
+}
+
+/**
+ * A secret from the environment. That of `npm start` stands in for it on this machine alone.
+ * @throws Refused where a process elsewhere is meant and no secret is given.
+ */
+export function secretFor(name: ServiceName, variable: string, local: string): string {
+  const given = env[variable]
+  if (given !== undefined && given !== '') return given
+  const host = URL.parse(addresses[name])?.hostname ?? ''
+  if (/^(localhost|127(\.\d+){3}|\[::1\])$/.test(host)) return local
+  throw new Refused(`${name} is at ${addresses[name]}, which is not this machine: set ${variable}.`)
+}
+
+/** Calls a process as an administrator. @throws Refused in its words, or where it does not answer. */
+export async function request(
+  name: ServiceName,
+  method: 'GET' | 'POST',
+  path: string,
+  body?: unknown,
+): Promise<Response> {
+  const headers = {
+    'x-admin-secret': secretFor(name, 'ADMIN_SECRET', localAdminSecret),
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+  }
+  const answer = await fetch(addresses[name] + path, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  }).catch((error: unknown) => {
+    throw new Refused(`${name} does not answer at ${addresses[name]} (${String((error as Error).cause ?? error)})`)
+  })
+  if (answer.ok) return answer
+  const refusal = (await answer.json().catch(() => ({}))) as { code?: string; message?: string }
+  const words = `${refusal.code ?? answer.status}: ${refusal.message ?? answer.statusText}`
+  throw new Refused(`${words} (${name} at ${addresses[name]})`)
+}
+
+/** Calls a process as an administrator, for JSON. @throws Refused */
+export async function json(...call: Parameters<typeof request>): Promise<unknown> {
+  return (await request(...call)).json()
+}
+
+async function askSystem(name: ServiceName): Promise<SystemIdentity> {
+  const answer = await json(name, 'GET', '/admin/system').catch((error: unknown) => {
+    // Some other program's page.
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  })
+  const identity = systemSchema.safeParse(answer)
+  if (!identity.success) throw new Refused(`What answers at ${addresses[name]} does not say what system it belongs to.`)
+  if (identity.data.process !== name)
+    throw new Refused(`${identity.data.process} answers at ${addresses[name]}, where ${name} should be.`)
+  return identity.data
+}
+
+/**
+ * Says which system a command is for before it does anything, on the error output: what is printed stays what was asked for.
+ * @param changes whether it changes anything, which it may only in the system that is meant: `SYSTEM_NAME`, or without it
+ * the one that `npm start` runs here.
+ * @param some goes on with the processes that answer; those that do not are told, and end the command with 1.
+ * @returns the processes that answered.
+ * @throws Refused where that is another system, or more than one.
+ */
+export async function identify(
+  names: readonly ServiceName[],
+  { changes, some = false }: { changes: boolean; some?: boolean },
+): Promise<ServiceName[]> {
+  const systems = new Map<ServiceName, SystemIdentity>()
+  await Promise.all(
+    names.map(async (name) => {
+      try {
+        systems.set(name, await askSystem(name))
+      } catch (error) {
+        if (!some || !(error instanceof Refused)) throw error
+        console.error(error.message)
+        process.exitCode = 1
+      }
+    }),
+  )
+  const answered = names.filter((name) => systems.has(name))
+  const places = Map.groupBy(answered, (name) => `${systems.get(name)?.system} (${systems.get(name)?.environment})`)
+  for (const [system, there] of places)
+    console.error(`${system}: ${there.map((name) => `${name} at ${addresses[name]}`).join(', ')}`)
+  if (places.size > 1) throw new Refused('These belong to more than one system.')
+  const meant = env['SYSTEM_NAME'] ?? localSystemName(settings)
+  const found = systems.values().next().value?.system
+  if (changes && found !== undefined && found !== meant)
+    throw new Refused(`Nothing was changed: that is not "${meant}". Set SYSTEM_NAME to the one that you mean.`)
+  return answered
+}
