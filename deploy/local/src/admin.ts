@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util'
 import { reconciliationSchema } from '@robokids/contracts/billing'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { waitingWorkSchema, type WaitingWork } from '@robokids/contracts/system'
-import { addresses, identify, json, Refused, request, secretFor } from './operated-system.ts'
+import { addresses, askEach, identify, json, Refused, request, secretFor } from './operated-system.ts'
 import type { ServiceName } from './settings.ts'
 
 const usage = `npm run admin -- <command>
@@ -75,21 +75,20 @@ async function deadLetters(
   services: readonly ServiceName[],
   all: boolean,
 ): Promise<(DeadLetter & { service: ServiceName })[]> {
-  const lists = services.map(async (service) => {
-    const { deadLetters: letters } = (await json(service, 'GET', `/admin/dead-letters?all=${all}`)) as {
-      deadLetters: DeadLetter[]
-    }
-    return letters.map((letter) => ({ ...letter, service }))
+  const lists = await askEach(services, async (service) => {
+    const list = await json(service, 'GET', `/admin/dead-letters?all=${all}`)
+    return (list as { deadLetters: DeadLetter[] }).deadLetters.map((letter) => ({ ...letter, service }))
   })
-  return (await Promise.all(lists)).flat()
+  return [...lists.values()].flat()
 }
 
 async function deadLetterCommand(action: string | undefined, id: string | undefined, all: boolean): Promise<void> {
   if (action !== undefined && action !== 'show' && action !== 'replay') throw new Refused(usage)
-  const services = await identify(consuming, { changes: action === 'replay', some: true })
+  const services = await identify(consuming, { changes: action === 'replay' })
   const letters = await deadLetters(services, all || action === 'show')
   if (action === undefined) {
-    if (letters.length === 0 && services.length > 0) print('No dead letters.')
+    // Where a service did not answer, nobody knows.
+    if (letters.length === 0 && process.exitCode === undefined) print('No dead letters.')
     for (const letter of letters)
       print(`${letter.id}  ${letter.failedAt}  ${letter.handler}  ${letter.error.split('\n')[0]}`)
     return
@@ -107,16 +106,15 @@ async function deadLetterCommand(action: string | undefined, id: string | undefi
 
 /** Prints what waits in each service, and since when. */
 async function waitingCommand(): Promise<void> {
-  const line = (...[service, outbox, letters]: [string, string, string]) =>
+  const line = (service: string, outbox: string, letters: string) =>
     print(`${service.padEnd(16)}${outbox.padEnd(40)}${letters}`)
   const told = ({ count, since }: WaitingWork['outbox']) => (since === null ? `${count}` : `${count}, since ${since}`)
-  const services = await identify(storing, { changes: false, some: true })
-  const works = await Promise.all(
-    services.map(async (service) => waitingWorkSchema.parse(await json(service, 'GET', '/admin/waiting'))),
+  const services = await identify(storing)
+  const works = await askEach(services, async (service) =>
+    waitingWorkSchema.parse(await json(service, 'GET', '/admin/waiting')),
   )
   line('', 'to be published', 'dead letters')
-  for (const [index, { outbox, deadLetters }] of works.entries())
-    line(services[index] ?? '', told(outbox), told(deadLetters))
+  for (const [service, { outbox, deadLetters }] of works) line(service, told(outbox), told(deadLetters))
 }
 
 interface RegistrationPage {
@@ -318,7 +316,7 @@ async function main(): Promise<void> {
   if (name === 'dead-letters') return deadLetterCommand(args[0], args[1], values.all)
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!command) throw new Refused(usage)
-  await identify([command.of], { changes: command.changes ?? false })
+  await identify([command.of], command)
   await command.run(args, values)
 }
 

@@ -70,38 +70,42 @@ async function askSystem(name: ServiceName): Promise<SystemIdentity> {
   return identity.data
 }
 
+/** Asks several processes. One that refuses, or does not answer, is told and left out, and the command ends with 1. */
+export async function askEach<Answer>(
+  names: readonly ServiceName[],
+  ask: (name: ServiceName) => Promise<Answer>,
+): Promise<Map<ServiceName, Answer>> {
+  const answers = await Promise.allSettled(names.map(ask))
+  const given = new Map<ServiceName, Answer>()
+  for (const [index, name] of names.entries()) {
+    const answer = answers[index]
+    if (answer?.status === 'fulfilled') given.set(name, answer.value)
+    else if (!(answer?.reason instanceof Refused)) throw answer?.reason
+    else {
+      console.error(answer.reason.message)
+      process.exitCode = 1
+    }
+  }
+  return given
+}
+
 /**
  * Says which system a command is for before it does anything, on the error output: what is printed stays what was asked for.
  * @param changes whether it changes anything, which it may only in the system that is meant: `SYSTEM_NAME`, or without it
  * the one that `npm start` runs here.
- * @param some goes on with the processes that answer; those that do not are told, and end the command with 1.
- * @returns the processes that answered.
- * @throws Refused where that is another system, or more than one.
+ * @returns the processes that answered, which are all that the command can be for.
+ * @throws Refused where none did, or where they belong to another system, or to more than one.
  */
-export async function identify(
-  names: readonly ServiceName[],
-  { changes, some = false }: { changes: boolean; some?: boolean },
-): Promise<ServiceName[]> {
-  const systems = new Map<ServiceName, SystemIdentity>()
-  await Promise.all(
-    names.map(async (name) => {
-      try {
-        systems.set(name, await askSystem(name))
-      } catch (error) {
-        if (!some || !(error instanceof Refused)) throw error
-        console.error(error.message)
-        process.exitCode = 1
-      }
-    }),
-  )
-  const answered = names.filter((name) => systems.has(name))
+export async function identify(names: readonly ServiceName[], { changes = false } = {}): Promise<ServiceName[]> {
+  const systems = await askEach(names, askSystem)
+  if (systems.size === 0) throw new Refused('Nothing was done.')
+  const answered = [...systems.keys()]
   const places = Map.groupBy(answered, (name) => `${systems.get(name)?.system} (${systems.get(name)?.environment})`)
   for (const [system, there] of places)
     console.error(`${system}: ${there.map((name) => `${name} at ${addresses[name]}`).join(', ')}`)
   if (places.size > 1) throw new Refused('These belong to more than one system.')
   const meant = env['SYSTEM_NAME'] ?? localSystemName(settings)
-  const found = systems.values().next().value?.system
-  if (changes && found !== undefined && found !== meant)
+  if (changes && systems.values().some(({ system }) => system !== meant))
     throw new Refused(`Nothing was changed: that is not "${meant}". Set SYSTEM_NAME to the one that you mean.`)
   return answered
 }
