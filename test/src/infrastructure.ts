@@ -1,10 +1,11 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { serverImage } from '@robokids/local/images'
 import { startNats } from '@robokids/local/nats'
 import { startPostgres } from '@robokids/local/postgres'
 import { freePort, isListening, until, type LocalServer } from '@robokids/local/processes'
-import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers'
+import { GenericContainer, getContainerRuntimeClient, Wait, type WaitStrategy } from 'testcontainers'
 
 /** A server that a test may do anything to. */
 export interface TestServer extends LocalServer {
@@ -49,6 +50,7 @@ async function container(
   command: string[],
   inner: number,
   env: Record<string, string>,
+  wait: WaitStrategy,
   url: (port: number) => string,
 ): Promise<TestServer> {
   const port = await freePort()
@@ -57,11 +59,7 @@ async function container(
       .withCommand(command)
       .withEnvironment(env)
       .withExposedPorts({ container: inner, host: port })
-      .withWaitStrategy(
-        image.startsWith('postgres')
-          ? Wait.forLogMessage(/database system is ready to accept connections/, 1)
-          : Wait.forListeningPorts(),
-      )
+      .withWaitStrategy(wait)
       .withAutoRemove(false)
       .start()
   let started = await start()
@@ -94,11 +92,20 @@ export async function testPostgres({ durable = false } = {}): Promise<TestServer
     return localServer('postgres', (dataDir, port) => startPostgres({ dataDir, port, scratch: !durable }))
   const env = { POSTGRES_HOST_AUTH_METHOD: 'trust', POSTGRES_PASSWORD: 'test' }
   const command = ['-c', 'max_connections=300', '-c', `fsync=${durable ? 'on' : 'off'}`]
-  return container('postgres:18-alpine', command, 5432, env, (port) => `postgres://postgres:test@127.0.0.1:${port}`)
+  const wait = Wait.forLogMessage(/database system is ready to accept connections/, 1)
+  return container(
+    serverImage('postgres'),
+    command,
+    5432,
+    env,
+    wait,
+    (port) => `postgres://postgres:test@127.0.0.1:${port}`,
+  )
 }
 
 /** A NATS server for one suite: streams have fixed names, so suites that share one would hear each other. */
 export async function testNats(): Promise<TestServer> {
   if (!inContainers) return localServer('nats', (dataDir, port) => startNats({ dataDir, port }))
-  return container('nats:2-alpine', ['-js', '-sd', '/data'], 4222, {}, (port) => `nats://127.0.0.1:${port}`)
+  const wait = Wait.forListeningPorts()
+  return container(serverImage('nats'), ['-js', '-sd', '/data'], 4222, {}, wait, (port) => `nats://127.0.0.1:${port}`)
 }

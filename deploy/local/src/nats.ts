@@ -1,15 +1,16 @@
 import { execFile } from 'node:child_process'
 import { access, mkdir } from 'node:fs/promises'
 import { promisify } from 'node:util'
+import { serverImage } from './images.ts'
 import { end, isListening, launch, until, type LocalChild, type LocalServer } from './processes.ts'
 
 const run = promisify(execFile)
 
-const howToInstall = `NATS is missing. Install nats-server (2.9 or newer) and start again:
+const howToInstall = () => `NATS is missing. Install nats-server (2.9 or newer) and start again:
   macOS            brew install nats-server
   Debian, Ubuntu   sudo apt-get install nats-server
   Windows          scoop install main/nats-server   or   choco install nats-server
-  anywhere         docker run -p 4222:4222 nats:2-alpine -js   and set NATS_URL=nats://127.0.0.1:4222`
+  anywhere         docker run -p 4222:4222 ${serverImage('nats')} -js   and set NATS_URL=nats://127.0.0.1:4222`
 
 async function works(command: string, args: string[]): Promise<boolean> {
   return run(command, args).then(
@@ -37,7 +38,7 @@ export function findNatsServer(): Promise<string> {
       await run('systemctl', ['disable', '--now', 'nats-server']).catch(() => {})
       if (await works('nats-server', ['--version'])) return 'nats-server'
     }
-    throw new Error(howToInstall)
+    throw new Error(howToInstall())
   })()
   return found
 }
@@ -48,7 +49,7 @@ async function natsCommand(dataDir: string, port: number): Promise<[string, stri
     return [await findNatsServer(), args]
   } catch (error) {
     if (!(await works('docker', ['info']))) throw error
-    const container = ['run', '--rm', '--network', 'host', '-v', `${dataDir}:/data`, 'nats:2-alpine']
+    const container = ['run', '--rm', '--network', 'host', '-v', `${dataDir}:/data`, serverImage('nats')]
     return ['docker', [...container, '-js', '-sd', '/data', '-a', '127.0.0.1', '-p', String(port)]]
   }
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chown, mkdir, rm, stat } from 'node:fs/promises'
+import { chown, mkdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import postgres from 'postgres'
@@ -10,7 +10,6 @@ const run = promisify(execFile)
 interface Binaries {
   initdb: string
   postgres: string
-  pg_ctl: string
 }
 
 /** PostgreSQL refuses to run as root: there it runs as `nobody`, who owns nothing but the data. */
@@ -26,6 +25,39 @@ async function binaries(): Promise<Binaries> {
       { cause },
     )
   }
+}
+
+/** The command line of a process: empty where no process has that id, undefined where this system does not tell. */
+async function commandOf(pid: string): Promise<string | undefined> {
+  if (process.platform === 'win32') return undefined
+  if (process.platform === 'linux') {
+    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+    return command.replaceAll('\0', ' ')
+  }
+  return run('ps', ['-ww', '-o', 'command=', '-p', pid]).then(
+    ({ stdout }) => stdout,
+    () => '',
+  )
+}
+
+/**
+ * Removes the lock of a server that is gone. PostgreSQL itself takes any process that has the id by now, after a reboot
+ * perhaps, for that server. Nobody is sent a signal: a server that runs belongs to somebody.
+ * @throws Error where a PostgreSQL runs with that id, on these data or, where they are a copy, on the original.
+ */
+export async function dropStaleLock(dataDir: string): Promise<void> {
+  const lock = join(dataDir, 'postmaster.pid')
+  const [pid = '', directory = ''] = (await readFile(lock, 'utf8').catch(() => '')).split('\n')
+  if (!/^\d+$/.test(pid)) return
+  const command = await commandOf(pid)
+  // Where it is not known, PostgreSQL is left to say so.
+  if (command === undefined) return
+  if (/^\S*postgres\b/.test(command))
+    throw new Error(
+      `PostgreSQL runs on ${directory} already, as process ${pid}: of another npm start, or of one that was killed. ` +
+        `Stop it (kill -INT ${pid}), or choose another DATA_DIR.${directory === dataDir ? '' : ` If these data are a copy, delete ${lock}.`}`,
+    )
+  await rm(lock, { force: true })
 }
 
 /**
@@ -65,12 +97,7 @@ export async function startPostgres(options: {
         cwd: dataDir,
       },
     )
-  } else {
-    // A run that was killed leaves its server behind.
-    await run(bin.pg_ctl, ['-D', dataDir, '-m', 'fast', '-w', 'stop'], { ...unprivileged, cwd: dataDir }).catch(
-      () => {},
-    )
-  }
+  } else await dropStaleLock(dataDir)
   const settings = [
     'listen_addresses=127.0.0.1',
     'unix_socket_directories=',

@@ -10,7 +10,7 @@ import { createSmsCatcher } from '../../sms-catcher/src/app.ts'
 import { createSimulator } from '../../stripe-simulator/src/app.ts'
 import { startMailbox } from './mailbox.ts'
 import { startNats } from './nats.ts'
-import { ensureDatabase, startPostgres } from './postgres.ts'
+import { dropStaleLock, ensureDatabase, startPostgres } from './postgres.ts'
 import { isListening } from './processes.ts'
 import { serviceEnvironment, webhookSecret, type Settings } from './settings.ts'
 import { buildWeb } from './web-build.ts'
@@ -33,16 +33,21 @@ async function assertFree(settings: Settings): Promise<void> {
   }
   if (taken.length === 0) return
   throw new Error(
-    `Another program has port ${taken.join(', ')}. Stop it, or choose other ports: ${choices.join(' ')} npm start`,
+    `Another program has port ${taken.join(', ')}. Stop it, or choose other ports, and other data where it is an npm start ` +
+      `itself: ${choices.join(' ')} DATA_DIR=.data-2 npm start`,
   )
 }
 
 /** Starts the whole system in this process, with its servers beside it. What was started is stopped again where a part fails. */
 export async function startStack(settings: Settings, fresh: boolean): Promise<Stack> {
   await assertFree(settings)
-  if (fresh) await rm(settings.DATA_DIR, { recursive: true, force: true })
-  await mkdir(settings.DATA_DIR, { recursive: true })
   const dataDir = (name: string) => join(settings.DATA_DIR, name)
+  if (fresh) {
+    // Another system may be running on them, at other ports.
+    await dropStaleLock(dataDir('postgres'))
+    await rm(settings.DATA_DIR, { recursive: true, force: true })
+  }
+  await mkdir(settings.DATA_DIR, { recursive: true })
 
   const stops: (() => Promise<void>)[] = []
   const stop = async () => {
