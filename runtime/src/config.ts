@@ -115,7 +115,10 @@ const clockOffset = z
       return z.NEVER
     }
   })
-  .register(inProduction, { refuse: () => 'is for rehearsals: leave it out in production' })
+  .register(inProduction, {
+    refuse: (text) =>
+      Temporal.Duration.from(text).blank ? undefined : 'is for rehearsals: leave it out in production',
+  })
 
 const baseShape = {
   /** `local` is `npm start` and tests; anything that parents use is `production`. */

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { ConfigError, readConfig, type Environment, type Settings } from '@robokids/runtime/config'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { configSchema as bff } from '../../../bff/src/config.ts'
 import { configSchema as billing } from '../../../services/billing/src/config.ts'
@@ -190,4 +190,20 @@ describe('a setting that is left empty', () => {
       ['WEB_DIST', 'ADMIN_KEYS'].includes(setting) ? [] : [setting],
     )
   })
+})
+
+describe('what npm start is told', () => {
+  afterEach(() => vi.restoreAllMocks())
+
+  it.each(['PORT', 'DATA_DIR', 'NATS_URL', 'DATABASE_SERVER_URL'])(
+    'by an empty %s is an error, and not a guess',
+    (name) => {
+      const printed = vi.spyOn(console, 'error').mockImplementation(() => {})
+      vi.spyOn(process, 'exit').mockImplementation((code) => {
+        throw new Error(`ended with ${code}`)
+      })
+      expect(() => readSettings({ [name]: '' })).toThrow('ended with 1')
+      expect(printed.mock.calls[0]?.[0]).toMatch(new RegExp(`^These settings are wrong:\\n  ${name}: `))
+    },
+  )
 })

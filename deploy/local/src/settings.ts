@@ -24,11 +24,13 @@ const settingsSchema = z.object({
   /** Where everything is kept. */
   DATA_DIR: z
     .string()
+    .trim()
+    .min(1)
     .default('.data')
     .transform((path) => resolve(root, path)),
   /** Servers of one's own, instead of those that are started here. */
-  NATS_URL: z.string().optional(),
-  DATABASE_SERVER_URL: z.string().optional(),
+  NATS_URL: z.string().trim().min(1).optional(),
+  DATABASE_SERVER_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
   LOG_LEVEL: z.string().default('warn'),
 })
 

@@ -20,6 +20,8 @@ export interface Stack {
   stop(): Promise<void>
 }
 
+/** What there is in DATA_DIR. */
+const kept = ['postgres', 'nats', 'mail', 'stripe-simulator.json']
 const databases = ['identity', 'enrollment', 'billing', 'notifications']
 
 async function assertFree(settings: Settings): Promise<void> {
@@ -45,7 +47,8 @@ export async function startStack(settings: Settings, fresh: boolean): Promise<St
   if (fresh) {
     // Another system may be running on them, at other ports.
     await dropStaleLock(dataDir('postgres'))
-    await rm(settings.DATA_DIR, { recursive: true, force: true })
+    // What is kept there by this alone: the folder may be anybody's.
+    for (const name of kept) await rm(dataDir(name), { recursive: true, force: true })
   }
   await mkdir(settings.DATA_DIR, { recursive: true })
 
