@@ -285,7 +285,7 @@ describe('npm run ledger', () => {
 })
 
 describe('npm run admin -- waiting', () => {
-  it('says how much waits in each service and since when, and goes on past one that does not answer', async () => {
+  it('says how much waits in each service and for how long, and goes on past one that does not answer', async () => {
     const family = await system.register({ email: address() })
     await system.sql('billing')`
       insert into dead_letters (id, handler, subject, payload, error, deliveries)
@@ -295,13 +295,26 @@ describe('npm run admin -- waiting', () => {
       expect((await admin('expire', family.registrationId)).code).toBe(0)
       const { code, printed, told } = await adminWith({ IDENTITY_URL: 'http://127.0.0.1:1' }, 'waiting')
       expect([code, told]).toEqual([1, expect.stringContaining('identity does not answer at http://127.0.0.1:1')])
-      expect(printed).toMatch(/^enrollment +1, since \d{4}-\S+ +\d/m)
-      expect(printed).toMatch(/^billing +0 +\d+, since \d{4}-/m)
-      expect(printed).toMatch(/^notifications +0 +0$/m)
+      expect(printed).toMatch(/^enrollment +[1-9]\d* +\d+ +0 +\d+$/m)
+      expect(printed).toMatch(/^billing +\d+ +\d+ +0 +[1-9]\d*$/m)
+      expect(printed).toMatch(/^notifications +\d+ +\d+ +0 +0$/m)
     } finally {
       await system.nats.restart()
       await system.sql('billing')`delete from dead_letters where handler = 'billing__none'`
     }
+  })
+})
+
+describe('npm run admin -- republish', () => {
+  it('has a service publish what happened in a range of time once more', async () => {
+    const from = Temporal.Now.instant().toString()
+    const { registrationId } = await system.register({ email: address() })
+    expect((await admin('expire', registrationId)).code).toBe(0)
+    const { code, output } = await admin('republish', 'enrollment', from)
+    expect([code, (JSON.parse(output) as { events: number }).events]).toEqual([0, expect.toSatisfy((n) => n >= 2)])
+    const wrong = [['bff', from], ['enrollment'], ['enrollment', 'yesterday'], ['enrollment', from, 'tomorrow']]
+    for (const args of wrong) expect((await admin('republish', ...args)).code).toBe(1)
+    expect((await adminWith({ SYSTEM_NAME: 'another' }, 'republish', 'enrollment', from)).code).toBe(1)
   })
 })
 
@@ -344,8 +357,7 @@ describe('npm run admin', () => {
     expect([missing.code, missing.told]).toEqual([1, expect.stringContaining('set ADMIN_SECRET')])
     const wrong = await adminWith({ ADMIN_SECRET: 'not-the-secret' }, 'disputes')
     expect([wrong.code, wrong.told]).toEqual([1, expect.stringContaining('admin_secret_invalid')])
-    for (const path of ['/admin/system', '/admin/waiting'])
-      expect((await fetch(system.processes.billing.url + path)).status).toBe(401)
+    expect((await fetch(`${system.processes.billing.url}/admin/system`)).status).toBe(401)
   })
 
   it('explains itself', async () => {

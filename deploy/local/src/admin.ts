@@ -7,9 +7,9 @@ import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
 import { reconciliationSchema } from '@robokids/contracts/billing'
 import { formatMoney } from '@robokids/contracts/pricing'
-import { waitingWorkSchema, type WaitingWork } from '@robokids/contracts/system'
 import { addresses, askEach, identify, json, Refused, request, secretFor } from './operated-system.ts'
 import type { ServiceName } from './settings.ts'
+import { z } from 'zod'
 
 const usage = `npm run admin -- <command>
 
@@ -29,7 +29,12 @@ const usage = `npm run admin -- <command>
   product <sku> <state>                                   what can be done about it: product product:ai-teddy-bear pre_order
   reset-mfa <address|user name>                           turn a lost second step off, once you know who asks: see
                                                           services/identity/README.md
-  waiting                                                 events that are not published yet, and dead letters, by service
+  waiting                                                 events to be published and dead letters by service, and events
+                                                          that the broker refuses
+  republish <service> <from> [to]                         have its events of that time published again, refused ones too:
+                                                          republish billing 2026-11-28T17:00:00Z
+  prune-streams                                           remove from the broker the subjects that this version does not
+                                                          know, once no process of a newer one runs
   dead-letters [--all]                                    events that could not be handled, in every service
   dead-letters show <id>
   dead-letters replay <id>|all                            hand them to their handlers again
@@ -104,17 +109,50 @@ async function deadLetterCommand(action: string | undefined, id: string | undefi
   }
 }
 
-/** Prints what waits in each service, and since when. */
+const outboxSchema = z.object({
+  pending: z.int(),
+  oldestSeconds: z.number(),
+  setAside: z.int(),
+  refused: z.array(z.object({ id: z.string(), type: z.string(), error: z.string() })),
+})
+
+/** Prints how much waits in each service and for how long, and what the broker refuses. */
 async function waitingCommand(): Promise<void> {
-  const line = (service: string, outbox: string, letters: string) =>
-    print(`${service.padEnd(16)}${outbox.padEnd(40)}${letters}`)
-  const told = ({ count, since }: WaitingWork['outbox']) => (since === null ? `${count}` : `${count}, since ${since}`)
   const services = await identify(storing)
-  const works = await askEach(services, async (service) =>
-    waitingWorkSchema.parse(await json(service, 'GET', '/admin/waiting')),
+  const outboxes = await askEach(services, async (service) =>
+    outboxSchema.parse(await json(service, 'GET', '/admin/outbox')),
   )
-  line('', 'to be published', 'dead letters')
-  for (const [service, { outbox, deadLetters }] of works) line(service, told(outbox), told(deadLetters))
+  const letters = await deadLetters(
+    services.filter((service) => outboxes.has(service)),
+    false,
+  )
+  const line = (...cells: unknown[]) =>
+    print(
+      cells
+        .map((cell) => String(cell).padEnd(16))
+        .join('')
+        .trimEnd(),
+    )
+  line('', 'to be published', 'for seconds', 'set aside', 'dead letters')
+  for (const [service, { pending, oldestSeconds, setAside }] of outboxes) {
+    const dead = letters.filter((letter) => letter.service === service).length
+    line(service, pending, Math.round(oldestSeconds), setAside, dead)
+  }
+  for (const [service, { refused }] of outboxes)
+    for (const { id, type, error } of refused) print(`${service}: ${type} ${id} is refused: ${error}`)
+}
+
+const moment = z.iso.datetime({ offset: true })
+
+/** Has a service publish again what happened in a range of time. */
+async function republishCommand(service: string | undefined, from: string | undefined, to: string | undefined) {
+  const of = storing.find((one) => one === service)
+  if (of === undefined) throw new Refused(`Which service of ${storing.join(', ')}?\n\n${usage}`)
+  for (const time of [needed(from, 'moment'), to])
+    if (time !== undefined && !moment.safeParse(time).success)
+      throw new Refused(`A moment is like 2026-11-28T17:00:00Z, not "${time}".`)
+  await identify([of], { changes: true })
+  print(await json(of, 'POST', '/admin/outbox/republish', { from, to }))
 }
 
 interface RegistrationPage {
@@ -289,6 +327,11 @@ const commands: Record<string, Command> = {
       print(await json('billing', 'POST', '/admin/products', product))
     },
   },
+  'prune-streams': {
+    of: 'enrollment',
+    changes: true,
+    run: async () => print(await json('enrollment', 'POST', '/admin/streams/prune')),
+  },
   'reset-mfa': {
     of: 'identity',
     changes: true,
@@ -313,6 +356,7 @@ async function main(): Promise<void> {
   const [name, ...args] = positionals
   if (name === undefined || values.help) return print(usage)
   if (name === 'waiting') return waitingCommand()
+  if (name === 'republish') return republishCommand(args[0], args[1], args[2])
   if (name === 'dead-letters') return deadLetterCommand(args[0], args[1], values.all)
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!command) throw new Refused(usage)
