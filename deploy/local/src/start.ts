@@ -57,7 +57,7 @@ try {
       `  ${'NATS'.padEnd(18)} ${settings.NATS_URL ?? `nats://localhost:${settings.NATS_PORT}`}`,
       `  ${'PostgreSQL'.padEnd(18)} ${settings.DATABASE_SERVER_URL ?? `postgres://postgres@localhost:${settings.POSTGRES_PORT}`}`,
       '',
-      'Ctrl-C stops everything. The data stays in .data/ (npm start -- --fresh begins anew).',
+      `Ctrl-C stops everything. The data stays in ${settings.DATA_DIR} (npm start -- --fresh begins anew).`,
     ].join('\n'),
   )
 } catch (error) {
