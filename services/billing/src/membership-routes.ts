@@ -19,7 +19,7 @@ import { cancelMembership, openPortal, quoteSwitch, resumeMembership, switchMemb
 import type { BillingContext } from './config.ts'
 import { createMembershipCheckout } from './create-membership-checkout.ts'
 import { findMembership, presentMembership, readOutcome, readPlans } from './read-memberships.ts'
-import { refreshMembershipCheckout } from './refresh-checkout.ts'
+import { refreshMembershipCheckout, refreshNames } from './refresh-checkout.ts'
 import { whenLeft } from './when-left.ts'
 
 const byId = z.object({ id: uuid('This is not the id of a membership.') })
@@ -43,14 +43,15 @@ export async function membershipRoutes(http: Http, context: BillingContext): Pro
     (request) => readOutcome(db, request.params.id),
   )
 
-  http.post(
-    '/membership-checkouts/:id/refresh',
-    { schema: { params: byId, querystring: refreshQuerySchema, response: { 200: membershipOutcomeSchema } } },
-    async ({ params: { id }, query }) => {
-      await refreshMembershipCheckout(context, id, query.returned)
-      return readOutcome(db, id)
-    },
-  )
+  for (const name of refreshNames)
+    http.post(
+      `/membership-checkouts/:id/${name}`,
+      { schema: { params: byId, querystring: refreshQuerySchema, response: { 200: membershipOutcomeSchema } } },
+      async ({ params: { id }, query }) => {
+        await refreshMembershipCheckout(context, id, query.returned)
+        return readOutcome(db, id)
+      },
+    )
 
   http.post(
     '/memberships/find',

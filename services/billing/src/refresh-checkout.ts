@@ -4,6 +4,9 @@ import { fulfilSession } from './fulfil-session.ts'
 import { checkoutAttempts, membershipAttempts } from './schema.ts'
 import { StripeFailure } from './stripe.ts'
 
+/** The last part of its addresses: `sync` is what a BFF of the version before calls, which may be running beside this one. */
+export const refreshNames = ['refresh', 'sync']
+
 const shortestPause = '2 seconds'
 const longestPause = '1 minute'
 

@@ -35,8 +35,8 @@ import { readPrices } from './read-prices.ts'
 import { readProducts } from './read-products.ts'
 import { webhookRoutes } from './receive-webhook.ts'
 import { reconcileLedger } from './reconcile-ledger.ts'
-import { refreshCheckout } from './refresh-checkout.ts'
 import { readDisputes } from './record-dispute.ts'
+import { refreshCheckout, refreshNames } from './refresh-checkout.ts'
 import { requestRefund } from './request-refund.ts'
 import { setPrice } from './set-price.ts'
 import { setProductState } from './set-product-state.ts'
@@ -70,14 +70,15 @@ export async function routes(http: Http, context: BillingContext): Promise<void>
     (request) => readCheckout(db, request.params.registrationId),
   )
 
-  http.post(
-    '/checkouts/:registrationId/refresh',
-    { schema: { params: registrationParams, querystring: refreshQuerySchema, response: { 200: checkoutSchema } } },
-    async ({ params: { registrationId }, query }) => {
-      await refreshCheckout(context, registrationId, query.returned)
-      return readCheckout(db, registrationId)
-    },
-  )
+  for (const name of refreshNames)
+    http.post(
+      `/checkouts/:registrationId/${name}`,
+      { schema: { params: registrationParams, querystring: refreshQuerySchema, response: { 200: checkoutSchema } } },
+      async ({ params: { registrationId }, query }) => {
+        await refreshCheckout(context, registrationId, query.returned)
+        return readCheckout(db, registrationId)
+      },
+    )
 
   await membershipRoutes(http, context)
 
@@ -135,14 +136,15 @@ export async function routes(http: Http, context: BillingContext): Promise<void>
     readOrder(db, request.params.orderId),
   )
 
-  http.post(
-    '/orders/:orderId/refresh',
-    { schema: { params: orderParams, querystring: refreshQuerySchema, response: { 200: orderSchema } } },
-    async ({ params: { orderId }, query }) => {
-      await refreshCheckout(context, orderId, query.returned)
-      return readOrder(db, orderId)
-    },
-  )
+  for (const name of refreshNames)
+    http.post(
+      `/orders/:orderId/${name}`,
+      { schema: { params: orderParams, querystring: refreshQuerySchema, response: { 200: orderSchema } } },
+      async ({ params: { orderId }, query }) => {
+        await refreshCheckout(context, orderId, query.returned)
+        return readOrder(db, orderId)
+      },
+    )
 
   http.post(
     '/orders/:orderId/shipment',

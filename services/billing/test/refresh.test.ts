@@ -74,6 +74,14 @@ describe('a checkout that is refreshed', () => {
     expect(completed.data).toMatchObject({ amount: 40_000, currency: 'usd' })
   })
 
+  it('is so as well by the name that a BFF of the version before calls it', async () => {
+    const facts = purchase()
+    await till.pay(await till.checkout(facts))
+    await till.longSinceAsked(facts.registrationId)
+    const answer = await till.call('POST', `/checkouts/${facts.registrationId}/sync`)
+    expect(answer.body).toMatchObject({ status: 'paid' })
+  })
+
   it.each([
     // Just made: nobody can have paid yet.
     { made: 0, last: 0, due: false },
