@@ -59,6 +59,17 @@ export async function publish<Data>(
   await tx.insert(outbox).values({ id: envelope.id, type: envelope.type, envelope })
 }
 
+/** As `publish`, of many things at once, in the order of the list. */
+export async function publishAll<Data>(
+  tx: Transaction,
+  definition: EventDefinition<string, Data>,
+  events: { subject: string; data: NoInfer<Data> }[],
+): Promise<void> {
+  if (events.length === 0) return
+  const envelopes = events.map(({ subject, data }) => newEvent(definition, subject, data))
+  await tx.insert(outbox).values(envelopes.map((envelope) => ({ id: envelope.id, type: envelope.type, envelope })))
+}
+
 const batchSize = 200
 const secretTypes = new Set(allEvents.filter((event) => event.secret).map((event) => event.type))
 

@@ -1,6 +1,6 @@
 import { registrationExpired, type Registration } from '@robokids/contracts/enrollment'
 import type { Transaction } from '@robokids/runtime/db'
-import { publish } from '@robokids/runtime/outbox'
+import { publishAll } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
 import { and, asc, eq, inArray, lt } from 'drizzle-orm'
 import type { Config } from './config.ts'
@@ -29,11 +29,15 @@ export async function letGo(tx: Transaction, rows: RegistrationRow[], now: Tempo
         ended.map((row) => row.id),
       ),
     )
-  // In one order everywhere, so that no two transactions wait for each other.
+  await publishAll(
+    tx,
+    registrationExpired,
+    ended.map((row) => ({ subject: row.id, data: factsOf(row) })),
+  )
+  // Last, because all buyers of a session wait for its row; in one order everywhere, so that no two wait for each other.
   for (const classSessionId of [...freed.keys()].toSorted()) {
     await moveSeats(tx, classSessionId, { held: freed.get(classSessionId) ?? 0, sold: 0 })
   }
-  for (const row of ended) await publish(tx, registrationExpired, row.id, factsOf(row))
 }
 
 /** A checkout ended unpaid: its hold ends with it, unless the parent has begun a new one since. */
@@ -63,10 +67,10 @@ export async function expireNow(id: string, context: Context<Config>): Promise<R
 const batchSize = 100
 
 /** Ends the holds that ran out, a batch a transaction. Those that are being paid for at this moment are left for later. */
-export async function expireHolds(context: Context<Config>): Promise<void> {
+export async function expireHolds(context: Context<Config>, signal: AbortSignal): Promise<void> {
   const now = context.clock.now()
   let more = true
-  while (more) {
+  while (more && !signal.aborted) {
     more = await context.db.transaction(async (tx) => {
       const rows = await tx
         .select()
