@@ -6,7 +6,7 @@ import {
   subscriptionActivated,
   type MembershipOutcome,
 } from '@robokids/contracts/billing'
-import { availableSlotsSchema, memberRejected } from '@robokids/contracts/enrollment'
+import { availableSlotsSchema, memberRejected, memberSeated } from '@robokids/contracts/enrollment'
 import { emailKey } from '@robokids/contracts/fields'
 import { freePort } from '@robokids/local/processes'
 import { webhookSecret } from '@robokids/local/settings'
@@ -61,7 +61,10 @@ beforeAll(async () => {
     SESSION_KEYS: localSealingKeys,
   })
 })
-afterEach(() => control('webhooks/config'))
+afterEach(async () => {
+  await control('webhooks/config')
+  await fetch(`${simulator.url}/_sim/faults`, { method: 'DELETE' })
+})
 afterAll(async () => {
   await enrollmentSql.end({ timeout: 1 })
   await billingSql.end({ timeout: 1 })
@@ -261,6 +264,81 @@ describe('POST /api/createStripeSession', () => {
     await seated(classDate, 1)
     await pay(await checkout(newcomer(classDate)))
     await seated(classDate, 0)
+  })
+
+  /** Somebody else wants the last seat and asks for it again and again while `work` goes on. @returns what they were answered. */
+  async function besieged(classDate: string, work: () => Promise<void>): Promise<Set<number>> {
+    const rival = newcomer(classDate)
+    const answers = new Set<number>()
+    let over = false
+    const settled = work().finally(() => {
+      over = true
+    })
+    while (!over) answers.add((await ask(rival)).status)
+    await settled
+    return answers
+  }
+
+  it('keeps the last seat of whoever changes the plan, in one tab or two, whoever else keeps trying', async () => {
+    const classDate = await newDate(1)
+    const wish = newcomer(classDate)
+    await checkout(wish)
+    const answers = await besieged(classDate, async () => {
+      for (const plan of ['yearly', 'monthly'] as const) await checkout({ ...wish, plan })
+      const tabs = (['yearly', 'monthly', 'yearly'] as const).map((plan) => ask({ ...wish, plan }))
+      expect((await Promise.all(tabs)).map(({ status }) => status)).toEqual([200, 200, 200])
+    })
+    expect(answers).toEqual(new Set([409]))
+    expect((await pay(await checkout(wish))).status).toBe('paid')
+    await bed.bus.seen(memberSeated, ({ email }) => email === wish.email)
+    expect(await slotsLeft(classDate)).toBe(0)
+  })
+
+  it('keeps the last seat of whoever comes back after the checkout ran out, before any notice of that', async () => {
+    const classDate = await newDate(1)
+    const wish = newcomer(classDate)
+    const url = await checkout(wish)
+    await control('webhooks/config', { paused: true })
+    await control(`checkout/${new URL(url).pathname.split('/').at(-1)}/expire`)
+    const answers = await besieged(classDate, async () => {
+      expect(await checkout(wish)).not.toBe(url)
+    })
+    expect(answers).toEqual(new Set([409]))
+    await control('webhooks/release')
+    await simulator.deliveriesIdle()
+    expect((await pay(await checkout(wish))).status).toBe('paid')
+    await bed.bus.seen(memberSeated, ({ email }) => email === wish.email)
+  })
+
+  it('keeps the first seat where a change of date fails, and its checkout can be paid', async () => {
+    const [first, second] = [await newDate(1), await newDate(1)]
+    const wish = newcomer(first)
+    const url = await checkout(wish)
+    const session = new URL(url).pathname.split('/').at(-1)
+    await control('faults', {
+      kind: 'error',
+      method: 'POST',
+      path: `/v1/checkout/sessions/${session}/expire`,
+      times: 20,
+    })
+    expect((await ask({ ...wish, classDate: second })).status).toBe(503)
+    expect([await slotsLeft(first), await slotsLeft(second)]).toEqual([0, 1])
+    expect(await ask(newcomer(first))).toMatchObject({ status: 409, body: { code: 'class_full' } })
+    expect((await pay(url)).status).toBe('paid')
+    await bed.bus.seen(memberSeated, ({ email }) => email === wish.email)
+    expect([await slotsLeft(first), await slotsLeft(second)]).toEqual([0, 1])
+  })
+
+  it('moves to another date without ever being without a seat', async () => {
+    const [first, second] = [await newDate(1), await newDate(1)]
+    const wish = newcomer(first)
+    await checkout(wish)
+    const url = await checkout({ ...wish, classDate: second })
+    await seated(first, 1)
+    expect(await slotsLeft(second)).toBe(0)
+    expect((await pay(url)).status).toBe('paid')
+    await bed.bus.seen(memberSeated, ({ email, classDate }) => email === wish.email && classDate === second)
+    expect([await slotsLeft(first), await slotsLeft(second)]).toEqual([1, 0])
   })
 
   it('ends a membership whose seat is gone, with its money back once, and says so', async () => {

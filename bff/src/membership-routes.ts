@@ -60,15 +60,15 @@ export function membershipRoutes(
         enrollment.call('POST', '/member-seats', { body: { email, classDate, attemptId }, answer: memberHoldSchema })
       const evidence = { ipAddress: request.ip, userAgent: (request.headers['user-agent'] ?? '').slice(0, 1000) }
       const body = { email, plan, classDate, ...(consent ? { consent: { ...consent, ...evidence } } : {}) }
+      // Refuses a date that is full or not open, before anything can be paid.
+      await hold()
       try {
-        // Refuses a date that is full or not open, before anything can be paid.
-        await hold()
         const checkout = await billing.call('POST', '/membership-checkouts', { body, answer: membershipCheckoutSchema })
         // The hold outlives the checkout, and ends with it.
         await hold(checkout.attemptId)
         return { url: checkout.checkoutUrl }
       } catch (error) {
-        // What was held for no checkout is free again; where that cannot be said now, it runs out by itself.
+        // What was held for this request is free again; where that cannot be said now, it runs out by itself.
         await enrollment
           .call('POST', '/member-seats/release', { body: { email }, answer: doneSchema })
           .catch((problem: unknown) => request.log.warn({ err: problem }, 'a member’s seat is held for nothing'))

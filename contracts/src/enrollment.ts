@@ -176,9 +176,10 @@ export type AvailableSlots = z.infer<typeof availableSlotsSchema>
 
 /**
  * `POST /member-seats`: holds a seat in the members' session of a date for an address, while its membership is paid. An
- * address holds one: another date lets the first one go, the same date holds it for longer. `attemptId` is the checkout
- * that it is held for, once there is one. 400 `class_not_offered`, 409 `class_full`. `POST /member-seats/release` (its
- * `email` alone) lets one go that is for no checkout.
+ * address is asked for twice: without `attemptId` before a checkout is asked for, which keeps what is held for the one that it
+ * has, and with it once the checkout is there, which lets all else go. 400 `class_not_offered`, 409 `class_full`, 409
+ * `already_member` where that checkout is paid. `POST /member-seats/release` (its `email` alone) says that no checkout came
+ * of it.
  */
 export const holdMemberSeatSchema = z.object({
   email: field.email,

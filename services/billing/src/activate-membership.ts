@@ -115,21 +115,21 @@ async function activate(
     await applyMembership(tx, context, observed)
     return
   }
-  // The receipt is in the event, so the payment is written down first.
-  const receiptNumber = await applyMembership(tx, context, observed)
-  await publish(tx, subscriptionActivated, attemptId, {
-    attemptId,
-    email,
-    plan,
-    classDate,
-    subscriptionId,
-    customerId,
-    amount,
-    currency,
-    activatedAt: activatedAt.toString(),
-    receiptNumber,
-    renewsAt: observed.paidUntil.toString(),
-  })
+  await applyMembership(tx, context, observed, (receiptNumber) =>
+    publish(tx, subscriptionActivated, attemptId, {
+      attemptId,
+      email,
+      plan,
+      classDate,
+      subscriptionId,
+      customerId,
+      amount,
+      currency,
+      activatedAt: activatedAt.toString(),
+      receiptNumber,
+      renewsAt: observed.paidUntil.toString(),
+    }),
+  )
 }
 
 /** The terms that the payment page showed were agreed to there: its session proves it. */

@@ -77,25 +77,26 @@ async function endMissing(tx: Transaction, { clock }: BillingContext, subscripti
 
 /**
  * As `refreshMembership`, with a subscription as the provider showed it a moment ago.
- * @returns the receipt number of its first payment.
+ * @param tellBegun of one that is new, before all else that has become of it; with the receipt number of its first payment.
  * @throws StaleObservation where something was learnt since it was asked after.
  */
 export async function applyMembership(
   tx: Transaction,
   context: BillingContext,
   observed: ObservedMembership,
-): Promise<string | null> {
+  tellBegun?: (receiptNumber: string | null) => Promise<void>,
+): Promise<void> {
   const membership = await lock(tx, observed.subscriptionId)
   if (!membership) {
     if (observed.version !== null) throw new StaleObservation(observed.subscriptionId)
     context.log.info({ subscriptionId: observed.subscriptionId }, 'a subscription that is not ours was left alone')
-    return null
+    return
   }
   // Whatever this look was about had happened when the later one began, which has seen it.
-  if (observed.look < membership.look) return null
+  if (observed.look < membership.look) return
   if (membership.version !== (observed.version ?? 0)) throw new StaleObservation(observed.subscriptionId)
 
-  const receipt = await recordInvoices(tx, context, membership, observed.paid)
+  const recorded = await recordInvoices(tx, context, membership, observed.paid)
   const isOver = hasEnded(observed.status)
   const requestMet = isOver || (membership.endRequest === 'at_period_end' && observed.cancelAt !== null)
   const changes = {
@@ -117,8 +118,9 @@ export async function applyMembership(
     ...(isOver && membership.status === 'active' ? { status: 'ended' as const } : {}),
   }
   await tx.update(memberships).set(changes).where(eq(memberships.attemptId, membership.attemptId))
+  await tellBegun?.(recorded.find(({ reason }) => reason === 'first')?.receiptNumber ?? null)
+  await tellRenewals(tx, membership, recorded)
   if (membership.status === 'active') await tell(tx, membership, observed)
-  return receipt
 }
 
 async function tell(tx: Transaction, before: Membership, observed: ObservedMembership): Promise<void> {
@@ -159,23 +161,30 @@ async function tell(tx: Transaction, before: Membership, observed: ObservedMembe
 
 const outcomes = { active: 'accepted', ended: 'accepted', duplicate: 'duplicate', mismatch: 'amount_mismatch' } as const
 
-/** Writes down each paid invoice once, with a receipt; what is not owed goes back. @returns the first one's receipt. */
+/** An invoice whose payment was written down just now. */
+interface RecordedInvoice extends ObservedInvoice {
+  paymentId: string
+  /** Null where it is not owed and goes back. */
+  receiptNumber: string | null
+}
+
+/** Writes down each paid invoice once, with a receipt; what is not owed goes back. @returns those that are new. */
 async function recordInvoices(
   tx: Transaction,
   context: BillingContext,
   membership: Membership,
   paid: ObservedInvoice[],
-): Promise<string | null> {
+): Promise<RecordedInvoice[]> {
   const { attemptId: membershipId } = membership
   const known = await tx
     .select({ invoiceId: membershipInvoices.invoiceId })
     .from(membershipInvoices)
     .where(eq(membershipInvoices.membershipId, membershipId))
-  const recorded = new Set(known.map(({ invoiceId }) => invoiceId))
+  const knownIds = new Set(known.map(({ invoiceId }) => invoiceId))
   const outcome = outcomes[membership.status]
-  let first: string | null = null
+  const recorded: RecordedInvoice[] = []
   for (const invoice of paid) {
-    if (recorded.has(invoice.invoiceId)) continue
+    if (knownIds.has(invoice.invoiceId)) continue
     const { amount, currency, paidAt } = invoice
     const receiptNumber = outcome === 'accepted' ? await nextReceiptNumber(tx) : null
     const payment = {
@@ -196,21 +205,25 @@ async function recordInvoices(
       .values({ invoiceId, membershipId, paymentId: payment.id, plan, reason, periodEnd })
     if (outcome !== 'accepted') await oweRefund(tx, context, payment, outcome)
     else if (membership.rejection !== null) await oweRefund(tx, context, payment, 'seat_gone')
-    if (reason === 'first') first ??= receiptNumber
-    else if (receiptNumber !== null) {
-      await publish(tx, subscriptionRenewed, membershipId, {
-        ...factsOf(membership),
-        plan,
-        paymentId: payment.id,
-        receiptNumber,
-        paidAt: paidAt.toString(),
-        paidAmount: amount,
-        reason,
-        periodEnd: periodEnd.toString(),
-      })
-    }
+    recorded.push({ ...invoice, paymentId: payment.id, receiptNumber })
   }
-  return first
+  return recorded
+}
+
+async function tellRenewals(tx: Transaction, membership: Membership, recorded: RecordedInvoice[]): Promise<void> {
+  for (const { plan, paymentId, receiptNumber, paidAt, amount: paidAmount, reason, periodEnd } of recorded) {
+    if (reason === 'first' || receiptNumber === null) continue
+    await publish(tx, subscriptionRenewed, membership.attemptId, {
+      ...factsOf(membership),
+      plan,
+      paymentId,
+      receiptNumber,
+      paidAt: paidAt.toString(),
+      paidAmount,
+      reason,
+      periodEnd: periodEnd.toString(),
+    })
+  }
 }
 
 /** Has the provider end a membership, by the job that does so. */

@@ -101,7 +101,8 @@ function outcomeOf(
   if (membership) {
     if (membership.status === 'duplicate' || membership.status === 'mismatch' || membership.seat === 'gone')
       return 'refused'
-    return membership.seat === 'seated' ? 'confirmed' : 'processing'
+    // One that has ended before it got its seat never will.
+    return membership.seat === 'seated' || membership.status === 'ended' ? 'confirmed' : 'processing'
   }
   if (attempt === 'expired' || attempt === 'failed') return attempt
   return attempt === 'open' || attempt === 'creating' ? 'open' : 'processing'

@@ -12,9 +12,9 @@ import {
 import { emailKey } from '@robokids/contracts/fields'
 import { userDeleted, userUpdated } from '@robokids/contracts/identity'
 import { renewalTerms, renewalTermsVersion } from '@robokids/contracts/membership'
+import { newEvent, outbox } from '@robokids/runtime/outbox'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
-import { newEvent } from '@robokids/runtime/outbox'
-import { eq, inArray, sql } from 'drizzle-orm'
+import { asc, eq, inArray, sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { membershipAttempts, membershipConsents, memberships } from '../src/schema.ts'
@@ -429,6 +429,26 @@ describe('a membership that is paid', () => {
     expect(await membershipsOf(wish.email)).toHaveLength(1)
     expect(told(wish.email)).toHaveLength(1)
     expect((await attemptsOf(wish.email)).map(({ status }) => status)).toEqual(['paid'])
+  })
+
+  it('that had ended before anybody heard of it begins before it ends, in what is told', async () => {
+    const wish = newcomer()
+    const made = await checkout(wish)
+    await till.webhooks({ dropped: true })
+    await till.pay(made)
+    const [subscription] = (await atProvider(wish.email)).subscriptions
+    await till.stripe.subscriptions.cancel(subscription?.id ?? '')
+    const { body } = await till.call('POST', `/membership-checkouts/${made.attemptId}/sync`)
+    // Enrollment will never tell of a seat.
+    expect(body).toMatchObject({ status: 'confirmed', refusal: null })
+    const events = await db()
+      .select({ type: outbox.type })
+      .from(outbox)
+      .where(sql`${outbox.envelope} ->> 'subject' = ${made.attemptId}`)
+      .orderBy(asc(outbox.position))
+    expect(events.map(({ type }) => type)).toEqual([subscriptionActivated.type, subscriptionEnded.type])
+    const { data } = await bed.bus.seen(subscriptionActivated, ofAddress(wish.email))
+    expect(data.receiptNumber).toBe((body as { receiptNumber: string }).receiptNumber)
   })
 
   it('stays paid where a notice of its expiry comes late', async () => {

@@ -26,10 +26,8 @@ export const consumers: Consumer<Config>[] = [
   }),
   consume(paymentRefunded, { from: 'beginning' }, settleFullRefund),
   consume(subscriptionActivated, { from: 'beginning' }, seatMember),
-  consume(subscriptionEnded, { from: 'beginning' }, (tx, { data }, context) =>
-    releaseMemberSeat(tx, data.attemptId, context),
-  ),
-  consume(membershipCheckoutExpired, { from: 'beginning' }, (tx, { data }) =>
-    endMemberHold(tx, data.email, data.attemptId),
+  consume(subscriptionEnded, { from: 'beginning' }, releaseMemberSeat),
+  consume(membershipCheckoutExpired, { from: 'beginning' }, (tx, { data }, context) =>
+    endMemberHold(tx, data, context),
   ),
 ]

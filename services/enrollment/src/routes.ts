@@ -24,6 +24,7 @@ import type { Config } from './config.ts'
 import { expireNow } from './end-hold.ts'
 import { holdSeats } from './hold-seats.ts'
 import { listLevels, listSlots } from './list-classes.ts'
+import { registerMetrics } from './metrics.ts'
 import { listRegistrations, readRegistration } from './read-registrations.ts'
 import { holdAgain } from './renew-hold.ts'
 import { holdMemberSeat, releaseMemberHold } from './hold-member-seat.ts'
@@ -35,6 +36,7 @@ import { waiverDocument } from './waiver-document.ts'
 const byId = z.object({ id: uuid() })
 
 export function routes(http: Http, context: Context<Config>): void {
+  registerMetrics(context)
   const admin = requireAdmin(context.config.ADMIN_SECRET)
 
   http.get('/classes', { schema: { response: { 200: classesSchema } } }, async () => ({

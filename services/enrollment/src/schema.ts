@@ -174,16 +174,29 @@ export const memberHolds = pgTable(
     /** The checkout that it is held for, once there is one. */
     attemptId: uuid('attempt_id'),
     heldUntil: instant('held_until').notNull(),
+    /** How many requests of the address for a checkout are under way; they count until `awaitedUntil` at the latest. */
+    awaited: integer().notNull().default(0),
+    awaitedUntil: instant('awaited_until'),
   },
   (table) => [index('member_holds_until').on(table.heldUntil)],
 )
+
+/** Seats of another date than the held one, whose checkout can still be paid: each takes its place with its own checkout. */
+export const pendingMemberHolds = pgTable('pending_member_holds', {
+  emailKey: text('email_key').primaryKey(),
+  classSessionId: uuid('class_session_id')
+    .notNull()
+    .references(() => classSessions.id),
+  heldUntil: instant('held_until').notNull(),
+})
 
 /** New members, and whether each got a seat in the members' session of the date that was chosen. */
 export const memberSeats = pgTable('member_seats', {
   /** The checkout that began the membership. */
   attemptId: uuid('attempt_id').primaryKey(),
   email: text().notNull(),
-  classDate: date('class_date').notNull(),
+  /** Null while its end is all that is known of it. */
+  classDate: date('class_date'),
   /** Null where there is no such session. */
   classSessionId: uuid('class_session_id').references(() => classSessions.id),
   outcome: text({ enum: memberSeatOutcomes }).notNull(),

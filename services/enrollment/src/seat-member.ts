@@ -1,59 +1,56 @@
-import type { subscriptionActivated } from '@robokids/contracts/billing'
+import type { subscriptionActivated, subscriptionEnded } from '@robokids/contracts/billing'
 import { memberRejected, memberSeated } from '@robokids/contracts/enrollment'
 import type { EventOf } from '@robokids/contracts/event'
 import { emailKey } from '@robokids/contracts/fields'
 import type { Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
-import type { Metrics } from '@robokids/runtime/telemetry'
-import { and, eq } from 'drizzle-orm'
-import { Counter } from 'prom-client'
+import { and, eq, isNull } from 'drizzle-orm'
 import type { Config } from './config.ts'
-import { lockMemberHold, membersSessionOf, takeHeldSeat } from './hold-member-seat.ts'
+import { lockMemberHolds, membersSessionOf, saveMemberHolds } from './hold-member-seat.ts'
 import { moveSeats } from './lock-registration.ts'
+import { seatsOf, takeSeat } from './member-holds.ts'
+import { count } from './metrics.ts'
 import { judgeMemberSeat } from './rules.ts'
 import { classSessions, memberSeats } from './schema.ts'
 
-const counters = new WeakMap<Metrics, Counter<'outcome'>>()
-
-function counterOf(metrics: Metrics): Counter<'outcome'> {
-  const known = counters.get(metrics)
-  if (known) return known
-  const counter = new Counter({
-    name: 'member_seats_total',
-    help: 'New members by whether they got the seat they chose (seated, or why not)',
-    labelNames: ['outcome'],
-    registers: [metrics.registry],
-  })
-  counters.set(metrics, counter)
-  return counter
-}
-
 /**
  * A membership began: it takes a seat in the members' session of its date, once; the one that was held for it, else one
- * that is free. Where none is to be had, the membership is turned away, and billing ends it and returns its money.
+ * that is free. Where none is to be had, the membership is turned away, and billing ends it and returns its money. One
+ * that is known to have ended gets none.
  */
 export async function seatMember(
   tx: Transaction,
   { data }: EventOf<typeof subscriptionActivated>,
-  { clock, log, metrics }: Context<Config>,
+  context: Context<Config>,
 ): Promise<void> {
   const { attemptId, email, classDate, plan, amount, currency, receiptNumber, renewsAt } = data
-  const hold = await lockMemberHold(tx, emailKey(email))
+  const key = emailKey(email)
+  const holds = await lockMemberHolds(tx, key)
   const [session] = await tx.select().from(classSessions).where(membersSessionOf(classDate)).for('no key update')
-  const now = clock.now()
-  const isHeld = session !== undefined && hold?.classSessionId === session.id
+  const now = context.clock.now()
+  const isHeld = session !== undefined && seatsOf(holds).has(session.id)
   const outcome = judgeMemberSeat(session, isHeld, now)
+  const chosen = { classDate, classSessionId: session?.id ?? null }
   const written = await tx
     .insert(memberSeats)
-    .values({ attemptId, email, classDate, classSessionId: session?.id ?? null, outcome, createdAt: now })
+    .values({ attemptId, email, ...chosen, outcome, createdAt: now })
     .onConflictDoNothing()
     .returning({ attemptId: memberSeats.attemptId })
-  if (written.length === 0) return
-  counterOf(metrics).inc({ outcome })
+  if (written.length === 0) {
+    // Its end was told first, without the date that had been chosen.
+    const ended = await tx
+      .update(memberSeats)
+      .set(chosen)
+      .where(and(eq(memberSeats.attemptId, attemptId), isNull(memberSeats.classDate)))
+      .returning({ attemptId: memberSeats.attemptId })
+    if (ended.length > 0 && session) await saveMemberHolds(tx, key, holds, takeSeat(holds, session.id))
+    return
+  }
+  count(context, 'member_seats_total', { outcome })
   const facts = { attemptId, email, plan, amount, currency, classDate }
   if (session && outcome === 'seated') {
-    await takeHeldSeat(tx, hold, session.id)
+    await saveMemberHolds(tx, key, holds, takeSeat(holds, session.id))
     await moveSeats(tx, session.id, { held: 0, sold: 1 })
     const { id: classSessionId, startTime, durationMinutes, timeZone } = session
     await publish(tx, memberSeated, attemptId, {
@@ -68,22 +65,36 @@ export async function seatMember(
     return
   }
   const reason = outcome === 'seated' ? 'class_not_offered' : outcome
-  log.warn(
+  context.log.warn(
     { attemptId, classDate, reason },
     'a paid membership got no seat on its date: it ends and its money goes back',
   )
   await publish(tx, memberRejected, attemptId, { ...facts, reason })
 }
 
-/** A membership ended before its class: the seat is free for another member. */
-export async function releaseMemberSeat(tx: Transaction, attemptId: string, { clock }: Context<Config>): Promise<void> {
+/**
+ * A membership ended before its class: the seat is free for another member. One that has not been seated yet never will
+ * be: the news of its beginning may come after that of its end.
+ */
+export async function releaseMemberSeat(
+  tx: Transaction,
+  { data: { attemptId, email } }: EventOf<typeof subscriptionEnded>,
+  { clock }: Context<Config>,
+): Promise<void> {
+  const now = clock.now()
+  const unknown = await tx
+    .insert(memberSeats)
+    .values({ attemptId, email, outcome: 'released', createdAt: now })
+    .onConflictDoNothing()
+    .returning({ attemptId: memberSeats.attemptId })
+  if (unknown.length > 0) return
   const [seat] = await tx
     .select({ classSessionId: memberSeats.classSessionId, startsAt: classSessions.startsAt })
     .from(memberSeats)
     .innerJoin(classSessions, eq(classSessions.id, memberSeats.classSessionId))
     .where(and(eq(memberSeats.attemptId, attemptId), eq(memberSeats.outcome, 'seated')))
     .for('no key update')
-  if (!seat?.classSessionId || Temporal.Instant.compare(seat.startsAt, clock.now()) <= 0) return
+  if (!seat?.classSessionId || Temporal.Instant.compare(seat.startsAt, now) <= 0) return
   await tx.update(memberSeats).set({ outcome: 'released' }).where(eq(memberSeats.attemptId, attemptId))
   await moveSeats(tx, seat.classSessionId, { held: 0, sold: -1 })
 }

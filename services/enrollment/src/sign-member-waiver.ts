@@ -31,9 +31,15 @@ async function find(db: Database | Transaction, membershipId: string) {
     .leftJoin(classSessions, eq(classSessions.id, memberSeats.classSessionId))
     .leftJoin(waivers, eq(waivers.membershipId, memberSeats.attemptId))
     .where(eq(memberSeats.attemptId, membershipId))
-  if (!found) return undefined
+  // Of one whose end alone is known, nothing can be said.
+  if (!found || found.seat.classDate === null) return undefined
   const { seat, session, waiver } = found
-  return { ...seat, session, waiver: waiver && { ...waiver, children: waiver.member?.children ?? [] } }
+  return {
+    ...seat,
+    classDate: found.seat.classDate,
+    session,
+    waiver: waiver && { ...waiver, children: waiver.member?.children ?? [] },
+  }
 }
 
 /** @throws DomainError `membership_not_found` */

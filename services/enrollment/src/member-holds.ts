@@ -1,0 +1,103 @@
+/** What an address holds of the members' sessions, and what becomes of it. Times are on enrollment's clock. */
+
+interface HeldSeat {
+  classSessionId: string
+  heldUntil: Temporal.Instant
+}
+
+export interface MemberHolds {
+  hold:
+    | (HeldSeat & {
+        /** The checkout that it is held for; null until there is one. */
+        attemptId: string | null
+        /** How many requests of the address for a checkout are under way; they count until `awaitedUntil` at the latest. */
+        awaited: number
+        awaitedUntil: Temporal.Instant | null
+      })
+    | null
+  /** A seat of another date, which takes the place of the held one when its checkout is there. */
+  pending: HeldSeat | null
+}
+
+const nothing: MemberHolds = { hold: null, pending: null }
+
+/** Far longer than a request for a checkout takes. */
+const requestLifetime = Temporal.Duration.from({ minutes: 5 })
+
+function isOver(until: Temporal.Instant, now: Temporal.Instant): boolean {
+  return Temporal.Instant.compare(until, now) <= 0
+}
+
+function underWay({ hold }: MemberHolds, now: Temporal.Instant): number {
+  return hold?.awaitedUntil && !isOver(hold.awaitedUntil, now) ? hold.awaited : 0
+}
+
+/** The sessions that the address has a seat in. */
+export function seatsOf({ hold, pending }: MemberHolds): Set<string> {
+  return new Set([hold, pending].flatMap((seat) => (seat ? [seat.classSessionId] : [])))
+}
+
+/** The held seat is gone: the pending one takes its place. */
+function withoutHold({ hold, pending }: MemberHolds): MemberHolds {
+  return hold && pending ? { hold: { ...hold, ...pending, attemptId: null }, pending: null } : nothing
+}
+
+/**
+ * A checkout is asked for. What is held for one that can still be paid stays held until `endCheckout` or `bindSeat` says
+ * that it cannot be paid any more.
+ */
+export function askForSeat(holds: MemberHolds, classSessionId: string, now: Temporal.Instant): MemberHolds {
+  const { hold } = holds
+  const awaitedUntil = now.add(requestLifetime)
+  const asked = { awaited: underWay(holds, now) + 1, awaitedUntil }
+  const seat = { classSessionId, heldUntil: awaitedUntil }
+  if (!hold || hold.attemptId === null) return { hold: { ...seat, attemptId: null, ...asked }, pending: null }
+  const heldUntil = isOver(hold.heldUntil, awaitedUntil) ? awaitedUntil : hold.heldUntil
+  return {
+    hold: { ...hold, heldUntil, ...asked },
+    pending: hold.classSessionId === classSessionId ? null : seat,
+  }
+}
+
+/** The checkout that was asked for is there, and is the only one of the address. */
+export function bindSeat(
+  holds: MemberHolds,
+  seat: HeldSeat & { attemptId: string },
+  now: Temporal.Instant,
+): MemberHolds {
+  const awaited = Math.max(0, underWay(holds, now) - 1)
+  return { hold: { awaitedUntil: holds.hold?.awaitedUntil ?? null, ...seat, awaited }, pending: null }
+}
+
+/** No checkout came of a request: what is held for none is let go, unless another request is under way. */
+export function endRequest(holds: MemberHolds, now: Temporal.Instant): MemberHolds {
+  const { hold, pending } = holds
+  const awaited = Math.max(0, underWay(holds, now) - 1)
+  if (hold && awaited > 0) return { hold: { ...hold, awaited }, pending }
+  return { hold: hold && hold.attemptId !== null ? { ...hold, awaited } : null, pending: null }
+}
+
+/**
+ * A checkout ended unpaid, and its hold with it; but a request of the same address that is under way keeps the seat: it
+ * may be what the checkout was closed for. The end of another checkout than the one that is held for changes nothing.
+ */
+export function endCheckout(holds: MemberHolds, attemptId: string, now: Temporal.Instant): MemberHolds {
+  const { hold, pending } = holds
+  if (!hold || hold.attemptId !== attemptId) return holds
+  if (!pending && hold.awaitedUntil && underWay(holds, now) > 0) {
+    return { hold: { ...hold, attemptId: null, heldUntil: hold.awaitedUntil }, pending }
+  }
+  return withoutHold(holds)
+}
+
+/** The seat of this session was paid: it is held no longer. */
+export function takeSeat(holds: MemberHolds, classSessionId: string): MemberHolds {
+  if (holds.hold?.classSessionId === classSessionId) return withoutHold(holds)
+  return holds.pending?.classSessionId === classSessionId ? { ...holds, pending: null } : holds
+}
+
+/** Lets go what has run out. */
+export function endOverdue({ hold, pending }: MemberHolds, now: Temporal.Instant): MemberHolds {
+  const rest = { hold, pending: pending && isOver(pending.heldUntil, now) ? null : pending }
+  return hold && isOver(hold.heldUntil, now) ? withoutHold(rest) : rest
+}
