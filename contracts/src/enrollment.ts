@@ -239,7 +239,11 @@ export const signWaiverSchema = z.object({
 })
 export type SignWaiver = z.input<typeof signWaiverSchema>
 
-/** The answer to `POST /waivers`; signing again with the same content answers the same. */
+/**
+ * The answer to `POST /waivers`; signing again with the same content answers the same. The signature is kept, and the kit
+ * ready, from then on. The signed PDF is made afterwards: until `waiver.signed` tells of it, `GET /waivers/:id.pdf` answers
+ * 409 `signed_pdf_not_ready`.
+ */
 export const waiverSchema = z.object({
   waiverId: z.uuid(),
   /** Or the membership's id, where its waiver was signed. */
@@ -294,7 +298,10 @@ export const registrationCancelled = defineEvent(
   'registration.cancelled',
   registrationFactsSchema.extend({ reason: z.enum(['refunded', 'requested']) }),
 )
-/** Of a registration, or of a membership: then `classType` is `membership`, and `registrationId` the membership's id. */
+/**
+ * A waiver was signed, and its signed PDF is there. Of a registration, or of a membership: then `classType` is
+ * `membership`, and `registrationId` the membership's id.
+ */
 export const waiverSigned = defineEvent(
   'enrollment',
   'waiver.signed',

@@ -76,6 +76,7 @@ export const errorStatus = {
   registration_not_paid: 409,
   waiver_already_signed: 409,
   waiver_document_changed: 409,
+  signed_pdf_not_ready: 409,
   kit_not_ready: 409,
   kit_already_shipped: 409,
   product_not_for_sale: 409,

@@ -4,6 +4,7 @@ import { configSchema, type Config } from './config.ts'
 import { consumers } from './consumers.ts'
 import { expireHolds } from './end-hold.ts'
 import { expireMemberHolds } from './hold-member-seat.ts'
+import { makeSignedPdfs } from './make-signed-pdfs.ts'
 import { routes } from './routes.ts'
 import { seed } from './seed.ts'
 
@@ -18,5 +19,6 @@ export const enrollment: Service<Config> = {
   jobs: [
     { name: 'expire-holds', everyMs: 5_000, run: expireHolds },
     { name: 'expire-member-holds', everyMs: 5_000, run: expireMemberHolds },
+    { name: 'make-signed-pdfs', everyMs: 5_000, run: makeSignedPdfs },
   ],
 }

@@ -329,6 +329,13 @@ export function judgeSignature(
   return 'sign'
 }
 
+const pausesOfPdf = [{ seconds: 5 }, { seconds: 30 }, { minutes: 2 }, { minutes: 10 }, { minutes: 30 }]
+
+/** How long after its `tries`th try the making of a signed PDF is tried again. */
+export function pauseAfterTry(tries: number): Temporal.Duration {
+  return Temporal.Duration.from(pausesOfPdf[tries - 1] ?? { hours: 1 })
+}
+
 /** A member's seat as far as a waiver is matched with it. */
 export interface MemberSignable {
   outcome: MemberSeatOutcome

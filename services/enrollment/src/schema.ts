@@ -125,7 +125,13 @@ export const payments = pgTable('payments', {
   refunded: boolean().notNull().default(false),
 })
 
-/** What proves a signature, of a registration or of a membership. Rows are never changed. */
+/** Every document that was ever shown to be signed. */
+export const waiverDocuments = pgTable('waiver_documents', {
+  sha256: text().primaryKey(),
+  pdf: bytes().notNull(),
+})
+
+/** What proves a signature, of a registration or of a membership. It is never changed; the signed PDF is made of it. */
 export const waivers = pgTable(
   'waivers',
   {
@@ -144,9 +150,16 @@ export const waivers = pgTable(
     signedAt: instant('signed_at').notNull(),
     ipAddress: text('ip_address').notNull(),
     userAgent: text('user_agent').notNull(),
-    signedPdf: bytes('signed_pdf').notNull(),
+    /** Null until it is made, after the signature. */
+    signedPdf: bytes('signed_pdf'),
+    pdfTries: integer('pdf_tries').notNull().default(0),
+    /** When it is to be made, or tried again. */
+    pdfDueAt: instant('pdf_due_at'),
   },
   (table) => [
+    index('waivers_without_pdf')
+      .on(table.pdfDueAt)
+      .where(sql`signed_pdf is null`),
     check('waivers_of_one', sql`(${table.registrationId} is null) <> (${table.membershipId} is null)`),
     check('waivers_of_member', sql`(${table.membershipId} is null) = (${table.member} is null)`),
   ],

@@ -7,12 +7,10 @@ import { eq } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Config } from './config.ts'
 import { isoTime } from './read-registrations.ts'
-import { answerOf, recordSignature, renderSignature } from './record-signature.ts'
+import { answerOf, newSignature, recordSignature } from './record-signature.ts'
 import { judgeMemberSignature, memberSeatStatus, unknownMembership } from './rules.ts'
 import { classSessions, memberSeats, waivers } from './schema.ts'
 import { waiverDocument } from './waiver-document.ts'
-
-const membersSession = 'Members’ session'
 
 async function find(db: Database | Transaction, membershipId: string) {
   const [found] = await db
@@ -20,7 +18,7 @@ async function find(db: Database | Transaction, membershipId: string) {
       seat: memberSeats,
       session: classSessions,
       waiver: {
-        waiverId: waivers.id,
+        id: waivers.id,
         guardianName: waivers.guardianName,
         member: waivers.member,
         documentSha256: waivers.documentSha256,
@@ -92,27 +90,11 @@ export async function signMemberWaiver(
   const document = waiverDocument()
   const found = membershipId === undefined ? undefined : await find(context.db, membershipId)
   if (!found || membershipId === undefined) throw unknownMembership()
-  const { waiver, session, classDate } = found
+  const { waiver } = found
   if (judgeMemberSignature(found, request, document.sha256) === 'repeat' && waiver) {
     return answerOf(membershipId, waiver)
   }
-  if (!session) throw new Error(`The seat of the membership ${membershipId} is in no session.`)
-
-  const { id: classSessionId, startTime, durationMinutes, timeZone } = session
-  const facts = {
-    registrationId: membershipId,
-    guardianName,
-    ...member,
-    classSessionId,
-    classType: 'membership' as const,
-    levelTitle: membersSession,
-    startDate: classDate,
-    startTime,
-    durationMinutes,
-    timeZone,
-  }
-  const signature = await renderSignature(facts, evidence, context)
-
+  const signature = newSignature(guardianName, evidence, context.clock.now())
   const signed = await context.db.transaction(async (tx) => {
     const [seat] = await tx
       .select({ outcome: memberSeats.outcome })

@@ -9,7 +9,7 @@ import type { z } from 'zod'
 import type { Config } from './config.ts'
 import { lockRegistration } from './lock-registration.ts'
 import { factsOf } from './read-registrations.ts'
-import { answerOf, recordSignature, renderSignature } from './record-signature.ts'
+import { answerOf, newSignature, recordSignature } from './record-signature.ts'
 import { chooseSignable, judgeSignature } from './rules.ts'
 import { kitShipments, registrations, waivers } from './schema.ts'
 import { waiverDocument } from './waiver-document.ts'
@@ -20,7 +20,7 @@ async function findSignable(db: Database, request: z.infer<typeof signWaiverSche
     .select({
       registration: registrations,
       waiver: {
-        waiverId: waivers.id,
+        id: waivers.id,
         guardianName: waivers.guardianName,
         documentSha256: waivers.documentSha256,
         signedAt: waivers.signedAt,
@@ -38,7 +38,8 @@ async function findSignable(db: Database, request: z.infer<typeof signWaiverSche
 }
 
 /**
- * Records a signature with its evidence, once. The same signature again is answered the same.
+ * Records a signature with its evidence, once, which makes the kit ready; its PDF is made afterwards. The same signature
+ * again is answered the same.
  * @throws DomainError `registration_not_found`, `registration_not_paid`, `waiver_already_signed`, `waiver_document_changed`
  */
 export async function signWaiver(request: z.infer<typeof signWaiverSchema>, context: Context<Config>): Promise<Waiver> {
@@ -49,11 +50,8 @@ export async function signWaiver(request: z.infer<typeof signWaiverSchema>, cont
     return answerOf(registrationId, waiver)
   }
 
-  const facts = factsOf(registration)
-  // The facts never change.
-  const signature = await renderSignature(facts, request.evidence, context)
+  const signature = newSignature(registration.guardianName, request.evidence, context.clock.now())
   const { signedAt } = signature
-
   const signed = await context.db.transaction(async (tx) => {
     const locked = await lockRegistration(tx, registrationId)
     if (locked?.registration.status !== 'confirmed') return false
@@ -63,7 +61,7 @@ export async function signWaiver(request: z.infer<typeof signWaiverSchema>, cont
       .set({ status: 'waiver_signed', updatedAt: signedAt })
       .where(eq(registrations.id, registrationId))
     await tx.insert(kitShipments).values({ registrationId, readyAt: signedAt })
-    await publish(tx, kitReady, registrationId, facts)
+    await publish(tx, kitReady, registrationId, factsOf(registration))
     return true
   })
   // Signed (or refunded) by another request in the meantime: judged anew, for this very registration.
@@ -71,12 +69,15 @@ export async function signWaiver(request: z.infer<typeof signWaiverSchema>, cont
   return answerOf(registrationId, signature)
 }
 
-/** The signed PDF, as it was made when it was signed. @throws DomainError `not_found` */
+/** The signed PDF. @throws DomainError `not_found`, or `signed_pdf_not_ready` where it is still to be made */
 export async function readSignedPdf(waiverId: string, context: Context<Config>): Promise<Uint8Array> {
   const [waiver] = await context.db
     .select({ signedPdf: waivers.signedPdf })
     .from(waivers)
     .where(eq(waivers.id, waiverId))
   if (!waiver) throw new DomainError('not_found', 'There is no such waiver.')
+  if (!waiver.signedPdf) {
+    throw new DomainError('signed_pdf_not_ready', 'The signed waiver is being made. Please try again in a moment.')
+  }
   return waiver.signedPdf
 }

@@ -1,15 +1,16 @@
+import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { PDFDocument as Pdf } from '@cantoo/pdf-lib'
 import { classTimeZone, formatClassDate, formatClassTime } from '@robokids/contracts/class-date'
 import type { RegistrationFacts } from '@robokids/contracts/enrollment'
 import PdfKit from 'pdfkit'
 import { bold, isolate, regular, writeText, type Style } from './typeset.ts'
-import { waiverDocument } from './waiver-document.ts'
 
 export interface Signature {
   waiverId: string
   facts: RegistrationFacts
-  signedAt: Temporal.Instant
+  /** RFC 3339 in UTC, to the millisecond. */
+  signedAt: string
   /** Hex SHA-256 of the document that was shown. */
   documentSha256: string
   ipAddress: string
@@ -27,8 +28,8 @@ const label: Style = { face: bold, size: 9, color: quiet }
 const value: Style = { face: regular, size: 10.5, color: ink }
 const small: Style = { face: regular, size: 8.5, color: ink }
 
-function inPacificTime(instant: Temporal.Instant): string {
-  const zoned = instant.toZonedDateTimeISO(classTimeZone)
+function inPacificTime(time: string): string {
+  const zoned = Temporal.Instant.from(time).toZonedDateTimeISO(classTimeZone)
   return zoned.toLocaleString('en-US', { dateStyle: 'full', timeStyle: 'long' }).replaceAll('\u202f', ' ')
 }
 
@@ -54,7 +55,7 @@ function rowsOf({
     ['Email', [facts.email], value],
     ...(place.length === 0 ? [] : ([['Address', place, value]] satisfies [string, string[], Style][])),
     ['Class', [facts.levelTitle, when], value],
-    ['Signed at', [inPacificTime(signedAt), `${signedAt.toString({ smallestUnit: 'millisecond' })} (UTC)`], value],
+    ['Signed at', [inPacificTime(signedAt), `${signedAt} (UTC)`], value],
     ['How', ['Checked the box “I agree” and pressed “I Agree & Complete Registration”'], value],
     ['Document (SHA-256)', [documentSha256], small],
     ['Network address', [ipAddress], small],
@@ -64,16 +65,16 @@ function rowsOf({
   ]
 }
 
-async function renderSignaturePage(signature: Signature): Promise<Uint8Array> {
+async function renderSignaturePage(signature: Signature, shownBytes: number): Promise<Uint8Array> {
   const doc = new PdfKit({
     size: 'LETTER',
     margins: { top: 54, bottom: 84, left: margin, right: margin },
     // Also what pdfkit derives its file id from: the same signature is the same file.
-    info: { CreationDate: new Date(signature.signedAt.epochMilliseconds) },
+    info: { CreationDate: new Date(signature.signedAt) },
   })
   const pages = buffer(doc)
   const foot = () => {
-    const sentence = `The pages before this one are the document that was shown, byte for byte: this file begins with it, and the first ${waiverDocument().pdf.length} bytes of it have the SHA-256 above.`
+    const sentence = `The pages before this one are the document that was shown, byte for byte: this file begins with it, and the first ${shownBytes} bytes of it have the SHA-256 above.`
     const bottom = doc.page.margins.bottom
     doc.page.margins.bottom = 0
     writeText(doc, sentence, { ...small, size: 7.5, color: quiet }, margin, 740, width)
@@ -105,14 +106,14 @@ async function renderSignaturePage(signature: Signature): Promise<Uint8Array> {
 /**
  * The signed waiver: the document exactly as it was shown, followed by a signature page. The page is appended as an
  * incremental update, so the file's first bytes are the shown document and anybody can check its hash.
- * The same signature makes the same bytes.
+ * The same signature makes the same bytes. It takes the processor for up to seconds: see `Typesetter`.
+ * @param shown the document whose hash the signature names.
  */
-export async function renderSignedWaiver(signature: Signature): Promise<Uint8Array> {
-  const shown = waiverDocument()
-  if (signature.documentSha256 !== shown.sha256)
-    throw new Error(`There is no document ${signature.documentSha256} to sign.`)
-  const signed = await Pdf.load(shown.pdf, { forIncrementalUpdate: true, updateMetadata: false })
-  const page = await Pdf.load(await renderSignaturePage(signature), { updateMetadata: false })
+export async function renderSignedWaiver(signature: Signature, shown: Uint8Array): Promise<Uint8Array> {
+  if (signature.documentSha256 !== createHash('sha256').update(shown).digest('hex'))
+    throw new Error(`This is no document ${signature.documentSha256} to sign.`)
+  const signed = await Pdf.load(shown, { forIncrementalUpdate: true, updateMetadata: false })
+  const page = await Pdf.load(await renderSignaturePage(signature, shown.length), { updateMetadata: false })
   for (const copy of await signed.copyPages(page, page.getPageIndices())) signed.addPage(copy)
   return signed.commit({ useObjectStreams: false })
 }

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import type { Transaction } from '@robokids/runtime/db'
+import { waiverDocuments } from './schema.ts'
 
 let document: { pdf: Uint8Array; sha256: string } | undefined
 
@@ -11,4 +13,9 @@ export function waiverDocument(): { pdf: Uint8Array; sha256: string } {
   const pdf = new Uint8Array(readFileSync(new URL('../waiver/waiver.pdf', import.meta.url)))
   document = { pdf, sha256: createHash('sha256').update(pdf).digest('hex') }
   return document
+}
+
+/** Keeps the document, so that what is signed today can be made a PDF of when another one is shown. */
+export async function keepWaiverDocument(tx: Transaction): Promise<void> {
+  await tx.insert(waiverDocuments).values(waiverDocument()).onConflictDoNothing()
 }

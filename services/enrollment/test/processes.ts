@@ -5,9 +5,20 @@ import { fileURLToPath } from 'node:url'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
-/** Runs enrollment in a process of its own, as it is deployed. Resolves once it answers requests. */
-export async function spawnEnrollment(env: Record<string, string>): Promise<{ url: string; stop(): Promise<void> }> {
-  const child = spawn(process.execPath, [main], {
+export interface EnrollmentProcess {
+  url: string
+  /** SIGTERM: lets it finish. */
+  stop(): Promise<void>
+  /** SIGKILL */
+  kill(): Promise<void>
+}
+
+/**
+ * Runs enrollment in a process of its own, as it is deployed. Resolves once it answers requests.
+ * @param entry its `main.ts`, where it is another one than ours.
+ */
+export async function spawnEnrollment(env: Record<string, string>, entry = main): Promise<EnrollmentProcess> {
+  const child = spawn(process.execPath, [entry], {
     env: { ...process.env, APP_ENV: 'local', PORT: '0', LOG_LEVEL: 'info', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -22,11 +33,13 @@ export async function spawnEnrollment(env: Record<string, string>): Promise<{ ur
     const { msg, port } = JSON.parse(line) as { msg?: string; port?: number }
     if (msg === 'ready' && port !== undefined) ready.resolve(port)
   })
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    await exited
+  }
   return {
     url: `http://127.0.0.1:${await ready.promise}`,
-    async stop() {
-      child.kill('SIGTERM')
-      await exited
-    },
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
   }
 }

@@ -207,8 +207,8 @@ export class School {
     return this.untilStatus(registrationId, 'confirmed')
   }
 
-  sign(registration: Registration, differences: Record<string, unknown> = {}): Promise<Answer> {
-    return this.call('POST', '/waivers', {
+  sign(registration: Registration, differences: Record<string, unknown> = {}, url?: string): Promise<Answer> {
+    const body = {
       registrationId: registration.registrationId,
       guardianName: registration.guardianName,
       childName: registration.children[0]?.childName,
@@ -217,6 +217,15 @@ export class School {
       classType: registration.classType,
       evidence: { ipAddress: '198.51.100.7', userAgent: 'Mozilla/5.0 (a test)' },
       ...differences,
+    }
+    return this.call('POST', '/waivers', body, {}, url)
+  }
+
+  /** As `told`, once there is one: of what is told after the answer. */
+  untilTold<Data>(definition: EventDefinition<string, Data>, registrationId: string): Promise<Data[]> {
+    return eventually(async () => {
+      const told = await this.told(definition, registrationId)
+      return told.length > 0 && told
     })
   }
 

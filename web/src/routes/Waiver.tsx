@@ -187,7 +187,7 @@ function Thanks({ done, record, arriving = false }: ThanksProps) {
             A confirmation email will arrive shortly{record.email && ` at ${record.email}`}, with the signed waiver.
           </p>
         ) : (
-          <p>The signed waiver was sent by email{record.email && ` to ${record.email}`}.</p>
+          <p>The signed waiver comes by email{record.email && `, to ${record.email}`}.</p>
         )}
         {!isMember && <p>The kit now gets ready to ship, and arrives before the first class.</p>}
       </Notice>

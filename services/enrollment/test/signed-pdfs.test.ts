@@ -1,0 +1,217 @@
+import { createHash } from 'node:crypto'
+import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import {
+  kitReady,
+  registrationSchema,
+  waiverSchema,
+  waiverSigned,
+  type Registration,
+} from '@robokids/contracts/enrollment'
+import { eventually, testBed, type TestBed } from '@robokids/test/bed'
+import postgres from 'postgres'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { enrollment } from '../src/app.ts'
+import { spawnEnrollment, type EnrollmentProcess } from './processes.ts'
+import { codeOf, School } from './school.ts'
+
+let bed: TestBed
+beforeAll(async () => {
+  bed = await testBed()
+})
+afterAll(() => bed.stop())
+
+const source = fileURLToPath(new URL('..', import.meta.url))
+const modules = fileURLToPath(new URL('../../../node_modules', import.meta.url))
+
+/** A copy of the service without its fonts, which a test may break and mend while it runs. */
+class Copy {
+  readonly folder: string
+
+  private constructor(folder: string) {
+    this.folder = folder
+  }
+
+  static async make(): Promise<Copy> {
+    const folder = await mkdtemp(join(tmpdir(), 'enrollment-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    await symlink(modules, join(folder, 'node_modules'))
+    for (const part of ['src', 'migrations', 'waiver', 'package.json']) {
+      await cp(join(source, part), join(folder, part), { recursive: true })
+    }
+    return new Copy(folder)
+  }
+
+  get main(): string {
+    return join(this.folder, 'src/main.ts')
+  }
+
+  bringFonts(): Promise<void> {
+    return symlink(join(source, 'fonts'), join(this.folder, 'fonts'))
+  }
+
+  breakWorker(code: string): Promise<void> {
+    return writeFile(join(this.folder, 'src/signed-waiver-worker.ts'), code)
+  }
+
+  mendWorker(): Promise<void> {
+    return cp(join(source, 'src/signed-waiver-worker.ts'), join(this.folder, 'src/signed-waiver-worker.ts'))
+  }
+}
+
+/** Families who have paid, in a database that no process works on any more. */
+async function paidFamilies(count: number) {
+  const service = await bed.start(enrollment)
+  const school = new School(bed, service)
+  const session = await school.session()
+  const families: Registration[] = []
+  for (let index = 0; index < count; index += 1) families.push(await school.enrol(session))
+  await service.stop()
+  const sql = postgres(service.databaseUrl, { max: 1, onnotice: () => {} })
+  onTestFinished(() => sql.end({ timeout: 1 }))
+  const run = async (copy?: Copy): Promise<EnrollmentProcess> => {
+    const process = await spawnEnrollment({ DATABASE_URL: service.databaseUrl, NATS_URL: bed.nats.url }, copy?.main)
+    onTestFinished(() => process.kill())
+    return process
+  }
+  return { school, families, sql, run }
+}
+
+const told = ({ registrationId }: Registration) =>
+  bed.bus.all(waiverSigned, (data) => data.registrationId === registrationId)
+
+async function pdfOf(process: EnrollmentProcess, waiverId: string) {
+  const answer = await fetch(`${process.url}/waivers/${waiverId}.pdf`)
+  return { status: answer.status, bytes: Buffer.from(await answer.arrayBuffer()) }
+}
+
+describe('a signature whose PDF cannot be made', () => {
+  it.each([
+    ['the fonts are missing', async () => {}, (copy: Copy) => copy.bringFonts()],
+    [
+      'the thread that makes it dies',
+      async (copy: Copy) => {
+        await copy.bringFonts()
+        await copy.breakWorker('process.exit(7)')
+      },
+      (copy: Copy) => copy.mendWorker(),
+    ],
+  ])('because %s is kept with its evidence, and the PDF follows once that is mended', async (_why, harm, mend) => {
+    const { school, families, sql, run } = await paidFamilies(1)
+    const [family] = families as [Registration]
+    const copy = await Copy.make()
+    await harm(copy)
+    const process = await run(copy)
+    const answer = await school.sign(family, {}, process.url)
+    expect(answer.status).toBe(200)
+    const waiver = waiverSchema.parse(answer.body)
+    const path = `/registrations/${family.registrationId}`
+    const after = registrationSchema.parse((await school.call('GET', path, undefined, {}, process.url)).body)
+    expect(after).toMatchObject({
+      status: 'waiver_signed',
+      kit: { status: 'ready' },
+      waiver: { waiverId: waiver.waiverId },
+    })
+    await bed.bus.seen(kitReady, ({ registrationId }) => registrationId === family.registrationId)
+    // It was tried, and is to be tried again.
+    await eventually(
+      async () => (await sql`select from waivers where pdf_tries > 0 and pdf_due_at > now()`).length === 1,
+    )
+    const [evidence] = await sql`select * from waivers`
+    expect(evidence).toMatchObject({
+      id: waiver.waiverId,
+      guardian_name: family.guardianName,
+      document_sha256: waiver.documentSha256,
+      ip_address: '198.51.100.7',
+      user_agent: 'Mozilla/5.0 (a test)',
+      signed_pdf: null,
+    })
+    const early = await school.call('GET', `/waivers/${waiver.waiverId}.pdf`, undefined, {}, process.url)
+    expect([early.status, codeOf(early)]).toEqual([409, 'signed_pdf_not_ready'])
+    await eventually(async () => {
+      const metrics = await (await fetch(`${process.url}/metrics`)).text()
+      expect(metrics).toContain('\nsigned_pdfs_pending 1\n')
+      return /\nsigned_pdfs_total\{outcome="failed"\} [1-9]/.test(metrics)
+    })
+    expect(told(family)).toEqual([])
+    // Signed again meanwhile, it is answered the same.
+    expect(await school.sign(family, {}, process.url)).toMatchObject({ status: 200, body: answer.body })
+
+    await mend(copy)
+    const event = await bed.bus.seen(waiverSigned, (data) => data.registrationId === family.registrationId, 30_000)
+    expect(event.data).toMatchObject({ waiverId: waiver.waiverId, signedAt: waiver.signedAt })
+    const { status, bytes } = await pdfOf(process, waiver.waiverId)
+    expect([status, bytes.subarray(0, 5).toString()]).toEqual([200, '%PDF-'])
+    await process.stop()
+    expect(told(family)).toHaveLength(1)
+  })
+
+  it('because its process was killed while it was made is made by another one, of the document that was shown', async () => {
+    const { school, families, sql, run } = await paidFamilies(1)
+    const [family] = families as [Registration]
+    const copy = await Copy.make()
+    await copy.bringFonts()
+    await copy.breakWorker(`setInterval(() => {}, 1000)`)
+    const first = await run(copy)
+    const shown = Buffer.from(await (await fetch(`${first.url}/waiver.pdf`)).arrayBuffer())
+    const waiver = waiverSchema.parse((await school.sign(family, {}, first.url)).body)
+    await eventually(async () => (await sql`select from waivers where pdf_tries = 1`).length === 1)
+    await first.kill()
+    // The next version shows another document.
+    await copy.mendWorker()
+    await writeFile(join(copy.folder, 'waiver/waiver.pdf'), Buffer.concat([shown, Buffer.from('\n% revised\n')]))
+    const second = await run(copy)
+    await bed.bus.seen(waiverSigned, (data) => data.registrationId === family.registrationId, 30_000)
+    const { bytes } = await pdfOf(second, waiver.waiverId)
+    const sha256 = createHash('sha256').update(bytes.subarray(0, shown.length)).digest('hex')
+    expect(sha256).toBe(waiver.documentSha256)
+    expect(await sql`select from waiver_documents`).toHaveLength(2)
+    await second.stop()
+    expect(told(family)).toHaveLength(1)
+  })
+
+  it('keeps no other from its turn, and is told of once by two processes', async () => {
+    const { school, families, sql, run } = await paidFamilies(4)
+    const [hopeless, ...others] = families as [Registration, ...Registration[]]
+    const [one, two] = [await run(), await run()]
+    // Of a document that is not there.
+    for (const [index, family] of families.entries()) {
+      expect((await school.sign(family, {}, (index % 2 === 0 ? one : two).url)).status).toBe(200)
+      if (family === hopeless) {
+        await sql`update waivers set document_sha256 = 'gone', signed_pdf = null, pdf_due_at = now() - interval '1 day'
+          where registration_id = ${family.registrationId}`
+      }
+    }
+    for (const { registrationId } of others) {
+      await bed.bus.seen(waiverSigned, (data) => data.registrationId === registrationId)
+    }
+    await Promise.all([one.stop(), two.stop()])
+    for (const family of others) expect(told(family)).toHaveLength(1)
+  })
+})
+
+describe('a signature of long names in many scripts', () => {
+  it('sent many times at once is made a PDF of once, and nobody waits for that', async () => {
+    const service = await bed.start(enrollment)
+    const school = new School(bed, service)
+    const scripts = '张伟Nguyễn Ánh عليعدي한글さくらअनिताஅனிதாଅନିତାഅനിതཆེན་མོ🤖'
+    const name = (index: number) => `${index}${scripts.repeat(3)}`.slice(0, 60)
+    const siblings = Array.from({ length: 9 }, (_, index) => ({ childName: name(index), childAge: 9 }))
+    const family = await school.enrol(await school.session(), { siblings, guardianName: name(10) })
+    const answers = await Promise.all(Array.from({ length: 20 }, () => school.sign(family)))
+    for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: answers[0]?.body })
+    const { waiverId } = waiverSchema.parse(answers[0]?.body)
+    let answeredMeanwhile = 0
+    while ((await fetch(`${service.url}/waivers/${waiverId}.pdf`)).status === 409) {
+      await school.call('GET', '/available-slots')
+      answeredMeanwhile += 1
+    }
+    expect(answeredMeanwhile).toBeGreaterThan(5)
+    await school.untilTold(waiverSigned, family.registrationId)
+    const metrics = await (await fetch(`${service.url}/metrics`)).text()
+    expect(metrics).toContain('\nsigned_pdfs_total{outcome="made"} 1\n')
+    expect(metrics).not.toContain('signed_pdfs_total{outcome="failed"}')
+  })
+})
