@@ -265,6 +265,19 @@ export const shipKitSchema = z.object({
 })
 export type ShipKit = z.infer<typeof shipKitSchema>
 
+/** A new season is on sale. Told once, by its name. */
+export const seasonOpened = defineEvent(
+  'enrollment',
+  'season.opened',
+  z.object({
+    season: z.string(),
+    /** The day in California on which it was opened, `YYYY-MM-DD`. */
+    openedOn: z.iso.date(),
+    /** The days that have classes, in order. */
+    classDates: z.array(z.iso.date()).min(1),
+  }),
+)
+
 const confirmedPayment = z.object({
   paymentId: z.uuid(),
   receiptNumber: z.string(),

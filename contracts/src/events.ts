@@ -14,6 +14,7 @@ export const allEvents: readonly EventDefinition[] = [
   identity.userUpdated,
   identity.userDeleted,
   identity.signInLocked,
+  enrollment.seasonOpened,
   enrollment.registrationHeld,
   billing.checkoutCreated,
   billing.checkoutExpired,

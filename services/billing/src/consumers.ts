@@ -4,11 +4,13 @@ import {
   registrationCancelled,
   registrationExpired,
   registrationRejected,
+  seasonOpened,
 } from '@robokids/contracts/enrollment'
 import { userDeleted, userUpdated } from '@robokids/contracts/identity'
 import { consume, type Consumer } from '@robokids/runtime/inbox'
 import { requestClose } from './close-checkouts.ts'
 import type { BillingConfig } from './config.ts'
+import { promoteSeason } from './promote-season.ts'
 import { refundSeatGone } from './request-refund.ts'
 import { endOfDeleted, followAddress, noteSeat, turnAway } from './settle-seat.ts'
 
@@ -23,6 +25,7 @@ export const consumers: Consumer<BillingConfig>[] = [
     if (event.data.reason === 'refunded') return
     await requestClose(tx, context, event.data.registrationId, Temporal.Instant.from(event.time))
   }),
+  consume(seasonOpened, { from: 'beginning' }, promoteSeason),
   consume(memberSeated, { from: 'beginning' }, noteSeat),
   consume(memberRejected, { from: 'beginning' }, turnAway),
   consume(userUpdated, { from: 'beginning' }, followAddress),

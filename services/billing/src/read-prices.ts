@@ -1,7 +1,7 @@
 import type { Prices } from '@robokids/contracts/billing'
 import type { Database, Transaction } from '@robokids/runtime/db'
 import { and, asc, eq, gt, isNull, lte, or } from 'drizzle-orm'
-import { isRunning } from './rules.ts'
+import { promotionInForce } from './rules.ts'
 import { priceBook, promotions } from './schema.ts'
 
 /** Matches the prices that hold at `now`. */
@@ -18,19 +18,17 @@ export async function priceOf(tx: Transaction, sku: string, now: Temporal.Instan
   return row?.amount
 }
 
-/** Everything that has a price at `now`, and the promotions that run then. */
+/** Everything that has a price at `now`, and the promotion that is in force then. */
 export async function readPrices(db: Database, now: Temporal.Instant): Promise<Prices> {
   const prices = await db
     .select({ sku: priceBook.sku, amount: priceBook.amount, currency: priceBook.currency })
     .from(priceBook)
     .where(inForce(now))
     .orderBy(asc(priceBook.sku))
-  const running = (await db.select().from(promotions).orderBy(asc(promotions.startsAt))).filter((promotion) =>
-    isRunning(promotion, now),
-  )
+  const promotion = promotionInForce(await db.select().from(promotions), now)
   return {
     prices,
-    promotions: running.map(({ id, kind, classTypes, startsAt, endsAt }) => ({
+    promotions: (promotion ? [promotion] : []).map(({ id, kind, classTypes, startsAt, endsAt }) => ({
       promotionId: id,
       kind,
       classTypes,

@@ -12,12 +12,12 @@ import {
   laterRefundStatus,
   membershipParameters,
   pauseAfter,
+  promotionInForce,
   quote,
   receiptNumber,
   refundable,
   refundedTotal,
   refundStatus,
-  seasonIsAhead,
   seasonPromotion,
   sessionParameters,
   siblingPromotion,
@@ -48,7 +48,7 @@ describe('a sibling promotion', () => {
 
 describe('the promotion of an upcoming season', () => {
   it('runs from the day the season opens to four days after its Monday', () => {
-    const promotion = seasonPromotion(Temporal.PlainDate.from('2026-11-27'))
+    const promotion = seasonPromotion('2026-11-27', '2027-01-08')
     expect(promotion).toMatchObject({
       id: 'sibling-free-2027-01-08',
       classTypes: ['basic', 'intermediate', 'advanced'],
@@ -58,11 +58,19 @@ describe('the promotion of an upcoming season', () => {
     })
   })
 
-  it('is ahead until its Monday is over, and no other one is', () => {
-    const ahead = (id: string, today: string) => seasonIsAhead(id, Temporal.PlainDate.from(today))
-    expect(ahead('sibling-free-2027-01-08', '2027-01-11')).toBe(true)
-    expect(ahead('sibling-free-2027-01-08', '2027-01-12')).toBe(false)
-    expect(ahead('sibling-free-2025-fall', '2025-09-01')).toBe(false)
+  it('gives way to the next season’s while both run, in what is shown and in what is charged', () => {
+    const [old, next] = [seasonPromotion('2026-11-27', '2027-01-08'), seasonPromotion('2027-01-12', '2027-02-26')]
+    const custom = { ...next, classTypes: ['custom' as const] }
+    for (const [now, inForce, fee] of [
+      ['2027-01-12T07:59:59Z', old, 80_000],
+      ['2027-01-12T08:00:00Z', custom, 40_000],
+      ['2027-01-16T08:00:00Z', custom, 40_000],
+    ] as const) {
+      expect(promotionInForce([custom, old], at(now))).toBe(inForce)
+      expect(quote(40_000, 'custom', 2, [custom, old], at(now)).amount).toBe(fee)
+      expect(quote(40_000, 'basic', 2, [custom, old], at(now)).amount).toBe(120_000 - fee)
+    }
+    expect(promotionInForce([old, next], at('2026-11-27T07:59:59Z'))).toBeUndefined()
   })
 })
 

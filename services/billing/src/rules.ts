@@ -6,7 +6,6 @@ import type { EventOf } from '@robokids/contracts/event'
 import type { Money } from '@robokids/contracts/fields'
 import { periodOf } from '@robokids/contracts/membership'
 import { formatMoney, payableChildren } from '@robokids/contracts/pricing'
-import { firstClassDay } from '@robokids/contracts/season'
 import type { ShipTo } from '@robokids/contracts/shop'
 import { DomainError } from '@robokids/runtime/errors'
 import type { ObservedMembership } from './fetch-membership.ts'
@@ -30,10 +29,6 @@ function startOfDay(day: Temporal.PlainDate): Temporal.Instant {
   return day.toZonedDateTime(businessZone).toInstant()
 }
 
-export function businessDay(now: Temporal.Instant): Temporal.PlainDate {
-  return now.toZonedDateTimeISO(businessZone).toPlainDate()
-}
-
 /** A promotion from the start of one day to the end of another. */
 export function siblingPromotion(id: string, firstDay: Temporal.PlainDate, lastDay: Temporal.PlainDate): Promotion {
   return {
@@ -45,25 +40,29 @@ export function siblingPromotion(id: string, firstDay: Temporal.PlainDate, lastD
   }
 }
 
-const seasonPromotionId = /^sibling-free-(\d{4}-\d{2}-\d{2})$/
-
-/** The promotion of the season that opens on `today`: until four days after its Monday, as in Fall 2025. */
-export function seasonPromotion(today: Temporal.PlainDate): Promotion {
-  const friday = Temporal.PlainDate.from(firstClassDay(today.toString()))
-  return siblingPromotion(`sibling-free-${friday.toString()}`, today, friday.add({ days: 7 }))
-}
-
-/** Whether this is the promotion of a season with classes to come: then the next season's is not due. */
-export function seasonIsAhead(promotionId: string, today: Temporal.PlainDate): boolean {
-  const friday = seasonPromotionId.exec(promotionId)?.[1]
-  return (
-    friday !== undefined && Temporal.PlainDate.compare(Temporal.PlainDate.from(friday).add({ days: 3 }), today) >= 0
-  )
+/**
+ * The promotion of a season: from the day it opens until a week after its first class day, which is four days after its
+ * Monday, as in Fall 2025.
+ */
+export function seasonPromotion(openedOn: string, firstClassDay: string): Promotion {
+  const first = Temporal.PlainDate.from(firstClassDay)
+  return siblingPromotion(`sibling-free-${firstClassDay}`, Temporal.PlainDate.from(openedOn), first.add({ days: 7 }))
 }
 
 /** A promotion holds from the instant it starts to the last one before it ends. */
 export function isRunning(promotion: Pick<Promotion, 'startsAt' | 'endsAt'>, now: Temporal.Instant): boolean {
   return Temporal.Instant.compare(promotion.startsAt, now) <= 0 && Temporal.Instant.compare(now, promotion.endsAt) < 0
+}
+
+/** The one promotion that is in force at `now`: of those that run, the one that began last. */
+export function promotionInForce<One extends Pick<Promotion, 'startsAt' | 'endsAt'>>(
+  promotions: One[],
+  now: Temporal.Instant,
+): One | undefined {
+  return promotions
+    .filter((promotion) => isRunning(promotion, now))
+    .toSorted((a, b) => Temporal.Instant.compare(a.startsAt, b.startsAt))
+    .at(-1)
 }
 
 export interface Quote {
@@ -81,9 +80,8 @@ export function quote(
   promotions: Promotion[],
   now: Temporal.Instant,
 ): Quote {
-  const siblingJoinsFree = promotions.some(
-    (promotion) => isRunning(promotion, now) && (promotion.classTypes as ClassType[]).includes(classType),
-  )
+  const promotion = promotionInForce(promotions, now)
+  const siblingJoinsFree = (promotion?.classTypes as ClassType[] | undefined)?.includes(classType) ?? false
   const quantity = payableChildren(children, siblingJoinsFree)
   return { unitAmount: price, quantity, amount: price * quantity }
 }

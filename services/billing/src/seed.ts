@@ -1,9 +1,8 @@
 import { membershipPlans } from '@robokids/contracts/auth'
 import { classSku, membershipSku } from '@robokids/contracts/billing'
 import { openingClassPrices, openingMembershipPrices, openingProducts } from '@robokids/contracts/opening-prices'
-import type { Clock } from '@robokids/runtime/clock'
 import type { Database } from '@robokids/runtime/db'
-import { businessDay, seasonIsAhead, seasonPromotion, siblingPromotion } from './rules.ts'
+import { siblingPromotion } from './rules.ts'
 import { counters, priceBook, products, promotions } from './schema.ts'
 
 /** 2025 began in California. */
@@ -15,8 +14,11 @@ const fall2025 = siblingPromotion(
   Temporal.PlainDate.from('2025-10-10'),
 )
 
-/** Writes the prices, products and promotions that must exist. Safe at every start: what is there, changed or not, stays as it is. */
-export async function seed(db: Database, clock: Clock): Promise<void> {
+/**
+ * Writes the prices, the products and the past promotion. Safe at every start: what is there, changed or not, stays as it
+ * is. Seasons to come bring their own promotions: `promoteSeason`.
+ */
+export async function seed(db: Database): Promise<void> {
   const amounts = [
     ...Object.entries(openingClassPrices).map(([classType, amount]) => [classSku(classType), amount] as const),
     ...membershipPlans.map((plan) => [membershipSku(plan), openingMembershipPrices[plan]] as const),
@@ -35,8 +37,4 @@ export async function seed(db: Database, clock: Clock): Promise<void> {
     .onConflictDoNothing()
   await db.insert(counters).values({ name: 'receipt', value: 0 }).onConflictDoNothing()
   await db.insert(promotions).values(fall2025).onConflictDoNothing()
-  const today = businessDay(clock.now())
-  const known = await db.select({ id: promotions.id }).from(promotions)
-  if (known.some(({ id }) => seasonIsAhead(id, today))) return
-  await db.insert(promotions).values(seasonPromotion(today)).onConflictDoNothing()
 }

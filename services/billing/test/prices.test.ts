@@ -1,5 +1,10 @@
-import { testBed, type TestBed } from '@robokids/test/bed'
-import { asc } from 'drizzle-orm'
+import { randomUUIDv7 } from 'node:crypto'
+import { seasonOpened } from '@robokids/contracts/enrollment'
+import type { CloudEvent } from '@robokids/contracts/event'
+import { inbox } from '@robokids/runtime/inbox'
+import { newEvent } from '@robokids/runtime/outbox'
+import { eventually, testBed, type TestBed } from '@robokids/test/bed'
+import { and, asc, eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { seed } from '../src/seed.ts'
 import { priceBook, promotions } from '../src/schema.ts'
@@ -69,35 +74,56 @@ describe('GET /prices', () => {
   })
 })
 
-describe('the seed', () => {
-  it('doubles nothing and brings nothing back, at whatever start', async () => {
-    const { context } = till.service
-    setClock('2026-11-28T02:00:00Z')
-    await context.db.delete(promotions)
+/** Enrollment tells of a season; resolves once that has taken effect. */
+async function openSeason(openedOn: string, classDates: string[]): Promise<CloudEvent> {
+  const season = `opened-${openedOn}`
+  const event = newEvent(seasonOpened, season, { season, openedOn, classDates })
+  await hearAgain(event)
+  return event
+}
+
+async function hearAgain(event: CloudEvent): Promise<void> {
+  await till.bed.bus.republish(event)
+  const mark = and(eq(inbox.eventId, event.id), eq(inbox.handler, 'billing__season-opened'))
+  await eventually(() => till.service.context.db.$count(inbox, mark))
+}
+
+describe('the promotion of a season', () => {
+  it('comes with the season, once, and is never brought back or put as it was', async () => {
+    const { db } = till.service.context
+    await db.delete(promotions)
+    await seed(db)
     const rows = async () => ({
-      prices: await context.db.select().from(priceBook).orderBy(asc(priceBook.sku), asc(priceBook.validFrom)),
-      promotions: await context.db.select().from(promotions).orderBy(asc(promotions.startsAt)),
+      prices: await db.select().from(priceBook).orderBy(asc(priceBook.sku), asc(priceBook.validFrom)),
+      promotions: await db.select().from(promotions).orderBy(asc(promotions.startsAt)),
     })
-    await seed(context.db, context.clock)
-    await context.db.update(promotions).set({ endsAt: Temporal.Instant.from('2026-12-24T08:00:00Z') })
+    const event = await openSeason('2026-11-27', ['2027-01-08', '2027-01-09', '2027-01-10', '2027-01-11'])
+    const season = eq(promotions.id, 'sibling-free-2027-01-08')
+    await db
+      .update(promotions)
+      .set({ endsAt: Temporal.Instant.from('2026-12-24T08:00:00Z') })
+      .where(season)
     const before = await rows()
-    // It is still November 27 in California.
     expect(before.promotions.map(({ id, startsAt }) => [id, startsAt.toString()])).toEqual([
       ['sibling-free-2025-fall', '2025-08-23T07:00:00Z'],
       ['sibling-free-2027-01-08', '2026-11-27T08:00:00Z'],
     ])
-    for (const later of ['2026-11-28T07:59:59Z', '2026-12-05T12:00:00Z', '2027-01-11T23:00:00Z']) {
-      setClock(later)
-      await seed(context.db, context.clock)
-      expect(await rows()).toEqual(before)
+    await seed(db)
+    await hearAgain({ ...event, id: randomUUIDv7() })
+    expect(await rows()).toEqual(before)
+  })
+
+  it('gives way to the next season’s while both run: one is shown, and is what the checkout goes by', async () => {
+    await openSeason('2027-06-01', ['2027-07-16'])
+    await openSeason('2027-07-20', ['2027-09-03'])
+    for (const [instant, startsAt] of [
+      ['2027-07-20T06:59:59Z', '2027-06-01T07:00:00Z'],
+      ['2027-07-20T07:00:00Z', '2027-07-20T07:00:00Z'],
+    ] as const) {
+      setClock(instant)
+      expect((await till.prices()).promotions).toMatchObject([{ startsAt }])
+      expect(await till.checkout(purchase({ children }))).toMatchObject({ amount: 40_000 })
     }
-    setClock('2027-01-12T12:00:00Z')
-    await seed(context.db, context.clock)
-    expect((await rows()).promotions.map(({ id }) => id)).toEqual([
-      'sibling-free-2025-fall',
-      'sibling-free-2027-01-08',
-      'sibling-free-2027-02-26',
-    ])
   })
 })
 

@@ -5,6 +5,7 @@ import { consumers } from './consumers.ts'
 import { expireHolds } from './end-hold.ts'
 import { expireMemberHolds } from './hold-member-seat.ts'
 import { makeSignedPdfs } from './make-signed-pdfs.ts'
+import { openSeason } from './open-season.ts'
 import { routes } from './routes.ts'
 import { seed } from './seed.ts'
 
@@ -20,5 +21,6 @@ export const enrollment: Service<Config> = {
     { name: 'expire-holds', everyMs: 5_000, run: expireHolds },
     { name: 'expire-member-holds', everyMs: 5_000, run: expireMemberHolds },
     { name: 'make-signed-pdfs', everyMs: 5_000, run: makeSignedPdfs },
+    { name: 'open-season', everyMs: 3_600_000, run: ({ db, clock }) => db.transaction((tx) => openSeason(tx, clock)) },
   ],
 }

@@ -59,6 +59,13 @@ export const classSessions = pgTable(
   ],
 )
 
+/** The seasons that other services were told of. */
+export const seasons = pgTable('seasons', {
+  season: text().primaryKey(),
+  /** In California. */
+  openedOn: date('opened_on').notNull(),
+})
+
 export const registrations = pgTable(
   'registrations',
   {

@@ -1,9 +1,13 @@
-import { classTypes, classesSchema, registrationHeld } from '@robokids/contracts/enrollment'
+import { classTypes, classesSchema, registrationHeld, seasonOpened } from '@robokids/contracts/enrollment'
 import { firstClassDay } from '@robokids/contracts/season'
-import { asc, eq } from 'drizzle-orm'
+import { outbox } from '@robokids/runtime/outbox'
+import type { RunningService } from '@robokids/runtime/service'
+import { eventually } from '@robokids/test/bed'
+import { asc, eq, like } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { enrollment } from '../src/app.ts'
-import { classSessions, levels } from '../src/schema.ts'
+import type { Config } from '../src/config.ts'
+import { classSessions, levels, seasons } from '../src/schema.ts'
 import { codeOf, openSchool, requestFor, type School } from './school.ts'
 
 let school: School
@@ -112,6 +116,73 @@ describe('the seed', () => {
     expect(after.slice(0, before.length)).toEqual(before)
     expect(after.length).toBe(before.length + 4)
     expect(after[before.length]).toBe(firstClassDay(dayAfter.toString()))
+  })
+})
+
+describe('a season', () => {
+  const noonOn = (day: Temporal.PlainDate) =>
+    day.toZonedDateTime({ timeZone: 'America/Los_Angeles', plainTime: '12:00' }).toInstant()
+  /** Its dates, and what was told of seasons. */
+  async function seasonsOf({ context }: RunningService<Config>) {
+    const rows = await context.db
+      .selectDistinct({ season: classSessions.season, date: classSessions.date })
+      .from(classSessions)
+      .where(like(classSessions.season, 'opened-%'))
+      .orderBy(asc(classSessions.date))
+    const events = await context.db
+      .select({ envelope: outbox.envelope })
+      .from(outbox)
+      .where(eq(outbox.type, seasonOpened.type))
+      .orderBy(asc(outbox.position))
+    return {
+      dates: rows.map(({ date }) => date),
+      told: events.map(({ envelope }) => seasonOpened.schema.parse(envelope).data),
+    }
+  }
+
+  it('opens by itself when the last date of the one before has passed, once, in one of two processes', async () => {
+    const one = await school.bed.start(enrollment)
+    const two = await school.bed.start(enrollment, { DATABASE_URL: one.databaseUrl })
+    const before = await seasonsOf(one)
+    expect(before.told).toMatchObject([{ classDates: before.dates }])
+    const last = Temporal.PlainDate.from(before.dates.at(-1) ?? '')
+    const passTime = (instant: Temporal.Instant) => {
+      for (const process of [one, two]) {
+        process.context.clock.set(instant)
+        process.nudge()
+      }
+    }
+    passTime(noonOn(last))
+    const dayAfter = last.add({ days: 1 })
+    passTime(noonOn(dayAfter))
+    const after = await eventually(async () => {
+      const now = await seasonsOf(two)
+      return now.told.length > 1 && now
+    })
+    await Promise.all([one.stop(), two.stop()])
+    expect(after.dates.slice(0, 4)).toEqual(before.dates)
+    expect(after.dates).toHaveLength(8)
+    expect(after.told).toEqual([
+      ...before.told,
+      {
+        season: `opened-${dayAfter.toString()}`,
+        openedOn: dayAfter.toString(),
+        classDates: after.dates.slice(4),
+      },
+    ])
+  })
+
+  it('that was opened before seasons were told of is told of at the next start, once', async () => {
+    const first = await school.bed.start(enrollment)
+    const before = await seasonsOf(first)
+    await first.context.db.delete(seasons)
+    await first.context.db.delete(outbox)
+    for (const start of [1, 2]) {
+      const again = await school.bed.start(enrollment, { DATABASE_URL: first.databaseUrl })
+      expect([start, await seasonsOf(again)]).toEqual([start, before])
+      await again.stop()
+    }
+    await first.stop()
   })
 })
 
