@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from './src/bed.ts'
+import { sampleFamily } from './src/samples.ts'
 import { startSystem, type System } from './src/system.ts'
 
 let system: System
@@ -69,6 +70,40 @@ describe('the notices of a payment', () => {
       return row?.['status'] === 'confirmed'
     }, 30_000)
     await eventually(async () => (await system.mailsTo(email)).length === 1)
+  })
+})
+
+describe('a parent who comes back to pay', () => {
+  it('after the checkout ran out, before any notice of that, keeps the last seat and gets a checkout that lasts', async () => {
+    const startDate = (await system.openDates('custom'))[0]?.date ?? ''
+    const kids = Array.from({ length: 9 }, (_, index) => ({ childName: `Child ${index}`, childAge: 11 }))
+    const { registrationId, checkoutUrl } = await system.register({ classType: 'custom', startDate, siblings: kids })
+    const session = new URL(checkoutUrl).pathname.split('/').at(-1)
+    await control('webhooks/config', { paused: true })
+    await control(`checkout/${session}/expire`)
+    // Half an hour has gone by.
+    await system.sql(
+      'enrollment',
+    )`update registrations set held_until = now() + interval '4 minutes' where id = ${registrationId}`
+    const rival = () =>
+      system.post('/api/registrations', { ...sampleFamily(), email: address(), classType: 'custom', startDate })
+    let over = false
+    const back = system.post(`/api/registrations/${registrationId}/checkout`, {}).finally(() => {
+      over = true
+    })
+    const rivals = new Set<number>()
+    while (!over) rivals.add((await rival()).status)
+    const answer = await back
+    expect(answer.status).toBe(200)
+    await control('webhooks/release')
+    await control('webhooks/config', { paused: false })
+    await system.simulator.deliveriesIdle()
+    rivals.add((await rival()).status)
+    expect(rivals).toEqual(new Set([409]))
+    const next = (answer.body as { checkoutUrl: string }).checkoutUrl
+    expect(next).not.toBe(checkoutUrl)
+    expect((await system.pay(next)).status).toBe('paid')
+    await system.reaches(registrationId, 'confirmed')
   })
 })
 

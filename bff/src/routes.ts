@@ -51,7 +51,7 @@ export function apiRoutes(http: Http, context: Context<Config>, services: Servic
     async (request) => {
       const body = { ...request.body, id: request.body.id ?? randomUUIDv7() }
       const registration = await enrollment.call('POST', '/registrations', { body, answer: registrationSchema })
-      return startCheckout(services, registration, SITE_URL)
+      return startCheckout(services, registration, SITE_URL, context.clock.now())
     },
   )
 
@@ -61,7 +61,7 @@ export function apiRoutes(http: Http, context: Context<Config>, services: Servic
     async (request) => {
       const path = `/registrations/${registrationIdOf(request.params.reference)}`
       const registration = await enrollment.call('GET', path, { answer: registrationSchema })
-      return startCheckout(services, registration, SITE_URL)
+      return startCheckout(services, registration, SITE_URL, context.clock.now())
     },
   )
 

@@ -16,34 +16,40 @@ function asOfTheForm(error: unknown): unknown {
   return new DomainError(error.code, error.message, issues)
 }
 
+/** How long a checkout that is made now can be paid. */
+const checkoutLifetime = Temporal.Duration.from({ minutes: 31 })
+
 /**
- * Leads a registration to where it is paid: creates its checkout or finds the open one, taking the seats again where the
- * hold has run out, and sees to it that the hold outlives the checkout. One that is paid leads to its confirmation page.
+ * Leads a registration to where it is paid: creates its checkout or finds the open one, and sees to it that the hold
+ * outlives the checkout. A hold that ran out, or is too old for a new checkout, is taken anew before billing is asked: the
+ * end of an older checkout, of which that may hear, does not end it then. One that is paid leads to its confirmation page.
  * Safe to repeat. @throws DomainError `class_full`, `registration_closed`, `upstream_unavailable`
  */
 export async function startCheckout(
   { enrollment, billing }: Services,
   registration: Registration,
   siteUrl: string,
+  now: Temporal.Instant,
 ): Promise<RegisterAnswer> {
   const { registrationId } = registration
   const confirmation = { checkoutUrl: `${siteUrl}/robokids/success?reference=${registrationId}`, registrationId }
   const hold = (body: HoldAgain = {}) =>
     enrollment.call('POST', `/registrations/${registrationId}/hold`, { body, answer: registrationSchema })
+  const outlives = (until: Temporal.Instant | string, { heldUntil }: Registration) =>
+    heldUntil === null || Temporal.Instant.compare(heldUntil, until) >= 0
 
   if (registration.status === 'confirmed' || registration.status === 'waiver_signed') return confirmation
   if (registration.status === 'rejected' || registration.status === 'cancelled') {
     throw new DomainError('registration_closed', 'This registration is closed. Please register again.')
   }
-  const resumed = registration.status === 'expired'
-  const held = resumed ? await hold() : registration
+  const isOld = registration.status === 'expired' || !outlives(now.add(checkoutLifetime), registration)
+  const held = isOld ? await hold() : registration
   const checkout = await billing
     .call('POST', '/checkouts', { body: { purchase: registrationFactsSchema.parse(held) }, answer: checkoutSchema })
     .catch((error: unknown) => {
       throw asOfTheForm(error)
     })
-  const outlived = held.heldUntil !== null && Temporal.Instant.compare(held.heldUntil, checkout.expiresAt) < 0
   // A payment that was under way before the hold was taken anew is told of by no new checkout.
-  if (outlived || (resumed && checkout.status === 'processing')) await hold({ attemptId: checkout.attemptId })
+  if (isOld || !outlives(checkout.expiresAt, held)) await hold({ attemptId: checkout.attemptId })
   return checkout.checkoutUrl === null ? confirmation : { checkoutUrl: checkout.checkoutUrl, registrationId }
 }
