@@ -175,11 +175,11 @@ export const availableSlotsSchema = z.object({
 export type AvailableSlots = z.infer<typeof availableSlotsSchema>
 
 /**
- * `POST /member-seats`: holds a seat in the members' session of a date for an address, while its membership is paid. An
- * address is asked for twice: without `attemptId` before a checkout is asked for, which keeps what is held for the one that it
- * has, and with it once the checkout is there, which lets all else go. 400 `class_not_offered`, 409 `class_full`, 409
- * `already_member` where that checkout is paid. `POST /member-seats/release` (its `email` alone) says that no checkout came
- * of it.
+ * `POST /member-seats`: holds a seat in the members' session of a date for an address, while its membership is paid. It is
+ * called twice: without `attemptId` before a checkout is asked for, which keeps the seat of an open checkout of that
+ * address as well, and with the checkout's id once it is there, which lets all other seats of the address go. 400
+ * `class_not_offered`, 409 `class_full`, 409 `already_member` where that checkout is paid. `POST /member-seats/release`
+ * (its `email` alone) says that no checkout came of the first call.
  */
 export const holdMemberSeatSchema = z.object({
   email: field.email,

@@ -7,6 +7,7 @@ import {
   isNewestAttempt,
   isOffered,
   judgeSignature,
+  pauseAfterTry,
   renewHold,
   seatsLeft,
   settlePayment,
@@ -410,5 +411,12 @@ describe('a waiver', () => {
         message: 'The waiver was updated. Please read it again.',
       }),
     )
+  })
+})
+
+describe('a signed PDF that cannot be made', () => {
+  it('is tried again for ever, ever more rarely, and every hour in the end', () => {
+    const minutes = [1, 2, 3, 4, 5, 6, 7, 1_000].map((tries) => pauseAfterTry(tries).total('minutes'))
+    expect(minutes).toEqual([5 / 60, 0.5, 2, 10, 30, 60, 60, 60])
   })
 })

@@ -12,6 +12,7 @@ const levelRows: (typeof levels.$inferInsert)[] = levelClassTypes.map((classType
 })
 
 const fall2025 = ['2025-10-03', '2025-10-04', '2025-10-05', '2025-10-06']
+
 /** Writes the levels, the past season and, where none is coming, a new one. Runs at every start: rows that exist stay as they are. */
 export async function seed(db: Database, clock: Clock): Promise<void> {
   await db.transaction(async (tx) => {
