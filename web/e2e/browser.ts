@@ -2,8 +2,16 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { findChromium } from '@robokids/local/chromium'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 
-/** Chromium with its back/forward cache, as people have it. */
-export async function launchBrowser(): Promise<Browser> {
+/** How long a test waits for what comes in a moment where the machine has nothing else to do. */
+export const deadlineMs = 30_000
+
+export interface BrowserOptions {
+  /** Whether a page that was left may be kept and shown again on Back, as browsers do that people have; a headless shell never does. */
+  keepsPages?: boolean
+}
+
+/** Chromium, by default with its back/forward cache. */
+export async function launchBrowser({ keepsPages = true }: BrowserOptions = {}): Promise<Browser> {
   return chromium.launch({
     executablePath: await findChromium(),
     args: [
@@ -15,38 +23,42 @@ export async function launchBrowser(): Promise<Browser> {
       '--disable-sync',
       '--no-first-run',
     ],
-    ignoreDefaultArgs: ['--disable-back-forward-cache'],
+    ignoreDefaultArgs: keepsPages ? ['--disable-back-forward-cache'] : [],
   })
 }
 
 /**
- * Has `goto` and `reload` wait until the page answers: its script is asked for after its first paint, which may be after
- * `load`. Not where the test asked for less than `load`.
+ * Has every navigation wait until the page that is there answers, unless the test says what else to wait for. Its script is
+ * asked for after its first paint, which may be after `load`; and a page that the browser kept never loads again, so that
+ * waiting for the event `load` after Back waits for ever in some browsers and not in others.
  */
-function waitForScripts(page: Page): void {
-  const isReady = () => {
+function waitForAnswers(page: Page): void {
+  const answers = () => {
     const { dataset } = document.documentElement
-    return !('scripts' in dataset) || 'hydrated' in dataset
+    return document.readyState === 'complete' && (!('scripts' in dataset) || 'hydrated' in dataset)
   }
-  const ready = async () => {
-    const deadline = performance.now() + 15_000
+  const untilItAnswers = async () => {
+    const deadline = performance.now() + deadlineMs
     // Where the page leads elsewhere by itself, that one is waited for.
-    while (!(await page.evaluate(isReady).catch(() => false))) {
-      if (performance.now() > deadline) throw new Error(`The script of ${page.url()} does not start.`)
+    while (!(await page.evaluate(answers).catch(() => false))) {
+      if (performance.now() > deadline) throw new Error(`${page.url()} does not answer.`)
       await wait(20)
     }
   }
-  const [goto, reload] = [page.goto.bind(page), page.reload.bind(page)]
-  page.goto = async (url, options) => {
-    const response = await goto(url, options)
-    if (!options?.waitUntil || options.waitUntil === 'networkidle') await ready()
-    return response
-  }
-  page.reload = async (options) => {
-    const response = await reload(options)
-    if (!options?.waitUntil) await ready()
-    return response
-  }
+  type Options = Parameters<Page['goto']>[1]
+  const waiting =
+    <Result>(navigate: (options?: Options) => Promise<Result>) =>
+    async (options?: Options): Promise<Result> => {
+      const result = await navigate({ waitUntil: 'commit', ...options })
+      if (!options?.waitUntil) await untilItAnswers()
+      return result
+    }
+  const [goto, waitForURL] = [page.goto.bind(page), page.waitForURL.bind(page)]
+  page.goto = (url, options) => waiting((all) => goto(url, all))(options)
+  page.waitForURL = (url, options) => waiting((all) => waitForURL(url, all))(options)
+  page.reload = waiting(page.reload.bind(page))
+  page.goBack = waiting(page.goBack.bind(page))
+  page.goForward = waiting(page.goForward.bind(page))
 }
 
 /** A visitor's browser; what goes wrong in its pages is collected in `errors`. */
@@ -55,9 +67,9 @@ export async function newVisitor(
   options: BrowserContextOptions = {},
 ): Promise<{ context: BrowserContext; errors: string[] }> {
   const context = await browser.newContext({ locale: 'en-US', ...options })
-  context.setDefaultTimeout(15_000)
+  context.setDefaultTimeout(deadlineMs)
   const errors: string[] = []
-  context.on('page', waitForScripts)
+  context.on('page', waitForAnswers)
   context.on('weberror', (error) => errors.push(String(error.error())))
   return { context, errors }
 }

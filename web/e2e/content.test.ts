@@ -46,7 +46,7 @@ describe('the hub', () => {
     await page.goto('/contact')
     await page.goto(from)
     await page.waitForURL(`${site.url}${to}`)
-    await page.goBack({ waitUntil: 'commit' })
+    await page.goBack()
     await eventually(() => new URL(page.url()).pathname).toBe('/contact')
   })
 

@@ -3,7 +3,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import { root } from '@robokids/local/settings'
 import { buildWeb } from '@robokids/local/web-build'
-import { launchBrowser, newVisitor } from './browser.ts'
+import { type BrowserOptions, deadlineMs, launchBrowser, newVisitor } from './browser.ts'
 import { serveSite, type Site } from './site.ts'
 import { StubApi } from './stub-api.ts'
 
@@ -11,18 +11,18 @@ interface Fixture {
   api: StubApi
   url: string
   /** A new browser profile's first page. Its uncaught errors fail the test. */
-  open: (options?: BrowserContextOptions) => Promise<Page>
+  open: (profile?: BrowserContextOptions) => Promise<Page>
 }
 
 /** The built web over a stubbed API, with an API and browser profiles of its own for each test. */
-export function useSite(): Fixture {
+export function useSite(options: BrowserOptions = {}): Fixture {
   let browser: Browser
   let site: Site
   let api = new StubApi()
   let visitors: Awaited<ReturnType<typeof newVisitor>>[] = []
 
   beforeAll(async () => {
-    ;[browser] = await Promise.all([launchBrowser(), buildWeb()])
+    ;[browser] = await Promise.all([launchBrowser(options), buildWeb()])
     site = await serveSite(join(root, 'web/dist'), () => api)
   })
   afterAll(async () => {
@@ -46,15 +46,15 @@ export function useSite(): Fixture {
     get url() {
       return site.url
     },
-    async open(options = {}) {
-      const visitor = await newVisitor(browser, { baseURL: site.url, ...options })
+    async open(profile = {}) {
+      const visitor = await newVisitor(browser, { baseURL: site.url, ...profile })
       visitors.push(visitor)
       return visitor.context.newPage()
     },
   }
 }
 
-/** Asks until it is so, with patience for a slow machine. */
+/** Asks until it is so. */
 export function eventually<T>(ask: () => Promise<T> | T) {
-  return expect.poll(ask, { timeout: 15_000, interval: 100 })
+  return expect.poll(ask, { timeout: deadlineMs, interval: 100 })
 }

@@ -122,7 +122,7 @@ describe('an address without a page', () => {
     await page.goto('/robokidslanding')
     await page.goto('/admin')
     await page.waitForURL(`${site.url}/`)
-    await page.goBack({ waitUntil: 'commit' })
+    await page.goBack()
     await eventually(() => new URL(page.url()).pathname).toBe('/robokidslanding')
   })
 })

@@ -45,7 +45,7 @@ describe('the login', () => {
     await logIn(page)
     await loggedIn(page)
     expect(begun()).toEqual([{ email: 'maren.holt@example.com', password: goodPassword }])
-    await page.goBack({ waitUntil: 'commit' })
+    await page.goBack()
     expect(new URL(page.url()).pathname).not.toBe('/membership/login')
   })
 
@@ -507,7 +507,7 @@ describe('the return from a sign-in elsewhere', () => {
     await page.goto('/oauth-redirect?code=1')
     await eventually(() => new URL(page.url()).pathname).toBe(path)
     expect(await textsSeen(page)).toContain('Processing login...')
-    await page.goBack({ waitUntil: 'commit' })
+    await page.goBack()
     await eventually(() => new URL(page.url()).pathname).toBe('/membership')
   })
 })

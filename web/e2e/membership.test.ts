@@ -260,7 +260,7 @@ describe('the membership registration', () => {
     await fillRegistration(page)
     await proceedButton(page).click()
     await page.waitForURL('**/card-page')
-    await page.goBack({ waitUntil: 'commit' })
+    await page.goBack()
     await eventually(() => proceedButton(page).innerText()).toBe('Proceed to Payment')
     await eventually(() => page.getByLabel('Street').inputValue()).toBe('14 Alder Way')
     await agree(page)

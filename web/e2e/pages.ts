@@ -112,6 +112,8 @@ export function textsSeen(page: Page): Promise<string> {
 /** Storage whose getters throw, as browsers do that block cookies, or whose setItem does, as full ones do. */
 export async function breakStorage(page: Page, how: 'blocked' | 'full'): Promise<void> {
   await page.addInitScript((kind) => {
+    // Not in the browser's own viewer of PDF files, which has a document of its own.
+    if (!location.protocol.startsWith('http')) return
     if (kind === 'full') {
       Storage.prototype.setItem = () => {
         throw new DOMException('The quota has been exceeded.', 'QuotaExceededError')
@@ -203,4 +205,19 @@ export async function faultsOf(page: Page): Promise<string[]> {
 /** Waits until nothing is loading any more. */
 export function settled(page: Page): Promise<void> {
   return page.locator('body:not(:has([aria-busy="true"]))').waitFor()
+}
+
+/** Waits until nothing more has come over the network for half a second: what it moves has moved. */
+export function allHasCome(page: Page): Promise<void> {
+  return page.evaluate(
+    () =>
+      new Promise<void>((resolve) => {
+        const quiet = () => setTimeout(resolve, 500)
+        let timer = quiet()
+        new PerformanceObserver(() => {
+          clearTimeout(timer)
+          timer = quiet()
+        }).observe({ type: 'resource' })
+      }),
+  )
 }

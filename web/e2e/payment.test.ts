@@ -44,7 +44,7 @@ describe('the payment page', () => {
     await page.goto(address)
     await payButton(page).click()
     await page.waitForURL('**/card-page')
-    await page.goBack({ waitUntil: 'commit' })
+    await page.goBack()
     await eventually(() => payButton(page).innerText()).toBe('Pay $400.00 by card')
     await payButton(page).click()
     await page.waitForURL('**/card-page')

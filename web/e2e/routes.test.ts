@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { firstLoadScripts } from '../first-load.ts'
 import { eventually, useSite } from './fixture.ts'
 import { framedTexts, quotedTexts, scriptedTexts } from './quoted-texts.ts'
-import { breakStorage, faultsOf, heading, layoutShift, settled, watchLayoutShift } from './pages.ts'
+import { allHasCome, breakStorage, faultsOf, heading, layoutShift, settled, watchLayoutShift } from './pages.ts'
 
 const site = useSite()
 const dist = join(root, 'web/dist')
@@ -76,7 +76,7 @@ describe('every page', () => {
     for (const [path, [title, name]] of Object.entries(shared)) {
       const response = await page.goto(path)
       expect([path, response?.status()]).toEqual([path, 200])
-      if (asksTheServer.test(path)) await page.waitForLoadState('networkidle')
+      if (asksTheServer.test(path)) await allHasCome(page)
       await settled(page)
       expect([path, await layoutShift(page)]).toEqual([path, 0])
       expect([path, await page.title()]).toEqual([path, `${title} · Robo Kids Learning`])
@@ -86,7 +86,8 @@ describe('every page', () => {
     }
     await page.setViewportSize({ width: 768, height: 900 })
     for (const path of Object.keys(shared).filter((path) => asksTheServer.test(path))) {
-      await page.goto(path, { waitUntil: 'networkidle' })
+      await page.goto(path)
+      await allHasCome(page)
       await settled(page)
       expect([path, 768, await layoutShift(page)]).toEqual([path, 768, 0])
     }
@@ -105,7 +106,7 @@ describe('every page', () => {
       await page.goto(path)
       await heading(page).first().waitFor()
       if (!asksTheServer.test(path)) continue
-      await page.waitForLoadState('networkidle')
+      await allHasCome(page)
       expect([path, await layoutShift(page)]).toEqual([path, 0])
     }
   }, 180_000)

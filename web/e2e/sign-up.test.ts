@@ -286,7 +286,7 @@ describe('the sign-up form', () => {
     await fillSignUp(page)
     await submitButton(page).click()
     await page.waitForURL('**/card-page')
-    await page.goBack({ waitUntil: 'commit' })
+    await page.goBack()
     await eventually(() => submitButton(page).innerText()).toBe('Continue to payment')
     await eventually(() => page.getByLabel('Guardian name').inputValue()).toBe('Maren Holt')
     // The dates are asked for anew.

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { ClassesView, RegistrationView } from '@robokids/contracts/bff'
 import { type ErrorCode, errorStatus } from '@robokids/contracts/errors'
 import { robotSpider, teddyBear } from '@robokids/contracts/products'
-import type { ShopView } from '@robokids/contracts/shop'
+import type { Order, ShopView } from '@robokids/contracts/shop'
 import { StubAccounts } from './stub-accounts.ts'
 import { waiverPdf } from './waiver-pdf.ts'
 
@@ -76,6 +76,31 @@ const sampleShop: ShopView = {
     { sku: teddyBear, name: 'AI Teddy Bear Companion', state: 'coming_soon', amount: 15_000, currency: 'usd' },
   ],
   classesFrom: { amount: 40_000, currency: 'usd' },
+}
+
+/** What two Spiders come to, paid and not yet shipped. */
+export const sampleOrder: Order = {
+  orderId: '019a0000-0000-7000-8000-0000000000b1',
+  status: 'paid',
+  lines: [{ sku: robotSpider, name: 'Robot Spider', state: 'pre_order', quantity: 2, unitAmount: 30_000 }],
+  amount: 60_000,
+  currency: 'usd',
+  email: 'maren.holt@example.com',
+  shipTo: {
+    name: 'Maren Holt',
+    addressLine1: '14 Alder Way',
+    addressLine2: '',
+    city: 'San Mateo',
+    state: 'CA',
+    zipCode: '94401',
+    country: 'US',
+  },
+  checkout: { status: 'paid', url: null, lastDecline: null },
+  receiptNumber: 'RK-000040',
+  paidAt: '2025-09-20T17:05:00.000Z',
+  refunds: [],
+  shippedAt: null,
+  trackingNumber: null,
 }
 
 /** The answers of the BFF, as a test sets them; without that, those of a day when all goes well. */
@@ -152,6 +177,10 @@ export class StubApi {
         return send(response, { json: this.classes })
       case 'GET /api/shop':
         return send(response, { json: sampleShop })
+      case 'POST /api/checkout':
+        return send(response, {
+          json: { checkoutUrl: `http://${response.req.headers.host}/card-page`, orderId: body['orderId'] },
+        })
       case 'POST /api/registrations':
         return send(response, {
           json: { checkoutUrl: `http://${response.req.headers.host}/card-page`, registrationId: body['id'] },

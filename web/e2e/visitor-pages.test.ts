@@ -6,7 +6,7 @@ import { logIn, passwordField, proceedButton, signedUp } from './accounts.ts'
 import { useSite } from './fixture.ts'
 import { faultsOf, layoutShift, settled, watchLayoutShift } from './pages.ts'
 import { maren, sampleProfile, sampleSteps } from './stub-accounts.ts'
-import type { Answer } from './stub-api.ts'
+import { type Answer, sampleOrder } from './stub-api.ts'
 
 const site = useSite()
 
@@ -51,30 +51,6 @@ async function openProfile(page: Page) {
 
 const registration = sampleView().registrationId
 const reference = '019a0000-0000-7000-8000-0000000000b1'
-const order = {
-  orderId: reference,
-  status: 'paid',
-  lines: [{ sku: 'product:robot-spider', name: 'Robot Spider', state: 'pre_order', quantity: 2, unitAmount: 30_000 }],
-  amount: 60_000,
-  currency: 'usd',
-  email: 'maren.holt@example.com',
-  shipTo: {
-    name: 'Maren Holt',
-    addressLine1: '14 Alder Way',
-    addressLine2: '',
-    city: 'San Mateo',
-    state: 'CA',
-    zipCode: '94401',
-    country: 'US',
-  },
-  checkout: { status: 'paid', url: null, lastDecline: null },
-  receiptNumber: 'RK-000040',
-  paidAt: '2025-09-20T17:05:00.000Z',
-  refunds: [],
-  shippedAt: null,
-  trackingNumber: null,
-}
-
 describe('has one heading, right links, and no fault that axe can find in light and dark, from 360 to 1440 px', () => {
   it('where nothing is known yet', async () => {
     await look([
@@ -340,7 +316,7 @@ describe('has one heading, right links, and no fault that axe can find in light 
         name: '/shop/success',
         still: true,
         open: async (page) => {
-          answersWith('GET /api/orders/:reference', order)
+          answersWith('GET /api/orders/:reference', { ...sampleOrder, orderId: reference })
           await page.goto(`/shop/success?reference=${reference}`)
           await title(page, 'Thank you for your pre-order')
         },

@@ -6,6 +6,7 @@ import { hydrateRoot } from 'react-dom/client'
 import './ui/tokens.css'
 import './ui/base.css'
 import { ApiError, whenSignInIsRequired } from './api.ts'
+import { followComingBack } from './come-back.ts'
 import { forgetUser } from './identity/session.ts'
 import { fadeBetweenPages, followNavigation } from './navigation.ts'
 import { answerQueries } from './page-data.ts'
@@ -43,6 +44,7 @@ function takeOver(place: HTMLElement): void {
 }
 
 whenSignInIsRequired(() => forgetUser(queryClient))
+followComingBack(queryClient)
 
 const place = document.getElementById('root')
 if (!place) throw new Error('The document has no #root')

@@ -6,13 +6,17 @@ export interface SafeStorage {
   get: (key: string) => string | null
   set: (key: string, value: string) => void
   remove: (key: string) => void
+  /** What the keys that this page has used hold now, to compare with another time. */
+  snapshot: () => string
 }
 
 export function safeStorage(browserStorage: () => Storage): SafeStorage {
   // What the browser refused to keep, and what it would not let go (null).
   const memory = new Map<string, string | null>()
-  return {
+  const used = new Set<string>()
+  const storage: SafeStorage = {
     get(key) {
+      used.add(key)
       const kept = memory.get(key)
       if (kept !== undefined) return kept
       try {
@@ -22,6 +26,7 @@ export function safeStorage(browserStorage: () => Storage): SafeStorage {
       }
     },
     set(key, value) {
+      used.add(key)
       try {
         browserStorage().setItem(key, value)
         memory.delete(key)
@@ -30,6 +35,7 @@ export function safeStorage(browserStorage: () => Storage): SafeStorage {
       }
     },
     remove(key) {
+      used.add(key)
       try {
         browserStorage().removeItem(key)
         memory.delete(key)
@@ -37,7 +43,9 @@ export function safeStorage(browserStorage: () => Storage): SafeStorage {
         memory.set(key, null)
       }
     },
+    snapshot: () => JSON.stringify([...used].map((key) => [key, storage.get(key)])),
   }
+  return storage
 }
 
 export const session = safeStorage(() => window.sessionStorage)

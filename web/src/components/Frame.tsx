@@ -27,14 +27,6 @@ export function Frame() {
     document.documentElement.dataset['hydrated'] = ''
   }, [])
   const logout = () => signOut(queryClient, { leave: () => navigate({ to: '/' }) })
-  useEffect(() => {
-    // A page that the browser kept as it was left: somebody may have signed in or out since.
-    const comeBack = (event: PageTransitionEvent) => {
-      if (event.persisted) void queryClient.invalidateQueries(sessionQuery)
-    }
-    window.addEventListener('pageshow', comeBack)
-    return () => window.removeEventListener('pageshow', comeBack)
-  }, [queryClient])
   return (
     <div className={styles['frame']}>
       <a
