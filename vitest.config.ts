@@ -1,10 +1,8 @@
 import { defineConfig } from 'vitest/config'
 import { highlightSketches } from './web/highlight-sketches.ts'
 
-/** On a crowded machine a deadline may pass by itself once. The report names what needed its second try. */
-const retry = 1
-
 /**
+ * Nothing is tried a second time: what fails now and then is a fault to find, in the product or in the test.
  * `unit` needs nothing but Node; `integration` brings up PostgreSQL once and a NATS for each suite; `browser` needs Chromium.
  */
 export default defineConfig({
@@ -26,7 +24,6 @@ export default defineConfig({
           name: 'integration',
           include: ['{services/*,bff,runtime,deploy/*}/test/**/*.test.ts', 'test/**/*.test.ts'],
           globalSetup: ['test/src/global-setup.ts'],
-          retry,
           testTimeout: 60_000,
           hookTimeout: 240_000,
         },
@@ -36,7 +33,6 @@ export default defineConfig({
           name: 'browser',
           include: ['web/e2e/**/*.test.ts'],
           globalSetup: ['test/src/global-setup.ts'],
-          retry,
           testTimeout: 120_000,
           hookTimeout: 240_000,
         },

