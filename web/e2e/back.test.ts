@@ -2,7 +2,7 @@ import type { ClassesView } from '@robokids/contracts/bff'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { sampleView } from '../src/registration/sample-view.ts'
-import { fillRegistration, proceedButton } from './accounts.ts'
+import { agree, fillRegistration, proceedButton } from './accounts.ts'
 import { eventually, useSite } from './fixture.ts'
 import { fillSignUp, heading, submitButton } from './pages.ts'
 import { maren } from './stub-accounts.ts'
@@ -36,6 +36,17 @@ describe('a page that the browser kept', () => {
     await page.getByText('$430').first().waitFor()
     await page.getByRole('button', { name: 'Logout' }).first().waitFor({ state: 'attached' })
     expect(await page.getByLabel('Guardian name').inputValue()).toBe('Maren')
+  })
+
+  it('takes an agreement for what it was: to the terms of then', async () => {
+    const page = await site.open()
+    await page.goto('/membership/register')
+    await agree(page)
+    const { accounts } = site.api
+    accounts.plans = accounts.plans.map((plan) => ({ ...plan, terms: `${plan.terms} And more.` }))
+    await leaveAndComeBack(page)
+    await page.getByText('And more.').waitFor()
+    expect(await page.getByLabel(/^I agree: My membership renews by itself/).isChecked()).toBe(false)
   })
 
   it('is loaded anew where another page has emptied what it shows', async () => {

@@ -110,8 +110,10 @@ function RegistrationForm() {
   const { leaving, leaveFor } = useLeaveFor()
   const { slots, isPending, isFetching, refetch } = useSlots()
   const prices = useQuery(plansQuery)
-  const [agreed, setAgreed] = useState(false)
   const terms = prices.data?.plans.find(({ plan }) => plan === values.plan)
+  // An agreement is to the words that stood there.
+  const [agreedTo, setAgreedTo] = useState<string>()
+  const agreed = terms !== undefined && agreedTo === terms.terms
 
   const made = pendingUserOf(values.email)
   const accountMade = made !== undefined
@@ -158,7 +160,7 @@ function RegistrationForm() {
     const { url, message } = await membershipCheckout(pending, consent).catch((error: unknown) => {
       if (isRefusal(error, 'already_member')) savePendingUser({ ...pending, isMember: true })
       if (isRefusal(error, 'terms_changed')) {
-        setAgreed(false)
+        setAgreedTo(undefined)
         void prices.refetch()
       }
       throw messageOf(error, '') ? error : new Error('Stripe error', { cause: error })
@@ -293,7 +295,7 @@ function RegistrationForm() {
                   checked={values.plan === plan}
                   onChange={() => {
                     // Other terms than those that were agreed to.
-                    setAgreed(false)
+                    setAgreedTo(undefined)
                     change({ plan })
                   }}
                 />
@@ -338,8 +340,8 @@ function RegistrationForm() {
           <Checkbox
             label={`I agree: ${terms?.terms ?? renewalTerms(values.plan, { ...plans[values.plan], currency: 'usd' })}`}
             name="consent"
-            checked={agreed && terms !== undefined}
-            onChange={(event) => setAgreed(event.target.checked)}
+            checked={agreed}
+            onChange={(event) => setAgreedTo(event.target.checked ? terms?.terms : undefined)}
             disabled={!terms}
             error={state.errors['consent']}
           />
