@@ -24,7 +24,7 @@ export default defineConfig({
           name: 'integration',
           include: ['{services/*,bff,runtime,deploy/*}/test/**/*.test.ts', 'test/**/*.test.ts'],
           globalSetup: ['test/src/global-setup.ts'],
-          testTimeout: 60_000,
+          testTimeout: 120_000,
           hookTimeout: 240_000,
         },
       },

@@ -199,8 +199,8 @@ describe('a broker that is killed', () => {
     await bed.nats.restart()
     await eventually(async () => (await fetch(`${service.url}/readyz`)).status === 200)
     const event = await eventually(() => bed.bus.publish(paymentFailed, randomUUIDv7(), failure()))
-    await eventually(() => times(event.subject), 5_000)
-    await bed.bus.seen(mailDelivered, (seen) => seen.mailId === data.mailId, 5_000)
+    await eventually(() => times(event.subject), 15_000)
+    await bed.bus.seen(mailDelivered, (seen) => seen.mailId === data.mailId, 15_000)
   })
 })
 

@@ -16,7 +16,7 @@ import { testNats, type TestServer } from './infrastructure.ts'
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,
-  timeoutMs = 10_000,
+  timeoutMs = 20_000,
 ): Promise<Exclude<T, undefined | false | null | 0 | ''>> {
   const deadline = performance.now() + timeoutMs
   // Asking ever more slowly leaves the processor to what is waited for.

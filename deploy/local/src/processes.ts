@@ -46,7 +46,7 @@ export async function until(
   check: () => Promise<boolean>,
   what: string,
   child?: LocalChild,
-  timeoutMs = 20_000,
+  timeoutMs = 60_000,
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs
   // Asking ever more slowly leaves the processor to what is waited for.

@@ -165,7 +165,7 @@ export function respond(status: number, headers: Record<string, string> = {}) {
 }
 
 /** Polls until the check holds; its last error says what did not. */
-export async function eventually(check: () => unknown, timeoutMs = 5000): Promise<void> {
+export async function eventually(check: () => unknown, timeoutMs = 20_000): Promise<void> {
   const deadline = Date.now() + timeoutMs
   for (;;) {
     try {
