@@ -66,7 +66,7 @@ describe('the confirmation page', () => {
     await eventually(() => site.api.callsOf('GET', /events$/).length).toBe(1)
     const asked = site.api.callsOf('GET', new RegExp(`${reference}$`)).length
     site.api.tell(confirmed)
-    await expect.poll(() => heading(page).innerText(), { timeout: 2_500 }).toBe("You're Registered")
+    await eventually(() => heading(page).innerText()).toBe("You're Registered")
     expect(site.api.callsOf('GET', new RegExp(`${reference}$`)).length).toBe(asked)
   })
 
@@ -125,7 +125,7 @@ describe('the confirmation page', () => {
     await page.goto(address)
     await eventually(() => heading(page).innerText()).toBe('Your payment is being processed')
     site.api.on('GET /api/registrations/:reference', () => ({ json: confirmed }))
-    await expect.poll(() => heading(page).innerText(), { timeout: 10_000 }).toBe("You're Registered")
+    await eventually(() => heading(page).innerText()).toBe("You're Registered")
   })
 
   it.each([

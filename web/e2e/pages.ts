@@ -187,7 +187,7 @@ export async function faultsOf(page: Page): Promise<string[]> {
     await page.setViewportSize({ width, height: width === 360 ? 740 : 900 })
     const fits = await page
       .waitForFunction(() => document.documentElement.scrollWidth === document.documentElement.clientWidth, undefined, {
-        timeout: 2_000,
+        timeout: 10_000,
       })
       .then(
         () => true,

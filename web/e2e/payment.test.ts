@@ -168,6 +168,6 @@ describe('the payment page', () => {
     await payButton(page).waitFor()
     expect(await sidewaysScroll(page)).toBe(0)
     site.api.tell(sampleView({ status: 'confirmed' }, { status: 'paid', url: null }))
-    await expect.poll(() => heading(page).innerText(), { timeout: 10_000 }).toBe('This registration is paid')
+    await eventually(() => heading(page).innerText()).toBe('This registration is paid')
   })
 })
