@@ -175,6 +175,26 @@ describe('every page', () => {
     expect([missing?.status(), await heading(page).innerText()]).toEqual([404, 'This page took itself apart'])
   })
 
+  it('keeps room for each picture until it comes', async () => {
+    const page = await site.open({ javaScriptEnabled: false, reducedMotion: 'reduce' })
+    // They never come.
+    await page.route('**/drawings/*', () => undefined)
+    for (const path of [...Object.keys(shared), '/no/such/page']) {
+      await page.goto(path, { waitUntil: 'domcontentloaded' })
+      for (const width of [360, 768, 1440]) {
+        await page.setViewportSize({ width, height: 900 })
+        const flat = await page
+          .locator('img[width]')
+          .evaluateAll((pictures) =>
+            pictures
+              .filter((picture) => picture.checkVisibility() && picture.clientHeight === 0)
+              .map((picture) => picture.getAttribute('src')),
+          )
+        expect([path, width, flat]).toEqual([path, width, []])
+      }
+    }
+  })
+
   it('shows no cookie banner to whoever has accepted it, from the first paint on', async () => {
     const page = await site.open()
     await page.goto('/')

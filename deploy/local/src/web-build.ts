@@ -31,8 +31,8 @@ async function fingerprint(): Promise<string> {
 /** Builds the web's files into web/dist, unless what is there was built from the same sources. */
 export async function buildWeb(): Promise<void> {
   const wanted = await fingerprint()
-  const built = await readFile(join(dist, stamp), 'utf8').catch(() => '')
-  if (built === wanted) return
+  const isBuilt = async () => (await readFile(join(dist, stamp), 'utf8').catch(() => '')) === wanted
+  if (await isBuilt()) return
   // Beside what is there, which may be served meanwhile.
   const folder = join(root, 'web/node_modules', `.dist-${randomUUID()}`)
   // Apart from this process, whose environment may be a test's or a developer's: what is built is what is shipped.
@@ -42,6 +42,8 @@ export async function buildWeb(): Promise<void> {
     { cwd: join(root, 'web'), env: { ...process.env, NODE_ENV: 'production' } },
   )
   await writeFile(join(folder, stamp), wanted)
+  // Another process may have been quicker: what it put there is read by now.
+  if (await isBuilt()) return rm(folder, { recursive: true, force: true })
   await rm(dist, { recursive: true, force: true })
   await rename(folder, dist)
 }
