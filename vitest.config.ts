@@ -33,7 +33,7 @@ export default defineConfig({
           name: 'browser',
           include: ['web/e2e/**/*.test.ts'],
           globalSetup: ['test/src/global-setup.ts'],
-          testTimeout: 120_000,
+          testTimeout: 240_000,
           hookTimeout: 240_000,
         },
       },
