@@ -93,11 +93,13 @@ describe('migrations', () => {
   it('wait for a table that is in use without having everybody else wait behind them for long', async () => {
     const { db, start, tables, warnings } = await databaseWithVersions()
     await start(first)
-    const use = Promise.withResolvers<void>()
+    const [used, use] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const inUse = db.begin(async (tx) => {
       await tx`select 1 from of_first`
+      used.resolve()
       await use.promise
     })
+    await used.promise
     const migrating = start({ ...first, '0002_second': 'alter table of_first rename to of_renamed' })
     await eventually(() => warnings.includes('waiting for others to let go of the database'), 20_000)
     use.resolve()
