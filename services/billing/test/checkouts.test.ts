@@ -448,7 +448,7 @@ describe('a registration that is gone', () => {
     await eventually(async () => {
       apart.service.nudge()
       return (await apart.read(facts.registrationId)).status === 'expired'
-    })
+    }, 60_000)
     await apart.close()
   })
 

@@ -237,7 +237,7 @@ describe('reconciling', () => {
     const answer = await own.call('POST', '/membership-checkouts', { email, plan: 'monthly', classDate: '2027-01-08' })
     const { attemptId, checkoutUrl } = membershipCheckoutSchema.parse(answer.body)
     await own.pay({ checkoutUrl })
-    await own.call('POST', `/membership-checkouts/${attemptId}/sync`)
+    await own.refresh(`/membership-checkouts/${attemptId}`)
     const [attempt] = await context.db.select().from(membershipAttempts)
     const [membership] = await context.db.select().from(memberships)
     const stuck = Array.from({ length: 230 }, () => ({ id: randomUUIDv7(), key: `${randomUUIDv7()}@example.com` }))
