@@ -18,6 +18,7 @@ import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Accounts } from './auth-routes.ts'
+import { readCheckout } from './read-checkout.ts'
 import { idOf, referenceParams } from './reference.ts'
 import type { Services } from './upstream.ts'
 
@@ -95,9 +96,8 @@ export function membershipRoutes(
     },
     ({ params, query, signal }) => {
       const id = idOf(params.reference, 'checkout_not_found', 'We know no payment with this reference.')
-      // A payment may be under way that billing does not know of yet: it asks the provider as often as makes sense.
-      const path = `/membership-checkouts/${id}/refresh?returned=${query.returned}`
-      return billing.call('POST', path, { answer: membershipOutcomeSchema, signal })
+      const call = { answer: membershipOutcomeSchema, signal }
+      return readCheckout(billing, `/membership-checkouts/${id}`, query.returned, call)
     },
   )
 

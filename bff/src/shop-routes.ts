@@ -14,6 +14,7 @@ import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
 import type { Config } from './config.ts'
+import { readCheckout } from './read-checkout.ts'
 import { idOf, referenceParams } from './reference.ts'
 import type { Services } from './upstream.ts'
 import { shopView } from './views/shop.ts'
@@ -40,9 +41,8 @@ export function shopRoutes(http: Http, { config }: Context<Config>, services: Se
     '/api/orders/:reference',
     { schema: { params: referenceParams, querystring: refreshQuerySchema, response: { 200: orderSchema } } },
     ({ params, query, signal }) => {
-      // A payment may be under way that billing does not know of yet: it asks the provider as often as makes sense.
-      const path = `/orders/${orderIdOf(params.reference)}/refresh?returned=${query.returned}`
-      return billing.call('POST', path, { answer: orderSchema, signal })
+      const path = `/orders/${orderIdOf(params.reference)}`
+      return readCheckout(billing, path, query.returned, { answer: orderSchema, signal })
     },
   )
 

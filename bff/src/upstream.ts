@@ -20,7 +20,7 @@ interface RawCall {
   signal?: AbortSignal | undefined
 }
 
-interface Call<Answer> extends Omit<RawCall, 'body'> {
+export interface Call<Answer> extends Omit<RawCall, 'body'> {
   body?: unknown
   answer: z.ZodType<Answer>
 }

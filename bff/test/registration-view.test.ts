@@ -72,6 +72,21 @@ describe('the view of a registration', () => {
     expect([enrollment.asked.length, billing.asked.length]).toEqual([1, 2])
   })
 
+  it('is shown, paid as it is, beside a billing of the version before, which cannot be asked to ask', async () => {
+    const [enrollment, billing] = [await stub(), await stub()]
+    enrollment.answer(json(registration))
+    billing.answer((request, response) => {
+      if (request.method === 'GET') return json({ ...open, status: 'paid' })(request, response)
+      response.writeHead(404, { 'content-type': 'application/json' })
+      response.end(
+        JSON.stringify({ code: 'not_found', message: 'There is nothing at this address.', requestId: 'one' }),
+      )
+    })
+    const { url } = await startFront(bed, { ENROLLMENT_URL: enrollment.url, BILLING_URL: billing.url })
+    const { status, text } = await ask(`${url}/api/registrations/${registration.registrationId}`).answered
+    expect([status, registrationViewSchema.parse(JSON.parse(text)).checkout?.status]).toEqual([200, 'paid'])
+  })
+
   it('is shown as far as enrollment knows it while billing is away', async () => {
     const enrollment = await stub()
     enrollment.answer(json(registration))

@@ -21,12 +21,13 @@ CREATE TABLE "broker_streams" (
 CREATE INDEX "inbox_handled" ON "inbox" USING brin ("handled_at");
 --> statement-breakpoint
 -- Since when each handler has existed: one that begins now hears of nothing older, whatever becomes of the broker's data.
+-- Those that have handled something are not new: none of what they hear is too old for them.
 CREATE TABLE "handlers" (
 	"handler" text PRIMARY KEY,
 	"since" timestamp with time zone NOT NULL
 );
 --> statement-breakpoint
-INSERT INTO "handlers" SELECT "handler", min("handled_at") FROM "inbox" GROUP BY "handler";
+INSERT INTO "handlers" SELECT DISTINCT "handler", 'epoch'::timestamptz FROM "inbox";
 --> statement-breakpoint
 -- How often a delivery failed by a fault of its own. Those that a database or a stop interrupted are not counted.
 CREATE TABLE "failed_deliveries" (

@@ -62,8 +62,8 @@ export interface Bus {
    * that may be relied on. `handle` answers each delivery and never rejects.
    */
   consume(subscription: Subscription, handle: (delivery: Delivery) => Promise<void>): { stop(): Promise<void> }
-  /** When the durable was made; undefined where there is none. */
-  durableSince(durable: string, stream: string): Promise<Temporal.Instant | undefined>
+  /** @throws where the broker does not answer. */
+  hasDurable(durable: string, stream: string): Promise<boolean>
   /** @throws where the broker does not answer. */
   streamState(stream: string): Promise<StreamState>
   /**
@@ -289,10 +289,15 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
         })
       }
     },
-    async durableSince(durable, stream) {
+    async hasDurable(durable, stream) {
       const manager = await connection.jetstreamManager()
-      const known = await manager.consumers.info(stream, durable).catch(() => undefined)
-      return known && Temporal.Instant.from(known.created)
+      try {
+        await manager.consumers.info(stream, durable)
+        return true
+      } catch (error) {
+        if (error instanceof NatsError && error.api_error?.code === 404) return false
+        throw error
+      }
     },
     async streamState(stream) {
       const manager = await connection.jetstreamManager()

@@ -111,7 +111,7 @@ function describe(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
-/** Since when the handler exists; from this moment on, where it is new. */
+/** Since when the handler exists: from this moment on, where it is new. */
 async function handlerSince(
   handler: string,
   { stream }: EventDefinition,
@@ -120,11 +120,11 @@ async function handlerSince(
   const known = () => db.select().from(handlers).where(eq(handlers.handler, handler))
   const [before] = await known()
   if (before) return before.since
-  // A durable without a row is of a version that kept none.
-  const since = (await bus.durableSince(handler, stream))?.toString({ fractionalSecondDigits: 3 })
+  // With a durable already, it is of a version that kept no row: not new, and what waits for it is not too old.
+  const since = (await bus.hasDurable(handler, stream)) ? 'epoch' : 'now'
   await db
     .insert(handlers)
-    .values({ handler, since: sql`date_trunc('milliseconds', coalesce(${since ?? null}::timestamptz, now()))` })
+    .values({ handler, since: sql`date_trunc('milliseconds', ${since}::timestamptz)` })
     .onConflictDoNothing()
   const [row] = await known()
   if (!row) throw new Error(`${handler} was not noted`)

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { type CloudEvent, type EventDefinition } from '@robokids/contracts/event'
 import { allEvents } from '@robokids/contracts/events'
-import { and, asc, eq, gt, gte, inArray, isNotNull, isNull, lt, lte, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, gte, inArray, isNotNull, isNull, lt, lte, or, sql, type SQL } from 'drizzle-orm'
 import { bigint, integer, jsonb, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core'
 import { z } from 'zod'
 import type { Bus } from './bus.ts'
@@ -174,11 +174,16 @@ async function republishLost(service: string, db: Database, bus: Bus): Promise<n
   const { created, lastSequence } = await bus.streamState(service)
   return db.transaction(async (tx) => {
     const [known] = await tx.select().from(brokerStreams).where(eq(brokerStreams.name, service)).for('update')
-    const isOther = known !== undefined && known.created !== created
+    const beyondItsEnd = gt(outbox.sequence, lastSequence)
+    const [rolledBack] = await tx.select({ id: outbox.id }).from(outbox).where(beyondItsEnd).limit(1)
+    let isLost: SQL | undefined
+    // A version that noted neither stream nor places left the moment alone.
+    if (known === undefined) isLost = lt(outbox.publishedAt, sql`${created}::timestamptz`)
+    else if (known.created === created) isLost = rolledBack ? or(beyondItsEnd, isNull(outbox.sequence)) : sql`false`
     const lost = await tx
       .update(outbox)
       .set({ publishedAt: null, sequence: null })
-      .where(and(isNotNull(outbox.publishedAt), isOther ? undefined : gt(outbox.sequence, lastSequence)))
+      .where(and(isNotNull(outbox.publishedAt), isLost))
       .returning({ id: outbox.id })
     await tx
       .insert(brokerStreams)

@@ -145,10 +145,26 @@ describe('a broker that comes back without its data', () => {
     await Promise.all([after.stop(), consumer.stop()])
   })
 
+  it('gets what an older version had published before it was lost', async () => {
+    const databaseUrl = await bed.database()
+    const older = await startSender({ DATABASE_URL: databaseUrl })
+    const missed = await send(older)
+    await isOut(older)
+    await older.context.db.execute(sql`update outbox set sequence = null; delete from broker_streams`)
+    await older.stop()
+    await loseEverything()
+    const newer = await startSender({ DATABASE_URL: databaseUrl })
+    const consumer = await startListener()
+    await heard(consumer, missed)
+    await Promise.all([newer.stop(), consumer.stop()])
+  })
+
   it('gets what it lost off its end where it came back with older data', async () => {
     const producer = await startSender()
-    await send(producer)
+    // One by an older version, which noted no places: it may be lost as well.
+    const unnoted = await send(producer)
     await isOut(producer)
+    await producer.context.db.update(outbox).set({ sequence: null })
     // As after a restored backup: the producer remembers places that the stream does not have yet.
     const missed = await send(producer)
     await isOut(producer)
@@ -166,6 +182,11 @@ describe('a broker that comes back without its data', () => {
       return row
     }, 20_000)
     expect(sequence).toBeGreaterThan(0)
+    const [older] = await producer.context.db
+      .select()
+      .from(outbox)
+      .where(sql`envelope ->> 'subject' = ${unnoted}`)
+    expect(older?.sequence).toBeGreaterThan(0)
     await producer.stop()
   })
 })
@@ -269,6 +290,23 @@ describe('a handler that is new to a running system', () => {
     await heard(now, await send(producer))
     expect([await times(now, before), await times(now, after)]).toEqual([0, 1])
     await Promise.all([producer.stop(), now.stop(), all.stop()])
+  })
+})
+
+describe('a handler of a version that kept no note of its handlers', () => {
+  it('still hears what waited for it through the upgrade', async () => {
+    const producer = await startSender()
+    const databaseUrl = await bed.database()
+    const name = `listener_${randomUUIDv7()}`
+    const before = await startListener({ DATABASE_URL: databaseUrl }, { from: 'now' }, name)
+    await heard(before, await send(producer))
+    await before.context.db.execute(sql`delete from handlers`)
+    await before.stop()
+    const waiting = await send(producer)
+    await isOut(producer)
+    const after = await startListener({ DATABASE_URL: databaseUrl }, { from: 'now' }, name)
+    await heard(after, waiting)
+    await Promise.all([producer.stop(), after.stop()])
   })
 })
 

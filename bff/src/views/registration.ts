@@ -2,6 +2,7 @@ import { checkoutSchema, type Checkout } from '@robokids/contracts/billing'
 import type { RegistrationView } from '@robokids/contracts/bff'
 import { registrationSchema, type Registration } from '@robokids/contracts/enrollment'
 import { DomainError } from '@robokids/runtime/errors'
+import { readCheckout } from '../read-checkout.ts'
 import type { Services } from '../upstream.ts'
 
 export interface ViewOptions {
@@ -10,15 +11,13 @@ export interface ViewOptions {
   signal?: AbortSignal
 }
 
-/** A payment may be under way that billing does not know of yet: it asks the provider as often as makes sense. */
 async function findCheckout(
   { billing }: Services,
   registrationId: string,
   { returned = false, signal }: ViewOptions,
 ): Promise<Checkout | null> {
   try {
-    const path = `/checkouts/${registrationId}/refresh?returned=${returned}`
-    return await billing.call('POST', path, { answer: checkoutSchema, signal })
+    return await readCheckout(billing, `/checkouts/${registrationId}`, returned, { answer: checkoutSchema, signal })
   } catch (error) {
     // What enrollment knows is worth showing without billing.
     if (error instanceof DomainError && (error.code === 'checkout_not_found' || error.code === 'upstream_unavailable'))
