@@ -325,6 +325,18 @@ describe('npm run admin', () => {
     expect(JSON.parse(printed)).toBeTypeOf('object')
   })
 
+  it.each([
+    [['refund', 'RK-000001', '5', '00'], 'refund does not take 00.'],
+    [['ship', randomUUIDv7(), 'UPS', '1Z', '999', 'AA1'], 'ship does not take 999 AA1.'],
+    [['registrations', 'maren@example.com'], 'registrations does not take maren@example.com.'],
+    [['refund', 'RK-000001', '--status', 'paid'], 'refund does not take --status.'],
+    [['list'], 'There is no command list.'],
+  ])('refuses what it would leave out of account: %j', async (words, refusal) => {
+    const { code, told, printed } = await adminWith({}, ...words)
+    expect([code, printed]).toEqual([1, ''])
+    expect(told).toContain(refusal)
+  })
+
   it('changes nothing in a system that is not the one that is meant', async () => {
     const { registrationId } = await system.register({ email: address() })
     for (const meant of [undefined, 'another']) {

@@ -62,5 +62,6 @@ const child = spawn('node', [quickly, join(root, 'deploy/local/src', `${command}
 })
 // Ctrl-C reaches the whole group: the child cleans up, and this waits for it.
 process.on('SIGINT', () => {})
+process.on('SIGHUP', () => {})
 process.on('SIGTERM', () => child.kill('SIGTERM'))
 child.on('exit', (code, signal) => process.exit(code ?? (signal ? 1 : 0)))

@@ -339,9 +339,41 @@ const commands: Record<string, Command> = {
   },
 }
 
+/** How many words each command takes, and which options: what it would leave out of account is refused, not ignored. */
+const accepted: Record<string, { words: number; options?: string[] }> = {
+  registrations: { words: 0, options: ['email', 'status', 'csv', 'limit', 'cursor', 'output'] },
+  expire: { words: 1 },
+  refund: { words: 2 },
+  disputes: { words: 0 },
+  ledger: { words: 0 },
+  ship: { words: 3 },
+  price: { words: 2 },
+  mails: { words: 1 },
+  resend: { words: 1 },
+  orders: { words: 0, options: ['status'] },
+  'ship-order': { words: 2 },
+  product: { words: 2 },
+  'prune-streams': { words: 0 },
+  'reset-mfa': { words: 1 },
+  waiting: { words: 0 },
+  republish: { words: 3 },
+  'dead-letters': { words: 2, options: ['all'] },
+}
+
+function refuseSurplus(name: string, args: string[], given: string[]): void {
+  const { words, options = [] } = accepted[name] ?? { words: 0 }
+  const surplus = [
+    ...args.slice(words),
+    ...given.filter((option) => !options.includes(option)).map((option) => `--${option}`),
+  ]
+  if (surplus.length > 0)
+    throw new Refused(`${name} does not take ${surplus.join(' ')}. A value with spaces wants quotes.`)
+}
+
 async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({
+  const { values, positionals, tokens } = parseArgs({
     allowPositionals: true,
+    tokens: true,
     options: {
       email: { type: 'string' },
       status: { type: 'string' },
@@ -355,6 +387,12 @@ async function main(): Promise<void> {
   })
   const [name, ...args] = positionals
   if (name === undefined || values.help) return print(usage)
+  if (!Object.hasOwn(accepted, name)) throw new Refused(`There is no command ${name}.\n\n${usage}`)
+  refuseSurplus(
+    name,
+    args,
+    tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : [])),
+  )
   if (name === 'waiting') return waitingCommand()
   if (name === 'republish') return republishCommand(args[0], args[1], args[2])
   if (name === 'dead-letters') return deadLetterCommand(args[0], args[1], values.all)

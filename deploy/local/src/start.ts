@@ -33,6 +33,8 @@ function stopOn(stop: () => Promise<void>): void {
   }
   process.on('SIGINT', leave)
   process.on('SIGTERM', leave)
+  // The terminal was closed.
+  process.on('SIGHUP', leave)
 }
 
 try {
