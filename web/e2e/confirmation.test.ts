@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { sampleView } from '../src/registration/sample-view.ts'
 import { eventually, useSite } from './fixture.ts'
 import { breakStorage, detailsOf, firstOpenDate, heading, sidewaysScroll, textsSeen, watchTexts } from './pages.ts'
-import { refusal } from './stub-api.ts'
+import { held, refusal } from './stub-api.ts'
 
 const site = useSite()
 const reference = sampleView().registrationId
@@ -254,11 +254,13 @@ describe('the confirmation page', () => {
   )
 
   it('shows nothing but a loading state until the registration is known', async () => {
-    site.api.on('GET /api/registrations/:reference', () => ({ delayMs: 2_000, json: confirmed }))
+    const loading = held(() => ({ json: confirmed }))
+    site.api.on('GET /api/registrations/:reference', loading.handler)
     const page = await site.open()
     await watchTexts(page)
     await page.goto(address)
     await page.getByText('Loading your registration...').waitFor()
+    loading.letGo()
     await page.getByRole('heading', { name: "You're Registered" }).waitFor()
     expect(await textsSeen(page)).not.toMatch(/No user data found|not found|\[Missing/)
   })

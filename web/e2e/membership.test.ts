@@ -13,7 +13,7 @@ import {
 import { eventually, useSite } from './fixture.ts'
 import { breakStorage, detailsOf, heading, textsSeen, watchTexts } from './pages.ts'
 import { maren } from './stub-accounts.ts'
-import { refusal } from './stub-api.ts'
+import { held, refusal } from './stub-api.ts'
 
 const site = useSite()
 
@@ -240,7 +240,8 @@ describe('the membership registration', () => {
 
   it('makes one sign-up of a double click and Enter at once', async () => {
     const page = await site.open()
-    site.api.on('POST /api/auth/sign-up', () => ({ delayMs: 500, json: { delivery: null, confirmed: false } }))
+    const signingUp = held(() => ({ json: { delivery: null, confirmed: false } }))
+    site.api.on('POST /api/auth/sign-up', signingUp.handler)
     await openForm(page)
     await fillRegistration(page)
     await page.evaluate(() => {
@@ -248,8 +249,9 @@ describe('the membership registration', () => {
       form?.querySelector<HTMLButtonElement>('button[type=submit]')?.click()
       form?.requestSubmit()
     })
-    expect(await proceedButton(page).innerText()).toBe('Processing...')
+    await eventually(() => proceedButton(page).innerText()).toBe('Processing...')
     expect(await proceedButton(page).isDisabled()).toBe(true)
+    signingUp.letGo()
     await page.waitForURL('**/card-page')
     expect(signUps()).toHaveLength(1)
   })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { sampleView } from '../src/registration/sample-view.ts'
 import { eventually, useSite } from './fixture.ts'
 import { closeAlert, detailsOf, firstOpenDate, heading, sidewaysScroll, textsSeen, watchTexts } from './pages.ts'
-import { refusal } from './stub-api.ts'
+import { held, refusal } from './stub-api.ts'
 
 const site = useSite()
 const reference = sampleView().registrationId
@@ -74,11 +74,13 @@ describe('the payment page', () => {
   })
 
   it('shows nothing but a loading state until the registration is known', async () => {
-    site.api.on('GET /api/registrations/:reference', () => ({ delayMs: 1_500, json: sampleView() }))
+    const loading = held(() => ({ json: sampleView() }))
+    site.api.on('GET /api/registrations/:reference', loading.handler)
     const page = await site.open()
     await watchTexts(page)
     await page.goto(address)
     await page.getByText('Loading your registration...').waitFor()
+    loading.letGo()
     await payButton(page).waitFor()
     expect(await textsSeen(page)).not.toMatch(/not found|No user data|Please go back/)
   })

@@ -4,7 +4,7 @@ import { goodPassword } from './accounts.ts'
 import { eventually, useSite } from './fixture.ts'
 import { layoutShift, textsSeen, watchLayoutShift, watchTexts } from './pages.ts'
 import { maren, sampleProfile } from './stub-accounts.ts'
-import { refusal } from './stub-api.ts'
+import { held, refusal } from './stub-api.ts'
 
 const site = useSite()
 
@@ -105,10 +105,17 @@ describe('the profile', () => {
   it('shows real data, and the login never while it loads', async () => {
     const page = await site.open()
     await watchTexts(page)
-    site.api.on('GET /api/auth/session', () => ({ delayMs: 1_000, json: { user: maren } }))
-    site.api.on('GET /api/profile', () => ({ delayMs: 1_000, json: sampleProfile({ birthdate: '', address: '' }) }))
+    const [session, profile] = [
+      held(() => ({ json: { user: maren } })),
+      held(() => ({ json: sampleProfile({ birthdate: '', address: '' }) })),
+    ]
+    site.api.on('GET /api/auth/session', session.handler)
+    site.api.on('GET /api/profile', profile.handler)
     await page.goto('/profile')
     await page.getByText('Loading your profile...').waitFor()
+    session.letGo()
+    await page.getByText('Loading your profile...').waitFor()
+    profile.letGo()
     await page.getByRole('heading', { name: 'Maren Holt' }).waitFor()
     const details = await section(page, 'Your details').innerText()
     expect(details).toContain('maren.holt@example.com')

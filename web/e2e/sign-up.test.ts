@@ -13,7 +13,7 @@ import {
   signUpPaths,
   submitButton,
 } from './pages.ts'
-import { refusal } from './stub-api.ts'
+import { held, refusal } from './stub-api.ts'
 
 const site = useSite()
 
@@ -121,10 +121,10 @@ describe('the sign-up form', () => {
 
   it('makes one request of a double click and Enter at once, and says Processing... meanwhile', async () => {
     const page = await site.open()
-    site.api.on('POST /api/registrations', ({ body }) => ({
-      delayMs: 700,
+    const registering = held(({ body }) => ({
       json: { checkoutUrl: `${site.url}/card-page`, registrationId: body['id'] },
     }))
+    site.api.on('POST /api/registrations', registering.handler)
     await openForm(page)
     await fillSignUp(page)
     await page.getByLabel('Zip code').focus()
@@ -136,8 +136,9 @@ describe('the sign-up form', () => {
       form?.requestSubmit()
     })
     await page.keyboard.press('Enter')
-    expect(await submitButton(page).innerText()).toBe('Processing...')
+    await eventually(() => submitButton(page).innerText()).toBe('Processing...')
     expect(await submitButton(page).isDisabled()).toBe(true)
+    registering.letGo()
     await page.waitForURL('**/card-page')
     expect(registrations()).toHaveLength(1)
   })

@@ -29,6 +29,12 @@ export interface Answer {
 
 type Handler = (call: Call, nth: number) => Answer | Promise<Answer>
 
+/** A handler whose answers wait until a test has seen what shows meanwhile: however long that takes. */
+export function held(answer: (call: Call) => Answer): { handler: Handler; letGo: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  return { handler: (call) => promise.then(() => answer(call)), letGo: resolve }
+}
+
 export function refusal(code: ErrorCode, message: string, issues?: { path: string; message: string }[]): Answer {
   return { status: errorStatus[code], json: { code, message, requestId: 'stub', ...(issues ? { issues } : {}) } }
 }

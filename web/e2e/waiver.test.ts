@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { sampleView } from '../src/registration/sample-view.ts'
 import { eventually, useSite } from './fixture.ts'
 import { alertBox, breakStorage, closeAlert, heading, sidewaysScroll, textsSeen, watchTexts } from './pages.ts'
-import { refusal } from './stub-api.ts'
+import { held, refusal } from './stub-api.ts'
 import { waiverPdf } from './waiver-pdf.ts'
 
 const site = useSite()
@@ -46,10 +46,10 @@ async function openWaiver(stored: string, path = '/robokids/waiver') {
 
 describe('the waiver page', () => {
   it.each(['/robokids/waiver', '/waiver'])('shows the document and takes the signature at %s', async (path) => {
-    site.api.on('POST /api/waivers', () => ({
-      delayMs: 400,
+    const signing = held(() => ({
       json: { waiverId: reference, registrationId: reference, signedAt: '2025-09-20T18:00:00.000Z' },
     }))
+    site.api.on('POST /api/waivers', signing.handler)
     const page = await openWaiver(JSON.stringify(record), path)
     expect(await page.locator('object').getAttribute('data')).toMatch(/^\/waiver\.pdf/)
     expect(await page.getByRole('link', { name: 'Download the waiver (PDF)' }).getAttribute('href')).toBe('/waiver.pdf')
@@ -58,6 +58,7 @@ describe('the waiver page', () => {
     await submit(page).click()
     await eventually(() => submit(page).innerText()).toBe('Sending...')
     expect(await submit(page).isDisabled()).toBe(true)
+    signing.letGo()
     await page.getByRole('heading', { name: 'Waiver submitted successfully!' }).waitFor()
     await page.getByText('A confirmation email will arrive shortly').waitFor()
     // The short page that takes the place of the long one is seen, and read out, from its top.
@@ -192,11 +193,13 @@ describe('the waiver page', () => {
   })
 
   it('shows nothing but a loading state until the registration is known', async () => {
-    site.api.on('GET /api/registrations/:reference', () => ({ delayMs: 2_000, json: confirmed }))
+    const loading = held(() => ({ json: confirmed }))
+    site.api.on('GET /api/registrations/:reference', loading.handler)
     const page = await site.open()
     await watchTexts(page)
     await page.goto(`/waiver?reference=${reference}`)
     await page.getByText('Loading your registration...').waitFor()
+    loading.letGo()
     await agree(page).waitFor()
     expect(await alertBox(page).count()).toBe(0)
     expect(await textsSeen(page)).not.toMatch(/missing|not found|problem|No user data/)
