@@ -55,8 +55,7 @@ export async function publish<Data>(
   subject: string,
   data: NoInfer<Data>,
 ): Promise<void> {
-  const envelope = newEvent(definition, subject, data)
-  await tx.insert(outbox).values({ id: envelope.id, type: envelope.type, envelope })
+  await publishAll(tx, definition, [{ subject, data }])
 }
 
 /** As `publish`, of many things at once, in the order of the list. */
