@@ -13,7 +13,7 @@ import type { Services } from './upstream.ts'
 function asOfTheForm(error: unknown): unknown {
   if (!(error instanceof DomainError) || !error.issues) return error
   const issues = error.issues.map((issue) => ({ ...issue, path: issue.path.replace(/^purchase\./, '') }))
-  return new DomainError(error.code, error.message, issues)
+  return new DomainError(error.code, error.message, issues, error.details)
 }
 
 /** How long a checkout that is made now can be paid. */

@@ -123,8 +123,10 @@ function upstream(pool: Pool, timeoutMs: number): Upstream {
         throw unavailable(read.error)
       }
       const refusal = errorBodySchema.safeParse(parsed)
-      if (refusal.success && given.status < 500)
-        throw new DomainError(refusal.data.code, refusal.data.message, refusal.data.issues)
+      if (refusal.success && given.status < 500) {
+        const { code, message, issues, requestId: _, ...details } = refusal.data
+        throw new DomainError(code, message, issues, details)
+      }
       throw unavailable(new Error(`${method} ${path} answered ${given.status}`))
     },
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { agreementTermsSchema } from './agreement.ts'
 import * as field from './fields.ts'
 
 /** What a person types as it is: passwords and codes are never trimmed. */
@@ -269,5 +270,9 @@ export const membershipCheckoutBodySchema = z.object({
   plan: z.enum(membershipPlans, { error: 'Choose a membership plan.' }),
   classDate: field.plainDate,
   consent: z.object({ version: z.string().max(50), text: z.string().max(2000) }).optional(),
+  /** What the page showed: 409 `terms_changed` with what is offered now where that is something else. */
+  agreed: agreementTermsSchema.optional(),
 })
+/** The header of a changing request that names the account (`userId`) for which the page composed it: 409 `other_account` where another is signed in. */
+export const accountHeader = 'x-account'
 export const membershipCheckoutAnswerSchema = z.object({ url: z.url(), message: z.string().optional() })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { agreementTermsSchema } from './agreement.ts'
 import { checkoutStatuses, disputeSchema, refundSchema } from './billing.ts'
 import {
   childSchema,
@@ -30,6 +31,8 @@ export type ClassesView = z.infer<typeof classesViewSchema>
 /** `POST /api/registrations`: the specified fields; `id`, `siblings`, `replaces` and `unlessRegistered` are ours and optional. */
 export const registerBodySchema = registrationRequestSchema.extend({
   id: registrationRequestSchema.shape.id.optional(),
+  /** What the page showed: 409 `price_changed` with what is offered now where that is something else. */
+  agreed: agreementTermsSchema.optional(),
 })
 export type RegisterBody = z.input<typeof registerBodySchema>
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { agreementSchema, agreementTermsSchema } from './agreement.ts'
 import { membershipPlans, type MembershipPlan } from './auth.ts'
-import { levelClassTypeSchema, registrationFactsSchema } from './enrollment.ts'
+import { levelClassTypeSchema, ownerId, registrationFactsSchema } from './enrollment.ts'
 import { defineEvent } from './event.ts'
 import { email, moneySchema, plainDate, uuid } from './fields.ts'
 import { membershipFactsSchema } from './membership.ts'
@@ -34,7 +35,11 @@ export function membershipSku(plan: MembershipPlan): string {
 export const checkoutStatuses = ['creating', 'open', 'processing', 'paid', 'expired', 'failed'] as const
 
 /** `POST /checkouts`: creates the checkout of a registration, or answers the one that is open. */
-export const createCheckoutSchema = z.object({ purchase: registrationFactsSchema })
+export const createCheckoutSchema = z.object({
+  purchase: registrationFactsSchema,
+  /** What the page showed: 409 `price_changed` where a new checkout would be for something else. */
+  agreed: agreementTermsSchema.optional(),
+})
 export type CreateCheckout = z.infer<typeof createCheckoutSchema>
 
 export const refundSchema = z.object({
@@ -45,6 +50,27 @@ export const refundSchema = z.object({
   status: z.enum(['pending', 'succeeded', 'failed']),
 })
 export type Refund = z.infer<typeof refundSchema>
+
+/**
+ * How a payment stands: `refund_under_way` and `refunded` are about all of it, `refund_failed` where the bank has returned
+ * what was told to have gone back in full. While it is not `paid` or `won`, nothing that it paid for is shipped or signed.
+ */
+export const paymentStates = [
+  'paid',
+  'refund_under_way',
+  'refunded',
+  'refund_failed',
+  'disputed',
+  'won',
+  'lost',
+] as const
+export type PaymentState = (typeof paymentStates)[number]
+
+/** `POST /checkouts/:registrationId/close`: closes what can still be paid, by the provider's own answer. */
+export const closedCheckoutSchema = z.object({
+  /** `none` where there was no checkout, `closed` where nothing can be paid any more, else what keeps it from being closed. */
+  outcome: z.enum(['none', 'closed', 'processing', 'paid']),
+})
 
 /** A payment that its cardholder disputes with the bank; `status` in the provider's words (`needs_response`, `won`, `lost`, …). */
 export const disputeSchema = z.object({
@@ -135,6 +161,10 @@ export const createMembershipCheckoutSchema = z.object({
       userAgent: z.string().max(1000),
     })
     .optional(),
+  /** What the page showed: 409 `terms_changed` with what is offered now where that is something else. */
+  agreed: agreementTermsSchema.optional(),
+  /** The account that was signed in. */
+  ownerId,
 })
 export type CreateMembershipCheckout = z.infer<typeof createMembershipCheckoutSchema>
 
@@ -189,7 +219,15 @@ export const membershipSchema = z.object({
   nextPlan: z.enum(membershipPlans).nullable(),
   card: z.object({ brand: z.string(), last4: z.string(), expMonth: z.int(), expYear: z.int() }).nullable(),
   /** While a payment fails. */
-  unpaid: z.object({ amount: z.int(), attempts: z.int(), nextTryAt: z.iso.datetime().nullable() }).nullable(),
+  unpaid: z
+    .object({
+      amount: z.int(),
+      attempts: z.int(),
+      nextTryAt: z.iso.datetime().nullable(),
+      /** The provider's page where the cardholder confirms the payment, where the bank asks for that. */
+      confirmUrl: z.url().nullish(),
+    })
+    .nullable(),
   /** Newest first. */
   payments: z.array(
     z.object({
@@ -210,7 +248,14 @@ export type Membership = z.infer<typeof membershipSchema>
 /** `POST /memberships/find`: the membership of an account, the newest where the last one has ended. */
 export const findMembershipSchema = z.object({ userId: z.uuid(), email })
 export type FindMembership = z.infer<typeof findMembershipSchema>
-export const foundMembershipSchema = z.object({ membership: membershipSchema.nullable() })
+export const foundMembershipSchema = z.object({
+  membership: membershipSchema.nullable(),
+  /** Further running memberships that came to the account with an address: the member is told, and can end them. */
+  others: z.array(membershipSchema).optional(),
+})
+
+/** `POST /api/membership/cancel` and `…/resume`: which membership, where the account has several; the first one is meant without. */
+export const ownMembershipBodySchema = z.object({ membershipId: uuid().optional() }).nullish()
 
 /** `POST /memberships/:id/quote`: what a change of plan costs, to the cent, before it is agreed to. */
 export const switchBodySchema = z.object({ plan: z.enum(membershipPlans, { error: 'Choose a membership plan.' }) })
@@ -227,17 +272,24 @@ export const switchQuoteSchema = z.object({
   nextChargeAt: z.iso.datetime(),
   /** The second, in Unix time, that the money was reckoned for: it goes into the change unchanged. */
   reckonedAt: z.int(),
+  /** All of it in one: what is sent back with the consent. */
+  agreement: agreementSchema.optional(),
 })
 export type SwitchQuote = z.infer<typeof switchQuoteSchema>
 
-/** `POST /memberships/:id/switch`: as quoted. 409 `quote_outdated` where it would cost another amount by now. */
-export const switchMembershipSchema = switchQuoteSchema.pick({ plan: true, dueNow: true, reckonedAt: true })
+/**
+ * `POST /memberships/:id/switch`: as quoted. 409 `quote_outdated` with what is offered now where that is something else by
+ * now; 402 `payment_confirmation_required` with the page where the cardholder confirms, and nothing changed until then.
+ */
+export const switchMembershipSchema = switchQuoteSchema
+  .pick({ plan: true, dueNow: true, reckonedAt: true })
+  .extend({ agreed: agreementTermsSchema.optional() })
 export type SwitchMembership = z.infer<typeof switchMembershipSchema>
 
 /** `POST /memberships/:id/portal`: the provider's page where the card is changed. */
 export const portalSchema = z.object({ url: z.url() })
 
-/** `POST /refunds` (administrators): the whole payment, or `amount` cents of it. */
+/** `POST /refunds` (administrators): the whole payment, or `amount` cents of it. By its id any payment is meant, one that was not owed as well. */
 export const createRefundSchema = z
   .object({
     registrationId: uuid('registrationId must be a UUID.').optional(),
@@ -246,14 +298,16 @@ export const createRefundSchema = z
       .string()
       .regex(/^RK-\d{6,}$/, { error: 'receiptNumber must be like RK-000012.' })
       .optional(),
+    paymentId: uuid('paymentId must be a UUID.').optional(),
     /** Made by the caller: sending it again makes no second refund. */
     refundId: uuid('refundId must be a UUID.'),
     amount: z.int().min(1, { error: 'A refund is at least 1 cent.' }).optional(),
   })
-  .refine(({ registrationId, receiptNumber }) => (registrationId === undefined) !== (receiptNumber === undefined), {
-    path: ['registrationId'],
-    error: 'Either registrationId or receiptNumber is required.',
-  })
+  .refine(
+    ({ registrationId, receiptNumber, paymentId }) =>
+      [registrationId, receiptNumber, paymentId].filter((one) => one !== undefined).length === 1,
+    { path: ['registrationId'], error: 'Either registrationId, receiptNumber or paymentId is required.' },
+  )
 export type CreateRefund = z.infer<typeof createRefundSchema>
 
 /** `GET /disputes` (administrators): newest first. */
@@ -309,7 +363,12 @@ export const checkoutCreated = defineEvent(
   attempt.extend({ ...moneySchema.shape, expiresAt: z.iso.datetime() }),
 )
 /** The provider has closed the checkout unpaid; nothing can be paid there any more. */
-export const checkoutExpired = defineEvent('billing', 'checkout.expired', attempt)
+export const checkoutExpired = defineEvent(
+  'billing',
+  'checkout.expired',
+  // `replaced`: it was closed for another checkout of the same family, so the hold does not end with it.
+  attempt.extend({ replaced: z.boolean().optional() }),
+)
 export const paymentCompleted = defineEvent(
   'billing',
   'payment.completed',
@@ -340,7 +399,36 @@ export const paymentRefunded = defineEvent(
     paidAmount: z.int(),
     /** It makes good for what was told of before and failed at the bank after all. */
     again: z.boolean().optional(),
+    /** All of the payment is back with this refund, so what it paid for is over. Absent from events of the time before. */
+    whole: z.boolean().optional(),
     purchase: registrationFactsSchema,
+  }),
+)
+const refundUnderWay = z.object({
+  refundId: z.uuid(),
+  paymentId: z.uuid(),
+  /** Exactly one of these three is not null: what was paid for. */
+  registrationId: z.uuid().nullable(),
+  orderId: z.uuid().nullable(),
+  membershipId: z.uuid().nullable(),
+  ...moneySchema.shape,
+  reason: refundSchema.shape.reason,
+  /** Cents of the payment that are back or on their way, this refund included where it is. */
+  underWayTotal: z.int(),
+  paidAmount: z.int(),
+})
+/** Money is to go back: known before the provider is asked, so that nothing that it paid for is shipped or signed meanwhile. */
+export const refundRequested = defineEvent('billing', 'refund.requested', refundUnderWay)
+/** What was requested did not go back, and nobody was told that it had: `underWayTotal` no longer counts it. */
+export const refundDeclined = defineEvent('billing', 'refund.declined', refundUnderWay)
+/** What things cost, or which promotion runs, is another by now. */
+export const pricesChanged = defineEvent(
+  'billing',
+  'prices.changed',
+  z.object({
+    /** Of what; empty where a promotion changed. */
+    skus: z.array(z.string()),
+    changedAt: z.iso.datetime(),
   }),
 )
 /** A refund that was told of by `payment.refunded` has failed at the bank after all: the money is with us again. */
@@ -404,6 +492,8 @@ export const subscriptionPastDue = defineEvent(
     attempt: z.int(),
     /** Null where it is not tried again. */
     nextTryAt: z.iso.datetime().nullable(),
+    /** Where the bank asks the cardholder to confirm: the provider's page for it. */
+    confirmUrl: z.url().nullish(),
   }),
 )
 /** A membership will not be renewed: it ends at `endsAt`, with the time that is paid. */
@@ -437,7 +527,11 @@ export const subscriptionEnded = defineEvent(
 export const subscriptionReminder = defineEvent(
   'billing',
   'subscription.reminder',
-  membershipFactsSchema.extend({ renewsAt: z.iso.datetime() }),
+  membershipFactsSchema.extend({
+    renewsAt: z.iso.datetime(),
+    /** What will be charged then, where another plan begins: absent where it is the plan and amount above. */
+    next: z.object({ plan: z.enum(membershipPlans), amount: z.int() }).optional(),
+  }),
 )
 
 const membershipRefundFact = membershipFactsSchema.extend({
@@ -455,6 +549,7 @@ export const membershipRefunded = defineEvent(
     refundedTotal: z.int(),
     paidAmount: z.int(),
     again: z.boolean().optional(),
+    whole: z.boolean().optional(),
     /** With `seat_gone`. */
     rejection: rejectionReasons.optional(),
   }),

@@ -62,6 +62,17 @@ export const registrationRequestSchema = z.object({
 })
 export type RegistrationRequest = z.infer<typeof registrationRequestSchema>
 
+/** An account that something belongs to: the `sub` of its tokens. Never taken from a browser, which could name anybody. */
+export const ownerId = z.uuid().nullish()
+
+/**
+ * `POST /registrations`: the request, with the account that was signed in when it was made. `POST /registrations/judge`
+ * takes the same and refuses what that would refuse, but holds nothing: it is asked before the checkout of the replaced
+ * registration is closed.
+ */
+export const holdSeatsSchema = registrationRequestSchema.extend({ ownerId })
+export type HoldSeats = z.infer<typeof holdSeatsSchema>
+
 /** What is true of a registration for its whole life: the snapshot that events, checkouts and mails carry. */
 export const registrationFactsSchema = z.object({
   registrationId: z.uuid(),
@@ -86,6 +97,8 @@ export const registrationFactsSchema = z.object({
   durationMinutes: z.int(),
   /** IANA name. */
   timeZone: z.string(),
+  /** Absent from events of the time before registrations had an owner; null while no account has it. */
+  ownerId,
 })
 export type RegistrationFacts = z.infer<typeof registrationFactsSchema>
 
@@ -302,6 +315,8 @@ export const registrationRejected = defineEvent(
   registrationFactsSchema.extend({
     payment: confirmedPayment,
     reason: z.enum(['class_full', 'class_started', 'registration_cancelled']),
+    /** The registration that stands for the same child, class and date: this one was paid a second time for it. */
+    duplicateOf: z.uuid().nullish(),
   }),
 )
 /** The hold ran out unpaid and its seats are free again: billing closes the checkout that may still be open. */

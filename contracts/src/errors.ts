@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { agreementSchema } from './agreement.ts'
 
 /**
  * What a refusal of the identity service can be called: the names of the public protocol, which its clients know. They
@@ -68,7 +69,11 @@ export const errorStatus = {
   membership_not_changeable: 409,
   terms_changed: 409,
   quote_outdated: 409,
+  price_changed: 409,
+  other_account: 409,
+  already_paid: 409,
   payment_declined: 402,
+  payment_confirmation_required: 402,
   already_registered: 409,
   class_full: 409,
   id_reused: 409,
@@ -82,6 +87,7 @@ export const errorStatus = {
   product_not_for_sale: 409,
   product_not_awaited: 409,
   order_not_shippable: 409,
+  order_already_shipped: 409,
   refund_not_possible: 409,
   payload_too_large: 413,
   unsupported_media_type: 415,
@@ -99,11 +105,23 @@ export const errorCodes = Object.keys(errorStatus) as [ErrorCode, ...ErrorCode[]
 export const issueSchema = z.object({ path: z.string(), message: z.string() })
 export type Issue = z.infer<typeof issueSchema>
 
+/** What a refusal carries so that whoever was refused can go on from there. */
+export const refusalDetailsSchema = z.object({
+  /** With `terms_changed`, `quote_outdated` and `price_changed`: what is offered now. */
+  agreement: agreementSchema.optional(),
+  /** With `payment_confirmation_required`: the provider's page where the cardholder confirms. */
+  url: z.url().optional(),
+  /** With `already_paid` and `already_registered`: the registration, order or membership that stands, where the caller knows it. */
+  reference: z.uuid().optional(),
+})
+export type RefusalDetails = z.infer<typeof refusalDetailsSchema>
+
 /** The body of every error answer at every hop. */
 export const errorBodySchema = z.object({
   code: z.enum(errorCodes),
   message: z.string(),
   requestId: z.string(),
   issues: z.array(issueSchema).optional(),
+  ...refusalDetailsSchema.shape,
 })
 export type ErrorBody = z.infer<typeof errorBodySchema>

@@ -10,6 +10,13 @@ const accountSchema = z.object({
   /** Null where the account has none. */
   email: z.string().nullable(),
   emailVerified: z.boolean(),
+  /**
+   * The address that the person has proven to have, whatever `email` is about to become; null where there is none. Absent,
+   * as the next line, from events of the time before.
+   */
+  verifiedEmail: z.string().nullish(),
+  /** False where an administrator has disabled the account. */
+  enabled: z.boolean().optional(),
   givenName: z.string().nullable(),
 })
 export type Account = z.infer<typeof accountSchema>

@@ -11,5 +11,9 @@ export const membershipFactsSchema = z.object({
   plan: z.enum(membershipPlans),
   /** What is paid each month, or each year. */
   ...moneySchema.shape,
+  /** The account it belongs to; null while none has it. Absent, as the next line, from events of the time before. */
+  ownerId: z.uuid().nullish(),
+  /** Its account was deleted: nobody can open its profile page any more. */
+  accountDeleted: z.boolean().optional(),
 })
 export type MembershipFacts = z.infer<typeof membershipFactsSchema>

@@ -31,7 +31,8 @@ export const mailKinds = [
 ] as const
 export type MailKind = (typeof mailKinds)[number]
 
-export const mailStatuses = ['pending', 'sent', 'failed'] as const
+/** `dropped`: not sent, because what it tells was not true any more, or a later mail tells it as well. */
+export const mailStatuses = ['pending', 'sent', 'failed', 'dropped'] as const
 
 /**
  * `GET /mails?registrationId=`, `?userId=` or `?email=` (administrators): one row a fact, the newest 500 of them, oldest
@@ -52,6 +53,7 @@ export const mailSchema = z.object({
   recipient: z.string(),
   status: z.enum(mailStatuses),
   attempts: z.int(),
+  /** Why it could not be sent, or was dropped. */
   lastError: z.string().nullable(),
   sentAt: z.iso.datetime().nullable(),
 })

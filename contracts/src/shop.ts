@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import { agreementTermsSchema } from './agreement.ts'
 import { checkoutStatuses, disputeSchema, refundSchema } from './billing.ts'
+import { ownerId } from './enrollment.ts'
 import { defineEvent } from './event.ts'
 import * as field from './fields.ts'
 import { moneySchema } from './fields.ts'
@@ -71,8 +73,12 @@ export const placeOrderSchema = z.object({
    * is paid, or not known, stays what it is.
    */
   replaces: field.uuid('replaces must be a UUID.').optional(),
+  /** What the page showed: 409 `price_changed` with what is offered now where that is something else. */
+  agreed: agreementTermsSchema.optional(),
 })
-export type PlaceOrder = z.infer<typeof placeOrderSchema>
+/** `POST /orders`: with the account that was signed in. 409 `already_paid` where the replaced order is paid, or being paid. */
+export const placeOwnedOrderSchema = placeOrderSchema.extend({ ownerId })
+export type PlaceOrder = z.infer<typeof placeOwnedOrderSchema>
 
 /** The answer to `POST /api/checkout`: where to pay; an order that is paid leads to its own page. */
 export const checkoutAnswerSchema = z.object({ checkoutUrl: z.url(), orderId: z.uuid() })
@@ -201,6 +207,10 @@ export const orderRefunded = defineEvent(
     paidAmount: z.int(),
     /** It makes good for what was told of before and failed at the bank after all. */
     again: z.boolean().optional(),
+    /** All of the payment is back with this refund, so the order is over. Absent, as the next line, from events of the time before. */
+    whole: z.boolean().optional(),
+    /** It had been shipped by then. */
+    shipped: z.boolean().optional(),
   }),
 )
 /** A refund that was told of by `order.refunded` has failed at the bank after all: the money is with us again. */

@@ -1,4 +1,4 @@
-import { errorStatus, type ErrorCode, type Issue } from '@robokids/contracts/errors'
+import { errorStatus, type ErrorCode, type Issue, type RefusalDetails } from '@robokids/contracts/errors'
 
 /**
  * An outcome that was foreseen: the caller is told its code, message and field issues, with the status that
@@ -7,12 +7,15 @@ import { errorStatus, type ErrorCode, type Issue } from '@robokids/contracts/err
 export class DomainError extends Error {
   readonly code: ErrorCode
   readonly issues: Issue[] | undefined
+  /** What the caller needs to go on from there: it stands in the body beside the message. */
+  readonly details: RefusalDetails
 
-  constructor(code: ErrorCode, message: string, issues?: Issue[]) {
+  constructor(code: ErrorCode, message: string, issues?: Issue[], details: RefusalDetails = {}) {
     super(message)
     this.name = 'DomainError'
     this.code = code
     this.issues = issues
+    this.details = details
   }
 
   /** What Fastify goes by where our own error handler is not, or not yet, at work. */

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import type { ErrorBody, Issue } from '@robokids/contracts/errors'
+import type { ErrorBody, Issue, RefusalDetails } from '@robokids/contracts/errors'
 import { errorStatus, type ErrorCode } from '@robokids/contracts/errors'
 import Fastify, {
   LogController,
@@ -55,6 +55,7 @@ interface Refusal {
   code: ErrorCode
   message: string
   issues?: Issue[] | undefined
+  details?: RefusalDetails
 }
 
 function refusalOf(error: unknown): Refusal | undefined {
@@ -94,6 +95,7 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
     message: refusal?.message ?? 'Something went wrong.',
     requestId: request.id,
     ...(refusal?.issues ? { issues: refusal.issues } : {}),
+    ...refusal?.details,
   }
   return reply.code(status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(body)
 }
