@@ -28,13 +28,13 @@ export const bff: Service<Config> = {
     http.addHook('onClose', () => services.close())
     await doorkeeping(http, context.config)
     await http.register(async (scope) => webhookRoute(scope, services))
-    await http.register(async (scope) => apiRoutes(scope, context, services))
-    await http.register(async (scope) => shopRoutes(scope, context, services))
     const { config, clock } = context
     const cookies = await registerCookies(http, config, () => clock.now().epochMilliseconds)
     const identity = new Identity(services.identity, config)
     const accessTokens = startAccessTokens(http, context, services.identity)
     const accounts = { cookies, identity, sessions: startSessions(context, cookies, identity, accessTokens) }
+    await http.register(async (scope) => apiRoutes(scope, context, services))
+    await http.register(async (scope) => shopRoutes(scope, context, services))
     await http.register(async (scope) => authRoutes(scope, context, accounts))
     await http.register(async (scope) => profileRoutes(scope, context, accounts))
     await http.register(async (scope) => membershipRoutes(scope, services, accounts))

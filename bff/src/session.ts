@@ -34,6 +34,11 @@ export interface Sessions {
   /** As `find`. @throws DomainError `sign_in_required` */
   need(request: FastifyRequest, reply: FastifyReply): Promise<SessionCookie>
   /**
+   * Whose a purchase is that this request asks for: the `userId` of who is signed in, also while the identity service
+   * cannot be asked to renew the session; null for nobody. Never throws.
+   */
+  ownerOf(request: FastifyRequest, reply: FastifyReply): Promise<string | null>
+  /**
    * Does something with a session's access token, and ends the session where the service says that it is over.
    * @throws DomainError `sign_in_required` then
    */
@@ -42,7 +47,7 @@ export interface Sessions {
 }
 
 export function startSessions(
-  { clock }: Context<Config>,
+  { clock, log }: Context<Config>,
   cookies: Cookies,
   identity: Identity,
   accessTokens: AccessTokens,
@@ -117,6 +122,14 @@ export function startSessions(
       const session = await sessions.find(request, reply)
       if (!session) throw new DomainError('sign_in_required', 'Please sign in.')
       return session
+    },
+
+    async ownerOf(request, reply) {
+      const session = await sessions.find(request, reply).catch((error: unknown) => {
+        log.warn({ err: error }, 'a session could not be renewed')
+        return cookies.session.read(request)
+      })
+      return session?.userId ?? null
     },
 
     async use(reply, work) {
