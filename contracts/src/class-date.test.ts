@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatClassDate, formatClassTime, formatShortClassDate } from './class-date.ts'
+import { classTimeZone, formatClassDate, formatClassTime, formatShortClassDate, schoolDate } from './class-date.ts'
 
 const anyDate = fc.integer({ min: 0, max: 40_000 }).map((days) => Temporal.PlainDate.from('1990-01-01').add({ days }))
 const american = (date: Temporal.PlainDate, options: Intl.DateTimeFormatOptions) =>
@@ -36,5 +36,46 @@ describe('a class date', () => {
     ])
     expect(formatShortClassDate('soon')).toBe('soon')
     expect(formatClassTime('4 PM')).toBe('4 PM')
+  })
+})
+
+describe('the day of an instant at the school', () => {
+  const day = (instant: Temporal.Instant) => instant.toZonedDateTimeISO(classTimeZone).toPlainDate().toString()
+
+  it('is the one that its time zone says, at any time', () => {
+    const from = Temporal.Instant.from('2007-01-01T00:00:00Z').epochMilliseconds
+    const to = Temporal.Instant.from('2100-01-01T00:00:00Z').epochMilliseconds
+    fc.assert(
+      fc.property(fc.integer({ min: from, max: to }), (time) => {
+        const instant = Temporal.Instant.fromEpochMilliseconds(time)
+        expect(schoolDate(instant.toString())).toBe(day(instant))
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  it('changes at midnight there, also around each change of its clocks', () => {
+    for (let year = 2007; year < 2100; year += 1) {
+      let clock = Temporal.PlainDate.from({ year, month: 1, day: 1 }).toZonedDateTime(classTimeZone)
+      for (let change = clock.getTimeZoneTransition('next'); change?.year === year;) {
+        clock = change
+        for (const days of [-1, 0, 1, 2]) {
+          const midnight = clock.add({ days }).startOfDay()
+          const before = midnight.subtract({ seconds: 1 })
+          expect(schoolDate(midnight.toInstant().toString())).toBe(midnight.toPlainDate().toString())
+          expect(schoolDate(before.toInstant().toString())).toBe(before.toPlainDate().toString())
+        }
+        change = clock.getTimeZoneTransition('next')
+      }
+    }
+  })
+
+  it('is told of an instant in any form of RFC 3339', () => {
+    expect(
+      ['2027-01-09T04:00:00Z', '2027-01-09T07:59:59.999Z', '2027-01-09T08:00:00Z', '2027-01-09T09:00:00+05:00'].map(
+        schoolDate,
+      ),
+    ).toEqual(['2027-01-08', '2027-01-08', '2027-01-09', '2027-01-08'])
+    expect(schoolDate('soon')).toBe('soon')
   })
 })

@@ -1,4 +1,4 @@
-import { classTimeZone, formatClassDate, formatClassTime } from '@robokids/contracts/class-date'
+import { classTimeZone, formatClassDate, formatClassTime, schoolDate } from '@robokids/contracts/class-date'
 import type { RegistrationFacts } from '@robokids/contracts/enrollment'
 import type { Letter } from './letter.ts'
 import { say, type Words } from './words.ts'
@@ -67,7 +67,7 @@ export function schoolMoment(instant: string): string {
 
 /** `Saturday, November 28, 2026`, as it is in the school's zone. */
 export function schoolDay(instant: string): string {
-  return formatClassDate(Temporal.Instant.from(instant).toZonedDateTimeISO(classTimeZone).toPlainDate().toString())
+  return formatClassDate(schoolDate(instant))
 }
 
 /** `3 minutes`, `24 hours`, `7 days`: rounded down to what is easily said, but not for the seconds that sending took. */
