@@ -103,6 +103,12 @@ export const checkoutSchema = z.object({
       receiptNumber: z.string(),
       paidAt: z.iso.datetime(),
       ...moneySchema.shape,
+      /** Absent, as the next two, from a process of the version before. */
+      state: z.enum(paymentStates).optional(),
+      /** Cents that its payer was told to have back, and that are neither back nor on their way. */
+      owed: z.int().optional(),
+      /** When its payer was told that all of it went back: what it paid for is over, whatever the bank does later. */
+      returnedAt: z.iso.datetime().nullish(),
     })
     .nullable(),
   refunds: z.array(refundSchema),
@@ -310,6 +316,25 @@ export const createRefundSchema = z
   )
 export type CreateRefund = z.infer<typeof createRefundSchema>
 
+/** `GET /refunds` (administrators): newest first; of one status, or all. */
+export const refundsQuerySchema = z.object({ status: refundSchema.shape.status.optional() })
+export const refundsSchema = z.object({
+  refunds: z.array(
+    refundSchema.extend({
+      paymentId: z.uuid(),
+      /** Exactly one of these three is not null: what was paid for. */
+      registrationId: z.uuid().nullable(),
+      orderId: z.uuid().nullable(),
+      membershipId: z.uuid().nullable(),
+      receiptNumber: z.string().nullable(),
+      email: z.string().nullable(),
+      createdAt: z.iso.datetime(),
+      /** Cents of the payment that are neither back nor on their way: what a refund by `paymentId` gives back. */
+      left: z.int(),
+    }),
+  ),
+})
+
 /** `GET /disputes` (administrators): newest first. */
 export const disputesSchema = z.object({
   disputes: z.array(
@@ -441,6 +466,9 @@ export const refundFailed = defineEvent(
     registrationId: z.uuid(),
     ...moneySchema.shape,
     reason: refundSchema.shape.reason,
+    /** Cents of the payment that are still back or on their way, and what was paid. Absent from events of the time before. */
+    underWayTotal: z.int().optional(),
+    paidAmount: z.int().optional(),
     purchase: registrationFactsSchema,
   }),
 )

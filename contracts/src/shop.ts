@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { agreementTermsSchema } from './agreement.ts'
-import { checkoutStatuses, disputeSchema, refundSchema } from './billing.ts'
+import { checkoutStatuses, disputeSchema, paymentStates, refundSchema } from './billing.ts'
 import { ownerId } from './enrollment.ts'
 import { defineEvent } from './event.ts'
 import * as field from './fields.ts'
@@ -128,6 +128,9 @@ export const orderSchema = z.object({
   }),
   receiptNumber: z.string().nullable(),
   paidAt: z.iso.datetime().nullable(),
+  /** How its payment stands, and the cents that its buyer was told to have back and has not. Absent while it is unpaid. */
+  paymentState: z.enum(paymentStates).optional(),
+  owed: z.int().optional(),
   refunds: z.array(refundSchema.pick({ amount: true, currency: true, status: true, reason: true })),
   disputes: z.array(disputeSchema.pick({ amount: true, currency: true, status: true })).optional(),
   shippedAt: z.iso.datetime().nullable(),
@@ -141,7 +144,10 @@ export const ordersQuerySchema = z.object({
 })
 export const ordersSchema = z.object({ orders: z.array(orderSchema) })
 
-/** `POST /orders/:orderId/shipment` (administrators): it is on its way. */
+/**
+ * `POST /orders/:orderId/shipment` (administrators): it is on its way. 409 `order_already_shipped` where it was, under another
+ * tracking number.
+ */
 export const shipOrderSchema = z.object({
   trackingNumber: field.requiredLine('Tracking number', 60).optional(),
 })

@@ -189,6 +189,7 @@ async function recordInvoices(
     const receiptNumber = outcome === 'accepted' ? await nextReceiptNumber(tx) : null
     const payment = {
       id: randomUUIDv7(),
+      attemptId: null,
       membershipId,
       purchaseId: membershipId,
       stripePaymentIntentId: invoice.intentId,

@@ -1,9 +1,13 @@
+import type { closedCheckoutSchema } from '@robokids/contracts/billing'
 import { wake, type Transaction } from '@robokids/runtime/db'
+import { DomainError } from '@robokids/runtime/errors'
 import { and, asc, eq, inArray, isNotNull, isNull, lt, lte } from 'drizzle-orm'
+import type { z } from 'zod'
 import type { BillingContext } from './config.ts'
-import { applySession, fulfilSession } from './fulfil-session.ts'
+import { applySession, fulfilSession, isLive, lockAttempts } from './fulfil-session.ts'
 import { openSession } from './open-session.ts'
-import { checkoutAttempts } from './schema.ts'
+import { isOrder } from './order-rules.ts'
+import { checkoutAttempts, payments, type Attempt } from './schema.ts'
 import { expireSession, StripeFailure } from './stripe.ts'
 import { nextTry, tryEach } from './try-each.ts'
 
@@ -71,6 +75,61 @@ export async function closeCheckout(context: BillingContext, attemptId: string):
   const [attempt] = await context.db.select().from(checkoutAttempts).where(eq(checkoutAttempts.id, attemptId))
   if (attempt?.status !== 'open' || attempt.stripeSessionId === null) return
   await closeSession(context, attempt.stripeSessionId)
+}
+
+/**
+ * Closes a checkout so that another one can be paid in its place, by the provider's own answer: afterwards it cannot be
+ * paid any more, or is known to be paid or being paid.
+ * @throws StripeFailure where the provider does not tell; then nothing has changed
+ */
+export async function closeLive(context: BillingContext, attemptId: string): Promise<void> {
+  const { db } = context
+  const isThis = eq(checkoutAttempts.id, attemptId)
+  // Before the provider is asked, since its notice that the session is closed may be handled before its answer is.
+  const [attempt] = await db.update(checkoutAttempts).set({ replaced: true }).where(isThis).returning()
+  if (!attempt || !isLive(attempt)) return
+  try {
+    if (attempt.status === 'processing' && attempt.stripeSessionId !== null)
+      await fulfilSession(context, attempt.stripeSessionId)
+    else await closeCheckout(context, attemptId)
+  } catch (error) {
+    const [now] = await db.select().from(checkoutAttempts).where(isThis)
+    // A session that the provider refused to make cannot be paid either.
+    if (now && isLive(now)) throw error
+  }
+}
+
+export type Closed = z.infer<typeof closedCheckoutSchema>['outcome']
+
+/**
+ * Closes what can still be paid for a registration that another one is to replace, however often it is asked for. What was
+ * paid and went back in full is over, and keeps nothing from taking its place.
+ * @throws StripeFailure where the provider does not tell; then nothing has changed
+ */
+export async function closeForReplacement(context: BillingContext, registrationId: string): Promise<Closed> {
+  const judge = () =>
+    context.db.transaction(async (tx): Promise<{ outcome: Closed; live?: Attempt | undefined }> => {
+      const attempts = await lockAttempts(tx, registrationId)
+      // An order's checkout is not closed by the id of a registration.
+      if (!attempts.some(({ purchase }) => !isOrder(purchase))) return { outcome: 'none' }
+      const [paid] = await tx
+        .select({ id: payments.id })
+        .from(payments)
+        .where(
+          and(eq(payments.purchaseId, registrationId), eq(payments.outcome, 'accepted'), isNull(payments.returnedAt)),
+        )
+      if (paid) return { outcome: 'paid' }
+      const live = attempts.find(isLive)
+      return { outcome: live ? 'processing' : 'closed', live }
+    })
+  const before = await judge()
+  if (!before.live) return before.outcome
+  await closeLive(context, before.live.id)
+  const { outcome, live } = await judge()
+  // Another page has opened it anew: whoever asked may ask again.
+  if (live && live.status !== 'processing')
+    throw new DomainError('upstream_unavailable', 'The checkout could not be closed. Please try again in a moment.')
+  return outcome
 }
 
 /** Closes an open session, whatever it sells, or learns what else has become of it. */

@@ -11,13 +11,11 @@ import { consume, type Consumer } from '@robokids/runtime/inbox'
 import { requestClose } from './close-checkouts.ts'
 import type { BillingConfig } from './config.ts'
 import { promoteSeason } from './promote-season.ts'
-import { refundSeatGone } from './request-refund.ts'
+import { refundRejected } from './request-refund.ts'
 import { endOfDeleted, followAddress, noteSeat, turnAway } from './settle-seat.ts'
 
 export const consumers: Consumer<BillingConfig>[] = [
-  consume(registrationRejected, { from: 'beginning' }, (tx, event, context) =>
-    refundSeatGone(tx, context, event.data.payment.paymentId),
-  ),
+  consume(registrationRejected, { from: 'beginning' }, refundRejected),
   consume(registrationExpired, { from: 'beginning' }, async (tx, event, context) => {
     await requestClose(tx, context, event.data.registrationId, Temporal.Instant.from(event.time))
   }),

@@ -1,5 +1,5 @@
-import type { Checkout } from '@robokids/contracts/billing'
-import type { RegistrationFacts } from '@robokids/contracts/enrollment'
+import type { Checkout, CreateCheckout } from '@robokids/contracts/billing'
+import { registrationTerms } from '@robokids/contracts/offers'
 import { DomainError } from '@robokids/runtime/errors'
 import type { BillingContext } from './config.ts'
 import { openCheckout } from './open-checkout.ts'
@@ -9,21 +9,28 @@ import { purchaseSku, quote, sessionParameters } from './rules.ts'
 import { promotions } from './schema.ts'
 
 /**
- * The checkout where a registration is paid: the open one, or a new one at the price of the day. What is already paid is
- * answered as paid.
- * @throws DomainError class_not_offered, upstream_unavailable, or validation_failed where the provider refuses the email.
+ * The checkout where a registration is paid: the open one, or a new one at the price of the day. One that is open for other
+ * terms than those that are agreed to now is closed before. What is already paid is answered as paid.
+ * @throws DomainError class_not_offered, price_changed, id_reused, upstream_unavailable, or validation_failed where the
+ * provider refuses the email.
  */
-export async function createCheckout(context: BillingContext, purchase: RegistrationFacts): Promise<Checkout> {
-  await openCheckout(context, purchase.registrationId, async (tx, now) => {
-    const price = await priceOf(tx, purchaseSku(purchase), now)
-    if (price === undefined) throw new DomainError('class_not_offered', 'This class is not on sale.')
-    const agreed = quote(price, purchase.classType, purchase.children.length, await tx.select().from(promotions), now)
-    return {
-      purchase,
-      amount: agreed.amount,
-      parameters: (attemptId, expiresAt) =>
-        sessionParameters(attemptId, purchase, agreed, expiresAt, context.config.SITE_URL),
-    }
+export async function createCheckout(context: BillingContext, { purchase, agreed }: CreateCheckout): Promise<Checkout> {
+  const { registrationId, classType, startDate, children } = purchase
+  await openCheckout(context, {
+    id: registrationId,
+    kind: 'registration',
+    agreed,
+    async offer(tx, now) {
+      const price = await priceOf(tx, purchaseSku(purchase), now)
+      if (price === undefined) throw new DomainError('class_not_offered', 'This class is not on sale.')
+      const quoted = quote(price, classType, children.length, await tx.select().from(promotions), now)
+      return {
+        purchase,
+        terms: registrationTerms({ classType, startDate, children: children.length, ...quoted }),
+        parameters: (attemptId, expiresAt) =>
+          sessionParameters(attemptId, purchase, quoted, expiresAt, context.config.SITE_URL),
+      }
+    },
   })
-  return readCheckout(context.db, purchase.registrationId)
+  return readCheckout(context.db, registrationId)
 }

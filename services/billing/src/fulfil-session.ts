@@ -1,10 +1,12 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { wake, type Transaction } from '@robokids/runtime/db'
-import { and, asc, eq, inArray, or } from 'drizzle-orm'
+import { and, asc, eq, inArray, or, sql } from 'drizzle-orm'
 import { applyMembershipSession } from './activate-membership.ts'
+import { cartOf, liveOthers, paidOther } from './carts.ts'
 import type { BillingContext } from './config.ts'
 import { fetchWholeSession, untilFresh } from './fetch-membership.ts'
 import { oweRefund } from './owe-refund.ts'
+import { isOrder } from './order-rules.ts'
 import { nextReceiptNumber } from './receipt-numbers.ts'
 import { judge, type ObservedSession } from './rules.ts'
 import { checkoutAttempts, payments, type Attempt } from './schema.ts'
@@ -21,8 +23,23 @@ export async function fulfilSession(context: BillingContext, sessionId: string):
   })
 }
 
-/** All attempts at one purchase, oldest first, locked: whoever changes one of them holds them all. */
-export async function lockAttempts(tx: Transaction, purchaseId: string): Promise<Attempt[]> {
+export const liveStatuses = ['creating', 'open', 'processing']
+
+/** Whether an attempt can be paid, or is being paid. */
+export function isLive({ status }: Pick<Attempt, 'status'>): boolean {
+  return liveStatuses.includes(status)
+}
+
+/**
+ * All attempts at one purchase, oldest first, locked: whoever changes one of them holds them all, and with an order's its
+ * whole cart.
+ * @param cartId of an order that may not be written down yet.
+ */
+export async function lockAttempts(tx: Transaction, purchaseId: string, cartId?: string): Promise<Attempt[]> {
+  const names = new Set([purchaseId, cartId ?? (await cartOf(tx, purchaseId))])
+  // In one order, so that no two wait for each other.
+  for (const name of [...names].toSorted())
+    await tx.execute(sql`select pg_advisory_xact_lock(hashtext('purchase'), hashtext(${name}))`)
   const ofPurchase = eq(checkoutAttempts.purchaseId, purchaseId)
   await tx
     .select({ id: checkoutAttempts.id })
@@ -72,16 +89,17 @@ export async function applySession(tx: Transaction, context: BillingContext, ses
     await recordPayment(tx, context, attempt, all, session, verdict)
     return
   }
-  const isLive = attempt.status === 'open' || attempt.status === 'processing'
   if (verdict === 'processing' && attempt.status === 'open') {
     await update(tx, attempt, { status: 'processing' })
-  } else if (verdict === 'expired' && isLive) {
+  } else if (verdict === 'expired' && isLive(attempt)) {
     await update(tx, attempt, { status: 'expired' })
     await tellExpired(tx, attempt)
-  } else if (verdict === 'failed' && isLive) {
+  } else if (verdict === 'failed' && isLive(attempt)) {
     await fail(tx, attempt, session.payment?.decline ?? 'The payment did not go through.')
   }
 }
+
+const paidWithOther = 'This cart was paid already, with another order. The second payment goes back in full.'
 
 function ids(attempt: Attempt) {
   return { attemptId: attempt.id, purchaseId: attempt.purchaseId }
@@ -122,11 +140,14 @@ async function recordPayment(
   }
   const earlier = await tx.select().from(payments).where(eq(payments.purchaseId, purchaseId))
   if (earlier.some((one) => one.stripePaymentIntentId === payment.intentId)) return
-  const isPaid = earlier.some((one) => one.outcome === 'accepted')
+  const cartId = isOrder(attempt.purchase) ? await cartOf(tx, purchaseId) : undefined
+  const other = cartId === undefined ? undefined : await paidOther(tx, purchaseId, cartId)
+  const isPaid = other !== undefined || earlier.some((one) => one.outcome === 'accepted')
   const outcome = verdict === 'amount_mismatch' ? verdict : isPaid ? 'duplicate' : 'accepted'
   const row = {
     id: randomUUIDv7(),
     attemptId: attempt.id,
+    membershipId: null,
     purchaseId,
     stripePaymentIntentId: payment.intentId,
     outcome,
@@ -141,7 +162,8 @@ async function recordPayment(
   if (row.receiptNumber !== null) {
     await update(tx, attempt, { status: 'paid', lastDecline: null, closeRequestedAt: null })
     await tellPaid(tx, attempt, { paymentId: row.id, receiptNumber: row.receiptNumber, paidAt: row.paidAt })
-    await closeOthers(tx, context, attempt, all)
+    const others = cartId === undefined ? [] : await liveOthers(tx, purchaseId, cartId)
+    await closeOthers(tx, context, attempt, [...all, ...others])
     return
   }
   log.error(
@@ -150,7 +172,7 @@ async function recordPayment(
   )
   await oweRefund(tx, context, row, outcome === 'duplicate' ? 'duplicate' : 'amount_mismatch')
   if (attempt.status === 'paid') return
-  if (isPaid) await update(tx, attempt, { status: 'failed', lastDecline: null })
+  if (isPaid) await update(tx, attempt, { status: 'failed', lastDecline: other === undefined ? null : paidWithOther })
   else await fail(tx, attempt, 'The amount that was paid is not the price. It goes back in full.')
 }
 

@@ -1,40 +1,64 @@
 import { randomUUIDv7 } from 'node:crypto'
+import type { AgreementTerms } from '@robokids/contracts/agreement'
 import type { Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import { and, eq } from 'drizzle-orm'
-import { closeCheckout } from './close-checkouts.ts'
+import { agreementOf, requireAgreed } from './agreements.ts'
+import { liveOthers, paidOther } from './carts.ts'
+import { closeCheckout, closeLive } from './close-checkouts.ts'
 import type { BillingContext } from './config.ts'
-import { fulfilSession, lockAttempts } from './fulfil-session.ts'
+import { fulfilSession, isLive, liveStatuses, lockAttempts } from './fulfil-session.ts'
 import { openSession } from './open-session.ts'
+import { isOrder, termsOf } from './order-rules.ts'
 import { checkoutLifetime } from './rules.ts'
 import { checkoutAttempts, payments, type Attempt } from './schema.ts'
 import { stripeTime } from './stripe.ts'
 
-const liveStatuses = ['creating', 'open', 'processing']
-/** Enough for an attempt that turns out to be over, one that the provider refuses as too old, and a new one. */
-const mostRounds = 5
+/** Enough for those that have to be closed before, one that turns out to be over, one that is refused as too old, and a new one. */
+const mostRounds = 8
 
 /** What is sold, and for how much, from now on and whatever the price book comes to say. */
-interface Agreement {
+interface Offer {
   purchase: Attempt['purchase']
-  /** Cents. */
-  amount: number
+  terms: AgreementTerms
   parameters: (attemptId: string, expiresAt: Temporal.Instant) => Attempt['parameters']
 }
 
-/** Decides it in the transaction that writes the attempt. */
-type Agree = (tx: Transaction, now: Temporal.Instant) => Promise<Agreement>
+export interface Purchase {
+  id: string
+  kind: 'registration' | 'order'
+  /** What the page showed; a page of the version before says nothing of that. */
+  agreed: AgreementTerms | undefined
+  /** Of an order: the cart that it is of. */
+  cartId?: string
+  /** By today's prices. @throws DomainError where it is not sold (any more) */
+  offer(tx: Transaction, now: Temporal.Instant): Promise<Offer>
+  /** What else is written in the transaction that writes the attempt. */
+  keep?(tx: Transaction): Promise<void>
+}
+
+/** What is to be done next about a purchase. */
+type Next = { do: 'nothing' } | { do: 'close'; attempts: Attempt[] } | { do: 'open'; attempt: Attempt; made: boolean }
 
 /**
  * Sees to it that a purchase has one checkout where it can be paid: the open one as long as the provider says that it is
- * open, else a new one, as agreed today. Does nothing for what is paid.
- * @throws DomainError upstream_unavailable, and what `agree` throws
+ * open, else a new one, as agreed today. First comes the judgement, then what it replaces is closed by the provider's own
+ * answer, and only then is a new one written down. Does nothing for what is paid, or being paid.
+ * @throws DomainError id_reused, price_changed, already_paid, upstream_unavailable, and what `offer` throws
  */
-export async function openCheckout(context: BillingContext, purchaseId: string, agree: Agree): Promise<void> {
+export async function openCheckout(context: BillingContext, purchase: Purchase): Promise<void> {
+  const asked = new Set<string>()
   for (let round = 0; round < mostRounds; round++) {
-    const found = await context.db.transaction((tx) => findOrMakeAttempt(tx, context, purchaseId, agree))
-    if (found === 'paid' || found.attempt.status === 'processing') return
-    const { attempt, made } = found
+    const next = await context.db.transaction((tx) => decide(tx, context, purchase, asked))
+    if (next.do === 'nothing') return
+    if (next.do === 'close') {
+      for (const { id } of next.attempts) {
+        await closeLive(context, id)
+        asked.add(id)
+      }
+      continue
+    }
+    const { attempt, made } = next
     if (attempt.status === 'creating' && !(await openSession(context, attempt.id))) continue
     if (made) return
     if (attempt.closeRequestedAt) await closeCheckout(context, attempt.id)
@@ -45,30 +69,54 @@ export async function openCheckout(context: BillingContext, purchaseId: string, 
       .where(eq(checkoutAttempts.id, attempt.id))
     if (now && (liveStatuses.includes(now.status) || now.status === 'paid')) return
   }
-  throw new DomainError('upstream_unavailable', 'The checkout could not be opened. Please try again in a moment.')
+  throw unopened()
 }
+
+const unopened = () =>
+  new DomainError('upstream_unavailable', 'The checkout could not be opened. Please try again in a moment.')
 
 async function refreshAttempt(context: BillingContext, attemptId: string): Promise<void> {
   const [attempt] = await context.db.select().from(checkoutAttempts).where(eq(checkoutAttempts.id, attemptId))
   if (attempt?.stripeSessionId) await fulfilSession(context, attempt.stripeSessionId)
 }
 
-async function findOrMakeAttempt(
+async function decide(
   tx: Transaction,
   context: BillingContext,
-  purchaseId: string,
-  agree: Agree,
-): Promise<{ attempt: Attempt; made: boolean } | 'paid'> {
-  const attempts = await lockAttempts(tx, purchaseId)
+  purchase: Purchase,
+  asked: ReadonlySet<string>,
+): Promise<Next> {
+  const { id: purchaseId, agreed, cartId } = purchase
+  const attempts = await lockAttempts(tx, purchaseId, cartId)
+  refuseReused(purchase, attempts)
   const [payment] = await tx
     .select({ id: payments.id })
     .from(payments)
     .where(and(eq(payments.purchaseId, purchaseId), eq(payments.outcome, 'accepted')))
-  if (payment) return 'paid'
-  const live = attempts.find((attempt) => liveStatuses.includes(attempt.status))
-  if (live) return { attempt: live, made: false }
+  const live = attempts.find(isLive)
+  if (payment || live?.status === 'processing') return { do: 'nothing' }
 
-  const { purchase, amount, parameters } = await agree(tx, context.clock.now())
+  const offer = agreed || !live ? await purchase.offer(tx, context.clock.now()) : undefined
+  const agreement = offer && agreementOf(offer.terms)
+  if (agreement) requireAgreed(agreement, agreed, 'price_changed')
+
+  if (cartId !== undefined) {
+    const reference = await paidOther(tx, purchaseId, cartId)
+    const others = await liveOthers(tx, purchaseId, cartId)
+    const beingPaid = others.find((other) => other.status === 'processing' && asked.has(other.id))
+    if (reference !== undefined || beingPaid) throw alreadyPaid(reference ?? beingPaid?.purchaseId)
+    if (others.length > 0) return { do: 'close', attempts: others }
+  }
+
+  if (live) {
+    if (agreement && agreementOf(termsOf(live)).id !== agreement.id) return { do: 'close', attempts: [live] }
+    if (agreement && !live.agreement)
+      await tx.update(checkoutAttempts).set({ agreement }).where(eq(checkoutAttempts.id, live.id))
+    await purchase.keep?.(tx)
+    return { do: 'open', attempt: live, made: false }
+  }
+  if (!offer) throw unopened()
+  await purchase.keep?.(tx)
   const id = randomUUIDv7()
   const expiresAt = stripeTime(context).add(checkoutLifetime).round({ smallestUnit: 'second', roundingMode: 'floor' })
   const [made] = await tx
@@ -77,20 +125,33 @@ async function findOrMakeAttempt(
       id,
       purchaseId,
       status: 'creating',
-      purchase,
-      amount,
+      purchase: offer.purchase,
+      agreement: agreed ? agreement : null,
+      amount: offer.terms.dueNow,
       currency: 'usd',
-      parameters: parameters(id, expiresAt),
+      parameters: offer.parameters(id, expiresAt),
       expiresAt,
       checkedAt: Temporal.Now.instant(),
       createdAt: Temporal.Now.instant(),
     })
     .onConflictDoNothing()
     .returning()
-  if (made) return { attempt: made, made: true }
-  // Another request was faster, and has committed by now.
-  const other = (await lockAttempts(tx, purchaseId)).find((attempt) => liveStatuses.includes(attempt.status))
-  if (!other)
-    throw new DomainError('upstream_unavailable', 'The checkout could not be opened. Please try again in a moment.')
-  return { attempt: other, made: false }
+  if (made) return { do: 'open', attempt: made, made: true }
+  // A process of the version before, which holds no lock on the purchase, was faster.
+  const all = await lockAttempts(tx, purchaseId, cartId)
+  refuseReused(purchase, all)
+  const other = all.find(isLive)
+  if (!other) throw unopened()
+  return { do: 'open', attempt: other, made: false }
+}
+
+/** An id is of one purchase: a registration's checkout is no order's, and the other way round. */
+function refuseReused({ kind }: Purchase, attempts: Attempt[]): void {
+  if (attempts.every(({ purchase }) => isOrder(purchase) === (kind === 'order'))) return
+  throw new DomainError('id_reused', `This id belongs to ${kind === 'order' ? 'a registration' : 'an order'}.`)
+}
+
+function alreadyPaid(reference: string | undefined): DomainError {
+  const details = reference === undefined ? {} : { reference }
+  return new DomainError('already_paid', 'What is in your cart was paid already.', undefined, details)
 }

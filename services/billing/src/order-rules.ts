@@ -1,14 +1,36 @@
+import type { AgreementTerms } from '@robokids/contracts/agreement'
+import type { PaymentState } from '@robokids/contracts/billing'
 import type { RegistrationFacts } from '@robokids/contracts/enrollment'
-import type { Refund } from '@robokids/contracts/billing'
-import type { Money } from '@robokids/contracts/fields'
+import { orderTerms, registrationTerms } from '@robokids/contracts/offers'
+import { formatMoney } from '@robokids/contracts/pricing'
 import { canBeBought, type Order, type OrderItem, type OrderLine, type Product } from '@robokids/contracts/shop'
 import { DomainError } from '@robokids/runtime/errors'
-import { refundedTotal } from './rules.ts'
+import type { Attempt } from './schema.ts'
 
 /** What an attempt at paying an order is for, frozen with its prices. */
 export interface OrderFacts {
   orderId: string
   lines: OrderLine[]
+}
+
+/** What an attempt is for, as it was agreed to. */
+export function termsOf({
+  agreement,
+  purchase,
+  parameters,
+}: Pick<Attempt, 'agreement' | 'purchase' | 'parameters'>): AgreementTerms {
+  if (agreement) return agreement.terms
+  if (isOrder(purchase)) return orderTerms(purchase.lines)
+  const { classType, startDate, children } = purchase
+  // A class is one line of what the provider was asked for.
+  const [seats] = parameters.line_items
+  return registrationTerms({
+    classType,
+    startDate,
+    children: children.length,
+    siblingJoinsFree: (seats?.quantity ?? children.length) < children.length,
+    unitAmount: seats?.price_data.unit_amount ?? 0,
+  })
 }
 
 export function isOrder(purchase: RegistrationFacts | OrderFacts): purchase is OrderFacts {
@@ -77,13 +99,35 @@ export function orderParameters(
 
 export type OrderParameters = ReturnType<typeof orderParameters>
 
-/** How an order is doing, by its payment, what went back of that, and its parcel. */
+/** Why an order cannot be shipped, in words that follow a colon; undefined where it can. */
+export function whyNotShippable(state: PaymentState | undefined, owedCents: number): string | undefined {
+  switch (state) {
+    case undefined:
+      return 'it is not paid'
+    case 'refund_under_way':
+      return 'all that was paid is on its way back'
+    case 'refunded':
+      return 'all that was paid went back'
+    case 'refund_failed': {
+      const money = formatMoney({ amount: owedCents, currency: 'usd' })
+      return `it is cancelled, and ${money} of its refund did not reach the buyer: it is owed still`
+    }
+    case 'disputed':
+      return 'its payment is disputed with the bank'
+    case 'lost':
+      return 'the dispute about its payment is lost'
+    case 'paid':
+    case 'won':
+      return undefined
+  }
+}
+
+/** How an order is doing, by its payment and its parcel. What was told as cancelled stays so. */
 export function orderStatus(
-  payment: Money | undefined,
-  refunds: Pick<Refund, 'amount' | 'status'>[],
+  payment: { state?: PaymentState | undefined; returnedAt?: string | null | undefined } | null,
   shippedAt: Temporal.Instant | null,
 ): Order['status'] {
   if (!payment) return 'unpaid'
-  if (refundedTotal(refunds) >= payment.amount) return 'refunded'
+  if ((payment.returnedAt ?? null) !== null || payment.state === 'refunded') return 'refunded'
   return shippedAt === null ? 'paid' : 'shipped'
 }

@@ -4,7 +4,16 @@ import { DomainError } from '@robokids/runtime/errors'
 import { and, asc, desc, eq, inArray, sql } from 'drizzle-orm'
 import { isOrder } from './order-rules.ts'
 import { presentDispute } from './record-dispute.ts'
-import { checkoutAttempts, disputes, payments, refunds, type RefundRow } from './schema.ts'
+import { owed, paymentState } from './rules.ts'
+import {
+  checkoutAttempts,
+  disputes,
+  payments,
+  refunds,
+  type DisputeRow,
+  type Payment,
+  type RefundRow,
+} from './schema.ts'
 
 export function presentRefund(row: RefundRow): Refund {
   return {
@@ -14,6 +23,25 @@ export function presentRefund(row: RefundRow): Refund {
     currency: 'usd',
     reason: row.reason,
     status: row.status,
+  }
+}
+
+/**
+ * How a payment stands. What was paid beside it, twice or otherwise than agreed, goes back without touching it.
+ * @param ofPurchase all refunds and disputes of what it paid for.
+ */
+function standingOf(payment: Payment, ofPurchase: RefundRow[], disputesOfPurchase: DisputeRow[]) {
+  const back = ofPurchase.filter(({ paymentId }) => paymentId === payment.id)
+  const state = paymentState(
+    payment,
+    back,
+    disputesOfPurchase.filter(({ paymentId }) => paymentId === payment.id),
+  )
+  return {
+    state,
+    // A lost dispute has given the payer the money already.
+    owed: state === 'lost' ? 0 : owed(payment.amount, back),
+    returnedAt: payment.returnedAt?.toString() ?? null,
   }
 }
 
@@ -39,7 +67,10 @@ export async function readCheckouts(db: Database | Transaction, registrationIds:
     .where(inArray(payments.purchaseId, registrationIds))
 
   const refundsOf = Map.groupBy(back, (refund) => refund.purchaseId)
+  const disputesOf = Map.groupBy(disputed, ({ purchaseId }) => purchaseId)
   return attempts.map(({ attempt, payment }) => {
+    const itsRefunds = refundsOf.get(attempt.purchaseId) ?? []
+    const itsDisputes = (disputesOf.get(attempt.purchaseId) ?? []).map(({ dispute }) => dispute)
     // A class is one line of what the provider was asked for.
     const [seats] = isOrder(attempt.purchase) ? [] : attempt.parameters.line_items
     return {
@@ -60,19 +91,18 @@ export async function readCheckouts(db: Database | Transaction, registrationIds:
             paidAt: payment.paidAt.toString(),
             amount: payment.amount,
             currency: 'usd' as const,
+            ...standingOf(payment, itsRefunds, itsDisputes),
           }
         : null,
-      refunds: (refundsOf.get(attempt.purchaseId) ?? []).map(presentRefund),
-      disputes: disputed
-        .filter(({ purchaseId }) => purchaseId === attempt.purchaseId)
-        .map(({ dispute }) => presentDispute(dispute)),
+      refunds: itsRefunds.map(presentRefund),
+      disputes: itsDisputes.map(presentDispute),
       lastDecline: attempt.lastDecline,
     }
   })
 }
 
 /** @throws DomainError checkout_not_found */
-export async function readCheckout(db: Database, registrationId: string): Promise<Checkout> {
+export async function readCheckout(db: Database | Transaction, registrationId: string): Promise<Checkout> {
   const [checkout] = await readCheckouts(db, [registrationId])
   if (!checkout) throw new DomainError('checkout_not_found', 'There is no checkout for this registration.')
   return checkout

@@ -4,7 +4,7 @@ import { DomainError } from '@robokids/runtime/errors'
 import { and, desc, eq, exists, inArray } from 'drizzle-orm'
 import { isOrder, orderStatus } from './order-rules.ts'
 import { readCheckouts } from './read-checkouts.ts'
-import { checkoutAttempts, orders, payments, refunds, type OrderRow } from './schema.ts'
+import { checkoutAttempts, orders, payments, type OrderRow } from './schema.ts'
 
 /** As many as an operator looks at. */
 const mostListed = 500
@@ -18,13 +18,6 @@ async function present(db: Database | Transaction, rows: OrderRow[]): Promise<Or
     .from(checkoutAttempts)
     .where(inArray(checkoutAttempts.id, attemptIds))
   const purchases = new Map(attempts.map(({ id, purchase }) => [id, purchase]))
-  // What was paid beside it, twice or otherwise than agreed, goes back without touching the order.
-  const ofOrders = await db
-    .select({ purchaseId: refunds.purchaseId, amount: refunds.amount, status: refunds.status })
-    .from(refunds)
-    .innerJoin(payments, and(eq(payments.id, refunds.paymentId), eq(payments.outcome, 'accepted')))
-    .where(inArray(refunds.purchaseId, ids))
-  const refundsOf = Map.groupBy(ofOrders, ({ purchaseId }) => purchaseId)
   return rows.flatMap((row) => {
     const checkout = checkouts.get(row.id)
     const purchase = purchases.get(checkout?.attemptId ?? '')
@@ -33,7 +26,8 @@ async function present(db: Database | Transaction, rows: OrderRow[]): Promise<Or
     return [
       {
         orderId: row.id,
-        status: orderStatus(payment ?? undefined, refundsOf.get(row.id) ?? [], row.shippedAt),
+        status: orderStatus(payment, row.shippedAt),
+        ...(payment ? { paymentState: payment.state, owed: payment.owed } : {}),
         lines: purchase.lines,
         amount: checkout.amount,
         currency: checkout.currency,

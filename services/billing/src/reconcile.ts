@@ -1,5 +1,6 @@
 import { and, asc, eq, inArray, isNotNull, isNull, lt, lte, min, or } from 'drizzle-orm'
 import { refreshMembership } from './apply-membership.ts'
+import { refundDoubleCarts } from './carts.ts'
 import type { BillingContext } from './config.ts'
 import { fulfilSession } from './fulfil-session.ts'
 import { handleNotice, noticeTypes, type Notice } from './handle-notice.ts'
@@ -37,6 +38,7 @@ export async function reconcile(context: BillingContext, signal: AbortSignal): P
     events: () => catchUpWithEvents(context, signal),
     'failed events': () => retryFailedEvents(context, signal),
     refunds: () => followRefunds(context, signal),
+    carts: () => refundDoubleCarts(context, signal),
     memberships: () => followMemberships(context, signal),
     ledger: () => recordBalance(context, signal),
     'old marks': () =>

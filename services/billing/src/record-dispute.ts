@@ -5,7 +5,8 @@ import { desc, eq } from 'drizzle-orm'
 import type { Stripe } from 'stripe'
 import type { BillingContext } from './config.ts'
 import { buyerOfPayment } from './buyer-of-payment.ts'
-import { disputes, orders, payments } from './schema.ts'
+import { disputeStage } from './rules.ts'
+import { disputes, orders, payments, type DisputeRow } from './schema.ts'
 import { ask, idOf } from './stripe.ts'
 
 /** A dispute as the provider showed it. */
@@ -41,17 +42,14 @@ export async function fetchDispute(context: BillingContext, disputeId: string): 
   return observeDispute(await ask(context, (stripe) => stripe.disputes.retrieve(disputeId)))
 }
 
-/** How far a dispute has come: what is told late, of an earlier state, changes nothing. */
-function stageOf(status: string): number {
-  if (/^(won|lost|warning_closed|prevented)$/.test(status)) return 2
-  return status.endsWith('under_review') ? 1 : 0
-}
-
 /** Writes down how a dispute stands, and tells of each change of that once. */
 export async function recordDispute(tx: Transaction, observed: ObservedDispute): Promise<void> {
   const { disputeId: id, intentId, amount, currency, reason, status, answerBy, openedAt } = observed
   const [payment] =
-    intentId === null ? [] : await tx.select().from(payments).where(eq(payments.stripePaymentIntentId, intentId))
+    intentId === null
+      ? []
+      : // Whoever ships what it paid for holds this as well.
+        await tx.select().from(payments).where(eq(payments.stripePaymentIntentId, intentId)).for('update')
   const facts = { paymentId: payment?.id ?? null, stripePaymentIntentId: intentId, amount, currency, reason, openedAt }
   const inserted = await tx
     .insert(disputes)
@@ -60,8 +58,12 @@ export async function recordDispute(tx: Transaction, observed: ObservedDispute):
     .returning({ id: disputes.id })
   if (inserted.length === 0) {
     const [known] = await tx.select().from(disputes).where(eq(disputes.id, id)).for('update')
-    if (!known || known.status === status || stageOf(status) < stageOf(known.status)) return
-    await tx.update(disputes).set({ status, answerBy }).where(eq(disputes.id, id))
+    if (!known) return
+    // Its payment may have become known since.
+    if (known.paymentId === null && facts.paymentId !== null)
+      await tx.update(disputes).set({ paymentId: facts.paymentId }).where(eq(disputes.id, id))
+    if (known.status === status || disputeStage(status) < disputeStage(known.status)) return
+    await tx.update(disputes).set({ status, answerBy, amount }).where(eq(disputes.id, id))
   }
   if (currency !== 'usd') return
   await publish(tx, paymentDisputed, id, {
@@ -73,7 +75,7 @@ export async function recordDispute(tx: Transaction, observed: ObservedDispute):
 
 const unknownBuyer = { registrationId: null, orderId: null, membershipId: null, email: null }
 
-export function presentDispute(row: typeof disputes.$inferSelect): Dispute {
+export function presentDispute(row: DisputeRow): Dispute {
   return {
     disputeId: row.id,
     amount: row.amount,

@@ -8,10 +8,11 @@ import type { Stripe } from 'stripe'
 import type { BillingContext } from './config.ts'
 import { membershipRefundFact } from './membership-facts.ts'
 import { isOrder } from './order-rules.ts'
-import { laterRefundStatus, refundedTotal, refundStatus, type RefundStatus } from './rules.ts'
-import { checkoutAttempts, payments, refunds, type RefundRow } from './schema.ts'
+import { laterRefundStatus, refundedTotal, refundStatus, toldInVain, type RefundStatus } from './rules.ts'
+import { checkoutAttempts, orders, payments, refunds, type Payment, type RefundRow } from './schema.ts'
 import { ask, idOf } from './stripe.ts'
 import { buyerOf } from './tell-outcome.ts'
+import { reasonOf, tellDeclined, underWayTotal, writeRefund } from './write-refund.ts'
 
 /** A refund as the provider showed it. */
 export interface ObservedRefund {
@@ -47,17 +48,10 @@ export async function fetchRefundsOf(
   return listed.data.map(observeRefund)
 }
 
-export async function recordRefundsOf(
-  context: BillingContext,
-  of: { charge: string } | { payment_intent: string },
-): Promise<void> {
-  const observed = await fetchRefundsOf(context, of)
-  await context.db.transaction(async (tx) => {
-    for (const one of observed) await recordRefund(tx, context, one)
-  })
-}
-
-/** Records how a refund is doing, whoever made it: each of the provider's refunds is one row, told of once. */
+/**
+ * Records how a refund is doing, whoever made it: each of the provider's refunds is one row, told of once. What was told to
+ * have gone back in full stays so for what it paid for, whatever the bank does later.
+ */
 export async function recordRefund(tx: Transaction, context: BillingContext, observed: ObservedRefund): Promise<void> {
   const { clock, log } = context
   const [payment] =
@@ -69,95 +63,120 @@ export async function recordRefund(tx: Transaction, context: BillingContext, obs
     return
   }
   const rows = await tx.select().from(refunds).where(eq(refunds.paymentId, payment.id))
-  const row =
+  const known =
     rows.find((one) => one.stripeRefundId === observed.stripeRefundId) ??
-    rows.find((one) => one.id === observed.refundId && one.stripeRefundId === null) ??
-    (await insertForeign(tx, context, payment, observed))
+    rows.find((one) => one.id === observed.refundId && one.stripeRefundId === null)
+  // Nobody has heard of it, and no money moved in the end.
+  if (!known && observed.status === 'failed') return
+  const row = known ?? (await writeFound(tx, context, payment, observed))
+  const others = rows.filter((one) => one.id !== row.id)
   const status = laterRefundStatus(row.status, observed.status)
   const announce = status === 'succeeded' && row.announcedAt === null
-  await tx
-    .update(refunds)
-    .set({ status, stripeRefundId: observed.stripeRefundId, ...(announce ? { announcedAt: clock.now() } : {}) })
-    .where(eq(refunds.id, row.id))
-  const failed = status === 'failed' && row.status !== 'failed'
-  if (failed) {
+  const now = clock.now()
+  const recorded: RefundRow = {
+    ...row,
+    status,
+    stripeRefundId: observed.stripeRefundId,
+    ...(announce ? { announcedAt: now, makesGood: Math.min(row.amount, toldInVain(others)) } : {}),
+  }
+  const { stripeRefundId, announcedAt, makesGood } = recorded
+  await tx.update(refunds).set({ status, stripeRefundId, announcedAt, makesGood }).where(eq(refunds.id, row.id))
+  const all = [...others, recorded]
+  const wasWhole = refundedTotal(rows) >= payment.amount
+  if (payment.returnedAt === null && (wasWhole || refundedTotal(all) >= payment.amount))
+    await tx.update(payments).set({ returnedAt: now }).where(eq(payments.id, payment.id))
+  if (status === 'failed' && row.status !== 'failed') {
+    const { id: refundId, purchaseId, reason } = row
     log.error(
-      {
-        refundId: row.id,
-        stripeRefundId: observed.stripeRefundId,
-        registrationId: row.purchaseId,
-        reason: row.reason,
-      },
+      { refundId, stripeRefundId, purchaseId, reason },
       'a refund failed at the bank: the money has to be given back another way',
     )
-  }
-  if (!announce && !failed) return
-  const { currency } = payment
-  if (currency !== 'usd') {
-    log.error({ refundId: row.id, currency }, 'a refund of another currency is not told of')
-    return
-  }
-  const others = rows.filter((one) => one.id !== row.id)
-  const toldInVain = others.filter((one) => one.status === 'failed' && one.announcedAt !== null)
-  const again = toldInVain.reduce((sum, one) => sum + one.amount, 0) >= row.amount
-  const totals = {
-    refundedTotal: refundedTotal([...others, { amount: row.amount, status }]),
-    paidAmount: payment.amount,
-    ...(again ? { again } : {}),
-  }
+    await tellFailed(tx, payment, recorded, all)
+  } else if (announce) await tellRefunded(tx, context, payment, recorded, all)
+}
+
+/** A refund that nobody here asked for. */
+async function writeFound(
+  tx: Transaction,
+  context: BillingContext,
+  payment: Payment,
+  { amount, stripeRefundId }: ObservedRefund,
+): Promise<RefundRow> {
+  const found = { id: randomUUIDv7(), amount, reason: 'requested' as const, stripeRefundId }
+  const row = await writeRefund(tx, context, payment, found)
+  if (!row) throw new Error('The refund was not written.')
+  return row
+}
+
+/** What there is to tell of a refund, by what its payment was for. */
+async function factOf(tx: Transaction, payment: Payment, refund: RefundRow, all: RefundRow[]) {
+  const reason = reasonOf(payment, refund, all)
   if (payment.membershipId !== null) {
-    const fact = await membershipRefundFact(tx, payment.membershipId, row)
-    if (announce) await publish(tx, membershipRefunded, payment.membershipId, { ...fact, ...totals })
-    else if (row.announcedAt !== null) await publish(tx, membershipRefundFailed, payment.membershipId, fact)
-    return
+    const membership = await membershipRefundFact(tx, payment.membershipId, { ...refund, reason })
+    return { kind: 'membership', id: payment.membershipId, fact: membership } as const
   }
   const [attempt] = await tx
     .select()
     .from(checkoutAttempts)
     .where(eq(checkoutAttempts.id, payment.attemptId ?? ''))
   if (!attempt) throw new Error(`The attempt of payment ${payment.id} is gone.`)
-  // What nobody was told of is nobody's disappointment.
-  if (!announce && row.announcedAt === null) return
   const { purchase } = attempt
   const money = {
-    refundId: row.id,
+    refundId: refund.id,
     paymentId: payment.id,
-    amount: row.amount,
+    amount: refund.amount,
     currency: 'usd' as const,
-    reason: row.reason,
+    reason,
   }
   if (isOrder(purchase)) {
-    const fact = { ...purchase, ...(await buyerOf(tx, purchase.orderId)), ...money }
-    if (announce) await publish(tx, orderRefunded, purchase.orderId, { ...fact, ...totals })
-    else await publish(tx, orderRefundFailed, purchase.orderId, fact)
-    return
+    const { orderId } = purchase
+    return { kind: 'order', id: orderId, fact: { ...purchase, ...(await buyerOf(tx, orderId)), ...money } } as const
   }
-  const fact = { ...money, registrationId: purchase.registrationId, purchase }
-  if (announce) await publish(tx, paymentRefunded, purchase.registrationId, { ...fact, ...totals })
-  else await publish(tx, refundFailed, purchase.registrationId, fact)
+  const { registrationId } = purchase
+  return { kind: 'registration', id: registrationId, fact: { ...money, registrationId, purchase } } as const
 }
 
-async function insertForeign(
+async function tellRefunded(
   tx: Transaction,
-  { clock }: BillingContext,
-  payment: typeof payments.$inferSelect,
-  observed: ObservedRefund,
-): Promise<RefundRow> {
-  const [row] = await tx
-    .insert(refunds)
-    .values({
-      id: randomUUIDv7(),
-      paymentId: payment.id,
-      purchaseId: payment.purchaseId,
-      amount: observed.amount,
-      currency: observed.currency,
-      reason: 'requested',
-      status: 'pending',
-      stripeRefundId: observed.stripeRefundId,
-      nextTryAt: clock.now(),
-      createdAt: clock.now(),
-    })
-    .returning()
-  if (!row) throw new Error('The refund was not written.')
-  return row
+  { log }: BillingContext,
+  payment: Payment,
+  refund: RefundRow,
+  all: RefundRow[],
+): Promise<void> {
+  if (payment.currency !== 'usd') {
+    log.error({ refundId: refund.id, currency: payment.currency }, 'a refund of another currency is not told of')
+    return
+  }
+  const back = refundedTotal(all)
+  const totals = {
+    refundedTotal: back,
+    paidAmount: payment.amount,
+    ...(refund.makesGood === refund.amount ? { again: true } : {}),
+    ...(back >= payment.amount ? { whole: true } : {}),
+  }
+  const { kind, id, fact } = await factOf(tx, payment, refund, all)
+  if (kind === 'membership') await publish(tx, membershipRefunded, id, { ...fact, ...totals })
+  else if (kind === 'registration') await publish(tx, paymentRefunded, id, { ...fact, ...totals })
+  else {
+    const shipped = await isShipped(tx, id)
+    await publish(tx, orderRefunded, id, { ...fact, ...totals, ...(shipped ? { shipped } : {}) })
+  }
+}
+
+async function isShipped(tx: Transaction, orderId: string): Promise<boolean> {
+  const [order] = await tx.select({ shippedAt: orders.shippedAt }).from(orders).where(eq(orders.id, orderId))
+  return order !== undefined && order.shippedAt !== null
+}
+
+async function tellFailed(tx: Transaction, payment: Payment, refund: RefundRow, all: RefundRow[]): Promise<void> {
+  // What nobody was told of is nobody's disappointment.
+  if (refund.announcedAt === null) return tellDeclined(tx, payment, refund)
+  if (payment.currency !== 'usd') return
+  const { kind, id, fact } = await factOf(tx, payment, refund, all)
+  if (kind === 'membership') await publish(tx, membershipRefundFailed, id, fact)
+  else if (kind === 'order') await publish(tx, orderRefundFailed, id, fact)
+  else {
+    const totals = { underWayTotal: underWayTotal(payment.amount, all), paidAmount: payment.amount }
+    await publish(tx, refundFailed, id, { ...fact, ...totals })
+  }
 }

@@ -1,4 +1,6 @@
 import type { CreateRefund, Refund } from '@robokids/contracts/billing'
+import type { registrationRejected } from '@robokids/contracts/enrollment'
+import type { EventOf } from '@robokids/contracts/event'
 import { formatMoney } from '@robokids/contracts/pricing'
 import type { Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
@@ -9,14 +11,15 @@ import { oweRefund } from './owe-refund.ts'
 import { decideRefund } from './rules.ts'
 import { runRefund } from './run-refunds.ts'
 import { payments, refunds } from './schema.ts'
+import { writeRefund } from './write-refund.ts'
 
 /**
  * Gives back a payment, or a part of it, on an administrator's word: that of a registration or an order, of a membership
- * that was paid once, or the one with a receipt's number.
+ * that was paid once, the one with a receipt's number, or any one by its id, whether it was owed or not.
  * @throws DomainError payment_not_found, refund_not_possible, id_reused
  */
 export async function requestRefund(context: BillingContext, request: CreateRefund): Promise<Refund> {
-  const { refundId, registrationId, receiptNumber } = request
+  const { refundId, registrationId, receiptNumber, paymentId } = request
   await context.db.transaction((tx) => insertRefund(tx, context, request))
   // Written down, it will be made; but whoever asked would rather hear that it was.
   await runRefund(context, refundId).catch((error: unknown) =>
@@ -25,7 +28,7 @@ export async function requestRefund(context: BillingContext, request: CreateRefu
   const [row] = await context.db.select().from(refunds).where(eq(refunds.id, refundId))
   if (!row) throw new Error('The refund is gone.')
   if (row.status === 'failed') {
-    context.log.error({ refundId, registrationId, receiptNumber }, 'a refund was refused')
+    context.log.error({ refundId, registrationId, receiptNumber, paymentId }, 'a refund was refused')
     throw new DomainError(
       'refund_not_possible',
       'The payment provider refused this refund. Look at the payment in its dashboard.',
@@ -34,32 +37,33 @@ export async function requestRefund(context: BillingContext, request: CreateRefu
   return presentRefund(row)
 }
 
-async function insertRefund(
-  tx: Transaction,
-  { clock }: BillingContext,
-  { refundId, registrationId, receiptNumber, amount }: CreateRefund,
-): Promise<void> {
+/** The payments that a request may mean, and what is said where there are none. */
+function meant({ registrationId, receiptNumber, paymentId }: CreateRefund) {
+  if (paymentId !== undefined) return { of: eq(payments.id, paymentId), missing: 'There is no such payment.' }
+  const of =
+    receiptNumber === undefined
+      ? eq(payments.purchaseId, registrationId ?? '')
+      : eq(payments.receiptNumber, receiptNumber)
+  return { of: and(eq(payments.outcome, 'accepted'), of), missing: 'Nothing was paid for this registration.' }
+}
+
+async function insertRefund(tx: Transaction, context: BillingContext, request: CreateRefund): Promise<void> {
+  const { refundId, amount } = request
+  const { of, missing } = meant(request)
   const paid = await tx
     .select()
     .from(payments)
-    .where(
-      and(
-        eq(payments.outcome, 'accepted'),
-        receiptNumber === undefined
-          ? eq(payments.purchaseId, registrationId ?? '')
-          : eq(payments.receiptNumber, receiptNumber),
-      ),
-    )
+    .where(of)
     .orderBy(asc(payments.paidAt), asc(payments.receiptNumber))
     .for('update')
   const [known] = await tx.select().from(refunds).where(eq(refunds.id, refundId))
   if (known) {
     const same = paid.some(({ id }) => id === known.paymentId) && (amount === undefined || amount === known.amount)
-    if (!same) throw new DomainError('id_reused', 'This refundId belongs to another refund.')
+    if (!same) throw reused()
     return
   }
   const [payment, ...others] = paid
-  if (!payment) throw new DomainError('payment_not_found', 'Nothing was paid for this registration.')
+  if (!payment) throw new DomainError('payment_not_found', missing)
   if (others.length > 0) {
     const receipts = paid.map(({ receiptNumber, amount, paidAt }) => {
       const money = formatMoney({ amount, currency: 'usd' })
@@ -72,27 +76,25 @@ async function insertRefund(
   }
   const earlier = await tx.select().from(refunds).where(eq(refunds.paymentId, payment.id))
   const decided = decideRefund({ amount: payment.amount, currency: 'usd' }, earlier, amount)
-  const inserted = await tx
-    .insert(refunds)
-    .values({
-      id: refundId,
-      paymentId: payment.id,
-      purchaseId: payment.purchaseId,
-      amount: decided,
-      currency: payment.currency,
-      reason: 'requested',
-      status: 'pending',
-      nextTryAt: clock.now(),
-      createdAt: clock.now(),
-    })
-    .onConflictDoNothing()
-    .returning()
-  if (inserted.length === 0) throw new DomainError('id_reused', 'This refundId belongs to another refund.')
+  const written = await writeRefund(tx, context, payment, { id: refundId, amount: decided, reason: 'requested' })
+  if (!written) throw reused()
 }
 
-/** Gives back what is left of a payment whose seat is gone: once, however often it is asked for. */
-export async function refundSeatGone(tx: Transaction, context: BillingContext, paymentId: string): Promise<void> {
+function reused(): DomainError {
+  return new DomainError('id_reused', 'This refundId belongs to another refund.')
+}
+
+/**
+ * Gives back what is left of the payment of a rejected registration, because its seat is gone or because another one stands
+ * for the same child: once, however often it is asked for.
+ */
+export async function refundRejected(
+  tx: Transaction,
+  { data: { payment: rejected, duplicateOf } }: EventOf<typeof registrationRejected>,
+  context: BillingContext,
+): Promise<void> {
+  const { paymentId } = rejected
   const [payment] = await tx.select().from(payments).where(eq(payments.id, paymentId)).for('update')
   if (!payment) throw new Error(`The payment ${paymentId} of a rejected registration is not known.`)
-  await oweRefund(tx, context, payment, 'seat_gone')
+  await oweRefund(tx, context, payment, duplicateOf ? 'duplicate' : 'seat_gone')
 }

@@ -2,6 +2,7 @@ import {
   checkoutSchema,
   checkoutsQuerySchema,
   checkoutsSchema,
+  closedCheckoutSchema,
   createCheckoutSchema,
   createRefundSchema,
   disputesSchema,
@@ -10,6 +11,8 @@ import {
   reconciliationSchema,
   refreshQuerySchema,
   refundSchema,
+  refundsQuerySchema,
+  refundsSchema,
   setPriceSchema,
 } from '@robokids/contracts/billing'
 import { uuid } from '@robokids/contracts/fields'
@@ -17,7 +20,7 @@ import {
   orderSchema,
   ordersQuerySchema,
   ordersSchema,
-  placeOrderSchema,
+  placeOwnedOrderSchema,
   productsSchema,
   setProductStateSchema,
   shipOrderSchema,
@@ -25,6 +28,7 @@ import {
 import { requireAdmin } from '@robokids/runtime/admin'
 import type { Http } from '@robokids/runtime/http'
 import { z } from 'zod'
+import { closeForReplacement } from './close-checkouts.ts'
 import type { BillingContext } from './config.ts'
 import { createCheckout } from './create-checkout.ts'
 import { membershipRoutes } from './membership-routes.ts'
@@ -33,6 +37,7 @@ import { placeOrder } from './place-order.ts'
 import { readOrder, readOrders } from './read-orders.ts'
 import { readPrices } from './read-prices.ts'
 import { readProducts } from './read-products.ts'
+import { readRefunds } from './read-refunds.ts'
 import { webhookRoutes } from './receive-webhook.ts'
 import { reconcileLedger } from './reconcile-ledger.ts'
 import { readDisputes } from './record-dispute.ts'
@@ -53,7 +58,7 @@ export async function routes(http: Http, context: BillingContext): Promise<void>
   http.get('/prices', { schema: { response: { 200: pricesSchema } } }, () => readPrices(db, clock.now()))
 
   http.post('/checkouts', { schema: { body: createCheckoutSchema, response: { 200: checkoutSchema } } }, (request) =>
-    createCheckout(context, request.body.purchase),
+    createCheckout(context, request.body),
   )
 
   http.get(
@@ -68,6 +73,12 @@ export async function routes(http: Http, context: BillingContext): Promise<void>
     '/checkouts/:registrationId',
     { schema: { params: registrationParams, response: { 200: checkoutSchema } } },
     (request) => readCheckout(db, request.params.registrationId),
+  )
+
+  http.post(
+    '/checkouts/:registrationId/close',
+    { schema: { params: registrationParams, response: { 200: closedCheckoutSchema } } },
+    async (request) => ({ outcome: await closeForReplacement(context, request.params.registrationId) }),
   )
 
   for (const name of refreshNames)
@@ -86,6 +97,12 @@ export async function routes(http: Http, context: BillingContext): Promise<void>
     '/refunds',
     { preHandler: admin, schema: { body: createRefundSchema, response: { 200: refundSchema } } },
     (request) => requestRefund(context, request.body),
+  )
+
+  http.get(
+    '/refunds',
+    { preHandler: admin, schema: { querystring: refundsQuerySchema, response: { 200: refundsSchema } } },
+    (request) => readRefunds(db, request.query.status),
   )
 
   http.get('/disputes', { preHandler: admin, schema: { response: { 200: disputesSchema } } }, () => readDisputes(db))
@@ -122,7 +139,7 @@ export async function routes(http: Http, context: BillingContext): Promise<void>
     },
   )
 
-  http.post('/orders', { schema: { body: placeOrderSchema, response: { 200: orderSchema } } }, (request) =>
+  http.post('/orders', { schema: { body: placeOwnedOrderSchema, response: { 200: orderSchema } } }, (request) =>
     placeOrder(context, request.body),
   )
 

@@ -122,13 +122,7 @@ describe('the parameters of a session', () => {
     timeZone: 'America/Los_Angeles',
   }
   const parameters = (facts = purchase, quantity = 1) =>
-    sessionParameters(
-      'attempt',
-      facts,
-      { unitAmount: 40_000, quantity, amount: 40_000 * quantity },
-      at('2026-11-28T00:31:00Z'),
-      'https://x',
-    )
+    sessionParameters('attempt', facts, { unitAmount: 40_000, quantity }, at('2026-11-28T00:31:00Z'), 'https://x')
 
   it('tell the day of the class, whatever the machine’s time zone', () => {
     expect(parameters().line_items[0]?.price_data.product_data).toEqual({

@@ -1,6 +1,6 @@
 import type { MembershipPlan } from '@robokids/contracts/auth'
 import { classSku } from '@robokids/contracts/billing'
-import type { Refund } from '@robokids/contracts/billing'
+import type { PaymentState, Refund } from '@robokids/contracts/billing'
 import type { ClassType, LevelClassType, memberRejected, RegistrationFacts } from '@robokids/contracts/enrollment'
 import type { EventOf } from '@robokids/contracts/event'
 import type { Money } from '@robokids/contracts/fields'
@@ -66,6 +66,7 @@ export function promotionInForce<One extends Pick<Promotion, 'startsAt' | 'endsA
 }
 
 export interface Quote {
+  siblingJoinsFree: boolean
   unitAmount: number
   /** Children who are paid for. */
   quantity: number
@@ -83,7 +84,7 @@ export function quote(
   const promotion = promotionInForce(promotions, now)
   const siblingJoinsFree = (promotion?.classTypes as ClassType[] | undefined)?.includes(classType) ?? false
   const quantity = payableChildren(children, siblingJoinsFree)
-  return { unitAmount: price, quantity, amount: price * quantity }
+  return { siblingJoinsFree, unitAmount: price, quantity, amount: price * quantity }
 }
 
 export function purchaseSku(purchase: RegistrationFacts): string {
@@ -107,7 +108,7 @@ function longDate(startDate: string): string {
 export function sessionParameters(
   attemptId: string,
   purchase: RegistrationFacts,
-  { unitAmount, quantity }: Quote,
+  { unitAmount, quantity }: Pick<Quote, 'unitAmount' | 'quantity'>,
   expiresAt: Temporal.Instant,
   siteUrl: string,
 ) {
@@ -407,9 +408,16 @@ export function laterRefundStatus(now: RefundStatus, told: RefundStatus): Refund
   return refundOrder.indexOf(told) > refundOrder.indexOf(now) ? told : now
 }
 
-interface RefundFacts {
+export interface RefundFacts {
   amount: number
   status: RefundStatus
+}
+
+/** A refund with what its payer was told of it. */
+export interface ToldRefund extends RefundFacts {
+  announcedAt: Temporal.Instant | null
+  /** Cents of it that make good for refunds that were announced before and failed. */
+  makesGood: number
 }
 
 function sum(refunds: RefundFacts[]): number {
@@ -424,6 +432,49 @@ export function refundable(paid: number, refunds: RefundFacts[]): number {
 /** Cents that are back. */
 export function refundedTotal(refunds: RefundFacts[]): number {
   return sum(refunds.filter((refund) => refund.status === 'succeeded'))
+}
+
+/** Cents that their payer was told to have back, that failed after all, and that no later refund has made good. */
+export function toldInVain(refunds: ToldRefund[]): number {
+  const told = refunds.filter((refund) => refund.announcedAt !== null)
+  return (
+    sum(told.filter((refund) => refund.status === 'failed')) - told.reduce((all, { makesGood }) => all + makesGood, 0)
+  )
+}
+
+/** Cents that their payer was told to have back, and that are neither back nor on their way. */
+export function owed(paid: number, refunds: ToldRefund[]): number {
+  return Math.max(0, Math.min(toldInVain(refunds), refundable(paid, refunds)))
+}
+
+/** How far a dispute has come: one that was told of late, in an earlier stage, changes nothing. An inquiry may become a chargeback. */
+export function disputeStage(status: string): number {
+  const stages = ['warning_needs_response', 'warning_under_review', 'warning_closed', 'needs_response', 'under_review']
+  const stage = stages.indexOf(status)
+  return stage === -1 ? stages.length : stage
+}
+
+function disputeOutcome(status: string): 'open' | 'won' | 'lost' | 'withdrawn' {
+  if (status === 'won' || status === 'lost') return status
+  return status === 'warning_closed' || status === 'prevented' ? 'withdrawn' : 'open'
+}
+
+/**
+ * How a payment stands, by its refunds and disputes in whatever order they came: the README of this service draws it.
+ * Goods go out while it is `paid` or `won`.
+ */
+export function paymentState(
+  payment: { amount: number; returnedAt: Temporal.Instant | null },
+  refunds: RefundFacts[],
+  disputes: { status: string }[],
+): PaymentState {
+  if (refundedTotal(refunds) >= payment.amount) return 'refunded'
+  const outcomes = new Set(disputes.map(({ status }) => disputeOutcome(status)))
+  if (outcomes.has('lost')) return 'lost'
+  if (refundable(payment.amount, refunds) <= 0) return 'refund_under_way'
+  if (outcomes.has('open')) return 'disputed'
+  if (payment.returnedAt !== null) return 'refund_failed'
+  return outcomes.has('won') ? 'won' : 'paid'
 }
 
 /**

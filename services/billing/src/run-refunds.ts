@@ -1,10 +1,12 @@
+import type { Transaction } from '@robokids/runtime/db'
 import { and, asc, eq, isNull, lte } from 'drizzle-orm'
 import { buyerOfPayment } from './buyer-of-payment.ts'
 import type { BillingContext } from './config.ts'
-import { observeRefund, recordRefund, recordRefundsOf, type ObservedRefund } from './record-refund.ts'
+import { fetchRefundsOf, observeRefund, recordRefund, type ObservedRefund } from './record-refund.ts'
 import { payments, refunds, type Payment, type RefundRow } from './schema.ts'
 import { ask, StripeFailure } from './stripe.ts'
 import { nextTry, tryEach } from './try-each.ts'
+import { tellDeclined } from './write-refund.ts'
 
 /** For the provider to make it. */
 const isWaiting = and(eq(refunds.status, 'pending'), isNull(refunds.stripeRefundId))
@@ -49,7 +51,7 @@ export async function runRefund(context: BillingContext, refundId: string): Prom
   try {
     made = (await findMade(context, refund, intentId)) ?? (await make(context, refund, payment))
   } catch (error) {
-    await postpone(context, refund, intentId, error)
+    await postpone(context, refund, payment, error)
     throw error
   }
   await context.db.transaction((tx) => recordRefund(tx, context, made))
@@ -81,16 +83,20 @@ async function make(context: BillingContext, refund: RefundRow, payment: Payment
   )
 }
 
-async function postpone(context: BillingContext, refund: RefundRow, intentId: string, error: unknown): Promise<void> {
+async function postpone(context: BillingContext, refund: RefundRow, payment: Payment, error: unknown): Promise<void> {
+  const { stripePaymentIntentId: intentId } = payment
   const stillWaiting = and(eq(refunds.id, refund.id), isWaiting)
   if (error instanceof StripeFailure && error.refused) {
     context.log.error(
       { err: error, refundId: refund.id, reason: refund.reason },
       'the provider refused a refund: look at it by hand',
     )
-    await context.db.update(refunds).set({ status: 'failed' }).where(stillWaiting)
-    // Mostly because somebody else has given the money back: then that is what is to be known.
-    await recordRefundsOf(context, { payment_intent: intentId })
+    // Mostly because somebody else has given the money back: then that is what is to be known first.
+    const found = await fetchRefundsOf(context, { payment_intent: intentId })
+    await context.db.transaction(async (tx) => {
+      for (const one of found) await recordRefund(tx, context, one)
+      await decline(tx, payment, refund.id)
+    })
     return
   }
   // A saved server error would be repeated under its key for a day. The next try looks for the refund first.
@@ -99,4 +105,15 @@ async function postpone(context: BillingContext, refund: RefundRow, intentId: st
     .update(refunds)
     .set({ ...nextTry(context, refund), keyGeneration })
     .where(stillWaiting)
+}
+
+/** The provider will never make it. */
+async function decline(tx: Transaction, payment: Payment, refundId: string): Promise<void> {
+  await tx.select({ id: payments.id }).from(payments).where(eq(payments.id, payment.id)).for('update')
+  const [declined] = await tx
+    .update(refunds)
+    .set({ status: 'failed' })
+    .where(and(eq(refunds.id, refundId), isWaiting))
+    .returning()
+  if (declined) await tellDeclined(tx, payment, declined)
 }

@@ -1,3 +1,4 @@
+import type { Agreement } from '@robokids/contracts/agreement'
 import { membershipPlans } from '@robokids/contracts/auth'
 import { checkoutStatuses, type Refund } from '@robokids/contracts/billing'
 import type { LevelClassType, RegistrationFacts } from '@robokids/contracts/enrollment'
@@ -6,6 +7,7 @@ import { instant } from '@robokids/runtime/db'
 import { sql } from 'drizzle-orm'
 import {
   bigint,
+  boolean,
   check,
   date,
   index,
@@ -70,6 +72,11 @@ export const orders = pgTable(
     /** Made by the client. */
     id: uuid().primaryKey(),
     items: jsonb().$type<OrderItem[]>().notNull(),
+    /**
+     * The first order of the cart that this one replaced an earlier version of: of all orders of one cart, one is to be paid.
+     * Null where it is itself the first, and in rows of the time before.
+     */
+    cartId: uuid('cart_id'),
     /** As the payment page was told; null until then. */
     email: text(),
     shipTo: jsonb('ship_to').$type<ShipTo>(),
@@ -77,7 +84,7 @@ export const orders = pgTable(
     trackingNumber: text('tracking_number'),
     createdAt: instant('created_at').notNull(),
   },
-  (table) => [index('orders_created').on(table.createdAt)],
+  (table) => [index('orders_created').on(table.createdAt), index('orders_cart').on(table.cartId)],
 )
 
 export const checkoutAttempts = pgTable(
@@ -89,6 +96,8 @@ export const checkoutAttempts = pgTable(
     purchaseId: uuid('registration_id').notNull(),
     status: text({ enum: checkoutStatuses }).notNull(),
     purchase: jsonb().$type<RegistrationFacts | OrderFacts>().notNull(),
+    /** What its buyer agreed to; null where the request named nothing, and in rows of the time before. */
+    agreement: jsonb().$type<Agreement>(),
     amount: integer().notNull(),
     currency: text().$type<'usd'>().notNull(),
     /** What the provider is asked for. `json`, not `jsonb`: it is sent again word for word. */
@@ -104,6 +113,8 @@ export const checkoutAttempts = pgTable(
     lastDeclinedAt: instant('last_declined_at'),
     /** Its registration is gone: the session is to be closed. */
     closeRequestedAt: instant('close_requested_at'),
+    /** It is closed for another checkout of the same family, whoever hears of that first. */
+    replaced: boolean().notNull().default(false),
     /** Of closing it. */
     ...retried,
     /** When the provider was last asked about it, in real time. */
@@ -271,6 +282,8 @@ export const payments = pgTable(
     /** Of accepted payments only. */
     receiptNumber: text('receipt_number').unique(),
     paidAt: instant('paid_at').notNull(),
+    /** When its payer was told that all of it went back: what it paid for is over, also where the bank returns the money. */
+    returnedAt: instant('returned_at'),
   },
   (table) => [
     uniqueIndex('payments_accepted')
@@ -375,6 +388,8 @@ export const refunds = pgTable(
     keyGeneration: integer('key_generation').notNull().default(0),
     /** When `payment.refunded` was published: once, whatever becomes of it. */
     announcedAt: instant('announced_at'),
+    /** Cents of it that make good for refunds that were announced before and failed. */
+    makesGood: integer('makes_good').notNull().default(0),
     createdAt: instant('created_at').notNull(),
   },
   (table) => [
@@ -430,6 +445,7 @@ export const cursors = pgTable('cursors', {
 export type Attempt = typeof checkoutAttempts.$inferSelect
 export type Payment = typeof payments.$inferSelect
 export type RefundRow = typeof refunds.$inferSelect
+export type DisputeRow = typeof disputes.$inferSelect
 export type MembershipAttempt = typeof membershipAttempts.$inferSelect
 export type Membership = typeof memberships.$inferSelect
 export type OrderRow = typeof orders.$inferSelect

@@ -1,8 +1,13 @@
-import type { SetPrice } from '@robokids/contracts/billing'
+import { pricesChanged, type SetPrice } from '@robokids/contracts/billing'
 import { DomainError } from '@robokids/runtime/errors'
+import { publish } from '@robokids/runtime/outbox'
 import { and, asc, eq, sql } from 'drizzle-orm'
 import type { BillingContext } from './config.ts'
 import { priceBook } from './schema.ts'
+
+export function pricesFact(skus: string[], changedAt: Temporal.Instant) {
+  return { skus, changedAt: changedAt.toString({ fractionalSecondDigits: 3 }) }
+}
 
 /**
  * Sets what a thing costs from now, or from a later instant, until the next price that is already known. What is on
@@ -32,5 +37,7 @@ export async function setPrice({ db, clock }: BillingContext, { sku, amount, val
       .insert(priceBook)
       .values({ sku, amount, currency: 'usd', validFrom: from, validTo: after?.validFrom ?? null })
       .onConflictDoUpdate({ target: [priceBook.sku, priceBook.validFrom], set: { amount } })
+    // One of a later time changes nothing yet. Then nothing tells of it: nobody keeps prices for more than some seconds.
+    if (Temporal.Instant.compare(from, now) === 0) await publish(tx, pricesChanged, sku, pricesFact([sku], now))
   })
 }

@@ -1,40 +1,43 @@
 import { orderShipped, type Order, type ShipOrder } from '@robokids/contracts/shop'
 import { DomainError } from '@robokids/runtime/errors'
 import { publish } from '@robokids/runtime/outbox'
-import { eq } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import type { BillingContext } from './config.ts'
+import { whyNotShippable } from './order-rules.ts'
 import { readOrder } from './read-orders.ts'
-import { orders } from './schema.ts'
+import { orders, payments } from './schema.ts'
 
 /**
  * Notes that an order is on its way, and has its buyer told: once, whatever is asked how often.
- * @throws DomainError order_not_found; order_not_shippable where it is not paid, or not any more
+ * @throws DomainError order_not_found; order_already_shipped under another number; order_not_shippable where it is not paid,
+ * or its money is on its way back, gone or disputed
  */
-export async function shipOrder(
-  { db, clock }: BillingContext,
-  orderId: string,
-  { trackingNumber }: ShipOrder,
-): Promise<Order> {
+export async function shipOrder({ db, clock }: BillingContext, orderId: string, shipment: ShipOrder): Promise<Order> {
+  const trackingNumber = shipment.trackingNumber ?? null
   await db.transaction(async (tx) => {
     const [row] = await tx.select().from(orders).where(eq(orders.id, orderId)).for('update')
-    const order = await readOrder(tx, orderId)
-    if (!row || order.status === 'shipped') return
-    if (order.status !== 'paid') {
-      const why = order.status === 'unpaid' ? 'it is not paid' : 'all that was paid went back'
-      throw new DomainError('order_not_shippable', `This order cannot be shipped: ${why}.`)
-    }
-    const shippedAt = clock.now().round('millisecond')
+    // Whoever gives its money back holds this as well.
     await tx
-      .update(orders)
-      .set({ shippedAt, trackingNumber: trackingNumber ?? null })
-      .where(eq(orders.id, orderId))
-    const { lines, email, shipTo } = order
+      .select({ id: payments.id })
+      .from(payments)
+      .where(and(eq(payments.purchaseId, orderId), eq(payments.outcome, 'accepted')))
+      .for('update')
+    const { lines, email, shipTo, paymentState, owed = 0 } = await readOrder(tx, orderId)
+    if (row?.shippedAt) {
+      if (row.trackingNumber === trackingNumber) return
+      const under = row.trackingNumber === null ? 'without a tracking number' : `under ${row.trackingNumber}`
+      throw new DomainError('order_already_shipped', `This order was shipped ${under}.`)
+    }
+    const reason = whyNotShippable(paymentState, owed)
+    if (reason !== undefined) throw new DomainError('order_not_shippable', `This order cannot be shipped: ${reason}.`)
+    const shippedAt = clock.now().round('millisecond')
+    await tx.update(orders).set({ shippedAt, trackingNumber }).where(eq(orders.id, orderId))
     await publish(tx, orderShipped, orderId, {
       orderId,
       lines,
       email,
       shipTo,
-      trackingNumber: trackingNumber ?? null,
+      trackingNumber,
       shippedAt: shippedAt.toString(),
     })
   })

@@ -23,10 +23,10 @@ export async function tellOpened(tx: Transaction, attempt: Attempt): Promise<voi
   })
 }
 
-export async function tellExpired(tx: Transaction, { id: attemptId, purchase }: Attempt): Promise<void> {
+export async function tellExpired(tx: Transaction, { id: attemptId, purchase, replaced }: Attempt): Promise<void> {
   if (isOrder(purchase)) return
   const { registrationId } = purchase
-  await publish(tx, checkoutExpired, registrationId, { attemptId, registrationId })
+  await publish(tx, checkoutExpired, registrationId, { attemptId, registrationId, ...(replaced ? { replaced } : {}) })
 }
 
 export async function tellFailed(

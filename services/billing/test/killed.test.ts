@@ -1,5 +1,4 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import {
   membershipCheckoutSchema,
   membershipRefunded,
@@ -20,7 +19,6 @@ import { orderPaid, orderSchema, robotSpider } from '@robokids/contracts/shop'
 import { newEvent } from '@robokids/runtime/outbox'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
 import { sql } from 'drizzle-orm'
-import { ConnectionPool, databaseOn, type Pool, type Queryable } from '@robokids/runtime/db'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cancelMembership, resumeMembership, switchMembership } from '../src/change-membership.ts'
 import type { BillingContext } from '../src/config.ts'
@@ -32,6 +30,7 @@ import { handleNotice } from '../src/handle-notice.ts'
 import { placeOrder } from '../src/place-order.ts'
 import { recordBalance } from '../src/record-balance.ts'
 import { requestRefund } from '../src/request-refund.ts'
+import { Mortal } from './mortal.ts'
 import { adminHeaders, neverAborts, purchase, sessionIdOf, Till } from './till.ts'
 
 /*
@@ -50,94 +49,6 @@ beforeAll(async () => {
 })
 afterAll(() => till.close())
 
-class Killed extends Error {}
-
-/** The service as a process sees it that is killed after so many steps. */
-class Mortal {
-  #left: number
-  #isDead = false
-  readonly #pool: ConnectionPool
-  readonly #server = createServer()
-  readonly #sockets = new Set<Socket>()
-  context!: BillingContext
-
-  private constructor(steps: number) {
-    this.#left = steps
-    const { databaseUrl, context } = till.service
-    this.#pool = new ConnectionPool(databaseUrl, { max: 3, application: 'mortal', log: context.log })
-  }
-
-  static async live(steps: number): Promise<Mortal> {
-    const mortal = new Mortal(steps)
-    await mortal.#listen()
-    const { port } = mortal.#server.address() as AddressInfo
-    const db = databaseOn(mortal.#watch())
-    const { context } = till.service
-    mortal.context = {
-      ...context,
-      db,
-      config: { ...context.config, STRIPE_API_URL: `http://127.0.0.1:${port}` },
-    }
-    return mortal
-  }
-
-  get isDead(): boolean {
-    return this.#isDead
-  }
-
-  /** @returns whether it lives on. */
-  #step(): boolean {
-    if (!this.#isDead && this.#left-- > 0) return true
-    this.#isDead = true
-    return false
-  }
-
-  /** A step before each statement, and one between a commit and the news of it. */
-  #watch(): Pool {
-    const watched = (on: Queryable): Queryable => ({
-      query: async (statement, values) => {
-        const ends = /^(begin|rollback|commit)$/.test(statement.text)
-        if (!ends && !this.#step()) throw new Killed()
-        const result = await on.query(statement, values)
-        if (statement.text === 'commit' && !this.#step()) throw new Killed()
-        return result
-      },
-    })
-    return {
-      ...watched(this.#pool),
-      lease: async () => {
-        const lease = await this.#pool.lease()
-        return { ...watched(lease), release: () => lease.release() }
-      },
-    }
-  }
-
-  /** The provider's address: a step before each question, and one between its answer and the news of it. */
-  async #listen(): Promise<void> {
-    this.#server.on('connection', (near) => {
-      const far = connect(till.simulator.port, '127.0.0.1')
-      for (const socket of [near, far]) {
-        this.#sockets.add(socket)
-        socket.on('error', () => {})
-        socket.on('close', () => {
-          this.#sockets.delete(socket)
-          near.destroy()
-          far.end()
-        })
-      }
-      near.on('data', (question) => (this.#step() ? far.write(question) : near.resetAndDestroy()))
-      far.on('data', (answer) => (this.#step() ? near.write(answer) : near.resetAndDestroy()))
-    })
-    await new Promise<void>((resolve) => void this.#server.listen(0, '127.0.0.1', resolve))
-  }
-
-  async end(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy()
-    await new Promise((resolve) => this.#server.close(resolve))
-    await this.#pool.close()
-  }
-}
-
 /** @returns how many steps there were. */
 async function walk<Subject>(flow: {
   prepare(): Promise<Subject>
@@ -152,7 +63,7 @@ async function walk<Subject>(flow: {
   /** @returns whether it got through. */
   const killAfter = async (steps: number): Promise<boolean> => {
     const subject = await flow.prepare()
-    const mortal = await Mortal.live(steps)
+    const mortal = await Mortal.live(till, steps)
     await flow.act(mortal.context, subject).catch((error: unknown) => {
       if (!mortal.isDead) throw error
     })
@@ -345,7 +256,7 @@ describe('killed at each step in turn', { timeout: 240_000 }, () => {
     await walk({
       prepare: async () => purchase(),
       async act(context, facts) {
-        const { checkoutUrl } = await createCheckout(context, facts)
+        const { checkoutUrl } = await createCheckout(context, { purchase: facts })
         await till.pay({ checkoutUrl })
         await handleNotice(context, completed(checkoutUrl ?? ''))
       },

@@ -77,6 +77,23 @@ async function bought(items?: OrderItem[]): Promise<Order> {
   return order(orderId)
 }
 
+const ship = (orderId: string, body: unknown = {}) =>
+  till.call('POST', `/orders/${orderId}/shipment`, body, adminHeaders)
+
+async function disputed(orderId: string): Promise<string> {
+  const { latest_charge: charge } = await till.stripe.paymentIntents.retrieve(intentOf((await sessionsOf(orderId))[0]))
+  await till.sim('POST', `/charges/${idOf(charge)}/dispute`)
+  const { data } = await bed.bus.seen(paymentDisputed, (told) => told.orderId === orderId)
+  return data.disputeId
+}
+
+/** The bank's decision about an order's dispute. */
+async function decided(orderId: string, outcome: 'won' | 'lost'): Promise<void> {
+  const { data } = await bed.bus.seen(paymentDisputed, (told) => told.orderId === orderId)
+  await till.sim('POST', `/disputes/${data.disputeId}/close`, { outcome })
+  await bed.bus.seen(paymentDisputed, (told) => told.orderId === orderId && told.status === outcome)
+}
+
 async function setState(sku: string, state: ProductState): Promise<Answer> {
   return till.call('POST', '/admin/products', { sku, state }, adminHeaders)
 }
@@ -194,7 +211,7 @@ describe('POST /orders', () => {
     await bed.bus.seen(orderPaid, of(made.orderId))
   })
 
-  it('closes the checkout of the cart as it was before, but nothing that is paid and nothing else', async () => {
+  it('closes the checkout of the cart as it was before, and nothing that is no order of it', async () => {
     const replace = async (replaces: string) => {
       const orderId = randomUUIDv7()
       return read(await till.call('POST', '/orders', { orderId, items: spiders(2), replaces }))
@@ -205,9 +222,6 @@ describe('POST /orders', () => {
     expect((await order(first.orderId)).checkout).toMatchObject({ status: 'expired', url: null })
     expect((await payFor(second)).status).toBe('paid')
 
-    const paid = await bought()
-    await replace(paid.orderId)
-    expect(await order(paid.orderId)).toEqual(paid)
     const facts = purchase()
     await till.checkout(facts)
     await replace(facts.registrationId)
@@ -216,14 +230,6 @@ describe('POST /orders', () => {
     expect(
       (await till.call('POST', '/orders', { orderId: randomUUIDv7(), items: spiders(), replaces: 'x' })).status,
     ).toBe(400)
-  })
-
-  it('closes the checkout of the cart before later, where the provider is away, and sells the new one', async () => {
-    const first = await placed()
-    await till.fault({ kind: 'error', method: 'POST', path: '/v1/checkout/sessions/*', times: 3, status: 500 })
-    const orderId = randomUUIDv7()
-    read(await till.call('POST', '/orders', { orderId, items: spiders(2), replaces: first.orderId }))
-    await eventually(async () => (await order(first.orderId)).checkout.status === 'expired', 40_000)
   })
 
   it('keeps what was agreed for an open checkout, and asks the new price for the next', async () => {
@@ -473,7 +479,7 @@ describe('an order’s refund', () => {
     expect((await order(orderId)).refunds).toMatchObject([{ amount: 10_000, status: 'succeeded' }])
   })
 
-  it('that fails at the bank after it was told of is told of too, and does not count', async () => {
+  it('that fails at the bank after it was told of is told of too: the order stays cancelled, and its money is owed', async () => {
     const { orderId, ...made } = await placed()
     await payFor({ orderId, ...made }, '4000000000005126')
     await bed.bus.seen(orderPaid, of(orderId))
@@ -481,17 +487,27 @@ describe('an order’s refund', () => {
     till.simulator.advanceClock(2 * 3600)
     const failed = await bed.bus.seen(orderRefundFailed, of(orderId))
     expect(failed.data).toMatchObject({ amount: 30_000, orderId })
-    expect(await order(orderId)).toMatchObject({ status: 'paid', refunds: [{ status: 'failed' }] })
+    expect(await order(orderId)).toMatchObject({
+      status: 'refunded',
+      paymentState: 'refund_failed',
+      owed: 30_000,
+      refunds: [{ status: 'failed' }],
+    })
+    const refused = await ship(orderId)
+    expect([refused.status, codeOf(refused), messageOf(refused)]).toEqual([
+      409,
+      'order_not_shippable',
+      'This order cannot be shipped: it is cancelled, and $300.00 of its refund did not reach the buyer: it is owed still.',
+    ])
+    await till.refunded(orderId)
+    expect(await order(orderId)).toMatchObject({ status: 'refunded', paymentState: 'refunded', owed: 0 })
   })
 })
 
 describe('an order’s dispute', () => {
   it('is told of as the order’s, with who bought it, and is listed', async () => {
     const { orderId } = await bought()
-    const { latest_charge: charge } = await till.stripe.paymentIntents.retrieve(
-      intentOf((await sessionsOf(orderId))[0]),
-    )
-    await till.sim('POST', `/charges/${idOf(charge)}/dispute`)
+    await disputed(orderId)
     const { email } = await order(orderId)
     const { data } = await bed.bus.seen(paymentDisputed, (told) => told.orderId === orderId)
     expect(data).toMatchObject({ orderId, registrationId: null, membershipId: null, email, amount: 30_000 })
@@ -502,20 +518,59 @@ describe('an order’s dispute', () => {
 })
 
 describe('POST /orders/:orderId/shipment', () => {
-  const ship = (orderId: string, body: unknown = {}) =>
-    till.call('POST', `/orders/${orderId}/shipment`, body, adminHeaders)
-
   it('notes that it is on its way, and tells of it once', async () => {
     const { orderId } = await bought()
     const shipped = read(await ship(orderId, { trackingNumber: '9400 1000 0000' }))
     expect(shipped).toMatchObject({ status: 'shipped', trackingNumber: '9400 1000 0000' })
-    expect(read(await ship(orderId, { trackingNumber: 'another' }))).toEqual(shipped)
+    expect(read(await ship(orderId, { trackingNumber: '9400 1000 0000' }))).toEqual(shipped)
+    for (const other of [{ trackingNumber: 'another' }, {}]) {
+      const refused = await ship(orderId, other)
+      expect([refused.status, codeOf(refused), messageOf(refused)]).toEqual([
+        409,
+        'order_already_shipped',
+        'This order was shipped under 9400 1000 0000.',
+      ])
+    }
     await bed.bus.seen(orderShipped, of(orderId))
     expect(bed.bus.all(orderShipped, of(orderId))).toHaveLength(1)
     const listed = ordersSchema.parse((await till.call('GET', '/orders?status=shipped', undefined, adminHeaders)).body)
     expect(listed.orders.map((one) => one.orderId)).toContain(orderId)
     await till.refunded(orderId)
-    expect((await order(orderId)).status).toBe('refunded')
+    expect(await order(orderId)).toMatchObject({ status: 'refunded', shippedAt: shipped.shippedAt })
+    const refunded = await bed.bus.seen(orderRefunded, of(orderId))
+    expect(refunded.data).toMatchObject({ whole: true, shipped: true })
+    expect((await ship(orderId, { trackingNumber: '9400 1000 0000' })).status).toBe(200)
+    expect(codeOf(await ship(orderId, { trackingNumber: 'another' }))).toBe('order_already_shipped')
+  })
+
+  it('answers 409 while all of the money is on its way back, disputed or lost, and says why', async () => {
+    const why = async (orderId: string) => {
+      const answer = await ship(orderId)
+      return answer.status === 200 ? answer.status : [codeOf(answer), messageOf(answer).split(': ')[1]]
+    }
+    const pending = await placed(undefined, spiders(2))
+    await payFor(pending, '4000000000007726')
+    await bed.bus.seen(orderPaid, of(pending.orderId))
+    await till.refunded(pending.orderId, 30_000)
+    // A part is no reason to keep it.
+    expect(await order(pending.orderId)).toMatchObject({ status: 'paid', paymentState: 'paid' })
+    await till.refunded(pending.orderId)
+    expect(await order(pending.orderId)).toMatchObject({ status: 'paid', paymentState: 'refund_under_way' })
+    expect(await why(pending.orderId)).toEqual(['order_not_shippable', 'all that was paid is on its way back.'])
+
+    const [lost, won] = [await bought(), await bought()]
+    for (const { orderId } of [lost, won]) {
+      await disputed(orderId)
+      expect(await why(orderId)).toEqual(['order_not_shippable', 'its payment is disputed with the bank.'])
+      const { orders: listed } = ordersSchema.parse((await till.call('GET', '/orders', undefined, adminHeaders)).body)
+      expect(listed.find((one) => one.orderId === orderId)?.paymentState).toBe('disputed')
+    }
+    await decided(lost.orderId, 'lost')
+    await decided(won.orderId, 'won')
+    expect(await why(lost.orderId)).toEqual(['order_not_shippable', 'the dispute about its payment is lost.'])
+    expect(await order(lost.orderId)).toMatchObject({ status: 'paid', paymentState: 'lost' })
+    expect(await order(won.orderId)).toMatchObject({ status: 'paid', paymentState: 'won' })
+    expect(await why(won.orderId)).toBe(200)
   })
 
   it('answers 409 where there is nothing to ship (any more)', async () => {

@@ -70,6 +70,7 @@ describe('POST /refunds', () => {
       reason: 'requested',
       refundedTotal: 40_000,
       paidAmount: 40_000,
+      whole: true,
       purchase: facts,
     })
     expect(await till.refund(facts.registrationId, undefined, refundId)).toEqual(answer)
