@@ -4,6 +4,7 @@ import {
   registerAnswerSchema,
   registerBodySchema,
   registrationViewSchema,
+  resumeCheckoutBodySchema,
   waiverAnswerSchema,
   waiverBodySchema,
 } from '@robokids/contracts/bff'
@@ -18,6 +19,8 @@ import {
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
+import type { Accounts } from './auth-routes.ts'
+import { closeReplaced } from './close-replaced.ts'
 import type { Config } from './config.ts'
 import { idOf, referenceParams } from './reference.ts'
 import { RegistrationStreams } from './registration-stream.ts'
@@ -29,7 +32,7 @@ import { registrationView } from './views/registration.ts'
 const registrationIdOf = (reference: string) =>
   idOf(reference, 'registration_not_found', 'We know no registration with this reference.')
 
-export function apiRoutes(http: Http, context: Context<Config>, services: Services): void {
+export function apiRoutes(http: Http, context: Context<Config>, services: Services, { sessions }: Accounts): void {
   const { SITE_URL } = context.config
   const { enrollment } = services
   const streams = new RegistrationStreams(http, context, (id) => registrationView(services, id))
@@ -48,20 +51,26 @@ export function apiRoutes(http: Http, context: Context<Config>, services: Servic
   http.post(
     '/api/registrations',
     { schema: { body: registerBodySchema, response: { 200: registerAnswerSchema } } },
-    async (request) => {
-      const body = { ...request.body, id: request.body.id ?? randomUUIDv7() }
+    async (request, reply) => {
+      const { agreed, ...asked } = request.body
+      const ownerId = await sessions.ownerOf(request, reply)
+      const body = { ...asked, id: asked.id ?? randomUUIDv7(), ownerId }
+      await closeReplaced(services, body)
       const registration = await enrollment.call('POST', '/registrations', { body, answer: registrationSchema })
-      return startCheckout(services, registration, SITE_URL, context.clock.now())
+      return startCheckout(services, registration, { agreed, siteUrl: SITE_URL, now: context.clock.now() })
     },
   )
 
   http.post(
     '/api/registrations/:reference/checkout',
-    { schema: { params: referenceParams, response: { 200: registerAnswerSchema } } },
+    {
+      schema: { params: referenceParams, body: resumeCheckoutBodySchema, response: { 200: registerAnswerSchema } },
+    },
     async (request) => {
+      const agreed = request.body?.agreed
       const path = `/registrations/${registrationIdOf(request.params.reference)}`
       const registration = await enrollment.call('GET', path, { answer: registrationSchema })
-      return startCheckout(services, registration, SITE_URL, context.clock.now())
+      return startCheckout(services, registration, { agreed, siteUrl: SITE_URL, now: context.clock.now() })
     },
   )
 

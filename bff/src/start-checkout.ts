@@ -1,3 +1,4 @@
+import type { AgreementTerms } from '@robokids/contracts/agreement'
 import type { RegisterAnswer } from '@robokids/contracts/bff'
 import { checkoutSchema } from '@robokids/contracts/billing'
 import {
@@ -23,13 +24,14 @@ const checkoutLifetime = Temporal.Duration.from({ minutes: 31 })
  * Leads a registration to where it is paid: creates its checkout or finds the open one, and sees to it that the hold
  * outlives the checkout. A hold that ran out, or is too old for a new checkout, is taken anew before billing is asked: the
  * end of an older checkout, of which that may hear, does not end it then. One that is paid leads to its confirmation page.
- * Safe to repeat. @throws DomainError `class_full`, `registration_closed`, `upstream_unavailable`
+ * Safe to repeat.
+ * @param agreed what the page showed. Where it costs something else by now, the seats stay held for whoever agrees to that.
+ * @throws DomainError `class_full`, `already_registered`, `registration_closed`, `price_changed`, `upstream_unavailable`
  */
 export async function startCheckout(
   { enrollment, billing }: Services,
   registration: Registration,
-  siteUrl: string,
-  now: Temporal.Instant,
+  { agreed, siteUrl, now }: { agreed?: AgreementTerms | undefined; siteUrl: string; now: Temporal.Instant },
 ): Promise<RegisterAnswer> {
   const { registrationId } = registration
   const confirmation = { checkoutUrl: `${siteUrl}/robokids/success?reference=${registrationId}`, registrationId }
@@ -45,7 +47,10 @@ export async function startCheckout(
   const isOld = registration.status === 'expired' || !outlives(now.add(checkoutLifetime), registration)
   const held = isOld ? await hold() : registration
   const checkout = await billing
-    .call('POST', '/checkouts', { body: { purchase: registrationFactsSchema.parse(held) }, answer: checkoutSchema })
+    .call('POST', '/checkouts', {
+      body: { purchase: registrationFactsSchema.parse(held), agreed },
+      answer: checkoutSchema,
+    })
     .catch((error: unknown) => {
       throw asOfTheForm(error)
     })

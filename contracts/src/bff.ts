@@ -36,6 +36,9 @@ export const registerBodySchema = registrationRequestSchema.extend({
 })
 export type RegisterBody = z.input<typeof registerBodySchema>
 
+/** `POST /api/registrations/:reference/checkout`: goes on to pay. */
+export const resumeCheckoutBodySchema = registerBodySchema.pick({ agreed: true }).nullish()
+
 /** The answer to `POST /api/registrations` and `POST /api/registrations/:reference/checkout`. */
 export const registerAnswerSchema = z.object({ checkoutUrl: z.url(), registrationId: z.uuid() })
 export type RegisterAnswer = z.infer<typeof registerAnswerSchema>

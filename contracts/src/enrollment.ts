@@ -3,6 +3,7 @@ import { maxChildren } from './children.ts'
 import { defineEvent } from './event.ts'
 import * as field from './fields.ts'
 import { membershipFactsSchema } from './membership.ts'
+import { paymentStates } from './payment-state.ts'
 
 /** What a class session is for: the four levels, and the members' session of each date. */
 export const classTypes = ['basic', 'intermediate', 'advanced', 'custom', 'membership'] as const
@@ -49,8 +50,9 @@ export const registrationRequestSchema = z.object({
   startDate: field.plainDate,
   classType: levelClassTypeSchema,
   /**
-   * A registration that this one is sent instead of, by the same family: its seats are let go in the same transaction where
-   * it is not paid. One that is paid, over, or not known stays what it is.
+   * A registration that this one is sent instead of, by the same family. Its seats are let go where it is not paid: in the
+   * same transaction where they are of the same class and date, else once the new one has its payment page. 409
+   * `already_paid` where it is paid; one that is over, or not known, stays what it is.
    */
   replaces: field.uuid('replaces must be a UUID.').optional(),
   /**
@@ -72,6 +74,9 @@ export const ownerId = z.uuid().nullish()
  */
 export const holdSeatsSchema = registrationRequestSchema.extend({ ownerId })
 export type HoldSeats = z.infer<typeof holdSeatsSchema>
+
+/** The answer to `POST /registrations/judge`: the registration that `POST /registrations` would answer without a new one. */
+export const judgedRegistrationSchema = z.object({ registrationId: z.uuid().nullable() })
 
 /** What is true of a registration for its whole life: the snapshot that events, checkouts and mails carry. */
 export const registrationFactsSchema = z.object({
@@ -116,9 +121,12 @@ export const registrationSchema = registrationFactsSchema.extend({
       amount: z.int(),
       currency: z.literal('usd'),
       paidAt: z.iso.datetime(),
+      /** Absent from answers of the time before. */
+      state: z.enum(paymentStates).optional(),
     })
     .nullable(),
   waiver: z.object({ waiverId: z.uuid(), signedAt: z.iso.datetime(), documentSha256: z.string() }).nullable(),
+  /** Null too while the registration, or its payment, is such that a kit that was ready must not be shipped. */
   kit: z.object({ status: z.enum(['ready', 'shipped']) }).nullable(),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
@@ -135,9 +143,10 @@ export const registrationCursorSchema = z
     error: 'cursor must be the nextCursor of a page.',
   })
 
-/** `GET /registrations?email=&status=&cursor=&limit=`: newest first, by when the server took them. */
+/** `GET /registrations?email=&ownerId=&status=&cursor=&limit=`: newest first, by when the server took them. */
 export const registrationQuerySchema = z.object({
   email: z.string().max(254).optional(),
+  ownerId: field.uuid('ownerId must be a UUID.').optional(),
   status: registrationStatusSchema.optional(),
   /** `nextCursor` of the page before. */
   cursor: registrationCursorSchema.optional(),

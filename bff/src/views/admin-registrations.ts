@@ -56,6 +56,7 @@ function rowOf(registration: AdminRegistrations['registrations'][number]) {
     ...registration.address,
     amountCents: registration.payment?.amount ?? '',
     receiptNumber: registration.payment?.receiptNumber ?? '',
+    paymentState: registration.payment?.state ?? '',
     paymentIntent: registration.stripePaymentIntentId ?? '',
     refundedCents: registration.refunds
       .filter((refund) => refund.status === 'succeeded')
@@ -82,6 +83,7 @@ const columns = [
   'zipCode',
   'amountCents',
   'receiptNumber',
+  'paymentState',
   'paymentIntent',
   'refundedCents',
   'waiverSignedAt',

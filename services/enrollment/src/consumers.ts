@@ -3,31 +3,46 @@ import {
   checkoutExpired,
   membershipCheckoutExpired,
   paymentCompleted,
+  paymentDisputed,
   paymentFailed,
   paymentRefunded,
+  refundDeclined,
+  refundFailed,
+  refundRequested,
   subscriptionActivated,
   subscriptionEnded,
 } from '@robokids/contracts/billing'
+import { userConfirmed, userDeleted, userUpdated } from '@robokids/contracts/identity'
 import { consume, type Consumer } from '@robokids/runtime/inbox'
 import type { Config } from './config.ts'
 import { endHoldOfAttempt } from './end-hold.ts'
 import { endMemberHold } from './hold-member-seat.ts'
 import { noteAttempt } from './note-attempt.ts'
 import { settle } from './settle-payment.ts'
-import { settleFullRefund } from './settle-refund.ts'
+import { followAccount } from './owners.ts'
+import { recordDispute, recordRefund, settleFullRefund } from './settle-refund.ts'
 import { releaseMemberSeat, seatMember } from './seat-member.ts'
 
 export const consumers: Consumer<Config>[] = [
   consume(checkoutCreated, { from: 'beginning' }, noteAttempt),
-  consume(checkoutExpired, { from: 'beginning' }, (tx, event, context) => endHoldOfAttempt(tx, event.data, context)),
+  consume(checkoutExpired, { from: 'beginning' }, async (tx, { data }, context) => {
+    if (data.replaced !== true) await endHoldOfAttempt(tx, data, context)
+  }),
   consume(paymentCompleted, { from: 'beginning' }, settle),
   consume(paymentFailed, { from: 'beginning' }, async (tx, event, context) => {
     if (event.data.final) await endHoldOfAttempt(tx, event.data, context)
   }),
   consume(paymentRefunded, { from: 'beginning' }, settleFullRefund),
+  consume(refundRequested, { from: 'beginning' }, (tx, { data }) => recordRefund(tx, data)),
+  consume(refundDeclined, { from: 'beginning' }, (tx, { data }) => recordRefund(tx, data, { failed: true })),
+  consume(refundFailed, { from: 'beginning' }, (tx, { data }) => recordRefund(tx, data, { failed: true })),
+  consume(paymentDisputed, { from: 'beginning' }, recordDispute),
   consume(subscriptionActivated, { from: 'beginning' }, seatMember),
   consume(subscriptionEnded, { from: 'beginning' }, releaseMemberSeat),
   consume(membershipCheckoutExpired, { from: 'beginning' }, (tx, { data }, context) =>
     endMemberHold(tx, data, context),
   ),
+  consume(userConfirmed, { from: 'beginning' }, followAccount),
+  consume(userUpdated, { from: 'beginning' }, followAccount),
+  consume(userDeleted, { from: 'beginning' }, followAccount),
 ]

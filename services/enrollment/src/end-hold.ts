@@ -6,7 +6,7 @@ import { and, asc, eq, inArray, lt } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { lockRegistration, moveSeats } from './lock-registration.ts'
 import { factsOf, readRegistration, registrationNotFound, type RegistrationRow } from './read-registrations.ts'
-import { endHold, isAttemptOfHold } from './rules.ts'
+import { endHold, isAttemptOfHold, refuseEndOfHold } from './rules.ts'
 import { registrations } from './schema.ts'
 
 /** Lets the seats of locked registrations go, those that are still `held`. */
@@ -52,13 +52,14 @@ export async function endHoldOfAttempt(
 }
 
 /**
- * An administrator ends a hold before its time; where there is none (any more), nothing changes.
- * @throws DomainError `registration_not_found`
+ * An administrator ends a hold before its time; where it has ended by itself, nothing changes.
+ * @throws DomainError `registration_not_found`, `registration_closed` where it is paid or over
  */
 export async function expireNow(id: string, context: Context<Config>): Promise<Registration> {
   return context.db.transaction(async (tx) => {
     const locked = await lockRegistration(tx, id)
     if (!locked) throw registrationNotFound()
+    refuseEndOfHold(locked.registration.status)
     await letGo(tx, [locked.registration], context.clock.now())
     return readRegistration(tx, id)
   })

@@ -1,5 +1,6 @@
 import type { Transaction } from '@robokids/runtime/db'
-import { eq, sql } from 'drizzle-orm'
+import { asc, eq, inArray, sql } from 'drizzle-orm'
+import type { RegistrationRow } from './read-registrations.ts'
 import type { SeatChange } from './rules.ts'
 import { classSessions, registrations } from './schema.ts'
 
@@ -12,6 +13,67 @@ export async function lockRegistration(tx: Transaction, id: string) {
     .where(eq(registrations.id, id))
     .for('no key update')
   return locked
+}
+
+/** Locks a registration and the one that it was sent instead of. */
+export async function lockWithReplaced(tx: Transaction, id: string) {
+  const [found] = await tx
+    .select({ replaces: registrations.replaces })
+    .from(registrations)
+    .where(eq(registrations.id, id))
+  if (!found) return undefined
+  const rows = await lockRegistrations(tx, found.replaces === null ? [id] : [id, found.replaces])
+  const registration = rows.find((row) => row.id === id)
+  return registration && { registration, replaced: replacedBy(registration, rows) }
+}
+
+/** The one that a registration was sent instead of, where that still holds seats. */
+export function replacedBy({ replaces }: RegistrationRow, rows: RegistrationRow[]): RegistrationRow | undefined {
+  return rows.find((row) => row.id === replaces && row.status === 'held')
+}
+
+/** Locks registrations in the one order in which everybody does. */
+export function lockRegistrations(tx: Transaction, ids: string[]): Promise<RegistrationRow[]> {
+  return tx
+    .select()
+    .from(registrations)
+    .where(inArray(registrations.id, ids))
+    .orderBy(asc(registrations.id))
+    .for('no key update')
+}
+
+/** Whose registrations are judged together: those of an address, and those of an account. */
+export interface Family {
+  /** As `emailKey` makes them. */
+  emails: string[]
+  /** Accounts. */
+  owners: string[]
+}
+
+/**
+ * Whoever gives a family a seat, or changes whose a registration is, holds this lock: two that decide at once would both
+ * find nothing. It is taken before any row.
+ */
+export async function lockFamilies(tx: Transaction, families: Family[]): Promise<void> {
+  const names = families.flatMap(({ emails, owners }) => [
+    ...emails.map((key) => `email ${key}`),
+    ...owners.map((id) => `owner ${id}`),
+  ])
+  if (names.length === 0) return
+  // In one order everywhere, so that no two wait for each other.
+  const sorted = JSON.stringify([...new Set(names)].toSorted())
+  await tx.execute(sql`
+    select pg_advisory_xact_lock(hashtextextended(name, 0)) from jsonb_array_elements_text(${sorted}::jsonb) as name`)
+}
+
+/** Locks sessions in the one order in which everybody does. */
+export function lockSessions(tx: Transaction, ids: string[]) {
+  return tx
+    .select()
+    .from(classSessions)
+    .where(inArray(classSessions.id, ids))
+    .orderBy(asc(classSessions.id))
+    .for('no key update')
 }
 
 export async function moveSeats(tx: Transaction, classSessionId: string, change: SeatChange): Promise<void> {

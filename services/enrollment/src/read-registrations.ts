@@ -9,6 +9,8 @@ import type { Database, Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import { and, desc, eq, sql, type SQL } from 'drizzle-orm'
 import type { z } from 'zod'
+import { readPaymentStates, type PaymentStates } from './payment-states.ts'
+import { whyNotBacked } from './rules.ts'
 import { kitShipments, registrations, waivers } from './schema.ts'
 
 export type RegistrationRow = typeof registrations.$inferSelect
@@ -39,14 +41,24 @@ export function factsOf(row: RegistrationRow): RegistrationFacts {
     startTime: row.startTime,
     durationMinutes: row.durationMinutes,
     timeZone: row.timeZone,
+    ownerId: row.ownerId,
   }
 }
 
-function paymentOf(row: RegistrationRow): Registration['payment'] {
+function paymentOf(row: RegistrationRow, states: PaymentStates): Registration['payment'] {
   const { paymentId, receiptNumber, paidAmount, paidCurrency, paidAt } = row
   if (paymentId === null || receiptNumber === null || paidAmount === null || paidCurrency === null || paidAt === null)
     return null
-  return { paymentId, receiptNumber, amount: paidAmount, currency: paidCurrency, paidAt: isoTime(paidAt) }
+  const state = states.get(row.id) ?? 'paid'
+  return { paymentId, receiptNumber, amount: paidAmount, currency: paidCurrency, paidAt: isoTime(paidAt), state }
+}
+
+type Kit = Pick<typeof kitShipments.$inferSelect, 'status'>
+
+/** A kit that was ready stays on record, but is not ready any more where it must not be shipped. */
+function kitOf(row: RegistrationRow, kit: Kit | null, states: PaymentStates): Registration['kit'] {
+  if (kit?.status !== 'ready') return kit
+  return row.status === 'waiver_signed' && whyNotBacked(states.get(row.id) ?? 'paid') === undefined ? kit : null
 }
 
 async function select(db: Database | Transaction, where: SQL | undefined, limit: number): Promise<Registration[]> {
@@ -62,14 +74,18 @@ async function select(db: Database | Transaction, where: SQL | undefined, limit:
     .where(where)
     .orderBy(desc(registrations.createdAt), desc(registrations.id))
     .limit(limit)
+  const states = await readPaymentStates(
+    db,
+    rows.map(({ row }) => row),
+  )
   return rows.map(({ row, waiver, kit }) => ({
     ...factsOf(row),
     status: row.status,
     heldUntil: row.heldUntil && isoTime(row.heldUntil),
     rejectionReason: row.rejectionReason,
-    payment: paymentOf(row),
+    payment: paymentOf(row, states),
     waiver: waiver && { ...waiver, signedAt: isoTime(waiver.signedAt) },
-    kit,
+    kit: kitOf(row, kit, states),
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),
   }))
@@ -102,6 +118,7 @@ export async function listRegistrations(
 ): Promise<RegistrationPage> {
   const where = and(
     query.email === undefined ? undefined : eq(registrations.emailKey, emailKey(query.email)),
+    query.ownerId === undefined ? undefined : eq(registrations.ownerId, query.ownerId),
     query.status && eq(registrations.status, query.status),
     query.cursor === undefined ? undefined : isAfter(query.cursor),
   )

@@ -4,29 +4,40 @@ import { publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
 import { eq, sql } from 'drizzle-orm'
 import type { Config } from './config.ts'
-import { lockRegistration, moveSeats } from './lock-registration.ts'
-import { factsOf, isoTime, readRegistration, registrationNotFound } from './read-registrations.ts'
+import { letGo } from './end-hold.ts'
+import { lockWithFamily, toFamilyRegistration } from './lock-family.ts'
+import { moveSeats } from './lock-registration.ts'
+import { factsOf, isoTime, readRegistration, registrationNotFound, type RegistrationRow } from './read-registrations.ts'
 import { renewHold } from './rules.ts'
 import { registrations } from './schema.ts'
 
 /**
  * Makes the seats of a registration last for another checkout: takes them again where they had been let go. The end of
- * the checkout that is named is the end of this hold.
- * @throws DomainError `registration_not_found`, `registration_closed`, `class_not_offered`, `class_full`
+ * the checkout that is named is the end of this hold. One that was sent instead of it gives its seats back, as long as it
+ * has no payment page.
+ * @throws DomainError `registration_not_found`, `registration_closed`, `class_not_offered`, `already_registered`, `class_full`
  */
 export async function holdAgain(id: string, { attemptId }: HoldAgain, context: Context<Config>): Promise<Registration> {
   return context.db.transaction(async (tx) => {
-    const locked = await lockRegistration(tx, id)
+    const locked = await lockWithFamily(tx, id)
     if (!locked) throw registrationNotFound()
-    const { registration, session } = locked
+    const { registration, session, others } = locked
     const now = context.clock.now()
-    const seats = renewHold(registration, session, now)
+    const isChange = ({ status, replaces, attemptId: page }: RegistrationRow) =>
+      status === 'held' && replaces === id && page === null
+    const { changes = [], rest = [] } = Object.groupBy(others, (one) => (isChange(one) ? 'changes' : 'rest'))
+    const given = registration.status === 'expired' ? changes : []
+    const freed = given.reduce((sum, one) => sum + one.seats, 0)
+    const after = { ...session, held: session.held - freed }
+    const seats = renewHold(registration, after, rest.map(toFamilyRegistration), now)
+    await letGo(tx, given, now)
     const heldUntil = now.add({ minutes: context.config.HOLD_MINUTES })
     await moveSeats(tx, session.id, seats)
     await tx
       .update(registrations)
       .set({
         status: 'held',
+        ownerId: registration.ownerId,
         heldUntil,
         holds: sql`${registrations.holds} + 1`,
         // Compared with the times of billing's events, which a set clock does not move.

@@ -5,11 +5,12 @@ import {
   classesSchema,
   holdAgainSchema,
   holdMemberSeatSchema,
+  holdSeatsSchema,
+  judgedRegistrationSchema,
   memberHoldSchema,
   memberSeatSchema,
   registrationPageSchema,
   registrationQuerySchema,
-  registrationRequestSchema,
   registrationSchema,
   shipKitSchema,
   signWaiverSchema,
@@ -23,6 +24,7 @@ import { z } from 'zod'
 import type { Config } from './config.ts'
 import { expireNow } from './end-hold.ts'
 import { holdSeats } from './hold-seats.ts'
+import { judgeOnly } from './judge-registration.ts'
 import { listLevels, listSlots } from './list-classes.ts'
 import { registerMetrics } from './metrics.ts'
 import { listRegistrations, readRegistration } from './read-registrations.ts'
@@ -64,10 +66,14 @@ export function routes(http: Http, context: Context<Config>): void {
     },
   )
 
+  http.post('/registrations', { schema: { body: holdSeatsSchema, response: { 200: registrationSchema } } }, (request) =>
+    holdSeats(request.body, context),
+  )
+
   http.post(
-    '/registrations',
-    { schema: { body: registrationRequestSchema, response: { 200: registrationSchema } } },
-    (request) => holdSeats(request.body, context),
+    '/registrations/judge',
+    { schema: { body: holdSeatsSchema, response: { 200: judgedRegistrationSchema } } },
+    async (request) => ({ registrationId: await judgeOnly(request.body, context) }),
   )
 
   http.get('/registrations/:id', { schema: { params: byId, response: { 200: registrationSchema } } }, (request) =>

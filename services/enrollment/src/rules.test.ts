@@ -8,11 +8,13 @@ import {
   isOffered,
   judgeSignature,
   pauseAfterTry,
+  paymentStateOf,
   renewHold,
   seatsLeft,
   settlePayment,
   settleRefund,
-  type PaymentState,
+  type FamilyRegistration,
+  type KnownPayment,
   type RegistrationState,
   type SeatChange,
   type SessionState,
@@ -30,6 +32,8 @@ function session(differences: Partial<SessionState> = {}): SessionState {
 function registration(differences: Partial<RegistrationState> = {}): RegistrationState {
   return {
     status: 'held',
+    children: [{ childName: 'Ivo', childAge: 9 }],
+    separate: false,
     seats: 1,
     holds: 1,
     heldSince: before,
@@ -41,13 +45,13 @@ function registration(differences: Partial<RegistrationState> = {}): Registratio
   }
 }
 
-const unheard: PaymentState = { completed: false, refunded: false }
+const unheard: KnownPayment = { completed: false, refunded: false }
 
 /** The rules at work on one session, as the use cases apply them. */
 class World {
   readonly session: SessionState
   readonly registrations: RegistrationState[] = []
-  readonly payments = new Map<string, PaymentState & { outcomes: string[] }>()
+  readonly payments = new Map<string, KnownPayment & { outcomes: string[] }>()
   now = before
 
   constructor(capacity: number) {
@@ -73,7 +77,7 @@ class World {
 
   renew(one: RegistrationState): void {
     try {
-      this.move(renewHold(one, this.session, this.now))
+      this.move(renewHold(one, this.session, [], this.now))
       one.status = 'held'
       one.holds += 1
     } catch {
@@ -90,7 +94,7 @@ class World {
 
   pay(one: RegistrationState, paymentId: string): void {
     const known = this.payment(paymentId)
-    const outcome = settlePayment(one, this.session, known, this.now)
+    const outcome = settlePayment(one, this.session, known, [], this.now)
     known.completed = true
     known.outcomes.push(outcome.kind)
     if (outcome.kind === 'nothing') return
@@ -228,13 +232,19 @@ describe('a payment', () => {
   })
 
   it('confirms a hold that was made in time, even where the class has begun meanwhile', () => {
-    const outcome = settlePayment(registration(), session({ held: 1 }), unheard, start.add({ minutes: 5 }))
-    expect(outcome).toEqual({ kind: 'confirm', seats: { held: -1, sold: 1 } })
+    const outcome = settlePayment(registration(), session({ held: 1 }), unheard, [], start.add({ minutes: 5 }))
+    expect(outcome).toEqual({ kind: 'confirm', seats: { held: -1, sold: 1 }, letGo: [] })
   })
 
   it('takes the seats again where the hold ran out and they are free', () => {
-    const outcome = settlePayment(registration({ status: 'expired', seats: 3 }), session({ sold: 7 }), unheard, before)
-    expect(outcome).toEqual({ kind: 'confirm', seats: { held: 0, sold: 3 } })
+    const outcome = settlePayment(
+      registration({ status: 'expired', seats: 3 }),
+      session({ sold: 7 }),
+      unheard,
+      [],
+      before,
+    )
+    expect(outcome).toEqual({ kind: 'confirm', seats: { held: 0, sold: 3 }, letGo: [] })
   })
 
   it.each([
@@ -244,21 +254,128 @@ describe('a payment', () => {
     ['registration_cancelled', registration({ status: 'expired' }), session({ status: 'cancelled' }), before],
     ['class_full', registration({ status: 'rejected', rejectionReason: 'class_full' }), session(), before],
   ] as const)('is turned away: %s', (reason, one, its, now) => {
-    expect(settlePayment(one, its, unheard, now)).toEqual({ kind: 'reject', reason, seats: { held: 0, sold: 0 } })
+    expect(settlePayment(one, its, unheard, [], now)).toEqual({
+      kind: 'reject',
+      reason,
+      seats: { held: 0, sold: 0 },
+      duplicateOf: null,
+    })
   })
 
   it('lets the held seats go where the class was cancelled', () => {
-    expect(settlePayment(registration({ seats: 2 }), session({ status: 'cancelled' }), unheard, before)).toEqual({
+    expect(settlePayment(registration({ seats: 2 }), session({ status: 'cancelled' }), unheard, [], before)).toEqual({
       kind: 'reject',
       reason: 'registration_cancelled',
       seats: { held: -2, sold: 0 },
+      duplicateOf: null,
     })
   })
 
   it.each(['confirmed', 'waiver_signed'] as const)('does nothing to a registration that is %s', (status) => {
-    expect(settlePayment(registration({ status, paymentId: 'a' }), session({ sold: 1 }), unheard, before)).toEqual({
+    expect(settlePayment(registration({ status, paymentId: 'a' }), session({ sold: 1 }), unheard, [], before)).toEqual({
       kind: 'nothing',
     })
+  })
+})
+
+describe('a child that has two registrations for one class and date', () => {
+  function other(differences: Partial<FamilyRegistration> = {}): FamilyRegistration {
+    return {
+      registrationId: 'other',
+      status: 'held',
+      heldUntil: before.add({ minutes: 36 }),
+      guardianName: 'Maren Holt',
+      email: 'maren.holt@example.com',
+      children: [{ childName: ' IVO ', childAge: 10 }],
+      address: { addressLine1: '14 Alder Way', addressLine2: '', city: 'San Mateo', state: 'CA', zipCode: '94401' },
+      seats: 1,
+      separate: false,
+      ...differences,
+    }
+  }
+  const settle = (status: RegistrationState['status'], its: SessionState, one: FamilyRegistration) =>
+    settlePayment(registration({ status }), its, unheard, [one], before)
+
+  it.each(['held', 'expired'] as const)('keeps the paid one where one that is %s is paid as well', (status) => {
+    for (const paid of ['confirmed', 'waiver_signed'] as const) {
+      expect(settle(status, session({ sold: 1 }), other({ status: paid }))).toMatchObject({
+        kind: 'reject',
+        duplicateOf: 'other',
+        seats: { held: status === 'held' ? -1 : 0, sold: 0 },
+      })
+    }
+  })
+
+  it('gives the seat of the one that is only held to the one that is paid, also where it is the last', () => {
+    const full = session({ capacity: 1, held: 1 })
+    expect(settle('expired', full, other())).toEqual({
+      kind: 'confirm',
+      seats: { held: 0, sold: 1 },
+      letGo: ['other'],
+    })
+    expect(settle('expired', session({ capacity: 1, sold: 1 }), other({ status: 'held', seats: 0 }))).toMatchObject({
+      kind: 'reject',
+      reason: 'class_full',
+      duplicateOf: null,
+    })
+  })
+
+  it('has both where each was asked for as one of its own, or they are for different children', () => {
+    const separate = registration({ separate: true, status: 'expired' })
+    for (const one of [
+      other({ status: 'confirmed', separate: true }),
+      other({ status: 'confirmed', children: [{ childName: 'Noa', childAge: 7 }] }),
+    ]) {
+      expect(settlePayment(separate, session({ sold: 1 }), unheard, [one], before).kind).toBe('confirm')
+    }
+    expect(settlePayment(separate, session({ sold: 1 }), unheard, [other({ status: 'confirmed' })], before).kind).toBe(
+      'reject',
+    )
+  })
+
+  it('gets no seat again for the one that ran out while the other stands', () => {
+    for (const one of [other(), other({ status: 'confirmed' }), other({ separate: true })]) {
+      expect(() =>
+        renewHold(registration({ status: 'expired', separate: true }), session({ held: 1 }), [one], before),
+      ).toThrow(expect.objectContaining({ code: 'already_registered' }))
+    }
+  })
+
+  it('may still pay the one that is held, unless the other is paid', () => {
+    expect(renewHold(registration(), session({ held: 2 }), [other()], before)).toEqual({ held: 0, sold: 0 })
+    expect(() => renewHold(registration(), session({ held: 1 }), [other({ status: 'confirmed' })], before)).toThrow(
+      expect.objectContaining({ code: 'already_registered' }),
+    )
+  })
+})
+
+describe('the state of a payment', () => {
+  const paid = { status: 'waiver_signed', paidAmount: 40_000 } as const
+  const refund = (amount: number, how: { refunded?: boolean; failed?: boolean } = {}) => ({
+    amount,
+    refunded: false,
+    failed: false,
+    ...how,
+  })
+  it.each([
+    ['paid', [], []],
+    ['paid', [refund(39_999, { refunded: true })], []],
+    ['refund_under_way', [refund(40_000)], []],
+    ['refund_under_way', [refund(30_000, { refunded: true }), refund(10_000)], []],
+    ['refunded', [refund(30_000, { refunded: true }), refund(10_000, { refunded: true })], []],
+    ['paid', [refund(40_000, { failed: true })], []],
+    ['disputed', [], ['won', 'open']],
+    ['lost', [], ['lost']],
+    ['won', [], ['won']],
+  ] as const)('is %s with the refunds %j and disputes %j', (state, refunds, disputes) => {
+    expect(paymentStateOf(paid, { refunds: [...refunds], disputes: disputes.map((status) => ({ status })) })).toBe(
+      state,
+    )
+  })
+
+  it('is a failed refund where it was told as cancelled', () => {
+    const returned = { refunds: [refund(40_000, { refunded: true, failed: true })], disputes: [] }
+    expect(paymentStateOf({ ...paid, status: 'cancelled' }, returned)).toBe('refund_failed')
   })
 })
 
@@ -279,25 +396,25 @@ describe('a full refund', () => {
 
 describe('renewHold', () => {
   it.each(['confirmed', 'waiver_signed', 'rejected', 'cancelled'] as const)('refuses one that is %s', (status) => {
-    expect(() => renewHold(registration({ status }), session(), before)).toThrow(
+    expect(() => renewHold(registration({ status }), session(), [], before)).toThrow(
       expect.objectContaining({ code: 'registration_closed' }),
     )
   })
 
   it('refuses where the class has begun, also for a hold that still stands', () => {
     for (const status of ['held', 'expired'] as const) {
-      expect(() => renewHold(registration({ status }), session(), start)).toThrow(
+      expect(() => renewHold(registration({ status }), session(), [], start)).toThrow(
         expect.objectContaining({ code: 'class_not_offered' }),
       )
     }
   })
 
   it('takes all seats or none', () => {
-    expect(renewHold(registration({ status: 'expired', seats: 2 }), session({ sold: 8 }), before)).toEqual({
+    expect(renewHold(registration({ status: 'expired', seats: 2 }), session({ sold: 8 }), [], before)).toEqual({
       held: 2,
       sold: 0,
     })
-    expect(() => renewHold(registration({ status: 'expired', seats: 2 }), session({ sold: 9 }), before)).toThrow(
+    expect(() => renewHold(registration({ status: 'expired', seats: 2 }), session({ sold: 9 }), [], before)).toThrow(
       expect.objectContaining({ code: 'class_full', message: 'This class is full. Please choose another date.' }),
     )
   })
@@ -332,6 +449,7 @@ describe('a waiver', () => {
   const paid: Signable = {
     registrationId: 'r1',
     status: 'confirmed',
+    paymentState: 'paid',
     guardianName: 'Maren Holt',
     email: 'Maren.Holt@example.com',
     children: [{ childName: 'Ivo' }, { childName: 'Noa' }],

@@ -1,5 +1,6 @@
 import type { Registration, RegistrationStatus } from '@robokids/contracts/enrollment'
 import { emailKey } from '@robokids/contracts/fields'
+import type { PaymentState } from '@robokids/contracts/payment-state'
 import { DomainError } from '@robokids/runtime/errors'
 
 export type RejectionReason = NonNullable<Registration['rejectionReason']>
@@ -15,6 +16,8 @@ export interface SessionState {
 
 export interface RegistrationState {
   status: RegistrationStatus
+  children: Registration['children']
+  separate: boolean
   seats: number
   holds: number
   heldSince: Temporal.Instant
@@ -52,17 +55,29 @@ export function classFull(): DomainError {
 }
 
 /** What two registrations of one family are compared by. */
-export interface Wish {
+export interface RegistrationContent {
   guardianName: string
   email: string
   children: Registration['children']
   address: Registration['address']
 }
 
-interface Standing extends Wish {
+/** A registration of the same family, for the same class and date. */
+export interface FamilyRegistration extends RegistrationContent {
   registrationId: string
   status: RegistrationStatus
   heldUntil: Temporal.Instant | null
+  seats: number
+  separate: boolean
+}
+
+/** Whether it has its seats, paid or held. */
+export function stands(status: RegistrationStatus): boolean {
+  return status === 'held' || isPaidStatus(status)
+}
+
+function isPaidStatus(status: RegistrationStatus): status is 'confirmed' | 'waiver_signed' {
+  return status === 'confirmed' || status === 'waiver_signed'
 }
 
 /** The same child, however its name was typed. */
@@ -71,8 +86,8 @@ function sameName(a: string, b: string): boolean {
   return key(a) === key(b)
 }
 
-function saysTheSame(a: Wish, b: Wish): boolean {
-  const lines = ({ guardianName, email, children, address }: Wish) =>
+function saysTheSame(a: RegistrationContent, b: RegistrationContent): boolean {
+  const lines = ({ guardianName, email, children, address }: RegistrationContent) =>
     JSON.stringify([
       guardianName,
       emailKey(email),
@@ -86,32 +101,49 @@ function saysTheSame(a: Wish, b: Wish): boolean {
   return lines(a) === lines(b)
 }
 
+/** The registration of the family that says the very same. Whoever does not know all of it is not told which one it is. */
+export function findSame<One extends RegistrationContent>(
+  family: One[],
+  content: RegistrationContent,
+): One | undefined {
+  return family.find((one) => saysTheSame(one, content))
+}
+
+/** The registrations of the family that have a seat for one of these children already. */
+function conflicts<One extends Pick<FamilyRegistration, 'children' | 'separate'>>(
+  family: One[],
+  { children, separate }: Pick<FamilyRegistration, 'children' | 'separate'>,
+): One[] {
+  return family.filter(
+    (one) =>
+      !(separate && one.separate) &&
+      children.some((child) => one.children.some((other) => sameName(other.childName, child.childName))),
+  )
+}
+
 /**
- * What a family that has registrations for this class and date already gets for another one: the one that says the very
- * same, or none where it is about other children. Whoever does not know all of it is not told which one it is.
- * @param standing those that have their seats, paid or held.
- * @returns the id of the one that is meant.
- * @throws DomainError `already_registered`
+ * Refuses a seat for children that have one already by another registration of their family.
+ * @param family what stands of it for this class and date, paid or held.
+ * @throws DomainError `already_registered`, with the child's field in the form
  */
-export function judgeStanding(standing: Standing[], wish: Wish, now: Temporal.Instant): string | undefined {
-  const same = standing.find((one) => saysTheSame(one, wish))
-  if (same) return same.registrationId
-  for (const one of standing) {
-    const index = wish.children.findIndex((child) =>
-      one.children.some((other) => sameName(other.childName, child.childName)),
-    )
-    const child = wish.children[index]
-    if (!child) continue
-    const { childName } = child
-    const path = index === 0 ? 'childName' : `siblings.${index - 1}.childName`
-    const minutes = one.heldUntil ? Math.max(1, Math.ceil(now.until(one.heldUntil).total('minutes'))) : 0
-    const message =
-      one.status === 'held'
-        ? `A seat in this class is held for ${childName} already, by a registration that waits for its payment. Please finish that one, or try again in ${minutes === 1 ? '1 minute' : `${minutes} minutes`}.`
-        : `${childName} is registered for this class and date already. The confirmation is in your email.`
-    throw new DomainError('already_registered', message, [{ path, message }])
-  }
-  return undefined
+export function refuseSecondSeat(
+  family: FamilyRegistration[],
+  registration: Pick<FamilyRegistration, 'children' | 'separate'>,
+  now: Temporal.Instant,
+): void {
+  const [one] = conflicts(family, registration)
+  if (!one) return
+  const index = registration.children.findIndex((child) =>
+    one.children.some((other) => sameName(other.childName, child.childName)),
+  )
+  const childName = registration.children[index]?.childName ?? ''
+  const path = index === 0 ? 'childName' : `siblings.${index - 1}.childName`
+  const minutes = one.heldUntil ? Math.max(1, Math.ceil(now.until(one.heldUntil).total('minutes'))) : 0
+  const message =
+    one.status === 'held'
+      ? `A seat in this class is held for ${childName} already, by a registration that waits for its payment. Please finish that one, or try again in ${minutes === 1 ? '1 minute' : `${minutes} minutes`}.`
+      : `${childName} is registered for this class and date already. The confirmation is in your email.`
+  throw new DomainError('already_registered', message, [{ path, message }])
 }
 
 /** `released`: it had one, and the membership ended before the class. */
@@ -133,24 +165,54 @@ export function judgeMemberSeat(
   return seatsLeft(session) > 0 ? 'seated' : 'class_full'
 }
 
-const closed: Record<Exclude<RegistrationStatus, 'held' | 'expired'>, string> = {
+type ClosedStatus = Exclude<RegistrationStatus, 'held' | 'expired'>
+
+const closed: Record<ClosedStatus, string> = {
   confirmed: 'This registration is paid already.',
   waiver_signed: 'This registration is paid and signed already.',
   rejected: 'This registration was turned away and its payment returned. Please register again.',
   cancelled: 'This registration was cancelled. Please register again.',
 }
 
+function registrationClosed(status: ClosedStatus): DomainError {
+  return new DomainError('registration_closed', closed[status])
+}
+
 /**
  * A parent comes back to pay: a hold that ran out takes its seats again, and one that still stands is prolonged.
- * @throws DomainError `registration_closed`, `class_not_offered`, `class_full`
+ * @param family what else stands of it for this class and date. One that ran out gives way to all of that, one of its own too.
+ * @throws DomainError `registration_closed`, `class_not_offered`, `already_registered`, `class_full`
  */
-export function renewHold(registration: RegistrationState, session: SessionState, now: Temporal.Instant): SeatChange {
-  const { status, seats } = registration
-  if (status !== 'held' && status !== 'expired') throw new DomainError('registration_closed', closed[status])
+export function renewHold(
+  registration: RegistrationState,
+  session: SessionState,
+  family: FamilyRegistration[],
+  now: Temporal.Instant,
+): SeatChange {
+  const { status, seats, children, separate } = registration
+  if (status !== 'held' && status !== 'expired') throw registrationClosed(status)
   if (!isOffered(session, now)) throw classNotOffered()
-  if (status === 'held') return noSeats
+  if (status === 'held') {
+    const paid = family.filter((one) => isPaidStatus(one.status))
+    refuseSecondSeat(paid, { children, separate }, now)
+    return noSeats
+  }
+  refuseSecondSeat(family, { children, separate: false }, now)
   if (seatsLeft(session) < seats) throw classFull()
   return { held: seats, sold: 0 }
+}
+
+const notEndable: Record<ClosedStatus, string> = {
+  confirmed: 'This registration is paid, so there is no hold to end. Refunding its payment cancels it.',
+  waiver_signed: 'This registration is paid and signed, so there is no hold to end. Refunding its payment cancels it.',
+  rejected: 'This registration was rejected and its payment returned, so there is no hold to end.',
+  cancelled: 'This registration is cancelled already, so there is no hold to end.',
+}
+
+/** An operator ends a hold. @throws DomainError `registration_closed` where there is none that could end */
+export function refuseEndOfHold(status: RegistrationStatus): void {
+  if (status === 'held' || status === 'expired') return
+  throw new DomainError('registration_closed', notEndable[status])
 }
 
 /** What a hold that ends unpaid changes; undefined where there is none. */
@@ -177,59 +239,122 @@ export function isAttemptOfHold(registration: RegistrationState, attemptId: stri
 }
 
 /** What was already heard of one payment; its two facts can arrive in either order and more than once. */
-export interface PaymentState {
+export interface KnownPayment {
   completed: boolean
   refunded: boolean
 }
 
 export type PaymentOutcome =
   | { kind: 'nothing' }
-  | { kind: 'confirm'; seats: SeatChange }
+  /** `letGo`: the holds of the same children that end with it, whose seats `seats` does not count. */
+  | { kind: 'confirm'; seats: SeatChange; letGo: string[] }
   | { kind: 'cancel'; seats: SeatChange }
-  | { kind: 'reject'; seats: SeatChange; reason: RejectionReason }
+  | { kind: 'reject'; seats: SeatChange; reason: RejectionReason; duplicateOf: string | null }
 
 const nothing: PaymentOutcome = { kind: 'nothing' }
 
-/** What a completed payment does. A hold that was made in time is confirmed even where the class has begun meanwhile. */
+/**
+ * What a completed payment does. A hold that was made in time is confirmed even where the class has begun meanwhile. Of
+ * several registrations of one child, the one that is paid first stands: one that is only held gives way to it, and one
+ * that is paid later is a duplicate.
+ * @param family what else stands of it for this class and date.
+ */
 export function settlePayment(
   registration: RegistrationState,
   session: SessionState,
-  payment: PaymentState,
+  payment: KnownPayment,
+  family: FamilyRegistration[],
   now: Temporal.Instant,
 ): PaymentOutcome {
   if (payment.completed) return nothing
   const { status, seats } = registration
+  const reject = (reason: RejectionReason, released: SeatChange, duplicateOf: string | null = null) =>
+    ({ kind: 'reject', seats: released, reason, duplicateOf }) as const
   // A second payment of the same registration: billing sees it, and returns it.
-  if (status === 'confirmed' || status === 'waiver_signed') return nothing
+  if (isPaidStatus(status)) return nothing
   if (status === 'rejected' || status === 'cancelled') {
     if (payment.refunded) return nothing
-    return { kind: 'reject', seats: noSeats, reason: registration.rejectionReason ?? 'registration_cancelled' }
+    return reject(registration.rejectionReason ?? 'registration_cancelled', noSeats)
   }
-  const letGo = { held: status === 'held' ? -seats : 0, sold: 0 }
-  if (payment.refunded) return { kind: 'cancel', seats: letGo }
-  if (session.status === 'cancelled') return { kind: 'reject', seats: letGo, reason: 'registration_cancelled' }
+  const released = { held: status === 'held' ? -seats : 0, sold: 0 }
+  if (payment.refunded) return { kind: 'cancel', seats: released }
+  if (session.status === 'cancelled') return reject('registration_cancelled', released)
+  const others = conflicts(family, registration)
+  const paid = others.find((one) => isPaidStatus(one.status))
+  if (paid) return reject('registration_cancelled', released, paid.registrationId)
+  const held = others.filter((one) => one.status === 'held')
   if (status === 'expired') {
-    if (!isOffered(session, now)) return { kind: 'reject', seats: letGo, reason: 'class_started' }
-    if (seatsLeft(session) < seats) return { kind: 'reject', seats: letGo, reason: 'class_full' }
+    if (!isOffered(session, now)) return reject('class_started', released)
+    const freed = held.reduce((sum, one) => sum + one.seats, 0)
+    if (seatsLeft({ ...session, held: session.held - freed }) < seats) return reject('class_full', released)
   }
-  return { kind: 'confirm', seats: { ...letGo, sold: seats } }
+  return {
+    kind: 'confirm',
+    seats: { ...released, sold: seats },
+    letGo: held.map((one) => one.registrationId),
+  }
 }
 
 /** What the full refund of a payment does: undefined where it changes nothing. */
 export function settleRefund(
   registration: RegistrationState,
   paymentId: string,
-  payment: PaymentState,
+  payment: KnownPayment,
 ): SeatChange | undefined {
   if (payment.refunded || registration.paymentId !== paymentId) return undefined
   if (registration.status !== 'confirmed' && registration.status !== 'waiver_signed') return undefined
   return { held: 0, sold: -registration.seats }
 }
 
+/** What is known of a payment's way back. */
+export interface Returns {
+  refunds: { amount: number; refunded: boolean; failed: boolean }[]
+  disputes: { status: 'open' | 'won' | 'lost' }[]
+}
+
+/** @param status in the provider's words. An inquiry that was closed took nothing. */
+export function disputeStatus(status: string): 'open' | 'won' | 'lost' {
+  if (status === 'lost') return 'lost'
+  return ['won', 'warning_closed', 'prevented'].includes(status) ? 'won' : 'open'
+}
+
+/** How the payment of a registration stands. */
+export function paymentStateOf(
+  { status, paidAmount }: { status: RegistrationStatus; paidAmount: number | null },
+  { refunds, disputes }: Returns,
+): PaymentState {
+  if (disputes.some((dispute) => dispute.status === 'lost')) return 'lost'
+  if (disputes.some((dispute) => dispute.status === 'open')) return 'disputed'
+  const paid = paidAmount ?? 0
+  const sum = (some: Returns['refunds']) => some.reduce((total, { amount }) => total + amount, 0)
+  const underWay = refunds.filter(({ failed }) => !failed)
+  if (underWay.length > 0 && sum(underWay) >= paid) {
+    return sum(underWay.filter(({ refunded }) => refunded)) >= paid ? 'refunded' : 'refund_under_way'
+  }
+  if (status === 'cancelled' || status === 'rejected') {
+    if (refunds.some(({ failed }) => failed)) return 'refund_failed'
+  }
+  return disputes.length > 0 ? 'won' : 'paid'
+}
+
+const moneyIsGone: Record<Exclude<PaymentState, 'paid' | 'won'>, string> = {
+  refund_under_way: 'The payment of this registration is on its way back',
+  refunded: 'The payment of this registration was returned',
+  refund_failed: 'The payment of this registration is owed back',
+  disputed: 'The payment of this registration is disputed with the bank',
+  lost: 'The payment of this registration went back after a dispute with the bank',
+}
+
+/** Why nothing that a payment paid for may be shipped or signed; undefined where it may. */
+export function whyNotBacked(state: PaymentState): string | undefined {
+  return state === 'paid' || state === 'won' ? undefined : moneyIsGone[state]
+}
+
 /** A registration as far as a waiver is matched with it. */
 export interface Signable {
   registrationId: string
   status: RegistrationStatus
+  paymentState: PaymentState
   guardianName: string
   email: string
   children: { childName: string }[]
@@ -264,7 +389,7 @@ function isAbout(signature: Signature, registration: Signable): boolean {
 }
 
 function isPaid(registration: Signable): boolean {
-  return registration.status === 'confirmed' || registration.status === 'waiver_signed'
+  return isPaidStatus(registration.status)
 }
 
 const notPaid: Record<Exclude<RegistrationStatus, 'confirmed' | 'waiver_signed'>, string> = {
@@ -318,6 +443,10 @@ export function judgeSignature(
       (signature.documentSha256 === null || signature.documentSha256 === waiver.documentSha256)
     if (!same) throw new DomainError('waiver_already_signed', 'The waiver of this registration is signed already.')
     return 'repeat'
+  }
+  const reason = whyNotBacked(registration.paymentState)
+  if (reason !== undefined) {
+    throw new DomainError('registration_not_paid', `${reason}, so the waiver cannot be signed.`)
   }
   if (!sameText(registration.guardianName, signature.guardianName)) {
     throw new DomainError(

@@ -73,6 +73,20 @@ export const registrations = pgTable(
     id: uuid().primaryKey(),
     /** Hex SHA-256 of what was asked for, to tell a repetition from a reused id. */
     contentHash: text('content_hash').notNull(),
+    /** The account that it belongs to; null while none has it. `owners.ts` alone decides it, from the next three. */
+    ownerId: uuid('owner_id'),
+    /** Who was signed in when it was asked for. */
+    askedOwnerId: uuid('asked_owner_id'),
+    /** The address it was asked for with; null where that is still `email`. */
+    askedEmail: text('asked_email'),
+    /** When it was asked for, on the clock of events, which a set clock does not move. */
+    askedAt: instant('asked_at')
+      .notNull()
+      .default(sql`now()`),
+    /** One of its own, whatever else its family has: its client did not ask for `unlessRegistered`. */
+    separate: boolean().notNull().default(false),
+    /** The one that it was sent instead of, until it has a payment page. */
+    replaces: uuid(),
     guardianName: text('guardian_name').notNull(),
     email: text().notNull(),
     emailKey: text('email_key').notNull(),
@@ -118,6 +132,7 @@ export const registrations = pgTable(
       .on(table.heldUntil)
       .where(sql`status = 'held'`),
     index('registrations_session').on(table.classSessionId),
+    index('registrations_owner').on(table.ownerId, table.createdAt),
   ],
 )
 
@@ -131,6 +146,67 @@ export const payments = pgTable('payments', {
   /** All of it went back. */
   refunded: boolean().notNull().default(false),
 })
+
+/** Every refund of a payment, and how far it has come. Each fact is only ever added, so they can arrive in any order. */
+export const refunds = pgTable(
+  'refunds',
+  {
+    refundId: uuid('refund_id').primaryKey(),
+    paymentId: uuid('payment_id').notNull(),
+    registrationId: uuid('registration_id')
+      .notNull()
+      .references(() => registrations.id),
+    /** Cents. */
+    amount: integer().notNull(),
+    /** It went back. */
+    refunded: boolean().notNull().default(false),
+    /** It was declined, or returned by the bank: the money is with us again. */
+    failed: boolean().notNull().default(false),
+  },
+  (table) => [index('refunds_payment').on(table.paymentId)],
+)
+
+/** Every dispute of a payment, and how it stands. */
+export const disputes = pgTable(
+  'disputes',
+  {
+    disputeId: text('dispute_id').primaryKey(),
+    paymentId: uuid('payment_id').notNull(),
+    registrationId: uuid('registration_id')
+      .notNull()
+      .references(() => registrations.id),
+    status: text({ enum: ['open', 'won', 'lost'] }).notNull(),
+  },
+  (table) => [index('disputes_payment').on(table.paymentId)],
+)
+
+/** Every change of an account that identity told of, in whatever order: one row an event. */
+export const accountChanges = pgTable(
+  'account_changes',
+  {
+    eventId: uuid('event_id').primaryKey(),
+    userId: uuid('user_id').notNull(),
+    at: instant('at').notNull(),
+    /** The address that is verified from then on; null where none is. */
+    email: text(),
+    emailKey: text('email_key'),
+    enabled: boolean().notNull(),
+    deleted: boolean().notNull(),
+  },
+  (table) => [index('account_changes_user').on(table.userId), index('account_changes_email').on(table.emailKey)],
+)
+
+/** How each account stands after all its changes so far. */
+export const accounts = pgTable(
+  'accounts',
+  {
+    userId: uuid('user_id').primaryKey(),
+    /** Of its verified address; null where it has none, or is deleted. */
+    emailKey: text('email_key'),
+    deleted: boolean().notNull(),
+  },
+  (table) => [index('accounts_email').on(table.emailKey)],
+)
 
 /** Every document that was ever shown to be signed. */
 export const waiverDocuments = pgTable('waiver_documents', {

@@ -7,29 +7,34 @@ import { publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
 import { eq } from 'drizzle-orm'
 import type { Config } from './config.ts'
-import { lockRegistration, moveSeats } from './lock-registration.ts'
+import { letGo } from './end-hold.ts'
+import { lockWithFamily, toFamilyRegistration } from './lock-family.ts'
+import { moveSeats } from './lock-registration.ts'
 import { factsOf } from './read-registrations.ts'
 import { settlePayment } from './rules.ts'
 import { payments, registrations } from './schema.ts'
 
-/** A payment arrived: its registration is confirmed where it still has or again gets its seats, else it is turned away. */
+/**
+ * A payment arrived: its registration is confirmed where it still has or again gets its seats, else it is rejected. What is
+ * only held for the same children, and what it was sent instead of, ends with it.
+ */
 export async function settle(
   tx: Transaction,
   event: EventOf<typeof paymentCompleted>,
   context: Context<Config>,
 ): Promise<void> {
   const { registrationId, paymentId, receiptNumber, amount, currency, paidAt } = event.data
-  const locked = await lockRegistration(tx, registrationId)
+  const locked = await lockWithFamily(tx, registrationId)
   // Money is never dropped: until somebody finds out what it was for, it stays a dead letter.
   if (!locked)
     throw new DomainError('registration_not_found', `Payment ${paymentId} is for ${registrationId}, which is not here.`)
-  const { registration, session } = locked
+  const { registration, session, others, replaced } = locked
   const [known = { completed: false, refunded: false }] = await tx
     .select()
     .from(payments)
     .where(eq(payments.paymentId, paymentId))
   const now = context.clock.now()
-  const outcome = settlePayment(registration, session, known, now)
+  const outcome = settlePayment(registration, session, known, others.map(toFamilyRegistration), now)
   await tx
     .insert(payments)
     .values({ paymentId, registrationId, completed: true })
@@ -42,6 +47,8 @@ export async function settle(
     .update(registrations)
     .set({
       status,
+      ownerId: registration.ownerId,
+      replaces: null,
       heldUntil: null,
       rejectionReason: outcome.kind === 'reject' ? outcome.reason : null,
       paymentId,
@@ -56,10 +63,15 @@ export async function settle(
   const facts = factsOf(registration)
   const payment = { paymentId, receiptNumber, amount, currency }
   switch (outcome.kind) {
-    case 'confirm':
-      return publish(tx, registrationConfirmed, registrationId, { ...facts, payment })
-    case 'reject':
-      return publish(tx, registrationRejected, registrationId, { ...facts, payment, reason: outcome.reason })
+    case 'confirm': {
+      await publish(tx, registrationConfirmed, registrationId, { ...facts, payment })
+      const ended = others.filter((one) => outcome.letGo.includes(one.id))
+      return letGo(tx, replaced && !ended.includes(replaced) ? [...ended, replaced] : ended, now)
+    }
+    case 'reject': {
+      const { reason, duplicateOf } = outcome
+      return publish(tx, registrationRejected, registrationId, { ...facts, payment, reason, duplicateOf })
+    }
     case 'cancel':
       return publish(tx, registrationCancelled, registrationId, { ...facts, reason: 'refunded' })
   }

@@ -1,4 +1,4 @@
-import type { paymentRefunded } from '@robokids/contracts/billing'
+import type { paymentDisputed, paymentRefunded } from '@robokids/contracts/billing'
 import { registrationCancelled } from '@robokids/contracts/enrollment'
 import type { EventOf } from '@robokids/contracts/event'
 import type { Transaction } from '@robokids/runtime/db'
@@ -9,8 +9,46 @@ import { eq } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { lockRegistration, moveSeats } from './lock-registration.ts'
 import { factsOf } from './read-registrations.ts'
-import { settleRefund } from './rules.ts'
-import { payments, registrations } from './schema.ts'
+import { disputeStatus, settleRefund } from './rules.ts'
+import { disputes, payments, refunds, registrations } from './schema.ts'
+
+/**
+ * What is known of a refund, until it is all. A refund that has failed stays so, whatever is told late of its way.
+ * @throws DomainError `registration_not_found`
+ */
+export async function recordRefund(
+  tx: Transaction,
+  refund: Pick<typeof refunds.$inferInsert, 'refundId' | 'paymentId' | 'amount'> & { registrationId: string | null },
+  fact: { refunded?: true; failed?: true } = {},
+): Promise<void> {
+  const { refundId, paymentId, registrationId, amount } = refund
+  // Of an order or a membership.
+  if (registrationId === null) return
+  await requireRegistration(tx, registrationId, `The refund ${refundId}`)
+  await tx
+    .insert(refunds)
+    .values({ refundId, paymentId, registrationId, amount, ...fact })
+    .onConflictDoUpdate({ target: refunds.refundId, set: Object.keys(fact).length > 0 ? fact : { paymentId } })
+}
+
+/** A bank's decision is its last word; until then a dispute is open, whatever it waits for. */
+export async function recordDispute(
+  tx: Transaction,
+  { data: { disputeId, paymentId, registrationId, status } }: EventOf<typeof paymentDisputed>,
+): Promise<void> {
+  if (paymentId === null || registrationId === null) return
+  await requireRegistration(tx, registrationId, `The dispute ${disputeId}`)
+  const stands = disputeStatus(status)
+  const row = { disputeId, paymentId, registrationId, status: stands }
+  const written = tx.insert(disputes).values(row)
+  if (stands === 'open') await written.onConflictDoNothing()
+  else await written.onConflictDoUpdate({ target: disputes.disputeId, set: { status: stands } })
+}
+
+async function requireRegistration(tx: Transaction, id: string, what: string): Promise<void> {
+  if ((await tx.$count(registrations, eq(registrations.id, id))) > 0) return
+  throw new DomainError('registration_not_found', `${what} is for ${id}, which is not here.`)
+}
 
 /** All of a payment went back: the registration that it had confirmed is cancelled, and its seats are free again. */
 export async function settleFullRefund(
@@ -18,8 +56,9 @@ export async function settleFullRefund(
   event: EventOf<typeof paymentRefunded>,
   context: Context<Config>,
 ): Promise<void> {
-  const { registrationId, paymentId, refundedTotal, paidAmount } = event.data
-  if (refundedTotal < paidAmount) return
+  const { registrationId, paymentId, refundedTotal, paidAmount, whole = refundedTotal >= paidAmount } = event.data
+  await recordRefund(tx, event.data, { refunded: true })
+  if (!whole) return
   const locked = await lockRegistration(tx, registrationId)
   if (!locked)
     throw new DomainError(

@@ -5,7 +5,9 @@ import type { Context } from '@robokids/runtime/service'
 import { eq } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { lockRegistration } from './lock-registration.ts'
+import { readPaymentStates } from './payment-states.ts'
 import { factsOf, readRegistration, registrationNotFound } from './read-registrations.ts'
+import { whyNotBacked } from './rules.ts'
 import { kitShipments } from './schema.ts'
 
 /**
@@ -31,6 +33,9 @@ export async function shipKit(
     if (!kit || locked.registration.status !== 'waiver_signed') {
       throw new DomainError('kit_not_ready', 'A kit can be shipped only for a registration that is paid and signed.')
     }
+    const states = await readPaymentStates(tx, [locked.registration])
+    const reason = whyNotBacked(states.get(registrationId) ?? 'paid')
+    if (reason !== undefined) throw new DomainError('kit_not_ready', `${reason}, so its kit cannot be shipped.`)
     await tx
       .update(kitShipments)
       .set({ status: 'shipped', carrier, trackingNumber, shippedAt: context.clock.now() })

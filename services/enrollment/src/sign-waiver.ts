@@ -8,9 +8,10 @@ import { asc, eq } from 'drizzle-orm'
 import type { z } from 'zod'
 import type { Config } from './config.ts'
 import { lockRegistration } from './lock-registration.ts'
+import { readPaymentStates } from './payment-states.ts'
 import { factsOf } from './read-registrations.ts'
 import { answerOf, newSignature, recordSignature } from './record-signature.ts'
-import { chooseSignable, judgeSignature } from './rules.ts'
+import { chooseSignable, judgeSignature, whyNotBacked } from './rules.ts'
 import { kitShipments, registrations, waivers } from './schema.ts'
 import { waiverDocument } from './waiver-document.ts'
 
@@ -34,7 +35,16 @@ async function findSignable(db: Database, request: z.infer<typeof signWaiverSche
         : eq(registrations.id, request.registrationId),
     )
     .orderBy(asc(registrations.createdAt), asc(registrations.id))
-  return rows.map(({ registration, waiver }) => ({ ...registration, registrationId: registration.id, waiver }))
+  const states = await readPaymentStates(
+    db,
+    rows.map(({ registration }) => registration),
+  )
+  return rows.map(({ registration, waiver }) => ({
+    ...registration,
+    registrationId: registration.id,
+    paymentState: states.get(registration.id) ?? 'paid',
+    waiver,
+  }))
 }
 
 /**
@@ -55,13 +65,15 @@ export async function signWaiver(request: z.infer<typeof signWaiverSchema>, cont
   const signed = await context.db.transaction(async (tx) => {
     const locked = await lockRegistration(tx, registrationId)
     if (locked?.registration.status !== 'confirmed') return false
+    const states = await readPaymentStates(tx, [locked.registration])
+    if (whyNotBacked(states.get(registrationId) ?? 'paid') !== undefined) return false
     if (!(await recordSignature(tx, signature, { registrationId }))) return false
     await tx
       .update(registrations)
       .set({ status: 'waiver_signed', updatedAt: signedAt })
       .where(eq(registrations.id, registrationId))
     await tx.insert(kitShipments).values({ registrationId, readyAt: signedAt })
-    await publish(tx, kitReady, registrationId, factsOf(registration))
+    await publish(tx, kitReady, registrationId, factsOf(locked.registration))
     return true
   })
   // Signed (or refunded) by another request in the meantime: judged anew, for this very registration.

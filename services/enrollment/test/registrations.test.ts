@@ -12,7 +12,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { enrollment } from '../src/app.ts'
 import { classSessions, registrations } from '../src/schema.ts'
 import { spawnEnrollment } from './processes.ts'
-import { adminHeaders, codeOf, openSchool, pathsOf, requestFor, type School } from './school.ts'
+import { adminHeaders, codeOf, openSchool, pathsOf, requestFor, type RequestBody, type School } from './school.ts'
 
 let school: School
 beforeAll(async () => {
@@ -41,6 +41,7 @@ describe('POST /registrations', () => {
       startTime: '16:00',
       durationMinutes: 75,
       timeZone: 'America/Los_Angeles',
+      ownerId: null,
       status: 'held',
       heldUntil: expect.any(String),
       rejectionReason: null,
@@ -414,22 +415,73 @@ describe('POST /registrations with replaces', () => {
     expect(await school.told(registrationExpired, old.registrationId)).toHaveLength(1)
   })
 
-  it('leaves what is paid, and what is not there, as it is', async () => {
+  it('answers 409 already_paid, and which one, where the old one is paid', async () => {
     const session = await school.session()
     const paid = await school.enrol(session)
-    for (const replaces of [paid.registrationId, randomUUIDv7()])
-      expect(await school.register(requestFor(session, { replaces }))).toMatchObject({ status: 200 })
+    const request = requestFor(session, { city: 'Fresno', replaces: paid.registrationId })
+    for (const path of ['/registrations', '/registrations/judge']) {
+      const answer = await school.call('POST', path, request)
+      expect(answer).toMatchObject({ status: 409, body: { code: 'already_paid', reference: paid.registrationId } })
+    }
     expect(await school.read(paid.registrationId)).toEqual(paid)
-    expect(await school.counts(session.id)).toMatchObject({ held: 2, sold: 1 })
+    expect(await school.counts(session.id)).toMatchObject({ held: 0, sold: 1 })
   })
 
-  it('confirms the old one all the same where its payment was faster, while there is a seat', async () => {
-    const session = await school.session({ capacity: 2 })
+  it('holds beside one that is not there', async () => {
+    const session = await school.session()
+    expect(await school.register(requestFor(session, { replaces: randomUUIDv7() }))).toMatchObject({ status: 200 })
+    expect(await school.counts(session.id)).toMatchObject({ held: 1, sold: 0 })
+  })
+
+  it('ends the new hold where the old one was paid all the same, also where it has the last seat', async () => {
+    const session = await school.session({ capacity: 1 })
     const old = await school.hold(session)
-    await school.hold(session, { replaces: old.registrationId })
+    const changed = await school.hold(session, { city: 'Fresno', replaces: old.registrationId })
     await school.pay(old.registrationId)
     await school.untilStatus(old.registrationId, 'confirmed')
-    expect(await school.counts(session.id)).toMatchObject({ held: 1, sold: 1 })
+    expect((await school.read(changed.registrationId)).status).toBe('expired')
+    expect(await school.told(registrationExpired, changed.registrationId)).toHaveLength(1)
+    expect(await school.counts(session.id)).toMatchObject({ held: 0, sold: 1 })
+  })
+
+  it('keeps the seats of another date until the new one has its payment page', async () => {
+    const [first, second] = [await school.session({ capacity: 1 }), await school.session({ capacity: 1 })]
+    const old = await school.hold(first)
+    const changed = await school.hold(second, { replaces: old.registrationId })
+    expect(await school.read(old.registrationId)).toEqual(old)
+    expect((await school.call('POST', `/registrations/${old.registrationId}/hold`)).status).toBe(200)
+    await school.checkoutCreated(changed.registrationId)
+    expect((await school.read(old.registrationId)).status).toBe('expired')
+    expect((await school.read(changed.registrationId)).status).toBe('held')
+    expect([await school.counts(first.id), await school.counts(second.id)]).toMatchObject([{ held: 0 }, { held: 1 }])
+  })
+
+  it('ends the hold of another date with the payment of the new one, whatever is heard of first', async () => {
+    const [first, second] = [await school.session(), await school.session()]
+    const old = await school.hold(first)
+    const changed = await school.hold(second, { replaces: old.registrationId })
+    await school.pay(changed.registrationId)
+    await school.checkoutCreated(changed.registrationId)
+    expect((await school.read(old.registrationId)).status).toBe('expired')
+    expect([await school.counts(first.id), await school.counts(second.id)]).toMatchObject([
+      { held: 0, sold: 0 },
+      { held: 0, sold: 1 },
+    ])
+  })
+
+  it('gives the seat back to the old one while the new one has no payment page, and not afterwards', async () => {
+    const session = await school.session({ capacity: 1 })
+    const old = await school.hold(session)
+    const change = async () => school.hold(session, { city: 'Fresno', replaces: old.registrationId })
+    const first = await change()
+    const again = () => school.call('POST', `/registrations/${old.registrationId}/hold`)
+    expect(await again()).toMatchObject({ status: 200, body: { status: 'held' } })
+    expect((await school.read(first.registrationId)).status).toBe('expired')
+    const second = await change()
+    await school.checkoutCreated(second.registrationId)
+    const refused = await again()
+    expect([refused.status, codeOf(refused)]).toEqual([409, 'already_registered'])
+    expect(await school.counts(session.id)).toMatchObject({ held: 1 })
   })
 
   it('never waits for another one for ever: many swaps between two classes at once', async () => {
@@ -437,10 +489,50 @@ describe('POST /registrations with replaces', () => {
     const swaps = Array.from({ length: 16 }, async (_, index) => {
       const [from, to] = index % 2 === 0 ? [one, two] : [two, one]
       const old = await school.hold(from)
-      return school.register(requestFor(to, { replaces: old.registrationId }))
+      const { registrationId } = await school.hold(to, { replaces: old.registrationId })
+      await school.checkoutCreated(registrationId)
     })
-    for (const answer of await Promise.all(swaps)) expect(answer.status).toBe(200)
+    await Promise.all(swaps)
     expect([await school.counts(one.id), await school.counts(two.id)]).toMatchObject([{ held: 8 }, { held: 8 }])
+  })
+})
+
+describe('POST /registrations/judge', () => {
+  const judge = (body: unknown) => school.call('POST', '/registrations/judge', body)
+
+  it('refuses what holding would refuse, and holds nothing', async () => {
+    const [session, full] = [await school.session(), await school.session({ capacity: 1 })]
+    const family = { email: `${randomUUIDv7()}@example.com`, unlessRegistered: true }
+    const held = await school.hold(session, family)
+    await school.hold(full)
+    const requests: [Partial<RequestBody>, string][] = [
+      [{ city: 'Fresno' }, 'already_registered'],
+      [{ id: held.registrationId, childName: 'Noa' }, 'id_reused'],
+      [{ startDate: full.date }, 'class_full'],
+      [{ startDate: '2029-07-04' }, 'class_not_offered'],
+      [{ childAge: 4 }, 'validation_failed'],
+    ]
+    for (const [difference, code] of requests) {
+      const request = requestFor(session, { ...family, ...difference })
+      expect(codeOf(await judge(request))).toBe(code)
+      expect(codeOf(await school.register(request))).toBe(code)
+    }
+    expect([await school.counts(session.id), await school.counts(full.id)]).toMatchObject([{ held: 1 }, { held: 1 }])
+  })
+
+  it('says which registration would be answered, and none where a new one would be made', async () => {
+    const session = await school.session({ capacity: 1 })
+    const family = { email: `${randomUUIDv7()}@example.com`, unlessRegistered: true }
+    const first = requestFor(session, family)
+    expect(await judge(first)).toMatchObject({ status: 200, body: { registrationId: null } })
+    expect(await school.counts(session.id)).toMatchObject({ held: 0 })
+    await school.register(first)
+    for (const same of [first, requestFor(session, family)])
+      expect(await judge(same)).toMatchObject({ status: 200, body: { registrationId: first.id } })
+    // The seat of the one that it replaces is its own.
+    const changed = requestFor(session, { ...family, city: 'Fresno', replaces: first.id })
+    expect(await judge(changed)).toMatchObject({ status: 200, body: { registrationId: null } })
+    expect((await school.read(first.id)).status).toBe('held')
   })
 })
 
@@ -585,11 +677,15 @@ describe('POST /registrations/:id/expire', () => {
     expect(await school.counts(session.id)).toMatchObject({ held: 0 })
   })
 
-  it('leaves a paid registration as it is', async () => {
+  it('answers 409 for a paid registration, tells what would cancel it, and leaves it as it is', async () => {
     const session = await school.session()
     const { registrationId } = await school.enrol(session)
     const answer = await school.call('POST', `/registrations/${registrationId}/expire`, {}, adminHeaders)
-    expect(answer).toMatchObject({ status: 200, body: { status: 'confirmed' } })
+    expect(answer).toMatchObject({
+      status: 409,
+      body: { code: 'registration_closed', message: expect.stringContaining('Refunding its payment cancels it') },
+    })
+    expect((await school.read(registrationId)).status).toBe('confirmed')
     expect(await school.counts(session.id)).toMatchObject({ held: 0, sold: 1 })
   })
 
@@ -638,7 +734,7 @@ describe('POST /registrations/:id/hold', () => {
     const session = await school.session({ capacity: 2 })
     const { registrationId } = await school.hold(session, { siblings: [{ childName: 'Noa', childAge: 7 }] })
     await expire(registrationId)
-    await school.hold(session)
+    await school.hold(session, { email: `${randomUUIDv7()}@example.com` })
     const answer = await hold(registrationId)
     expect(answer).toMatchObject({
       status: 409,
@@ -656,6 +752,23 @@ describe('POST /registrations/:id/hold', () => {
     for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: { status: 'held' } })
     expect(await school.counts(session.id)).toMatchObject({ held: 1 })
   })
+
+  it.each(['held', 'confirmed'] as const)(
+    'answers 409 already_registered where the child has got a seat since by another one that is %s',
+    async (status) => {
+      const session = await school.session({ capacity: 2 })
+      const family = { email: `${randomUUIDv7()}@example.com`, unlessRegistered: true }
+      const { registrationId } = await school.hold(session, family)
+      await expire(registrationId)
+      await (status === 'held' ? school.hold(session, family) : school.enrol(session, family))
+      const before = await school.counts(session.id)
+      const answer = await hold(registrationId)
+      expect([answer.status, codeOf(answer)]).toEqual([409, 'already_registered'])
+      expect(answer.body).not.toHaveProperty('reference')
+      expect((await school.read(registrationId)).status).toBe('expired')
+      expect(await school.counts(session.id)).toEqual(before)
+    },
+  )
 
   it('answers 409 registration_closed for one that is paid', async () => {
     const { registrationId } = await school.enrol(await school.session())

@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto'
+import type { HoldSeats, RegistrationFacts } from '@robokids/contracts/enrollment'
+import type { Transaction } from '@robokids/runtime/db'
+import { DomainError } from '@robokids/runtime/errors'
+import type { Context } from '@robokids/runtime/service'
+import { and, eq } from 'drizzle-orm'
+import type { Config } from './config.ts'
+import { lockFamilies } from './lock-registration.ts'
+import { familyOf, findStanding, toFamilyRegistration } from './lock-family.ts'
+import type { RegistrationRow } from './read-registrations.ts'
+import { classFull, classNotOffered, findSame, isOffered, refuseSecondSeat, seatsLeft } from './rules.ts'
+import { classSessions, registrations } from './schema.ts'
+
+/** What a registration says, apart from how and by whom it is asked for. */
+export type Content = Omit<HoldSeats, 'replaces' | 'unlessRegistered' | 'ownerId'>
+
+/** Parsing has put the fields into one order and filled in what was left out. */
+export function contentHash(content: Content): string {
+  return createHash('sha256').update(JSON.stringify(content)).digest('hex')
+}
+
+export function childrenOf({ childName, childAge, siblings }: Content): RegistrationFacts['children'] {
+  return [{ childName, childAge }, ...siblings]
+}
+
+export function addressOf({ addressLine1, addressLine2, city, state, zipCode }: Content): RegistrationFacts['address'] {
+  return { addressLine1, addressLine2, city, state, zipCode }
+}
+
+export function sessionOf({ classType, startDate }: Pick<Content, 'classType' | 'startDate'>) {
+  return and(eq(classSessions.classType, classType), eq(classSessions.date, startDate))
+}
+
+export interface Judgement {
+  /** The registration that is to be answered instead of a new one. */
+  standing: string | undefined
+  /** The unpaid one that gives way to the new one. */
+  replaced: RegistrationRow | undefined
+}
+
+/**
+ * Says whether a registration may be paid beside all that its family has, and keeps others of the family waiting until it
+ * is decided. Holds nothing.
+ * @throws DomainError `already_paid`, `already_registered`
+ */
+export async function judgeRegistration(
+  tx: Transaction,
+  { replaces, unlessRegistered = false, ownerId = null, ...content }: HoldSeats,
+  now: Temporal.Instant,
+): Promise<Judgement> {
+  const family = await familyOf(tx, { email: content.email, ownerId })
+  const named = replaces === content.id ? undefined : replaces
+  const findReplaced = async () => {
+    if (named === undefined) return undefined
+    const [found] = await tx.select().from(registrations).where(eq(registrations.id, named))
+    return found
+  }
+  const before = await findReplaced()
+  await lockFamilies(tx, before ? [family, await familyOf(tx, before)] : [family])
+  const replaced = await findReplaced()
+
+  const standing = (await findStanding(tx, family, content))
+    .filter((row) => row.id !== content.id && (row.id !== named || row.status !== 'held'))
+    .map(toFamilyRegistration)
+  const asked = { ...content, children: childrenOf(content), address: addressOf(content), separate: false }
+  if (unlessRegistered) {
+    const same = findSame(standing, asked)
+    if (same) return { standing: same.registrationId, replaced: undefined }
+  }
+  if (replaced?.status === 'confirmed' || replaced?.status === 'waiver_signed') {
+    const message = 'The registration that you change is paid already. Its confirmation is in your email.'
+    throw new DomainError('already_paid', message, undefined, { reference: replaced.id })
+  }
+  if (unlessRegistered) refuseSecondSeat(standing, asked, now)
+  return { standing: undefined, replaced: replaced?.status === 'held' ? replaced : undefined }
+}
+
+/**
+ * Refuses what holding would refuse, and holds nothing: it is asked before the payment page of a replaced registration is
+ * closed, so that nothing is closed for a change that cannot be made.
+ * @returns the id of the registration that holding would answer without a new one
+ * @throws DomainError `already_paid`, `already_registered`, `id_reused`, `class_not_offered`, `class_full`
+ */
+export async function judgeOnly(request: HoldSeats, context: Context<Config>): Promise<string | null> {
+  const { replaces: _replaces, unlessRegistered: _unless, ownerId: _owner, ...content } = request
+  const now = context.clock.now()
+  return context.db.transaction(async (tx) => {
+    const { standing, replaced } = await judgeRegistration(tx, request, now)
+    if (standing !== undefined) return standing
+    const [known] = await tx.select().from(registrations).where(eq(registrations.id, content.id))
+    if (known) {
+      if (known.contentHash !== contentHash(content)) throw idReused()
+      return known.id
+    }
+    const [session] = await tx.select().from(classSessions).where(sessionOf(content))
+    if (!session || !isOffered(session, now)) throw classNotOffered()
+    const freed = replaced?.classSessionId === session.id ? replaced.seats : 0
+    if (seatsLeft({ ...session, held: session.held - freed }) < childrenOf(content).length) throw classFull()
+    return null
+  })
+}
+
+export function idReused(): DomainError {
+  return new DomainError('id_reused', 'This id belongs to another registration.')
+}
