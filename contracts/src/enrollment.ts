@@ -78,7 +78,7 @@ export type HoldSeats = z.infer<typeof holdSeatsSchema>
 /** The answer to `POST /registrations/judge`: the registration that `POST /registrations` would answer without a new one. */
 export const judgedRegistrationSchema = z.object({ registrationId: z.uuid().nullable() })
 
-/** What is true of a registration for its whole life: the snapshot that events, checkouts and mails carry. */
+/** The snapshot that events, checkouts and mails carry: true of a registration for its whole life, apart from `email` and `ownerId`, which go with its account. */
 export const registrationFactsSchema = z.object({
   registrationId: z.uuid(),
   guardianName: z.string(),

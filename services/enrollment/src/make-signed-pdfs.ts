@@ -37,7 +37,7 @@ async function claim({ db, clock }: Context<Config>): Promise<Waiver | undefined
   })
 }
 
-/** What was signed: facts of a registration never change, and a member told theirs with the signature. */
+/** What was signed: of a registration, only its owner and address change, and a member told theirs with the signature. */
 async function factsSigned({ db }: Context<Config>, waiver: Waiver): Promise<RegistrationFacts> {
   const { registrationId, membershipId, member, guardianName } = waiver
   if (registrationId !== null) {

@@ -1,0 +1,226 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+import { agreementTermsSchema, canonicalTerms, type Agreement } from '@robokids/contracts/agreement'
+import type { Checkout } from '@robokids/contracts/billing'
+import { registrationHeld, type Registration } from '@robokids/contracts/enrollment'
+import type { ErrorCode } from '@robokids/contracts/errors'
+import { registrationTerms } from '@robokids/contracts/offers'
+import { testBed, type TestBed } from '@robokids/test/bed'
+import { sampleFamily } from '@robokids/test/samples'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { startFront, StubService } from './front.ts'
+
+let bed: TestBed
+let sample: Registration
+beforeAll(async () => {
+  bed = await testBed()
+  const file = new URL('../../contracts/src/samples/registration.held.json', import.meta.url)
+  const { data } = registrationHeld.schema.parse(JSON.parse(await readFile(file, 'utf8')))
+  const at = '2026-11-28T00:05:00.000Z'
+  const open = { status: 'held', rejectionReason: null, payment: null, waiver: null, kit: null } as const
+  sample = { ...data, ...open, heldUntil: minutesFromNow(36), createdAt: at, updatedAt: at }
+})
+afterAll(() => bed.stop())
+
+const minutesFromNow = (minutes: number) =>
+  Temporal.Now.instant().add({ minutes }).toString({ fractionalSecondDigits: 3 })
+
+type Replies = Record<string, (body: Record<string, unknown>) => [number, unknown]>
+
+const refusal = (status: number, code: ErrorCode, details = {}): [number, unknown] => [
+  status,
+  { code, message: 'As the service says.', requestId: 'stub', ...details },
+]
+
+function checkoutOf(registrationId: string): Checkout {
+  return {
+    attemptId: randomUUIDv7(),
+    registrationId,
+    status: 'open',
+    checkoutUrl: `https://pay.example/${registrationId}`,
+    amount: 40_000,
+    currency: 'usd',
+    unitAmount: 40_000,
+    paidSeats: 1,
+    expiresAt: minutesFromNow(31),
+    payment: null,
+    refunds: [],
+    disputes: [],
+    lastDecline: null,
+  }
+}
+
+/** A BFF between services that answer as a test has them answer, and what they were asked, in order. */
+async function frontWith(differences: Replies = {}) {
+  const asked: { call: string; body: Record<string, unknown> }[] = []
+  const replies: Replies = {
+    'POST /registrations/judge': () => [200, { registrationId: null }],
+    'POST /registrations': (body) => [200, { ...sample, registrationId: body['id'] }],
+    'POST /checkouts': (body) => [200, checkoutOf((body['purchase'] as Registration).registrationId)],
+    ...differences,
+  }
+  const service = await StubService.start()
+  onTestFinished(() => service.stop())
+  service.answer((request, response) => {
+    void (async () => {
+      const sent = await text(request)
+      const call = `${request.method} ${request.url}`
+      const body = sent === '' ? {} : (JSON.parse(sent) as Record<string, unknown>)
+      asked.push({ call, body })
+      const [status, answer] = replies[call]?.(body) ?? refusal(404, 'not_found')
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+    })()
+  })
+  const { url } = await startFront(bed, { ENROLLMENT_URL: service.url, BILLING_URL: service.url })
+  const post = async (path: string, body?: unknown) => {
+    const json = body === undefined ? {} : { body: JSON.stringify(body) }
+    const type = body === undefined ? {} : { 'content-type': 'application/json' }
+    const answer = await fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: { ...type, 'x-api-key': 'robokids-web' },
+      ...json,
+    })
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+  }
+  return { asked, calls: () => asked.map(({ call }) => call), post }
+}
+
+const request = (differences = {}) => ({
+  ...sampleFamily(),
+  classType: 'basic',
+  startDate: sample.startDate,
+  unlessRegistered: true,
+  ...differences,
+})
+const closed = (outcome: string) => (): [number, unknown] => [200, { outcome }]
+
+describe('a registration that replaces another one', () => {
+  const replaces = randomUUIDv7()
+  const close = `POST /checkouts/${replaces}/close`
+
+  it.each(['closed', 'none'])(
+    'is held only once the payment page of the old one is known to be %s',
+    async (outcome) => {
+      const { post, calls, asked } = await frontWith({ [close]: closed(outcome) })
+      const body = request({ replaces })
+      expect(await post('/api/registrations', body)).toMatchObject({
+        status: 200,
+        body: { registrationId: body.id, checkoutUrl: `https://pay.example/${body.id}` },
+      })
+      expect(calls()).toEqual(['POST /registrations/judge', close, 'POST /registrations', 'POST /checkouts'])
+      expect(asked[0]?.body).toEqual(asked[2]?.body)
+      expect(asked[2]?.body).toMatchObject({ id: body.id, replaces, ownerId: null })
+    },
+  )
+
+  it.each(['paid', 'processing'])('is refused with the old one’s reference where that is %s', async (outcome) => {
+    const { post, calls } = await frontWith({ [close]: closed(outcome) })
+    expect(await post('/api/registrations', request({ replaces }))).toMatchObject({
+      status: 409,
+      body: { code: 'already_paid', reference: replaces },
+    })
+    expect(calls()).toEqual(['POST /registrations/judge', close])
+  })
+
+  it.each(['class_full', 'already_registered', 'already_paid'] as const)(
+    'closes nothing where enrollment refuses it: %s',
+    async (code) => {
+      const { post, calls } = await frontWith({ 'POST /registrations/judge': () => refusal(409, code) })
+      expect(await post('/api/registrations', request({ replaces }))).toMatchObject({ status: 409, body: { code } })
+      expect(calls()).toEqual(['POST /registrations/judge'])
+    },
+  )
+
+  it('changes nothing while the provider cannot say', async () => {
+    const { post, calls } = await frontWith({ [close]: () => refusal(503, 'upstream_unavailable') })
+    expect(await post('/api/registrations', request({ replaces }))).toMatchObject({
+      status: 503,
+      body: { code: 'upstream_unavailable' },
+    })
+    expect(calls()).toEqual(['POST /registrations/judge', close])
+  })
+
+  it('closes nothing for one that says the same as a third one, which is answered', async () => {
+    const third = randomUUIDv7()
+    const { post, calls } = await frontWith({
+      'POST /registrations/judge': () => [200, { registrationId: third }],
+      'POST /registrations': () => [200, { ...sample, registrationId: third }],
+    })
+    expect((await post('/api/registrations', request({ replaces }))).body).toMatchObject({ registrationId: third })
+    expect(calls()).toEqual(['POST /registrations/judge', 'POST /registrations', 'POST /checkouts'])
+  })
+
+  it('is made as before beside services of the version before', async () => {
+    const { post, calls } = await frontWith({ 'POST /registrations/judge': () => refusal(404, 'not_found') })
+    expect((await post('/api/registrations', request({ replaces }))).status).toBe(200)
+    expect(calls()).toEqual(['POST /registrations/judge', close, 'POST /registrations', 'POST /checkouts'])
+  })
+
+  it('is not judged apart where nothing is replaced', async () => {
+    const { post, calls } = await frontWith()
+    const body = request()
+    expect((await post('/api/registrations', body)).status).toBe(200)
+    expect((await post('/api/registrations', { ...body, replaces: body.id })).status).toBe(200)
+    expect(calls()).toEqual(Array.from({ length: 2 }, () => ['POST /registrations', 'POST /checkouts']).flat())
+  })
+})
+
+describe('what a page shows before it leads to the payment', () => {
+  const terms = (unitAmount: number) =>
+    registrationTerms({
+      classType: 'basic',
+      startDate: sample.startDate,
+      children: 1,
+      siblingJoinsFree: false,
+      unitAmount,
+    })
+
+  it('goes to billing, and comes back as it is now with the same registration held', async () => {
+    const offered: Agreement = { id: 'one', terms: terms(45_000), validUntil: null }
+    const agree: Replies = {
+      'POST /checkouts': ({ agreed, purchase }) =>
+        canonicalTerms(agreementTermsSchema.parse(agreed)) === canonicalTerms(offered.terms)
+          ? [200, checkoutOf((purchase as Registration).registrationId)]
+          : refusal(409, 'price_changed', { agreement: offered }),
+    }
+    const { post, asked } = await frontWith(agree)
+    const body = request()
+    const refused = await post('/api/registrations', { ...body, agreed: terms(40_000) })
+    expect(refused).toMatchObject({ status: 409, body: { code: 'price_changed', agreement: offered } })
+    const agreed = await post('/api/registrations', { ...body, agreed: offered.terms })
+    expect(agreed).toMatchObject({ status: 200, body: { registrationId: body.id } })
+    // Enrollment is asked for the same registration both times: what is agreed is no part of it.
+    const holds = asked.filter(({ call }) => call === 'POST /registrations')
+    expect(holds[0]?.body).toEqual(holds[1]?.body)
+    expect(holds[0]?.body).not.toHaveProperty('agreed')
+  })
+
+  it('goes to billing too where a registration is gone on with, or nothing where the page is of the time before', async () => {
+    const { registrationId } = sample
+    const { post, asked } = await frontWith({ [`GET /registrations/${registrationId}`]: () => [200, sample] })
+    const path = `/api/registrations/${registrationId}/checkout`
+    expect((await post(path, { agreed: terms(40_000) })).status).toBe(200)
+    expect((await post(path)).status).toBe(200)
+    const bodies = asked.filter(({ call }) => call === 'POST /checkouts').map(({ body }) => body)
+    expect(bodies).toMatchObject([{ agreed: terms(40_000) }, {}])
+    expect(bodies[1]).not.toHaveProperty('agreed')
+    expect(await post(path, { agreed: { kind: 'order' } })).toMatchObject({
+      status: 400,
+      body: { code: 'validation_failed' },
+    })
+  })
+
+  it('is refused where the child has a seat by another registration since', async () => {
+    const { registrationId } = sample
+    const { post, calls } = await frontWith({
+      [`GET /registrations/${registrationId}`]: () => [200, { ...sample, status: 'expired', heldUntil: null }],
+      [`POST /registrations/${registrationId}/hold`]: () => refusal(409, 'already_registered'),
+    })
+    expect(await post(`/api/registrations/${registrationId}/checkout`)).toMatchObject({
+      status: 409,
+      body: { code: 'already_registered' },
+    })
+    expect(calls()).not.toContain('POST /checkouts')
+  })
+})
