@@ -32,6 +32,7 @@ export function newEvent<Data>(
   definition: EventDefinition<string, Data>,
   subject: string,
   data: NoInfer<Data>,
+  time: Temporal.Instant = Temporal.Now.instant(),
 ): CloudEvent<string, Data> {
   return {
     specversion: '1.0',
@@ -39,7 +40,7 @@ export function newEvent<Data>(
     source: `/${definition.producer}`,
     type: definition.type,
     subject,
-    time: Temporal.Now.instant().toString({ fractionalSecondDigits: 3 }),
+    time: time.toString({ fractionalSecondDigits: 3 }),
     traceparent: currentTraceparent(),
     data,
   }
@@ -48,14 +49,16 @@ export function newEvent<Data>(
 /**
  * Publishes an event as part of `tx`: it goes out if and only if the transaction commits, at least once.
  * @param subject the id of the thing the event is about.
+ * @param time when it happened; left out, now.
  */
 export async function publish<Data>(
   tx: Transaction,
   definition: EventDefinition<string, Data>,
   subject: string,
   data: NoInfer<Data>,
+  time?: Temporal.Instant,
 ): Promise<void> {
-  await publishAll(tx, definition, [{ subject, data }])
+  await publishAll(tx, definition, [{ subject, data }], time)
 }
 
 /** As `publish`, of many things at once, in the order of the list. */
@@ -63,9 +66,10 @@ export async function publishAll<Data>(
   tx: Transaction,
   definition: EventDefinition<string, Data>,
   events: { subject: string; data: NoInfer<Data> }[],
+  time?: Temporal.Instant,
 ): Promise<void> {
   if (events.length === 0) return
-  const envelopes = events.map(({ subject, data }) => newEvent(definition, subject, data))
+  const envelopes = events.map(({ subject, data }) => newEvent(definition, subject, data, time))
   await tx.insert(outbox).values(envelopes.map((envelope) => ({ id: envelope.id, type: envelope.type, envelope })))
 }
 

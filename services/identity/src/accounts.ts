@@ -1,6 +1,5 @@
 import { userDeleted, userUpdated } from '@robokids/contracts/identity'
 import type { Transaction } from '@robokids/runtime/db'
-import { publish } from '@robokids/runtime/outbox'
 import { and, eq } from 'drizzle-orm'
 import { dropCodes, ownCodeKey } from './codes.ts'
 import { IdentityError, orThrow } from './errors.ts'
@@ -10,7 +9,7 @@ import type { Call } from './protocol.ts'
 import { aliases, devices, knownAddresses, passkeys, setUps, signInSteps, users, type User } from './schema.ts'
 import { endSignIns } from './sign-outs.ts'
 import type { Bearer, Tokens } from './tokens.ts'
-import { accountOf, isVerified, lockUser, verifiedAddress } from './users.ts'
+import { aliasValue, isVerified, lockUser, publishAccount, verifiedAddress, type Verifiable } from './users.ts'
 
 /** Does something to the account of who holds an access token, with its row locked; a refusal that is returned is thrown once it has committed. */
 export async function onOwnAccount<T>(
@@ -51,9 +50,43 @@ export async function changeAccount(
     // While a new address is not verified, the one that is still belongs to whoever is to be told.
     const verified = await verifiedAddress(tx, written, 'email')
     const before = previousEmail ?? (isVerified(written, 'email') ? null : (verified ?? null))
-    await publish(tx, userUpdated, user.id, { ...accountOf(written), changed, previousEmail: before, ...now })
+    await publishAccount(tx, userUpdated, written, { changed, previousEmail: before, ...now })
   }
   return written
+}
+
+/**
+ * Takes a verified address as the account's alias.
+ * @param force takes it away from another account, whose address then counts as unverified.
+ * @throws IdentityError AliasExistsException where another account has it.
+ */
+export async function takeAlias(
+  tx: Transaction,
+  pool: Pool,
+  user: User,
+  attribute: Verifiable,
+  value: string,
+  call: Call,
+  force = false,
+): Promise<void> {
+  if (!pool.settings.aliases.includes(attribute)) return
+  const key = aliasValue(attribute, value)
+  await tx.delete(aliases).where(and(eq(aliases.userId, user.id), eq(aliases.attribute, attribute)))
+  const taken = await tx
+    .insert(aliases)
+    .values({ poolId: pool.id, attribute, value: key, userId: user.id })
+    .onConflictDoNothing({ target: [aliases.poolId, aliases.attribute, aliases.value] })
+    .returning()
+  if (taken.length > 0) return
+  if (!force) throw new IdentityError('AliasExistsException', `An account with the ${attribute} already exists.`)
+  const held = and(eq(aliases.poolId, pool.id), eq(aliases.attribute, attribute), eq(aliases.value, key))
+  const [previous] = await tx.select().from(aliases).where(held).for('update')
+  const loser = previous && (await lockUser(tx, previous.userId))
+  await tx.update(aliases).set({ userId: user.id }).where(held)
+  if (!loser) return
+  const flag = `${attribute}_verified`
+  const attributes = { ...loser.attributes, [flag]: 'false' }
+  await changeAccount(tx, loser, { attributes }, [flag], call, attribute === 'email' ? key : null)
 }
 
 /**
@@ -102,6 +135,6 @@ export async function dropCredentials(tx: Transaction, user: User, call: Call): 
 export async function deleteAccount(tx: Transaction, user: User): Promise<void> {
   await dropCodes(tx, ownCodeKey(user, 'verify_email'))
   await dropCodes(tx, ownCodeKey(user, 'verify_phone_number'))
+  await publishAccount(tx, userDeleted, user, {})
   await tx.delete(users).where(eq(users.id, user.id))
-  await publish(tx, userDeleted, user.id, accountOf(user))
 }

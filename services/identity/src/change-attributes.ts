@@ -1,14 +1,14 @@
 import { emailKey } from '@robokids/contracts/fields'
 import type { Transaction } from '@robokids/runtime/db'
 import { and, eq } from 'drizzle-orm'
-import { changeAccount } from './accounts.ts'
+import { changeAccount, takeAlias } from './accounts.ts'
 import { countAttributes, mostAttributes } from './attributes.ts'
 import { dropCodes, issueOwnCode, ownCodeKey, type CodeDeliveryDetails } from './codes.ts'
 import { invalid } from './errors.ts'
 import type { Pool } from './pools.ts'
 import type { Call } from './protocol.ts'
 import { aliases, type User } from './schema.ts'
-import { isSameAddress, isVerified, takeAlias, verifiedAddress, type Verifiable } from './users.ts'
+import { isSameAddress, isVerified, verifiedAddress, type Verifiable } from './users.ts'
 
 const verifiable = ['email', 'phone_number'] as const
 export const codePurposeOf = { email: 'verify_email', phone_number: 'verify_phone_number' } as const
@@ -108,7 +108,7 @@ export async function changeAttributes(
       if (!isSame && verified !== undefined && !pool.settings.aliases.includes(attribute)) kept[attribute] = verified
     }
     if (attributes[flag] === 'true' || given[flag] === 'false') delete kept[attribute]
-    if (given[flag] === 'true') await takeAlias(tx, pool, user, attribute, value)
+    if (given[flag] === 'true') await takeAlias(tx, pool, user, attribute, value, call)
     if (given[flag] === 'false') await dropAlias(tx, user, attribute)
   }
   const written = await write(tx, user, attributes, verifiedBefore, kept, call)
@@ -139,11 +139,12 @@ export async function removeAttributes(tx: Transaction, user: User, names: strin
     delete attributes[`${name}_verified`]
     delete kept[name]
   }
-  await write(tx, user, attributes, await verifiedAddress(tx, user, 'email'), kept, call)
+  const verifiedBefore = await verifiedAddress(tx, user, 'email')
   for (const attribute of names.filter(isVerifiable)) {
     await dropAlias(tx, user, attribute)
     await dropCode(tx, user, attribute)
   }
+  await write(tx, user, attributes, verifiedBefore, kept, call)
 }
 
 /** Counts an address as proven, and lets the account sign in by it where the pool does. */
@@ -155,7 +156,7 @@ export async function verifyAttribute(
   value: string,
   call: Call,
 ): Promise<void> {
-  await takeAlias(tx, pool, user, attribute, value)
+  await takeAlias(tx, pool, user, attribute, value, call)
   const flag = `${attribute}_verified`
   if (isVerified(user, attribute)) return
   const { [attribute]: _successor, ...keptAddresses } = user.keptAddresses

@@ -50,10 +50,18 @@ function successorOf(token: string, { context }: Call): string {
   return createHmac('sha384', seed).update(token).digest('base64url')
 }
 
-/** The newest token of the line, from one that was replaced within the grace. */
-async function newestAfter(tx: Transaction, token: string, call: Call): Promise<string | undefined> {
+/**
+ * What is answered to who comes with a token that was replaced: its successor for as long as that was never used, since
+ * the answer with it may have got lost; and within the grace the newest of the line, since tabs come late.
+ */
+async function newestAfter(
+  tx: Transaction,
+  token: string,
+  isWithinGrace: boolean,
+  call: Call,
+): Promise<string | undefined> {
   let newest = token
-  for (;;) {
+  do {
     newest = successorOf(newest, call)
     const [stored] = await tx
       .select()
@@ -61,7 +69,8 @@ async function newestAfter(tx: Transaction, token: string, call: Call): Promise<
       .where(eq(refreshTokens.hash, hashToken(newest)))
     if (!stored) return undefined
     if (stored.replacedAt === null) return newest
-  }
+  } while (isWithinGrace)
+  return undefined
 }
 
 /** Puts another token in its place, where the client wants that. @returns undefined where it stays. */
@@ -76,11 +85,11 @@ async function rotate(
   const { enabled, graceSeconds } = settings.rotation
   if (stored.replacedAt !== null) {
     const grace = stored.replacedAt.add({ seconds: graceSeconds })
-    const newest = Temporal.Instant.compare(now, grace) <= 0 ? await newestAfter(tx, token, call) : undefined
+    const newest = await newestAfter(tx, token, Temporal.Instant.compare(now, grace) <= 0, call)
     if (newest !== undefined) return newest
-    // Two have this token: one of them stole it.
+    // Somebody went on with its successor: two have this token, and one of them stole it.
     await endSignIn(tx, signIn.id, 'token_reused', now)
-    await publish(tx, signInLocked, user.id, { ...accountOf(user), reason: 'token_reused', until: null })
+    await publish(tx, signInLocked, user.id, { ...(await accountOf(tx, user)), reason: 'token_reused', until: null })
     return revoked()
   }
   if (!enabled) return undefined

@@ -88,6 +88,8 @@ export const users = pgTable(
     keptAddresses: jsonb('kept_addresses').$type<KeptAddresses>().notNull().default({}),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
+    /** The time of the newest event about it: the next one is of a later time, whichever process publishes it. */
+    lastEventAt: instant('last_event_at'),
   },
   (table) => [
     unique('users_username').on(table.poolId, table.username),

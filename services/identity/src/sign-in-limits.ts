@@ -89,7 +89,7 @@ export async function noteFailure(tx: Transaction, target: Target, { context, ad
   const locked = all.first ? all : pair.first ? pair : undefined
   if (target.user && locked?.waitUntil) {
     await publish(tx, signInLocked, target.user.id, {
-      ...accountOf(target.user),
+      ...(await accountOf(tx, target.user)),
       reason: 'too_many_attempts',
       until: locked.waitUntil.toString({ fractionalSecondDigits: 3 }),
     })

@@ -43,14 +43,25 @@ export async function findByPassword(
   context: Context<Config>,
 ): Promise<User | undefined> {
   if (addressKind(pool, name) !== 'email') return undefined
-  const { db } = context
+  const user = await findLikely(context.db, pool, name, password, context)
+  return (await isPassword(password, user, context)) ? user : undefined
+}
+
+/** As `findByPassword`, without the work of finding out: now and then one whose password is another. */
+export async function findLikely(
+  db: Database | Transaction,
+  pool: Pool,
+  email: string,
+  password: string,
+  context: Context<Config>,
+): Promise<User | undefined> {
   const tagged = await db
     .select({ id: users.id, passwordTag: users.passwordTag })
     .from(users)
-    .where(and(hasUnverified(db, pool, name), isUnconfirmed))
+    .where(and(hasUnverified(db, pool, email), isUnconfirmed))
     .orderBy(desc(users.createdAt), desc(users.id))
     .limit(mostOfOneAddress)
   const likely = tagged.find((one) => mayBePassword(password, one, context))
   const [user] = likely ? await db.select().from(users).where(eq(users.id, likely.id)) : []
-  return (await isPassword(password, user, context)) ? user : undefined
+  return user
 }

@@ -1,9 +1,11 @@
+import type { EventDefinition } from '@robokids/contracts/event'
 import { emailKey } from '@robokids/contracts/fields'
 import type { Account } from '@robokids/contracts/identity'
 import type { Database, Transaction } from '@robokids/runtime/db'
+import { publish } from '@robokids/runtime/outbox'
 import { and, desc, eq, notExists, sql, type SQL } from 'drizzle-orm'
 import { z } from 'zod'
-import { IdentityError, unknownUser } from './errors.ts'
+import { unknownUser } from './errors.ts'
 import type { Pool } from './pools.ts'
 import { aliases, users, type User } from './schema.ts'
 
@@ -129,59 +131,42 @@ export function isVerified(user: User, attribute: Verifiable): boolean {
   return user.attributes[`${attribute}_verified`] === 'true'
 }
 
-/**
- * Takes a verified address as the account's alias.
- * @param force takes it away from another account, whose address then counts as unverified.
- * @throws IdentityError AliasExistsException where another account has it.
- */
-export async function takeAlias(
-  tx: Transaction,
-  pool: Pool,
-  user: User,
-  attribute: Verifiable,
-  value: string,
-  force = false,
-): Promise<void> {
-  if (!pool.settings.aliases.includes(attribute)) return
-  const key = aliasValue(attribute, value)
-  await tx.delete(aliases).where(and(eq(aliases.userId, user.id), eq(aliases.attribute, attribute)))
-  const taken = await tx
-    .insert(aliases)
-    .values({ poolId: pool.id, attribute, value: key, userId: user.id })
-    .onConflictDoNothing({ target: [aliases.poolId, aliases.attribute, aliases.value] })
-    .returning()
-  if (taken.length > 0) return
-  if (!force) throw new IdentityError('AliasExistsException', `An account with the ${attribute} already exists.`)
-  const [previous] = await tx
-    .select()
-    .from(aliases)
-    .where(and(eq(aliases.poolId, pool.id), eq(aliases.attribute, attribute), eq(aliases.value, key)))
-    .for('update')
-  if (previous) {
-    await tx
-      .update(users)
-      .set({ attributes: sql`${users.attributes} || ${JSON.stringify({ [`${attribute}_verified`]: 'false' })}::jsonb` })
-      .where(eq(users.id, previous.userId))
-  }
-  await tx
-    .update(aliases)
-    .set({ userId: user.id })
-    .where(and(eq(aliases.poolId, pool.id), eq(aliases.attribute, attribute), eq(aliases.value, key)))
-}
-
 /** What an account's codes are counted by: whoever gives its address as theirs has no other count of their own. */
 export function codesName(user: User): string {
   return user.emailKey ?? user.username
 }
 
 /** The account as events tell of it. */
-export function accountOf(user: User): Account {
+export async function accountOf(tx: Database | Transaction, user: User): Promise<Account> {
   return {
     poolId: user.poolId,
     userId: user.id,
     username: user.username,
     email: user.attributes['email'] ?? null,
     emailVerified: isVerified(user, 'email'),
+    verifiedEmail: (await verifiedAddress(tx, user, 'email')) ?? null,
+    enabled: user.enabled,
     givenName: user.attributes['given_name'] ?? null,
   }
+}
+
+/**
+ * Publishes what happened to an account, whose row is locked, with the account as it is then. Each event about an account
+ * is of a later time than those before it, also where two of them happen in one millisecond or in two processes whose
+ * clocks differ: whoever keeps a copy of the account goes by that.
+ */
+export async function publishAccount<Data extends Account>(
+  tx: Transaction,
+  definition: EventDefinition<string, Data>,
+  user: User,
+  more: Omit<NoInfer<Data>, keyof Account>,
+): Promise<void> {
+  const next = sql`greatest(date_trunc('milliseconds', clock_timestamp()), ${users.lastEventAt} + interval '1 millisecond')`
+  const [row] = await tx
+    .update(users)
+    .set({ lastEventAt: next })
+    .where(eq(users.id, user.id))
+    .returning({ at: users.lastEventAt })
+  if (!row?.at) throw new Error('The account was not written.')
+  await publish(tx, definition, user.id, { ...(await accountOf(tx, user)), ...more } as Data, row.at)
 }

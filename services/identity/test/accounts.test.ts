@@ -102,6 +102,45 @@ describe('SignUp', () => {
     expect(new Set(desk.codesTo(email))).toEqual(new Set([newest]))
   })
 
+  it('makes one account of many sign-ups of one address with one password, where they may be repeated', async () => {
+    const email = `eight-${randomUUID()}@example.com`
+    const second = await desk.bed.start(identity, { ...settings, DATABASE_URL: desk.service.databaseUrl })
+    const signUp = async (url: string, given_name: string, Password = password, address = email) => {
+      const answer = await fetch(url, {
+        method: 'POST',
+        headers: { 'x-amz-target': 'AWSCognitoIdentityProviderService.SignUp' },
+        body: JSON.stringify({
+          ClientId: publicClient,
+          Username: `user_${randomUUID()}`,
+          Password,
+          UserAttributes: Object.entries({ email: address, given_name }).map(([Name, Value]) => ({ Name, Value })),
+          Repeatable: true,
+        }),
+      })
+      const body = (await answer.json()) as Record<string, string>
+      return { sub: body['UserSub'] ?? '', name: body['Username'] ?? '' }
+    }
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, nth) => signUp(nth % 2 === 0 ? desk.url : second.url, `Maren ${nth}`)),
+    )
+    const { sub, name } = answers[0] ?? { sub: '', name: '' }
+    expect(answers).toEqual(answers.map(() => ({ sub, name })))
+    const { db } = desk.service.context
+    const accounts = () => db.select().from(users).where(eq(users.emailKey, email))
+    expect(await accounts()).toMatchObject([{ id: sub, username: name, status: 'UNCONFIRMED' }])
+
+    // Later as well, with what was corrected, and in any case; another password is another person's.
+    expect(await signUp(desk.url, 'Zoe', password, email.toUpperCase())).toEqual({ sub, name })
+    expect((await accounts())[0]?.attributes).toMatchObject({ given_name: 'Zoe', email_verified: 'false' })
+    const stranger = await signUp(desk.url, 'Bo', other)
+    expect(stranger.sub).not.toBe(sub)
+    const ConfirmationCode = await desk.codeFor(email)
+    const confirm = { ClientId: publicClient, Username: name, ConfirmationCode }
+    expect((await desk.call('ConfirmSignUp', confirm)).status).toBe(200)
+    // What is confirmed is not signed up with again.
+    expect((await signUp(desk.url, 'Maren')).sub).not.toBe(sub)
+  })
+
   it('mails an address a few times an hour, however often it is signed up with, and the code that is asked for then works', async () => {
     const email = `often-${randomUUID()}@example.com`
     const answers = await Array.fromAsync({ length: 14 }, (_, nth) =>
@@ -712,6 +751,48 @@ describe('DeleteUser', () => {
     await desk.bed.bus.seen(userDeleted, (data) => data.userId === userId && data.email === email)
     await desk.member(publicClient, { email: email.toUpperCase() })
     expect(await signIn(email)).toMatchObject({ status: 200 })
+  })
+
+  it('deletes it by the password alone where one is given, and sends nothing', async () => {
+    const { clientId } = await desk.pool({ MfaConfiguration: 'OPTIONAL' })
+    const { userId, email, AccessToken } = await guest({}, clientId)
+    await desk.service.context.db
+      .update(users)
+      .set({ mfa: ['EMAIL_OTP'] })
+      .where(eq(users.id, userId))
+    const sent = desk.codesFor(email)
+    const remove = (Password: string) => desk.call('DeleteUser', { AccessToken, Password })
+    expect(await remove(other)).toEqual(wrongPassword)
+    expect(await desk.call('GetUser', { AccessToken })).toMatchObject({ status: 200 })
+    expect(await remove(password)).toEqual(done)
+    expect(await desk.call('GetUser', { AccessToken })).toEqual(revoked)
+    await desk.bed.bus.seen(userDeleted, (data) => data.userId === userId)
+    expect(desk.codesFor(email)).toBe(sent)
+  })
+
+  it('makes whoever guesses the password wait, also many guesses at once, as at a sign-in', async () => {
+    const { username, AccessToken } = await guest()
+    const remove = (Password: string) => desk.call('DeleteUser', { AccessToken, Password })
+    const waits = refusal('NotAuthorizedException', 'Password attempts exceeded')
+    const guesses = await Promise.all(Array.from({ length: 30 }, (_, nth) => remove(`${other}${nth}`)))
+    expect(guesses.filter((answer) => answer.body['message'] === wrongPassword.body.message)).toHaveLength(6)
+    expect(guesses.filter((answer) => answer.body['message'] === waits.body.message)).toHaveLength(24)
+    expect(await remove(password)).toEqual(waits)
+    expect(await signIn(username)).toEqual(waits)
+    expect(await desk.call('GetUser', { AccessToken })).toMatchObject({ status: 200 })
+  })
+
+  it('deletes it once, however many ask at once', async () => {
+    const { userId, AccessToken } = await guest()
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => desk.call('DeleteUser', { AccessToken, Password: password })),
+    )
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(answers.filter(({ status }) => status !== 200).map(({ body }) => body['__type'])).toEqual(
+      Array.from({ length: 7 }, () => 'NotAuthorizedException'),
+    )
+    await desk.bed.bus.seen(userDeleted, (data) => data.userId === userId)
+    expect(desk.bed.bus.all(userDeleted, (data) => data.userId === userId)).toHaveLength(1)
   })
 })
 

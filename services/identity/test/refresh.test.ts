@@ -59,9 +59,23 @@ describe('GetTokensFromRefreshToken', () => {
     expect((await refresh(late['RefreshToken'])).status).toBe(200)
   })
 
-  it('ends the sign-in when a replaced token comes again after the grace, and tells the person', async () => {
+  it('answers a token again for as long as its successor was never used, however late: the answer had got lost', async () => {
+    const { tokens } = await signIn()
+    const lost = tokensOf(await refresh(tokens['RefreshToken']))
+    later(3 * 86_400)
+    const answers = await Promise.all(Array.from({ length: 8 }, () => refresh(tokens['RefreshToken'])))
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+    const again = answers.map((answer) => tokensOf(answer))
+    expect(new Set(again.map(({ RefreshToken }) => RefreshToken))).toEqual(new Set([lost['RefreshToken']]))
+    expect((await getUser(again[0]?.['AccessToken'])).status).toBe(200)
+    later(3600)
+    expect((await refresh(lost['RefreshToken'])).status).toBe(200)
+  })
+
+  it('ends the sign-in when a token comes again after its successor was used and the grace is over, and tells the person', async () => {
     const { tokens, userId } = await signIn()
-    const next = tokensOf(await refresh(tokens['RefreshToken']))
+    const successor = tokensOf(await refresh(tokens['RefreshToken']))
+    const next = tokensOf(await refresh(successor['RefreshToken']))
     later(31)
     const revoked = refusal('Refresh Token has been revoked')
     expect(await refresh(tokens['RefreshToken'])).toMatchObject(revoked)

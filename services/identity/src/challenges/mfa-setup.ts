@@ -1,6 +1,6 @@
 import type { Transaction } from '@robokids/runtime/db'
 import { emailKey } from '@robokids/contracts/fields'
-import { changeAccount } from '../accounts.ts'
+import { changeAccount, takeAlias } from '../accounts.ts'
 import { readAttributes } from '../attributes.ts'
 import { IdentityError, invalid, missing, orThrow } from '../errors.ts'
 import { countGuess } from '../limits.ts'
@@ -12,7 +12,6 @@ import { addressesOf, askForCode } from '../sign-in-codes.ts'
 import { ask, clientOfSession, endStep, findStep, type OpenStep, type SignInProgress } from '../sign-in-steps.ts'
 import { secondFactorOf } from '../second-factor.ts'
 import { newTotpSecret, sealTotpSecret, totpStep } from '../totp.ts'
-import { takeAlias } from '../users.ts'
 import { accountOf, refuse, settled } from './answering.ts'
 
 /** The set-up of a second factor during the sign-in: an authenticator that was verified by the session, or an e-mail address. */
@@ -48,7 +47,7 @@ export async function chooseEmail(
 ): Promise<User> {
   const { email } = state.step
   if (typeof email !== 'string') return user
-  await takeAlias(tx, client.pool, user, 'email', email)
+  await takeAlias(tx, client.pool, user, 'email', email, call)
   const { email: _successor, ...keptAddresses } = user.keptAddresses
   return changeAccount(
     tx,

@@ -1,12 +1,11 @@
 import { userConfirmed } from '@robokids/contracts/identity'
-import { publish } from '@robokids/runtime/outbox'
 import { setPassword } from '../accounts.ts'
 import { attributeListSchema, readAttributes } from '../attributes.ts'
 import { changeAttributes } from '../change-attributes.ts'
 import { invalid, missing } from '../errors.ts'
 import { missingAttributes, proceed } from '../sign-in.ts'
 import { endStep } from '../sign-in-steps.ts'
-import { accountOf as toldOf } from '../users.ts'
+import { publishAccount } from '../users.ts'
 import { accountOf, settled } from './answering.ts'
 
 const prefix = 'userAttributes.'
@@ -31,6 +30,6 @@ export const newPassword = settled(async ({ tx, step, responses, call, tokens })
   await endStep(tx, step)
   if (given.length > 0) await changeAttributes(tx, user, client.pool, attributes, call)
   const changed = await setPassword(tx, user, client.pool, password, { status: 'CONFIRMED' }, call)
-  await publish(tx, userConfirmed, user.id, toldOf(changed))
+  await publishAccount(tx, userConfirmed, changed, {})
   return proceed(tx, { ...progress, user: changed }, call, tokens)
 })

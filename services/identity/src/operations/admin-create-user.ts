@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { emailKey } from '@robokids/contracts/fields'
 import { codeMedia, userSignedUp } from '@robokids/contracts/identity'
-import { publish } from '@robokids/runtime/outbox'
 import { z } from 'zod'
-import { setPassword } from '../accounts.ts'
+import { setPassword, takeAlias } from '../accounts.ts'
 import { describeUser } from '../administered.ts'
 import { attributeListSchema, readAttributes } from '../attributes.ts'
 import { IdentityError } from '../errors.ts'
@@ -14,7 +13,7 @@ import { findPool, type Pool } from '../pools.ts'
 import { administration, type Call } from '../protocol.ts'
 import { users } from '../schema.ts'
 import { checkNewUsername } from '../usernames.ts'
-import { accountOf, lockNamed, takeAlias } from '../users.ts'
+import { lockNamed, publishAccount } from '../users.ts'
 
 const request = input.named.extend({
   UserAttributes: attributeListSchema.default([]),
@@ -67,9 +66,9 @@ async function create(given: Request, pool: Pool, password: string, call: Call):
       .returning()
     if (!user) throw new IdentityError('UsernameExistsException', 'User already exists')
     for (const attribute of verified) {
-      await takeAlias(tx, pool, user, attribute, attributes[attribute] ?? '', given.ForceAliasCreation)
+      await takeAlias(tx, pool, user, attribute, attributes[attribute] ?? '', call, given.ForceAliasCreation)
     }
-    await publish(tx, userSignedUp, id, accountOf(user))
+    await publishAccount(tx, userSignedUp, user, {})
     if (given.MessageAction !== 'SUPPRESS') {
       await invite(tx, user, password, given.DesiredDeliveryMediums, passwordExpiresAt, call)
     }

@@ -1,12 +1,11 @@
 import { userConfirmed } from '@robokids/contracts/identity'
-import { publish } from '@robokids/runtime/outbox'
 import { z } from 'zod'
 import { setPassword } from '../accounts.ts'
 import { onNamed } from '../administered.ts'
 import * as input from '../inputs.ts'
 import { temporaryPasswordEnd } from '../invitations.ts'
 import { administration } from '../protocol.ts'
-import { accountOf } from '../users.ts'
+import { publishAccount } from '../users.ts'
 
 export const adminSetUserPassword = administration(
   input.named.extend({ Password: input.password, Permanent: z.boolean().default(false) }),
@@ -16,8 +15,7 @@ export const adminSetUserPassword = administration(
         ? { status: 'CONFIRMED' as const }
         : { status: 'FORCE_CHANGE_PASSWORD' as const, passwordExpiresAt: temporaryPasswordEnd(pool, call) }
       const changed = await setPassword(tx, user, pool, given.Password, change, call)
-      if (given.Permanent && user.status === 'UNCONFIRMED')
-        await publish(tx, userConfirmed, user.id, accountOf(changed))
+      if (given.Permanent && user.status === 'UNCONFIRMED') await publishAccount(tx, userConfirmed, changed, {})
       return {}
     }),
 )

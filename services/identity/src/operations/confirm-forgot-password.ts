@@ -1,5 +1,4 @@
 import { userConfirmed } from '@robokids/contracts/identity'
-import { publish } from '@robokids/runtime/outbox'
 import { z } from 'zod'
 import { dropCredentials, setPassword } from '../accounts.ts'
 import { verifyAttribute } from '../change-attributes.ts'
@@ -13,7 +12,7 @@ import { clientOf } from '../pools.ts'
 import { operation } from '../protocol.ts'
 import { resetDestination } from '../reset-password.ts'
 import { rememberAddress } from '../sign-in-limits.ts'
-import { accountOf, findUserToReset, isSameAddress, isVerified, lockUser } from '../users.ts'
+import { findUserToReset, isSameAddress, isVerified, lockUser, publishAccount } from '../users.ts'
 
 export const confirmForgotPassword = operation(
   z.object({
@@ -54,7 +53,7 @@ export const confirmForgotPassword = operation(
         }
         if (!wasConfirmed) {
           const confirmed = await lockUser(tx, user.id)
-          if (confirmed) await publish(tx, userConfirmed, user.id, accountOf(confirmed))
+          if (confirmed) await publishAccount(tx, userConfirmed, confirmed, {})
         }
         // Who has just proven the mailbox is at home here: a flood of failures from elsewhere does not keep them out.
         await rememberAddress(tx, user, call)

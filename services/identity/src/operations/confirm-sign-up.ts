@@ -1,7 +1,7 @@
 import { userConfirmed } from '@robokids/contracts/identity'
-import { publish } from '@robokids/runtime/outbox'
 import { eq } from 'drizzle-orm'
 import { z } from 'zod'
+import { takeAlias } from '../accounts.ts'
 import { codeSubject, takeCode } from '../codes.ts'
 import { disabled, expiredCode, IdentityError, missing, orThrow, unknownUser, wrongPassword } from '../errors.ts'
 import { answerEvenly } from '../even-answers.ts'
@@ -13,7 +13,7 @@ import { users, type User } from '../schema.ts'
 import { ask } from '../sign-in-steps.ts'
 import { signUpDestination } from '../sign-up-destination.ts'
 import { findByPassword, findUnconfirmed } from '../unconfirmed.ts'
-import { accountOf, isSameAddress, lockUser, takeAlias } from '../users.ts'
+import { isSameAddress, lockUser, publishAccount } from '../users.ts'
 
 export const confirmSignUp = operation(
   z.object({
@@ -57,7 +57,7 @@ export const confirmSignUp = operation(
           // Changed since the code was sent: it was not proven.
           const value = attributes[attribute]
           if (value === undefined || !isSameAddress(attribute, value, taken.destination)) continue
-          await takeAlias(tx, pool, user, attribute, value, given.ForceAliasCreation)
+          await takeAlias(tx, pool, user, attribute, value, call, given.ForceAliasCreation)
           attributes[`${attribute}_verified`] = 'true'
         }
         const [confirmed] = await tx
@@ -66,7 +66,7 @@ export const confirmSignUp = operation(
           .where(eq(users.id, user.id))
           .returning()
         if (!confirmed) throw new Error('The account was not written.')
-        await publish(tx, userConfirmed, user.id, accountOf(confirmed))
+        await publishAccount(tx, userConfirmed, confirmed, {})
         if (!settings.flows.includes('ALLOW_USER_AUTH')) return {}
         const progress = {
           client,

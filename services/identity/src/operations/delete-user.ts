@@ -1,13 +1,40 @@
 import { z } from 'zod'
 import { deleteAccount, onOwnAccount } from '../accounts.ts'
+import { wrongPassword } from '../errors.ts'
 import * as input from '../inputs.ts'
+import { countGuess } from '../limits.ts'
+import { isPassword } from '../passwords.ts'
 import { operation } from '../protocol.ts'
+import { checkSignInWait, noteFailure } from '../sign-in-limits.ts'
 import type { Tokens } from '../tokens.ts'
 
 export const deleteUser = (tokens: Tokens) =>
-  operation(z.object({ AccessToken: input.accessToken }), (given, call) =>
-    onOwnAccount(tokens, given.AccessToken, call, async (tx, user) => {
-      await deleteAccount(tx, user)
-      return {}
+  operation(
+    z.object({
+      AccessToken: input.accessToken,
+      /** Ours: with it, the account is deleted only where it is its password. Wrong ones count as failed sign-ins do. */
+      Password: input.password.optional(),
     }),
+    async ({ AccessToken, Password: password }, call) => {
+      if (password === undefined) {
+        return onOwnAccount(tokens, AccessToken, call, async (tx, user) => {
+          await deleteAccount(tx, user)
+          return {}
+        })
+      }
+      await countGuess(call)
+      const { user: holder } = await tokens.authenticate(AccessToken)
+      const isKnown = await isPassword(password, holder, call.context)
+      return onOwnAccount(tokens, AccessToken, call, async (tx, user) => {
+        const target = { poolId: user.poolId, name: user.username, user }
+        await checkSignInWait(tx, target, call)
+        // Changed while it was being checked: it is not the password any more.
+        if (!isKnown || user.passwordHash !== holder.passwordHash) {
+          await noteFailure(tx, target, call)
+          return wrongPassword()
+        }
+        await deleteAccount(tx, user)
+        return {}
+      })
+    },
   )

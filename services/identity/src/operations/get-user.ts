@@ -3,13 +3,17 @@ import { listAttributes } from '../attributes.ts'
 import * as input from '../inputs.ts'
 import { operation } from '../protocol.ts'
 import type { Tokens } from '../tokens.ts'
+import { verifiedAddress } from '../users.ts'
 
 export const getUser = (tokens: Tokens) =>
-  operation(z.object({ AccessToken: input.accessToken }), async (given) => {
+  operation(z.object({ AccessToken: input.accessToken }), async (given, { context }) => {
     const { user } = await tokens.authenticate(given.AccessToken)
+    const verified = await verifiedAddress(context.db, user, 'email')
     return {
       Username: user.username,
       UserAttributes: listAttributes(user.id, user.attributes),
+      // Ours: the address that is proven, whatever `email` is about to become.
+      ...(verified === undefined ? {} : { VerifiedEmail: verified }),
       ...(user.mfa.length > 0 ? { UserMFASettingList: user.mfa } : {}),
       ...(user.preferredMfa === null ? {} : { PreferredMfaSetting: user.preferredMfa }),
     }

@@ -1,21 +1,23 @@
 import { randomUUID } from 'node:crypto'
 import { emailKey } from '@robokids/contracts/fields'
 import { userSignedUp } from '@robokids/contracts/identity'
-import { publish } from '@robokids/runtime/outbox'
+import type { Transaction } from '@robokids/runtime/db'
+import { eq, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { attributeListSchema, readAttributes } from '../attributes.ts'
-import { issueFirstCode, type CodeDeliveryDetails } from '../codes.ts'
+import { issueFirstCode } from '../codes.ts'
 import { IdentityError, invalid } from '../errors.ts'
 import * as input from '../inputs.ts'
 import { countRequest } from '../limits.ts'
-import { checkPolicy, storePassword } from '../passwords.ts'
-import { clientOf } from '../pools.ts'
-import { operation } from '../protocol.ts'
-import { users } from '../schema.ts'
+import { checkPolicy, isPassword, storePassword } from '../passwords.ts'
+import { clientOf, type Pool } from '../pools.ts'
+import { operation, type Call } from '../protocol.ts'
+import { users, type User } from '../schema.ts'
 import { isSimulatedName } from '../simulated-account.ts'
 import { signUpDestination } from '../sign-up-destination.ts'
+import { findLikely } from '../unconfirmed.ts'
 import { checkNewUsername } from '../usernames.ts'
-import { accountOf } from '../users.ts'
+import { lockUser, publishAccount } from '../users.ts'
 
 const nameTaken = () => new IdentityError('UsernameExistsException', 'User already exists')
 
@@ -25,6 +27,11 @@ export const signUp = operation(
     Username: input.username,
     Password: input.password.optional(),
     UserAttributes: attributeListSchema.default([]),
+    /**
+     * Ours: sent again, also at once, it makes no other account, and whose it is is answered in `Username`. It is the same
+     * sign-up where the address and the password are, until that is confirmed.
+     */
+    Repeatable: z.boolean().default(false),
     SecretHash: input.secretHash,
   }),
   async (given, call) => {
@@ -52,8 +59,12 @@ export const signUp = operation(
         ? {}
         : await storePassword(given.Password, { id, username: given.Username }, pool, context)
 
-    let delivery: CodeDeliveryDetails | undefined
-    await db.transaction(async (tx) => {
+    const begin = async (tx: Transaction, known: User | undefined) => {
+      const user = known ? await renew(tx, known, attributes, now) : await insert(tx)
+      const to = signUpDestination(user, pool)
+      return { user, delivery: to ? await issueFirstCode(tx, user, pool, to, call) : undefined }
+    }
+    const insert = async (tx: Transaction) => {
       if (await isSimulatedName(tx, pool, given.Username)) throw nameTaken()
       const [user] = await tx
         .insert(users)
@@ -71,10 +82,59 @@ export const signUp = operation(
         .onConflictDoNothing({ target: [users.poolId, users.username] })
         .returning()
       if (!user) throw nameTaken()
-      await publish(tx, userSignedUp, id, accountOf(user))
-      const to = signUpDestination(user, pool)
-      if (to) delivery = await issueFirstCode(tx, user, pool, to, call)
-    })
-    return { UserSub: id, UserConfirmed: false, ...(delivery ? { CodeDeliveryDetails: delivery } : {}) }
+      await publishAccount(tx, userSignedUp, user, {})
+      return user
+    }
+
+    const { Password: password } = given
+    const { user, delivery } =
+      given.Repeatable && email !== undefined && password !== undefined
+        ? await once({ pool, email, password }, begin, call)
+        : await db.transaction((tx) => begin(tx, undefined))
+    return {
+      UserSub: user.id,
+      UserConfirmed: false,
+      ...(given.Repeatable ? { Username: user.username } : {}),
+      ...(delivery ? { CodeDeliveryDetails: delivery } : {}),
+    }
   },
 )
+
+/** A sign-up that was begun before, with what is given now: a slip of the pen may have been mended. */
+async function renew(
+  tx: Transaction,
+  known: User,
+  attributes: Record<string, string>,
+  now: Temporal.Instant,
+): Promise<User> {
+  const change = { attributes, createdAt: now, updatedAt: now }
+  const [user] = await tx.update(users).set(change).where(eq(users.id, known.id)).returning()
+  if (!user) throw new Error('The account was not written.')
+  return user
+}
+
+/**
+ * Begins a sign-up with the account that the same person has begun with, if there is one: one that is yet to be confirmed,
+ * of that address and that password. One sign-up of an address at a time, so that many at once make one account; passwords
+ * are compared outside of that, since it takes a while.
+ */
+async function once<T>(
+  { pool, email, password }: { pool: Pool; email: string; password: string },
+  begin: (tx: Transaction, known: User | undefined) => Promise<T>,
+  { context }: Call,
+): Promise<T> {
+  let compared: { id: string; isSame: boolean } | undefined
+  for (;;) {
+    const outcome = await context.db.transaction(async (tx) => {
+      const name = `sign-up:${pool.id}:${emailKey(email)}`
+      await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`)
+      const likely = await findLikely(tx, pool, email, password, context)
+      if (likely && likely.id !== compared?.id) return { likely }
+      const known = likely && compared?.isSame ? await lockUser(tx, likely.id) : undefined
+      return { begun: await begin(tx, known?.status === 'UNCONFIRMED' ? known : undefined) }
+    })
+    if (!outcome.likely) return outcome.begun
+    const { likely } = outcome
+    compared = { id: likely.id, isSame: await isPassword(password, likely, context) }
+  }
+}
