@@ -2,16 +2,18 @@ import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { codeIssued } from '@robokids/contracts/identity'
+import { codeIssued, userDeleted } from '@robokids/contracts/identity'
 import type { Database } from '@robokids/runtime/db'
 import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
-import { testBed, type TestBed } from '@robokids/test/bed'
+import { eventually, testBed, type TestBed } from '@robokids/test/bed'
+import { breakableProxy, type BreakableProxy } from '@robokids/test/breakable-proxy'
 import { sampleMember } from '@robokids/test/samples'
+import { eq } from 'drizzle-orm'
 import { TOTP } from 'otpauth'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bff } from '../bff/src/app.ts'
 import { identity } from '../services/identity/src/app.ts'
-import { devices, passkeys } from '../services/identity/src/schema.ts'
+import { devices, passkeys, users } from '../services/identity/src/schema.ts'
 
 const site = 'http://localhost:3000'
 const { password } = sampleMember('')
@@ -22,6 +24,9 @@ let identityUrl: string
 let accounts: Database
 let moveClocks: (by: Temporal.DurationLike) => void
 let moveDoorClock: typeof moveClocks
+/** Between a second BFF and identity. */
+let line: BreakableProxy
+let otherDoor: string
 beforeAll(async () => {
   bed = await testBed()
   const desk = await bed.start(identity, {
@@ -34,35 +39,60 @@ beforeAll(async () => {
     EVEN_ANSWER_MS: '5',
     SITE_URL: site,
   })
-  const door = await bed.start(bff, {
+  const settings = {
     SITE_URL: site,
     IDENTITY_URL: desk.url,
     IDENTITY_ISSUER_URL: desk.context.config.ISSUER_URL,
     IDENTITY_CLIENT_SECRET: 'local-client-secret',
     SESSION_KEYS: localSealingKeys,
+  }
+  const door = await bed.start(bff, settings)
+  line = await breakableProxy(Number(new URL(desk.url).port))
+  const second = await bed.start(bff, {
+    ...settings,
+    IDENTITY_URL: `http://127.0.0.1:${line.port}`,
+    UPSTREAM_TIMEOUT_MS: '1000',
   })
   bffUrl = door.url
+  otherDoor = second.url
   accounts = desk.context.db
   identityUrl = desk.url
-  moveDoorClock = (by) => door.context.clock.advance(by)
+  moveDoorClock = (by) => {
+    for (const { context } of [door, second]) context.clock.advance(by)
+  }
   moveClocks = (by) => {
     desk.context.clock.advance(by)
     moveDoorClock(by)
   }
 })
-afterAll(() => bed.stop())
+afterAll(async () => {
+  await bed.stop()
+  await line.stop()
+})
 
 /** A browser: it keeps cookies, and says where it comes from. */
 class Visitor {
   cookies = new Map<string, string>()
+  /** The BFF that it comes to. */
+  door = bffUrl
+  /** For whom its page was composed. */
+  account: string | undefined
+
+  /** Another window of the same browser, or a copy of it. */
+  copy(): Visitor {
+    const copy = new Visitor()
+    copy.cookies = new Map(this.cookies)
+    return copy
+  }
 
   async ask(method: string, path: string, body?: unknown) {
-    const answer = await fetch(bffUrl + path, {
+    const answer = await fetch(this.door + path, {
       method,
       headers: {
         'x-api-key': 'robokids-web',
         origin: site,
         cookie: [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+        ...(this.account === undefined ? {} : { 'x-account': this.account }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -404,6 +434,153 @@ describe('an account', () => {
     expect(after.body).toEqual({ step: 'DONE' })
   })
 
+  it('goes by its new address in every browser once that is verified, and by the one before until then', async () => {
+    const { visitor, email } = await member()
+    const elsewhere = new Visitor()
+    await elsewhere.post('/api/auth/sign-in', { email, password })
+    const { userId } = (await elsewhere.user()) as { userId: string }
+    const next = `next-${email}`
+    await visitor.ask('PATCH', '/api/profile', { email: next })
+    expect(await visitor.user()).toMatchObject({ email })
+    moveClocks({ hours: 2 })
+    expect(await elsewhere.user()).toMatchObject({ email })
+
+    await visitor.post('/api/profile/verification/confirm', { attribute: 'email', code: await codeTo(next) })
+    expect(await visitor.user()).toMatchObject({ userId, email: next })
+    expect(await elsewhere.user()).toMatchObject({ userId, email: next })
+    // Whoever types either name is judged by the account: the new one is theirs, and the one before is anybody's.
+    const confirm = (address: string) => elsewhere.post('/api/auth/confirm-sign-up', { email: address, code: '000000' })
+    expect((await confirm(next)).body).toEqual({ signedIn: true })
+    expect((await confirm(email)).status).toBe(400)
+  })
+
+  it('is asked for no second step in a browser that it trusts, also by an address that it got in another', async () => {
+    const { visitor, email } = await member()
+    const { secret } = (await visitor.post('/api/profile/totp')).body as { secret: string }
+    await visitor.post('/api/profile/totp/verify', { code: new TOTP({ secret }).generate() })
+    const { devices: known } = (await visitor.ask('GET', '/api/profile')).body as { devices: { key: string }[] }
+    await visitor.post(`/api/profile/devices/${known[0]?.key}`, { remembered: true })
+    const elsewhere = visitor.copy()
+    const next = `trusted-${email}`
+    await elsewhere.ask('PATCH', '/api/profile', { email: next })
+    await elsewhere.post('/api/profile/verification/confirm', { attribute: 'email', code: await codeTo(next) })
+    expect(await visitor.user()).toMatchObject({ email: next })
+    await visitor.post('/api/auth/sign-out', {})
+    expect((await visitor.post('/api/auth/sign-in', { email: next, password })).body).toEqual({ step: 'DONE' })
+  })
+
+  it('is signed in by a cookie of the version before, and its cookies can be read by that one', async () => {
+    const { visitor, email } = await member()
+    const open = () => {
+      const opened = sealer.open(visitor.cookies.get('robokids-session') ?? '', 'robokids-session')
+      return JSON.parse(opened?.toString() ?? '') as Record<string, unknown>
+    }
+    const kept = open()
+    expect(kept['email']).toBe('')
+    expect(JSON.stringify(kept)).not.toContain(email)
+    const before = JSON.stringify({ ...kept, email: 'before@example.com' })
+    visitor.cookies.set('robokids-session', sealer.seal(before, 'robokids-session'))
+    expect(await visitor.user()).toMatchObject({ email })
+  })
+
+  it('is still whose it is while identity is away, and signed out where it was ended elsewhere', async () => {
+    const { visitor, email } = await member()
+    const { userId, username } = (await visitor.user()) as { userId: string; username: string }
+    visitor.door = otherDoor
+    expect(await visitor.user()).toEqual({ userId, username, email })
+    await line.refuse()
+    expect(await visitor.user()).toEqual({ userId, username, email: username })
+    moveClocks({ hours: 2 })
+    expect(await visitor.user()).toEqual({ userId, username, email: username })
+    expect((await visitor.ask('GET', '/api/profile')).status).toBe(503)
+    await line.accept()
+    line.stall()
+    const begun = performance.now()
+    expect(await visitor.user()).toEqual({ userId, username, email: username })
+    expect(performance.now() - begun).toBeLessThan(8_000)
+    line.resume()
+    line.reset()
+    await eventually(async () => ((await visitor.user()) as { email?: string } | null)?.email === email)
+
+    const elsewhere = new Visitor()
+    await elsewhere.post('/api/auth/sign-in', { email, password })
+    await elsewhere.post('/api/auth/sign-out', { everywhere: true })
+    expect(await visitor.user()).toBeNull()
+    expect(visitor.cookies.has('robokids-session')).toBe(false)
+  })
+
+  it('is changed by no page that was composed for another', async () => {
+    const [{ visitor, email }, { visitor: other, email: otherEmail }] = [await member(), await member()]
+    const { userId } = (await visitor.user()) as { userId: string }
+    // An older tab of a browser in which somebody else has signed in since.
+    const older = other.copy()
+    older.account = userId
+    const refused = {
+      status: 409,
+      body: { code: 'other_account', message: `You are signed in as ${otherEmail} now.` },
+    }
+    const profile = async () => (await other.ask('GET', '/api/profile')).body
+    const before = await profile()
+    expect(await older.ask('PATCH', '/api/profile', { givenName: 'Zoë' })).toMatchObject(refused)
+    expect(await older.ask('DELETE', '/api/profile', { password })).toMatchObject(refused)
+    expect(await older.post('/api/auth/change-password', {})).toMatchObject(refused)
+    expect(await older.post('/api/membership/cancel')).toMatchObject(refused)
+    expect(await older.post('/api/auth/sign-out', {})).toMatchObject(refused)
+    expect(await older.post('/api/registrations', {})).toMatchObject(refused)
+    expect(await profile()).toEqual(before)
+    // To look is no change, and whoever it was composed for may change it.
+    expect((await older.ask('GET', '/api/profile')).status).toBe(200)
+    visitor.account = userId
+    expect((await visitor.ask('PATCH', '/api/profile', { givenName: 'Zoë' })).body).toMatchObject({ givenName: 'Zoë' })
+    // Where nobody is signed in any more, that is what is said.
+    await visitor.post('/api/auth/sign-out', {})
+    expect(await visitor.ask('PATCH', '/api/profile', { givenName: 'Ada' })).toMatchObject({
+      status: 401,
+      body: { code: 'sign_in_required' },
+    })
+    expect((await visitor.post('/api/auth/sign-in', { email, password })).body).toEqual({ step: 'DONE' })
+    // Also where that sign-in was ended in another browser.
+    older.account = userId
+    await other.post('/api/auth/sign-out', { everywhere: true })
+    expect((await older.ask('PATCH', '/api/profile', { givenName: 'Ada' })).status).toBe(401)
+  })
+
+  it('is deleted by its password alone where codes are its second step, and none is sent for that', async () => {
+    const { visitor, email } = await member()
+    await visitor.post('/api/profile/mfa', { type: 'EMAIL', enabled: true })
+    const codes = () => bed.bus.all(codeIssued, (data) => data.destination === email).length
+    const before = codes()
+    expect((await visitor.ask('DELETE', '/api/profile', { password: 'Wrong-2030!' })).status).toBe(401)
+    const { userId } = (await visitor.user()) as { userId: string }
+    expect((await visitor.ask('DELETE', '/api/profile', { password })).status).toBe(200)
+    await bed.bus.seen(userDeleted, (data) => data.userId === userId)
+    expect(codes()).toBe(before)
+  })
+
+  it('is one however often it is signed up at once, and confirmed in any of the windows', async () => {
+    const email = `eight+${randomUUID()}@example.com`
+    const windows = Array.from({ length: 8 }, (_, nth) => {
+      const window = new Visitor()
+      if (nth % 2 === 1) window.door = otherDoor
+      return window
+    })
+    const answers = await Promise.all(windows.map((window) => window.post('/api/auth/sign-up', sampleMember(email))))
+    expect(answers.map(({ status }) => status)).toEqual(windows.map(() => 200))
+    const made = await accounts.select().from(users).where(eq(users.emailKey, email.toLowerCase()))
+    expect(made).toHaveLength(1)
+    const code = await codeTo(email)
+    const confirmed = await Promise.all(
+      windows.slice(0, 4).map((window) => window.post('/api/auth/confirm-sign-up', { email, code })),
+    )
+    expect(confirmed.map(({ body }) => body)).toEqual(confirmed.map(() => ({ signedIn: true })))
+    // The others learn of it by asking.
+    for (const window of windows.slice(4)) {
+      expect((await window.post('/api/auth/auto-sign-in')).body).toEqual({ step: 'DONE' })
+    }
+    const people = await Promise.all(windows.map((window) => window.user()))
+    expect(people).toEqual(people.map(() => expect.objectContaining({ userId: made[0]?.id, email })))
+  })
+
   it('leaves nothing in the browser in which it is deleted', async () => {
     const { visitor, email } = await member()
     expect((await visitor.ask('DELETE', '/api/profile', { password: 'Wrong-2030!' })).status).toBe(401)
@@ -422,6 +599,49 @@ describe('an account', () => {
     expect(users).toEqual(users.map(() => expect.objectContaining({ email })))
     expect((await visitor.ask('GET', '/api/profile')).status).toBe(200)
     expect((await other.ask('GET', '/api/profile')).status).toBe(200)
+  })
+
+  it('stays signed in where an answer that renewed it never came, however late it comes back, at any BFF', async () => {
+    const { visitor, email } = await member()
+    moveClocks({ hours: 2 })
+    // Answers of both BFFs that a browser never got.
+    const lost = [visitor.copy(), visitor.copy(), visitor.copy()]
+    for (const [nth, copy] of lost.entries()) if (nth > 0) copy.door = otherDoor
+    await Promise.all(lost.map((copy) => copy.user()))
+    // One of them was killed between identity's answer and its own.
+    const kept = JSON.parse(
+      sealer.open(visitor.cookies.get('robokids-session') ?? '', 'robokids-session')?.toString() ?? '',
+    ) as { refreshToken: string }
+    const device = JSON.parse(
+      sealer.open(visitor.cookies.get('robokids-device') ?? '', 'robokids-device')?.toString() ?? '',
+    ) as { key: string }
+    const killed = await fetch(identityUrl, {
+      method: 'POST',
+      headers: { 'x-amz-target': 'AWSCognitoIdentityProviderService.GetTokensFromRefreshToken' },
+      body: JSON.stringify({
+        ClientId: 'robokidsbff',
+        ClientSecret: 'local-client-secret',
+        RefreshToken: kept.refreshToken,
+        DeviceKey: device.key,
+      }),
+    })
+    expect(killed.status).toBe(200)
+    moveClocks({ hours: 30 })
+    const windows = [visitor.copy(), visitor.copy()]
+    const [, second] = windows
+    if (second) second.door = otherDoor
+    const people = await Promise.all([visitor.user(), ...windows.map((window) => window.user())])
+    expect(people).toEqual(people.map(() => expect.objectContaining({ email })))
+    expect((await visitor.ask('GET', '/api/profile')).status).toBe(200)
+
+    // Whoever comes with the old cookie once the browser has gone on is somebody else: both are signed out.
+    const thief = lost[0]?.copy() ?? new Visitor()
+    thief.cookies.set('robokids-session', sealer.seal(JSON.stringify({ ...kept, email: '' }), 'robokids-session'))
+    moveClocks({ hours: 2 })
+    expect(await visitor.user()).toMatchObject({ email })
+    moveClocks({ minutes: 5 })
+    expect(await thief.user()).toBeNull()
+    expect((await visitor.ask('GET', '/api/profile')).status).toBe(401)
   })
 
   it('stays signed in, and can sign out, while somebody else at its address guesses', async () => {

@@ -1,5 +1,6 @@
 import type { Service } from '@robokids/runtime/service'
 import { startAccessTokens } from './access-tokens.ts'
+import { checkAccounts } from './account-check.ts'
 import { adminRoutes } from './admin-routes.ts'
 import { authRoutes } from './auth-routes.ts'
 import { configSchema, type Config } from './config.ts'
@@ -33,6 +34,7 @@ export const bff: Service<Config> = {
     const identity = new Identity(services.identity, config)
     const accessTokens = startAccessTokens(http, context, services.identity)
     const accounts = { cookies, identity, sessions: startSessions(context, cookies, identity, accessTokens) }
+    checkAccounts(http, accounts.sessions)
     await http.register(async (scope) => apiRoutes(scope, context, services, accounts))
     await http.register(async (scope) => shopRoutes(scope, context, services))
     await http.register(async (scope) => authRoutes(scope, context, accounts))

@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
+import { setTimeout as after } from 'node:timers/promises'
 import {
   changePasswordBodySchema,
   composeAddress,
@@ -33,12 +34,19 @@ import { answerStep, nextStep } from './sign-in-steps.ts'
 /** As long as browsers keep a cookie at most. */
 const deviceMs = 400 * 86_400_000
 
+/** For how long the name in a page's frame waits for identity. */
+const waitForAddressMs = 2_000
+
 /** What the routes of accounts share. */
 export interface Accounts {
   cookies: Cookies
   sessions: Sessions
   identity: Identity
 }
+
+/** What the person of a device signs in by. */
+const namesOf = (username: string, verifiedEmail: string | null) =>
+  [username, ...(verifiedEmail === null ? [] : [verifiedEmail])].map((name) => name.toLowerCase())
 
 export function deliveryOf(details: { Destination: string; DeliveryMedium: 'EMAIL' | 'SMS' }): CodeDelivery {
   return { medium: details.DeliveryMedium, destination: details.Destination }
@@ -59,11 +67,6 @@ export function requireAdult(birthdate: string, now: Temporal.Instant): void {
 
 /** What a browser can be trusted after: what was asked for besides the first proof. */
 const secondFactors = ['SOFTWARE_TOKEN_MFA', 'SMS_MFA', 'EMAIL_OTP']
-
-/** Whether it is the session of who signs in by that name. */
-function isOf({ username, email }: SessionCookie, name: string): boolean {
-  return username === name || emailKey(email) === emailKey(name)
-}
 
 /** Whether the service asks for the password to tell whose account is to be confirmed. */
 function isPasswordMissing(error: unknown): boolean {
@@ -115,16 +118,21 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
   /** A browser that cannot be made a device is asked for the second factor each time: no reason to refuse the sign-in. */
   async function rememberDevice(
     tokens: TokenAnswer,
-    { username, email, accessToken }: SessionCookie,
+    session: SessionCookie,
     trust: boolean,
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<void> {
+    const { username, accessToken } = session
     try {
       const agent = request.headers['user-agent'] ?? ''
-      const made = await confirmDevice(tokens, [username, email], agent, identity, request.ip)
-      if (made) cookies.device.write(reply, { ...made, until: clock.now().epochMilliseconds + deviceMs })
-      const device = made ?? cookies.device.read(request)
+      const made = await confirmDevice(tokens, agent, identity, request.ip)
+      const addresses = made ? await sessions.addressesOf(session, request, reply) : undefined
+      const names = namesOf(username, addresses?.verifiedEmail ?? null)
+      const device = made
+        ? { ...made, names, until: clock.now().epochMilliseconds + deviceMs }
+        : cookies.device.read(request)
+      if (made && device) cookies.device.write(reply, device)
       if (!trust || !device?.names.includes(username.toLowerCase())) return
       const status = { DeviceKey: device.key, DeviceRememberedStatus: 'remembered' }
       await identity.call('UpdateDeviceStatus', { AccessToken: accessToken, ...status }, request.ip)
@@ -166,13 +174,70 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
     throw alreadySignedIn()
   }
 
+  /** Whether it is the session of who signs in by that name now. */
+  async function isOf(
+    session: SessionCookie,
+    name: string,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<boolean> {
+    if (session.username === name) return true
+    const { verifiedEmail } = await sessions.addressesOf(session, request, reply)
+    return verifiedEmail !== null && emailKey(verifiedEmail) === emailKey(name)
+  }
+
+  /**
+   * The address that an account goes by, or its name while identity cannot be asked: the session is still whose it is.
+   * Undefined where the sign-in was ended meanwhile.
+   */
+  async function shownName(
+    session: SessionCookie,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<string | undefined> {
+    const { username } = session
+    const late = new AbortController()
+    try {
+      const asking = sessions.addressesOf(session, request, reply)
+      const addresses = await Promise.race([asking, after(waitForAddressMs, undefined, { signal: late.signal })])
+      if (!addresses) return username
+      keepDeviceNames(username, addresses.verifiedEmail, request, reply)
+      return addresses.verifiedEmail ?? addresses.email ?? username
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'sign_in_required') return undefined
+      log.warn({ err: error }, 'an account could not be asked for')
+      return username
+    } finally {
+      late.abort()
+    }
+  }
+
+  /** Where the address was changed in another browser, this one is known by the new one as well. */
+  function keepDeviceNames(
+    username: string,
+    verifiedEmail: string | null,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): void {
+    const device = cookies.device.read(request)
+    const names = namesOf(username, verifiedEmail)
+    if (!device?.names.includes(username.toLowerCase()) || device.names.join() === names.join()) return
+    cookies.device.write(reply, { ...device, names })
+  }
+
+  const userOf = ({ userId, username }: SessionCookie, email: string) => ({ userId, username, email })
+
   http.get('/api/auth/session', { schema: { response: { 200: sessionSchema } } }, async (request, reply) => {
-    // While the service is away, a session that cannot be renewed is still whose it is.
-    const session = await sessions.find(request, reply).catch((error: unknown) => {
+    try {
+      const session = await sessions.find(request, reply)
+      if (!session) return { user: null }
+      const name = await shownName(session, request, reply)
+      return { user: name === undefined ? null : userOf(session, name) }
+    } catch (error) {
       log.warn({ err: error }, 'a session could not be renewed')
-      return cookies.session.read(request)
-    })
-    return { user: session ? { userId: session.userId, username: session.username, email: session.email } : null }
+      const session = cookies.session.read(request)
+      return { user: session ? userOf(session, session.username) : null }
+    }
   })
 
   http.post(
@@ -182,7 +247,7 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
       const { email, password, middle_name: decoy, ...person } = request.body
       if (decoy !== undefined && decoy !== '') return { delivery: null, confirmed: false }
       requireAdult(person.birthdate, clock.now())
-      const username = `user_${randomUUIDv7()}`
+      const newName = `user_${randomUUIDv7()}`
       const attributes = {
         email,
         given_name: person.given_name,
@@ -194,13 +259,15 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
       const answer = await identity.call(
         'SignUp',
         {
-          ...identity.client(username),
-          Username: username,
+          ...identity.client(newName),
+          Username: newName,
           Password: password,
           UserAttributes: Object.entries(attributes).map(([Name, Value]) => ({ Name, Value })),
+          Repeatable: true,
         },
         request.ip,
       )
+      const username = answer.Username ?? newName
       cookies.newcomer.write(reply, { username, email, password, until: until() })
       cookies.confirming.write(reply, { username, email, until: clock.now().epochMilliseconds + confirmingMs })
       const details = answer.CodeDeliveryDetails
@@ -216,7 +283,7 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
     reply: FastifyReply,
   ): Promise<SignInStep> {
     const session = await sessions.find(request, reply)
-    if (session && !isOf(session, name)) throw alreadySignedIn()
+    if (session && !(await isOf(session, name, request, reply))) throw alreadySignedIn()
     if (session) return { step: 'DONE' }
     return follow(
       await initiate('USER_PASSWORD_AUTH', name, { PASSWORD: password }, request, reply),
@@ -257,7 +324,7 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
    */
   async function isSignedInAs(email: string, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
     const session = await sessions.find(request, reply)
-    if (session) return isOf(session, email)
+    if (session) return isOf(session, email, request, reply)
     if (ownName(email, request) === email) return false
     const step = await signNewcomerIn(request, reply).catch(() => undefined)
     return step?.step === 'DONE'

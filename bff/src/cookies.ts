@@ -44,7 +44,6 @@ const sessionSchema = z.object({
   refreshToken: z.string(),
   userId: z.string(),
   username: z.string(),
-  email: z.string(),
   /** When somebody signed in, and when that ends, in milliseconds. */
   since: z.number(),
   until: z.number(),
@@ -103,8 +102,16 @@ export interface Cookies {
 
 export async function registerCookies(http: Http, config: Config, now: () => number): Promise<Cookies> {
   await http.register(fastifyCookie)
+  const session = sealedCookie('robokids-session', sessionSchema, config, now)
   return {
-    session: sealedCookie('robokids-session', sessionSchema, config, now),
+    session: {
+      ...session,
+      write(reply, content) {
+        // Processes of the version before read no session without an address.
+        const readable = { ...content, email: '' }
+        session.write(reply, readable)
+      },
+    },
     step: sealedCookie('robokids-sign-in', stepSchema, config, now),
     newcomer: sealedCookie('robokids-sign-up', newcomerSchema, config, now),
     confirming: sealedCookie('robokids-confirm', confirmingSchema, config, now),

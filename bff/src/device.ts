@@ -21,11 +21,10 @@ function deviceName(userAgent: string): string {
  */
 export async function confirmDevice(
   tokens: TokenAnswer,
-  names: string[],
   userAgent: string,
   identity: Identity,
   address: string,
-): Promise<Omit<DeviceCookie, 'until'> | undefined> {
+): Promise<Omit<DeviceCookie, 'names' | 'until'> | undefined> {
   const { NewDeviceMetadata: device } = tokens
   if (!device) return undefined
   const secret = randomBytes(40).toString('base64')
@@ -41,7 +40,7 @@ export async function confirmDevice(
     },
     address,
   )
-  return { names: names.map((name) => name.toLowerCase()), key: device.DeviceKey, group: device.DeviceGroupKey, secret }
+  return { key: device.DeviceKey, group: device.DeviceGroupKey, secret }
 }
 
 /** Proves that this is the device that it says it is, in place of a second factor. */

@@ -41,8 +41,13 @@ function securityHeaders(siteUrl: string): Record<string, string> {
  * Whether the route that answers is one of the API. The address as it was sent does not tell: an encoded letter or a whole
  * URL in the request line finds the same route.
  */
-function isApi(request: FastifyRequest): boolean {
+export function isApi(request: FastifyRequest): boolean {
   return request.routeOptions.url?.startsWith('/api/') ?? false
+}
+
+/** Whether a request changes nothing. */
+export function isRead({ method }: FastifyRequest): boolean {
+  return method === 'GET' || method === 'HEAD'
 }
 
 /** What holds at the public door whatever is asked for: security headers, limits, client ids and the origin of changes. */
@@ -58,18 +63,16 @@ export async function doorkeeping(http: Http, config: Config): Promise<void> {
   await http.register(rateLimit, {
     timeWindow: '1 minute',
     store: RequestCounts,
-    max: (request) =>
-      request.method === 'GET' || request.method === 'HEAD' ? config.RATE_LIMIT_READS : config.RATE_LIMIT_WRITES,
+    max: (request) => (isRead(request) ? config.RATE_LIMIT_READS : config.RATE_LIMIT_WRITES),
     // Reads and writes are counted apart: a page that polls never uses up the way to pay.
-    keyGenerator: (request) =>
-      `${request.method === 'GET' || request.method === 'HEAD' ? 'read' : 'write'} ${networkOf(request.ip)}`,
+    keyGenerator: (request) => `${isRead(request) ? 'read' : 'write'} ${networkOf(request.ip)}`,
     allowList: (request) => !isApi(request),
     errorResponseBuilder: () => new DomainError('rate_limited', 'Too many requests. Please try again in a minute.'),
   })
 
   http.addHook('onRequest', async (request) => {
     if (!isApi(request)) return
-    const changes = request.method !== 'GET' && request.method !== 'HEAD'
+    const changes = !isRead(request)
     const { origin } = request.headers
     if (changes && origin !== undefined && origin !== config.SITE_URL) {
       throw new DomainError('origin_forbidden', 'This request does not come from our site.')

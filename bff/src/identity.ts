@@ -9,7 +9,12 @@ const codeDelivery = z.object({ Destination: z.string(), DeliveryMedium: z.enum(
 
 /** What the identity service answers, as far as the BFF reads it. */
 const answers = {
-  SignUp: z.object({ UserConfirmed: z.boolean(), CodeDeliveryDetails: codeDelivery.optional() }),
+  SignUp: z.object({
+    UserConfirmed: z.boolean(),
+    CodeDeliveryDetails: codeDelivery.optional(),
+    /** Our service's own: whose sign-up it is, where it was made before. */
+    Username: z.string().optional(),
+  }),
   ConfirmSignUp: z.object({ Session: z.string().optional() }),
   ResendConfirmationCode: z.object({ CodeDeliveryDetails: codeDelivery }),
   ForgotPassword: z.object({ CodeDeliveryDetails: codeDelivery }),
@@ -20,6 +25,8 @@ const answers = {
     UserAttributes: z.array(z.object({ Name: z.string(), Value: z.string() })),
     UserMFASettingList: z.array(z.string()).default([]),
     PreferredMfaSetting: z.string().optional(),
+    /** Our service's own: the address that is proven, whatever the attribute is about to become. */
+    VerifiedEmail: z.string().optional(),
   }),
   UpdateUserAttributes: z.object({}),
   GetUserAttributeVerificationCode: z.object({ CodeDeliveryDetails: codeDelivery }),
@@ -59,7 +66,6 @@ const answers = {
 
 const tokensSchema = z.object({
   AccessToken: z.string(),
-  IdToken: z.string(),
   RefreshToken: z.string().optional(),
   NewDeviceMetadata: z.object({ DeviceKey: z.string(), DeviceGroupKey: z.string() }).optional(),
 })

@@ -84,7 +84,9 @@ export function membershipRoutes(
   /** For a member who is signed in with that address; nobody else is led to anybody's card. */
   async function portalOf(email: string, request: FastifyRequest, reply: FastifyReply): Promise<string | undefined> {
     const session = await sessions.find(request, reply)
-    if (!session || emailKey(session.email) !== emailKey(email)) return undefined
+    if (!session) return undefined
+    const { verifiedEmail } = await sessions.addressesOf(session, request, reply)
+    if (verifiedEmail === null || emailKey(verifiedEmail) !== emailKey(email)) return undefined
     const path = `${await own(request, reply)}/portal`
     return (await billing.call('POST', path, { answer: portalSchema })).url
   }

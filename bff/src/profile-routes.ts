@@ -67,14 +67,9 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
       url: path,
       schema: { body, response: { 200: profileSchema } },
       async handler(request, reply) {
-        const session = await sessions.need(request, reply)
-        const call = callFor(session, request, reply)
+        const call = await callOf(request, reply)
         await make(call, request.body as Body)
-        const profile = await view(call, request)
-        if (profile.emailVerified && profile.email !== session.email) {
-          cookies.session.write(reply, { ...session, email: profile.email })
-        }
-        return profile
+        return view(call, request)
       },
     })
   }
@@ -96,11 +91,9 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
     '/api/profile',
     { schema: { body: deleteAccountBodySchema, response: { 200: doneSchema } } },
     async (request, reply) => {
-      const session = await sessions.need(request, reply)
+      const call = await callOf(request, reply)
       // Whoever sits at a browser that was left open knows no password.
-      const proof = { PASSWORD: request.body.password }
-      await identity.initiate('USER_PASSWORD_AUTH', session.username, proof, request.ip)
-      await callFor(session, request, reply)('DeleteUser')
+      await call('DeleteUser', { Password: request.body.password })
       for (const cookie of Object.values(cookies)) cookie.clear(reply)
       return {}
     },
@@ -127,8 +120,9 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
 
   http.post('/api/profile/totp', { schema: { response: { 200: totpSetUpSchema } } }, async (request, reply) => {
     const session = await sessions.need(request, reply)
+    const { email, verifiedEmail } = await sessions.addressesOf(session, request, reply)
     const { SecretCode } = await callFor(session, request, reply)('AssociateSoftwareToken')
-    return { secret: SecretCode, uri: totpUri(SecretCode, session.email) }
+    return { secret: SecretCode, uri: totpUri(SecretCode, verifiedEmail ?? email ?? session.username) }
   })
 
   change('POST', '/api/profile/totp/verify', totpVerifyBodySchema, async (call, { code, deviceName }) => {

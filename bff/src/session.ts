@@ -1,20 +1,18 @@
 import { createHash } from 'node:crypto'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
-import { createDecoder } from 'fast-jwt'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { z } from 'zod'
 import type { AccessTokens } from './access-tokens.ts'
 import type { Config } from './config.ts'
 import type { Cookies, SessionCookie } from './cookies.ts'
 import type { Identity, TokenAnswer } from './identity.ts'
 import { unavailable } from './upstream.ts'
 
-const identityClaims = z.object({ email: z.string().default('') })
-
 /** How long before its end a token is not used any more. */
 const toleranceMs = 5_000
 const sessionDays = 30
+/** For how long requests of the same page, which come a moment later, get what one of them has renewed. */
+const repeatForMs = 5_000
 
 /** Whether the service has said that a sign-in is over, rather than that it cannot or will not say so now. */
 function isOver(error: unknown): boolean {
@@ -25,19 +23,35 @@ function isOver(error: unknown): boolean {
   return error.code === 'sign_in_required' || error.code === 'RefreshTokenReuseException'
 }
 
+/** What an account has now: it may change in any browser, so no session keeps it. */
+export interface AccountAddresses {
+  /** As it was last given, proven or not; null where there is none. */
+  email: string | null
+  /** The one that is proven, whatever `email` is about to become. */
+  verifiedEmail: string | null
+}
+
 /** Who is signed in in which browser. */
 export interface Sessions {
   /** Begins a session with the tokens of a sign-in. */
   begin(reply: FastifyReply, tokens: TokenAnswer): Promise<SessionCookie>
-  /** @returns the session of the request, with tokens that are good for a while; undefined where nobody is signed in. */
+  /**
+   * @returns the session of the request, with tokens that are good for a while; undefined where nobody is signed in. Asked
+   * again within a request, it answers the same.
+   */
   find(request: FastifyRequest, reply: FastifyReply): Promise<SessionCookie | undefined>
-  /** As `find`. @throws DomainError `sign_in_required` */
+  /** As `find`. @throws DomainError `sign_in_required`, `upstream_unavailable` */
   need(request: FastifyRequest, reply: FastifyReply): Promise<SessionCookie>
   /**
    * Whose a purchase is that this request asks for: the `userId` of who is signed in, also while the identity service
    * cannot be asked to renew the session; null for nobody. Never throws.
    */
   ownerOf(request: FastifyRequest, reply: FastifyReply): Promise<string | null>
+  /**
+   * Asks for the addresses of a session's account.
+   * @throws DomainError `sign_in_required` where the sign-in was ended meanwhile, `upstream_unavailable`
+   */
+  addressesOf(session: SessionCookie, request: FastifyRequest, reply: FastifyReply): Promise<AccountAddresses>
   /**
    * Does something with a session's access token, and ends the session where the service says that it is over.
    * @throws DomainError `sign_in_required` then
@@ -53,7 +67,6 @@ export function startSessions(
   accessTokens: AccessTokens,
 ): Sessions {
   const now = () => clock.now().epochMilliseconds
-  const decode = createDecoder()
 
   async function sessionOf(tokens: TokenAnswer, refreshToken: string, since: number): Promise<SessionCookie> {
     const { sub, username } = await accessTokens.verify(tokens.AccessToken)
@@ -62,18 +75,17 @@ export function startSessions(
       refreshToken: tokens.RefreshToken ?? refreshToken,
       userId: sub,
       username,
-      email: identityClaims.parse(decode(tokens.IdToken)).email,
       since,
       until: since + sessionDays * 86_400_000,
     }
   }
 
   /** Requests of one page come at once: the first one renews for all of them. */
-  const renewals = new Map<string, Promise<SessionCookie>>()
+  const renewals = new Map<string, { renewing: Promise<SessionCookie>; until: number }>()
   function renew(session: SessionCookie, deviceKey: string | undefined, address: string): Promise<SessionCookie> {
     const id = createHash('sha256').update(session.refreshToken).digest('base64url')
     const known = renewals.get(id)
-    if (known) return known
+    if (known && now() < known.until) return known.renewing
     const renewing = (async () => {
       const { AuthenticationResult } = await identity.call(
         'GetTokensFromRefreshToken',
@@ -86,10 +98,36 @@ export function startSessions(
       )
       return sessionOf(AuthenticationResult, session.refreshToken, session.since)
     })()
-    renewals.set(id, renewing)
-    const forget = () => setTimeout(() => renewals.delete(id), 5_000).unref()
-    void renewing.then(forget, () => renewals.delete(id))
+    const renewal = { renewing, until: Infinity }
+    renewals.set(id, renewal)
+    const forget = () => {
+      if (renewals.get(id) === renewal) renewals.delete(id)
+    }
+    const keep = () => {
+      renewal.until = now() + repeatForMs
+      setTimeout(forget, repeatForMs).unref()
+    }
+    void renewing.then(keep, forget)
     return renewing
+  }
+
+  const found = new WeakMap<FastifyRequest, Promise<SessionCookie | undefined>>()
+  async function findNew(request: FastifyRequest, reply: FastifyReply): Promise<SessionCookie | undefined> {
+    const session = cookies.session.read(request)
+    if (!session) return undefined
+    try {
+      const { exp } = await accessTokens.verify(session.accessToken)
+      if (exp * 1000 - toleranceMs > now()) return session
+      const device = cookies.device.read(request)
+      const deviceKey = device?.names.includes(session.username.toLowerCase()) ? device.key : undefined
+      const renewed = await renew(session, deviceKey, request.ip)
+      cookies.session.write(reply, renewed)
+      return renewed
+    } catch (error) {
+      if (!isOver(error)) throw error
+      sessions.end(reply)
+      return undefined
+    }
   }
 
   const sessions: Sessions = {
@@ -100,22 +138,12 @@ export function startSessions(
       return session
     },
 
-    async find(request, reply) {
-      const session = cookies.session.read(request)
-      if (!session) return undefined
-      try {
-        const { exp } = await accessTokens.verify(session.accessToken)
-        if (exp * 1000 - toleranceMs > now()) return session
-        const device = cookies.device.read(request)
-        const deviceKey = device?.names.includes(session.username.toLowerCase()) ? device.key : undefined
-        const renewed = await renew(session, deviceKey, request.ip)
-        cookies.session.write(reply, renewed)
-        return renewed
-      } catch (error) {
-        if (!isOver(error)) throw error
-        sessions.end(reply)
-        return undefined
-      }
+    find(request, reply) {
+      const known = found.get(request)
+      if (known) return known
+      const finding = findNew(request, reply)
+      found.set(request, finding)
+      return finding
     },
 
     async need(request, reply) {
@@ -130,6 +158,14 @@ export function startSessions(
         return cookies.session.read(request)
       })
       return session?.userId ?? null
+    },
+
+    async addressesOf({ accessToken }, request, reply) {
+      const call = () => identity.call('GetUser', { AccessToken: accessToken }, request.ip)
+      const { UserAttributes, VerifiedEmail } = await sessions.use(reply, call)
+      const attributes = new Map(UserAttributes.map(({ Name, Value }) => [Name, Value]))
+      const email = attributes.get('email') ?? null
+      return { email, verifiedEmail: VerifiedEmail ?? (attributes.get('email_verified') === 'true' ? email : null) }
     },
 
     async use(reply, work) {

@@ -175,7 +175,10 @@ export const signInAnswerBodySchema = z.object({
   trust: z.boolean().default(false),
 })
 
-/** `GET /api/auth/session`: who is signed in in this browser; null for nobody. Never an error. */
+/**
+ * `GET /api/auth/session`: who is signed in in this browser; null for nobody. Never an error. `email` is the address that the
+ * account has now; while that cannot be found out, its username.
+ */
 export const sessionSchema = z.object({
   user: z.object({ userId: z.string(), username: z.string(), email: z.string() }).nullable(),
 })
