@@ -8,6 +8,8 @@ import { registerCookies } from './cookies.ts'
 import { doorkeeping } from './doorkeeping.ts'
 import { Identity } from './identity.ts'
 import { membershipRoutes } from './membership-routes.ts'
+import { offerRoutes } from './offer-routes.ts'
+import { offersOf } from './offers.ts'
 import { pages } from './pages.ts'
 import { profileRoutes } from './profile-routes.ts'
 import { apiRoutes } from './routes.ts'
@@ -35,12 +37,14 @@ export const bff: Service<Config> = {
     const accessTokens = startAccessTokens(http, context, services.identity)
     const accounts = { cookies, identity, sessions: startSessions(context, cookies, identity, accessTokens) }
     checkAccounts(http, accounts.sessions)
+    const offers = offersOf(services, context)
+    await http.register(async (scope) => offerRoutes(scope, offers))
     await http.register(async (scope) => apiRoutes(scope, context, services, accounts))
     await http.register(async (scope) => shopRoutes(scope, context, services))
     await http.register(async (scope) => authRoutes(scope, context, accounts))
     await http.register(async (scope) => profileRoutes(scope, context, accounts))
     await http.register(async (scope) => membershipRoutes(scope, services, accounts))
     await http.register(async (scope) => adminRoutes(scope, context, services))
-    if (context.config.WEB_DIST !== '') await pages(http, context, services)
+    if (context.config.WEB_DIST !== '') await pages(http, context, offers)
   },
 }

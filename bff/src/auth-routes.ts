@@ -1,5 +1,4 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { setTimeout as after } from 'node:timers/promises'
 import {
   changePasswordBodySchema,
   composeAddress,
@@ -30,6 +29,7 @@ import { confirmDevice, forgetDevices, isForgotten, proveDevice } from './device
 import type { AuthAnswer, Identity, TokenAnswer } from './identity.ts'
 import type { Sessions } from './session.ts'
 import { answerStep, nextStep } from './sign-in-steps.ts'
+import { within } from './within.ts'
 
 /** As long as browsers keep a cookie at most. */
 const deviceMs = 400 * 86_400_000
@@ -196,10 +196,8 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
     reply: FastifyReply,
   ): Promise<string | undefined> {
     const { username } = session
-    const late = new AbortController()
     try {
-      const asking = sessions.addressesOf(session, request, reply)
-      const addresses = await Promise.race([asking, after(waitForAddressMs, undefined, { signal: late.signal })])
+      const addresses = await within(waitForAddressMs, sessions.addressesOf(session, request, reply))
       if (!addresses) return username
       keepDeviceNames(username, addresses.verifiedEmail, request, reply)
       return addresses.verifiedEmail ?? addresses.email ?? username
@@ -207,8 +205,6 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
       if (error instanceof DomainError && error.code === 'sign_in_required') return undefined
       log.warn({ err: error }, 'an account could not be asked for')
       return username
-    } finally {
-      late.abort()
     }
   }
 

@@ -57,7 +57,7 @@ export async function doorkeeping(http: Http, config: Config): Promise<void> {
     // A page's own policy names what is written into it.
     const policy = reply.getHeader('content-security-policy')
     void reply.headers(policy === undefined ? headers : { ...headers, 'content-security-policy': policy })
-    if (isApi(request)) void reply.header('cache-control', 'no-store')
+    if (isApi(request) && reply.getHeader('cache-control') === undefined) void reply.header('cache-control', 'no-store')
   })
 
   await http.register(rateLimit, {

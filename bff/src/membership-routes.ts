@@ -3,7 +3,6 @@ import {
   foundMembershipSchema,
   membershipCheckoutSchema,
   membershipOutcomeSchema,
-  membershipPlansSchema,
   membershipSchema,
   portalSchema,
   refreshQuerySchema,
@@ -47,10 +46,6 @@ export function membershipRoutes(
     if (!membership) throw new DomainError('membership_not_found', 'There is no membership with your account.')
     return `/memberships/${membership.membershipId}`
   }
-
-  http.get('/api/membership-plans', { schema: { response: { 200: membershipPlansSchema } } }, ({ signal }) =>
-    billing.call('GET', '/membership-plans', { answer: membershipPlansSchema, signal }),
-  )
 
   http.post(
     '/api/createStripeSession',

@@ -1,6 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
 import {
-  classesViewSchema,
   registerAnswerSchema,
   registerBodySchema,
   registrationViewSchema,
@@ -9,13 +8,7 @@ import {
   waiverBodySchema,
 } from '@robokids/contracts/bff'
 import { refreshQuerySchema } from '@robokids/contracts/billing'
-import {
-  availableSlotsQuerySchema,
-  availableSlotsSchema,
-  memberSeatSchema,
-  registrationSchema,
-  waiverSchema,
-} from '@robokids/contracts/enrollment'
+import { memberSeatSchema, registrationSchema, waiverSchema } from '@robokids/contracts/enrollment'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
@@ -26,7 +19,6 @@ import { idOf, referenceParams } from './reference.ts'
 import { RegistrationStreams } from './registration-stream.ts'
 import { startCheckout } from './start-checkout.ts'
 import type { Services } from './upstream.ts'
-import { classesView } from './views/classes.ts'
 import { registrationView } from './views/registration.ts'
 
 const registrationIdOf = (reference: string) =>
@@ -36,17 +28,6 @@ export function apiRoutes(http: Http, context: Context<Config>, services: Servic
   const { SITE_URL } = context.config
   const { enrollment } = services
   const streams = new RegistrationStreams(http, context, (id) => registrationView(services, id))
-
-  http.get('/api/classes', { schema: { response: { 200: classesViewSchema } } }, ({ signal }) =>
-    classesView(services, signal),
-  )
-
-  http.get(
-    '/api/availableSlots',
-    { schema: { querystring: availableSlotsQuerySchema, response: { 200: availableSlotsSchema } } },
-    ({ query, signal }) =>
-      enrollment.call('GET', `/available-slots?classType=${query.classType}`, { answer: availableSlotsSchema, signal }),
-  )
 
   http.post(
     '/api/registrations',

@@ -8,7 +8,6 @@ import {
   orderSchema,
   placeOrderSchema,
   productsSchema,
-  shopViewSchema,
 } from '@robokids/contracts/shop'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
@@ -17,15 +16,12 @@ import type { Config } from './config.ts'
 import { readCheckout } from './read-checkout.ts'
 import { idOf, referenceParams } from './reference.ts'
 import type { Services } from './upstream.ts'
-import { shopView } from './views/shop.ts'
 
 const orderIdOf = (reference: string) => idOf(reference, 'order_not_found', 'We know no order with this reference.')
 const noticeIdOf = (reference: string) => idOf(reference, 'notice_not_found', 'We have no such request.')
 
 export function shopRoutes(http: Http, { config }: Context<Config>, services: Services): void {
   const { billing, notifications } = services
-
-  http.get('/api/shop', { schema: { response: { 200: shopViewSchema } } }, ({ signal }) => shopView(services, signal))
 
   http.post(
     '/api/checkout',

@@ -13,6 +13,7 @@ import {
   pagePaths,
   type RenderApplication,
 } from '@robokids/contracts/pages'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 
 const types: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
@@ -78,6 +79,19 @@ export class SiteFile {
     if (!encoding) return { status: 200, headers, body: this.#content }
     return { status: 200, headers: { ...headers, 'content-encoding': encoding }, body: this.#smaller[encoding] }
   }
+}
+
+/** Sends a file in answer to a request for it. */
+export function sendFile(request: FastifyRequest, reply: FastifyReply, file: SiteFile, status?: 404): FastifyReply {
+  const answer = file.answer({
+    acceptEncoding: request.headers['accept-encoding'],
+    // Nothing is "not modified" at an address that has nothing.
+    ifNoneMatch: status === 404 ? undefined : request.headers['if-none-match'],
+  })
+  return reply
+    .code(status ?? answer.status)
+    .headers(answer.headers)
+    .send(answer.body)
 }
 
 function takes(acceptEncoding = '', encoding: Encoding): boolean {

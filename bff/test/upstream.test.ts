@@ -19,12 +19,13 @@ async function frontWithSilentService(timeoutMs = limitMs) {
   const enrollment = await StubService.start()
   onTestFinished(() => enrollment.stop())
   const front = await startFront(bed, { ENROLLMENT_URL: enrollment.url, UPSTREAM_TIMEOUT_MS: String(timeoutMs) })
-  const url = `${front.url}/api/availableSlots?classType=basic`
+  // It is asked for each visitor alone.
+  const url = `${front.url}/waiver.pdf`
   const revive = () => {
     enrollment.answer((incoming, response) => {
-      const areSlots = incoming.url?.startsWith('/available-slots')
-      response.writeHead(areSlots ? 200 : 404, { 'content-type': 'application/json' })
-      response.end(JSON.stringify(areSlots ? { slots: [] } : unknown))
+      const isWaiver = incoming.url === '/waiver.pdf'
+      response.writeHead(isWaiver ? 200 : 404, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(isWaiver ? {} : unknown))
     })
   }
   return { enrollment, front, url, revive }

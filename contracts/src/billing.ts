@@ -53,6 +53,21 @@ export const refundSchema = z.object({
 })
 export type Refund = z.infer<typeof refundSchema>
 
+/**
+ * How a payment stands: `refund_under_way` and `refunded` are about all of it, `refund_failed` where the bank has returned
+ * what was told to have gone back in full. While it is not `paid` or `won`, nothing that it paid for is shipped or signed.
+ */
+export const paymentStates = [
+  'paid',
+  'refund_under_way',
+  'refunded',
+  'refund_failed',
+  'disputed',
+  'won',
+  'lost',
+] as const
+export type PaymentState = (typeof paymentStates)[number]
+
 /** `POST /checkouts/:registrationId/close`: closes what can still be paid, by the provider's own answer. */
 export const closedCheckoutSchema = z.object({
   /** `none` where there was no checkout, `closed` where nothing can be paid any more, else what keeps it from being closed. */

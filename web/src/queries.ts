@@ -10,5 +10,5 @@ export const classesView = answer<ClassesView>(classesViewShape)
 export const classesQuery = queryOptions({
   queryKey: ['classes'],
   queryFn: ({ signal }) => api('/api/classes', { answer: classesView, signal }),
-  staleTime: 15_000,
+  staleTime: 5_000,
 })

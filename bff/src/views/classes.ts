@@ -11,10 +11,10 @@ function lastDayOf(endsAt: string): string {
 }
 
 /** The levels with their open dates, today's prices and the promotion that is on. */
-export async function classesView({ enrollment, billing }: Services, signal?: AbortSignal): Promise<ClassesView> {
+export async function classesView({ enrollment, billing }: Services): Promise<ClassesView> {
   const [{ levels }, { prices, promotions }] = await Promise.all([
-    enrollment.call('GET', '/classes', { answer: classesSchema, signal }),
-    billing.call('GET', '/prices', { answer: pricesSchema, signal }),
+    enrollment.call('GET', '/classes', { answer: classesSchema }),
+    billing.call('GET', '/prices', { answer: pricesSchema }),
   ])
   const promotion = promotions[0]
   return {

@@ -1,9 +1,8 @@
 import type { ClassesView } from '@robokids/contracts/bff'
 import type { LevelClassType } from '@robokids/contracts/enrollment'
 import { levelPages, type PageData, type PagePath } from '@robokids/contracts/pages'
-import type { Services } from '../upstream.ts'
-import { classesView } from './classes.ts'
-import { shopView } from './shop.ts'
+import type { Offers } from '../offers.ts'
+import type { Recent } from '../recent.ts'
 import { courseList, coursesOfLevel, productsOf, type Thing } from './structured-data.ts'
 
 export interface LivePage {
@@ -12,18 +11,27 @@ export interface LivePage {
   things: Thing[]
 }
 
+/** What a page shows, by what of it is known: the same as long as that is. */
+export type ReadPage = () => Promise<LivePage | undefined>
+
+/** Composes a page anew only where what it is of is another. */
+function composed<Answer>(recent: Recent<Answer>, compose: (answer: Answer) => LivePage): ReadPage {
+  let last: { answer: Answer; page: LivePage } | undefined
+  return async () => {
+    const answer = await recent.get()
+    if (answer === undefined) return undefined
+    if (last?.answer !== answer) last = { answer, page: compose(answer) }
+    return last.page
+  }
+}
+
 /** The pages that show what changes by the day. */
-export function livePages(services: Services, siteUrl: string): ReadonlyMap<PagePath, () => Promise<LivePage>> {
-  const withClasses = (thingsOf: (classes: ClassesView) => Thing[]) => async () => {
-    const classes = await classesView(services)
-    return { data: { classes }, things: thingsOf(classes) }
-  }
+export function livePages({ recently }: Offers, siteUrl: string): ReadonlyMap<PagePath, ReadPage> {
+  const withClasses = (thingsOf: (classes: ClassesView) => Thing[]) =>
+    composed(recently.classes, (classes) => ({ data: { classes }, things: thingsOf(classes) }))
   const ofLevel = (classType: LevelClassType) => withClasses((classes) => coursesOfLevel(classes, classType, siteUrl))
-  const withShop = async () => {
-    const shop = await shopView(services)
-    return { data: { shop }, things: productsOf(shop, siteUrl) }
-  }
-  return new Map<PagePath, () => Promise<LivePage>>([
+  const withShop = composed(recently.shop, (shop) => ({ data: { shop }, things: productsOf(shop, siteUrl) }))
+  return new Map<PagePath, ReadPage>([
     ['/robokidslanding', withClasses((classes) => courseList(classes, siteUrl))],
     ['/robokids', ofLevel('basic')],
     ...(Object.entries(levelPages) as [LevelClassType, PagePath][]).map(

@@ -5,10 +5,10 @@ import { DomainError } from '@robokids/runtime/errors'
 import type { Services } from '../upstream.ts'
 
 /** What the shop has, and what the cheapest class costs. */
-export async function shopView({ billing }: Services, signal?: AbortSignal): Promise<ShopView> {
+export async function shopView({ billing }: Services): Promise<ShopView> {
   const [{ products }, { prices }] = await Promise.all([
-    billing.call('GET', '/products', { answer: productsSchema, signal }),
-    billing.call('GET', '/prices', { answer: pricesSchema, signal }),
+    billing.call('GET', '/products', { answer: productsSchema }),
+    billing.call('GET', '/prices', { answer: pricesSchema }),
   ])
   const classSkus = levelClassTypes.map(classSku)
   const [cheapest] = prices.filter(({ sku }) => classSkus.includes(sku)).toSorted((a, b) => a.amount - b.amount)

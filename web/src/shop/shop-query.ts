@@ -9,5 +9,5 @@ export const shopView = answer<ShopView>(shopViewShape)
 export const shopQuery = queryOptions({
   queryKey: ['shop'],
   queryFn: ({ signal }) => api('/api/shop', { answer: shopView, signal }),
-  staleTime: 60_000,
+  staleTime: 5_000,
 })
