@@ -24,7 +24,7 @@ function isOver(error: unknown): boolean {
 }
 
 /** What an account has now: it may change in any browser, so no session keeps it. */
-export interface AccountAddresses {
+interface AccountAddresses {
   /** As it was last given, proven or not; null where there is none. */
   email: string | null
   /** The one that is proven, whatever `email` is about to become. */
