@@ -5,6 +5,7 @@ import { levelClassTypeSchema, ownerId, registrationFactsSchema } from './enroll
 import { defineEvent } from './event.ts'
 import { email, moneySchema, plainDate, uuid } from './fields.ts'
 import { membershipFactsSchema } from './membership.ts'
+import { paymentStates } from './payment-state.ts'
 
 export { paymentStates, type PaymentState } from './payment-state.ts'
 
@@ -52,21 +53,6 @@ export const refundSchema = z.object({
   status: z.enum(['pending', 'succeeded', 'failed']),
 })
 export type Refund = z.infer<typeof refundSchema>
-
-/**
- * How a payment stands: `refund_under_way` and `refunded` are about all of it, `refund_failed` where the bank has returned
- * what was told to have gone back in full. While it is not `paid` or `won`, nothing that it paid for is shipped or signed.
- */
-export const paymentStates = [
-  'paid',
-  'refund_under_way',
-  'refunded',
-  'refund_failed',
-  'disputed',
-  'won',
-  'lost',
-] as const
-export type PaymentState = (typeof paymentStates)[number]
 
 /** `POST /checkouts/:registrationId/close`: closes what can still be paid, by the provider's own answer. */
 export const closedCheckoutSchema = z.object({
