@@ -274,7 +274,10 @@ describe('a membership, month by month', { timeout: 240_000 }, () => {
       paidUntil: before.paidUntil,
       nextCharge: { at: before.paidUntil, amount: 700 },
     })
+    // Each is told before the next: one that still waits would be superseded by it.
+    await member.told('membership_switched')
     expect((await member.switchTo('yearly')).changed).toMatchObject({ plan: 'yearly', nextPlan: null })
+    await member.told('membership_switched', 2)
     expect((await member.switchTo('monthly')).changed).toMatchObject({ nextPlan: 'monthly' })
     await member.told('membership_switched', 3)
     // Whoever cancels meanwhile has the whole year as well.

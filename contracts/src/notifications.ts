@@ -28,6 +28,8 @@ export const mailKinds = [
   'membership_refunded',
   'membership_refund_failed',
   'payment_disputed',
+  'kit_shipped',
+  'refund_owed',
 ] as const
 export type MailKind = (typeof mailKinds)[number]
 

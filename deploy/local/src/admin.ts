@@ -22,8 +22,8 @@ const usage = `npm run admin -- <command>
   ledger                                                  hold the ledger against the payment provider's list
   ship <registrationId> <carrier> <tracking number>       a kit is on its way
   price <sku> <cents>                                     set a price from now on: price class:basic 42000
-  mails <registrationId|address>                          what was mailed
-  resend <mailId>                                         send a mail once more
+  mails <registrationId|address>                          what was mailed, and what was not, with its reason
+  resend <mailId>                                         send a mail once more, or one that was dropped
   orders [--status paid]                                  what was bought in the shop, newest first
   ship-order <orderId> [tracking number]                  a parcel is on its way
   product <sku> <state>                                   what can be done about it: product product:ai-teddy-bear pre_order

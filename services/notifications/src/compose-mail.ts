@@ -1,21 +1,25 @@
-import { and, eq, sql } from 'drizzle-orm'
+import type { MembershipFacts } from '@robokids/contracts/membership'
+import { and, eq, inArray } from 'drizzle-orm'
 import type { Context } from '@robokids/runtime/service'
 import { renderCalendar } from './calendar.ts'
 import type { Config } from './config.ts'
 import { fetchSignedWaiver } from './fetch-signed-waiver.ts'
 import { codeMail } from './mails/code-issued.ts'
+import { kitShippedMail } from './mails/kit-shipped.ts'
 import type { RenderedLetter } from './mails/letter.ts'
 import { membershipMail } from './mails/membership.ts'
 import { orderMailOf } from './mails/order.ts'
-import { endsRegistration, paymentRefundedMail } from './mails/payment-refunded.ts'
+import { paymentRefundedMail, tellsOfEnd } from './mails/payment-refunded.ts'
 import { noticeAskedMail, productAvailableMail } from './mails/product-notice.ts'
 import { refundFailedMail } from './mails/refund-failed.ts'
+import { refundOwedMail } from './mails/refund-owed.ts'
 import { registrationConfirmedMail } from './mails/registration-confirmed.ts'
 import { signInLockedMail } from './mails/sign-in-locked.ts'
 import { userDeletedMail } from './mails/user-deleted.ts'
 import { userUpdatedMail } from './mails/user-updated.ts'
 import { waiverSignedMail } from './mails/waiver-signed.ts'
 import { openCode } from './open-code.ts'
+import { endsRegistration } from './rules.ts'
 import { mails, rejections, type MailData, type MailRow, type MembershipKind, type OrderKind } from './schema.ts'
 import { MailOutdated } from './unsendable.ts'
 
@@ -50,25 +54,38 @@ function calendarFile(method: 'PUBLISH' | 'CANCEL', content: string): Attachment
   return { filename: 'robo-kids-class.ics', contentType, content: Buffer.from(content) }
 }
 
-/** Whether all that was paid went back in the meantime, at somebody's wish: the registration is cancelled. */
-async function wasCancelled(registrationId: string, paymentId: string, { db }: Context<Config>): Promise<boolean> {
-  const refunds = await db
-    .select({ data: mails.data })
+/** What is known of a registration by now. */
+async function progressOf(registrationId: string, { db }: Context<Config>) {
+  const known = await db
+    .select({ kind: mails.kind, data: mails.data })
     .from(mails)
     .where(
       and(
         eq(mails.registrationId, registrationId),
-        eq(mails.kind, 'payment_refunded'),
-        sql`${mails.data} ->> 'paymentId' = ${paymentId}`,
+        inArray(mails.kind, ['payment_refunded', 'kit_shipped', 'waiver_signed']),
       ),
     )
-  return refunds.some(({ data }) => endsRegistration(data as MailData['payment_refunded']))
+  return {
+    isCancelled: known.some(
+      ({ kind, data }) => kind === 'payment_refunded' && data && endsRegistration(data as MailData[typeof kind]),
+    ),
+    isSigned: known.some(({ kind }) => kind === 'waiver_signed'),
+    kitHasShipped: known.some(({ kind }) => kind === 'kit_shipped'),
+  }
+}
+
+/** Whether nobody can open the profile page of a membership's owner any more. */
+async function isAccountDeleted(
+  { accountDeleted, ownerId }: MembershipFacts,
+  { db }: Context<Config>,
+): Promise<boolean> {
+  if (accountDeleted === true) return true
+  if (!ownerId) return false
+  return (await db.$count(mails, and(eq(mails.userId, ownerId), eq(mails.kind, 'user_deleted')))) > 0
 }
 
 const confirmation: Write<'registration_confirmed'> = async (data, { mail, context, siteUrl }) => {
-  if (await wasCancelled(data.registrationId, data.payment.paymentId, context)) {
-    throw new MailOutdated('The registration was cancelled before this could be sent.')
-  }
+  const { isSigned } = await progressOf(data.registrationId, context)
   const calendar = renderCalendar({
     method: 'PUBLISH',
     facts: data,
@@ -78,7 +95,7 @@ const confirmation: Write<'registration_confirmed'> = async (data, { mail, conte
     description: `The class link comes by email once the waiver is signed:\n${siteUrl}/robokids/waiver?reference=${data.registrationId}`,
   })
   return {
-    ...registrationConfirmedMail(data, siteUrl),
+    ...registrationConfirmedMail(data, siteUrl, isSigned),
     recipientName: data.guardianName,
     attachments: [calendarFile('PUBLISH', calendar)],
   }
@@ -92,11 +109,12 @@ const signedWaiver: Write<'waiver_signed'> = async (data, { context, limit }) =>
 
 const refund: Write<'payment_refunded'> = async (data, { mail, context, siteUrl }) => {
   const [rejection] = await context.db.select().from(rejections).where(eq(rejections.paymentId, data.paymentId))
+  const background = { rejection, ...(await progressOf(data.registrationId, context)) }
   const letter = {
-    ...paymentRefundedMail(data, rejection?.reason, siteUrl),
+    ...paymentRefundedMail(data, background, siteUrl),
     recipientName: data.purchase.guardianName,
   }
-  if (data.again === true || !endsRegistration(data)) return letter
+  if (!tellsOfEnd(data)) return letter
   const calendar = renderCalendar({
     method: 'CANCEL',
     facts: data.purchase,
@@ -115,15 +133,25 @@ const code: Write<'code_issued'> = (data, { mail, context, siteUrl }) => {
   return { ...letter, recipientName: data.givenName }
 }
 
-const reminder: Write<'membership_reminder'> = (data, { context, siteUrl }) => {
-  if (Temporal.Instant.compare(Temporal.Instant.from(data.renewsAt), context.clock.now()) <= 0) {
-    throw new MailOutdated('The membership was to be renewed before this could be sent.')
-  }
-  return membershipMail('membership_reminder', data, siteUrl)
+const kitShipped: Write<'kit_shipped'> = async (data, { context }) => {
+  const { isCancelled } = await progressOf(data.registrationId, context)
+  return { ...kitShippedMail(data, isCancelled), recipientName: data.guardianName }
 }
 
 function ofMembership<Kind extends MembershipKind>(kind: Kind): Write<Kind> {
-  return (data, { siteUrl }) => membershipMail(kind, data, siteUrl)
+  return async (data, { context, siteUrl }) => {
+    const hasProfile = !('attemptId' in data && (await isAccountDeleted(data, context)))
+    return membershipMail(kind, data, { siteUrl, hasProfile })
+  }
+}
+
+const reminder: Write<'membership_reminder'> = (data, writing) => {
+  const { mail, context } = writing
+  // What an administrator has sent again may be late.
+  if (mail.sending === 1 && Temporal.Instant.compare(Temporal.Instant.from(data.renewsAt), context.clock.now()) <= 0) {
+    throw new MailOutdated('The membership was to be renewed before this could be sent.')
+  }
+  return ofMembership('membership_reminder')(data, writing)
 }
 
 function ofOrder<Kind extends OrderKind>(kind: Kind): Write<Kind> {
@@ -156,6 +184,8 @@ const writers: { [Kind in keyof MailData]: Write<Kind> } = {
   membership_refunded: ofMembership('membership_refunded'),
   membership_refund_failed: ofMembership('membership_refund_failed'),
   payment_disputed: ofMembership('payment_disputed'),
+  kit_shipped: kitShipped,
+  refund_owed: refundOwedMail,
 }
 
 /**

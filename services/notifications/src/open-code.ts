@@ -1,7 +1,7 @@
 import type { Context } from '@robokids/runtime/service'
 import type { Config } from './config.ts'
 import type { MailData, MailRow } from './schema.ts'
-import { MailOutdated, Unsendable } from './unsendable.ts'
+import { Unsendable } from './unsendable.ts'
 
 function unseal({ sealedCode, data }: MailRow, { CODE_SEALING_KEYS }: Config): string | undefined {
   const { codeId } = data as MailData['code_issued']
@@ -10,7 +10,7 @@ function unseal({ sealedCode, data }: MailRow, { CODE_SEALING_KEYS }: Config): s
 
 /**
  * The code that a message carries, which is kept sealed until it is written.
- * @throws MailOutdated where it has expired, Unsendable where it cannot be opened.
+ * @throws Unsendable where it has expired or cannot be opened.
  */
 export function openCode(
   mail: MailRow,
@@ -18,7 +18,7 @@ export function openCode(
 ): { code: string; expiresAt: Temporal.Instant } {
   const { expiresAt } = mail
   if (expiresAt === null || Temporal.Instant.compare(expiresAt, clock.now()) <= 0) {
-    throw new MailOutdated('The code expired before it could be sent.')
+    throw new Unsendable('The code expired before it could be sent.')
   }
   const code = unseal(mail, config)
   if (code === undefined) throw new Unsendable('The code cannot be opened with the keys in CODE_SEALING_KEYS.')

@@ -10,8 +10,9 @@ import { jobOf } from './order-mail.ts'
 import { mails } from './schema.ts'
 
 /**
- * Has a mail sent again, the same words under a new Message-ID. One that still waits is only sent sooner, and one that is
- * being sent right now is left alone: asking twice sends it once.
+ * Has a mail sent again, the same words under a new Message-ID: also one that was dropped, as whoever asks for that knows
+ * what it says. One that still waits is only sent sooner, and one that is being sent right now is left alone: asking twice
+ * sends it once.
  * @throws DomainError `not_found`; `validation_failed` for a code, which is not kept once it was sent or given up, and for
  * what is forgotten
  */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { asLine, changeNotices, isOneAddress, judgeFailure, nextTryAfter, retryDelays } from './rules.ts'
+import { asLine, changeNotices, isOneAddress, judgeFailure, nextTryAfter, provenAddress, retryDelays } from './rules.ts'
 
 const now = Temporal.Instant.from('2026-11-28T12:00:00Z')
 
@@ -72,6 +72,29 @@ describe('changeNotices', () => {
     expect(told(['email'])).toEqual(['maren@example.com', 'm@example.com'])
     expect(told(['password'])).toEqual(['maren@example.com'])
     expect(changeNotices({ ...account, changed: ['email'], previousEmail: account.email })).toHaveLength(1)
+  })
+
+  it('tells the address that is proven, and no other, while another one is pending, whatever else is known', () => {
+    const pending = { email: 'new@example.com', emailVerified: false, verifiedEmail: 'm@example.com' }
+    for (const previousEmail of [null, 'm@example.com']) {
+      expect(changeNotices({ ...pending, previousEmail, changed: ['password'] })).toEqual([
+        { recipient: 'm@example.com', changes: ['password'], toPrevious: false },
+      ])
+      expect(changeNotices({ ...pending, previousEmail, changed: ['email', 'mfa'] })).toEqual([
+        { recipient: 'm@example.com', changes: ['mfa', 'email'], toPrevious: true },
+      ])
+    }
+    expect(provenAddress(pending)).toBe('m@example.com')
+    expect(provenAddress({ ...pending, verifiedEmail: null })).toBe(null)
+    expect(changeNotices({ ...pending, verifiedEmail: null, previousEmail: null, changed: ['password'] })).toEqual([])
+  })
+
+  it('tells both addresses where one that is proven replaced another', () => {
+    const replaced = { ...account, verifiedEmail: account.email, previousEmail: 'm@example.com' }
+    expect(changeNotices({ ...replaced, changed: ['email', 'password'] })).toEqual([
+      { recipient: 'maren@example.com', changes: ['password', 'email'], toPrevious: false },
+      { recipient: 'm@example.com', changes: ['email'], toPrevious: true },
+    ])
   })
 
   it('tells the previous address of everything until the new one is verified', () => {

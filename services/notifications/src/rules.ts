@@ -1,3 +1,4 @@
+import type { Refund } from '@robokids/contracts/billing'
 import type { Account } from '@robokids/contracts/identity'
 import { productStates, type ProductState } from '@robokids/contracts/shop'
 
@@ -23,6 +24,12 @@ export const retryDelays = [
 ] as const
 
 const lastDelay = 24 * hour
+
+/**
+ * How long a mail waits for an earlier one about the same subject that cannot be sent. Where the mail server is away, both
+ * have to wait; this is for one that something of its own keeps back.
+ */
+export const waitsAtMost = Temporal.Duration.from({ hours: 24 })
 
 /**
  * How long a message belongs to whoever is sending it: longer than any sending may take, and long enough for a database
@@ -81,20 +88,47 @@ export interface ChangeNotice {
   toPrevious: boolean
 }
 
-/** Who is told of what: the verified address of all, and the one before it of being replaced and, until it is, of all. */
+/**
+ * The address at which an account's owner is written to: the one that they have proven to have, also while it is being
+ * changed. Events of the time before do not name it.
+ */
+export function provenAddress({
+  email,
+  emailVerified,
+  verifiedEmail,
+}: Pick<Account, 'email' | 'emailVerified' | 'verifiedEmail'>): string | null {
+  if (verifiedEmail !== undefined) return verifiedEmail
+  return emailVerified ? email : null
+}
+
+/** Who is told of what: the proven address of all, and the one before it of being replaced. */
 export function changeNotices(
-  account: Pick<Account, 'email' | 'emailVerified'> & { changed: readonly string[]; previousEmail: string | null },
+  account: Pick<Account, 'email' | 'emailVerified' | 'verifiedEmail'> & {
+    changed: readonly string[]
+    previousEmail: string | null
+  },
 ): ChangeNotice[] {
   const changes = noticedChanges.filter((change) => account.changed.includes(change))
-  const { email, emailVerified, previousEmail } = account
+  const { email, previousEmail } = account
+  const proven = provenAddress(account) ?? (account.verifiedEmail === undefined ? previousEmail : null)
   const notices: ChangeNotice[] = []
-  if (changes.length > 0 && emailVerified && email !== null) {
-    notices.push({ recipient: email, changes, toPrevious: false })
+  if (changes.length > 0 && proven !== null) {
+    notices.push({ recipient: proven, changes, toPrevious: proven !== email && changes.includes('email') })
   }
-  if (previousEmail === null || previousEmail === email) return notices
-  if (changes.includes('email')) notices.push({ recipient: previousEmail, changes, toPrevious: true })
-  else if (changes.length > 0 && !emailVerified) notices.push({ recipient: previousEmail, changes, toPrevious: false })
+  if (changes.includes('email') && proven === email && previousEmail !== null && previousEmail !== email) {
+    notices.push({ recipient: previousEmail, changes: ['email'], toPrevious: true })
+  }
   return notices
+}
+
+/** Whether all of a payment is back with a refund. Events of the time before do not say so, but their sums do. */
+export function isWhole(refund: { whole?: boolean | undefined; refundedTotal: number; paidAmount: number }): boolean {
+  return refund.whole ?? refund.refundedTotal >= refund.paidAmount
+}
+
+/** Whether the registration is over with a refund, and with it the entry in the parent's calendar. */
+export function endsRegistration(refund: Parameters<typeof isWhole>[0] & Pick<Refund, 'reason'>): boolean {
+  return refund.reason === 'requested' && isWhole(refund)
 }
 
 /** What a person typed as one line of well-formed text that reads forward, whatever it was; at most `max` characters. */

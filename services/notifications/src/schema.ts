@@ -3,6 +3,7 @@ import type {
   membershipRefundFailed,
   paymentDisputed,
   paymentRefunded,
+  refundDeclined,
   refundFailed,
   subscriptionCancelled,
   subscriptionEnded,
@@ -13,6 +14,7 @@ import type {
   subscriptionSwitched,
 } from '@robokids/contracts/billing'
 import type {
+  kitShipped,
   memberSeated,
   registrationConfirmed,
   registrationRejected,
@@ -71,10 +73,18 @@ export interface MailData {
   membership_refunded: EventOf<typeof membershipRefunded>['data']
   membership_refund_failed: EventOf<typeof membershipRefundFailed>['data']
   payment_disputed: EventOf<typeof paymentDisputed>['data']
+  kit_shipped: EventOf<typeof kitShipped>['data']
+  refund_owed: Pick<
+    EventOf<typeof refundDeclined>['data'],
+    'refundId' | 'paymentId' | 'registrationId' | 'orderId' | 'membershipId' | 'amount' | 'currency' | 'reason'
+  >
 }
 
 /** Mails that are written in `mails/membership.ts`. */
 export type MembershipKind = Extract<keyof MailData, `membership_${string}` | 'payment_disputed'>
+
+/** What a mail is about: `registration:{registrationId}`. Mails about one subject keep the order of what happened. */
+export type Subject = `${'registration' | 'order' | 'membership' | 'account' | 'dispute'}:${string}`
 
 export type OrderKind = 'order_paid' | 'order_refunded' | 'order_refund_failed' | 'order_shipped'
 
@@ -86,6 +96,10 @@ export const mails = pgTable(
     /** `registration_confirmed:{registrationId}` */
     fact: text().notNull().unique(),
     kind: text({ enum: mailKinds }).notNull(),
+    /** Null for a code, for news of a product, and in rows of the version that kept no order: these wait for nothing. */
+    subject: text().$type<Subject>(),
+    /** The time of the event that it tells about; null where `subject` is. */
+    happenedAt: instant('happened_at'),
     registrationId: uuid('registration_id'),
     userId: uuid('user_id'),
     medium: text({ enum: codeMedia }).notNull().default('EMAIL'),
@@ -115,6 +129,7 @@ export const mails = pgTable(
     index('mails_pending')
       .on(table.medium, table.expiresAt, table.nextTryAt, table.id)
       .where(sql`status = 'pending'`),
+    index('mails_subject').on(table.subject, table.happenedAt),
     index('mails_registration').on(table.registrationId),
     index('mails_user').on(table.userId),
     index('mails_recipient').on(sql`lower(${table.recipient})`, table.id),
@@ -129,6 +144,8 @@ export type MailRow = typeof mails.$inferSelect
 export const rejections = pgTable('rejections', {
   paymentId: uuid('payment_id').primaryKey(),
   reason: text().$type<EventOf<typeof registrationRejected>['data']['reason']>().notNull(),
+  /** The registration that stands, where the same children were registered and paid for twice. */
+  duplicateOf: uuid('duplicate_of'),
 })
 
 /** That a product can be had now. */

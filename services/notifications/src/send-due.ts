@@ -3,11 +3,14 @@ import type { CodeMedium } from '@robokids/contracts/identity'
 import { mailDelivered, mailFailed } from '@robokids/contracts/notifications'
 import { newEvent, outbox, publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
-import { and, asc, eq, inArray, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, lte, notExists, or, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/pg-core'
 import type { Config } from './config.ts'
+import { dropSuperseded } from './drop-superseded.ts'
 import { withoutCode } from './open-code.ts'
-import { judgeFailure, nextTryAfter, sendingLeaseMs, type Failure } from './rules.ts'
+import { judgeFailure, nextTryAfter, sendingLeaseMs, waitsAtMost, type Failure } from './rules.ts'
 import { mails, type MailRow } from './schema.ts'
+import { MailOutdated } from './unsendable.ts'
 
 const atOnce = 5
 /** How often new messages are looked for while others are being sent. */
@@ -17,29 +20,58 @@ const pauseMs = 1_000
 /** How long before its end a lease counts as over, by a clock that is not quite the database's or another process's. */
 const leaseMarginMs = 30_000
 
+const earlier = alias(mails, 'earlier')
+
+/**
+ * Mails about one subject reach a reader in the order of what happened: none is taken before an earlier one that is still
+ * to be sent, or being sent, has gone. What an administrator has sent again neither waits nor keeps others waiting.
+ */
+function isItsTurn({ db, clock }: Context<Config>) {
+  const ahead = db
+    .select({ id: earlier.id })
+    .from(earlier)
+    .where(
+      and(
+        eq(earlier.subject, mails.subject),
+        sql`lower(${earlier.recipient}) = lower(${mails.recipient})`,
+        sql`(${earlier.happenedAt}, ${earlier.id}) < (${mails.happenedAt}, ${mails.id})`,
+        eq(earlier.status, 'pending'),
+        eq(earlier.sending, 1),
+      ),
+    )
+  return or(gt(mails.sending, 1), lte(mails.createdAt, clock.now().subtract(waitsAtMost)), notExists(ahead))
+}
+
 /**
  * Takes messages that are due, those that expire first, and counts the attempt, committed before anything is sent. Until
  * the lease is over nobody else takes them. The last free place is kept for what expires: servers that take their time
  * over other mails never keep a code waiting.
  */
-async function claim(medium: CodeMedium, free: number, { db, clock }: Context<Config>): Promise<MailRow[]> {
+async function claim(medium: CodeMedium, free: number, context: Context<Config>): Promise<MailRow[]> {
+  const { db, clock } = context
   return db.transaction(async (tx) => {
     const now = clock.now()
     const due = await tx
-      .select({ id: mails.id, expiresAt: mails.expiresAt })
+      .select({ id: mails.id, expiresAt: mails.expiresAt, subject: mails.subject })
       .from(mails)
-      .where(and(eq(mails.status, 'pending'), eq(mails.medium, medium), lte(mails.nextTryAt, now)))
+      .where(and(eq(mails.status, 'pending'), eq(mails.medium, medium), lte(mails.nextTryAt, now), isItsTurn(context)))
       // Those that never expire have none, which PostgreSQL puts last.
       .orderBy(asc(mails.expiresAt), asc(mails.nextTryAt), asc(mails.id))
       .limit(free)
       .for('update', { skipLocked: true })
-    const ids = due.filter(({ expiresAt }, place) => expiresAt !== null || place < free - 1).map(({ id }) => id)
-    if (ids.length === 0) return []
+    const taken = due.filter(({ expiresAt }, place) => expiresAt !== null || place < free - 1)
+    if (taken.length === 0) return []
+    await dropSuperseded(
+      tx,
+      taken.map(({ subject }) => subject),
+      now,
+    )
+    const ids = taken.map(({ id }) => id)
     const leasedUntil = now.add({ milliseconds: sendingLeaseMs })
     return tx
       .update(mails)
       .set({ attempts: sql`${mails.attempts} + 1`, nextTryAt: leasedUntil, leasedUntil })
-      .where(inArray(mails.id, ids))
+      .where(and(inArray(mails.id, ids), eq(mails.status, 'pending')))
       .returning()
   })
 }
@@ -84,28 +116,35 @@ function deliveryOf(mail: MailRow, { db, clock }: Context<Config>): () => Promis
 }
 
 function failureOf(mail: MailRow, error: unknown, context: Context<Config>): () => Promise<void> {
-  const { id: mailId, kind, medium, attempts, expiresAt } = mail
+  const { id: mailId, kind, medium, attempts, expiresAt, subject } = mail
   const message = error instanceof Error ? error.message : String(error)
   const reason = withoutCode(message, mail, context.config).slice(0, 1_000)
   // Without the error itself: it names the recipient.
   const { code, responseCode, command, status, final } = error as Failure & { code?: string }
-  const verdict = judgeFailure(attempts, { responseCode, command, status, final })
+  const verdict =
+    error instanceof MailOutdated ? 'drop' : judgeFailure(attempts, { responseCode, command, status, final })
   context.log.warn(
     { mailId, kind, medium, attempts, verdict, code, responseCode, command, status },
     'message could not be sent',
   )
-  const nextTryAt = nextTryAfter(attempts, context.clock.now(), expiresAt)
-  const outcome = verdict === 'give_up' ? ({ status: 'failed', sealedCode: null } as const) : { nextTryAt }
+  const now = context.clock.now()
+  const outcome = {
+    retry: { nextTryAt: nextTryAfter(attempts, now, expiresAt) },
+    give_up: { status: 'failed', sealedCode: null },
+    drop: { status: 'dropped' },
+  } as const
   return () =>
     context.db.transaction(async (tx) => {
       const changed = await tx
         .update(mails)
-        .set({ ...outcome, leasedUntil: null, lastError: reason })
+        .set({ ...outcome[verdict], leasedUntil: null, lastError: reason })
         .where(thisSending(mail))
         .returning({ id: mails.id })
       if (verdict === 'give_up' && changed.length > 0) {
         await publish(tx, mailFailed, mailId, { ...told(mail), reason })
       }
+      // While it was being sent, nobody dropped it.
+      await dropSuperseded(tx, [subject], now)
     })
 }
 
@@ -135,7 +174,7 @@ export async function sendDue(
     const write = await hand(mail, AbortSignal.timeout(limitMs)).then(
       () => deliveryOf(mail, context),
       (error: unknown) => {
-        pause()
+        if (!(error instanceof MailOutdated)) pause()
         return failureOf(mail, error, context)
       },
     )

@@ -3,5 +3,5 @@ export class Unsendable extends Error {
   readonly final = true
 }
 
-/** The message is not true any more, and is not to be sent. */
+/** What the message tells is not true any more: it is dropped, which is no failure. */
 export class MailOutdated extends Unsendable {}

@@ -129,6 +129,38 @@ describe('user.updated', () => {
   })
 })
 
+describe('an account whose address is being changed', () => {
+  it('is told of at the proven address: what changes, that it is locked, that it is deleted', async () => {
+    const data = account({ emailVerified: false })
+    const verifiedEmail = `proven.${data.userId}@example.com`
+    const pending = { ...data, verifiedEmail }
+    const { bus } = office.bed
+    await bus.publish(userUpdated, data.userId, {
+      ...pending,
+      changed: ['email', 'password'],
+      previousEmail: verifiedEmail,
+    })
+    await bus.publish(signInLocked, data.userId, { ...pending, reason: 'token_reused', until: null })
+    await bus.publish(userUpdated, data.userId, { ...pending, changed: ['mfa'], previousEmail: verifiedEmail })
+    await office.post.mailTo(verifiedEmail, 3)
+    await bus.publish(userDeleted, data.userId, pending)
+    await office.post.mailTo(verifiedEmail, 4)
+    const told = office.post.to(verifiedEmail).map(({ parsed }) => parsed)
+    const changed = told.find(({ subject }) => subject === 'Your email address was changed')
+    expect(changed?.text).toContain('The password of your account was changed.')
+    const subjects = new Set(told.map(({ subject }) => subject))
+    expect(subjects).toEqual(
+      new Set([
+        'We ended a sign-in to your account',
+        'Your account is deleted',
+        'Your email address was changed',
+        'Your two-step sign-in was changed',
+      ]),
+    )
+    expect(office.post.to(data.email ?? '')).toEqual([])
+  })
+})
+
 describe('sign_in.locked', () => {
   it('tells of too many tries, until when sign-ins wait, and that there is nothing to do', async () => {
     const data = account()

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { paymentRefunded, refundFailed } from '@robokids/contracts/billing'
-import { registrationConfirmed, registrationRejected, waiverSigned } from '@robokids/contracts/enrollment'
+import { kitShipped, registrationConfirmed, registrationRejected, waiverSigned } from '@robokids/contracts/enrollment'
 import { mailDelivered } from '@robokids/contracts/notifications'
 import { eventually } from '@robokids/test/bed'
 import { eq } from 'drizzle-orm'
@@ -244,6 +244,59 @@ describe('waiver.signed', () => {
   })
 })
 
+describe('kit.shipped', () => {
+  const shipment = { carrier: 'UPS', trackingNumber: '1Z 999 AA1' }
+
+  it('is told once, with its carrier, its tracking number and where it goes', async () => {
+    const facts = registration()
+    for (let n = 0; n < 2; n += 1) {
+      await office.bed.bus.publish(kitShipped, facts.registrationId, { ...facts, ...shipment })
+    }
+    const { parsed } = await office.post.mailTo(facts.email)
+    expect(parsed.subject).toBe('On its way: your kit for Level 1 Foundations')
+    for (const part of [parsed.text ?? '', htmlText(parsed.html)]) {
+      for (const fact of ['UPS', '1Z 999 AA1', '12 Harbor Way', 'The class link comes by email']) {
+        expect(part).toContain(fact)
+      }
+    }
+    await eventually(async () => (await office.mailsOf(facts.registrationId))[0]?.status === 'sent')
+    expect(await office.mailsOf(facts.registrationId)).toMatchObject([
+      { kind: 'kit_shipped', fact: `kit_shipped:${facts.registrationId}` },
+    ])
+  })
+
+  it('promises nothing where the registration is cancelled, whichever is known first', async () => {
+    const [shippedFirst, refundedFirst] = [registration(), registration()]
+    const refund = (facts: typeof shippedFirst) => refunded(facts, { reason: 'requested', whole: true })
+    const ship = (facts: typeof shippedFirst) =>
+      office.bed.bus.publish(kitShipped, facts.registrationId, { ...facts, ...shipment })
+    await ship(shippedFirst)
+    await office.post.mailTo(shippedFirst.email)
+    await office.bed.bus.publish(paymentRefunded, shippedFirst.registrationId, refund(shippedFirst))
+    await office.bed.bus.publish(paymentRefunded, refundedFirst.registrationId, refund(refundedFirst))
+    await office.post.mailTo(refundedFirst.email)
+    await ship(refundedFirst)
+    for (const { email } of [shippedFirst, refundedFirst]) {
+      const { parsed } = await office.post.mailTo(email, 2)
+      expect(parsed.text).toMatch(/registration is cancelled/)
+      expect(parsed.text).toContain('Your kit is already on its way to you.')
+      expect(parsed.text).not.toContain('class link')
+    }
+  })
+})
+
+describe('a confirmation that comes after the waiver was signed', () => {
+  it('does not ask for it again', async () => {
+    const facts = registration()
+    await office.bed.bus.publish(waiverSigned, facts.registrationId, signed(facts))
+    await office.post.mailTo(facts.email)
+    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
+    const { parsed } = await office.post.mailTo(facts.email, 2)
+    expect(parsed.subject).toContain("You're registered")
+    expect(parsed.text).not.toContain('/robokids/waiver')
+  })
+})
+
 describe('payment.refunded', () => {
   it.each([
     ['class_full', 'by the time it arrived, the class was full'],
@@ -320,7 +373,7 @@ describe('payment.refunded', () => {
     await office.post.mailTo(facts.email)
     await office.bed.bus.publish(registrationConfirmed, facts.registrationId, booked)
     const kept = await eventually(async () =>
-      (await office.mailsOf(facts.registrationId)).find(({ status }) => status === 'failed'),
+      (await office.mailsOf(facts.registrationId)).find(({ status }) => status === 'dropped'),
     )
     expect(kept).toMatchObject({ kind: 'registration_confirmed', lastError: expect.stringContaining('cancelled') })
     expect(office.post.to(facts.email)).toHaveLength(1)
@@ -349,6 +402,64 @@ describe('payment.refunded', () => {
     }
     expect(again.parsed.attachments).toEqual([])
     expect(office.post.to(facts.email)).toHaveLength(3)
+  })
+
+  it('says that the registration is over also where it makes good for a refund that failed', async () => {
+    const facts = registration()
+    const data = refunded(facts, { reason: 'requested', amount: 30_000, again: true, whole: true })
+    await office.bed.bus.publish(paymentRefunded, data.refundId, data)
+    const mail = await office.post.mailTo(facts.email)
+    expect(mail.parsed.subject).toBe('We sent your refund again: Level 1 Foundations, Friday, January 8, 2027')
+    for (const part of [mail.parsed.text ?? '', htmlText(mail.parsed.html)]) {
+      expect(part).toContain('We have sent $300.00 to your card once more.')
+      expect(part).toContain('This registration is cancelled')
+      expect(part).toMatch(/Refunded in all:?\s+\$400.00/)
+    }
+    expect(calendarOf(mail).event.status).toBe('CANCELLED')
+  })
+
+  it('goes by what it says of the whole, not by sums', async () => {
+    const facts = registration()
+    const data = refunded(facts, { reason: 'requested', amount: 10_000, whole: false })
+    await office.bed.bus.publish(paymentRefunded, data.refundId, data)
+    const { parsed } = await office.post.mailTo(facts.email)
+    expect(parsed.text).toContain('Your registration stays as it is.')
+    expect(parsed.attachments).toEqual([])
+  })
+
+  it.each([
+    [['Ivo'], 'Your child was registered twice for this class', 'seat_gone'],
+    [['Ivo', 'Mia'], 'Your children were registered twice for this class', 'duplicate'],
+  ] as const)('tells that %j were registered twice', async (names, words, reason) => {
+    const facts = registration({ children: names.map((childName) => ({ childName, childAge: 8 })) })
+    const { payment } = confirmed(facts)
+    const duplicateOf = randomUUIDv7()
+    const rejected = { ...facts, payment, reason: 'registration_cancelled' as const, duplicateOf }
+    await office.bed.bus.publish(registrationRejected, facts.registrationId, rejected)
+    const { db } = office.service.context
+    await eventually(() => db.$count(rejections, eq(rejections.paymentId, payment.paymentId)))
+    const data = refunded(facts, { paymentId: payment.paymentId, reason })
+    await office.bed.bus.publish(paymentRefunded, data.refundId, data)
+    const { parsed } = await office.post.mailTo(facts.email)
+    for (const part of [parsed.text ?? '', htmlText(parsed.html)]) {
+      expect(part).toContain('We refunded a second payment of $400.00')
+      expect(part).toContain(words)
+      expect(part).toContain('One of them stands, and the other payment went back.')
+      expect(part).not.toContain('could not confirm')
+    }
+  })
+
+  it('tells the operator what is owed where it failed, with the command that gives it back', async () => {
+    const facts = registration()
+    const failed = refundInVain(refunded(facts, { reason: 'requested' }))
+    await office.bed.bus.publish(refundFailed, failed.refundId, failed)
+    await office.post.mailTo(facts.email)
+    const mail = await eventually(() =>
+      office.post.to('operator@robokidslearning.example').find(({ raw }) => raw.includes(failed.paymentId)),
+    )
+    expect(mail.parsed.subject).toBe('Refund failed: $400.00 is owed')
+    expect(mail.parsed.text).toContain(`npm run admin -- refund --payment ${failed.paymentId}`)
+    expect(mail.parsed.text).toContain(`Registration ${facts.registrationId}`)
   })
 
   it('sends a mail for each refund of a payment, and one for each of them', async () => {

@@ -111,6 +111,9 @@ describe('order.refunded', () => {
       'is not the price of your order',
     ],
     [{ refundedTotal: 30_000, paidAmount: 60_000, again: true }, 'is on its way again'],
+    [{ refundedTotal: 60_000, paidAmount: 60_000, again: true, whole: true }, 'your order is cancelled'],
+    [{ refundedTotal: 60_000, paidAmount: 60_000, whole: true, shipped: true }, 'your order is returned'],
+    [{ refundedTotal: 60_000, paidAmount: 60_000, whole: true, shipped: false }, 'your order is cancelled'],
   ])('with %o says so', async (changes, words) => {
     const order = paidOrder()
     const refund = { ...refundOf(order), ...changes }
@@ -119,6 +122,8 @@ describe('order.refunded', () => {
     const { parsed } = await office.post.mailTo(order.email)
     expect(parsed.text).toContain(words)
     expect(parsed.text).toContain('$300.00')
+    if ('again' in changes) expect(parsed.text).toContain('is on its way again')
+    if ('shipped' in changes && changes.shipped) expect(parsed.text).not.toContain('cancelled')
   })
 
   it('is taken back where the bank did not take it', async () => {

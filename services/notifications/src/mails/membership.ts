@@ -1,9 +1,11 @@
 import { formatClassDate, formatClassTime } from '@robokids/contracts/class-date'
 import { periodOf, renewalTerms } from '@robokids/contracts/membership'
 import { formatMoney } from '@robokids/contracts/pricing'
+import { isWhole } from '../rules.ts'
 import type { MembershipKind, MailData } from '../schema.ts'
 import { renderLetter, type Letter, type RenderedLetter } from './letter.ts'
 import { questions, schoolDay } from './phrases.ts'
+import type { Words } from './words.ts'
 
 type Plan = MailData['membership_confirmed']['plan']
 type Money = Parameters<typeof formatMoney>[0]
@@ -13,16 +15,30 @@ const dollars = (amount: number) => formatMoney({ amount, currency: 'usd' })
 const priceOf = ({ plan, ...money }: Money & { plan: Plan }) => `${formatMoney(money)} a ${periodOf(plan)}`
 const hello = ['Hello,']
 
-function profileStep(siteUrl: string, text: string, label: string): NonNullable<Letter['step']> {
-  return { text: [text], label, url: `${siteUrl}/profile` }
+/** Where the links of a letter lead. */
+export interface Links {
+  siteUrl: string
+  /** False where the member's account is deleted: nobody can open its profile page. */
+  hasProfile: boolean
 }
 
-const howToCancel = (siteUrl: string) =>
-  profileStep(
-    siteUrl,
+/** A step on the member's profile page; none where there is none, which `withoutProfile` is for. */
+function onProfile(links: Links, text: string, label: string): Pick<Letter, 'step'> {
+  return links.hasProfile ? { step: { text: [text], label, url: `${links.siteUrl}/profile` } } : {}
+}
+
+const howToCancel = (links: Links) =>
+  onProfile(
+    links,
     'You can cancel online at any time: on your profile page, press “Cancel membership”, then “Yes, cancel it”. You keep what is paid.',
     'Go to your profile',
   )
+
+function withoutProfile({ hasProfile }: Links, whatTo: string): Words[] {
+  return hasProfile ? [] : [[`Your account is deleted. To ${whatTo}, reply to this email.`]]
+}
+
+const toChange = 'change or cancel your membership'
 
 const whyNoSeat = {
   class_full: 'by the time it arrived, the session was full',
@@ -33,8 +49,9 @@ const whyNoSeat = {
 
 const banks = ['Banks usually take 5 to 10 business days to show a refund.']
 
-const letters: { [Kind in MembershipKind]: (data: MailData[Kind], siteUrl: string) => Letter } = {
-  membership_confirmed(data, siteUrl) {
+const letters: { [Kind in MembershipKind]: (data: MailData[Kind], links: Links) => Letter } = {
+  membership_confirmed(data, links) {
+    const { siteUrl, hasProfile } = links
     const { attemptId, plan, classDate, startTime, renewsAt, receiptNumber } = data
     return {
       subject: ['You are a member of Robo Kids Learning'],
@@ -47,7 +64,7 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], siteUrl: strin
         },
         { label: 'Membership', lines: [[priceOf(data)]] },
         ...(receiptNumber === null ? [] : [{ label: 'Receipt', lines: [[receiptNumber], [formatMoney(data)]] }]),
-        ...(renewsAt === null
+        ...(renewsAt === null || !hasProfile
           ? []
           : [{ label: 'Next payment', lines: [[`${formatMoney(data)} on ${schoolDay(renewsAt)}`]] }]),
       ],
@@ -56,11 +73,13 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], siteUrl: strin
         label: 'Read and sign the waiver',
         url: `${siteUrl}/waiver?membership=${attemptId}`,
       },
-      aside: howToCancel(siteUrl),
-      closing: [['What you agreed to:'], [renewalTerms(plan, data)], questions],
+      ...(hasProfile ? { aside: howToCancel(links).step } : {}),
+      closing: hasProfile
+        ? [['What you agreed to:'], [renewalTerms(plan, data)], questions]
+        : [['Your account is deleted, so this membership is not renewed.'], questions],
     }
   },
-  membership_renewed(data) {
+  membership_renewed(data, links) {
     const { plan, paidAmount, receiptNumber, paidAt, periodEnd, reason } = data
     return {
       subject: [`Receipt ${receiptNumber}: ${dollars(paidAmount)} for your membership`],
@@ -78,12 +97,46 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], siteUrl: strin
         { label: 'Paid', lines: [[dollars(paidAmount)], [schoolDay(paidAt)]] },
         { label: 'Paid until', lines: [[schoolDay(periodEnd)]] },
       ],
-      closing: [['You can cancel or change your membership at any time on your profile page.'], questions],
+      closing: [
+        ...(links.hasProfile
+          ? [['You can cancel or change your membership at any time on your profile page.']]
+          : withoutProfile(links, toChange)),
+        questions,
+      ],
     }
   },
-  membership_past_due(data, siteUrl) {
-    const { amountDue, attempt, nextTryAt } = data
+  membership_past_due(data, links) {
+    const { amountDue, attempt, nextTryAt, confirmUrl } = data
     const again = nextTryAt === null ? undefined : schoolDay(nextTryAt)
+    if (typeof confirmUrl === 'string') {
+      return {
+        subject: [`Please confirm your payment of ${dollars(amountDue)}`],
+        heading: 'Your bank asks you to confirm this payment',
+        opening: [
+          hello,
+          [
+            `We tried to renew your membership, and your bank asks you to confirm the payment of ${dollars(amountDue)}.`,
+          ],
+          [
+            again === undefined
+              ? 'Until you have confirmed it, it stays unpaid.'
+              : `Until you have confirmed it, it stays unpaid. Without that, we try again on ${again}.`,
+          ],
+        ],
+        facts: [{ label: 'Open', lines: [[dollars(amountDue)]] }],
+        step: {
+          text: ['Your bank’s page opens from here; it takes a minute.'],
+          label: 'Confirm the payment',
+          url: confirmUrl,
+        },
+        closing: [
+          ...(links.hasProfile
+            ? [['If you do not want to go on, you can cancel on your profile page.']]
+            : withoutProfile(links, toChange)),
+          questions,
+        ],
+      }
+    }
     return {
       subject: [`Your payment of ${dollars(amountDue)} did not go through`],
       heading: 'Your payment did not go through',
@@ -102,17 +155,25 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], siteUrl: strin
       ],
       facts: [
         { label: 'Open', lines: [[dollars(amountDue)]] },
-        { label: again === undefined ? 'Next' : 'Next try', lines: [[again ?? 'Update your card']] },
+        {
+          label: again === undefined ? 'Next' : 'Next try',
+          lines: [[again ?? (links.hasProfile ? 'Update your card' : 'Reply to this email')]],
+        },
       ],
-      step: profileStep(
-        siteUrl,
+      ...onProfile(
+        links,
         'Perhaps the card has expired or was replaced. On your profile page, press “Update card”.',
         'Update your card',
       ),
-      closing: [['If you do not want to go on, you can cancel on the same page.'], questions],
+      closing: [
+        ...(links.hasProfile
+          ? [['If you do not want to go on, you can cancel on the same page.']]
+          : withoutProfile(links, 'update your card or cancel your membership')),
+        questions,
+      ],
     }
   },
-  membership_switched(data, siteUrl) {
+  membership_switched(data, links) {
     const { plan, previousPlan, from } = data
     const word = { monthly: 'by the month', yearly: 'by the year' }
     return {
@@ -128,11 +189,15 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], siteUrl: strin
         { label: 'Membership', lines: [[priceOf(data)]] },
         { label: 'From', lines: [[schoolDay(from)]] },
       ],
-      step: howToCancel(siteUrl),
-      closing: [['If it was not you who changed this, reply to this email at once.'], questions],
+      ...howToCancel(links),
+      closing: [
+        ['If it was not you who changed this, reply to this email at once.'],
+        ...withoutProfile(links, toChange),
+        questions,
+      ],
     }
   },
-  membership_cancelled({ endsAt }, siteUrl) {
+  membership_cancelled({ endsAt }, links) {
     return {
       subject: [`Your membership ends on ${schoolDay(endsAt)}`],
       heading: 'Your membership is cancelled',
@@ -141,21 +206,21 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], siteUrl: strin
         [`Your membership ends on ${schoolDay(endsAt)}. Until then you keep it. Nothing more is charged.`],
       ],
       facts: [{ label: 'Ends on', lines: [[schoolDay(endsAt)]] }],
-      step: profileStep(siteUrl, 'You can change your mind until then:', 'Keep my membership'),
+      ...onProfile(links, 'You can change your mind until then:', 'Keep my membership'),
       closing: [questions],
     }
   },
-  membership_resumed(data, siteUrl) {
+  membership_resumed(data, links) {
     return {
       subject: ['Your membership goes on'],
       heading: 'Your membership goes on',
       opening: [hello, ['Good to have you back. Your membership does not end and is renewed as before.']],
       facts: [{ label: 'Next payment', lines: [[`${formatMoney(data)} on ${schoolDay(data.renewsAt)}`]] }],
-      step: howToCancel(siteUrl),
-      closing: [questions],
+      ...howToCancel(links),
+      closing: [...withoutProfile(links, toChange), questions],
     }
   },
-  membership_ended({ reason, endedAt }, siteUrl) {
+  membership_ended({ reason, endedAt }, { siteUrl }) {
     return {
       subject: ['Your membership has ended'],
       heading: 'Your membership has ended',
@@ -176,26 +241,29 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], siteUrl: strin
       closing: [questions],
     }
   },
-  membership_reminder(data, siteUrl) {
+  membership_reminder(data, links) {
+    // Another plan may be arranged for then: what is announced is what will be charged.
+    const next = { plan: data.plan, amount: data.amount, ...data.next, currency: data.currency }
     return {
       subject: [`Your membership renews on ${schoolDay(data.renewsAt)}`],
       heading: 'A reminder: your membership renews by itself',
       opening: [
         hello,
         [
-          `Once a year we remind you: on ${schoolDay(data.renewsAt)} we charge ${formatMoney(data)} to your card, and then every ${periodOf(data.plan)}, until you cancel.`,
+          `Once a year we remind you: on ${schoolDay(data.renewsAt)} we charge ${formatMoney(next)} to your card, and then every ${periodOf(next.plan)}, until you cancel.`,
         ],
       ],
       facts: [
         { label: 'Membership', lines: [[priceOf(data)]] },
-        { label: 'Next payment', lines: [[schoolDay(data.renewsAt)]] },
+        ...(data.next === undefined ? [] : [{ label: 'From then on', lines: [[priceOf(next)]] }]),
+        { label: 'Next payment', lines: [[`${formatMoney(next)} on ${schoolDay(data.renewsAt)}`]] },
       ],
-      step: howToCancel(siteUrl),
-      closing: [questions],
+      ...howToCancel(links),
+      closing: [...withoutProfile(links, toChange), questions],
     }
   },
-  membership_refunded(data, siteUrl) {
-    const { refunded, paidAmount, refundedTotal, reason, rejection, classDate, again } = data
+  membership_refunded(data, { siteUrl }) {
+    const { refunded, paidAmount, reason, rejection, classDate, again } = data
     const money = dollars(refunded)
     const back = [`We have refunded ${money} to the card you paid with.`]
     const facts = [{ label: 'Refunded', lines: [[money]] }]
@@ -222,7 +290,7 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], siteUrl: strin
         'The payment that reached us was not for the price of the membership, so we did not keep it. Nothing more is charged.',
       ],
       requested: [
-        refundedTotal >= paidAmount
+        isWhole(data)
           ? 'All of this payment went back. Your membership itself stays as it is.'
           : `That is a part of the ${dollars(paidAmount)} that you paid. Your membership itself stays as it is.`,
       ],
@@ -290,7 +358,7 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], siteUrl: strin
 export function membershipMail<Kind extends MembershipKind>(
   kind: Kind,
   data: MailData[Kind],
-  siteUrl: string,
+  links: Links,
 ): RenderedLetter {
-  return renderLetter(letters[kind](data, siteUrl))
+  return renderLetter(letters[kind](data, links))
 }

@@ -1,5 +1,6 @@
 import { formatMoney } from '@robokids/contracts/pricing'
 import type { OrderLine, ShipTo } from '@robokids/contracts/shop'
+import { isWhole } from '../rules.ts'
 import type { MailData, OrderKind } from '../schema.ts'
 import { renderLetter, type Letter, type RenderedLetter } from './letter.ts'
 import { questions } from './phrases.ts'
@@ -73,15 +74,24 @@ function paid({ lines, shipTo, orderId, receiptNumber, ...money }: MailData['ord
   }
 }
 
-function refundOpening({ reason, again, refundedTotal, paidAmount, amount }: MailData['order_refunded']): Words {
-  if (again === true) return [`The refund of ${usd(amount)} that your bank did not take is on its way again.`]
+/** What becomes of an order when all of its payment is back. */
+function outcome({ shipped: wasShipped }: MailData['order_refunded']): string {
+  return `Nothing of your payment is left with us, and your order is ${wasShipped === true ? 'returned' : 'cancelled'}.`
+}
+
+function refundOpening(data: MailData['order_refunded']): Words {
+  const { reason, again, whole, paidAmount, amount } = data
+  if (again === true) {
+    const sent = `The refund of ${usd(amount)} that your bank did not take is on its way again.`
+    return [whole === true && reason === 'requested' ? `${sent} ${outcome(data)}` : sent]
+  }
   if (reason === 'duplicate') return ['Your order was paid twice. We have given the second payment back in full.']
   if (reason === 'amount_mismatch') {
     return ['The amount that was paid is not the price of your order, so we have given it back in full.']
   }
-  return refundedTotal < paidAmount
-    ? [`We have given back ${usd(amount)} of the ${usd(paidAmount)} that you paid.`]
-    : [`We have given back ${usd(amount)}. Nothing of your payment is left with us, and your order is cancelled.`]
+  return isWhole(data)
+    ? [`We have given back ${usd(amount)}. ${outcome(data)}`]
+    : [`We have given back ${usd(amount)} of the ${usd(paidAmount)} that you paid.`]
 }
 
 function refunded(data: MailData['order_refunded']): Letter {

@@ -1,19 +1,23 @@
 import type { RegistrationFacts } from '@robokids/contracts/enrollment'
 import { formatMoney } from '@robokids/contracts/pricing'
+import { endsRegistration } from '../rules.ts'
 import type { MailData, rejections } from '../schema.ts'
 import { renderLetter, type Letter, type RenderedLetter } from './letter.ts'
-import { childrenFact, classFact, dateOf, questions, whenFact } from './phrases.ts'
+import { childrenFact, classFact, dateOf, keepKit, questions, whenFact } from './phrases.ts'
 import { say, type Words } from './words.ts'
 
 type Refunded = MailData['payment_refunded']
-type Rejection = (typeof rejections.$inferSelect)['reason']
 
-/** Whether the registration is over with this refund, and with it the entry in the parent's calendar. */
-export function endsRegistration(data: Refunded): boolean {
-  return data.reason === 'requested' && data.refundedTotal >= data.paidAmount
+/** What is known of the registration beside the refund. */
+export interface Background {
+  /** Why its payment was not kept. */
+  rejection?: Pick<typeof rejections.$inferSelect, 'reason' | 'duplicateOf'> | undefined
+  /** All of its payment went back by now, with this refund or another. */
+  isCancelled: boolean
+  kitHasShipped: boolean
 }
 
-const whyNoSeat: Record<Rejection | 'unknown', string> = {
+const whyNoSeat: Record<NonNullable<Background['rejection']>['reason'] | 'unknown', string> = {
   class_full: 'by the time it arrived, the class was full',
   class_started: 'by the time it arrived, the class had already begun',
   registration_cancelled: 'by the time it arrived, the registration had been cancelled',
@@ -26,17 +30,38 @@ interface Story {
   step?: Letter['step']
 }
 
-function storyOf(data: Refunded, rejection: Rejection | undefined, siteUrl: string): Story {
+/** The registration is over with this refund. */
+function cancelled({ kitHasShipped }: Background): Words[] {
+  return [
+    ['This registration is cancelled; the attached entry takes the class out of your calendar.'],
+    ...(kitHasShipped ? [keepKit] : []),
+  ]
+}
+
+function storyOf(data: Refunded, background: Background, siteUrl: string): Story {
+  const { rejection, isCancelled } = background
   const refunded = formatMoney(data)
   const paid = formatMoney({ amount: data.paidAmount, currency: data.currency })
   const back = `We have refunded ${refunded} to the card you paid with.`
+  if (rejection?.duplicateOf) {
+    const who = data.purchase.children.length === 1 ? 'Your child was' : 'Your children were'
+    return {
+      heading: `We refunded a second payment of ${refunded}`,
+      told: [
+        [
+          `${who} registered twice for this class, and both registrations were paid. One of them stands, and the other payment went back.`,
+        ],
+        [back],
+      ],
+    }
+  }
   switch (data.reason) {
     case 'seat_gone':
       return {
         heading: `We refunded your payment of ${paid}`,
         told: [
           [
-            `Thank you for your payment of ${paid}. We are sorry: ${whyNoSeat[rejection ?? 'unknown']}, so we could not confirm your registration.`,
+            `Thank you for your payment of ${paid}. We are sorry: ${whyNoSeat[rejection?.reason ?? 'unknown']}, so we could not confirm your registration.`,
           ],
           [back],
         ],
@@ -73,31 +98,40 @@ function storyOf(data: Refunded, rejection: Rejection | undefined, siteUrl: stri
       return endsRegistration(data)
         ? {
             heading: `We refunded ${refunded}`,
-            told: [
-              [back],
-              ['This registration is cancelled; the attached entry takes the class out of your calendar.'],
-            ],
+            told: [[back], ...cancelled(background)],
           }
         : {
             heading: `We refunded ${refunded} of ${paid}`,
-            told: [[back], ['Your registration stays as it is.']],
+            // The mail about the rest, which follows, says what became of it.
+            told: [[back], ...(isCancelled ? [] : [['Your registration stays as it is.']])],
           }
   }
 }
 
+/**
+ * Whether the mail says that the registration is over. One that makes good for a refund that failed says so only where its
+ * event does: before events did, that had been told with the first.
+ */
+export function tellsOfEnd(data: Refunded): boolean {
+  return endsRegistration(data) && (data.again !== true || data.whole === true)
+}
+
 /** After one that failed, nothing is promised before the bank has kept it. */
-function sentAgain(data: Refunded): Story {
+function sentAgain(data: Refunded, background: Background): Story {
   const money = formatMoney(data)
   return {
     heading: `We sent your refund of ${money} again`,
-    told: [[`Your bank did not keep the refund that we told you of. We have sent ${money} to your card once more.`]],
+    told: [
+      [`Your bank did not keep the refund that we told you of. We have sent ${money} to your card once more.`],
+      ...(tellsOfEnd(data) ? cancelled(background) : []),
+    ],
   }
 }
 
 /** Money went back: how much, why, and what that means for the registration. */
-export function paymentRefundedMail(data: Refunded, rejection: Rejection | undefined, siteUrl: string): RenderedLetter {
+export function paymentRefundedMail(data: Refunded, background: Background, siteUrl: string): RenderedLetter {
   const purchase: RegistrationFacts = data.purchase
-  const { heading, told, step } = data.again === true ? sentAgain(data) : storyOf(data, rejection, siteUrl)
+  const { heading, told, step } = data.again === true ? sentAgain(data, background) : storyOf(data, background, siteUrl)
   return renderLetter({
     subject: [
       `${data.again === true ? 'We sent your refund again' : `Refund of ${formatMoney(data)}`}: ${purchase.levelTitle}, ${dateOf(purchase)}`,
@@ -106,6 +140,9 @@ export function paymentRefundedMail(data: Refunded, rejection: Rejection | undef
     opening: [say`Hello ${purchase.guardianName},`, ...told],
     facts: [
       { label: data.again === true ? 'Sent again' : 'Refunded', lines: [[formatMoney(data)]] },
+      ...(data.refundedTotal > data.amount
+        ? [{ label: 'Refunded in all', lines: [[formatMoney({ ...data, amount: data.refundedTotal })]] }]
+        : []),
       classFact(purchase),
       whenFact(purchase),
       childrenFact(purchase),

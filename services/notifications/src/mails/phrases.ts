@@ -52,6 +52,11 @@ export function addressFact({ address }: RegistrationFacts): Letter['facts'][num
   }
 }
 
+/** Of a kit that is on its way to a family whose registration is cancelled. */
+export const keepKit: Words = [
+  'Your kit is already on its way to you. Reply to this email, and we will tell you how to send it back.',
+]
+
 export const questions: Words = ['Questions? Reply to this email; we answer within 48 hours, Monday to Friday.']
 
 /** `Saturday, November 28, 2026 at 4:05 PM` */

@@ -4,8 +4,12 @@ import { renderLetter, type RenderedLetter } from './letter.ts'
 import { addressFact, childrenFact, childrenInShort, classFact, dateOf, questions, whenFact } from './phrases.ts'
 import { say } from './words.ts'
 
-/** Paid and confirmed: what was booked, and that the waiver is next. */
-export function registrationConfirmedMail(data: MailData['registration_confirmed'], siteUrl: string): RenderedLetter {
+/** Paid and confirmed: what was booked, and that the waiver is next, unless it is signed by now. */
+export function registrationConfirmedMail(
+  data: MailData['registration_confirmed'],
+  siteUrl: string,
+  isSigned: boolean,
+): RenderedLetter {
   const paid = formatMoney(data.payment)
   const seats = data.children.length === 1 ? 'the seat is' : 'the seats are'
   return renderLetter({
@@ -19,11 +23,17 @@ export function registrationConfirmedMail(data: MailData['registration_confirmed
       { label: 'Paid', lines: [[paid], [`Receipt ${data.payment.receiptNumber}`]] },
       addressFact(data),
     ],
-    step: {
-      text: ['Next step: please read and sign the waiver. We ship the kit and send the class link once it is signed.'],
-      label: 'Read and sign the waiver',
-      url: `${siteUrl}/robokids/waiver?reference=${data.registrationId}`,
-    },
+    ...(isSigned
+      ? {}
+      : {
+          step: {
+            text: [
+              'Next step: please read and sign the waiver. We ship the kit and send the class link once it is signed.',
+            ],
+            label: 'Read and sign the waiver',
+            url: `${siteUrl}/robokids/waiver?reference=${data.registrationId}`,
+          },
+        }),
     closing: [['The class is attached as an entry for your calendar.'], questions],
   })
 }

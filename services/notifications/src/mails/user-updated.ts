@@ -40,6 +40,7 @@ export function userUpdatedMail(data: MailData['user_updated'], siteUrl: string)
         [
           'Your account was given another email address. Once that one is confirmed, this one does not open the account any more.',
         ],
+        ...data.changes.filter((change) => change !== 'email').map((change) => [tell(change, data)]),
       ],
       facts: [when],
       closing: [

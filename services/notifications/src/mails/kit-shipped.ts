@@ -1,0 +1,27 @@
+import type { MailData } from '../schema.ts'
+import { renderLetter, type RenderedLetter } from './letter.ts'
+import { addressFact, childrenFact, classFact, keepKit, questions, whenFact } from './phrases.ts'
+import { say } from './words.ts'
+
+/** The kit has left us, which stays true where the registration is cancelled: then there is nothing to look forward to. */
+export function kitShippedMail(data: MailData['kit_shipped'], isCancelled: boolean): RenderedLetter {
+  return renderLetter({
+    subject: [`On its way: your kit for ${data.levelTitle}`],
+    heading: 'Your kit is on its way',
+    opening: [
+      say`Hello ${data.guardianName},`,
+      ...(isCancelled
+        ? [['Your registration is cancelled.'], keepKit]
+        : [['We have handed your kit over to the carrier.']]),
+    ],
+    facts: [
+      { label: 'Carrier', lines: [say`${data.carrier}`] },
+      { label: 'Tracking number', lines: [say`${data.trackingNumber}`] },
+      addressFact(data),
+      classFact(data),
+      ...(isCancelled ? [] : [whenFact(data)]),
+      childrenFact(data),
+    ],
+    closing: [...(isCancelled ? [] : [['The class link comes by email before the class.']]), questions],
+  })
+}

@@ -1,0 +1,30 @@
+import { formatMoney } from '@robokids/contracts/pricing'
+import type { MailData } from '../schema.ts'
+import { renderLetter, type RenderedLetter } from './letter.ts'
+
+/** To the operator: money that was to go back is still here, and how it is given back. */
+export function refundOwedMail(data: MailData['refund_owed']): RenderedLetter {
+  const { paymentId, registrationId, orderId, membershipId, reason } = data
+  const money = formatMoney(data)
+  const about =
+    (registrationId && `Registration ${registrationId}`) ||
+    (orderId && `Order ${orderId}`) ||
+    (membershipId && `Membership ${membershipId}`) ||
+    'unknown'
+  return renderLetter({
+    subject: [`Refund failed: ${money} is owed`],
+    heading: `A refund of ${money} failed`,
+    opening: [
+      ['The money did not reach the buyer. It is not sent again by itself.'],
+      ['To try once more, also to another card that the buyer’s bank has given out since:'],
+      [`npm run admin -- refund --payment ${paymentId}`],
+    ],
+    facts: [
+      { label: 'Payment', lines: [[paymentId]] },
+      { label: 'Owed', lines: [[money]] },
+      { label: 'Reason', lines: [[reason.replaceAll('_', ' ')]] },
+      { label: 'About', lines: [[about]] },
+    ],
+    closing: [['If it fails again, ask the buyer how else the money can reach them.']],
+  })
+}

@@ -1,0 +1,26 @@
+import type { Transaction } from '@robokids/runtime/db'
+import type { Context } from '@robokids/runtime/service'
+import type { Config } from './config.ts'
+import { orderMail, type About } from './order-mail.ts'
+import type { MailData } from './schema.ts'
+
+type Owed = MailData['refund_owed']
+type Purchase = 'registrationId' | 'orderId' | 'membershipId'
+
+/** Orders the mail to the operator about a refund that failed: it never goes back by itself. */
+export async function tellOperator(
+  tx: Transaction,
+  context: Context<Config>,
+  refund: Omit<Owed, Purchase> & Partial<Pick<Owed, Purchase>>,
+  about: About,
+): Promise<void> {
+  const { refundId, paymentId, amount, currency, reason } = refund
+  const { registrationId = null, orderId = null, membershipId = null } = refund
+  await orderMail(tx, context, {
+    kind: 'refund_owed',
+    factId: refundId,
+    about,
+    recipient: context.config.OPERATOR_EMAIL,
+    data: { refundId, paymentId, registrationId, orderId, membershipId, amount, currency, reason },
+  })
+}
