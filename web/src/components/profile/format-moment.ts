@@ -1,7 +1,9 @@
-const moment = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium' })
+import { formatShortClassDate } from '@robokids/contracts/class-date'
+import { schoolDate } from '@robokids/contracts/school-date'
 
-/** An ISO instant as a day on the reader's own calendar: `Nov 28, 2026`. What is no instant comes back as it is. */
+/** An ISO instant as a day on the school's calendar, as mails date it: `Nov 28, 2026`. What is no instant comes back as it is. */
 export function formatMoment(instant: string): string {
-  const millis = Date.parse(instant)
-  return Number.isNaN(millis) ? instant : moment.format(millis)
+  const day = schoolDate(instant)
+  const short = formatShortClassDate(day)
+  return short === day ? instant : `${short}, ${day.slice(0, 4)}`
 }
