@@ -2,11 +2,11 @@ import type { ClassesView } from '@robokids/contracts/bff'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { sampleView } from '../src/registration/sample-view.ts'
+import { sampleOrder } from '../src/shop/sample-order.ts'
 import { agree, fillRegistration, proceedButton } from './accounts.ts'
 import { eventually, useSite } from './fixture.ts'
 import { fillSignUp, heading, submitButton } from './pages.ts'
 import { maren } from './stub-accounts.ts'
-import { sampleOrder } from './stub-api.ts'
 
 const dearer = ({ levels, ...rest }: ClassesView): ClassesView => ({
   ...rest,

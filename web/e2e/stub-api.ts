@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
+import { accountHeader } from '@robokids/contracts/auth'
 import type { ClassesView, RegistrationView } from '@robokids/contracts/bff'
-import { type ErrorCode, errorStatus } from '@robokids/contracts/errors'
+import { type ErrorCode, errorStatus, type RefusalDetails } from '@robokids/contracts/errors'
 import { robotSpider, teddyBear } from '@robokids/contracts/products'
-import type { Order, ShopView } from '@robokids/contracts/shop'
+import type { ShopView } from '@robokids/contracts/shop'
 import { StubAccounts } from './stub-accounts.ts'
 import { waiverPdf } from './waiver-pdf.ts'
 
@@ -15,6 +16,8 @@ export interface Call {
   /** With its question mark; empty without one. */
   query: string
   body: Record<string, unknown>
+  /** The account that the page was composed for, where it names one. */
+  account: string | undefined
 }
 
 export interface Answer {
@@ -35,8 +38,16 @@ export function held(answer: (call: Call) => Answer): { handler: Handler; letGo:
   return { handler: (call) => promise.then(() => answer(call)), letGo: resolve }
 }
 
-export function refusal(code: ErrorCode, message: string, issues?: { path: string; message: string }[]): Answer {
-  return { status: errorStatus[code], json: { code, message, requestId: 'stub', ...(issues ? { issues } : {}) } }
+export function refusal(
+  code: ErrorCode,
+  message: string,
+  issues?: { path: string; message: string }[],
+  details: RefusalDetails = {},
+): Answer {
+  return {
+    status: errorStatus[code],
+    json: { code, message, requestId: 'stub', ...(issues ? { issues } : {}), ...details },
+  }
 }
 
 const levels = [
@@ -84,31 +95,6 @@ const sampleShop: ShopView = {
   classesFrom: { amount: 40_000, currency: 'usd' },
 }
 
-/** What two Spiders come to, paid and not yet shipped. */
-export const sampleOrder: Order = {
-  orderId: '019a0000-0000-7000-8000-0000000000b1',
-  status: 'paid',
-  lines: [{ sku: robotSpider, name: 'Robot Spider', state: 'pre_order', quantity: 2, unitAmount: 30_000 }],
-  amount: 60_000,
-  currency: 'usd',
-  email: 'maren.holt@example.com',
-  shipTo: {
-    name: 'Maren Holt',
-    addressLine1: '14 Alder Way',
-    addressLine2: '',
-    city: 'San Mateo',
-    state: 'CA',
-    zipCode: '94401',
-    country: 'US',
-  },
-  checkout: { status: 'paid', url: null, lastDecline: null },
-  receiptNumber: 'RK-000040',
-  paidAt: '2025-09-20T17:05:00.000Z',
-  refunds: [],
-  shippedAt: null,
-  trackingNumber: null,
-}
-
 /** The answers of the BFF, as a test sets them; without that, those of a day when all goes well. */
 export class StubApi {
   readonly calls: Call[] = []
@@ -149,7 +135,8 @@ export class StubApi {
     const { pathname: path, search: query } = new URL(request.url ?? '/', 'http://site')
     const method = request.method ?? 'GET'
     const body = await text(request)
-    const call: Call = { method, path, query, body: body === '' ? {} : JSON.parse(body) }
+    const account = request.headers[accountHeader]?.toString()
+    const call: Call = { method, path, query, body: body === '' ? {} : JSON.parse(body), account }
     this.calls.push(call)
     if (this.delayMs > 0) await wait(this.delayMs)
     const named = path
@@ -162,8 +149,8 @@ export class StubApi {
     this.#counts.set(route, nth)
     const handler = this.#handlers.get(route)
     if (handler) return send(response, await handler(call, nth))
-    const account = this.accounts.answer(route, call, request.headers.host ?? '')
-    return account ? send(response, account) : this.#usual(route, call, response)
+    const answer = this.accounts.answer(route, call, request.headers.host ?? '')
+    return answer ? send(response, answer) : this.#usual(route, call, response)
   }
 
   async #usual(route: string, { path, body }: Call, response: ServerResponse): Promise<void> {

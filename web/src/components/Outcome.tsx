@@ -8,15 +8,19 @@ import { Notice } from '../ui/Notice.tsx'
 import { Actions } from './EnrollmentPage.tsx'
 import { StartAgain } from './StartAgain.tsx'
 
-/** How a registration ended that has no seat. */
-export type Ended = Extract<Standing, { kind: 'rejected' | 'expired' | 'cancelled' }>
+/** How a registration ended: it has no seat, or what was paid for it goes back. */
+export type Ended = Extract<Standing, { kind: 'rejected' | 'expired' | 'cancelled' | 'returning' }>
+
+const endedKinds: Standing['kind'][] = ['rejected', 'expired', 'cancelled', 'returning'] satisfies Ended['kind'][]
 
 export function isEnded(standing: Standing): standing is Ended {
-  return standing.kind === 'rejected' || standing.kind === 'expired' || standing.kind === 'cancelled'
+  return endedKinds.includes(standing.kind)
 }
 
 export function endedTitle(standing: Ended): string {
   switch (standing.kind) {
+    case 'returning':
+      return standing.refund.state === 'done' ? 'Your money went back' : 'Your money is on its way back'
     case 'rejected':
       return 'We could not give you the seat'
     case 'expired':
@@ -47,9 +51,23 @@ function refundText({ state, money }: RefundStanding): { title: string; detail: 
   }
 }
 
+function returningText({ refund, byBank }: Extract<Standing, { kind: 'returning' }>): string {
+  return byBank && refund.money ? `Your bank gave ${formatMoney(refund.money)} back to you.` : refundText(refund).title
+}
+
 function expiredText({ charged, refund }: Extract<Standing, { kind: 'expired' }>): string {
   if (refund) return refundText(refund).title
   return charged === 'no' ? 'You were not charged.' : 'No payment arrived in time.'
+}
+
+/** While the bank looks into the payment of a registration that keeps its seat. */
+export function DisputedNotice({ children }: { children?: ReactNode }) {
+  return (
+    <Notice title="Until your bank has decided, nothing is signed or shipped." live>
+      <p>Your seat is kept meanwhile.</p>
+      {children}
+    </Notice>
+  )
 }
 
 interface EndedOutcomeProps {
@@ -97,6 +115,22 @@ export function EndedOutcome({ view, standing, children }: EndedOutcomeProps) {
                 Pay for the same class
               </ButtonLink>
             )}
+          </Actions>
+        </>
+      )
+    case 'returning':
+      return (
+        <>
+          <Notice title={returningText(standing)} live>
+            <p>
+              With it this registration ends: there is nothing to sign, and no kit is shipped. You do not need to do
+              anything.
+            </p>
+          </Notice>
+          <Actions>
+            <ButtonLink to="/robokidslanding" variant="secondary">
+              See all classes
+            </ButtonLink>
           </Actions>
         </>
       )

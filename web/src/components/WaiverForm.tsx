@@ -7,6 +7,7 @@ import { errorsByField, type FieldErrors } from '../field-errors.ts'
 import { forgetDraft } from '../registration/draft.ts'
 import { receiptOf, saveReceipt } from '../registration/receipt.ts'
 import { forgetRecords, isOfMember, type RegistrationRecord } from '../registration/record.ts'
+import { registrationQuery } from '../registration/use-registration.ts'
 import { waiverAddress, waiverDocumentQuery } from '../registration/waiver-document.ts'
 import { waiverPayload } from '../registration/waiver-payload.ts'
 import { Alert } from '../ui/Alert.tsx'
@@ -87,6 +88,8 @@ export function WaiverForm({ record: known, startTime, onDone }: WaiverFormProps
         setErrors(errorsByField(error.issues))
       }
       setAlert('There was a problem submitting the waiver. Please try again.')
+      // It may have been cancelled meanwhile, or its money be on its way back.
+      if (!isMember) void queryClient.invalidateQueries(registrationQuery(record.registrationId))
     } finally {
       underWay.current = false
       setSending(false)

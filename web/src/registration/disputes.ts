@@ -4,11 +4,21 @@ import { formatMoney } from '@robokids/contracts/pricing'
 /** A payment that its cardholder disputes with the bank, in the provider's words. */
 type Dispute = Money & { status: string }
 
-/** How a dispute stands, in a few words. The bank decides it, for one side or the other. */
-export function disputeInShort({ status }: Dispute): string {
-  if (status === 'lost') return 'your bank gave it back to you'
-  if (status === 'won' || status === 'warning_closed' || status === 'prevented') return 'settled, the payment stands'
-  return 'your bank looks into it'
+/** What became of a dispute: the bank decides it, for one side or the other. `settled`: the payment stands. */
+export function outcomeOf({ status }: { status: string }): 'open' | 'lost' | 'settled' {
+  if (status === 'lost') return 'lost'
+  return status === 'won' || status === 'warning_closed' || status === 'prevented' ? 'settled' : 'open'
+}
+
+const inShort = {
+  open: 'your bank looks into it',
+  lost: 'your bank gave it back to you',
+  settled: 'settled, the payment stands',
+}
+
+/** How a dispute stands, in a few words. */
+export function disputeInShort(dispute: Dispute): string {
+  return inShort[outcomeOf(dispute)]
 }
 
 /** The same for somebody who looks at what was paid. */

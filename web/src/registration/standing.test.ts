@@ -87,6 +87,7 @@ describe('money that went back', () => {
       kind: 'registered',
       refunded: null,
       returned: { state: 'underway', money: usd(40000) },
+      disputed: false,
     })
     expect(of('confirmed', [second, { amount: 5000 }])).toMatchObject({
       refunded: { state: 'done', money: usd(5000) },
@@ -104,6 +105,41 @@ describe('money that went back', () => {
       charged: 'returned',
       refund: { state: 'done', money: usd(39000) },
     })
+  })
+})
+
+describe('the money of a registration that has its seat', () => {
+  const usd = (amount: number) => ({ amount, currency: 'usd' }) as const
+  type Checkout = NonNullable<ReturnType<typeof sampleView>['checkout']>
+  const of = (status: 'confirmed' | 'waiver_signed', checkout: Partial<Checkout>) =>
+    standingOf(sampleView({ status }, { status: 'paid', ...checkout }))
+  const back = (status: 'pending' | 'succeeded', amount = 40_000) => ({
+    ...usd(amount),
+    reason: 'requested' as const,
+    status,
+  })
+  const dispute = (status: string) => ({ disputes: [{ ...usd(40_000), status }] })
+
+  it.each(['confirmed', 'waiver_signed'] as const)('ends it once all of it is on its way back: %s', (status) => {
+    const returning = (state: string) => ({
+      kind: 'returning',
+      refund: { state, money: usd(40_000) },
+      byBank: false,
+    })
+    expect(of(status, { refunds: [back('pending')] })).toEqual(returning('underway'))
+    expect(of(status, { refunds: [back('succeeded', 10_000), back('pending', 30_000)] })).toEqual(returning('underway'))
+    expect(of(status, { refunds: [back('succeeded')] })).toEqual(returning('done'))
+    expect(of(status, { refunds: [back('pending', 10_000)] })).toMatchObject({ kind: 'registered' })
+  })
+
+  it('ends it where the bank gave it back, and has it wait while the bank looks into it', () => {
+    expect(of('confirmed', dispute('lost'))).toEqual({
+      kind: 'returning',
+      refund: { state: 'done', money: usd(40_000) },
+      byBank: true,
+    })
+    expect(of('confirmed', dispute('needs_response'))).toMatchObject({ kind: 'registered', disputed: true })
+    expect(of('confirmed', dispute('won'))).toMatchObject({ kind: 'registered', disputed: false })
   })
 })
 

@@ -1,10 +1,19 @@
 import type { RegistrationView } from '@robokids/contracts/bff'
 import type { Money } from '@robokids/contracts/fields'
+import { outcomeOf } from './disputes.ts'
 
 /** What is true of a registration for the parent who looks at it, and no more than the server told. */
 export type Standing =
   /** `refunded` of what was paid for it, `returned` of what was paid beside it, once too often perhaps. */
-  | { kind: 'registered'; refunded: RefundStanding | null; returned: RefundStanding | null }
+  | {
+      kind: 'registered'
+      refunded: RefundStanding | null
+      returned: RefundStanding | null
+      /** The cardholder's bank looks into the payment: nothing is signed or shipped meanwhile. */
+      disputed: boolean
+    }
+  /** It had its seat, and all that was paid for it is back, or on its way: nothing is signed or shipped any more. */
+  | { kind: 'returning'; refund: RefundStanding; byBank: boolean }
   /** Money is on its way or here, and the seat is not settled. */
   | { kind: 'processing' }
   /** The checkout is open (or cannot be asked about): nothing is known to be paid. */
@@ -38,22 +47,27 @@ function isOfThePayment({ reason }: Refund): boolean {
 }
 
 /** What is back or on its way, of the payment and of what was paid beside it. */
-export function moneyBack({ refunds }: Checkout) {
+export function moneyBack({ refunds, amount }: Checkout) {
   const alive = refunds.filter(({ status }) => status !== 'failed')
-  return { ofThePayment: alive.filter(isOfThePayment), besides: alive.filter((refund) => !isOfThePayment(refund)) }
+  const ofThePayment = alive.filter(isOfThePayment)
+  const failed = total(refunds.filter((refund) => isOfThePayment(refund) && refund.status === 'failed'))
+  return {
+    ofThePayment,
+    besides: alive.filter((refund) => !isOfThePayment(refund)),
+    /** Cents that failed at the bank, and that nothing has made good for. A try that failed was of the same money. */
+    owed: Math.max(0, Math.min(failed, amount - total(ofThePayment))),
+  }
 }
 
 function stateOf(refunds: readonly Refund[]): 'done' | 'underway' {
   return refunds.every(({ status }) => status === 'succeeded') ? 'done' : 'underway'
 }
 
-/** How far the payment of a registration that is over is on its way back. A try that failed was of the same money. */
+/** How far the payment of a registration that is over is on its way back. */
 function refundOf(checkout: Checkout | null): RefundStanding {
   if (!checkout) return { state: 'underway', money: null }
-  const { ofThePayment } = moneyBack(checkout)
-  const failed = total(checkout.refunds.filter((refund) => isOfThePayment(refund) && refund.status === 'failed'))
-  const missing = Math.min(failed, checkout.amount - total(ofThePayment))
-  if (missing > 0) return { state: 'failed', money: usd(missing) }
+  const { ofThePayment, owed } = moneyBack(checkout)
+  if (owed > 0) return { state: 'failed', money: usd(owed) }
   if (ofThePayment.length > 0) return { state: stateOf(ofThePayment), money: usd(total(ofThePayment)) }
   return { state: 'underway', money: usd(checkout.amount) }
 }
@@ -63,6 +77,22 @@ function keptBack(checkout: Checkout) {
   const standing = (refunds: Refund[]): RefundStanding | null =>
     refunds.length > 0 ? { state: stateOf(refunds), money: usd(total(refunds)) } : null
   return { refunded: standing(ofThePayment), returned: standing(besides) }
+}
+
+function registeredAs(checkout: Checkout | null): Standing {
+  if (!checkout) return { kind: 'registered', refunded: null, returned: null, disputed: false }
+  const { ofThePayment } = moneyBack(checkout)
+  if (checkout.amount > 0 && total(ofThePayment) >= checkout.amount) {
+    const refund = { state: stateOf(ofThePayment), money: usd(total(ofThePayment)) }
+    return { kind: 'returning', refund, byBank: false }
+  }
+  const lost = checkout.disputes.filter((dispute) => outcomeOf(dispute) === 'lost')
+  if (lost.length > 0) {
+    const money = usd(lost.reduce((cents, { amount }) => cents + amount, 0))
+    return { kind: 'returning', refund: { state: 'done', money }, byBank: true }
+  }
+  const disputed = checkout.disputes.some((dispute) => outcomeOf(dispute) === 'open')
+  return { kind: 'registered', ...keptBack(checkout), disputed }
 }
 
 function chargedOf(checkout: Checkout | null) {
@@ -77,7 +107,7 @@ export function standingOf({ status, checkout, rejectionReason }: RegistrationVi
   switch (status) {
     case 'confirmed':
     case 'waiver_signed':
-      return { kind: 'registered', ...(checkout ? keptBack(checkout) : { refunded: null, returned: null }) }
+      return registeredAs(checkout)
     case 'held':
       if (paying) return { kind: 'processing' }
       if (checkout?.status === 'expired' || checkout?.status === 'failed') return { kind: 'unpaid' }
@@ -98,6 +128,8 @@ export function isSettled(standing: Standing): boolean {
   switch (standing.kind) {
     case 'registered':
       return true
+    case 'returning':
+      return standing.refund.state === 'done'
     case 'cancelled':
     case 'rejected':
       return standing.refund?.state !== 'underway'

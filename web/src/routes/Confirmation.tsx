@@ -4,7 +4,7 @@ import { useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { classRow, Details, familyRows, startRow } from '../components/Details.tsx'
 import { Actions, EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
-import { EndedOutcome, endedTitle, isEnded } from '../components/Outcome.tsx'
+import { DisputedNotice, EndedOutcome, endedTitle, isEnded } from '../components/Outcome.tsx'
 import { disputeText } from '../registration/disputes.ts'
 import { noteBeingPaid } from '../registration/draft.ts'
 import {
@@ -141,6 +141,34 @@ function Told({ view }: { view: RegistrationView }) {
   switch (standing.kind) {
     case 'registered': {
       const signed = view.waiverSignedAt !== null
+      const { disputed } = standing
+      const facts = (
+        <>
+          {view.checkout?.receiptNumber && (
+            <p>
+              {formatMoney(view.checkout)} paid, receipt {view.checkout.receiptNumber}.
+            </p>
+          )}
+          <MoneyBack standing={standing} />
+          {view.checkout?.disputes.map((dispute, index) => (
+            <p key={index}>{disputeText(dispute)}</p>
+          ))}
+        </>
+      )
+      const receipt = (
+        <ButtonLink to="/robokids/receipt" search={search} variant={disputed ? 'secondary' : 'primary'}>
+          See your receipt
+        </ButtonLink>
+      )
+      if (disputed) {
+        return (
+          <EnrollmentPage step="pay" title="Your payment is disputed">
+            <DisputedNotice>{facts}</DisputedNotice>
+            <Actions>{receipt}</Actions>
+            {details}
+          </EnrollmentPage>
+        )
+      }
       return (
         <EnrollmentPage step={signed ? 'kit' : 'waiver'} title="You're Registered">
           <Notice
@@ -148,22 +176,12 @@ function Told({ view }: { view: RegistrationView }) {
             title={signed ? 'Your waiver is signed, and the kit gets ready to ship.' : 'Your seat is paid and yours.'}
             live
           >
-            {view.checkout?.receiptNumber && (
-              <p>
-                {formatMoney(view.checkout)} paid, receipt {view.checkout.receiptNumber}.
-              </p>
-            )}
-            <MoneyBack standing={standing} />
-            {view.checkout?.disputes.map((dispute, index) => (
-              <p key={index}>{disputeText(dispute)}</p>
-            ))}
+            {facts}
           </Notice>
           {!signed && <p>One thing is left before we can ship the kit: the waiver. It takes a minute.</p>}
           <Actions>
             {signed ? (
-              <ButtonLink to="/robokids/receipt" search={search}>
-                See your receipt
-              </ButtonLink>
+              receipt
             ) : (
               <ButtonLink to="/robokids/waiver" search={search}>
                 Read and sign the waiver

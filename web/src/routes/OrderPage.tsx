@@ -7,6 +7,7 @@ import { Details, type Row } from '../components/Details.tsx'
 import { Actions } from '../components/EnrollmentPage.tsx'
 import { forgetOrdered } from '../shop/cart-order.ts'
 import { disputeText } from '../registration/disputes.ts'
+import { orderStandingOf } from '../shop/order-standing.ts'
 import { isUndecided, isUnknown, orderQuery } from '../shop/queries.ts'
 import { ButtonLink } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
@@ -75,17 +76,9 @@ function Checked({ reference }: { reference: string }) {
   )
 }
 
-/** Money that went back, or is on its way, of what was paid for the order itself. */
-function backOf({ refunds }: Order) {
-  const ofOrder = refunds.filter(({ reason }) => reason !== 'duplicate' && reason !== 'amount_mismatch')
-  const sum = (status: string) =>
-    ofOrder.filter((refund) => refund.status === status).reduce((total, { amount }) => total + amount, 0)
-  return { done: sum('succeeded'), pending: sum('pending'), failed: sum('failed') }
-}
-
 function rowsOf(order: Order): Row[] {
   const { lines, shipTo, email, receiptNumber, trackingNumber } = order
-  const { done, pending } = backOf(order)
+  const { done, pending, owed } = orderStandingOf(order).back
   return [
     ...lines.map(({ name, quantity, unitAmount, state }): Row => [
       quantity > 1 ? `${name} × ${quantity}` : name,
@@ -95,6 +88,7 @@ function rowsOf(order: Order): Row[] {
     ...(receiptNumber === null ? [] : [['Receipt', receiptNumber] as const]),
     ...(done > 0 ? [['Refunded', usd(done)] as const] : []),
     ...(pending > 0 ? [['Refund on its way', usd(pending)] as const] : []),
+    ...(owed > 0 ? [['Refund that failed', `${usd(owed)}, we still owe it to you`] as const] : []),
     ...(trackingNumber === null ? [] : [['Tracking number', trackingNumber] as const]),
     ...(email === null ? [] : [['Email', email] as const]),
     ...(shipTo === null
@@ -120,26 +114,75 @@ function rowsOf(order: Order): Row[] {
   ]
 }
 
-function standingOf(order: Order): { title: string; notice: ReactNode; again?: boolean } {
-  const { status, checkout, lines } = order
-  const { done, pending, failed } = backOf(order)
+const banks = 'Banks usually take 5 to 10 business days to show a refund.'
+
+function toldOf(order: Order): { title: string; notice: ReactNode; again?: boolean } {
+  const { checkout, lines } = order
+  const { kind, wasShipped, back } = orderStandingOf(order)
+  const { done, pending, owed } = back
+  const ships = wasShipped ? 'It is for what we had shipped to you.' : 'Nothing will be shipped.'
   const part = done > 0 && (
-    <p>{usd(done)} of it went back to your card. Banks usually take 5 to 10 business days to show a refund.</p>
+    <p>
+      {usd(done)} of it went back to your card. {banks}
+    </p>
   )
-  const owed = failed > done + pending && (
-    <p>A refund of {usd(failed)} did not go through at your bank. We still owe it to you, and will write to you.</p>
+  const stillOwed = owed > 0 && (
+    <p>A refund of {usd(owed)} did not go through at your bank. We still owe it to you, and will write to you.</p>
   )
   const disputed = order.disputes?.map((dispute, index) => <p key={index}>{disputeText(dispute)}</p>)
   const twice = order.refunds.some(({ reason }) => reason === 'duplicate' || reason === 'amount_mismatch') && (
     <p>What was paid beside the price went back to your card, or is on its way.</p>
   )
-  switch (status) {
-    case 'refunded':
+  switch (kind) {
+    case 'returning':
       return {
-        title: 'Your order is refunded',
+        title: 'Your money is on its way back',
+        notice: (
+          <Notice title={`${usd(pending)} is on its way back to your card.`} live>
+            <p>You do not need to do anything. {ships}</p>
+            {part}
+          </Notice>
+        ),
+      }
+    case 'returned':
+      return {
+        title: wasShipped ? 'Your returned order is refunded' : 'Your order is refunded',
         notice: (
           <Notice title={`${usd(done)} went back to your card.`} live>
-            <p>Banks usually take 5 to 10 business days to show a refund. Nothing will be shipped.</p>
+            <p>
+              {banks} {ships}
+            </p>
+          </Notice>
+        ),
+      }
+    case 'owed':
+      return {
+        title: wasShipped ? 'Your order was returned' : 'Your order is cancelled',
+        notice: (
+          <Notice kind="error" title={`Your bank did not take the refund of ${usd(owed)}.`} live>
+            <p>We still owe it to you, will send it another way, and write to you. {ships}</p>
+            {part}
+          </Notice>
+        ),
+      }
+    case 'lost':
+      return {
+        title: 'Your bank gave the money back',
+        notice: (
+          <Notice title={wasShipped ? 'This order is closed.' : 'This order is closed. Nothing will be shipped.'} live>
+            {disputed}
+            {part}
+          </Notice>
+        ),
+      }
+    case 'disputed':
+      return {
+        title: 'Your payment is disputed',
+        notice: (
+          <Notice title="Until your bank has decided, nothing is shipped." live>
+            {disputed}
+            {part}
+            {stillOwed}
           </Notice>
         ),
       }
@@ -149,7 +192,7 @@ function standingOf(order: Order): { title: string; notice: ReactNode; again?: b
         notice: (
           <Notice kind="success" title="We have shipped it." live>
             {part}
-            {owed}
+            {stillOwed}
             {disputed}
           </Notice>
         ),
@@ -166,7 +209,7 @@ function standingOf(order: Order): { title: string; notice: ReactNode; again?: b
                 : 'We ship it within days. The confirmation is in your mailbox.'}
             </p>
             {part}
-            {owed}
+            {stillOwed}
             {twice}
             {disputed}
           </Notice>
@@ -199,7 +242,7 @@ function standingOf(order: Order): { title: string; notice: ReactNode; again?: b
 }
 
 function Told({ order }: { order: Order }) {
-  const { title, notice, again = false } = standingOf(order)
+  const { title, notice, again = false } = toldOf(order)
   return (
     <Page title={title}>
       {notice}

@@ -4,14 +4,16 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { classRow, Details, familyRows, Moment, startRow } from '../components/Details.tsx'
 import { Actions, EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
+import { DisputedNotice, endedTitle, isEnded } from '../components/Outcome.tsx'
 import { disputeInShort } from '../registration/disputes.ts'
 import { forgetDraft } from '../registration/draft.ts'
 import { forgetReceipt, readReceipt, type ReceiptRecord, receiptOf } from '../registration/receipt.ts'
 import { forgetRecords, readSessionRecord, recordOfView } from '../registration/record.ts'
-import { moneyBack } from '../registration/standing.ts'
+import { moneyBack, type Standing, standingOf } from '../registration/standing.ts'
 import { useRegistration } from '../registration/use-registration.ts'
 import { Button } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
+import { Notice } from '../ui/Notice.tsx'
 import styles from './Receipt.module.css'
 
 /** How long the print dialog gets before the saved data goes and the page leads home. */
@@ -72,7 +74,7 @@ function moneyRows({ checkout, status, children }: RegistrationView): [string, s
   if (!checkout) return []
   if (!checkout.paidAt)
     return [['Payment', status === 'confirmed' || status === 'waiver_signed' ? 'Received' : 'Not received yet']]
-  const { ofThePayment, besides } = moneyBack(checkout)
+  const { ofThePayment, besides, owed } = moneyBack(checkout)
   const seats = seatsText(checkout, children.length)
   return [
     ['Amount paid', formatMoney(checkout)],
@@ -82,6 +84,14 @@ function moneyRows({ checkout, status, children }: RegistrationView): [string, s
       refund.status === 'succeeded' ? 'Refunded' : 'Refund on its way',
       formatMoney(refund),
     ]),
+    ...(owed > 0 && status === 'cancelled'
+      ? [
+          [
+            'Refund that failed',
+            `${formatMoney({ amount: owed, currency: checkout.currency })}, we still owe it to you`,
+          ] as [string, string],
+        ]
+      : []),
     // Beside what was paid for this registration: it takes nothing from the amount above.
     ...besides.map((refund): [string, string] => [
       refund.status === 'succeeded' ? 'Paid beside it and returned' : 'Paid beside it, on its way back',
@@ -92,6 +102,13 @@ function moneyRows({ checkout, status, children }: RegistrationView): [string, s
       `${formatMoney(dispute)}, ${disputeInShort(dispute)}`,
     ]),
   ]
+}
+
+/** Where the way has come to: nothing that comes after a payment which went back. */
+function stepOf(standing: Standing | undefined, signed: boolean) {
+  if (!standing) return 'kit'
+  if (standing.kind !== 'registered' || standing.disputed) return 'pay'
+  return signed ? 'kit' : 'waiver'
 }
 
 function Paper({ receipt, view }: { receipt: ReceiptRecord; view: RegistrationView | undefined }) {
@@ -111,9 +128,16 @@ function Paper({ receipt, view }: { receipt: ReceiptRecord; view: RegistrationVi
     }, closeAfterMs)
   }
 
+  const standing = view && standingOf(view)
   const { address1: addressLine1, address2: addressLine2, zip: zipCode, ...rest } = receipt
   return (
-    <EnrollmentPage step="kit" title="Receipt">
+    <EnrollmentPage step={stepOf(standing, view?.waiverSignedAt !== null)} title="Receipt">
+      {standing && isEnded(standing) && (
+        <Notice title={`${endedTitle(standing)}.`}>
+          <p>Nothing is signed or shipped for it any more.</p>
+        </Notice>
+      )}
+      {standing?.kind === 'registered' && standing.disputed && <DisputedNotice />}
       <Card className={styles['paper'] ?? ''}>
         <p className={styles['from']}>Robo Kids Learning receipt</p>
         <Details

@@ -2,10 +2,11 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { Actions, EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
-import { EndedOutcome, endedTitle, isEnded } from '../components/Outcome.tsx'
+import { DisputedNotice, EndedOutcome, endedTitle, isEnded } from '../components/Outcome.tsx'
 import { type Done, WaiverForm } from '../components/WaiverForm.tsx'
 import { isNoMembership, memberSeatQuery } from '../membership/queries.ts'
 import { focusHeading } from '../navigation.ts'
+import { disputeText } from '../registration/disputes.ts'
 import {
   isOfMember,
   readSessionRecord,
@@ -14,7 +15,7 @@ import {
   recordOfView,
 } from '../registration/record.ts'
 import { standingOf } from '../registration/standing.ts'
-import { registrationQuery, useRegistration } from '../registration/use-registration.ts'
+import { useRegistration } from '../registration/use-registration.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { ButtonLink } from '../ui/Button.tsx'
 import { Notice } from '../ui/Notice.tsx'
@@ -70,12 +71,13 @@ function SignReferenced({ reference }: { reference: string }) {
   }
 }
 
-/** A registration whose state the server tells, if it was asked: the waiver may be signed, or may not be due any more. */
+/** A registration whose state the server tells, where it knows it: the waiver may be signed, or may not be due any more. */
 function Sign({ record }: { record: RegistrationRecord }) {
   const [done, setDone] = useState<Done | null>(null)
-  const known = useQuery({ ...registrationQuery(record.registrationId), enabled: false }).data
+  const watched = useRegistration(record.registrationId || null)
+  const known = watched.state === 'known' ? watched.view : undefined
   if (done) return <Thanks done={done} record={record} arriving />
-  if (known?.status === 'waiver_signed') return <Thanks done="signed before" record={record} />
+  if (watched.state === 'loading' && record.registrationId) return <EnrollmentLoading step="waiver" />
   const standing = known && standingOf(known)
   if (standing && isEnded(standing)) {
     return (
@@ -84,6 +86,23 @@ function Sign({ record }: { record: RegistrationRecord }) {
       </EnrollmentPage>
     )
   }
+  if (standing?.kind === 'registered' && standing.disputed) {
+    return (
+      <EnrollmentPage step="pay" title="Your payment is disputed">
+        <DisputedNotice>
+          {known?.checkout?.disputes.map((dispute, index) => (
+            <p key={index}>{disputeText(dispute)}</p>
+          ))}
+        </DisputedNotice>
+        <Actions>
+          <ButtonLink to="/robokids/success" search={{ reference: record.registrationId }} variant="secondary">
+            See where it stands
+          </ButtonLink>
+        </Actions>
+      </EnrollmentPage>
+    )
+  }
+  if (known?.status === 'waiver_signed') return <Thanks done="signed before" record={record} />
   const isUnpaid = standing !== undefined && standing.kind !== 'registered'
   return (
     <EnrollmentPage step={isUnpaid ? 'pay' : 'waiver'} title="Sign the waiver">
