@@ -5,16 +5,16 @@ import { drawings } from './drawings.ts'
 import { highlightSketches } from './highlight-sketches.ts'
 import { prerender } from './prerender.ts'
 
+/** All that a module exports, as functions that do nothing. */
+async function doNothing(id: string): Promise<string> {
+  const names = Object.keys((await import(pathToFileURL(id).href)) as object)
+  return names.map((name) => `export const ${name} = () => undefined`).join('\n')
+}
+
 /** What packages carry along and no page of ours uses, each with what stands in for it. */
 const unused: readonly [module: RegExp, standIn: string | ((id: string) => Promise<string>)][] = [
   // zod's schemas can be written as JSON Schema: 5 KB on the pages that read with them.
-  [
-    /\/zod\/v4\/core\/(to-json-schema|json-schema-processors)\.js$/,
-    async (id) => {
-      const names = Object.keys((await import(pathToFileURL(id).href)) as object)
-      return names.map((name) => `export const ${name} = () => undefined`).join('\n')
-    },
-  ],
+  [/\/zod\/v4\/core\/(to-json-schema|json-schema-processors)\.js$/, doNothing],
   // Mutations and endless lists of queries: we have forms, and pages.
   [
     /\/query-core\/build\/modern\/mutationCache\.js$/,
@@ -26,6 +26,8 @@ const unused: readonly [module: RegExp, standIn: string | ((id: string) => Promi
       .map((name) => `export const ${name} = () => undefined`)
       .join('\n'),
   ],
+  // No screen of ours waits for a query by suspending, or has its failure caught as an error of the screen.
+  [/\/react-query\/build\/modern\/(suspense|errorBoundaryUtils)\.js$/, doNothing],
   // Addresses are read and written our own way.
   [
     /\/router-core\/dist\/esm\/searchParams\.js$/,
@@ -88,7 +90,7 @@ export default defineConfig({
             },
             {
               name: 'controls',
-              test: /\/src\/(ui\/(Field|Labelled|Select|Alert|WaitsForScript)\.|use-kept-state|field-errors|load-or-renew)/,
+              test: /\/src\/(ui\/(Field|Labelled|Select|Alert|WaitsForScript)\.|use-kept-state|field-errors|load-or-renew|(components\/WayOn|way-on|offers)\.|answers\/agreement)/,
               includeDependenciesRecursively: false,
             },
             // What there is to book and to buy.
@@ -99,8 +101,10 @@ export default defineConfig({
             },
             {
               name: 'registration',
-              test: /\/src\/(registration\/(record|failure|uuid-v7|use-leave-for)|ui\/Steps)\./,
+              test: /\/src\/(registration\/(record|failure|uuid-v7|use-leave-for)|ui\/Steps|school-date)\./,
               includeDependenciesRecursively: false,
+              // Before what every page needs: that names the school's date, and few pages ask for it.
+              priority: 3,
             },
             {
               name: 'turns',

@@ -75,6 +75,17 @@ describe('the membership registration', () => {
           version: renewalTermsVersion,
           text: renewalTerms('monthly', { amount: 700, currency: 'usd' }),
         },
+        agreed: {
+          kind: 'membership',
+          lines: [{ sku: 'membership:monthly', quantity: 1, unitAmount: 700 }],
+          date: '2030-01-04',
+          currency: 'usd',
+          dueNow: 700,
+          credit: 0,
+          renewal: { plan: 'monthly', amount: 700, on: null },
+          termsVersion: renewalTermsVersion,
+          reckonedAt: null,
+        },
       },
     ])
     const stored = await page.evaluate(() => [

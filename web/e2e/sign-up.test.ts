@@ -53,6 +53,17 @@ describe('the sign-up form', () => {
       startDate: '2025-10-03',
       classType: 'basic',
       unlessRegistered: true,
+      agreed: {
+        kind: 'registration',
+        lines: [{ sku: 'class:basic', quantity: 1, unitAmount: 40_000 }],
+        date: '2025-10-03',
+        currency: 'usd',
+        dueNow: 40_000,
+        credit: 0,
+        renewal: null,
+        termsVersion: null,
+        reckonedAt: null,
+      },
     })
     const stored = await page.evaluate(() => [
       sessionStorage.getItem('roboKidsWaiverSession'),

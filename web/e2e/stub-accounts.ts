@@ -1,5 +1,5 @@
 import type { Profile, SignInStep } from '@robokids/contracts/auth'
-import type { Membership } from '@robokids/contracts/billing'
+import type { Membership, MembershipPlans } from '@robokids/contracts/billing'
 import { renewalTerms, renewalTermsVersion } from '@robokids/contracts/membership'
 import type { Answer, Call } from './stub-api.ts'
 
@@ -79,7 +79,9 @@ export class StubAccounts {
   ]
 
   membership: Membership | null = null
-  plans = (
+  /** Further ones that run. */
+  others: Membership[] = []
+  plans: MembershipPlans['plans'] = (
     [
       ['monthly', 700],
       ['yearly', 6_000],
@@ -94,7 +96,15 @@ export class StubAccounts {
       case 'GET /api/membership-plans':
         return { json: { plans: this.plans } }
       case 'GET /api/membership':
-        return { json: { membership: this.membership } }
+        return { json: { membership: this.membership, others: this.others } }
+      case 'POST /api/membership/cancel':
+        return this.#change(body, (one) => ({ ...one, endsAt: one.paidUntil, nextCharge: null }))
+      case 'POST /api/membership/resume':
+        return this.#change(body, (one) => ({
+          ...one,
+          endsAt: null,
+          nextCharge: { at: one.paidUntil, amount: one.amount, currency: one.currency },
+        }))
       case 'GET /api/availableSlots':
         return { json: { slots: this.slots } }
       case 'POST /api/createStripeSession':
@@ -142,5 +152,15 @@ export class StubAccounts {
       default:
         return undefined
     }
+  }
+  #change({ membershipId }: Call['body'], change: (membership: Membership) => Membership): Answer {
+    const known = [...(this.membership ? [this.membership] : []), ...this.others]
+    const meant = known.find((one) => membershipId === undefined || one.membershipId === membershipId)
+    if (!meant) return { status: 404, json: { code: 'membership_not_found', message: 'None.', requestId: 'stub' } }
+    const changed = change(meant)
+    const now = (one: Membership) => (one === meant ? changed : one)
+    this.membership = this.membership && now(this.membership)
+    this.others = this.others.map(now)
+    return { json: changed }
   }
 }

@@ -1,12 +1,16 @@
+import type { ErrorCode, RefusalDetails } from '@robokids/contracts/errors'
+import { renewalTermsVersion } from '@robokids/contracts/membership'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
+import { sampleAgreement } from '../src/agreement/sample.ts'
 import { sampleMembership } from '../src/membership/sample.ts'
 import { sampleView } from '../src/registration/sample-view.ts'
-import { logIn, passwordField, proceedButton, signedUp } from './accounts.ts'
+import { sampleOrder } from '../src/shop/sample-order.ts'
+import { fillRegistration, logIn, passwordField, proceedButton, signedUp } from './accounts.ts'
 import { useSite } from './fixture.ts'
-import { faultsOf, layoutShift, settled, watchLayoutShift } from './pages.ts'
+import { faultsOf, fillSignUp, firstOpenDate, layoutShift, settled, submitButton, watchLayoutShift } from './pages.ts'
 import { maren, sampleProfile, sampleSteps } from './stub-accounts.ts'
-import { type Answer, sampleOrder } from './stub-api.ts'
+import { type Answer, refusal } from './stub-api.ts'
 
 const site = useSite()
 
@@ -251,6 +255,104 @@ describe('has one heading, right links, and no fault that axe can find in light 
           await openProfile(page)
           await page.getByRole('button', { name: 'Delete account' }).click()
           await page.getByRole('dialog').waitFor()
+        },
+      },
+    ])
+  }, 120_000)
+
+  it('where something changed meanwhile', async () => {
+    const refusedFor = (route: string, code: ErrorCode, details: RefusalDetails) =>
+      site.api.on(route, () => refusal(code, 'It is another one now.', undefined, details))
+    const question = (page: Page) => page.getByRole('alertdialog').waitFor()
+    const running = { ...sampleMembership, unpaid: null }
+    const second = { ...running, membershipId: '019a0000-0000-7000-8000-0000000000b2' }
+    await look([
+      {
+        name: 'another price than the one that was agreed to',
+        open: async (page) => {
+          refusedFor('POST /api/registrations', 'price_changed', { agreement: sampleAgreement() })
+          await page.goto('/robokidspage1')
+          await fillSignUp(page)
+          await submitButton(page).click()
+          await question(page)
+        },
+      },
+      {
+        name: 'other terms than those that were agreed to',
+        open: async (page) => {
+          const terms = {
+            kind: 'membership',
+            lines: [{ sku: 'membership:monthly', quantity: 1, unitAmount: 900 }],
+            date: '2030-01-04',
+            dueNow: 900,
+            renewal: { plan: 'monthly', amount: 900, on: null },
+            termsVersion: renewalTermsVersion,
+          } as const
+          refusedFor('POST /api/createStripeSession', 'terms_changed', {
+            agreement: sampleAgreement({ ...terms, lines: [...terms.lines] }),
+          })
+          await page.goto('/membership/register')
+          await fillRegistration(page)
+          await proceedButton(page).click()
+          await question(page)
+        },
+      },
+      {
+        name: 'a registration that is paid already',
+        open: async (page) => {
+          refusedFor('POST /api/registrations', 'already_paid', { reference })
+          await page.goto('/robokidspage1')
+          await firstOpenDate(page)
+          await submitButton(page).click()
+          await question(page)
+        },
+      },
+      {
+        name: 'another account',
+        open: async (page) => {
+          await openProfile(page)
+          site.api.accounts.user = { ...maren, userId: reference, email: 'noor.lind@example.com' }
+          refusedFor('POST /api/membership/cancel', 'other_account', {})
+          await page.getByRole('button', { name: 'Cancel membership' }).click()
+          await page.getByRole('button', { name: 'Yes, cancel it' }).click()
+          await page.getByText('noor.lind@example.com is logged in now').waitFor()
+        },
+      },
+      {
+        name: '/profile with a second membership, and a payment that the bank wants confirmed',
+        open: async (page) => {
+          site.api.accounts.others = [second]
+          await openProfile(page)
+          site.api.accounts.membership = {
+            ...sampleMembership,
+            unpaid: { amount: 700, attempts: 1, nextTryAt: null, confirmUrl: 'https://pay.example.com/confirm' },
+          }
+          await page.reload()
+          await page.getByText('Your bank asks you to confirm').waitFor()
+          await page.getByRole('region', { name: 'Your second membership' }).waitFor()
+        },
+      },
+      {
+        name: 'a bank that asks to confirm a change of plan',
+        open: async (page) => {
+          const url = 'https://pay.example.com/confirm'
+          refusedFor('POST /api/membership/switch', 'payment_confirmation_required', { url })
+          site.api.on('POST /api/membership/quote', () => ({
+            json: {
+              plan: 'yearly',
+              from: '2026-11-28T10:00:00.000Z',
+              dueNow: 5_500,
+              credit: 500,
+              amount: 6_000,
+              currency: 'usd',
+              nextChargeAt: '2027-11-28T10:00:00.000Z',
+              reckonedAt: 1_900_000_000,
+            },
+          }))
+          await openProfile(page)
+          await page.getByRole('button', { name: 'Pay by the year' }).click()
+          await page.getByRole('button', { name: 'Pay $55.00 now' }).click()
+          await question(page)
         },
       },
     ])

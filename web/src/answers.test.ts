@@ -1,3 +1,4 @@
+import { agreementSchema } from '@robokids/contracts/agreement'
 import {
   confirmSignUpAnswerSchema,
   deliveryAnswerSchema,
@@ -37,11 +38,23 @@ import * as member from './membership/answers.ts'
 import { sampleMembership } from './membership/sample.ts'
 import * as shop from './shop/answers.ts'
 import { shopView } from './shop/shop-query.ts'
+import { sampleAgreement } from './agreement/sample.ts'
+import { agreementAnswer } from './way-on.ts'
 
 const uuid = '019a0000-0000-7000-8000-000000000001'
 const time = '2030-01-02T03:04:05.000Z'
 
 const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample: object }[] = [
+  {
+    file: 'agreement',
+    schema: agreementSchema,
+    answer: agreementAnswer,
+    sample: sampleAgreement({
+      renewal: { plan: 'monthly', amount: 700, on: '2030-01-04' },
+      termsVersion: '1',
+      reckonedAt: 1_900_000_000,
+    }),
+  },
   {
     file: 'member-seat',
     schema: memberSeatSchema,
@@ -327,6 +340,9 @@ const shapeOf = (schema: z.ZodType) =>
       for (const key of ['$schema', 'propertyNames', 'description', 'format', 'pattern'] as const)
         delete jsonSchema[key]
       if (!Object.keys(jsonSchema.additionalProperties ?? {}).length) delete jsonSchema.additionalProperties
+      // What `integer` means here already.
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
       if (jsonSchema.oneOf) {
         // Told apart by their names: no two of them fit at once.
         jsonSchema.anyOf = jsonSchema.oneOf

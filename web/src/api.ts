@@ -1,16 +1,20 @@
-import type { ErrorBody, ErrorCode, Issue } from '@robokids/contracts/errors'
+import type { accountHeader } from '@robokids/contracts/auth'
+import type { ErrorBody, ErrorCode, Issue, RefusalDetails } from '@robokids/contracts/errors'
 import type { Answer } from './answer.ts'
 
 /** Names this client to the server; no authority comes with it. */
 const apiKey = 'robokids-web'
 
-interface Refusal {
+// As the contracts have it, without what checks their other parts.
+const accountHeaderName: typeof accountHeader = 'x-account'
+
+interface Refusal extends RefusalDetails {
   status: number
   code: ErrorCode | 'network_failed' | 'answer_unreadable' | 'answer_unexpected'
   /** The server's own words, for people; empty where it said none. */
   message: string
   issues?: readonly Issue[] | undefined
-  requestId?: string | undefined
+  requestId?: string | null
 }
 
 /**
@@ -23,13 +27,17 @@ export class ApiError extends Error {
   readonly code: Refusal['code']
   readonly issues: readonly Issue[]
   readonly requestId: string | null
+  /** What whoever was refused can go on with, as it came: `wayOnFrom` reads it. */
+  readonly details: RefusalDetails
 
-  constructor({ status, code, message, issues = [], requestId }: Refusal) {
+  constructor(refusal: Refusal) {
+    const { status, code, message, issues = [], requestId = null } = refusal
     super(message)
     this.status = status
     this.code = code
     this.issues = issues
-    this.requestId = requestId ?? null
+    this.requestId = requestId
+    this.details = refusal
   }
 }
 
@@ -41,17 +49,36 @@ export interface Call<T> {
   signal?: AbortSignal
 }
 
+let account: string | null = null
 let afterSignOut: () => void = () => undefined
+let atOtherAccount: () => void = () => undefined
 
 /** What is to be done when the server answers that nobody is signed in (any more). */
 export function whenSignInIsRequired(react: () => void): void {
   afterSignOut = react
 }
 
+/** What is to be done when it turns out that another account is signed in than the one that this page was composed for. */
+export function whenOtherAccount(react: () => void): void {
+  atOtherAccount = react
+}
+
+/**
+ * Who is signed in. From then on each changing request names that account, so that the server refuses it where another tab
+ * has signed in somebody else since: what one account's page says must not happen to another's. A page is for one account
+ * until that signs out, or the page is loaded anew.
+ */
+export function composeFor(userId: string | null): void {
+  if (account && userId && account !== userId) atOtherAccount()
+  else account = userId
+}
+
 /** Calls the BFF and hands back its answer as the contract describes it; anything else throws an `ApiError`. */
 export async function api<T>(path: `/api/${string}`, { method = 'GET', body, answer, signal }: Call<T>): Promise<T> {
   const headers: Record<string, string> = { accept: 'application/json', 'x-api-key': apiKey }
   if (body !== undefined) headers['content-type'] = 'application/json'
+  // Signing out is for whoever is signed in.
+  if (account && method !== 'GET' && !path.endsWith('/sign-out')) headers[accountHeaderName] = account
   let response: Response
   let content: unknown
   try {
@@ -71,7 +98,9 @@ export async function api<T>(path: `/api/${string}`, { method = 'GET', body, ans
   if (content === undefined) throw new ApiError({ status, code: 'answer_unreadable', message: '' })
   if (!response.ok) {
     const refusal = new ApiError(isErrorBody(content) ? { ...content, status } : unexpected(status, content))
-    if (refusal.code === 'sign_in_required') afterSignOut()
+    const { code } = refusal
+    if (code === 'sign_in_required') afterSignOut()
+    if (code === 'other_account') atOtherAccount()
     throw refusal
   }
   const parsed = answer.safeParse(content)

@@ -1,19 +1,23 @@
+import type { AgreementTerms } from '@robokids/contracts/agreement'
+import { orderTerms } from '@robokids/contracts/offers'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { canBeBought } from '@robokids/contracts/products'
 import type { Product } from '@robokids/contracts/shop'
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
-import { api, ApiError } from '../api.ts'
-import { messageOf } from '../identity/messages.ts'
+import { api } from '../api.ts'
+import { isRefusal, messageOf } from '../identity/messages.ts'
 import { useLeaveFor } from '../registration/use-leave-for.ts'
 import { checkoutAnswer } from '../shop/answers.ts'
 import { type CartItem, clearCart, removeFromCart, restoreCart } from '../shop/cart.ts'
-import { orderOf } from '../shop/cart-order.ts'
+import { forgetSentOrder, orderOf } from '../shop/cart-order.ts'
 import { shopQuery } from '../shop/shop-query.ts'
 import { Button } from '../ui/Button.tsx'
 import { Notice } from '../ui/Notice.tsx'
 import type { Toasted } from '../ui/Toast.tsx'
+import { type WayOn as Way, wayOnFrom } from '../way-on.ts'
 import styles from './Cart.module.css'
+import { WayOn } from './WayOn.tsx'
 
 interface CartProps {
   items: CartItem[]
@@ -28,7 +32,9 @@ export function Cart({ items, products, onChanged }: CartProps) {
   const { leaving, leaveFor } = useLeaveFor()
   const [sending, setSending] = useState(false)
   const [problem, setProblem] = useState<string | null>(null)
+  const [refused, setRefused] = useState<{ way: Way; agreed: AgreementTerms } | null>(null)
   const underWay = useRef(false)
+  const checkOutButton = useRef<HTMLButtonElement>(null)
 
   const lines = items.map((item) => {
     const product = products.find(({ sku }) => sku === item.id)
@@ -57,7 +63,10 @@ export function Cart({ items, products, onChanged }: CartProps) {
     )
   }
 
-  const checkOut = async () => {
+  /** What the cart shows: what is agreed to by going on. */
+  const shown = orderTerms(lines.map(({ id, quantity, amount }) => ({ sku: id, quantity, unitAmount: amount })))
+
+  const checkOut = async (agreed: AgreementTerms) => {
     if (underWay.current || leaving) return
     underWay.current = true
     setSending(true)
@@ -65,18 +74,27 @@ export function Cart({ items, products, onChanged }: CartProps) {
     try {
       const { checkoutUrl } = await api('/api/checkout', {
         method: 'POST',
-        body: orderOf(items),
+        body: { ...orderOf(items), agreed },
         answer: checkoutAnswer,
       })
       leaveFor(checkoutUrl)
     } catch (error) {
-      setProblem(messageOf(error, 'The checkout could not be opened. Please try again.'))
-      if (error instanceof ApiError && error.code === 'product_not_for_sale')
-        void queryClient.invalidateQueries(shopQuery)
+      const way = wayOnFrom(error)
+      if (way) setRefused({ way, agreed })
+      else setProblem(messageOf(error, 'The checkout could not be opened. Please try again.'))
+      if (isRefusal(error, 'product_not_for_sale', 'price_changed')) void queryClient.invalidateQueries(shopQuery)
     } finally {
       underWay.current = false
       setSending(false)
     }
+  }
+
+  const backToCart = () => {
+    // It is kept although it was ordered: as an order of its own.
+    if (refused?.way.kind === 'paid before') forgetSentOrder()
+    setRefused(null)
+    // After the dialog has given the focus back: the button was disabled when it took it.
+    setTimeout(() => checkOutButton.current?.focus())
   }
 
   return (
@@ -106,7 +124,13 @@ export function Cart({ items, products, onChanged }: CartProps) {
         <strong>{total}</strong>
       </p>
       {problem !== null && <Notice kind="error" title={problem} live />}
-      <Button wide disabled={unsold} onClick={() => void checkOut()} pending={sending || leaving}>
+      <Button
+        ref={checkOutButton}
+        wide
+        disabled={unsold}
+        onClick={() => void checkOut(shown)}
+        pending={sending || leaving}
+      >
         Check out
       </Button>
       <Button variant="quiet" wide onClick={() => change('Your cart is empty.', clearCart)}>
@@ -117,6 +141,20 @@ export function Cart({ items, products, onChanged }: CartProps) {
           ? 'Please remove what cannot be bought, and you can check out.'
           : 'You pay by card on the next page, where you also say where to send it. Pre-orders are charged today and ship when they are made.'}
       </p>
+      <WayOn
+        wayOn={refused?.way ?? null}
+        agreed={refused?.agreed}
+        onAgree={(terms) => {
+          setRefused(null)
+          void checkOut(terms)
+        }}
+        paidPage="/shop/success"
+        onLeave={() => {
+          forgetSentOrder()
+          clearCart()
+        }}
+        onClose={backToCart}
+      />
     </>
   )
 }

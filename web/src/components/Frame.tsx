@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Outlet, useNavigate } from '@tanstack/react-router'
-import { useEffect } from 'react'
+import { type ComponentType, useEffect, useState } from 'react'
+import { whenOtherAccount } from '../api.ts'
 import { sessionQuery } from '../identity/session.ts'
 import { signOut } from '../identity/sign-out.ts'
 import { local } from '../storage.ts'
@@ -26,6 +27,16 @@ export function Frame() {
     // From now on it answers: for whoever measures that, or waits for it.
     document.documentElement.dataset['hydrated'] = ''
   }, [])
+  const [OtherAccount, setOtherAccount] = useState<ComponentType<{ onClose: () => void }> | null>(null)
+  useEffect(() => {
+    whenOtherAccount(() => {
+      import('./OtherAccount.tsx').then(
+        (loaded) => setOtherAccount(() => loaded.OtherAccount),
+        // It would offer just that.
+        () => window.location.reload(),
+      )
+    })
+  }, [])
   const logout = () => signOut(queryClient, { leave: () => navigate({ to: '/' }) })
   return (
     <div className={styles['frame']}>
@@ -46,6 +57,7 @@ export function Frame() {
       </main>
       <Footer />
       <CookieBanner />
+      {OtherAccount && <OtherAccount onClose={() => setOtherAccount(null)} />}
     </div>
   )
 }

@@ -1,6 +1,8 @@
+import type { AgreementTerms } from '@robokids/contracts/agreement'
 import { formatClassDate } from '@robokids/contracts/class-date'
 import { maxChildren } from '@robokids/contracts/children'
 import type { LevelClassType } from '@robokids/contracts/enrollment'
+import { registrationTerms } from '@robokids/contracts/offers'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
@@ -31,7 +33,9 @@ import { Notice } from '../ui/Notice.tsx'
 import { Select } from '../ui/Select.tsx'
 import { WaitsForScript } from '../ui/WaitsForScript.tsx'
 import { useKeptState } from '../use-kept-state.ts'
+import { type WayOn as Way, wayOnFrom } from '../way-on.ts'
 import styles from './SignUpForm.module.css'
+import { WayOn } from './WayOn.tsx'
 
 const idOf = (field: string) => `sign-up-${field.replaceAll('.', '-')}`
 
@@ -41,6 +45,13 @@ function focusField(field: string) {
 
 /** What checks the form is as large as the form, and not needed before somebody types into it. */
 const loadChecks = () => import('../registration/read-content.ts')
+
+/** A try that was refused with a way on. */
+interface Refused {
+  way: Way
+  content: RegistrationContent
+  agreed: AgreementTerms | undefined
+}
 
 interface SignUpFormProps {
   classType: LevelClassType
@@ -57,6 +68,7 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
   const [errors, setErrors] = useState<FieldErrors>({})
   const [sending, setSending] = useState(false)
   const [alert, setAlert] = useState<string | null>(null)
+  const [refused, setRefused] = useState<Refused | null>(null)
   const { leaving, leaveFor } = useLeaveFor()
   // A second press can come before React has drawn the disabled button.
   const underWay = useRef(false)
@@ -96,10 +108,10 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
     return `This date has ${seatsLeftText(chosen.seatsLeft)}, and you are registering ${values.children.length} children. Choose another one.`
   }
 
-  const send = async (content: RegistrationContent) => {
+  const send = async (content: RegistrationContent, agreed: AgreementTerms | undefined) => {
     setSending(true)
     try {
-      const answer = await register(content)
+      const answer = await register(content, agreed)
       if (answer.next === 'confirmation') {
         await navigate({ to: '/robokids/success', search: { reference: answer.registrationId } })
         return
@@ -107,22 +119,28 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
       saveRecords(recordOfContent(answer.registrationId, content))
       leaveFor(answer.checkoutUrl)
     } catch (error) {
-      setAlert(registrationFailure(error))
+      const way = wayOnFrom(error)
+      if (way) setRefused({ way, content, agreed })
+      else setAlert(registrationFailure(error))
       if (error instanceof ApiError) setErrors(errorsByField(error.issues))
-      // Seats may have gone meanwhile.
+      // Seats may have gone meanwhile, and prices may have changed.
       void queryClient.invalidateQueries(classesQuery)
     } finally {
       setSending(false)
     }
   }
 
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const once = (work: () => Promise<void>) => {
     if (underWay.current || leaving) return
     underWay.current = true
-    void checkAndSend().finally(() => {
+    void work().finally(() => {
       underWay.current = false
     })
+  }
+
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    once(checkAndSend)
   }
 
   const checkAndSend = async () => {
@@ -135,12 +153,13 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
     if ('errors' in read || date) point(found)
     else {
       setErrors({})
-      await send(read.content)
+      await send(read.content, offer && termsOf(offer, read.content))
     }
   }
 
-  const closeAlert = () => {
+  const backToForm = () => {
     setAlert(null)
+    setRefused(null)
     const first = fieldsInOrder(values.children.length).find((field) => errors[field])
     // After the dialog has given the focus back: the button was disabled when it took it.
     setTimeout(() => (first ? focusField(first) : submitButton.current?.focus()))
@@ -317,9 +336,24 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
           </p>
         </div>
       </WaitsForScript>
-      <Alert message={alert} onClose={closeAlert} />
+      <Alert message={alert} onClose={backToForm} />
+      <WayOn
+        wayOn={refused?.way ?? null}
+        agreed={refused?.agreed}
+        onAgree={(terms) => {
+          setRefused(null)
+          if (refused) once(() => send(refused.content, terms))
+        }}
+        onClose={backToForm}
+      />
     </form>
   )
+}
+
+/** What the page shows of it: what is agreed to by going on. */
+function termsOf({ price, siblingJoinsFree }: LevelOffer, { classType, startDate, siblings }: RegistrationContent) {
+  const children = 1 + siblings.length
+  return registrationTerms({ classType, startDate, children, siblingJoinsFree, unitAmount: price.amount })
 }
 
 function TotalLine({ offer, count }: { offer: LevelOffer; count: number }) {

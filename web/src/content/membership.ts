@@ -1,31 +1,18 @@
 import type { MembershipPlan } from '@robokids/contracts/auth'
 import { openingMembershipPrices } from '@robokids/contracts/opening-prices'
+import { formatMoney } from '@robokids/contracts/pricing'
+import { periodOf } from '@robokids/contracts/renewal-terms'
 
-interface Plan {
-  price: string
-  /** In cents, for what is shown before the server has told its own price. */
-  amount: number
-  per: string
-  /** In the confirmation: `$7 per month`. */
-  name: string
-  note: string
-}
+export const planNames = Object.keys(openingMembershipPrices) as MembershipPlan[]
 
-export const plans: Record<MembershipPlan, Plan> = {
-  monthly: {
-    price: '$7',
-    amount: openingMembershipPrices.monthly,
-    per: 'a month',
-    name: '$7 per month',
-    note: 'Paid month by month.',
-  },
-  yearly: {
-    price: '$60',
-    amount: openingMembershipPrices.yearly,
-    per: 'a year',
-    name: '$60 per year',
-    note: 'Paid once a year. That is $5 a month.',
-  },
+const whole = (amount: number) => formatMoney({ amount, currency: 'usd' }, true)
+
+/** `$7 per month` */
+export const planInShort = (plan: MembershipPlan, amount: number) => `${whole(amount)} per ${periodOf(plan)}`
+
+export function planNote(plan: MembershipPlan, amount: number): string {
+  if (plan === 'monthly') return 'Paid month by month.'
+  return `Paid once a year.${amount % 12 === 0 ? ` That is ${whole(amount / 12)} a month.` : ''}`
 }
 
 export const memberGets = [

@@ -2,6 +2,7 @@ import type { Profile } from '@robokids/contracts/auth'
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { api, type Call } from '../api.ts'
 import { done, profile } from './answers.ts'
+import { sessionQuery } from './session.ts'
 
 /** What the account holds. It stays nowhere once no screen shows it. */
 export function profileQuery(userId: string) {
@@ -10,6 +11,7 @@ export function profileQuery(userId: string) {
     queryFn: ({ signal }) => api('/api/profile', { answer: profile, signal }),
     gcTime: 0,
     staleTime: 5_000,
+    refetchOnWindowFocus: 'always',
   })
 }
 
@@ -25,4 +27,6 @@ export async function changeProfile(
   const read = profile.safeParse(answered)
   if (read.success) queryClient.setQueryData<Profile>(profileQuery(read.data.userId).queryKey, read.data)
   else await queryClient.invalidateQueries({ queryKey: ['profile'] })
+  // The address that it names may be another one now.
+  void queryClient.invalidateQueries(sessionQuery)
 }

@@ -1,3 +1,4 @@
+import type { AgreementTerms } from '@robokids/contracts/agreement'
 import { emailKey } from '@robokids/contracts/email-key'
 import { api } from '../api.ts'
 import { membershipCheckoutAnswer, signUpAnswer } from './answers.ts'
@@ -40,12 +41,13 @@ export async function signUpOnce(
 
 /** Where the membership is paid; for a member who is signed in, where the card is, with words that say so. */
 export async function membershipCheckout(
-  { email, plan, classDate }: PendingUser,
+  { email, plan, classDate }: Pick<PendingUser, 'email' | 'plan' | 'classDate'>,
   consent: { version: string; text: string },
+  agreed: AgreementTerms,
 ): Promise<{ url: string; message?: string }> {
   return api('/api/createStripeSession', {
     method: 'POST',
-    body: { email, plan, classDate, consent },
+    body: { email, plan, classDate, consent, agreed },
     answer: membershipCheckoutAnswer,
   })
 }

@@ -2,7 +2,7 @@ import type { Session } from '@robokids/contracts/auth'
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { answer } from '../answer.ts'
 import sessionShape from '../answers/session.json'
-import { api } from '../api.ts'
+import { api, composeFor } from '../api.ts'
 import { forgetPendingUser } from './kept.ts'
 
 export const sessionAnswer = answer<Session>(sessionShape)
@@ -10,8 +10,13 @@ export const sessionAnswer = answer<Session>(sessionShape)
 /** Who is signed in in this browser. Other tabs sign in and out too: it is asked again whenever one comes back to this one. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
-  queryFn: ({ signal }) => api('/api/auth/session', { answer: sessionAnswer, signal }),
+  queryFn: async ({ signal }) => {
+    const session = await api('/api/auth/session', { answer: sessionAnswer, signal })
+    composeFor(session.user?.userId ?? null)
+    return session
+  },
   staleTime: 10_000,
+  refetchOnWindowFocus: 'always',
   // A page is usable without knowing.
   retry: 1,
 })
@@ -19,6 +24,7 @@ export const sessionQuery = queryOptions({
 /** What is left in this tab of whoever was signed in: nothing. */
 export function forgetUser(queryClient: QueryClient): void {
   void queryClient.cancelQueries(sessionQuery)
+  composeFor(null)
   queryClient.setQueryData(sessionQuery.queryKey, { user: null })
   queryClient.removeQueries({
     predicate: ({ queryKey }) => queryKey[0] === 'profile' || queryKey[0] === 'registration',

@@ -10,7 +10,13 @@ import portalShape from '../answers/portal.json'
 import switchQuoteShape from '../answers/switch-quote.json'
 
 export const membership = answer<Membership>(membershipShape)
-export const foundMembership = answer<{ membership: Membership | null }>(foundMembershipShape)
+export interface FoundMembership {
+  membership: Membership | null
+  /** Further ones that run, and came to the account with an address. */
+  others?: Membership[]
+}
+
+export const foundMembership = answer<FoundMembership>(foundMembershipShape)
 export const membershipOutcome = answer<MembershipOutcome>(membershipOutcomeShape)
 export const membershipPlans = answer<MembershipPlans>(membershipPlansShape)
 export const portal = answer<{ url: string }>(portalShape)

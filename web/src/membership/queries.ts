@@ -3,13 +3,20 @@ import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { api } from '../api.ts'
 import { isRefusal } from '../identity/messages.ts'
 import { returnedQuery } from '../returned.ts'
-import { foundMembership, memberSeat, membership, membershipOutcome, membershipPlans } from './answers.ts'
+import {
+  foundMembership,
+  type FoundMembership,
+  memberSeat,
+  membership,
+  membershipOutcome,
+  membershipPlans,
+} from './answers.ts'
 
 /** What a membership costs, and the terms to agree to, word for word. */
 export const plansQuery = queryOptions({
   queryKey: ['membership-plans'],
   queryFn: ({ signal }) => api('/api/membership-plans', { answer: membershipPlans, signal }),
-  staleTime: 60_000,
+  staleTime: 5_000,
 })
 
 /** The membership of whoever is signed in. It stays nowhere once no screen shows it. */
@@ -19,10 +26,11 @@ export function membershipQuery(userId: string) {
     queryFn: ({ signal }) => api('/api/membership', { answer: foundMembership, signal }),
     gcTime: 0,
     staleTime: 2_000,
+    refetchOnWindowFocus: 'always',
   })
 }
 
-/** Changes the membership, and shows what it is then. */
+/** Changes a membership of the account's, and shows what it is then. */
 export async function changeMembership(
   queryClient: QueryClient,
   userId: string,
@@ -34,7 +42,12 @@ export async function changeMembership(
     ...(body === undefined ? {} : { body }),
     answer: membership,
   })
-  queryClient.setQueryData(membershipQuery(userId).queryKey, { membership: changed })
+  const now = (one: Membership) => (one.membershipId === changed.membershipId ? changed : one)
+  queryClient.setQueryData(membershipQuery(userId).queryKey, (known: FoundMembership | undefined): FoundMembership =>
+    known?.others?.some(({ membershipId }) => membershipId === changed.membershipId)
+      ? { ...known, others: known.others.map(now) }
+      : { ...known, membership: changed },
+  )
   return changed
 }
 

@@ -1,7 +1,9 @@
+import type { AgreementTerms } from '@robokids/contracts/agreement'
 import type { RegisterAnswer } from '@robokids/contracts/bff'
 import { registerAnswer, registrationView } from '../answers.ts'
 import { api, ApiError } from '../api.ts'
-import { forgetSent, idToReplace, idToSend, noteHeld, noteRefused } from './draft.ts'
+import { isRefusal } from '../identity/messages.ts'
+import { forgetSent, idToReplace, idToSend, noteBeingPaid, noteHeld, noteRefused } from './draft.ts'
 import type { RegistrationContent } from './sign-up-values.ts'
 
 export type Registered = ({ next: 'pay' } & RegisterAnswer) | { next: 'confirmation'; registrationId: string }
@@ -9,16 +11,26 @@ export type Registered = ({ next: 'pay' } & RegisterAnswer) | { next: 'confirmat
 /** A connection that hangs fails in the end; the next try has the same id. */
 const answerWithinMs = 45_000
 
-async function send(id: string, content: RegistrationContent): Promise<RegisterAnswer> {
+async function send(
+  id: string,
+  content: RegistrationContent,
+  agreed: AgreementTerms | undefined,
+): Promise<RegisterAnswer> {
   const replaces = idToReplace(id)
-  const answer = await api('/api/registrations', {
-    method: 'POST',
-    body: { id, ...content, ...(replaces === undefined ? {} : { replaces }), unlessRegistered: true },
-    answer: registerAnswer,
-    signal: AbortSignal.timeout(answerWithinMs),
-  })
-  noteHeld(id, answer.registrationId, replaces)
-  return answer
+  try {
+    const answer = await api('/api/registrations', {
+      method: 'POST',
+      body: { id, ...content, replaces, unlessRegistered: true, agreed },
+      answer: registerAnswer,
+      signal: AbortSignal.timeout(answerWithinMs),
+    })
+    noteHeld(id, answer.registrationId, replaces)
+    return answer
+  } catch (error) {
+    // The seats are held: what is to be agreed to anew is their price.
+    if (isRefusal(error, 'price_changed')) noteHeld(id, id, replaces)
+    throw error
+  }
 }
 
 /** Whether the id that the server will not take again belongs to a registration that is paid: it must not be paid twice. */
@@ -30,17 +42,23 @@ async function isPaid(id: string): Promise<boolean> {
 /**
  * Sends the form. The same content always goes out under the same id, so pressing again after a lost answer makes no second
  * registration; when that id is used up (its seats were let go, say), a new one is taken once.
+ * @param agreed what the page shows of it; undefined where it could not be loaded.
  */
-export async function register(content: RegistrationContent): Promise<Registered> {
+export async function register(content: RegistrationContent, agreed: AgreementTerms | undefined): Promise<Registered> {
   const id = idToSend(content)
   try {
-    return { next: 'pay', ...(await send(id, content)) }
+    return { next: 'pay', ...(await send(id, content, agreed)) }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     if (error.code === 'class_full' || error.code === 'already_registered') noteRefused(id)
+    // What was to be replaced keeps its seats: the next try is one of its own.
+    if (error.code === 'already_paid') {
+      noteRefused(id)
+      if (error.details.reference) noteBeingPaid(error.details.reference)
+    }
     if (error.code !== 'id_reused' && error.code !== 'registration_closed') throw error
     if (error.code === 'registration_closed' && (await isPaid(id))) return { next: 'confirmation', registrationId: id }
     forgetSent(id)
-    return { next: 'pay', ...(await send(idToSend(content), content)) }
+    return { next: 'pay', ...(await send(idToSend(content), content, agreed)) }
   }
 }

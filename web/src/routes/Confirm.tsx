@@ -28,7 +28,7 @@ export function Confirm() {
   const autoSignIn = useAutoSignIn(done || user ? undefined : pending?.signedUpAt)
   const elsewhere = autoSignIn.state === 'signed in'
 
-  if (done || elsewhere) return <Confirmed signedIn={elsewhere || done?.signedIn === true} />
+  if (done || elsewhere) return <Confirmed signedIn={elsewhere || done?.signedIn === true || user !== null} />
   return (
     <AccountPage
       title="Confirm Your Email"

@@ -1,11 +1,17 @@
+import { openingMembershipPrices } from '@robokids/contracts/opening-prices'
+import { formatMoney } from '@robokids/contracts/pricing'
+import { periodOf } from '@robokids/contracts/renewal-terms'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { memberGets, membershipSteps, plans } from '../content/membership.ts'
+import { memberGets, membershipSteps, planNames, planNote } from '../content/membership.ts'
+import { sessionQuery } from '../identity/session.ts'
 import { Drawing } from '../illustrations/Drawing.tsx'
 import { ButtonLink } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
 import styles from './Membership.module.css'
 
 export function Membership() {
+  const user = useQuery(sessionQuery).data?.user
   return (
     <>
       <div className={styles['hero']}>
@@ -19,8 +25,8 @@ export function Membership() {
             </p>
             <div className={styles['actions']}>
               <ButtonLink to="/membership/register">Become a member</ButtonLink>
-              <ButtonLink to="/membership/login" variant="secondary">
-                Login
+              <ButtonLink to={user ? '/profile' : '/membership/login'} variant="secondary">
+                {user ? 'Your profile' : 'Login'}
               </ButtonLink>
             </div>
           </div>
@@ -33,18 +39,21 @@ export function Membership() {
       <section className={styles['section']} aria-labelledby="plans-heading">
         <h2 id="plans-heading">Two ways to pay, one membership</h2>
         <div className={styles['plans']}>
-          {Object.entries(plans).map(([plan, { price, per, note }]) => (
-            <Card key={plan} className={styles['plan'] ?? ''} accent={plan === 'monthly' ? 'blue' : 'green'}>
-              <h3>{plan === 'monthly' ? 'Monthly' : 'Yearly'}</h3>
-              <p className={styles['price']}>
-                <strong>{price}</strong> {per}
-              </p>
-              <p className={styles['soft']}>{note}</p>
-              <ButtonLink to="/membership/register" search={{ plan }} variant="secondary">
-                Choose {plan}
-              </ButtonLink>
-            </Card>
-          ))}
+          {planNames.map((plan) => {
+            const amount = openingMembershipPrices[plan]
+            return (
+              <Card key={plan} className={styles['plan'] ?? ''} accent={plan === 'monthly' ? 'blue' : 'green'}>
+                <h3>{plan === 'monthly' ? 'Monthly' : 'Yearly'}</h3>
+                <p className={styles['price']}>
+                  <strong>{formatMoney({ amount, currency: 'usd' }, true)}</strong> a {periodOf(plan)}
+                </p>
+                <p className={styles['soft']}>{planNote(plan, amount)}</p>
+                <ButtonLink to="/membership/register" search={{ plan }} variant="secondary">
+                  Choose {plan}
+                </ButtonLink>
+              </Card>
+            )
+          })}
         </div>
       </section>
 

@@ -1,6 +1,10 @@
+import type { AgreementTerms } from '@robokids/contracts/agreement'
+import type { MembershipPlan, Session } from '@robokids/contracts/auth'
+import type { MembershipPlans } from '@robokids/contracts/billing'
 import { formatClassDate } from '@robokids/contracts/class-date'
-import { renewalTerms } from '@robokids/contracts/renewal-terms'
-import type { MembershipPlan } from '@robokids/contracts/auth'
+import { membershipTerms } from '@robokids/contracts/offers'
+import { openingMembershipPrices } from '@robokids/contracts/opening-prices'
+import { renewalTerms, renewalTermsVersion } from '@robokids/contracts/renewal-terms'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
@@ -8,9 +12,11 @@ import { api } from '../api.ts'
 import { Form, Problems } from '../components/Form.tsx'
 import { weakPassword } from '../components/NewPasswordFields.tsx'
 import { isPasswordGood, PasswordChecklist } from '../components/PasswordChecklist.tsx'
-import { membershipSteps, plans } from '../content/membership.ts'
+import { WayOn } from '../components/WayOn.tsx'
+import { membershipSteps, planInShort, planNames, planNote } from '../content/membership.ts'
 import { latestAdultBirthdate } from '../identity/adult.ts'
 import { availableSlots } from '../identity/answers.ts'
+import type { FieldErrors } from '../field-errors.ts'
 import {
   type MemberValues,
   noValues,
@@ -19,6 +25,7 @@ import {
   savePendingUser,
 } from '../identity/pending-user.ts'
 import { membershipCheckout, pendingUserOf, signUpOnce } from '../identity/register-member.ts'
+import { sessionQuery } from '../identity/session.ts'
 import type { Member } from '../identity/read-member.ts'
 import { loadOrRenew } from '../load-or-renew.ts'
 import { isRefusal, messageOf } from '../identity/messages.ts'
@@ -32,7 +39,21 @@ import { Field } from '../ui/Field.tsx'
 import { Notice } from '../ui/Notice.tsx'
 import { Select } from '../ui/Select.tsx'
 import { useKeptState } from '../use-kept-state.ts'
+import { type WayOn as Way, wayOnFrom } from '../way-on.ts'
 import styles from './MembershipRegister.module.css'
+
+const termsMissing = 'The terms could not be loaded. Please try again in a moment.'
+
+/** The words that belong to terms: the server's own, or ours where they are of the same version. Undefined where neither is. */
+function wordsOf({ renewal, termsVersion }: AgreementTerms, known: MembershipPlans | undefined): string | undefined {
+  if (!renewal) return undefined
+  const { plan, amount } = renewal
+  const told = known?.plans.find(
+    (one) => one.plan === plan && one.amount === amount && one.termsVersion === termsVersion,
+  )
+  if (told) return told.terms
+  return termsVersion === renewalTermsVersion ? renewalTerms(plan, { amount, currency: 'usd' }) : undefined
+}
 
 const slotsQuery = queryOptions({
   queryKey: ['available-slots'],
@@ -43,7 +64,6 @@ const slotsQuery = queryOptions({
 /** What checks the form is not needed before somebody types into it. */
 const loadChecks = () => import('../identity/read-member.ts')
 
-const planNames = Object.keys(plans) as MembershipPlan[]
 const isPlan = (plan: string | undefined): plan is MembershipPlan => planNames.some((one) => one === plan)
 
 const fieldsInOrder = [
@@ -63,16 +83,26 @@ const fieldsInOrder = [
 ]
 
 export function MembershipRegister() {
+  const user = useQuery(sessionQuery).data?.user
   return (
     <div className={styles['page']}>
       <header className={styles['head']}>
         <h1>Create Your ChronoTech Account</h1>
         <p className={styles['soft']}>
-          You register as the parent or guardian. Already have an account? <Link to="/membership/login">Log in</Link>.
+          You register as the parent or guardian.{' '}
+          {user ? (
+            <>
+              Your account is <Link to="/profile">on your profile</Link>.
+            </>
+          ) : (
+            <>
+              Already have an account? <Link to="/membership/login">Log in</Link>.
+            </>
+          )}
         </p>
       </header>
       <div className={styles['columns']}>
-        <RegistrationForm />
+        <RegistrationForm user={user ?? null} />
         <aside className={styles['aside']} aria-labelledby="next-heading">
           <h2 id="next-heading">What happens next</h2>
           <ol className={styles['steps']}>
@@ -95,7 +125,17 @@ function useSlots() {
   return { slots: data?.slots ?? [], isPending, isFetching, refetch }
 }
 
-function RegistrationForm() {
+/** A try that was refused with a way on. */
+interface Refused {
+  way: Way
+  member: Member | null
+  agreed: AgreementTerms
+  /** What is agreed to now, word for word. */
+  words: string
+}
+
+/** For somebody who is signed in it asks for the membership alone: the account is there, and the membership is for it. */
+function RegistrationForm({ user }: { user: Session['user'] }) {
   const search = useSearch({ strict: false })
   const [values, setValues] = useKeptState<MemberValues>(noValues, () => {
     const draft = readMemberDraft()
@@ -111,12 +151,17 @@ function RegistrationForm() {
   const { slots, isPending, isFetching, refetch } = useSlots()
   const prices = useQuery(plansQuery)
   const terms = prices.data?.plans.find(({ plan }) => plan === values.plan)
+  const amountOf = (wanted: MembershipPlan) =>
+    prices.data?.plans.find(({ plan }) => plan === wanted)?.amount ?? openingMembershipPrices[wanted]
   // An agreement is to the words that stood there.
   const [agreedTo, setAgreedTo] = useState<string>()
   const agreed = terms !== undefined && agreedTo === terms.terms
+  const [refused, setRefused] = useState<Refused | null>(null)
+  const [memberAlready, setMemberAlready] = useState(false)
+  const proceedButton = useRef<HTMLButtonElement>(null)
 
-  const made = pendingUserOf(values.email)
-  const accountMade = made !== undefined
+  const made = user ? undefined : pendingUserOf(values.email)
+  const accountMade = user !== null || made !== undefined
   const chosen = slots.find(({ classDate }) => classDate === values.classDate)
   const passwordType = shown ? 'text' : 'password'
 
@@ -133,9 +178,14 @@ function RegistrationForm() {
     onChange: (event: { target: { value: string } }) => change({ [name]: event.target.value }),
   })
 
-  const check = async () => {
+  const readForm = async (): Promise<{ member: Member | null } | { errors: FieldErrors }> => {
+    if (user) return { member: null }
     const { readMember } = await loadOrRenew(loadChecks)
-    const read = readMember(values, new Date())
+    return readMember(values, new Date())
+  }
+
+  const check = async () => {
+    const read = await readForm()
     const errors: Record<string, string> = 'errors' in read ? { ...read.errors } : {}
     if (!accountMade && password === '') errors['password'] = 'Password is required.'
     if (!chosen) errors['classDate'] = 'Choose a class date.'
@@ -147,26 +197,45 @@ function RegistrationForm() {
     } else if ('errors' in read || Object.keys(errors).length > 0) {
       state.refuse('Please check the marked fields.', errors)
     } else if (!terms) {
-      state.refuse('The terms could not be loaded. Please try again in a moment.')
+      state.refuse(termsMissing)
       void prices.refetch()
     } else {
-      await proceed(read.member, { version: terms.termsVersion, text: terms.terms })
+      const { plan, classDate } = values
+      const shown = membershipTerms({ plan, amount: terms.amount, classDate, termsVersion: terms.termsVersion })
+      await proceed(read.member, shown, terms.terms)
     }
   }
 
-  const proceed = async (member: Member, consent: { version: string; text: string }) => {
+  /** @param member null for who is signed in. */
+  const proceed = async (member: Member | null, agreed: AgreementTerms, words: string) => {
     const { plan, classDate } = values
-    const pending = await signUpOnce(member, password, { plan, classDate })
-    const { url, message } = await membershipCheckout(pending, consent).catch((error: unknown) => {
-      if (isRefusal(error, 'already_member')) savePendingUser({ ...pending, isMember: true })
+    const payer = member
+      ? await signUpOnce(member, password, { plan, classDate })
+      : { email: user?.email ?? '', plan, classDate }
+    const consent = { version: agreed.termsVersion ?? '', text: words }
+    try {
+      const { url, message } = await membershipCheckout(payer, consent, agreed)
+      if (message) state.succeed(message)
+      leaveFor(url)
+    } catch (error) {
+      if (isRefusal(error, 'already_member')) {
+        setMemberAlready(user !== null)
+        if (user) throw new Error('You have a membership already, or it is being paid.', { cause: error })
+        if ('signedUpAt' in payer) savePendingUser({ ...payer, isMember: true })
+      }
       if (isRefusal(error, 'terms_changed')) {
         setAgreedTo(undefined)
-        void prices.refetch()
+        const { data } = await prices.refetch()
+        const way = wayOnFrom(error)
+        if (way?.kind === 'agree') return goOnWith(way, wordsOf(way.agreement.terms, data), member, agreed)
       }
       throw messageOf(error, '') ? error : new Error('Stripe error', { cause: error })
-    })
-    if (message) state.succeed(message)
-    leaveFor(url)
+    }
+  }
+
+  const goOnWith = (way: Way, words: string | undefined, member: Member | null, agreed: AgreementTerms) => {
+    if (words === undefined) state.refuse(termsMissing)
+    else setRefused({ way, member, agreed, words })
   }
 
   const submit = () => {
@@ -191,97 +260,116 @@ function RegistrationForm() {
             </p>
           </Notice>
         )}
-        <fieldset className={styles['group']}>
-          <legend>You</legend>
-          <div className={styles['pair']}>
-            <Field {...text('given_name')} label="First name" autoComplete="given-name" required />
-            <Field {...text('family_name')} label="Last name" autoComplete="family-name" required />
-          </div>
-          <Field
-            {...text('email')}
-            label="Email"
-            hint="You log in with it, and the code to confirm your account goes there."
-            type="email"
-            inputMode="email"
-            autoComplete="username"
-            autoCapitalize="none"
-            spellCheck={false}
-            required
-          />
-          {!accountMade && (
-            <>
+        {user && (
+          <Notice title={`You are logged in as ${user.email}.`}>
+            {memberAlready ? (
+              <p>
+                Your membership is on <Link to="/profile">your profile</Link>.
+              </p>
+            ) : (
+              <p>The membership is for this account. For another one, log out first.</p>
+            )}
+          </Notice>
+        )}
+        {!user && (
+          <>
+            <fieldset className={styles['group']}>
+              <legend>You</legend>
+              <div className={styles['pair']}>
+                <Field {...text('given_name')} label="First name" autoComplete="given-name" required />
+                <Field {...text('family_name')} label="Last name" autoComplete="family-name" required />
+              </div>
               <Field
-                label="Password"
-                name="password"
-                type={passwordType}
-                error={state.errors['password']}
-                autoComplete="new-password"
+                {...text('email')}
+                label="Email"
+                hint="You log in with it, and the code to confirm your account goes there."
+                type="email"
+                inputMode="email"
+                autoComplete="username"
                 autoCapitalize="none"
                 spellCheck={false}
-                value={password}
-                onChange={(event) => setPassword(event.target.value)}
                 required
               />
-              <PasswordChecklist password={password} />
-              <Field
-                label="Confirm password"
-                name="confirmPassword"
-                type={passwordType}
-                error={state.errors['confirmPassword']}
-                autoComplete="new-password"
-                autoCapitalize="none"
-                spellCheck={false}
-                value={confirmPassword}
-                onChange={(event) => setConfirmPassword(event.target.value)}
-                required
-              />
-              <Checkbox label="Show password" checked={shown} onChange={(event) => setShown(event.target.checked)} />
-            </>
-          )}
-          <div className={styles['pair']}>
-            <Field
-              {...text('birthdate')}
-              label="Birthdate"
-              hint="You must be 18 or older."
-              type="date"
-              max={latestBirthdate}
-              autoComplete="bday"
-              required
-            />
-            <Field
-              {...text('phone_number')}
-              label="Phone number"
-              hint="It must be verified later, from your profile page."
-              type="tel"
-              inputMode="tel"
-              autoComplete="tel"
-              required
-            />
-          </div>
-          <div className={styles['decoy']} aria-hidden="true">
-            <label>
-              Middle name
-              <input ref={decoy} type="text" name="middle_name" tabIndex={-1} autoComplete="off" />
-            </label>
-          </div>
-        </fieldset>
+              {!accountMade && (
+                <>
+                  <Field
+                    label="Password"
+                    name="password"
+                    type={passwordType}
+                    error={state.errors['password']}
+                    autoComplete="new-password"
+                    autoCapitalize="none"
+                    spellCheck={false}
+                    value={password}
+                    onChange={(event) => setPassword(event.target.value)}
+                    required
+                  />
+                  <PasswordChecklist password={password} />
+                  <Field
+                    label="Confirm password"
+                    name="confirmPassword"
+                    type={passwordType}
+                    error={state.errors['confirmPassword']}
+                    autoComplete="new-password"
+                    autoCapitalize="none"
+                    spellCheck={false}
+                    value={confirmPassword}
+                    onChange={(event) => setConfirmPassword(event.target.value)}
+                    required
+                  />
+                  <Checkbox
+                    label="Show password"
+                    checked={shown}
+                    onChange={(event) => setShown(event.target.checked)}
+                  />
+                </>
+              )}
+              <div className={styles['pair']}>
+                <Field
+                  {...text('birthdate')}
+                  label="Birthdate"
+                  hint="You must be 18 or older."
+                  type="date"
+                  max={latestBirthdate}
+                  autoComplete="bday"
+                  required
+                />
+                <Field
+                  {...text('phone_number')}
+                  label="Phone number"
+                  hint="It must be verified later, from your profile page."
+                  type="tel"
+                  inputMode="tel"
+                  autoComplete="tel"
+                  required
+                />
+              </div>
+              <div className={styles['decoy']} aria-hidden="true">
+                <label>
+                  Middle name
+                  <input ref={decoy} type="text" name="middle_name" tabIndex={-1} autoComplete="off" />
+                </label>
+              </div>
+            </fieldset>
 
-        <fieldset className={styles['group']}>
-          <legend>Your address</legend>
-          <Field {...text('street')} label="Street" autoComplete="street-address" required />
-          <div className={styles['place']}>
-            <Field {...text('city')} label="City" autoComplete="address-level2" required />
-            <Field {...text('state')} label="State" autoComplete="address-level1" required />
-            <Field
-              {...text('zip')}
-              label="ZIP"
-              inputMode="numeric"
-              autoComplete="postal-code"
-              maxLength={10}
-              required
-            />
-          </div>
-        </fieldset>
+            <fieldset className={styles['group']}>
+              <legend>Your address</legend>
+              <Field {...text('street')} label="Street" autoComplete="street-address" required />
+              <div className={styles['place']}>
+                <Field {...text('city')} label="City" autoComplete="address-level2" required />
+                <Field {...text('state')} label="State" autoComplete="address-level1" required />
+                <Field
+                  {...text('zip')}
+                  label="ZIP"
+                  inputMode="numeric"
+                  autoComplete="postal-code"
+                  maxLength={10}
+                  required
+                />
+              </div>
+            </fieldset>
+          </>
+        )}
 
         <fieldset className={styles['group']}>
           <legend>Your membership</legend>
@@ -299,8 +387,8 @@ function RegistrationForm() {
                     change({ plan })
                   }}
                 />
-                <strong>{plans[plan].name}</strong>
-                <span className={styles['soft']}>{plans[plan].note}</span>
+                <strong>{planInShort(plan, amountOf(plan))}</strong>
+                <span className={styles['soft']}>{planNote(plan, amountOf(plan))}</span>
               </label>
             ))}
           </div>
@@ -335,22 +423,39 @@ function RegistrationForm() {
         <div className={styles['end']}>
           <p className={styles['due']} aria-live="polite">
             <span>To pay on the next page</span>
-            <strong>{plans[values.plan].name}</strong>
+            <strong>{planInShort(values.plan, amountOf(values.plan))}</strong>
           </p>
           <Checkbox
-            label={`I agree: ${terms?.terms ?? renewalTerms(values.plan, { ...plans[values.plan], currency: 'usd' })}`}
+            label={`I agree: ${terms?.terms ?? renewalTerms(values.plan, { amount: openingMembershipPrices[values.plan], currency: 'usd' })}`}
             name="consent"
             checked={agreed}
             onChange={(event) => setAgreedTo(event.target.checked ? terms?.terms : undefined)}
             disabled={!terms}
             error={state.errors['consent']}
           />
-          <Button type="submit" wide pending={state.sending || leaving}>
+          <Button ref={proceedButton} type="submit" wide pending={state.sending || leaving}>
             Proceed to Payment
           </Button>
           <p className={styles['soft']}>Nothing is charged before you confirm on the card page.</p>
         </div>
       </Form>
+      <WayOn
+        wayOn={refused?.way ?? null}
+        agreed={refused?.agreed}
+        onAgree={(now) => {
+          setRefused(null)
+          if (!refused) return
+          setAgreedTo(refused.words)
+          state.send(() => proceed(refused.member, now, refused.words))
+        }}
+        onClose={() => {
+          setRefused(null)
+          // After the dialog has given the focus back: the button was disabled when it took it.
+          setTimeout(() => proceedButton.current?.focus())
+        }}
+      >
+        <p>I agree: {refused?.words}</p>
+      </WayOn>
     </div>
   )
 }

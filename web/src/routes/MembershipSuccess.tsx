@@ -1,6 +1,7 @@
 import type { MembershipOutcome } from '@robokids/contracts/billing'
 import { formatClassDate, formatClassTime } from '@robokids/contracts/class-date'
 import { openingLevels } from '@robokids/contracts/opening-levels'
+import { openingMembershipPrices } from '@robokids/contracts/opening-prices'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
@@ -9,7 +10,7 @@ import { AutoSignInLine } from '../components/AutoSignInLine.tsx'
 import { type Row as DetailsRow, Details } from '../components/Details.tsx'
 import { Actions } from '../components/EnrollmentPage.tsx'
 import { isLevel } from '../content/levels.ts'
-import { plans } from '../content/membership.ts'
+import { planInShort } from '../content/membership.ts'
 import { forgetMemberDraft } from '../identity/kept.ts'
 import { type PendingUser, readPendingUser, savePendingUser } from '../identity/pending-user.ts'
 import { sessionQuery } from '../identity/session.ts'
@@ -94,6 +95,7 @@ function Asked({ reference, pending }: { reference: string; pending: PendingUser
   const { data, error, errorUpdateCount } = useQuery(outcomeQuery(reference))
   const isMember = data?.status === 'confirmed'
   const { data: seat } = useQuery({ ...memberSeatQuery(data?.attemptId ?? ''), enabled: isMember })
+  const signedIn = Boolean(useQuery(sessionQuery).data?.user)
   useEffect(() => {
     if (isMember && pending) savePendingUser({ ...pending, isMember })
   }, [isMember, pending])
@@ -163,7 +165,9 @@ function Asked({ reference, pending }: { reference: string; pending: PendingUser
           </Notice>
           <Actions>
             {data.refusal === 'duplicate' ? (
-              <ButtonLink to="/membership/login">Log in</ButtonLink>
+              <ButtonLink to={signedIn ? '/profile' : '/membership/login'}>
+                {signedIn ? 'Go to your profile' : 'Log in'}
+              </ButtonLink>
             ) : (
               <ButtonLink to="/membership/register">Choose another date</ButtonLink>
             )}
@@ -203,11 +207,14 @@ function GoOn({ url }: { url: string }) {
   )
 }
 
-function rowsOfOutcome({ plan, classDate, receiptNumber }: MembershipOutcome, pending: PendingUser | undefined) {
+function rowsOfOutcome(
+  { plan, amount, classDate, receiptNumber }: MembershipOutcome,
+  pending: PendingUser | undefined,
+) {
   return known([
     ['Guardian', pending ? `${pending.given_name} ${pending.family_name}`.trim() : ''],
     ['Email', pending?.email ?? ''],
-    ['Membership plan', plans[plan].name],
+    ['Membership plan', planInShort(plan, amount)],
     ['Class date', formatClassDate(classDate)],
     ['Receipt', receiptNumber ?? ''],
   ])
@@ -228,7 +235,7 @@ function rowsOfMember({ given_name, family_name, email, plan, classDate }: Pendi
   return known([
     ['Guardian', `${given_name} ${family_name}`.trim()],
     ['Email', email],
-    ['Membership plan', plans[plan].name],
+    ['Membership plan', planInShort(plan, openingMembershipPrices[plan])],
     ['Class date', classDate && formatClassDate(classDate)],
   ])
 }

@@ -1,5 +1,7 @@
+import type { AgreementTerms } from '@robokids/contracts/agreement'
 import type { RegistrationView } from '@robokids/contracts/bff'
-import { formatMoney, payableChildren } from '@robokids/contracts/pricing'
+import { registrationTerms } from '@robokids/contracts/offers'
+import { formatMoney } from '@robokids/contracts/pricing'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { type ReactNode, useRef, useState } from 'react'
@@ -9,6 +11,7 @@ import { classRow, Details, familyRows, startRow } from '../components/Details.t
 import { Actions, EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
 import { EndedOutcome, endedTitle, isEnded } from '../components/Outcome.tsx'
 import { StartAgain } from '../components/StartAgain.tsx'
+import { WayOn } from '../components/WayOn.tsx'
 import { classesQuery } from '../queries.ts'
 import { offerOf } from '../registration/class-offer.ts'
 import { registrationFailure } from '../registration/failure.ts'
@@ -20,6 +23,7 @@ import { Alert } from '../ui/Alert.tsx'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
 import { Notice } from '../ui/Notice.tsx'
+import { type WayOn as Way, wayOnFrom } from '../way-on.ts'
 import styles from './Payment.module.css'
 
 export function Payment() {
@@ -114,15 +118,25 @@ function PaymentFor({ view }: { view: RegistrationView }) {
   )
 }
 
-/** What is due: frozen in a checkout that is open; the price of the day where a new one is made. */
-function useAmountDue(view: RegistrationView) {
+/** What is agreed to by paying: frozen in a checkout that is open; the price of the day where a new one is made. */
+function useTerms({ checkout, classType, startDate, children }: RegistrationView): AgreementTerms | undefined {
   const classes = useQuery(classesQuery)
-  if (view.checkout?.status === 'open' || view.checkout?.status === 'creating') return view.checkout
-  const level = view.classType === 'membership' ? undefined : view.classType
+  const level = classType === 'membership' ? undefined : classType
   const offer = classes.data && level && offerOf(classes.data, level)
-  if (!offer) return null
-  const { amount, currency } = offer.price
-  return { amount: amount * payableChildren(view.children.length, offer.siblingJoinsFree), currency }
+  const isFrozen = checkout?.status === 'open' || checkout?.status === 'creating'
+  if (isFrozen && checkout.unitAmount !== null && checkout.paidSeats !== null) {
+    const { unitAmount, paidSeats } = checkout
+    return registrationTerms({ classType, startDate, children: paidSeats, siblingJoinsFree: false, unitAmount })
+  }
+  if (!offer) return undefined
+  const { siblingJoinsFree, price } = offer
+  return registrationTerms({
+    classType,
+    startDate,
+    children: children.length,
+    siblingJoinsFree,
+    unitAmount: price.amount,
+  })
 }
 
 function Payable({
@@ -134,32 +148,38 @@ function Payable({
   lastDecline: string | null
   children: ReactNode
 }) {
-  const due = useAmountDue(view)
+  const terms = useTerms(view)
+  const due = terms && { amount: terms.dueNow, currency: terms.currency }
   const queryClient = useQueryClient()
   const { leaving, leaveFor } = useLeaveFor()
   const [sending, setSending] = useState(false)
   const [alert, setAlert] = useState<string | null>(null)
   const [full, setFull] = useState<string | null>(null)
+  const [refused, setRefused] = useState<{ way: Way; agreed: AgreementTerms | undefined } | null>(null)
+  const payButton = useRef<HTMLButtonElement>(null)
   const underWay = useRef(false)
   const record = recordOfView(view)
   const { registrationId } = view
 
-  const pay = async () => {
+  const pay = async (agreed: AgreementTerms | undefined) => {
     if (underWay.current || leaving) return
     underWay.current = true
     setSending(true)
     try {
       const { checkoutUrl } = await api(`/api/registrations/${encodeURIComponent(registrationId)}/checkout`, {
         method: 'POST',
-        body: {},
+        body: { agreed },
         answer: registerAnswer,
       })
       saveRecords(record)
       leaveFor(checkoutUrl)
     } catch (error) {
-      if (error instanceof ApiError && error.code === 'class_full') setFull(error.message)
+      const way = wayOnFrom(error)
+      if (way) setRefused({ way, agreed })
+      else if (error instanceof ApiError && error.code === 'class_full') setFull(error.message)
       else setAlert(registrationFailure(error))
       void queryClient.invalidateQueries(registrationQuery(registrationId))
+      void queryClient.invalidateQueries(classesQuery)
     } finally {
       underWay.current = false
       setSending(false)
@@ -192,7 +212,7 @@ function Payable({
       ) : (
         <>
           <Actions>
-            <Button onClick={() => void pay()} pending={sending || leaving}>
+            <Button ref={payButton} onClick={() => void pay(terms)} pending={sending || leaving}>
               {view.status === 'expired' ? 'Hold a seat again and pay' : 'Pay'} {due && formatMoney(due)} by card
             </Button>
           </Actions>
@@ -200,6 +220,19 @@ function Payable({
         </>
       )}
       <Alert message={alert} onClose={() => setAlert(null)} />
+      <WayOn
+        wayOn={refused?.way ?? null}
+        agreed={refused?.agreed}
+        onAgree={(now) => {
+          setRefused(null)
+          void pay(now)
+        }}
+        onClose={() => {
+          setRefused(null)
+          // After the dialog has given the focus back: the button was disabled when it took it.
+          setTimeout(() => payButton.current?.focus())
+        }}
+      />
     </>
   )
 }

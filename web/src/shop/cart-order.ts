@@ -33,6 +33,11 @@ export function orderOf(items: CartItem[]): SentOrder {
   return order
 }
 
+/** What is in the cart is wanted beside what it was sent as before: the next order is one of its own. */
+export function forgetSentOrder(): void {
+  session.remove(orderKey)
+}
+
 /** An order is paid: what it was made of is not wanted any more. A cart that was filled since stays. */
 export function forgetOrdered(orderId: string): void {
   const kept = keptOrder()

@@ -1,21 +1,27 @@
-import { type ReactNode, useId } from 'react'
+import { type ReactNode, useEffect, useId, useRef } from 'react'
 import styles from './Dialog.module.css'
 import { Modal } from './Modal.tsx'
 
 interface DialogProps {
   open: boolean
   title: string
+  /** An `alertdialog` comes without a press: it is read from its title on, and a press that was meant for the page does nothing in it. */
+  role?: 'alertdialog'
   onClose: () => void
   children: ReactNode
 }
 
 /** A question that has to be answered, or closed, before one goes on. */
-export function Dialog({ open, title, onClose, children }: DialogProps) {
+export function Dialog({ open, title, role, onClose, children }: DialogProps) {
   const titleId = useId()
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    if (open && role) heading.current?.focus()
+  }, [open, role])
   return (
-    <Modal open={open} onClose={onClose} labelledBy={titleId} className={styles['dialog']}>
+    <Modal open={open} onClose={onClose} {...(role ? { role } : {})} labelledBy={titleId} className={styles['dialog']}>
       <div className={styles['content']}>
-        <h2 id={titleId} className={styles['title']}>
+        <h2 id={titleId} ref={heading} tabIndex={role && -1} className={styles['title']}>
           {title}
         </h2>
         {children}

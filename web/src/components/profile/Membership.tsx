@@ -1,7 +1,9 @@
+import type { AgreementTerms } from '@robokids/contracts/agreement'
 import type { MembershipPlan, Profile } from '@robokids/contracts/auth'
 import type { Membership as MembershipData, SwitchQuote } from '@robokids/contracts/billing'
 import { formatClassDate, formatClassTime } from '@robokids/contracts/class-date'
 import { formatMoney } from '@robokids/contracts/pricing'
+import { periodOf } from '@robokids/contracts/renewal-terms'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../../api.ts'
@@ -15,44 +17,57 @@ import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Notice } from '../../ui/Notice.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
+import { type WayOn as Way, wayOnFrom } from '../../way-on.ts'
 import { MessageLine, Row } from '../Form.tsx'
+import { WayOn } from '../WayOn.tsx'
 import { formatMoment } from './format-moment.ts'
 import { Item, Items, Section } from './Section.tsx'
 
 const dollars = (amount: number) => formatMoney({ amount, currency: 'usd' })
-const periods: Record<MembershipPlan, string> = { monthly: 'month', yearly: 'year' }
 const other: Record<MembershipPlan, MembershipPlan> = { monthly: 'yearly', yearly: 'monthly' }
-const priceOf = (plan: MembershipPlan, amount: number) => `${dollars(amount)} a ${periods[plan]}`
+const priceOf = (plan: MembershipPlan, amount: number) => `${dollars(amount)} a ${periodOf(plan)}`
 
 export function Membership({ userId, profile }: { userId: string; profile: Profile }) {
   const { data, isError, isFetching, refetch } = useQuery(membershipQuery(userId))
-  if (data?.membership) return <Known userId={userId} membership={data.membership} profile={profile} />
+  const others = data?.others?.map((membership) => (
+    <Other key={membership.membershipId} userId={userId} membership={membership} />
+  ))
+  if (data?.membership)
+    return (
+      <>
+        <Known userId={userId} membership={data.membership} profile={profile} />
+        {others}
+      </>
+    )
   return (
-    <Section title="Your membership">
-      {data ? (
-        <>
-          <p>You are not a member yet. Members have a session of their own on each class date.</p>
-          <div>
-            <ButtonLink to="/membership" variant="secondary">
-              See the membership
-            </ButtonLink>
+    <>
+      <Section title="Your membership">
+        {data ? (
+          <>
+            <p>You are not a member yet. Members have a session of their own on each class date.</p>
+            <div>
+              <ButtonLink to="/membership" variant="secondary">
+                See the membership
+              </ButtonLink>
+            </div>
+          </>
+        ) : isError ? (
+          <Notice kind="error" title="We could not load your membership." live>
+            <Button variant="secondary" onClick={() => void refetch()} pending={isFetching} pendingLabel="Loading...">
+              Try again
+            </Button>
+          </Notice>
+        ) : (
+          <div aria-busy="true">
+            <p className="visually-hidden" aria-live="polite">
+              Loading your membership...
+            </p>
+            <Skeleton height="9rem" />
           </div>
-        </>
-      ) : isError ? (
-        <Notice kind="error" title="We could not load your membership." live>
-          <Button variant="secondary" onClick={() => void refetch()} pending={isFetching} pendingLabel="Loading...">
-            Try again
-          </Button>
-        </Notice>
-      ) : (
-        <div aria-busy="true">
-          <p className="visually-hidden" aria-live="polite">
-            Loading your membership...
-          </p>
-          <Skeleton height="9rem" />
-        </div>
-      )}
-    </Section>
+        )}
+      </Section>
+      {others}
+    </>
   )
 }
 
@@ -66,6 +81,7 @@ interface KnownProps {
 
 function Known({ userId, membership, profile }: KnownProps) {
   const [asking, setAsking] = useState<Asking>(null)
+  const [refused, setRefused] = useState<{ way: Way; agreed: AgreementTerms | undefined } | null>(null)
   const state = useSending('Something went wrong.')
   const queryClient = useQueryClient()
   const { leaving, leaveFor } = useLeaveFor()
@@ -79,29 +95,24 @@ function Known({ userId, membership, profile }: KnownProps) {
     })
   const openPortal = () =>
     state.send(async () => leaveFor((await api('/api/membership/portal', { method: 'POST', answer: portal })).url))
+  const quoteOf = (wanted: MembershipPlan) =>
+    api('/api/membership/quote', { method: 'POST', body: { plan: wanted }, answer: switchQuote })
   const askSwitch = (wanted: MembershipPlan) =>
-    state.send(async () => {
-      const quote = await api('/api/membership/quote', { method: 'POST', body: { plan: wanted }, answer: switchQuote })
-      setAsking({ what: 'switch', quote })
-    })
-  const switchTo = ({ plan: wanted, dueNow, reckonedAt }: SwitchQuote) =>
+    state.send(async () => setAsking({ what: 'switch', quote: await quoteOf(wanted) }))
+  const switchTo = (wanted: SwitchTo) =>
     state.send(async () => {
       setAsking(null)
       try {
-        await changeMembership(queryClient, userId, 'switch', { plan: wanted, dueNow, reckonedAt })
+        await changeMembership(queryClient, userId, 'switch', wanted)
         state.succeed('Your plan is changed.')
       } catch (error) {
-        if (!isRefusal(error, 'quote_outdated')) throw error
+        const way = wayOnFrom(error)
+        if (way) setRefused({ way, agreed: wanted.agreed })
         // It costs another amount by now, which is shown before anybody agrees to it.
-        const quote = await api('/api/membership/quote', {
-          method: 'POST',
-          body: { plan: wanted },
-          answer: switchQuote,
-        })
-        setAsking({ what: 'switch', quote })
+        else if (isRefusal(error, 'quote_outdated')) setAsking({ what: 'switch', quote: await quoteOf(wanted.plan) })
+        else throw error
       }
     })
-
   if (status === 'ended') {
     return (
       <Section title="Your membership">
@@ -118,14 +129,7 @@ function Known({ userId, membership, profile }: KnownProps) {
     <Section title="Your membership">
       <MessageLine message={state.message} />
       {membership.unpaid && (
-        <Notice kind="error" title={`Your payment of ${dollars(membership.unpaid.amount)} did not go through.`}>
-          <p>
-            {membership.unpaid.nextTryAt
-              ? `We try again on ${formatMoment(membership.unpaid.nextTryAt)}. Until then your membership runs on.`
-              : 'We do not try again by ourselves.'}{' '}
-            Please update your card.
-          </p>
-        </Notice>
+        <Unpaid unpaid={membership.unpaid} busy={busy} onConfirm={leaveFor} onUpdateCard={openPortal} />
       )}
       {endsAt && (
         <Notice title={`Your membership ends on ${formatMoment(endsAt)}.`}>
@@ -136,7 +140,7 @@ function Known({ userId, membership, profile }: KnownProps) {
         <Item name="Plan" detail={priceOf(plan, amount)}>
           {!endsAt && status === 'active' && !nextPlan && (
             <Button variant="quiet" disabled={busy} onClick={() => askSwitch(other[plan])}>
-              Pay by the {periods[other[plan]]}
+              Pay by the {periodOf(other[plan])}
             </Button>
           )}
         </Item>
@@ -146,7 +150,7 @@ function Known({ userId, membership, profile }: KnownProps) {
             detail={`${priceOf(nextPlan, membership.nextCharge.amount)}, from ${formatMoment(membership.paidUntil)}`}
           >
             <Button variant="quiet" disabled={busy} onClick={() => askSwitch(plan)}>
-              Keep paying by the {periods[plan]}
+              Keep paying by the {periodOf(plan)}
             </Button>
           </Item>
         )}
@@ -205,12 +209,140 @@ function Known({ userId, membership, profile }: KnownProps) {
       </Dialog>
       <Dialog
         open={asking?.what === 'switch'}
-        title={asking?.what === 'switch' ? `Pay by the ${periods[asking.quote.plan]}?` : ''}
+        title={asking?.what === 'switch' ? `Pay by the ${periodOf(asking.quote.plan)}?` : ''}
         onClose={() => setAsking(null)}
       >
         {asking?.what === 'switch' && (
-          <SwitchTerms quote={asking.quote} onAgree={() => switchTo(asking.quote)} onCancel={() => setAsking(null)} />
+          <SwitchTerms
+            quote={asking.quote}
+            onAgree={() => switchTo(agreedOf(asking.quote))}
+            onCancel={() => setAsking(null)}
+          />
         )}
+      </Dialog>
+      <WayOn
+        wayOn={refused?.way ?? null}
+        agreed={refused?.agreed}
+        onAgree={(terms) => {
+          setRefused(null)
+          const { renewal, dueNow, reckonedAt } = terms
+          if (renewal) switchTo({ plan: renewal.plan, dueNow, reckonedAt: reckonedAt ?? 0, agreed: terms })
+        }}
+        onClose={() => {
+          setRefused(null)
+          // A bank's question may have been answered in another tab.
+          void queryClient.invalidateQueries(membershipQuery(userId))
+        }}
+      />
+    </Section>
+  )
+}
+
+/** What is sent with the consent to a change of plan. */
+type SwitchTo = Pick<SwitchQuote, 'plan' | 'dueNow' | 'reckonedAt'> & { agreed?: AgreementTerms }
+
+function agreedOf({ plan, dueNow, reckonedAt, agreement }: SwitchQuote): SwitchTo {
+  return { plan, dueNow, reckonedAt, ...(agreement ? { agreed: agreement.terms } : {}) }
+}
+
+interface UnpaidProps {
+  unpaid: NonNullable<MembershipData['unpaid']>
+  busy: boolean
+  onConfirm: (url: string) => void
+  onUpdateCard: () => void
+}
+
+function Unpaid({ unpaid: { amount, nextTryAt, confirmUrl }, busy, onConfirm, onUpdateCard }: UnpaidProps) {
+  const next = nextTryAt
+    ? `We try again on ${formatMoment(nextTryAt)}. Until then your membership runs on.`
+    : 'We do not try again by ourselves.'
+  if (!confirmUrl) {
+    return (
+      <Notice kind="error" title={`Your payment of ${dollars(amount)} did not go through.`}>
+        <p>{next} Please update your card.</p>
+      </Notice>
+    )
+  }
+  return (
+    <Notice kind="error" title={`Your bank asks you to confirm the payment of ${dollars(amount)}.`}>
+      <p>
+        It wants to know that it is you who pays. You confirm on our payment provider’s page, perhaps with your banking
+        app. {next}
+      </p>
+      <Row>
+        <Button disabled={busy} onClick={() => onConfirm(confirmUrl)}>
+          Confirm the payment
+        </Button>
+        <Button variant="secondary" disabled={busy} onClick={onUpdateCard}>
+          Update card
+        </Button>
+      </Row>
+    </Notice>
+  )
+}
+
+/** A second membership that runs, of an address that has come to this account: whoever pays for two knows it, and can end one. */
+function Other({ userId, membership }: Omit<KnownProps, 'profile'>) {
+  const [asking, setAsking] = useState(false)
+  const state = useSending('Something went wrong.')
+  const queryClient = useQueryClient()
+  const { membershipId, plan, amount, classDate, endsAt, paidUntil, nextCharge } = membership
+  const change = (what: 'cancel' | 'resume', done: (changed: MembershipData) => string) =>
+    state.send(async () => {
+      setAsking(false)
+      state.succeed(done(await changeMembership(queryClient, userId, what, { membershipId })))
+    })
+  return (
+    <Section
+      title="Your second membership"
+      lead="It was made with another email address, which belongs to your account now. You pay for both: end this one if one is enough."
+    >
+      <MessageLine message={state.message} />
+      <Items label="Second membership" facts>
+        <Item name="Plan" detail={priceOf(plan, amount)} />
+        <Item name="Members’ session" detail={formatClassDate(classDate)} />
+        <Item
+          name="Next payment"
+          detail={nextCharge ? `${dollars(nextCharge.amount)} on ${formatMoment(nextCharge.at)}` : 'None'}
+        />
+        {endsAt && <Item name="Ends" detail={formatMoment(endsAt)} />}
+      </Items>
+      <div>
+        {endsAt ? (
+          <Button
+            variant="secondary"
+            pending={state.sending}
+            onClick={() => change('resume', () => 'Your second membership goes on.')}
+          >
+            Keep it after all
+          </Button>
+        ) : (
+          <Button pending={state.sending} onClick={() => setAsking(true)}>
+            End it
+          </Button>
+        )}
+      </div>
+      <Dialog open={asking} title="End your second membership?" onClose={() => setAsking(false)}>
+        <p>
+          Only this one ends, on {formatMoment(paidUntil)}, when what is paid for it is over. Nothing more is charged
+          for it. Your other membership stays as it is.
+        </p>
+        <Row>
+          <Button
+            onClick={() =>
+              change(
+                'cancel',
+                (changed) =>
+                  `Your second membership ends on ${formatMoment(changed.endsAt ?? changed.paidUntil)}. Nothing more is charged for it.`,
+              )
+            }
+          >
+            Yes, end it
+          </Button>
+          <Button variant="secondary" onClick={() => setAsking(false)}>
+            Keep it
+          </Button>
+        </Row>
       </Dialog>
     </Section>
   )
@@ -268,7 +400,7 @@ function SwitchTerms({ quote, onAgree, onCancel }: SwitchTermsProps) {
       {dueNow > 0 ? (
         <>
           <Items label="What is charged" facts>
-            <Item name={`The ${periods[plan]}`} detail={dollars(amount)} />
+            <Item name={`The ${periodOf(plan)}`} detail={dollars(amount)} />
             {credit > 0 && <Item name="Taken off for unused time" detail={`−${dollars(credit)}`} />}
             <Item name="Charged to your card now" detail={dollars(dueNow)} />
           </Items>
@@ -283,7 +415,7 @@ function SwitchTerms({ quote, onAgree, onCancel }: SwitchTermsProps) {
         </p>
       )}
       <Row>
-        <Button onClick={onAgree}>{dueNow > 0 ? `Pay ${dollars(dueNow)} now` : `Pay by the ${periods[plan]}`}</Button>
+        <Button onClick={onAgree}>{dueNow > 0 ? `Pay ${dollars(dueNow)} now` : `Pay by the ${periodOf(plan)}`}</Button>
         <Button variant="secondary" onClick={onCancel}>
           Leave it as it is
         </Button>

@@ -1,0 +1,64 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { api } from '../api.ts'
+import { forgetUser, sessionAnswer } from '../identity/session.ts'
+import { signOut } from '../identity/sign-out.ts'
+import { Button } from '../ui/Button.tsx'
+import { Dialog } from '../ui/Dialog.tsx'
+import { Row } from './Form.tsx'
+
+/** Another tab has signed in somebody else: what this page says is not theirs. Says who it is now, and that nothing happened. */
+export function OtherAccount({ onClose }: { onClose: () => void }) {
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  /** Undefined while it is asked, and where it cannot be. */
+  const [email, setEmail] = useState<string | null>()
+  const [leaving, setLeaving] = useState(false)
+  useEffect(() => {
+    // Not by the query: the page behind is the other account's, and stays it until it is loaded anew.
+    api('/api/auth/session', { answer: sessionAnswer }).then(
+      ({ user }) => {
+        setEmail(user?.email ?? null)
+        if (!user) forgetUser(queryClient)
+      },
+      () => undefined,
+    )
+  }, [queryClient])
+  const leave = () => {
+    setLeaving(true)
+    void signOut(queryClient, { leave: () => navigate({ to: '/membership/login' }) }).finally(onClose)
+  }
+  if (email === null) {
+    return (
+      <Dialog open role="alertdialog" title="You are logged out" onClose={onClose}>
+        <p>Somebody has logged out in this browser. Nothing was changed.</p>
+        <Row>
+          <Button onClick={onClose}>OK</Button>
+        </Row>
+      </Dialog>
+    )
+  }
+  return (
+    <Dialog open role="alertdialog" title="Another account is logged in" onClose={onClose}>
+      <p>
+        {email ? (
+          <>
+            In this browser <strong>{email}</strong> is logged in now, and this page was made for another account.
+          </>
+        ) : (
+          'In this browser somebody else is logged in now than when this page was made.'
+        )}{' '}
+        Nothing was changed.
+      </p>
+      <Row>
+        <Button disabled={leaving} onClick={() => window.location.reload()}>
+          Go on with that account
+        </Button>
+        <Button variant="secondary" pending={leaving} onClick={leave}>
+          Log out
+        </Button>
+      </Row>
+    </Dialog>
+  )
+}

@@ -1,0 +1,169 @@
+import type { Agreement, AgreementTerms } from '@robokids/contracts/agreement'
+import { formatMoney } from '@robokids/contracts/pricing'
+import type { ReactNode } from 'react'
+import { changeOf, compareTerms } from '../agreement/words.ts'
+import { useLeaveFor } from '../registration/use-leave-for.ts'
+import { Button, ButtonLink } from '../ui/Button.tsx'
+import { Dialog } from '../ui/Dialog.tsx'
+import type { WayOn } from '../way-on.ts'
+import { Row } from './Form.tsx'
+import styles from './WayOnDialog.module.css'
+
+interface WayOnDialogProps {
+  wayOn: WayOn
+  /** What was agreed to, and refused. */
+  agreed?: AgreementTerms | undefined
+  /** The words that go with what is offered now. */
+  children?: ReactNode
+  /** Goes on with what is offered now. */
+  onAgree?: (terms: AgreementTerms) => void
+  /** Where what is paid already has its page. */
+  paidPage?: keyof typeof paidBefore
+  /** Done before it leads to that page. */
+  onLeave?: () => void
+  /** Back to where one was, and nothing has happened. */
+  onClose: () => void
+}
+
+const paidBefore = {
+  '/robokids/success': {
+    title: 'You are registered already',
+    link: 'See your registration',
+    aside: 'To register another child, or for another class, change the form and send it again.',
+    back: 'Back to the form',
+  },
+  '/shop/success': {
+    title: 'You have ordered this already',
+    link: 'See your order',
+    aside: 'Your cart is emptied then. Keep it if you want what is in it as well: it becomes an order of its own.',
+    back: 'Keep this cart',
+  },
+} as const
+
+export function WayOnDialog({ wayOn, onClose, ...rest }: WayOnDialogProps) {
+  switch (wayOn.kind) {
+    case 'agree':
+      return <NewOffer agreement={wayOn.agreement} onClose={onClose} {...rest} />
+    case 'paid before':
+      return <PaidBefore {...wayOn} onClose={onClose} {...rest} />
+    case 'confirm':
+      return <Confirm {...wayOn} onClose={onClose} />
+  }
+}
+
+const backFrom: Record<AgreementTerms['kind'], string> = {
+  registration: 'Back to the form',
+  order: 'Back to your cart',
+  membership: 'Back to the form',
+  plan_change: 'Leave it as it is',
+}
+
+type Part<Names extends keyof WayOnDialogProps> = Pick<WayOnDialogProps, Names | 'onClose'>
+
+function NewOffer({
+  agreement: { terms },
+  agreed,
+  children,
+  onAgree,
+  onClose,
+}: Part<'agreed' | 'children' | 'onAgree'> & { agreement: Agreement }) {
+  const { title, amounts } = changeOf(agreed, terms)
+  const { dueNow, currency } = terms
+  return (
+    <Dialog open role="alertdialog" title={title} onClose={onClose}>
+      {amounts && (
+        <p className={styles['amounts']}>
+          {amounts.before}{' '}
+          <span>
+            <span aria-hidden="true">→</span>
+            <span className="visually-hidden">is now</span>
+          </span>{' '}
+          <strong>{amounts.now}</strong>
+        </p>
+      )}
+      <table className={styles['terms']}>
+        <caption className="visually-hidden">What it was, and what it is now</caption>
+        <thead>
+          <tr>
+            <th scope="col">Before</th>
+            <th scope="col">Now</th>
+          </tr>
+        </thead>
+        {compareTerms(agreed, terms).map(({ name, before, now }) => (
+          <tbody key={name}>
+            <tr>
+              <th scope="rowgroup" colSpan={2}>
+                {name}
+              </th>
+            </tr>
+            {before === now ? (
+              <tr>
+                <td colSpan={2}>{now}</td>
+              </tr>
+            ) : (
+              <tr>
+                <td>{before || '–'}</td>
+                <td className={styles['changed']}>{now || '–'}</td>
+              </tr>
+            )}
+          </tbody>
+        ))}
+      </table>
+      {children}
+      <p className={styles['aside']}>Nothing was charged, and nothing that you typed is lost.</p>
+      <Row>
+        <Button onClick={() => onAgree?.(terms)}>
+          {dueNow > 0 ? `Agree to ${formatMoney({ amount: dueNow, currency })} and go on` : 'Agree and go on'}
+        </Button>
+        <Button variant="secondary" onClick={onClose}>
+          {backFrom[terms.kind]}
+        </Button>
+      </Row>
+    </Dialog>
+  )
+}
+
+function PaidBefore({
+  reference,
+  message,
+  paidPage = '/robokids/success',
+  onLeave,
+  onClose,
+}: Part<'paidPage' | 'onLeave'> & { reference: string; message: string }) {
+  const { title, link, aside, back } = paidBefore[paidPage]
+  return (
+    <Dialog open role="alertdialog" title={title} onClose={onClose}>
+      {message && <p>{message}</p>}
+      <p>It is paid, or being paid. Nothing was charged for this one.</p>
+      <p className={styles['aside']}>{aside}</p>
+      <Row>
+        <ButtonLink to={paidPage} search={{ reference }} {...(onLeave ? { onClick: onLeave } : {})}>
+          {link}
+        </ButtonLink>
+        <Button variant="secondary" onClick={onClose}>
+          {back}
+        </Button>
+      </Row>
+    </Dialog>
+  )
+}
+
+function Confirm({ url, onClose }: Part<never> & { url: string }) {
+  const { leaving, leaveFor } = useLeaveFor()
+  return (
+    <Dialog open role="alertdialog" title="Your bank asks you to confirm" onClose={onClose}>
+      <p>
+        Your bank wants to know that it is you who pays. You confirm on our payment provider’s page, perhaps with your
+        banking app. Your plan changes once that is done; until then it stays as it is, and nothing is charged.
+      </p>
+      <Row>
+        <Button onClick={() => leaveFor(url)} pending={leaving}>
+          Confirm the payment
+        </Button>
+        <Button variant="secondary" onClick={onClose}>
+          Not now
+        </Button>
+      </Row>
+    </Dialog>
+  )
+}
