@@ -35,6 +35,7 @@ import { classesView } from './queries.ts'
 import * as identity from './identity/answers.ts'
 import { sessionAnswer } from './identity/session.ts'
 import * as member from './membership/answers.ts'
+import { membershipPlans } from './membership/plans-query.ts'
 import { sampleMembership } from './membership/sample.ts'
 import * as shop from './shop/answers.ts'
 import { shopView } from './shop/shop-query.ts'
@@ -259,7 +260,7 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
   {
     file: 'membership-plans',
     schema: membershipPlansSchema,
-    answer: member.membershipPlans,
+    answer: membershipPlans,
     sample: {
       plans: [{ plan: 'monthly', amount: 700, currency: 'usd', termsVersion: '1', terms: 'It renews by itself.' }],
     },

@@ -1,10 +1,9 @@
-import type { Membership, MembershipOutcome, MembershipPlans, SwitchQuote } from '@robokids/contracts/billing'
+import type { Membership, MembershipOutcome, SwitchQuote } from '@robokids/contracts/billing'
 import type { MemberSeat } from '@robokids/contracts/enrollment'
 import { answer } from '../answer.ts'
 import foundMembershipShape from '../answers/found-membership.json'
 import memberSeatShape from '../answers/member-seat.json'
 import membershipOutcomeShape from '../answers/membership-outcome.json'
-import membershipPlansShape from '../answers/membership-plans.json'
 import membershipShape from '../answers/membership.json'
 import portalShape from '../answers/portal.json'
 import switchQuoteShape from '../answers/switch-quote.json'
@@ -18,7 +17,6 @@ export interface FoundMembership {
 
 export const foundMembership = answer<FoundMembership>(foundMembershipShape)
 export const membershipOutcome = answer<MembershipOutcome>(membershipOutcomeShape)
-export const membershipPlans = answer<MembershipPlans>(membershipPlansShape)
 export const portal = answer<{ url: string }>(portalShape)
 export const switchQuote = answer<SwitchQuote>(switchQuoteShape)
 export const memberSeat = answer<MemberSeat>(memberSeatShape)

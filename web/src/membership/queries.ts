@@ -3,21 +3,7 @@ import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { api } from '../api.ts'
 import { isRefusal } from '../identity/messages.ts'
 import { returnedQuery } from '../returned.ts'
-import {
-  foundMembership,
-  type FoundMembership,
-  memberSeat,
-  membership,
-  membershipOutcome,
-  membershipPlans,
-} from './answers.ts'
-
-/** What a membership costs, and the terms to agree to, word for word. */
-export const plansQuery = queryOptions({
-  queryKey: ['membership-plans'],
-  queryFn: ({ signal }) => api('/api/membership-plans', { answer: membershipPlans, signal }),
-  staleTime: 5_000,
-})
+import { foundMembership, type FoundMembership, memberSeat, membership, membershipOutcome } from './answers.ts'
 
 /** The membership of whoever is signed in. It stays nowhere once no screen shows it. */
 export function membershipQuery(userId: string) {

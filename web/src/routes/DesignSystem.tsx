@@ -1,9 +1,11 @@
+import { registrationTerms } from '@robokids/contracts/offers'
 import { type ReactNode, useState } from 'react'
 import { HeroSlider } from '../components/HeroSlider.tsx'
 import { Loading } from '../components/Loading.tsx'
 import { MoreMenu } from '../components/MoreMenu.tsx'
 import { PasswordChecklist } from '../components/PasswordChecklist.tsx'
 import { Slideshow } from '../components/Slideshow.tsx'
+import { WayOn } from '../components/WayOn.tsx'
 import { Drawing } from '../illustrations/Drawing.tsx'
 import { drawingNames } from '../illustrations/drawing-names.ts'
 import { Accordion } from '../ui/Accordion.tsx'
@@ -39,7 +41,11 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
   )
 }
 
+const seat = { classType: 'basic', startDate: '2027-01-08', children: 1, siblingJoinsFree: false }
+const dearer = registrationTerms({ ...seat, unitAmount: 45_000 })
+
 function Overlays() {
+  const [changed, setChanged] = useState(false)
   const [open, setOpen] = useState(false)
   const [message, setMessage] = useState<string | null>(null)
   const [told, setTold] = useState<Toasted | null>(null)
@@ -50,6 +56,9 @@ function Overlays() {
       </Button>
       <Button variant="secondary" onClick={() => setMessage('The last seat just went to another family.')}>
         Open an alert
+      </Button>
+      <Button variant="secondary" onClick={() => setChanged(true)}>
+        Change a price
       </Button>
       <Button
         variant="secondary"
@@ -66,6 +75,12 @@ function Overlays() {
         <Button onClick={() => setOpen(false)}>Remove</Button>
       </Dialog>
       <Alert message={message} onClose={() => setMessage(null)} />
+      <WayOn
+        wayOn={changed ? { kind: 'agree', agreement: { id: '', terms: dearer, validUntil: null } } : null}
+        agreed={registrationTerms({ ...seat, unitAmount: 40_000 })}
+        onAgree={() => setChanged(false)}
+        onClose={() => setChanged(false)}
+      />
     </div>
   )
 }

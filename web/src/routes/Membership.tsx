@@ -1,10 +1,10 @@
-import { openingMembershipPrices } from '@robokids/contracts/opening-prices'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { periodOf } from '@robokids/contracts/renewal-terms'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { memberGets, membershipSteps, planNames, planNote } from '../content/membership.ts'
 import { sessionQuery } from '../identity/session.ts'
+import { amountOf, plansQuery } from '../membership/plans-query.ts'
 import { Drawing } from '../illustrations/Drawing.tsx'
 import { ButtonLink } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
@@ -12,6 +12,7 @@ import styles from './Membership.module.css'
 
 export function Membership() {
   const user = useQuery(sessionQuery).data?.user
+  const prices = useQuery(plansQuery).data
   return (
     <>
       <div className={styles['hero']}>
@@ -40,7 +41,7 @@ export function Membership() {
         <h2 id="plans-heading">Two ways to pay, one membership</h2>
         <div className={styles['plans']}>
           {planNames.map((plan) => {
-            const amount = openingMembershipPrices[plan]
+            const amount = amountOf(plan, prices)
             return (
               <Card key={plan} className={styles['plan'] ?? ''} accent={plan === 'monthly' ? 'blue' : 'green'}>
                 <h3>{plan === 'monthly' ? 'Monthly' : 'Yearly'}</h3>

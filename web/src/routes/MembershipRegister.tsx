@@ -3,7 +3,6 @@ import type { MembershipPlan, Session } from '@robokids/contracts/auth'
 import type { MembershipPlans } from '@robokids/contracts/billing'
 import { formatClassDate } from '@robokids/contracts/class-date'
 import { membershipTerms } from '@robokids/contracts/offers'
-import { openingMembershipPrices } from '@robokids/contracts/opening-prices'
 import { renewalTerms, renewalTermsVersion } from '@robokids/contracts/renewal-terms'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
@@ -30,7 +29,7 @@ import type { Member } from '../identity/read-member.ts'
 import { loadOrRenew } from '../load-or-renew.ts'
 import { isRefusal, messageOf } from '../identity/messages.ts'
 import { useSending } from '../identity/use-sending.ts'
-import { plansQuery } from '../membership/queries.ts'
+import { amountOf, plansQuery } from '../membership/plans-query.ts'
 import { seatsLeftText } from '../registration/class-offer.ts'
 import { useLeaveFor } from '../registration/use-leave-for.ts'
 import { Button } from '../ui/Button.tsx'
@@ -151,8 +150,6 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
   const { slots, isPending, isFetching, refetch } = useSlots()
   const prices = useQuery(plansQuery)
   const terms = prices.data?.plans.find(({ plan }) => plan === values.plan)
-  const amountOf = (wanted: MembershipPlan) =>
-    prices.data?.plans.find(({ plan }) => plan === wanted)?.amount ?? openingMembershipPrices[wanted]
   // An agreement is to the words that stood there.
   const [agreedTo, setAgreedTo] = useState<string>()
   const agreed = terms !== undefined && agreedTo === terms.terms
@@ -387,8 +384,8 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
                     change({ plan })
                   }}
                 />
-                <strong>{planInShort(plan, amountOf(plan))}</strong>
-                <span className={styles['soft']}>{planNote(plan, amountOf(plan))}</span>
+                <strong>{planInShort(plan, amountOf(plan, prices.data))}</strong>
+                <span className={styles['soft']}>{planNote(plan, amountOf(plan, prices.data))}</span>
               </label>
             ))}
           </div>
@@ -423,10 +420,10 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
         <div className={styles['end']}>
           <p className={styles['due']} aria-live="polite">
             <span>To pay on the next page</span>
-            <strong>{planInShort(values.plan, amountOf(values.plan))}</strong>
+            <strong>{planInShort(values.plan, amountOf(values.plan, prices.data))}</strong>
           </p>
           <Checkbox
-            label={`I agree: ${terms?.terms ?? renewalTerms(values.plan, { amount: openingMembershipPrices[values.plan], currency: 'usd' })}`}
+            label={`I agree: ${terms?.terms ?? renewalTerms(values.plan, { amount: amountOf(values.plan, prices.data), currency: 'usd' })}`}
             name="consent"
             checked={agreed}
             onChange={(event) => setAgreedTo(event.target.checked ? terms?.terms : undefined)}

@@ -317,7 +317,7 @@ function Other({ userId, membership }: Omit<KnownProps, 'profile'>) {
             Keep it after all
           </Button>
         ) : (
-          <Button pending={state.sending} onClick={() => setAsking(true)}>
+          <Button variant="secondary" pending={state.sending} onClick={() => setAsking(true)}>
             End it
           </Button>
         )}
