@@ -1,5 +1,5 @@
 /** Changing what a subscription is for, when it ends, and what pays it. */
-import { cardByLast4 } from './cards.ts'
+import { cardByLast4, type Decline } from './cards.ts'
 import { cardError } from './charge-card.ts'
 import { collectInvoice, defaultMethod } from './collect-invoice.ts'
 import type { Context } from './context.ts'
@@ -9,6 +9,7 @@ import { idOf } from './ids.ts'
 import { draftInvoice, finalizeInvoice, fullLine, previewInvoice, prorationLine } from './invoices.ts'
 import { page } from './lists.ts'
 import { mergeMetadata, type MetadataChange } from './params.ts'
+import { dropPending, PENDING_SECONDS } from './pending-update.ts'
 import { currentEnd, stateOf, upcomingInvoice } from './renew-subscription.ts'
 import { createItem, planOf } from './subscription-items.ts'
 import { periodEnd } from './subscription-periods.ts'
@@ -145,12 +146,12 @@ export function previewChange(ctx: Context, subscription: Subscription, change: 
   })
 }
 
-/** Whether a change is undone where its payment fails, or stays and leaves the subscription past due. */
-export type PaymentBehavior = 'allow_incomplete' | 'error_if_incomplete'
+/** Whether a change is undone where its payment fails, waits for it, or stays and leaves the subscription past due. */
+export type PaymentBehavior = 'allow_incomplete' | 'error_if_incomplete' | 'pending_if_incomplete'
 
 /**
  * Makes the change, with its invoice if it makes one.
- * @throws ApiError 402 where the card would be declined and the caller wants no change then
+ * @throws ApiError 402 where the card would be declined, or has to be confirmed, and the caller wants no change then
  */
 export function changeItems(
   ctx: Context,
@@ -161,7 +162,14 @@ export function changeItems(
 ): void {
   const before = structuredClone(subscription)
   const planned = plan(ctx, subscription, change)
-  if (planned.isInvoiced && behavior === 'error_if_incomplete') refuseDeclined(ctx, subscription, planned.lines)
+  const refusal = planned.isInvoiced ? refusalOf(ctx, subscription, planned.lines) : undefined
+  if (refusal && behavior === 'error_if_incomplete') throw cardError(refusal)
+  // Another change takes the place of one that waits.
+  if (planned.isInvoiced) dropPending(ctx, subscription, cause)
+  if (refusal && behavior === 'pending_if_incomplete') {
+    waitForPayment(ctx, subscription, planned, cause)
+    return
+  }
   const now = ctx.clock.seconds()
   const endsWithPeriod = subscription.cancel_at !== null && subscription.cancel_at === currentEnd(subscription)
   subscription.items = page(planned.items, { limit: 100 }, subscription.items.url, 'subscription_item')
@@ -194,13 +202,47 @@ export function changeItems(
   if (invoice.status === 'open') collectInvoice(ctx, invoice, { offSession: true, scheduled: true, cause })
 }
 
-function refuseDeclined(ctx: Context, subscription: Subscription, lines: readonly InvoiceLineItem[]): void {
+const REQUIRES_ACTION: Decline = {
+  code: 'subscription_payment_intent_requires_action',
+  declineCode: null,
+  message:
+    'Payment for this subscription requires additional user action before it can be completed successfully. Payment can be completed using the PaymentIntent associated with `subscription.latest_invoice`.',
+}
+
+/** Why the card on file would not pay for these lines by itself. */
+function refusalOf(ctx: Context, subscription: Subscription, lines: readonly InvoiceLineItem[]): Decline | undefined {
   const customer = ctx.store.customers.get(idOf(subscription.customer))?.object
   const due = lines.reduce((sum, line) => sum + line.amount, customer?.balance ?? 0)
-  if (due <= 0) return
-  const method = defaultMethod(ctx, subscription, idOf(subscription.customer))
-  const decline = cardByLast4(method?.card?.last4)?.decline
-  if (decline !== undefined) throw cardError(decline)
+  if (due <= 0) return undefined
+  const card = cardByLast4(defaultMethod(ctx, subscription, idOf(subscription.customer))?.card?.last4)
+  return card?.authentication === 'always' ? REQUIRES_ACTION : card?.decline
+}
+
+/** Makes the invoice of a change, and leaves all else as it is until that is paid. */
+function waitForPayment(ctx: Context, subscription: Subscription, planned: Plan, cause: Cause): void {
+  const before = structuredClone(subscription)
+  const now = ctx.clock.seconds()
+  const invoice = draftInvoice(ctx, subscription, {
+    lines: planned.lines,
+    reason: 'subscription_update',
+    period: { start: now, end: now },
+    finalizesAt: null,
+  })
+  subscription.pending_update = {
+    billing_cycle_anchor: planned.resets ? now : null,
+    cancel_at_period_end: null,
+    discount: null,
+    discounts: null,
+    expires_at: Math.min(now + PENDING_SECONDS, currentEnd(subscription)),
+    metadata: null,
+    subscription_items: planned.items,
+    trial_end: null,
+    trial_from_plan: null,
+  }
+  emitChange(ctx, 'customer.subscription.updated', before, subscription, cause)
+  emit(ctx, 'invoice.created', invoice, cause)
+  finalizeInvoice(ctx, invoice, cause)
+  collectInvoice(ctx, invoice, { offSession: false, scheduled: false, cause })
 }
 
 /** `at`: when it ends; null takes a cancellation back. */

@@ -6,7 +6,8 @@ import { endSubscription, GONE, subscriptionOf } from './end-subscription.ts'
 import { emit, emitChange } from './events.ts'
 import { idOf } from './ids.ts'
 import { invoicePaymentOf, markPaid } from './invoices.ts'
-import type { Cause, Invoice, PaymentMethod, Subscription } from './types.ts'
+import { applyPending, isAwaited } from './pending-update.ts'
+import type { Cause, Invoice, InvoicePayment, PaymentMethod, Subscription } from './types.ts'
 
 const DAY = 24 * 3600
 
@@ -32,7 +33,7 @@ export function defaultMethod(ctx: Context, subscription: Subscription | undefin
 interface Attempt {
   /** Another method than the default. */
   method?: PaymentMethod
-  /** Nobody sits in front of it. */
+  /** Nobody sits in front of it: where the bank asks, a try by hand is declined, and a scheduled one waits for an answer. */
   offSession: boolean
   /** By the schedule, which a try by hand does not move. */
   scheduled: boolean
@@ -58,7 +59,7 @@ export function collectInvoice(ctx: Context, invoice: Invoice, attempt: Attempt)
     asks = authentication === 'always' || (authentication === 'once' && !attempt.offSession)
     if (!asks) {
       decline = chargeCard(ctx, intent, method, false, cause)
-    } else if (attempt.offSession) {
+    } else if (attempt.offSession && !attempt.scheduled) {
       decline = NEEDS_AUTHENTICATION
       failIntent(ctx, intent, method, decline, null, cause)
     } else {
@@ -68,9 +69,14 @@ export function collectInvoice(ctx: Context, invoice: Invoice, attempt: Attempt)
     }
   }
   if (decline === null) {
-    markPaid(ctx, invoice, payment, cause)
-    if (subscription !== undefined) revive(ctx, subscription, invoice, cause)
+    settleInvoice(ctx, invoice, payment, cause)
     return null
+  }
+  if (isAwaited(subscription, invoice)) {
+    // Nothing is owed yet, so nothing falls behind, and it is not tried again.
+    emit(ctx, 'invoice.payment_failed', invoice, cause)
+    if (asks) emit(ctx, 'invoice.payment_action_required', invoice, cause)
+    return decline
   }
   const isLast = counts && !scheduleRetry(ctx, invoice, subscription)
   emit(ctx, 'invoice.payment_failed', invoice, cause)
@@ -92,8 +98,17 @@ function scheduleRetry(ctx: Context, invoice: Invoice, subscription: Subscriptio
   return true
 }
 
+/** An invoice is paid, with all that this brings its subscription. */
+export function settleInvoice(ctx: Context, invoice: Invoice, payment: InvoicePayment, cause: Cause): void {
+  markPaid(ctx, invoice, payment, cause)
+  const subscription = ctx.store.subscriptions.get(subscriptionOf(invoice))
+  if (subscription === undefined) return
+  applyPending(ctx, subscription, invoice, cause)
+  revive(ctx, subscription, invoice, cause)
+}
+
 /** A paid invoice brings its subscription back, if it is the last one. */
-export function revive(ctx: Context, subscription: Subscription, invoice: Invoice, cause: Cause): void {
+function revive(ctx: Context, subscription: Subscription, invoice: Invoice, cause: Cause): void {
   if (!['incomplete', 'past_due', 'unpaid'].includes(subscription.status)) return
   if (idOf(subscription.latest_invoice) !== invoice.id) return
   const before = structuredClone(subscription)

@@ -1,6 +1,7 @@
 import type { Context } from './context.ts'
 import { emit } from './events.ts'
 import { idOf } from './ids.ts'
+import { closeInvoice } from './invoices.ts'
 import type { Cause, Invoice, Subscription } from './types.ts'
 
 /** Statuses from which nothing follows any more. */
@@ -21,8 +22,11 @@ export function endSubscription(
     ...(subscription.cancellation_details ?? { comment: null, feedback: null, feedback_option: null }),
     reason,
   }
+  const awaited = subscription.pending_update === null ? '' : idOf(subscription.latest_invoice)
+  subscription.pending_update = null
   for (const invoice of ctx.store.invoices.values()) {
     if (subscriptionOf(invoice) !== subscription.id) continue
+    if (invoice.id === awaited && invoice.status === 'open') closeInvoice(ctx, invoice, 'void', cause)
     if (invoice.status !== 'draft' && invoice.status !== 'open') continue
     invoice.auto_advance = false
     invoice.automatically_finalizes_at = null

@@ -20,6 +20,7 @@ import {
   string,
   timeRange,
 } from './params.ts'
+import { forgetVoided } from './pending-update.ts'
 import { savedMethod } from './payment-methods.ts'
 import { get, post, type Routes } from './routes.ts'
 import { newestFirst } from './store.ts'
@@ -140,7 +141,10 @@ export const invoiceRoutes: Routes = (route) => {
         if (invoice.status !== 'open' && !(as === 'void' && invoice.status === 'uncollectible')) {
           throw invalidRequest(`You can only pass in open invoices. This invoice isn't open: it is ${invoice.status}.`)
         }
-        atTimeOf(ctx, invoice.customer, () => closeInvoice(ctx, invoice, as, cause))
+        atTimeOf(ctx, invoice.customer, () => {
+          closeInvoice(ctx, invoice, as, cause)
+          forgetVoided(ctx, invoice, cause)
+        })
         return invoice
       }),
     )

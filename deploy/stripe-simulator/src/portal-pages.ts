@@ -3,15 +3,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 import { configurationOf, openPortalSession } from './billing-portal.ts'
 import { chargeCard, FAILED_AUTHENTICATION, failIntent } from './charge-card.ts'
-import { revive } from './collect-invoice.ts'
+import { settleInvoice } from './collect-invoice.ts'
 import type { Context } from './context.ts'
 import { atTimeOf } from './customer-time.ts'
-import { subscriptionOf } from './end-subscription.ts'
 import { idOf } from './ids.ts'
-import { invoicePaymentOf, markPaid } from './invoices.ts'
+import { invoicePaymentOf } from './invoices.ts'
+import { payInvoice as payOpenInvoice, savedCardOf } from './pay-invoice.ts'
 import { bodyOf, cardEntryOf, wantsJson } from './page-forms.ts'
 import { pageHeaders } from './pages/layout.ts'
-import { confirmPage, invoicePage, notFoundPage, portalGonePage, tellPage } from './pages/notice-pages.ts'
+import { confirmPage, notFoundPage, portalGonePage, tellPage } from './pages/notice-pages.ts'
+import { invoicePage } from './pages/invoice-page.ts'
 import {
   portalCancelPage,
   portalCardPage,
@@ -111,7 +112,20 @@ export function registerPortalPages(app: FastifyInstance, ctx: Context): void {
     if (invoice === undefined || invoice.status === 'draft') {
       return reply.code(404).headers(pageHeaders()).send(notFoundPage(merchant))
     }
-    return reply.headers(pageHeaders()).send(invoicePage(invoice, merchant))
+    return reply.headers(pageHeaders()).send(invoicePage(invoice, merchant, savedCardOf(ctx, invoice)))
+  })
+  app.post<Path>('/i/:id/pay', (request, reply) => {
+    const invoice = ctx.store.invoices.get(request.params.id)
+    if (invoice === undefined) return reply.code(404).headers(pageHeaders()).send(notFoundPage(merchant))
+    const fields = bodyOf(request)
+    const entry = fields['number'] === undefined ? null : { ...cardEntryOf(fields), name: fields['name'] ?? '' }
+    const outcome = payOpenInvoice(ctx, invoice, entry)
+    if (wantsJson(request)) return reply.header('cache-control', 'no-store').send(outcome)
+    if (outcome.redirectUrl !== null) return reply.redirect(outcome.redirectUrl, 303)
+    return reply
+      .code(outcome.status === 'declined' ? 402 : outcome.status === 'invalid' ? 422 : 410)
+      .headers(pageHeaders())
+      .send(invoicePage(invoice, merchant, savedCardOf(ctx, invoice), { ...outcome, name: entry?.name ?? '' }))
   })
 
   app.get<Path>('/c/confirm/:id/:of', (request, reply) => {
@@ -164,9 +178,7 @@ function answerQuestion(ctx: Context, intent: PaymentIntent, passed: boolean): v
     for (const invoice of ctx.store.invoices.values()) {
       const payment = invoicePaymentOf(ctx, invoice)
       if (invoice.status !== 'open' || payment?.payment.payment_intent !== intent.id) continue
-      markPaid(ctx, invoice, payment, BY_ITSELF)
-      const subscription = ctx.store.subscriptions.get(subscriptionOf(invoice))
-      if (subscription !== undefined) revive(ctx, subscription, invoice, BY_ITSELF)
+      settleInvoice(ctx, invoice, payment, BY_ITSELF)
     }
   })
 }

@@ -3,6 +3,7 @@ import type { Context } from './context.ts'
 import { endSubscription, GONE } from './end-subscription.ts'
 import { emit, emitChange } from './events.ts'
 import { draftInvoice, fullLine, previewInvoice } from './invoices.ts'
+import { expirePending } from './pending-update.ts'
 import type { SubscriptionState } from './store.ts'
 import { enterPhase, priceFrom } from './subscription-schedules.ts'
 import { periodEnd } from './subscription-periods.ts'
@@ -41,6 +42,10 @@ export function nextMoment(ctx: Context, subscription: Subscription): Moment | n
   }
   const end = currentEnd(subscription)
   const cancelAt = subscription.cancel_at
+  const expiresAt = subscription.pending_update?.expires_at
+  if (expiresAt !== undefined && (cancelAt === null || expiresAt < cancelAt)) {
+    return { at: expiresAt, run: () => expirePending(ctx, subscription) }
+  }
   if (cancelAt !== null && cancelAt <= end) {
     return { at: cancelAt, run: () => endSubscription(ctx, subscription, BY_ITSELF) }
   }

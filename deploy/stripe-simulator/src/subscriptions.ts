@@ -335,7 +335,7 @@ const updateParams = {
   metadata: optional(metadata()),
   off_session: optional(boolean()),
   pause_collection: notSimulated(''),
-  payment_behavior: optional(oneOf(['allow_incomplete', 'error_if_incomplete'])),
+  payment_behavior: optional(oneOf(['allow_incomplete', 'error_if_incomplete', 'pending_if_incomplete'])),
   proration_behavior: prorationBehavior,
   proration_date: optional(integer(0)),
 }
@@ -380,6 +380,7 @@ function update(ctx: Context, subscription: Subscription, params: Fields<typeof 
   }
   if (end !== undefined) refuseScheduled(subscription)
   const change = itemsChange(ctx, subscription, params)
+  if (params.payment_behavior === 'pending_if_incomplete') refuseUnpendable(params)
   const before = structuredClone(subscription)
   if (params.default_payment_method !== undefined) {
     const customer = idOf(subscription.customer)
@@ -404,6 +405,15 @@ function update(ctx: Context, subscription: Subscription, params: Fields<typeof 
     const behavior: PaymentBehavior = params.payment_behavior ?? 'allow_incomplete'
     changeItems(ctx, subscription, change, behavior, cause)
   }
+}
+
+/** What a change that may have to wait can be about. */
+const PENDABLE = ['billing_cycle_anchor', 'expand', 'items', 'payment_behavior', 'proration_behavior', 'proration_date']
+
+function refuseUnpendable(params: Fields<typeof updateParams>): void {
+  const [name] = Object.entries(params).find(([key, value]) => value !== undefined && !PENDABLE.includes(key)) ?? []
+  if (name === undefined) return
+  throw invalidRequest(`You cannot pass \`${name}\` when \`payment_behavior=pending_if_incomplete\`.`, { param: name })
 }
 
 function existingSubscription({ store }: Context, id: string): Subscription {

@@ -32,7 +32,14 @@ export type SubscriptionItem = Omit<Stripe.SubscriptionItem, 'plan' | 'price'> &
   plan: Omit<Stripe.Plan, 'amount_decimal'> & { amount_decimal: string | null }
   price: Price
 }
-export type Subscription = Omit<Stripe.Subscription, 'items'> & { items: ListPage<SubscriptionItem> }
+export type Subscription = Omit<Stripe.Subscription, 'items' | 'pending_update'> & {
+  items: ListPage<SubscriptionItem>
+  pending_update:
+    | (Omit<Stripe.Subscription.PendingUpdate, 'subscription_items'> & {
+        subscription_items: SubscriptionItem[] | null
+      })
+    | null
+}
 
 type Pricing = NonNullable<Stripe.InvoiceLineItem['pricing']>
 export type InvoiceLineItem = Omit<Stripe.InvoiceLineItem, 'pricing' | 'quantity_decimal'> & {

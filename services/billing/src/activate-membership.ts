@@ -7,24 +7,26 @@ import { eq, or } from 'drizzle-orm'
 import { applyMembership, requestEnd } from './apply-membership.ts'
 import type { BillingContext } from './config.ts'
 import { StaleObservation } from './fetch-membership.ts'
-import { activeMembership, lockMember } from './lock-member.ts'
+import type { Ownership } from './owner-rules.ts'
+import { lockMember, originOf, ownershipColumns, runningMembership } from './owners.ts'
+import { factsOf } from './membership-facts.ts'
 import { judgeMembership, type ObservedSession } from './rules.ts'
 import { membershipAttempts, membershipConsents, memberships, type MembershipAttempt } from './schema.ts'
 
-async function lockAttemptOf(tx: Transaction, session: ObservedSession): Promise<MembershipAttempt | undefined> {
+async function lockAttemptOf(
+  tx: Transaction,
+  session: ObservedSession,
+): Promise<{ attempt: MembershipAttempt; ownership: Ownership } | undefined> {
   const { attemptId, sessionId } = session
   const condition = or(
     attemptId === null ? undefined : eq(membershipAttempts.id, attemptId),
     eq(membershipAttempts.stripeSessionId, sessionId),
   )
-  const [found] = await tx
-    .select({ id: membershipAttempts.id, emailKey: membershipAttempts.emailKey })
-    .from(membershipAttempts)
-    .where(condition)
+  const [found] = await tx.select().from(membershipAttempts).where(condition)
   if (!found) return undefined
-  await lockMember(tx, found.emailKey)
+  const ownership = await lockMember(tx, originOf(found))
   const [attempt] = await tx.select().from(membershipAttempts).where(eq(membershipAttempts.id, found.id))
-  return attempt
+  return attempt && { attempt, ownership }
 }
 
 /**
@@ -37,11 +39,12 @@ export async function applyMembershipSession(
   session: ObservedSession,
 ): Promise<void> {
   const { log } = context
-  const attempt = await lockAttemptOf(tx, session)
-  if (!attempt) {
+  const locked = await lockAttemptOf(tx, session)
+  if (!locked) {
     log.info({ sessionId: session.sessionId }, 'a checkout session that is not ours was left alone')
     return
   }
+  const { attempt, ownership } = locked
   const update = async (changes: Partial<MembershipAttempt>) => {
     await tx.update(membershipAttempts).set(changes).where(eq(membershipAttempts.id, attempt.id))
   }
@@ -51,7 +54,7 @@ export async function applyMembershipSession(
 
   const verdict = judgeMembership(session, attempt)
   if (verdict === 'paid' || verdict === 'amount_mismatch') {
-    await activate(tx, context, attempt, session, verdict)
+    await activate(tx, context, attempt, ownership, session, verdict)
   } else if (verdict !== 'open' && isLive) {
     await update({ status: verdict })
     if (verdict === 'processing') return
@@ -61,22 +64,23 @@ export async function applyMembershipSession(
 }
 
 /**
- * A membership is paid: it begins, unless its address has one already or another price was paid. Then it is ended at the
- * provider, and what was paid goes back.
+ * A membership is paid: it begins, unless its account or address has one already or another price was paid. Then it is
+ * ended at the provider, and what was paid goes back. It is not renewed where its account is gone by now.
  */
 async function activate(
   tx: Transaction,
   context: BillingContext,
   attempt: MembershipAttempt,
+  ownership: Ownership,
   { subscription, sessionId, amount: paid, termsAccepted }: ObservedSession,
   verdict: 'paid' | 'amount_mismatch',
 ): Promise<void> {
   const { clock, log } = context
   // Where the answer named the subscription only, the next look is at all of it.
   if (!subscription?.observed) return
-  const { id: attemptId, email, emailKey, plan, classDate, amount, currency } = attempt
+  const { id: attemptId, plan, classDate, amount, currency } = attempt
   const { subscriptionId, customerId, observed } = subscription
-  const isDuplicate = (await activeMembership(tx, emailKey)) !== undefined
+  const isDuplicate = (await runningMembership(tx, ownership)) !== undefined
   const status = verdict === 'amount_mismatch' ? 'mismatch' : isDuplicate ? 'duplicate' : 'active'
   const activatedAt = subscription.startedAt ?? clock.now().round('second')
   const [known] = await tx
@@ -88,19 +92,22 @@ async function activate(
     await applyMembership(tx, context, observed)
     return
   }
-  await tx.insert(memberships).values({
-    attemptId,
-    email,
-    emailKey,
-    plan,
-    stripeSubscriptionId: subscriptionId,
-    stripeCustomerId: customerId,
-    amount,
-    currency,
-    status,
-    activatedAt,
-    nextTryAt: clock.now(),
-  })
+  const [membership] = await tx
+    .insert(memberships)
+    .values({
+      attemptId,
+      ...ownershipColumns(ownership),
+      plan,
+      stripeSubscriptionId: subscriptionId,
+      stripeCustomerId: customerId,
+      amount,
+      currency,
+      status,
+      activatedAt,
+      nextTryAt: clock.now(),
+    })
+    .returning()
+  if (!membership) throw new Error('The membership was not written.')
   if (termsAccepted) await keepConsentOfPage(tx, attempt, sessionId, activatedAt)
   await tx
     .update(membershipAttempts)
@@ -115,16 +122,13 @@ async function activate(
     await applyMembership(tx, context, observed)
     return
   }
+  if (ownership.accountEndedAt !== null) await requestEnd(tx, context, attemptId, 'at_period_end')
   await applyMembership(tx, context, observed, (receiptNumber) =>
     publish(tx, subscriptionActivated, attemptId, {
-      attemptId,
-      email,
-      plan,
+      ...factsOf(membership),
       classDate,
       subscriptionId,
       customerId,
-      amount,
-      currency,
       activatedAt: activatedAt.toString(),
       receiptNumber,
       renewsAt: observed.paidUntil.toString(),

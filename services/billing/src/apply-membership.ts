@@ -10,7 +10,6 @@ import {
 import { wake, type Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
 import { eq, sql } from 'drizzle-orm'
-import { lockMember } from './lock-member.ts'
 import type { BillingContext } from './config.ts'
 import {
   fetchMembership,
@@ -40,11 +39,11 @@ export async function refreshMembership(context: BillingContext, subscriptionId:
 }
 
 async function lock(tx: Transaction, subscriptionId: string): Promise<Membership | undefined> {
-  const ofSubscription = eq(memberships.stripeSubscriptionId, subscriptionId)
-  const [found] = await tx.select({ emailKey: memberships.emailKey }).from(memberships).where(ofSubscription)
-  if (!found) return undefined
-  await lockMember(tx, found.emailKey)
-  const [membership] = await tx.select().from(memberships).where(ofSubscription).for('update')
+  const [membership] = await tx
+    .select()
+    .from(memberships)
+    .where(eq(memberships.stripeSubscriptionId, subscriptionId))
+    .for('update')
   return membership
 }
 
@@ -98,7 +97,11 @@ export async function applyMembership(
 
   const recorded = await recordInvoices(tx, context, membership, observed.paid)
   const isOver = hasEnded(observed.status)
-  const requestMet = isOver || (membership.endRequest === 'at_period_end' && observed.cancelAt !== null)
+  const { endRequest } = membership
+  const willEnd = isOver || observed.cancelAt !== null
+  const requestMet = isOver || (endRequest === 'at_period_end' && willEnd)
+  // Of what is not renewed nothing is charged any more, however its end came about.
+  const isOwed = willEnd && observed.openInvoices.length > 0
   const changes = {
     version: membership.version + 1,
     look: observed.look,
@@ -114,10 +117,15 @@ export async function applyMembership(
     nextAmount: observed.next?.amount ?? null,
     card: observed.card,
     unpaid: isOver ? null : observed.unpaid,
-    ...(requestMet ? { endRequest: null } : {}),
+    ...(isOwed
+      ? { endRequest: endRequest ?? (isOver ? ('now' as const) : ('at_period_end' as const)) }
+      : requestMet
+        ? { endRequest: null }
+        : {}),
     ...(isOver && membership.status === 'active' ? { status: 'ended' as const } : {}),
   }
   await tx.update(memberships).set(changes).where(eq(memberships.attemptId, membership.attemptId))
+  if (isOwed && endRequest === null) await wake(tx, 'end-memberships')
   await tellBegun?.(recorded.find(({ reason }) => reason === 'first')?.receiptNumber ?? null)
   await tellRenewals(tx, membership, recorded)
   if (membership.status === 'active') await tell(tx, membership, observed)
@@ -144,8 +152,9 @@ async function tell(tx: Transaction, before: Membership, observed: ObservedMembe
         await publish(tx, subscriptionResumed, attemptId, { ...facts, renewsAt: observed.paidUntil.toString() })
         break
       case 'past_due': {
-        const { invoiceId, amount: amountDue, attempts: attempt, nextTryAt } = news.unpaid
-        await publish(tx, subscriptionPastDue, attemptId, { ...facts, invoiceId, amountDue, attempt, nextTryAt })
+        const { invoiceId, amount: amountDue, attempts: attempt, nextTryAt, confirmUrl = null } = news.unpaid
+        const payment = { invoiceId, amountDue, attempt, nextTryAt, confirmUrl }
+        await publish(tx, subscriptionPastDue, attemptId, { ...facts, ...payment })
         break
       }
       case 'ended':

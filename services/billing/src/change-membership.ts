@@ -1,3 +1,4 @@
+import type { Agreement, AgreementTerms } from '@robokids/contracts/agreement'
 import {
   membershipSku,
   type Membership as MembershipView,
@@ -5,15 +6,18 @@ import {
   type SwitchQuote,
 } from '@robokids/contracts/billing'
 import type { MembershipPlan } from '@robokids/contracts/auth'
-import { periodOf } from '@robokids/contracts/membership'
+import { classTimeZone } from '@robokids/contracts/class-date'
+import { periodOf, renewalTermsVersion } from '@robokids/contracts/membership'
 import { DomainError } from '@robokids/runtime/errors'
+import { and, desc, eq, isNull, lt } from 'drizzle-orm'
 import type { Stripe } from 'stripe'
-import { refreshMembership } from './apply-membership.ts'
+import { agreementOf, notOffered } from './agreements.ts'
+import { refreshMembership, requestEnd } from './apply-membership.ts'
 import type { BillingContext } from './config.ts'
-import { presentMembership, readMembership } from './read-memberships.ts'
+import { keptOfLastPayment, presentMembership, readMembership } from './read-memberships.ts'
 import { priceOf } from './read-prices.ts'
 import { hasEnded } from './rules.ts'
-import type { Membership } from './schema.ts'
+import { planOffers, type Membership } from './schema.ts'
 import { ask, idOf, StripeFailure, stripeTime } from './stripe.ts'
 
 /** How long the money of a quote may stand. */
@@ -84,6 +88,21 @@ export async function cancelSubscription(context: BillingContext, subscription: 
   await ask(context, (stripe) => stripe.subscriptions.update(subscription.id, { cancel_at_period_end: true }))
 }
 
+/** What is open of a subscription that is not renewed is not collected any more, by nobody and on no page. */
+export async function voidOpenInvoices(context: BillingContext, subscription: string): Promise<void> {
+  const open = await ask(context, (stripe) =>
+    stripe.invoices.list({ subscription, status: 'open', limit: 100 }).autoPagingToArray({ limit: 1_000 }),
+  )
+  for (const { id } of open) {
+    try {
+      await ask(context, (stripe) => stripe.invoices.voidInvoice(id))
+    } catch (error) {
+      // It was paid, or voided, a moment ago: what is asked after next says which.
+      if (!(error instanceof StripeFailure) || !error.refused) throw error
+    }
+  }
+}
+
 function willEnd({ cancel_at, cancel_at_period_end }: Stripe.Subscription): boolean {
   return cancel_at !== null || cancel_at_period_end
 }
@@ -91,18 +110,41 @@ function willEnd({ cancel_at, cancel_at_period_end }: Stripe.Subscription): bool
 /** A membership is not renewed any more. Safe to repeat. @throws DomainError membership_not_found */
 export async function cancelMembership(context: BillingContext, membershipId: string): Promise<MembershipView> {
   const { membership, subscription } = await runningSubscription(context, membershipId)
+  // Two steps: written down, the second one follows the first whatever happens in between, and both are told of as one.
+  if (subscription.schedule !== null) {
+    await context.db.transaction((tx) => requestEnd(tx, context, membershipId, 'at_period_end'))
+  }
   await cancelSubscription(context, subscription)
+  await voidOpenInvoices(context, subscription.id)
   return answer(context, membership)
 }
 
-/** A membership that was to end goes on. Safe to repeat. */
+/**
+ * A membership that was to end goes on. Safe to repeat.
+ * @throws DomainError membership_not_found, membership_not_changeable
+ */
 export async function resumeMembership(context: BillingContext, membershipId: string): Promise<MembershipView> {
   const { membership, subscription } = await runningSubscription(context, membershipId)
   if (willEnd(subscription)) {
+    if (await isUnpaidFor(context, subscription.id)) {
+      throw new DomainError(
+        'membership_not_changeable',
+        'The last payment did not go through, so this membership cannot go on. You can become a member again once it has ended.',
+      )
+    }
     const changes = subscription.cancel_at_period_end ? { cancel_at_period_end: false } : { cancel_at: '' as const }
     await ask(context, (stripe) => stripe.subscriptions.update(subscription.id, changes))
   }
   return answer(context, membership)
+}
+
+/** Whether the period that runs was not paid: it was cancelled while its payment failed, and nothing is owed for it. */
+async function isUnpaidFor(context: BillingContext, subscription: string): Promise<boolean> {
+  const { data } = await ask(context, (stripe) => stripe.invoices.list({ subscription, limit: 100 }))
+  const latest = data.find(
+    ({ status, billing_reason }) => status !== 'draft' && billing_reason === 'subscription_cycle',
+  )
+  return latest?.status === 'void'
 }
 
 /** The provider's page where a member changes the card and finds the invoices. */
@@ -115,18 +157,39 @@ export async function openPortal(context: BillingContext, membershipId: string):
 }
 
 interface Change {
-  quote: SwitchQuote
+  quote: SwitchQuote & { agreement: Agreement }
   /** What the provider is asked for, where it begins at once. */
   items: Stripe.SubscriptionUpdateParams.Item[]
+  /** Whether the unused time of what runs is taken off. */
+  prorates: boolean
   subscription: Stripe.Subscription
 }
 
-const at = (seconds: number) => Temporal.Instant.fromEpochMilliseconds(seconds * 1000).toString()
+const instantOf = (seconds: number) => Temporal.Instant.fromEpochMilliseconds(seconds * 1000)
+const at = (seconds: number) => instantOf(seconds).toString()
 
 function itemOf({ items }: Stripe.Subscription) {
   const [item] = items.data
   if (!item) throw new Error('A subscription has no item.')
   return item
+}
+
+/** A quote with all that it offers in one agreement. */
+function offer(quote: Omit<SwitchQuote, 'agreement'>): Change['quote'] {
+  const { plan, amount, currency, dueNow, credit, nextChargeAt, reckonedAt } = quote
+  const on = Temporal.Instant.from(nextChargeAt).toZonedDateTimeISO(classTimeZone).toPlainDate().toString()
+  const terms = {
+    kind: 'plan_change' as const,
+    lines: [{ sku: membershipSku(plan), quantity: 1, unitAmount: amount }],
+    date: null,
+    currency,
+    dueNow,
+    credit,
+    renewal: { plan, amount, on },
+    termsVersion: renewalTermsVersion,
+    reckonedAt,
+  }
+  return { ...quote, agreement: agreementOf(terms, instantOf(reckonedAt + quoteLifetimeSeconds)) }
 }
 
 /** What a change of plan comes to, reckoned for one second. */
@@ -136,7 +199,7 @@ async function reckon(
   plan: MembershipPlan,
   reckonedAt: number,
 ): Promise<Change> {
-  if (membership.cancelAt !== null) {
+  if (membership.cancelAt !== null || membership.endRequest !== null) {
     throw new DomainError(
       'membership_not_changeable',
       'This membership is cancelled. Resume it first, then change the plan.',
@@ -160,8 +223,8 @@ async function reckon(
       throw new DomainError('membership_not_changeable', `Your membership is ${plan} already.`)
     }
     // Back to what runs: at the price it has.
-    const quote = { ...later, from: at(reckonedAt), amount: membership.amount, nextChargeAt: paidUntil }
-    return { quote, items: [], subscription }
+    const quote = offer({ ...later, from: at(reckonedAt), amount: membership.amount, nextChargeAt: paidUntil })
+    return { quote, items: [], prorates: false, subscription }
   }
   const price = {
     currency: 'usd',
@@ -172,28 +235,39 @@ async function reckon(
   const items = [{ id: item.id, price_data: price }]
   // A year that is paid is never cut short: the months begin after it.
   if (plan === 'monthly') {
-    return { quote: { ...later, amount, from: paidUntil, nextChargeAt: paidUntil }, items, subscription }
+    const quote = offer({ ...later, amount, from: paidUntil, nextChargeAt: paidUntil })
+    return { quote, items, prorates: false, subscription }
   }
-  const preview = await ask(context, (stripe) =>
-    stripe.invoices.createPreview({
-      customer: membership.stripeCustomerId,
-      subscription: subscriptionId,
-      subscription_details: { items, proration_behavior: 'always_invoice', proration_date: reckonedAt },
-    }),
-  )
-  const credit = preview.lines.data.reduce((sum, line) => sum - Math.min(0, line.amount), 0)
-  const end = Math.max(...preview.lines.data.map(({ period }) => period.end))
-  const quote = {
+  const preview = (prorates: boolean) =>
+    ask(context, (stripe) =>
+      stripe.invoices.createPreview({
+        customer: membership.stripeCustomerId,
+        subscription: subscriptionId,
+        subscription_details: { items, ...prorationOf(prorates, reckonedAt) },
+      }),
+    )
+  const creditOf = ({ lines }: Stripe.Invoice) => lines.data.reduce((sum, line) => sum - Math.min(0, line.amount), 0)
+  const prorated = await preview(true)
+  // Nobody is credited for money that went back, or is on its way.
+  const prorates = creditOf(prorated) <= (await keptOfLastPayment(context.db, membership.attemptId))
+  const invoice = prorates ? prorated : await preview(false)
+  const quote = offer({
     plan,
     from: at(reckonedAt),
-    dueNow: preview.amount_due,
-    credit,
+    dueNow: invoice.amount_due,
+    credit: creditOf(invoice),
     amount,
     currency: 'usd' as const,
-    nextChargeAt: at(end),
+    nextChargeAt: at(Math.max(...invoice.lines.data.map(({ period }) => period.end))),
     reckonedAt,
-  }
-  return { quote, items, subscription }
+  })
+  return { quote, items, prorates, subscription }
+}
+
+function prorationOf(prorates: boolean, reckonedAt: number) {
+  return prorates
+    ? { proration_behavior: 'always_invoice' as const, proration_date: reckonedAt }
+    : { proration_behavior: 'none' as const }
 }
 
 /** What a change of plan costs, before anybody agrees to it. @throws DomainError membership_not_changeable */
@@ -203,32 +277,71 @@ export async function quoteSwitch(
   plan: MembershipPlan,
 ): Promise<SwitchQuote> {
   const membership = await running(context, membershipId)
-  const now = Math.floor(stripeTime(context).epochMilliseconds / 1000)
-  const { quote } = await reckon(context, membership, plan, now)
+  const { quote } = await reckon(context, membership, plan, providerSecond(context))
+  await keepOffer(context, membershipId, quote.agreement)
   return quote
+}
+
+function providerSecond(context: BillingContext): number {
+  return Math.floor(stripeTime(context).epochMilliseconds / 1000)
+}
+
+async function keepOffer({ db }: BillingContext, membershipId: string, agreement: Agreement): Promise<void> {
+  const createdAt = Temporal.Now.instant()
+  const isOver = lt(planOffers.createdAt, createdAt.subtract({ hours: 24 }))
+  await db.delete(planOffers).where(and(eq(planOffers.membershipId, membershipId), isNull(planOffers.agreedAt), isOver))
+  await db.insert(planOffers).values({ membershipId, id: agreement.id, agreement, createdAt }).onConflictDoNothing()
+}
+
+/** What was offered to a page that does not say what it showed, as those of the version before. */
+async function offeredTerms(
+  { db }: BillingContext,
+  membershipId: string,
+  { plan, dueNow, reckonedAt }: SwitchMembership,
+): Promise<AgreementTerms | undefined> {
+  const offers = await db
+    .select()
+    .from(planOffers)
+    .where(eq(planOffers.membershipId, membershipId))
+    .orderBy(desc(planOffers.createdAt))
+  return offers
+    .map(({ agreement }) => agreement.terms)
+    .find((terms) => terms.reckonedAt === reckonedAt && terms.dueNow === dueNow && terms.renewal?.plan === plan)
 }
 
 /**
  * Changes the plan as it was quoted: monthly to yearly at once, with the unused time of the month taken off; yearly to
  * monthly when the year that is paid is over. Safe to repeat.
- * @throws DomainError membership_not_changeable, quote_outdated, payment_declined
+ * @throws DomainError membership_not_changeable, quote_outdated, payment_declined, payment_confirmation_required
  */
 export async function switchMembership(
   context: BillingContext,
   membershipId: string,
-  { plan, dueNow, reckonedAt }: SwitchMembership,
+  request: SwitchMembership,
 ): Promise<MembershipView> {
+  const { plan, dueNow, reckonedAt } = request
   const membership = await running(context, membershipId)
   const { stripeSubscriptionId: subscriptionId } = membership
   if (isOn(membership, plan)) return answer(context, membership)
-  const age = Math.abs(Math.floor(stripeTime(context).epochMilliseconds / 1000) - reckonedAt)
+  const agreed = request.agreed ?? (await offeredTerms(context, membershipId, request))
+  const age = Math.abs(providerSecond(context) - reckonedAt)
   const change = await reckon(context, membership, plan, reckonedAt)
-  if (age > quoteLifetimeSeconds || change.quote.dueNow !== dueNow) {
+  const { agreement } = change.quote
+  const isOffered =
+    age <= quoteLifetimeSeconds &&
+    change.quote.dueNow === dueNow &&
+    (agreed === undefined || agreementOf(agreed).id === agreement.id)
+  if (!isOffered) {
     // The same request, a moment earlier, may be why it costs something else now.
     const now = await running(context, membershipId)
     if (isOn(now, plan)) return answer(context, now)
-    throw new DomainError('quote_outdated', 'The amount has changed meanwhile. Please look at it again.')
+    throw notOffered('quote_outdated', (await quoteSwitch(context, membershipId, plan)).agreement ?? agreement)
   }
+  await keepOffer(context, membershipId, agreement)
+  await context.db
+    .update(planOffers)
+    .set({ agreedAt: context.clock.now().round('millisecond') })
+    .where(and(eq(planOffers.membershipId, membershipId), eq(planOffers.id, agreement.id), isNull(planOffers.agreedAt)))
   const idempotencyKey = `switch:${membershipId}:${plan}:${reckonedAt}`
   if (plan === membership.plan) await releaseSchedule(context, change.subscription)
   else if (plan === 'monthly') await switchLater(context, change)
@@ -243,39 +356,89 @@ function isOn({ plan, nextPlan }: Membership, wanted: MembershipPlan): boolean {
 
 const mostKeys = 5
 
+/** In the provider's words: the bank wants the cardholder to confirm this payment. */
+const confirmationCodes = ['subscription_payment_intent_requires_action', 'authentication_required']
+
 async function switchNow(
   context: BillingContext,
   subscriptionId: string,
-  { items, quote }: Pick<Change, 'items' | 'quote'>,
+  change: Change,
   key: string,
   generation = 0,
 ): Promise<void> {
   const idempotencyKey = generation === 0 ? key : `${key}.${generation}`
   try {
-    await ask(context, (stripe) =>
-      stripe.subscriptions.update(
-        subscriptionId,
-        {
-          items,
-          proration_behavior: 'always_invoice',
-          proration_date: quote.reckonedAt,
-          // Where the card is declined, nothing changes.
-          payment_behavior: 'error_if_incomplete',
-        },
-        { idempotencyKey },
-      ),
-    )
+    // Where the card is declined, nothing changes.
+    await askToSwitch(context, subscriptionId, change, 'error_if_incomplete', idempotencyKey)
   } catch (error) {
     if (!(error instanceof StripeFailure) || error.httpStatus !== 402) throw error
     // An earlier try was declined and changed nothing; the card may be another one by now.
     if (error.replayed && generation < mostKeys) {
-      return switchNow(context, subscriptionId, { items, quote }, key, generation + 1)
+      return switchNow(context, subscriptionId, change, key, generation + 1)
     }
+    if (!confirmationCodes.includes(error.stripeCode ?? '')) throw declined()
+    await askToConfirm(context, subscriptionId, change, key)
+  }
+}
+
+const declined = () =>
+  new DomainError(
+    'payment_declined',
+    'Your card was declined, and nothing was changed. Update your card, then try again.',
+  )
+
+function askToSwitch(
+  context: BillingContext,
+  subscriptionId: string,
+  { items, prorates, quote }: Change,
+  behavior: 'error_if_incomplete' | 'pending_if_incomplete',
+  idempotencyKey: string,
+): Promise<Stripe.Subscription> {
+  return ask(context, (stripe) =>
+    stripe.subscriptions.update(
+      subscriptionId,
+      {
+        items,
+        ...prorationOf(prorates, quote.reckonedAt),
+        payment_behavior: behavior,
+      },
+      { idempotencyKey },
+    ),
+  )
+}
+
+/**
+ * Has the provider keep the change until its invoice is paid, where the cardholder confirms. Nothing changes before that,
+ * nor if it is left: after a day the provider voids the invoice.
+ * @throws DomainError payment_confirmation_required with the invoice's page, or payment_declined
+ */
+async function askToConfirm(
+  context: BillingContext,
+  subscriptionId: string,
+  change: Change,
+  key: string,
+  generation = 0,
+): Promise<void> {
+  const { plan, dueNow } = change.quote
+  await askToSwitch(context, subscriptionId, change, 'pending_if_incomplete', `${key}:confirm.${generation}`)
+  // The answer may be that of an earlier try: what counts is how it is now.
+  const now = await ask(context, (stripe) =>
+    stripe.subscriptions.retrieve(subscriptionId, { expand: ['latest_invoice'] }),
+  )
+  // The bank asked nothing this time, and it is paid.
+  if (itemOf(now).price.recurring?.interval === periodOf(plan)) return
+  const invoice = typeof now.latest_invoice === 'string' ? null : now.latest_invoice
+  if (now.pending_update && invoice?.hosted_invoice_url && invoice.amount_due === dueNow) {
     throw new DomainError(
-      'payment_declined',
-      'Your card was declined, and nothing was changed. Update your card, then try again.',
+      'payment_confirmation_required',
+      'Your bank asks you to confirm this payment. Nothing is changed until you have.',
+      undefined,
+      { url: invoice.hosted_invoice_url },
     )
   }
+  // What was kept then is gone, or has made place for another change.
+  if (generation >= mostKeys) throw declined()
+  return askToConfirm(context, subscriptionId, change, key, generation + 1)
 }
 
 /** Two questions: killed in between, the first leaves a schedule that changes nothing, and is found again. */

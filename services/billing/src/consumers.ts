@@ -6,13 +6,14 @@ import {
   registrationRejected,
   seasonOpened,
 } from '@robokids/contracts/enrollment'
-import { userDeleted, userUpdated } from '@robokids/contracts/identity'
+import { userConfirmed, userDeleted, userUpdated } from '@robokids/contracts/identity'
 import { consume, type Consumer } from '@robokids/runtime/inbox'
 import { requestClose } from './close-checkouts.ts'
 import type { BillingConfig } from './config.ts'
+import { followAccount } from './owners.ts'
 import { promoteSeason } from './promote-season.ts'
 import { refundRejected } from './request-refund.ts'
-import { endOfDeleted, followAddress, noteSeat, turnAway } from './settle-seat.ts'
+import { noteSeat, turnAway } from './settle-seat.ts'
 
 export const consumers: Consumer<BillingConfig>[] = [
   consume(registrationRejected, { from: 'beginning' }, refundRejected),
@@ -26,6 +27,7 @@ export const consumers: Consumer<BillingConfig>[] = [
   consume(seasonOpened, { from: 'beginning' }, promoteSeason),
   consume(memberSeated, { from: 'beginning' }, noteSeat),
   consume(memberRejected, { from: 'beginning' }, turnAway),
-  consume(userUpdated, { from: 'beginning' }, followAddress),
-  consume(userDeleted, { from: 'beginning' }, endOfDeleted),
+  consume(userConfirmed, { from: 'beginning' }, followAccount),
+  consume(userUpdated, { from: 'beginning' }, followAccount),
+  consume(userDeleted, { from: 'beginning' }, followAccount),
 ]

@@ -1,26 +1,30 @@
 import { randomUUIDv7 } from 'node:crypto'
+import type { Agreement } from '@robokids/contracts/agreement'
 import { membershipSku, type CreateMembershipCheckout, type MembershipCheckout } from '@robokids/contracts/billing'
 import { emailKey } from '@robokids/contracts/fields'
 import { renewalTerms, renewalTermsVersion } from '@robokids/contracts/membership'
+import { membershipTerms } from '@robokids/contracts/offers'
 import type { Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
-import { and, eq, inArray } from 'drizzle-orm'
-import { activeMembership, lockMember } from './lock-member.ts'
+import { and, eq, inArray, or } from 'drizzle-orm'
+import { agreementOf, notOffered, requireAgreed } from './agreements.ts'
 import { refreshMembership } from './apply-membership.ts'
 import { closeSession } from './close-checkouts.ts'
 import type { BillingContext } from './config.ts'
 import { fulfilSession } from './fulfil-session.ts'
 import { openMembershipSession } from './open-session.ts'
+import { isSamePerson, type Ownership } from './owner-rules.ts'
+import { addressesOf, isGone, lockMember, originOf, ownershipIn, runningMembership } from './owners.ts'
 import { readMembership } from './read-memberships.ts'
 import { priceOf } from './read-prices.ts'
 import { checkoutLifetime, membershipParameters } from './rules.ts'
 import { membershipAttempts, membershipConsents, type Membership, type MembershipAttempt } from './schema.ts'
 import { stripeTime } from './stripe.ts'
 
-/** Enough for a membership that is over, an attempt that is, one for another plan that has to be closed, and a new one. */
-const mostRounds = 6
+/** Enough for a membership that is over, an attempt that is, those for something else that have to be closed, and a new one. */
+const mostRounds = 8
 
-/** The requests of one address, which take turns. */
+/** The requests of one person, which take turns. */
 interface Line {
   length: number
   last: Promise<unknown>
@@ -35,18 +39,19 @@ const busy = () =>
   new DomainError('upstream_unavailable', 'Your checkout is being opened already. Please try again in a moment.')
 
 /**
- * The checkout where an address becomes a member: the open one for the same plan and date, else a new one, after the
- * other one was closed at the provider. So however many tabs there are, one of them can be paid.
+ * The checkout where somebody becomes a member: the open one for what is agreed to now, else a new one, after every other
+ * one of that account or address was closed at the provider. So however many tabs there are, one of them can be paid.
  * @param left aborts where nobody waits for it any more: then no further question is begun.
- * @throws DomainError already_member, upstream_unavailable, or validation_failed where the provider refuses the email.
+ * @throws DomainError already_member, terms_changed, upstream_unavailable, or validation_failed where the provider refuses
+ * the email.
  */
 export async function createMembershipCheckout(
   context: BillingContext,
-  wish: CreateMembershipCheckout,
+  request: CreateMembershipCheckout,
   left: AbortSignal,
 ): Promise<MembershipCheckout> {
   // Two tabs with different plans would close each other's checkouts for as long as they both try.
-  const key = emailKey(wish.email)
+  const key = request.ownerId ?? emailKey(request.email)
   const line = lines.get(key) ?? { length: 0, last: Promise.resolve() }
   if (line.length >= longestLine) throw busy()
   lines.set(key, line)
@@ -56,7 +61,7 @@ export async function createMembershipCheckout(
   line.last = before.then(() => done)
   try {
     await turnAfter(before, AbortSignal.any([left, AbortSignal.timeout(longestWaitMs)]))
-    return await findCheckout(context, wish, left)
+    return await findCheckout(context, request, left)
   } finally {
     finish()
     if (--line.length === 0) lines.delete(key)
@@ -78,11 +83,11 @@ async function turnAfter(before: Promise<unknown>, given: AbortSignal): Promise<
 
 async function findCheckout(
   context: BillingContext,
-  wish: CreateMembershipCheckout,
+  request: CreateMembershipCheckout,
   left: AbortSignal,
 ): Promise<MembershipCheckout> {
   for (let round = 0; round < mostRounds && !left.aborted; round++) {
-    const { membership, attempt, made } = await context.db.transaction((tx) => findOrMake(tx, context, wish))
+    const { membership, attempt, use } = await context.db.transaction((tx) => findOrMake(tx, context, request))
     if (membership) {
       // It may have ended without our hearing of it.
       await refreshMembership(context, membership.stripeSubscriptionId)
@@ -91,7 +96,7 @@ async function findCheckout(
     }
     if (attempt.status === 'creating' && !(await openMembershipSession(context, attempt.id))) continue
     let known = await read(context, attempt.id)
-    if (!made && known?.stripeSessionId) {
+    if (use !== 'made' && known?.stripeSessionId) {
       await fulfilSession(context, known.stripeSessionId)
       known = await read(context, attempt.id)
     }
@@ -102,11 +107,12 @@ async function findCheckout(
       )
     }
     if (known?.status !== 'open' || known.stripeSessionId === null || known.checkoutUrl === null) continue
-    const { amount, currency, checkoutUrl, expiresAt } = known
-    if (known.plan === wish.plan && known.classDate === wish.classDate) {
-      return { attemptId: attempt.id, checkoutUrl, amount, currency, expiresAt: expiresAt.toString() }
+    if (use === 'close') {
+      await closeSession(context, known.stripeSessionId)
+      continue
     }
-    await closeSession(context, known.stripeSessionId)
+    const { amount, currency, checkoutUrl, expiresAt } = known
+    return { attemptId: attempt.id, checkoutUrl, amount, currency, expiresAt: expiresAt.toString() }
   }
   throw new DomainError('upstream_unavailable', 'The checkout could not be opened. Please try again in a moment.')
 }
@@ -117,28 +123,30 @@ async function read({ db }: BillingContext, attemptId: string): Promise<Membersh
 }
 
 type Found =
-  | { membership: Membership; attempt?: never; made?: never }
-  | { membership?: never; attempt: MembershipAttempt; made: boolean }
+  | { membership: Membership; attempt?: never; use?: never }
+  | { membership?: never; attempt: MembershipAttempt; use: 'made' | 'kept' | 'close' }
 
-async function findOrMake(tx: Transaction, context: BillingContext, wish: CreateMembershipCheckout): Promise<Found> {
-  const key = emailKey(wish.email)
-  await lockMember(tx, key)
-  const membership = await activeMembership(tx, key)
+async function findOrMake(tx: Transaction, context: BillingContext, request: CreateMembershipCheckout): Promise<Found> {
+  const { email, plan, classDate, consent, ownerId = null } = request
+  const key = emailKey(email)
+  const owned = await lockMember(tx, { email, emailKey: key, ownerId, at: Temporal.Now.instant() })
+  if (ownerId !== null && (await isGone(tx, ownerId))) throw new DomainError('sign_in_required', 'Please log in again.')
+  const membership = await runningMembership(tx, owned)
   if (membership) return { membership }
-  const [live] = await tx
-    .select()
-    .from(membershipAttempts)
-    .where(
-      and(eq(membershipAttempts.emailKey, key), inArray(membershipAttempts.status, ['creating', 'open', 'processing'])),
-    )
-  if (live) {
-    await keepConsent(tx, context, live, wish)
-    return { attempt: live, made: false }
+  const open = await openAttempts(tx, owned)
+  const kept = open.find((attempt) => attempt.emailKey === key && isAgreed(attempt, request))
+  const other = open.find((attempt) => attempt !== kept)
+  if (kept && !other) {
+    await keepConsent(tx, context, kept, consent)
+    return { attempt: kept, use: 'kept' }
   }
 
-  const amount = await priceOf(tx, membershipSku(wish.plan), context.clock.now())
+  const amount = await priceOf(tx, membershipSku(plan), context.clock.now())
   if (amount === undefined) throw new DomainError('class_not_offered', 'This membership plan is not on sale.')
-  const { email, plan, classDate, consent } = wish
+  const offered = offerOf({ plan, amount, classDate })
+  if (!kept) requireOffered(offered, request)
+  // What is open for something else must not be paid as well.
+  if (other) return { attempt: other, use: 'close' }
   // Nobody becomes a member who has not agreed: whoever has not yet does so where it is paid.
   const terms = consent ? undefined : renewalTerms(plan, { amount, currency: 'usd' })
   const id = randomUUIDv7()
@@ -150,43 +158,84 @@ async function findOrMake(tx: Transaction, context: BillingContext, wish: Create
       email,
       plan,
       classDate,
+      ownerId,
       emailKey: key,
       status: 'creating',
       amount,
       currency: 'usd',
-      parameters: membershipParameters(id, wish, amount, expiresAt, context.config.SITE_URL, terms),
+      agreement: { ...offered, validUntil: expiresAt.toString() },
+      parameters: membershipParameters(id, request, amount, expiresAt, context.config.SITE_URL, terms),
       expiresAt,
       checkedAt: Temporal.Now.instant(),
       createdAt: Temporal.Now.instant(),
     })
     .returning()
   if (!attempt) throw new Error('The attempt was not written.')
-  await keepConsent(tx, context, attempt, wish)
-  return { attempt, made: true }
+  await keepConsent(tx, context, attempt, consent)
+  return { attempt, use: 'made' }
 }
 
-/**
- * Keeps what proves that the terms were agreed to, where the attempt is for the same plan.
- * @throws DomainError terms_changed where other words were agreed to than those that hold for it
- */
+/** What can still be paid of the same person, or at the same address. */
+async function openAttempts(tx: Transaction, owned: Ownership): Promise<MembershipAttempt[]> {
+  const { ownerId, emailKey: key } = owned
+  const keys = ownerId === null ? [key] : [key, ...(await addressesOf(tx, ownerId))]
+  const live = await tx
+    .select()
+    .from(membershipAttempts)
+    .where(
+      and(
+        inArray(membershipAttempts.status, ['creating', 'open', 'processing']),
+        or(
+          inArray(membershipAttempts.emailKey, keys),
+          ownerId === null ? undefined : eq(membershipAttempts.ownerId, ownerId),
+        ),
+      ),
+    )
+    .orderBy(membershipAttempts.id)
+  const found: MembershipAttempt[] = []
+  for (const attempt of live) {
+    if (attempt.emailKey === key || isSamePerson(owned, await ownershipIn(tx, originOf(attempt)))) found.push(attempt)
+  }
+  return found
+}
+
+function offerOf({ plan, amount, classDate }: Pick<MembershipAttempt, 'plan' | 'amount' | 'classDate'>): Agreement {
+  return agreementOf(membershipTerms({ plan, amount, classDate, termsVersion: renewalTermsVersion }))
+}
+
+/** Whether an open checkout is for what is agreed to now; where nothing was shown before, its own page shows it. */
+function isAgreed(attempt: MembershipAttempt, { plan, classDate, agreed, consent }: CreateMembershipCheckout): boolean {
+  if (attempt.plan !== plan || attempt.classDate !== classDate || attempt.closeRequestedAt !== null) return false
+  if (agreed && agreementOf(agreed).id !== (attempt.agreement ?? offerOf(attempt)).id) return false
+  return !consent || isConsentTo(attempt, consent)
+}
+
+type Consent = NonNullable<CreateMembershipCheckout['consent']>
+
+function isConsentTo(offer: Pick<MembershipAttempt, 'plan' | 'amount'>, { version, text }: Consent): boolean {
+  const { plan, amount } = offer
+  return version === renewalTermsVersion && text === renewalTerms(plan, { amount, currency: 'usd' })
+}
+
+/** @throws DomainError terms_changed where something else was agreed to than what is offered */
+function requireOffered(offered: Agreement, { plan, agreed, consent }: CreateMembershipCheckout): void {
+  requireAgreed(offered, agreed, 'terms_changed')
+  const amount = offered.terms.dueNow
+  if (consent && !isConsentTo({ plan, amount }, consent)) throw notOffered('terms_changed', offered)
+}
+
+/** Keeps what proves that the terms were agreed to. */
 async function keepConsent(
   tx: Transaction,
   { clock }: BillingContext,
-  attempt: MembershipAttempt,
-  { plan, consent }: CreateMembershipCheckout,
+  { id: attemptId }: MembershipAttempt,
+  consent: Consent | undefined,
 ): Promise<void> {
-  if (!consent || plan !== attempt.plan) return
-  const { version, text, ipAddress, userAgent } = consent
-  if (version !== renewalTermsVersion || text !== renewalTerms(plan, attempt)) {
-    throw new DomainError('terms_changed', 'The terms of the membership have changed. Please read them again.')
-  }
+  if (!consent) return
   await tx.insert(membershipConsents).values({
     id: randomUUIDv7(),
-    attemptId: attempt.id,
-    version,
-    text,
-    ipAddress,
-    userAgent,
+    attemptId,
+    ...consent,
     agreedAt: clock.now().round('millisecond'),
   })
 }

@@ -39,6 +39,8 @@ export interface ObservedMembership {
   next: { plan: MembershipPlan; amount: number } | null
   card: Card | null
   unpaid: UnpaidInvoice | null
+  /** Invoices that can still be paid. */
+  openInvoices: string[]
   /** Oldest first. */
   paid: ObservedInvoice[]
 }
@@ -94,7 +96,12 @@ export async function fetchMembership(context: BillingContext, subscriptionId: s
   const [item] = subscription.items.data
   if (!item) throw new Error(`The subscription ${subscriptionId} has no item.`)
   const periodEnd = at(item.current_period_end)
-  const [next, card] = await Promise.all([nextOf(context, subscription), cardOf(context, subscription)])
+  const open = invoices.filter(({ status }) => status === 'open')
+  const [next, card, unpaid] = await Promise.all([
+    nextOf(context, subscription),
+    cardOf(context, subscription),
+    unpaidOf(context, subscription, open),
+  ])
   return {
     version: begun?.version ?? null,
     look: Number(begun?.look),
@@ -116,7 +123,8 @@ export async function fetchMembership(context: BillingContext, subscriptionId: s
     endedUnpaid: subscription.cancellation_details?.reason === 'payment_failed',
     next,
     card,
-    unpaid: unpaidOf(invoices),
+    unpaid,
+    openInvoices: open.map(({ id }) => id),
     // Those of one second in the order in which they were made.
     paid: invoices
       .toReversed()
@@ -151,9 +159,15 @@ function paidOf(invoice: Stripe.Invoice): ObservedInvoice[] {
   ]
 }
 
-function unpaidOf(invoices: Stripe.Invoice[]): UnpaidInvoice | null {
-  // Newest first, as they are listed.
-  const open = invoices.find(({ status, attempt_count }) => status === 'open' && attempt_count > 0)
+/** @param invoices the open ones, newest first */
+async function unpaidOf(
+  context: BillingContext,
+  { pending_update, latest_invoice }: Stripe.Subscription,
+  invoices: Stripe.Invoice[],
+): Promise<UnpaidInvoice | null> {
+  // A change of plan that waits for its payment is not owed: without it, all stays as it is.
+  const offered = pending_update ? idOf(latest_invoice) : null
+  const open = invoices.find(({ id, attempt_count }) => id !== offered && attempt_count > 0)
   if (!open) return null
   const nextTry = open.next_payment_attempt
   return {
@@ -161,7 +175,18 @@ function unpaidOf(invoices: Stripe.Invoice[]): UnpaidInvoice | null {
     amount: open.amount_remaining,
     attempts: open.attempt_count,
     nextTryAt: nextTry === null ? null : at(nextTry).toString(),
+    confirmUrl: (await waitsForCardholder(context, open)) ? (open.hosted_invoice_url ?? null) : null,
   }
+}
+
+/** In the provider's words: the bank asks the cardholder to confirm, or did so in vain. */
+const confirmationCodes = ['authentication_required', 'payment_intent_authentication_failure']
+
+async function waitsForCardholder(context: BillingContext, { payments }: Stripe.Invoice): Promise<boolean> {
+  const intentId = idOf(payments?.data.find(({ status }) => status === 'open')?.payment.payment_intent)
+  if (intentId === null) return false
+  const intent = await ask(context, (stripe) => stripe.paymentIntents.retrieve(intentId))
+  return intent.status === 'requires_action' || confirmationCodes.includes(intent.last_payment_error?.code ?? '')
 }
 
 async function nextOf(context: BillingContext, { schedule }: Stripe.Subscription): Promise<ObservedMembership['next']> {

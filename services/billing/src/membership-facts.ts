@@ -4,8 +4,10 @@ import { eq } from 'drizzle-orm'
 import { membershipAttempts, memberships, type Membership, type RefundRow } from './schema.ts'
 
 /** What events say of a membership. */
-export function factsOf({ attemptId, email, plan, amount, currency }: Membership): MembershipFacts {
-  return { attemptId, email, plan, amount, currency }
+export function factsOf(membership: Membership): MembershipFacts {
+  const { attemptId, email, plan, amount, currency, userId: ownerId, accountEndedAt } = membership
+  const accountDeleted = ownerId === null && accountEndedAt !== null
+  return { attemptId, email, plan, amount, currency, ownerId, ...(accountDeleted ? { accountDeleted } : {}) }
 }
 
 /** What is told of a refund of a membership's payment. */

@@ -18,7 +18,7 @@ import { z } from 'zod'
 import { cancelMembership, openPortal, quoteSwitch, resumeMembership, switchMembership } from './change-membership.ts'
 import type { BillingContext } from './config.ts'
 import { createMembershipCheckout } from './create-membership-checkout.ts'
-import { findMembership, presentMembership, readOutcome, readPlans } from './read-memberships.ts'
+import { findMemberships, presentMembership, readOutcome, readPlans } from './read-memberships.ts'
 import { refreshMembershipCheckout, refreshNames } from './refresh-checkout.ts'
 import { whenLeft } from './when-left.ts'
 
@@ -57,8 +57,11 @@ export async function membershipRoutes(http: Http, context: BillingContext): Pro
     '/memberships/find',
     { schema: { body: findMembershipSchema, response: { 200: foundMembershipSchema } } },
     async (request) => {
-      const membership = await findMembership(context, request.body)
-      return { membership: membership ? await presentMembership(db, membership) : null }
+      const { membership, others } = await findMemberships(context, request.body)
+      return {
+        membership: membership ? await presentMembership(db, membership) : null,
+        others: await Promise.all(others.map((other) => presentMembership(db, other))),
+      }
     },
   )
 

@@ -6,13 +6,13 @@ import {
   type MembershipOutcome,
   type MembershipPlans,
 } from '@robokids/contracts/billing'
-import { emailKey } from '@robokids/contracts/fields'
 import { renewalTerms, renewalTermsVersion } from '@robokids/contracts/membership'
 import type { Database } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
-import { and, desc, eq, exists, inArray, isNull, or, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, exists, inArray, sql } from 'drizzle-orm'
 import type { BillingContext } from './config.ts'
 import { openMembershipSession } from './open-session.ts'
+import { noteAccount } from './owners.ts'
 import { readPrices } from './read-prices.ts'
 import {
   disputes,
@@ -62,6 +62,11 @@ export async function subscriptionsOf({ db }: BillingContext, customerId: string
 const refunded = sql`(
   select coalesce(sum(back.amount), 0) from ${refunds} as back
   where back.payment_id = ${payments}.id and back.status in ('pending', 'succeeded'))`.mapWith(Number)
+
+/** Cents of a payment that a bank has taken back, or may have to. */
+const disputedAmount = sql`(
+  select coalesce(sum(taken.amount), 0) from ${disputes} as taken
+  where taken.payment_id = ${payments}.id and taken.status !~ '^(won|prevented|warning_.*)$')`.mapWith(Number)
 
 /** @throws DomainError checkout_not_found */
 export async function readOutcome(db: Database, attemptId: string): Promise<MembershipOutcome> {
@@ -114,30 +119,36 @@ function refusalOf({ status, rejection }: Membership): MembershipOutcome['refusa
 }
 
 /**
- * The membership of an account: the one that it was seen with before, else one of its verified address that no other
- * account has; the running one, else the newest.
+ * The membership of an account, and further ones that run and came to it with an address: the one that was its own first
+ * comes first, else the one that ended last.
  */
-export async function findMembership(
-  { db }: BillingContext,
-  { userId, email }: FindMembership,
-): Promise<Membership | undefined> {
-  const [membership] = await db
-    .select()
-    .from(memberships)
-    .where(
-      and(
-        inArray(memberships.status, ['active', 'ended']),
-        or(eq(memberships.userId, userId), and(isNull(memberships.userId), eq(memberships.emailKey, emailKey(email)))),
-      ),
-    )
-    .orderBy(desc(sql`${memberships.status} = 'active'`), desc(memberships.activatedAt))
+export async function findMemberships(
+  context: BillingContext,
+  account: FindMembership,
+): Promise<{ membership: Membership | undefined; others: Membership[] }> {
+  return context.db.transaction(async (tx) => {
+    await noteAccount(tx, context, account)
+    const all = await tx
+      .select()
+      .from(memberships)
+      .where(and(inArray(memberships.status, ['active', 'ended']), eq(memberships.userId, account.userId)))
+      .orderBy(asc(memberships.ownedAt), asc(memberships.activatedAt), asc(memberships.attemptId))
+    const [membership, ...others] = all.filter(({ status }) => status === 'active')
+    const last = all.toSorted((a, b) => Temporal.Instant.compare(a.activatedAt, b.activatedAt)).at(-1)
+    return { membership: membership ?? last, others }
+  })
+}
+
+/** Cents that are still with us of the payment for the period that runs: not given back, on their way, or disputed. */
+export async function keptOfLastPayment(db: Database, membershipId: string): Promise<number> {
+  const [last] = await db
+    .select({ amount: payments.amount, refunded, disputed: disputedAmount })
+    .from(membershipInvoices)
+    .innerJoin(payments, eq(payments.id, membershipInvoices.paymentId))
+    .where(eq(membershipInvoices.membershipId, membershipId))
+    .orderBy(desc(membershipInvoices.periodEnd), desc(payments.paidAt))
     .limit(1)
-  if (!membership || membership.userId !== null) return membership
-  await db
-    .update(memberships)
-    .set({ userId })
-    .where(and(eq(memberships.attemptId, membership.attemptId), isNull(memberships.userId)))
-  return { ...membership, userId }
+  return last ? Math.max(0, last.amount - last.refunded - last.disputed) : 0
 }
 
 /** @throws DomainError membership_not_found */
@@ -179,11 +190,13 @@ export async function presentMembership(db: Database, membership: Membership): P
       .orderBy(desc(payments.paidAt), desc(payments.receiptNumber)),
   ])
   const isOver = membership.status !== 'active'
+  // Of one that is not renewed nothing is asked for any more.
+  const isBehind = /^(past_due|unpaid)$/.test(membership.subscriptionStatus) && cancelAt === null
   const paidUntil = membership.paidUntil ?? activatedAt
   const charge = { amount: membership.nextAmount ?? amount, currency }
   return {
     membershipId,
-    status: isOver ? 'ended' : /^(past_due|unpaid)$/.test(membership.subscriptionStatus) ? 'past_due' : 'active',
+    status: isOver ? 'ended' : isBehind ? 'past_due' : 'active',
     plan,
     amount,
     currency,
@@ -194,7 +207,15 @@ export async function presentMembership(db: Database, membership: Membership): P
     nextCharge: isOver || cancelAt ? null : { at: paidUntil.toString(), ...charge },
     nextPlan: isOver ? null : nextPlan,
     card: membership.card,
-    unpaid: unpaid && { amount: unpaid.amount, attempts: unpaid.attempts, nextTryAt: unpaid.nextTryAt },
+    unpaid:
+      unpaid && cancelAt === null
+        ? {
+            amount: unpaid.amount,
+            attempts: unpaid.attempts,
+            nextTryAt: unpaid.nextTryAt,
+            confirmUrl: unpaid.confirmUrl ?? null,
+          }
+        : null,
     payments: rows.map(({ invoice, payment, refunded, disputed }) => ({
       receiptNumber: payment.receiptNumber ?? '',
       paidAt: payment.paidAt.toString(),

@@ -40,9 +40,14 @@ async function remind(tx: Transaction, membershipId: string, now: Temporal.Insta
   const ofMembership = eq(memberships.attemptId, membershipId)
   const [membership] = await tx.select().from(memberships).where(and(ofMembership, renewing)).for('update')
   if (!membership?.paidUntil) return
-  const { paidUntil } = membership
+  const { paidUntil, nextPlan, nextAmount } = membership
   // Something may have changed since it was found.
   if (!isReminderDue({ ...membership, paidUntil }, now)) return
   await tx.update(memberships).set({ remindedAt: now }).where(ofMembership)
-  await publish(tx, subscriptionReminder, membershipId, { ...factsOf(membership), renewsAt: paidUntil.toString() })
+  await publish(tx, subscriptionReminder, membershipId, {
+    ...factsOf(membership),
+    renewsAt: paidUntil.toString(),
+    // What was arranged begins with the renewal: that is what will be charged.
+    ...(nextPlan !== null && nextAmount !== null ? { next: { plan: nextPlan, amount: nextAmount } } : {}),
+  })
 }

@@ -296,6 +296,8 @@ export interface MembershipStanding {
   cancelAt: Temporal.Instant | null
   nextPlan: MembershipPlan | null
   unpaid: { invoiceId: string; attempts: number } | null
+  /** Its end is being arranged, which takes two steps where another plan was to begin. */
+  endRequest?: string | null
 }
 
 interface MembershipSeen {
@@ -321,23 +323,24 @@ export type MembershipNews =
 export function membershipNews(before: MembershipStanding, seen: MembershipSeen): MembershipNews[] {
   if (hasEnded(seen.status)) return [{ kind: 'ended', endedAt: seen.endedAt ?? seen.paidUntil }]
   const news: MembershipNews[] = []
-  const { plan, amount, next } = seen
+  const { plan, amount, next, cancelAt } = seen
+  // Whoever ends a membership is told of that alone: with it goes what was arranged, and nothing is owed any more.
+  const goesOn = !cancelAt && (before.endRequest ?? null) === null
   // A change that was told of when it was arranged is no news when it comes about.
   if (plan !== before.plan && plan !== before.nextPlan) {
     news.push({ kind: 'switched', plan, amount, previousPlan: before.plan, from: seen.periodStart })
   }
   if (next && next.plan !== before.nextPlan && next.plan !== plan) {
     news.push({ kind: 'switched', ...next, previousPlan: plan, from: seen.paidUntil })
-  } else if (!next && before.nextPlan !== null && plan === before.plan) {
+  } else if (!next && before.nextPlan !== null && plan === before.plan && goesOn) {
     news.push({ kind: 'switched', plan, amount, previousPlan: before.nextPlan, from: seen.periodStart })
   }
-  const { cancelAt } = seen
   if (cancelAt && !(before.cancelAt && Temporal.Instant.compare(cancelAt, before.cancelAt) === 0)) {
     news.push({ kind: 'cancelled', endsAt: cancelAt })
   } else if (!cancelAt && before.cancelAt) news.push({ kind: 'resumed' })
   const { unpaid } = seen
   const isNewTry = unpaid && (unpaid.invoiceId !== before.unpaid?.invoiceId || unpaid.attempts > before.unpaid.attempts)
-  if (unpaid && isNewTry) news.push({ kind: 'past_due', unpaid })
+  if (unpaid && isNewTry && goesOn) news.push({ kind: 'past_due', unpaid })
   return news
 }
 

@@ -63,6 +63,25 @@ export const products = pgTable('products', {
 })
 
 /**
+ * What identity has told of accounts, a row an event: whose something is follows from all of them, in whatever order they
+ * came. `find` adds what a signed-in member has shown of an account that nothing is known of yet.
+ */
+export const accountStates = pgTable(
+  'account_states',
+  {
+    /** Of the event. */
+    id: uuid().primaryKey(),
+    userId: uuid('user_id').notNull(),
+    at: instant().notNull(),
+    /** The address that is proven to be the account's. */
+    email: text(),
+    emailKey: text('email_key'),
+    status: text({ enum: ['active', 'disabled', 'deleted'] }).notNull(),
+  },
+  (table) => [index('account_states_user').on(table.userId), index('account_states_email').on(table.emailKey)],
+)
+
+/**
  * A cart that somebody went to pay. What was asked for and who gets it is kept here; what was agreed, paid and given back
  * is in its attempts, payments and refunds, from which its status follows.
  */
@@ -77,14 +96,23 @@ export const orders = pgTable(
      * Null where it is itself the first, and in rows of the time before.
      */
     cartId: uuid('cart_id'),
-    /** As the payment page was told; null until then. */
+    /** As the payment page was told, null until then; goes with the owner to another address. */
     email: text(),
+    /** The account that it belongs to; null while none has it. */
+    ownerId: uuid('owner_id'),
+    /** With which address and account it was placed, from when either is another one by now. */
+    placedWith: jsonb('placed_with').$type<{ email: string; ownerId: string | null }>(),
     shipTo: jsonb('ship_to').$type<ShipTo>(),
     shippedAt: instant('shipped_at'),
     trackingNumber: text('tracking_number'),
     createdAt: instant('created_at').notNull(),
   },
-  (table) => [index('orders_created').on(table.createdAt), index('orders_cart').on(table.cartId)],
+  (table) => [
+    index('orders_created').on(table.createdAt),
+    index('orders_cart').on(table.cartId),
+    index('orders_owner').on(table.ownerId),
+    index('orders_email').on(sql`lower(${table.email})`),
+  ],
 )
 
 export const checkoutAttempts = pgTable(
@@ -94,6 +122,8 @@ export const checkoutAttempts = pgTable(
     id: uuid().primaryKey(),
     /** The id of the registration or the order that is paid here; the column is from when there were registrations alone. */
     purchaseId: uuid('registration_id').notNull(),
+    /** The account for which it was opened: with that gone, it is closed. */
+    ownerId: uuid('owner_id'),
     status: text({ enum: checkoutStatuses }).notNull(),
     purchase: jsonb().$type<RegistrationFacts | OrderFacts>().notNull(),
     /** What its buyer agreed to; null where the request named nothing, and in rows of the time before. */
@@ -128,6 +158,7 @@ export const checkoutAttempts = pgTable(
       .on(table.purchaseId)
       .where(sql`status in ('creating', 'open', 'processing')`),
     index('checkout_attempts_registration').on(table.purchaseId),
+    index('checkout_attempts_owner').on(table.ownerId),
     index('checkout_attempts_unsettled')
       .on(table.checkedAt)
       .where(sql`status in ('creating', 'open', 'processing')`),
@@ -139,17 +170,26 @@ export const membershipAttempts = pgTable(
   'membership_attempts',
   {
     id: uuid().primaryKey(),
+    /** As it was typed. */
     email: text().notNull(),
     emailKey: text('email_key').notNull(),
+    /** The account that was signed in. */
+    ownerId: uuid('owner_id'),
     plan: text({ enum: membershipPlans }).notNull(),
     classDate: date('class_date').notNull(),
     status: text({ enum: checkoutStatuses }).notNull(),
     amount: integer().notNull(),
     currency: text().$type<'usd'>().notNull(),
+    /** What is agreed to by paying; null in rows of the version before. */
+    agreement: jsonb().$type<Agreement>(),
     parameters: json().$type<MembershipParameters>().notNull(),
     expiresAt: instant('expires_at').notNull(),
     stripeSessionId: text('stripe_session_id').unique(),
     checkoutUrl: text('checkout_url'),
+    /** Its account is gone: the session is to be closed. */
+    closeRequestedAt: instant('close_requested_at'),
+    /** Of closing it. */
+    ...retried,
     checkedAt: instant('checked_at').notNull(),
     createdAt: instant('created_at').notNull(),
   },
@@ -161,6 +201,8 @@ export const membershipAttempts = pgTable(
     index('membership_attempts_unsettled')
       .on(table.checkedAt)
       .where(sql`status in ('creating', 'open', 'processing')`),
+    index('membership_attempts_email').on(table.emailKey),
+    index('membership_attempts_owner').on(table.ownerId),
   ],
 )
 
@@ -206,6 +248,8 @@ export interface UnpaidInvoice {
   attempts: number
   /** Null where it is not tried again. */
   nextTryAt: string | null
+  /** The provider's page where the cardholder confirms, where the bank asks for that. */
+  confirmUrl?: string | null
 }
 
 /** Subscriptions that began with a paid attempt, each once: what the provider last said of them, and what we want of it. */
@@ -217,7 +261,7 @@ export const memberships = pgTable(
       .references(() => membershipAttempts.id),
     email: text().notNull(),
     emailKey: text('email_key').notNull(),
-    /** When the account's address became this one; null where it is the one that the membership was bought with. */
+    /** Of use to the version before alone. */
     emailAt: instant('email_at'),
     plan: text({ enum: membershipPlans }).notNull(),
     stripeSubscriptionId: text('stripe_subscription_id').notNull().unique(),
@@ -227,8 +271,12 @@ export const memberships = pgTable(
     /** `duplicate`: it was paid for an address that had a membership already. `mismatch`: for another price. */
     status: text({ enum: ['active', 'ended', 'duplicate', 'mismatch'] }).notNull(),
     activatedAt: instant('activated_at').notNull(),
-    /** The account it belongs to, from the first time that its owner has looked at it. */
+    /** The account it belongs to; null while none has it. */
     userId: uuid('user_id'),
+    /** Since when. */
+    ownedAt: instant('owned_at'),
+    /** When an account that it belonged to was deleted or disabled: it is not renewed because of that. */
+    accountEndedAt: instant('account_ended_at'),
     /** Counts what was learnt: an answer to a question that was asked before the last one was learnt is asked for anew. */
     version: integer().notNull().default(0),
     /** The number of the latest look that was learnt from: of one that began before it, nothing is left to learn. */
@@ -255,14 +303,28 @@ export const memberships = pgTable(
     remindedAt: instant('reminded_at'),
   },
   (table) => [
-    uniqueIndex('memberships_active')
-      .on(table.emailKey)
-      .where(sql`status = 'active'`),
+    // Not unique: an account may come to have a second one with an address that it proves.
+    index('memberships_email').on(table.emailKey),
     index('memberships_user').on(table.userId),
     index('memberships_end_requests')
       .on(table.attemptId)
       .where(sql`end_request is not null`),
   ],
+)
+
+/** What a change of plan was offered for, by the id of the offer, and when it was agreed to. */
+export const planOffers = pgTable(
+  'plan_offers',
+  {
+    membershipId: uuid('membership_id')
+      .notNull()
+      .references(() => memberships.attemptId),
+    id: text().notNull(),
+    agreement: jsonb().$type<Agreement>().notNull(),
+    agreedAt: instant('agreed_at'),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.membershipId, table.id] })],
 )
 
 /** Money that came in: each of the provider's payments once, whether it was owed or not. */

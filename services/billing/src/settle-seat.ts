@@ -1,10 +1,7 @@
 import type { memberRejected, memberSeated } from '@robokids/contracts/enrollment'
 import type { EventOf } from '@robokids/contracts/event'
-import { emailKey } from '@robokids/contracts/fields'
-import type { userDeleted, userUpdated } from '@robokids/contracts/identity'
 import type { Transaction } from '@robokids/runtime/db'
-import { and, eq, isNull, lt, or } from 'drizzle-orm'
-import { activeMembership, lockMember } from './lock-member.ts'
+import { and, eq } from 'drizzle-orm'
 import { requestEnd } from './apply-membership.ts'
 import type { BillingContext } from './config.ts'
 import { oweRefund } from './owe-refund.ts'
@@ -36,40 +33,4 @@ export async function turnAway(
     .where(and(eq(payments.membershipId, attemptId), eq(payments.outcome, 'accepted')))
     .for('update')
   for (const payment of paid) await oweRefund(tx, context, payment, 'seat_gone')
-}
-
-/**
- * A membership goes with its account to another address once that is verified, where it has none. Of two changes the
- * later one counts, whichever is heard of first.
- */
-export async function followAddress(tx: Transaction, { time, data }: EventOf<typeof userUpdated>): Promise<void> {
-  const { userId, email, emailVerified } = data
-  const isNews = data.changed.includes('email') || data.changed.includes('email_verified')
-  if (email === null || !emailVerified || !isNews) return
-  const key = emailKey(email)
-  await lockMember(tx, key)
-  const other = await activeMembership(tx, key)
-  if (other && other.userId !== userId) return
-  const emailAt = Temporal.Instant.from(time)
-  await tx
-    .update(memberships)
-    .set({ email, emailKey: key, emailAt })
-    .where(and(eq(memberships.userId, userId), or(isNull(memberships.emailAt), lt(memberships.emailAt, emailAt))))
-}
-
-/**
- * Nobody can sign in any more to cancel it: it is not renewed. What is paid stays with the address, for the next account
- * that proves to have it.
- */
-export async function endOfDeleted(
-  tx: Transaction,
-  { data }: EventOf<typeof userDeleted>,
-  context: BillingContext,
-): Promise<void> {
-  const ofAccount = await tx
-    .select()
-    .from(memberships)
-    .where(and(eq(memberships.status, 'active'), eq(memberships.userId, data.userId)))
-  for (const { attemptId } of ofAccount) await requestEnd(tx, context, attemptId, 'at_period_end')
-  await tx.update(memberships).set({ userId: null }).where(eq(memberships.userId, data.userId))
 }

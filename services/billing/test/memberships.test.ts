@@ -390,6 +390,7 @@ describe('a membership that is paid', () => {
       ...wish,
       subscriptionId: subscriptions[0]?.id,
       customerId: sessions[0]?.customer,
+      ownerId: null,
       amount: 700,
       currency: 'usd',
       activatedAt: Temporal.Instant.fromEpochMilliseconds((subscriptions[0]?.start_date ?? 0) * 1000).toString(),
@@ -601,40 +602,6 @@ describe('what else is told of a subscription', () => {
 })
 
 describe('the account of a member', () => {
-  it('takes the membership along to another address once that is verified, and to none that has one', async () => {
-    const { wish } = await joined()
-    const find = async (userId: string, email: string) => {
-      const { body } = await till.call('POST', '/memberships/find', { userId, email })
-      return foundMembershipSchema.parse(body).membership
-    }
-    const userId = randomUUIDv7()
-    expect(await find(userId, wish.email)).not.toBeNull()
-    const { wish: neighbour } = await joined()
-    /** As identity tells of it: first that there is another address, then that it is proven. */
-    const move = async (email: string) => {
-      const facts = { poolId: 'us-west-1_RoboKids', userId, username: 'user_1', email, givenName: 'Maren' }
-      await bed.bus.publish(userUpdated, userId, {
-        ...facts,
-        emailVerified: false,
-        changed: ['email', 'email_verified'],
-        previousEmail: wish.email,
-      })
-      const proven = { ...facts, emailVerified: true, changed: ['email_verified'], previousEmail: null }
-      await bed.bus.republish(await bed.bus.publish(userUpdated, userId, proven))
-    }
-    const addressOf = async (email: string) => (await membershipsOf(email)).map((row) => row.email)
-    await move(neighbour.email)
-    const next = newcomer()
-    await move(next.email)
-    // On one consumer, one behind the other: where the second took effect, the first had its chance.
-    await eventually(async () => (await addressOf(next.email)).length === 1)
-    expect([await addressOf(wish.email), await addressOf(neighbour.email)]).toEqual([[], [neighbour.email]])
-    expect(await find(userId, next.email)).toMatchObject({ status: 'active' })
-    // The address that was left can be another member's.
-    expect((await ask(wish)).status).toBe(200)
-    expect((await ask(next)).status).toBe(409)
-  })
-
   it('leaves the membership at the address that was proven last, in whatever order and however often its changes come', async () => {
     const start = Temporal.Now.instant()
     for (const { keys, copies } of fc.sample(

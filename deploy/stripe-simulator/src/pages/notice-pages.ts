@@ -1,5 +1,5 @@
 import { money } from '../money.ts'
-import type { Charge, Invoice, PaymentIntent, Session } from '../types.ts'
+import type { Charge, PaymentIntent, Session } from '../types.ts'
 import { CLOCK, ROBOT, SHIELD, TICK } from './drawings.ts'
 import { html, type Html } from './html.ts'
 import { layout } from './layout.ts'
@@ -119,35 +119,6 @@ export function portalGonePage(merchant: string): string {
     html`<p>
       For your safety, a link to your payments is good for an hour. Go back to ${merchant} and open it again.
     </p>`,
-    merchant,
-  )
-}
-
-export function invoicePage(invoice: Invoice, merchant: string): string {
-  const isPaid = invoice.status === 'paid'
-  return notice(
-    `Invoice ${invoice.number ?? ''}`,
-    isPaid ? TICK : CLOCK,
-    html`<dl class="facts">
-        <dt>Amount due</dt>
-        <dd>${money(invoice.amount_due, invoice.currency)}</dd>
-        <dt>State</dt>
-        <dd>${invoice.status}</dd>
-        <dt>Date</dt>
-        <dd>${new Date(invoice.created * 1000).toISOString().slice(0, 10)}</dd>
-      </dl>
-      <ul class="items">
-        ${invoice.lines.data.map(
-          (line) =>
-            html`<li>
-              <span class="name">${line.description}</span
-              ><span class="price">${money(line.amount, line.currency)}</span>
-            </li>`,
-        )}
-      </ul>
-      <p class="small">
-        ${isPaid ? 'A test invoice: no money moved.' : 'To pay it, open your payments at the shop and update your card.'}
-      </p>`,
     merchant,
   )
 }
