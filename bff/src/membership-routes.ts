@@ -4,15 +4,15 @@ import {
   membershipCheckoutSchema,
   membershipOutcomeSchema,
   membershipSchema,
+  ownMembershipBodySchema,
   portalSchema,
   refreshQuerySchema,
   switchBodySchema,
   switchMembershipSchema,
   switchQuoteSchema,
-  type Membership,
+  type FoundMembership,
 } from '@robokids/contracts/billing'
 import { memberHoldSchema } from '@robokids/contracts/enrollment'
-import { emailKey } from '@robokids/contracts/fields'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -25,37 +25,47 @@ import type { Services } from './upstream.ts'
 export function membershipRoutes(
   http: Http,
   { enrollment, billing }: Services,
-  { sessions, identity }: Accounts,
+  { sessions }: Pick<Accounts, 'sessions'>,
 ): void {
-  /** The membership of whoever is signed in: by the account, and by an address that is verified. */
-  async function find(request: FastifyRequest, reply: FastifyReply): Promise<Membership | null> {
+  /** The memberships of whoever is signed in: by the account, and by an address that is verified. */
+  async function find(request: FastifyRequest, reply: FastifyReply): Promise<FoundMembership> {
     const session = await sessions.need(request, reply)
-    const user = await sessions.use(reply, () =>
-      identity.call('GetUser', { AccessToken: session.accessToken }, request.ip),
-    )
-    const attributes = new Map(user.UserAttributes.map(({ Name, Value }) => [Name, Value]))
-    if (attributes.get('email_verified') !== 'true') return null
-    const body = { userId: session.userId, email: attributes.get('email') }
-    const { membership } = await billing.call('POST', '/memberships/find', { body, answer: foundMembershipSchema })
-    return membership
+    const { verifiedEmail: email } = await sessions.addressesOf(session, request, reply)
+    const body = { userId: session.userId, email }
+    return billing.call('POST', '/memberships/find', { body, answer: foundMembershipSchema })
   }
 
-  /** @throws DomainError sign_in_required, membership_not_found */
-  async function own(request: FastifyRequest, reply: FastifyReply): Promise<string> {
-    const membership = await find(request, reply)
-    if (!membership) throw new DomainError('membership_not_found', 'There is no membership with your account.')
-    return `/memberships/${membership.membershipId}`
+  /**
+   * @param membershipId one of the account's own; left out, the first is meant.
+   * @throws DomainError sign_in_required, membership_not_found
+   */
+  async function own(request: FastifyRequest, reply: FastifyReply, membershipId?: string): Promise<string> {
+    const { membership, others = [] } = await find(request, reply)
+    const meant =
+      membershipId === undefined
+        ? membership
+        : [membership, ...others].find((one) => one?.membershipId === membershipId)
+    if (!meant) throw new DomainError('membership_not_found', 'There is no membership with your account.')
+    return `/memberships/${meant.membershipId}`
   }
 
   http.post(
     '/api/createStripeSession',
     { schema: { body: membershipCheckoutBodySchema, response: { 200: membershipCheckoutAnswerSchema } } },
     async (request, reply) => {
-      const { email, classDate, consent, plan } = request.body
+      const { email, classDate, consent, plan, agreed } = request.body
+      const session = await sessions.find(request, reply)
       const hold = (attemptId?: string) =>
         enrollment.call('POST', '/member-seats', { body: { email, classDate, attemptId }, answer: memberHoldSchema })
       const evidence = { ipAddress: request.ip, userAgent: (request.headers['user-agent'] ?? '').slice(0, 1000) }
-      const body = { email, plan, classDate, ...(consent ? { consent: { ...consent, ...evidence } } : {}) }
+      const body = {
+        email,
+        plan,
+        classDate,
+        agreed,
+        ...(consent ? { consent: { ...consent, ...evidence } } : {}),
+        ownerId: session?.userId ?? null,
+      }
       // Refuses a date that is full or not open, before anything can be paid.
       await hold()
       try {
@@ -69,21 +79,19 @@ export function membershipRoutes(
           .call('POST', '/member-seats/release', { body: { email }, answer: doneSchema })
           .catch((problem: unknown) => request.log.warn({ err: problem }, 'a member’s seat is held for nothing'))
         if (!(error instanceof DomainError) || error.code !== 'already_member') throw error
-        const url = await portalOf(email, request, reply)
+        const url = await portalOf(request, reply)
         if (url === undefined) throw error
         return { url, message: 'You are a member already. Here are your card and your invoices.' }
       }
     },
   )
 
-  /** For a member who is signed in with that address; nobody else is led to anybody's card. */
-  async function portalOf(email: string, request: FastifyRequest, reply: FastifyReply): Promise<string | undefined> {
-    const session = await sessions.find(request, reply)
-    if (!session) return undefined
-    const { verifiedEmail } = await sessions.addressesOf(session, request, reply)
-    if (verifiedEmail === null || emailKey(verifiedEmail) !== emailKey(email)) return undefined
-    const path = `${await own(request, reply)}/portal`
-    return (await billing.call('POST', path, { answer: portalSchema })).url
+  /** For a member who is signed in, with that address or another one; nobody else is led to anybody's card. */
+  async function portalOf(request: FastifyRequest, reply: FastifyReply): Promise<string | undefined> {
+    if (!(await sessions.find(request, reply))) return undefined
+    const { membership } = await find(request, reply)
+    if (!membership || membership.status === 'ended') return undefined
+    return (await billing.call('POST', `/memberships/${membership.membershipId}/portal`, { answer: portalSchema })).url
   }
 
   http.get(
@@ -98,16 +106,16 @@ export function membershipRoutes(
     },
   )
 
-  http.get('/api/membership', { schema: { response: { 200: foundMembershipSchema } } }, async (request, reply) => ({
-    membership: await find(request, reply),
-  }))
+  http.get('/api/membership', { schema: { response: { 200: foundMembershipSchema } } }, find)
 
   for (const change of ['cancel', 'resume'] as const) {
     http.post(
       `/api/membership/${change}`,
-      { schema: { response: { 200: membershipSchema } } },
-      async (request, reply) =>
-        billing.call('POST', `${await own(request, reply)}/${change}`, { answer: membershipSchema }),
+      { schema: { body: ownMembershipBodySchema, response: { 200: membershipSchema } } },
+      async (request, reply) => {
+        const path = await own(request, reply, request.body?.membershipId)
+        return billing.call('POST', `${path}/${change}`, { answer: membershipSchema })
+      },
     )
   }
 

@@ -240,13 +240,19 @@ export const membershipSchema = z.object({
 export type Membership = z.infer<typeof membershipSchema>
 
 /** `POST /memberships/find`: the membership of an account, the newest where the last one has ended. */
-export const findMembershipSchema = z.object({ userId: z.uuid(), email })
+export const findMembershipSchema = z.object({
+  userId: z.uuid(),
+  /** An address that is proven to be the account's; null where none is at the moment. */
+  email: email.nullable(),
+})
 export type FindMembership = z.infer<typeof findMembershipSchema>
 export const foundMembershipSchema = z.object({
   membership: membershipSchema.nullable(),
   /** Further running memberships that came to the account with an address: the member is told, and can end them. */
   others: z.array(membershipSchema).optional(),
 })
+
+export type FoundMembership = z.infer<typeof foundMembershipSchema>
 
 /** `POST /api/membership/cancel` and `…/resume`: which membership, where the account has several; the first one is meant without. */
 export const ownMembershipBodySchema = z.object({ membershipId: uuid().optional() }).nullish()

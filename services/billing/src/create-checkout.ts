@@ -19,6 +19,7 @@ export async function createCheckout(context: BillingContext, { purchase, agreed
   await openCheckout(context, {
     id: registrationId,
     kind: 'registration',
+    ownerId: purchase.ownerId ?? null,
     agreed,
     async offer(tx, now) {
       const price = await priceOf(tx, purchaseSku(purchase), now)

@@ -27,6 +27,8 @@ interface Offer {
 export interface Purchase {
   id: string
   kind: 'registration' | 'order'
+  /** The account that it is for; null where nobody was signed in. */
+  ownerId: string | null
   /** What the page showed; a page of the version before says nothing of that. */
   agreed: AgreementTerms | undefined
   /** Of an order: the cart that it is of. */
@@ -124,6 +126,7 @@ async function decide(
     .values({
       id,
       purchaseId,
+      ownerId: purchase.ownerId,
       status: 'creating',
       purchase: offer.purchase,
       agreement: agreed ? agreement : null,

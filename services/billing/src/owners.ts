@@ -239,8 +239,14 @@ async function settleOrders(tx: Transaction, { userId, keys }: Whose): Promise<v
   for (const order of rows) await settleOrder(tx, order)
 }
 
-/** Works out whose an order is, once the payment page was told an address. */
-export async function settleOrder(tx: Transaction, order: typeof orders.$inferSelect): Promise<void> {
+/** An order's payment page was told an address: it is the account's that has it, if it was nobody's. */
+export async function claimOrder(tx: Transaction, orderId: string): Promise<void> {
+  await lockOwners(tx, 'shared')
+  const [order] = await tx.select().from(orders).where(eq(orders.id, orderId)).for('update')
+  if (order) await settleOrder(tx, order)
+}
+
+async function settleOrder(tx: Transaction, order: typeof orders.$inferSelect): Promise<void> {
   if (order.email === null) return
   const placed = order.placedWith ?? { email: order.email, ownerId: order.ownerId }
   const { ownerId, email } = await ownershipIn(tx, {

@@ -24,6 +24,7 @@ export async function placeOrder(context: BillingContext, request: PlaceOrder): 
   await openCheckout(context, {
     id: orderId,
     kind: 'order',
+    ownerId: request.ownerId ?? null,
     agreed,
     cartId,
     async offer(tx, now) {
@@ -43,12 +44,12 @@ export async function placeOrder(context: BillingContext, request: PlaceOrder): 
 async function writeDown(
   tx: Transaction,
   { clock }: BillingContext,
-  { orderId, items }: PlaceOrder,
+  { orderId, items, ownerId = null }: PlaceOrder,
   cartId: string,
 ): Promise<void> {
   await tx
     .insert(orders)
-    .values({ id: orderId, items, cartId: cartId === orderId ? null : cartId, createdAt: clock.now() })
+    .values({ id: orderId, items, ownerId, cartId: cartId === orderId ? null : cartId, createdAt: clock.now() })
     .onConflictDoNothing()
   const [written] = await tx.select().from(orders).where(eq(orders.id, orderId))
   if (!written || !sameItems(written.items, items)) throw reused()

@@ -14,6 +14,7 @@ import type { BillingContext } from './config.ts'
 import { openMembershipSession } from './open-session.ts'
 import { noteAccount } from './owners.ts'
 import { readPrices } from './read-prices.ts'
+import { paymentState, refundable } from './rules.ts'
 import {
   disputes,
   membershipAttempts,
@@ -62,11 +63,6 @@ export async function subscriptionsOf({ db }: BillingContext, customerId: string
 const refunded = sql`(
   select coalesce(sum(back.amount), 0) from ${refunds} as back
   where back.payment_id = ${payments}.id and back.status in ('pending', 'succeeded'))`.mapWith(Number)
-
-/** Cents of a payment that a bank has taken back, or may have to. */
-const disputedAmount = sql`(
-  select coalesce(sum(taken.amount), 0) from ${disputes} as taken
-  where taken.payment_id = ${payments}.id and taken.status !~ '^(won|prevented|warning_.*)$')`.mapWith(Number)
 
 /** @throws DomainError checkout_not_found */
 export async function readOutcome(db: Database, attemptId: string): Promise<MembershipOutcome> {
@@ -127,11 +123,12 @@ export async function findMemberships(
   account: FindMembership,
 ): Promise<{ membership: Membership | undefined; others: Membership[] }> {
   return context.db.transaction(async (tx) => {
-    await noteAccount(tx, context, account)
+    const { userId, email } = account
+    if (email !== null) await noteAccount(tx, context, { userId, email })
     const all = await tx
       .select()
       .from(memberships)
-      .where(and(inArray(memberships.status, ['active', 'ended']), eq(memberships.userId, account.userId)))
+      .where(and(inArray(memberships.status, ['active', 'ended']), eq(memberships.userId, userId)))
       .orderBy(asc(memberships.ownedAt), asc(memberships.activatedAt), asc(memberships.attemptId))
     const [membership, ...others] = all.filter(({ status }) => status === 'active')
     const last = all.toSorted((a, b) => Temporal.Instant.compare(a.activatedAt, b.activatedAt)).at(-1)
@@ -139,16 +136,23 @@ export async function findMemberships(
   })
 }
 
-/** Cents that are still with us of the payment for the period that runs: not given back, on their way, or disputed. */
+/** Cents that are with us, and stay, of the payment for the period that runs. */
 export async function keptOfLastPayment(db: Database, membershipId: string): Promise<number> {
   const [last] = await db
-    .select({ amount: payments.amount, refunded, disputed: disputedAmount })
+    .select({ payment: payments })
     .from(membershipInvoices)
     .innerJoin(payments, eq(payments.id, membershipInvoices.paymentId))
     .where(eq(membershipInvoices.membershipId, membershipId))
     .orderBy(desc(membershipInvoices.periodEnd), desc(payments.paidAt))
     .limit(1)
-  return last ? Math.max(0, last.amount - last.refunded - last.disputed) : 0
+  if (!last) return 0
+  const { payment } = last
+  const [given, taken] = await Promise.all([
+    db.select().from(refunds).where(eq(refunds.paymentId, payment.id)),
+    db.select().from(disputes).where(eq(disputes.paymentId, payment.id)),
+  ])
+  const isKept = ['paid', 'won'].includes(paymentState(payment, given, taken))
+  return isKept ? refundable(payment.amount, given) : 0
 }
 
 /** @throws DomainError membership_not_found */

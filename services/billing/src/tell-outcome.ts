@@ -4,6 +4,7 @@ import type { Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
 import { eq, sql } from 'drizzle-orm'
 import { isOrder } from './order-rules.ts'
+import { claimOrder } from './owners.ts'
 import type { ObservedSession } from './rules.ts'
 import { orders, type Attempt } from './schema.ts'
 
@@ -74,4 +75,5 @@ export async function noteBuyer(tx: Transaction, { purchase }: Attempt, { buyer 
       shipTo: sql`coalesce(${orders.shipTo}, ${shipTo === null ? null : JSON.stringify(shipTo)}::jsonb)`,
     })
     .where(eq(orders.id, purchase.orderId))
+  await claimOrder(tx, purchase.orderId)
 }
