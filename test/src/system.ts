@@ -19,6 +19,7 @@ import postgres from 'postgres'
 import { inject } from 'vitest'
 import { createSmsCatcher, type TextMessage } from '../../deploy/sms-catcher/src/app.ts'
 import { createSimulator, type Simulator } from '../../deploy/stripe-simulator/src/app.ts'
+import { Store } from '../../deploy/stripe-simulator/src/store.ts'
 import { eventually } from './bed.ts'
 import './global-setup.ts'
 import { testNats } from './infrastructure.ts'
@@ -51,8 +52,12 @@ export interface Mail {
 export interface System {
   siteUrl: string
   simulator: Simulator
+  /** What the simulator remembers: to be read, never changed. */
+  provider: Store
   nats: LocalServer
   mailbox: LocalServer
+  /** Where the mailbox takes mails. */
+  smtpPort: number
   processes: Record<ServiceName, ServiceProcess>
   databaseUrls: Record<Exclude<ServiceName, 'bff'>, string>
   /** A second process of a service: same database, other port. */
@@ -151,12 +156,16 @@ export async function startSystem(
     notifications: await database('notifications'),
   }
   const siteUrl = `http://localhost:${local.PORT}`
-  const simulator = await createSimulator({
-    port: local.STRIPE_SIMULATOR_PORT,
-    webhooks: [{ url: `${siteUrl}/webhooks/stripe`, secret: webhookSecret }],
-    retryDelaysMs: [100, 200, 400, 800, 1600, 3200, 6400],
-    redirectWaitMs: 2_000,
-  })
+  const provider = new Store()
+  const simulator = await createSimulator(
+    {
+      port: local.STRIPE_SIMULATOR_PORT,
+      webhooks: [{ url: `${siteUrl}/webhooks/stripe`, secret: webhookSecret }],
+      retryDelaysMs: [100, 200, 400, 800, 1600, 3200, 6400],
+      redirectWaitMs: 2_000,
+    },
+    provider,
+  )
 
   const base = serviceEnvironment(local, nats.url, (name) => databaseUrls[name as keyof typeof databaseUrls])
   const quick = {
@@ -186,8 +195,10 @@ export async function startSystem(
   const system: System = {
     siteUrl,
     simulator,
+    provider,
     nats,
     mailbox,
+    smtpPort: local.SMTP_PORT,
     processes,
     databaseUrls,
     async another(service, env = {}) {

@@ -11,6 +11,7 @@ import { emit, rendered } from './events.ts'
 import { lookUp } from './look-up.ts'
 import { completeAsync, payCheckout, settleAsync } from './pay.ts'
 import { TEST_ADDRESS } from './shipping.ts'
+import { settleRefund } from './refunds.ts'
 import { currentSession, expireSession } from './sessions.ts'
 import { BY_ITSELF } from './types.ts'
 import { createEndpoint, rollSecret } from './webhook-endpoints.ts'
@@ -222,6 +223,15 @@ export function registerControl(app: FastifyInstance, ctx: Context): void {
     if (record === undefined) return reply.code(404).send(problem('No such dispute'))
     if (!isOpen(record.object)) return reply.code(409).send(problem(`The dispute is ${record.object.status}`))
     closeDispute(ctx, record, outcome, BY_ITSELF)
+    return record.object
+  })
+
+  app.post<WithId>('/_sim/refunds/:id/settle', (request, reply) => {
+    const record = ctx.store.refunds.get(request.params.id)
+    if (record === undefined) return reply.code(404).send(problem('No such refund'))
+    if (record.settlement === null)
+      return reply.code(409).send(problem('The bank has nothing more to say of this refund'))
+    settleRefund(ctx, record, record.settlement.status)
     return record.object
   })
 

@@ -1,0 +1,121 @@
+import { chargesOf, type ProviderCharge } from '../provider.ts'
+import { Violation } from '../violation.ts'
+import type { Walk } from '../walk.ts'
+
+interface Row {
+  id: string
+  status: string
+  paymentId: string | null
+}
+interface PaymentRow {
+  id: string
+  intentId: string
+  purchaseId: string
+  outcome: string
+  amount: number
+}
+interface RefundRow {
+  paymentId: string
+  amount: number
+  status: string
+}
+
+/** What the services know, of the purchases of this walk. */
+async function known(walk: Walk) {
+  const ids = walk.purchases.map(({ id }) => id)
+  const billing = walk.world.system.sql('billing')
+  const [registrations, payments] = await Promise.all([
+    walk.world.system.sql('enrollment')<Row[]>`
+      select id, status, payment_id as "paymentId" from registrations where id = any(${ids}::uuid[])`,
+    billing<PaymentRow[]>`
+      select id, stripe_payment_intent_id as "intentId", registration_id as "purchaseId", outcome, amount
+      from payments where registration_id = any(${ids}::uuid[])`,
+  ])
+  const refunds = await billing<RefundRow[]>`
+    select payment_id as "paymentId", amount, status from refunds
+    where payment_id = any(${payments.map(({ id }) => id)}::uuid[])`
+  return {
+    registrations: new Map(registrations.map((row) => [row.id, row])),
+    payments: new Map(payments.map((row) => [row.intentId, row])),
+    refunds: Map.groupBy(refunds, ({ paymentId }) => paymentId),
+  }
+}
+
+const stands = (status: string | undefined) => status === 'confirmed' || status === 'waiver_signed'
+
+/**
+ * Every cent that the provider has taken belongs to one thing that stands, or is given back, or is owed and known to be.
+ * For when all has settled.
+ */
+export async function moneyHasItsThing(walk: Walk): Promise<void> {
+  const { registrations, payments, refunds } = await known(walk)
+  const keptOfCart = new Map<string, string>()
+  const keptOfChild = new Map<string, string>()
+  const judge = (paid: ProviderCharge) => {
+    const { of, charge, intentId, kept } = paid
+    const payment = payments.get(intentId)
+    const what = `${charge.amount_captured} for the ${of.kind} ${of.id} (${charge.id})`
+    if (!payment) throw new Violation('what is paid is known', what)
+    const rows = refunds.get(payment.id) ?? []
+    const back = rows.filter(({ status }) => status !== 'failed').reduce((sum, { amount }) => sum + amount, 0)
+    if (charge.amount_captured - back !== kept && !paid.dispute)
+      throw new Violation('refunds are known', `${what}: the provider keeps ${kept}, billing has given ${back} back`)
+    // What is disputed is the bank's to decide.
+    if (paid.dispute && paid.dispute.status !== 'won') return
+    if (kept === 0) return
+    const failed = rows.filter(({ status }) => status === 'failed').reduce((sum, { amount }) => sum + amount, 0)
+    const isOwed = kept <= failed
+    if (payment.outcome !== 'accepted' && !isOwed)
+      throw new Violation('money belongs to something or goes back', `${what}: ${payment.outcome}, ${kept} kept`)
+    if (isOwed) return
+    if (of.kind === 'registration') {
+      const registration = registrations.get(of.id)
+      if (!stands(registration?.status) || registration?.paymentId !== payment.id)
+        throw new Violation(
+          'money belongs to something or goes back',
+          `${what}: ${kept} kept, the registration is ${registration?.status}`,
+        )
+      const { email, classType, startDate, childName, siblings = [] } = of.body
+      for (const name of [childName, ...siblings.map((child) => child.childName)]) {
+        const key = `${name} of ${email} in ${classType} on ${startDate}`
+        const other = keptOfChild.get(key)
+        if (other !== undefined)
+          throw new Violation(
+            'nobody pays twice for one thing',
+            `${key}: ${other} and ${of.id} are both paid and stand`,
+          )
+        keptOfChild.set(key, of.id)
+      }
+    }
+    if (of.kind === 'order') {
+      const other = keptOfCart.get(of.cart)
+      if (other !== undefined)
+        throw new Violation(
+          'nobody pays twice for one thing',
+          `the orders ${other} and ${of.id} are one cart, both paid`,
+        )
+      keptOfCart.set(of.cart, of.id)
+    }
+  }
+  for (const paid of chargesOf(walk)) judge(paid)
+}
+
+/** A page that can be paid has its seats held, and no other stands beside it. For when all has settled. */
+export async function openPagesHoldTheirSeats(walk: Walk): Promise<void> {
+  const { provider } = walk.world.system
+  const { registrations } = await known(walk)
+  const openOf = new Map<string, string>()
+  for (const { sessionId, of } of walk.pages) {
+    if (provider.sessions.get(sessionId)?.object.status !== 'open') continue
+    const key = of.kind === 'order' ? of.cart : of.kind === 'registration' ? of.id : of.email
+    const other = openOf.get(key)
+    if (other !== undefined)
+      throw new Violation('one page at a time can be paid', `${other} and ${sessionId} for the ${of.kind} ${of.id}`)
+    openOf.set(key, sessionId)
+    if (of.kind === 'registration') {
+      const status = registrations.get(of.id)?.status
+      if (status !== 'held')
+        throw new Violation('a page that can be paid has its seats', `${sessionId} of ${of.id}, which is ${status}`)
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import { readFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { testPostgres } from '../src/infrastructure.ts'
+import { replay, walkOnce } from './run.ts'
+import { readSteps } from './step.ts'
+import { World } from './world.ts'
+
+const print = (text: string) => process.stdout.write(`${text}\n`)
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    steps: { type: 'string', default: '2000' },
+    length: { type: 'string', default: '60' },
+    replay: { type: 'string' },
+    ignore: { type: 'string', multiple: true, default: [] },
+    'keep-going': { type: 'boolean', default: false },
+    'shrink-minutes': { type: 'string', default: '5' },
+  },
+})
+
+const seed = Number(values.seed)
+const wanted = Number(values.steps)
+const postgres = await testPostgres()
+const world = await World.start(postgres.url)
+const seconds = (since: number) => ((performance.now() - since) / 1000).toFixed(1)
+let failed = false
+try {
+  if (values.replay !== undefined) {
+    await replay(world, readSteps(await readFile(values.replay, 'utf8')))
+    print('These steps break no rule.')
+  } else {
+    const ignored = new Set(values.ignore)
+    const begun = performance.now()
+    let steps = 0
+    for (let nth = 0; steps < wanted; nth += 1) {
+      const one = performance.now()
+      const outcome = await walkOnce(world, {
+        seed: seed * 10_000 + nth,
+        length: Number(values.length),
+        ignored,
+        shrinkForMs: Number(values['shrink-minutes']) * 60_000,
+      })
+      steps += outcome.steps
+      print(
+        `seed ${outcome.seed}: ${outcome.steps} steps in ${seconds(one)} s; ${steps} of ${wanted}, ${(steps / Number(seconds(begun))).toFixed(1)} a second`,
+      )
+      if (!outcome.failure) continue
+      failed = true
+      print(
+        `\n# seed ${outcome.seed}, shrunk in ${outcome.failure.tries} walks\n# ${outcome.failure.message.replaceAll('\n', '\n# ')}`,
+      )
+      print(`${outcome.failure.steps.join('\n')}\n`)
+      if (!values['keep-going']) break
+    }
+  }
+} catch (error) {
+  failed = true
+  print(String(error instanceof Error ? error.stack : error))
+} finally {
+  await world.stop()
+  await postgres.stop()
+}
+process.exit(failed ? 1 : 0)

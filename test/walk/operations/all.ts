@@ -1,0 +1,49 @@
+import * as fc from 'fast-check'
+import { operation, type Operation } from '../operation.ts'
+import { settle } from '../settle.ts'
+import { checkSettled } from '../check.ts'
+import { faultOperations } from './faults.ts'
+import { orderOperations } from './orders.ts'
+import { payingOperations } from './paying.ts'
+import { registrationOperations } from './registrations.ts'
+
+/** What two can do at the same time. */
+const people: Operation[] = [...registrationOperations, ...orderOperations, ...payingOperations]
+
+/** Whichever of them, as one of a pair that can be told from its text. */
+const oneOf = fc.oneof(
+  ...people.map(({ name, args, weight }) => ({
+    weight,
+    arbitrary: (args as fc.Arbitrary<unknown>).map((given) => ({ name, args: given })),
+  })),
+)
+
+const byName = new Map(people.map((one) => [one.name, one]))
+
+export const bothName = 'at the same time'
+const both = operation(bothName, {
+  weight: 8,
+  args: fc.tuple(oneOf, oneOf),
+  possible: () => true,
+  async run(walk, pair) {
+    const outcomes = await Promise.allSettled(
+      pair.map(async ({ name, args }) => {
+        const one = byName.get(name)
+        if (one?.possible(walk)) await one.run(walk, args as never)
+      }),
+    )
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+  },
+})
+
+const settling = operation('all settles', {
+  weight: 2,
+  args: fc.constant(null),
+  async run(walk) {
+    await settle(walk)
+    await checkSettled(walk)
+  },
+})
+
+/** Everything that there is to do. A new feature adds its operations here, by way of the file of its area. */
+export const operations: readonly Operation[] = [...people, ...faultOperations, both, settling]

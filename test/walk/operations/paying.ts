@@ -1,0 +1,87 @@
+import * as fc from 'fast-check'
+import { operation, pick } from '../operation.ts'
+import { sessionAt } from '../pages.ts'
+import type { Page, Walk } from '../walk.ts'
+
+export const cards = {
+  good: '4242424242424242',
+  declined: '4000000000009995',
+  confirmed: '4000002760003184',
+  slowRefund: '4000000000007726',
+  failingRefund: '4000000000005126',
+} as const
+export type CardName = keyof typeof cards
+
+const cardName = fc.oneof(
+  { weight: 5, arbitrary: fc.constant<CardName>('good') },
+  { weight: 3, arbitrary: fc.constantFrom<CardName>('declined', 'confirmed', 'slowRefund', 'failingRefund') },
+)
+const which = fc.nat(15)
+
+/** Newest first: what is open is tried more often than what was left long ago. */
+const newest = (walk: Walk, index: number): Page => pick(walk.pages.toReversed(), index)
+const hasPages = (walk: Walk) => walk.pages.length > 0
+
+export const payingOperations = [
+  operation('pay', {
+    weight: 14,
+    args: fc.record({ which: fc.oneof(fc.nat(2), which), card: cardName }),
+    possible: hasPages,
+    async run(walk, { which, card }) {
+      const page = newest(walk, which)
+      const body = { card: cards[card], ...(page.of.kind === 'order' ? { email: page.of.family.email } : {}) }
+      const { status, redirectUrl } = (await walk.world.control(`checkout/${page.sessionId}/pay`, body)).body
+      if (status === 'requires_action') page.challenge = String(redirectUrl)
+    },
+  }),
+
+  operation('answer the bank', {
+    weight: 3,
+    args: fc.record({ which, passed: fc.boolean() }),
+    possible: (walk) => walk.pages.some(({ challenge }) => challenge !== undefined),
+    async run(walk, { which, passed }) {
+      const page = pick(
+        walk.pages.filter(({ challenge }) => challenge !== undefined),
+        which,
+      )
+      const { pathname } = new URL(page.challenge ?? '')
+      page.challenge = undefined
+      await walk.world.atProvider('POST', pathname, { answer: passed ? 'complete' : 'fail' })
+    },
+  }),
+
+  operation('pay by bank debit', {
+    weight: 1,
+    args: fc.record({ which }),
+    possible: hasPages,
+    async run(walk, { which }) {
+      await walk.world.control(`checkout/${newest(walk, which).sessionId}/complete-async`)
+    },
+  }),
+
+  operation('the bank debit comes, or does not', {
+    args: fc.record({ which, succeeds: fc.boolean() }),
+    possible: (walk) => walk.pages.some((page) => isProcessing(walk, page)),
+    async run(walk, { which, succeeds }) {
+      const page = pick(
+        walk.pages.filter((page) => isProcessing(walk, page)),
+        which,
+      )
+      const outcome = succeeds ? 'succeeded' : 'failed'
+      await walk.world.control(`checkout/${page.sessionId}/settle-async`, { outcome })
+    },
+  }),
+
+  operation('a payment page expires', {
+    args: fc.record({ which }),
+    possible: hasPages,
+    async run(walk, { which }) {
+      await walk.world.control(`checkout/${newest(walk, which).sessionId}/expire`)
+    },
+  }),
+]
+
+function isProcessing(walk: Walk, page: Page): boolean {
+  const session = sessionAt(walk, page)
+  return session?.status === 'complete' && session.payment_status === 'unpaid'
+}

@@ -1,0 +1,24 @@
+import { Violation } from './violation.ts'
+import type { Page, Purchase, Walk } from './walk.ts'
+
+/** A payment page was opened. An address of our own site means that nothing is left to pay. */
+export function openedPage(walk: Walk, of: Purchase, url: string, shown?: number): void {
+  if (url.startsWith(walk.world.system.siteUrl)) return
+  const sessionId = sessionOf(url)
+  const known = walk.pages.find((page) => page.sessionId === sessionId)
+  const amount = walk.world.system.provider.sessions.get(sessionId)?.object.amount_total ?? 0
+  if (shown !== undefined && amount !== shown)
+    throw new Violation(
+      'what was shown is what is charged',
+      `${shown} was shown, ${amount} is to be paid at ${sessionId}`,
+    )
+  if (!known) walk.pages.push({ sessionId, of, shown: shown ?? amount })
+}
+
+export function sessionOf(url: string): string {
+  return new URL(url).pathname.split('/').at(-1) ?? ''
+}
+
+export function sessionAt(walk: Walk, { sessionId }: Page) {
+  return walk.world.system.provider.sessions.get(sessionId)?.object
+}

@@ -1,0 +1,75 @@
+import type { Charge, Dispute, Refund, Subscription } from '../../deploy/stripe-simulator/src/types.ts'
+import type { Purchase, Walk } from './walk.ts'
+
+const idOf = (shown: string | { id: string } | null | undefined): string =>
+  typeof shown === 'string' ? shown : (shown?.id ?? '')
+
+/** A payment as the provider has it, with what became of it. */
+export interface ProviderCharge {
+  charge: Charge
+  intentId: string
+  of: Purchase
+  refunds: Refund[]
+  dispute: Dispute | undefined
+  /** Cents that are with us, as far as no dispute has taken them. */
+  kept: number
+  /** The subscription whose invoice it paid. */
+  subscription: Subscription | undefined
+}
+
+/** Everything that was paid in this walk, in order. */
+export function chargesOf(walk: Walk): ProviderCharge[] {
+  const { provider } = walk.world.system
+  const purchases = new Map(walk.purchases.map((purchase) => [purchase.id, purchase]))
+  const refunds = Map.groupBy(
+    [...provider.refunds.values()].map(({ object }) => object),
+    ({ charge }) => idOf(charge),
+  )
+  const disputes = new Map([...provider.disputes.values()].map(({ object }) => [idOf(object.charge), object]))
+  const invoiced = invoicedIntents(walk)
+  const found: ProviderCharge[] = []
+  for (const charge of provider.charges.values()) {
+    if (charge.status !== 'succeeded') continue
+    const intentId = idOf(charge.payment_intent)
+    const subscription = invoiced.get(intentId)
+    const metadata = subscription?.metadata ?? provider.paymentIntents.get(intentId)?.metadata ?? {}
+    const of = purchases.get(metadata['registrationId'] ?? metadata['orderId'] ?? metadata['attemptId'] ?? '')
+    if (!of) continue
+    const back = refunds.get(charge.id) ?? []
+    const returned = back.filter(({ status }) => status === 'succeeded' || status === 'pending')
+    found.push({
+      charge,
+      intentId,
+      of,
+      refunds: back,
+      dispute: disputes.get(charge.id),
+      kept: charge.amount_captured - returned.reduce((sum, { amount }) => sum + amount, 0),
+      subscription,
+    })
+  }
+  return found
+}
+
+/** The payments that paid an invoice of a subscription. */
+function invoicedIntents(walk: Walk): Map<string, Subscription> {
+  const { provider } = walk.world.system
+  const found = new Map<string, Subscription>()
+  for (const payment of provider.invoicePayments.values()) {
+    const invoice = provider.invoices.get(idOf(payment.invoice))
+    const subscription = provider.subscriptions.get(idOf(invoice?.parent?.subscription_details?.subscription))
+    if (subscription) found.set(idOf(payment.payment.payment_intent), subscription)
+  }
+  return found
+}
+
+/** The subscription that a membership is at the provider. */
+export function subscriptionOf(walk: Walk, membershipId: string): Subscription | undefined {
+  for (const subscription of walk.world.system.provider.subscriptions.values())
+    if (subscription.metadata['attemptId'] === membershipId) return subscription
+  return undefined
+}
+
+/** Whether the provider will charge again by itself. */
+export function renews({ status, cancel_at, cancel_at_period_end }: Subscription): boolean {
+  return status !== 'canceled' && status !== 'incomplete_expired' && cancel_at === null && !cancel_at_period_end
+}

@@ -1,0 +1,112 @@
+import { owning } from './services.ts'
+import { Violation } from './violation.ts'
+import type { Walk } from './walk.ts'
+import type { World } from './world.ts'
+
+/** Work that a service has written down and not done yet. */
+const unfinished = {
+  billing: `
+    select 'a refund to be made' as what from refunds where status = 'pending' and stripe_refund_id is null
+    union all select 'a checkout to be closed' from checkout_attempts
+      where close_requested_at is not null and status in ('creating', 'open')
+    union all select 'a membership to be ended' from memberships where end_request is not null
+    union all select 'an event of the provider that failed' from failed_events`,
+  enrollment: `select 'a signed PDF to be made' as what from waivers where signed_pdf is null`,
+  notifications: `select 'a mail to be sent: ' || kind as what from mails where status = 'pending'`,
+} as const
+
+/** Jobs that do not only work off rows: each is run once while all settles. */
+const findingJobs = ['reconcile'] as const
+
+export async function wake(world: World, service: (typeof owning)[number], job: string): Promise<void> {
+  await world.system.sql(service)`select pg_notify('wake', ${job})`
+}
+
+/** What was put off for later, after a failure, is due now. */
+async function hurry(world: World): Promise<void> {
+  await Promise.all(
+    owning.map(async (service) => {
+      const sql = world.system.sql(service)
+      const columns = await sql<{ table: string; column: string }[]>`
+        select table_name as table, column_name as column from information_schema.columns
+        where table_schema = 'public' and column_name in ('next_try_at', 'pdf_due_at', 'retry_at', 'leased_until')`
+      for (const { table, column } of columns)
+        await sql`update ${sql(table)} set ${sql(column)} = now() where ${sql(column)} > now()`
+      for (const job of jobsOf[service]) await wake(world, service, job)
+    }),
+  )
+}
+
+const jobsOf = {
+  identity: ['outbox'],
+  enrollment: ['outbox', 'make-signed-pdfs'],
+  billing: ['outbox', 'run-refunds', 'close-checkouts', 'end-memberships', 'reconcile'],
+  notifications: ['outbox', 'send-mails'],
+} as const
+
+async function waiting(world: World): Promise<string[]> {
+  const rows = await Promise.all(
+    Object.entries(unfinished).map(async ([service, query]) => {
+      const found = await world.system.sql(service as keyof typeof unfinished).unsafe<{ what: string }[]>(query)
+      return found.map(({ what }) => `${service}: ${what}`)
+    }),
+  )
+  const { pending } = (await world.control('webhooks/flush')).body
+  const deliveries = Number(pending) > 0 ? [`${String(pending)} webhooks to be delivered`] : []
+  return [...deliveries, ...rows.flat(), ...(await world.events.waiting())]
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Waits until nothing is under way any more. @throws Violation where something never comes to its end. */
+export async function quiet(world: World, withinMs = 60_000): Promise<void> {
+  const begun = performance.now()
+  for (let round = 0; ; round += 1) {
+    const left = await waiting(world)
+    if (left.length === 0) return
+    const spent = performance.now() - begun
+    if (spent > withinMs) throw new Violation('all comes to its end', [...new Set(left)].join(', '))
+    // At first what is under way comes to its end by itself.
+    if (round % 20 === 19) await hurry(world)
+    await pause(Math.min(10 + round * 5, 100))
+  }
+}
+
+async function runsOf(world: World, job: string): Promise<{ done: number; failed: number }> {
+  const text = await (await fetch(`${world.system.processes.billing.url}/metrics`)).text()
+  const count = (outcome: string) =>
+    Number(new RegExp(`^job_runs_total{job="${job}",outcome="${outcome}"[^}]*} (\\d+)`, 'm').exec(text)?.[1] ?? 0)
+  return { done: count('done'), failed: count('failed') }
+}
+
+/** Runs a job of billing to its end. */
+async function run(world: World, job: string): Promise<void> {
+  const before = await runsOf(world, job)
+  await wake(world, 'billing', job)
+  const begun = performance.now()
+  for (let tries = 0; ;) {
+    const now = await runsOf(world, job)
+    if (now.done > before.done) return
+    if (now.failed > before.failed + tries) {
+      tries += 1
+      if (tries === 3) throw new Violation('all comes to its end', `${job} fails`)
+      await wake(world, 'billing', job)
+    }
+    if (performance.now() - begun > 60_000) throw new Violation('all comes to its end', `${job} does not end`)
+    await pause(15)
+  }
+}
+
+/** Everything is there again, is told of, and is dealt with. */
+export async function settle(walk: Walk): Promise<void> {
+  const { world } = walk
+  await world.restore()
+  await quiet(world)
+  await world.system.sql('billing')`
+    update checkout_attempts set checked_at = now() - interval '1 day' where status in ('creating', 'open', 'processing')`
+  await world.system.sql('billing')`
+    update membership_attempts set checked_at = now() - interval '1 day' where status in ('creating', 'open', 'processing')`
+  for (const job of findingJobs) await run(world, job)
+  await quiet(world)
+  walk.troubled = false
+}

@@ -1,0 +1,63 @@
+import type * as fc from 'fast-check'
+import { checkStep } from './check.ts'
+import type { Operation } from './operation.ts'
+import { bothName, operations } from './operations/all.ts'
+import type { Walk } from './walk.ts'
+import type { World } from './world.ts'
+
+/** One step: an operation with what was left open. */
+export class Step implements fc.AsyncCommand<Walk, World> {
+  readonly #operation: Operation
+  readonly #args: unknown
+
+  constructor(operation: Operation, args: unknown) {
+    this.#operation = operation
+    this.#args = args
+  }
+
+  check(walk: Readonly<Walk>): boolean {
+    return this.#operation.possible(walk)
+  }
+
+  async run(walk: Walk): Promise<void> {
+    await this.#operation.run(walk, this.#args as never)
+    walk.steps += 1
+    await checkStep(walk)
+  }
+
+  /** As `--replay` reads it. */
+  toString(): string {
+    return `${this.#operation.name} ${JSON.stringify(this.#args)}`
+  }
+
+  /** What may take its place and is less, the least first. */
+  simpler(): Step[][] {
+    const args = this.#args
+    if (this.#operation.name === bothName) {
+      const [one, other] = (args as { name: string; args: unknown }[]).map(({ name, args }) => stepOf(name, args))
+      return one && other ? [[one], [other], [one, other], [other, one]] : []
+    }
+    if (typeof args !== 'object' || args === null) return []
+    return Object.entries(args).flatMap(([name, value]) => {
+      const least = typeof value === 'number' ? 0 : typeof value === 'boolean' ? false : value
+      return least === value ? [] : [[new Step(this.#operation, { ...args, [name]: least })]]
+    })
+  }
+}
+
+function stepOf(name: string, args: unknown): Step {
+  const found = operations.find((one) => one.name === name)
+  if (!found) throw new Error(`This is no operation: ${name}`)
+  return new Step(found, args)
+}
+
+function readStep(line: string): Step {
+  const [, name = '', args = 'null'] = /^([^[{"]*?) ([[{"].*|null)$/.exec(line) ?? []
+  return stepOf(name, JSON.parse(args))
+}
+
+/** The steps of a text, one a line; lines that begin with # are for people. */
+export function readSteps(text: string): Step[] {
+  const lines = text.split('\n').map((line) => line.trim())
+  return lines.filter((line) => line !== '' && !line.startsWith('#')).map(readStep)
+}

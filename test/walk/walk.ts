@@ -1,0 +1,165 @@
+import type { RegisterBody } from '@robokids/contracts/bff'
+import type { AgreementTerms } from '@robokids/contracts/agreement'
+import type { OrderItem } from '@robokids/contracts/shop'
+import { Browser, type Answer } from './browser.ts'
+import { Violation } from './violation.ts'
+import type { World } from './world.ts'
+
+export interface Account {
+  userId: string
+  email: string
+  password: string
+  state: 'unconfirmed' | 'active' | 'disabled' | 'deleted'
+  /** An address that it is about to have, once that is verified. */
+  pendingEmail?: string | undefined
+  family: Family
+}
+
+export interface Family {
+  name: string
+  /** The address that it gives now. */
+  email: string
+  children: { childName: string; childAge: number }[]
+  browsers: Browser[]
+  accounts: Account[]
+  city: number
+}
+
+export interface Registered {
+  kind: 'registration'
+  id: string
+  family: Family
+  body: RegisterBody
+}
+export interface Ordered {
+  kind: 'order'
+  id: string
+  family: Family
+  items: OrderItem[]
+  /** The orders that are one cart, changed. */
+  cart: string
+}
+export interface Joined {
+  kind: 'membership'
+  id: string
+  family: Family
+  email: string
+  plan: 'monthly' | 'yearly'
+  date: string
+  /** The account that was signed in, or has had it since: whose it is. */
+  owner: Account | null
+  /** It was cancelled by its member, and not resumed. */
+  cancelled: boolean
+}
+export type Purchase = Registered | Ordered | Joined
+
+/** A payment page that was opened once, whatever has become of it. */
+export interface Page {
+  sessionId: string
+  of: Purchase
+  /** Cents that were shown before it was opened. */
+  shown: number
+  /** Where the bank asks, once it does. */
+  challenge?: string | undefined
+}
+
+export interface Quote {
+  membershipId: string
+  browser: Browser
+  body: Record<string, unknown>
+}
+
+/** One walk: what its families have done, and what they were told. */
+export class Walk {
+  readonly world: World
+  /** Tells its records from those of other walks. */
+  readonly tag: string
+  /** Its own class dates; each has a session of two levels and one of members. */
+  readonly dates: readonly string[]
+  readonly families: Family[]
+  readonly registrations: Registered[] = []
+  readonly orders: Ordered[] = []
+  readonly memberships: Joined[] = []
+  readonly pages: Page[] = []
+  readonly quotes: Quote[] = []
+  /** What was last seen of prices: a page that stays open shows it still. */
+  readonly pricesSeen = new Map<string, number>()
+  /** On this machine's clock, and on the provider's. */
+  readonly begunAt = new Date()
+  readonly bookedFrom: string
+  /** Something is ordered to be away, so that 503 is an answer. */
+  troubled = false
+  steps = 0
+
+  constructor(world: World, tag: string, dates: readonly string[]) {
+    this.world = world
+    this.tag = tag
+    this.dates = dates
+    this.bookedFrom = Temporal.Instant.fromEpochMilliseconds(world.system.simulator.now() * 1000).toString()
+    this.families = ['ada', 'bo', 'cy'].map((name) => ({
+      name,
+      email: `${tag}.${name}@walk.example`,
+      children: [
+        { childName: `${name} one`, childAge: 8 },
+        { childName: `${name} two`, childAge: 10 },
+        { childName: `${name} three`, childAge: 12 },
+      ],
+      browsers: [new Browser(world.system.siteUrl), new Browser(world.system.siteUrl)],
+      accounts: [],
+      city: 0,
+    }))
+  }
+
+  get accounts(): Account[] {
+    return this.families.flatMap(({ accounts }) => accounts)
+  }
+
+  get browsers(): Browser[] {
+    return this.families.flatMap(({ browsers }) => browsers)
+  }
+
+  get purchases(): Purchase[] {
+    return [...this.registrations, ...this.orders, ...this.memberships]
+  }
+
+  /** A request by somebody's browser. @throws Violation where the answer is no answer. */
+  async ask(browser: Browser, method: string, path: string, body?: unknown, headers?: Record<string, string>) {
+    return this.judge(`${method} ${path}`, await browser.ask(method, path, body, headers))
+  }
+
+  /** An operator's request. */
+  async operate(service: 'billing' | 'enrollment' | 'notifications', method: string, path: string, body?: unknown) {
+    return this.judge(`${method} ${path} (${service})`, await this.world.operate(service, method, path, body))
+  }
+
+  judge(what: string, answer: Answer): Answer {
+    const { status, body } = answer
+    const away = this.troubled && (status === 503 || status === 0)
+    if (!away && (status === 0 || status >= 500 || status === 429))
+      throw new Violation('every request is answered', `${what} was answered ${status} ${JSON.stringify(body)}`)
+    return answer
+  }
+
+  /**
+   * Sends what was agreed to. Where something else is offered by now, that is agreed to instead, as a page has it: this
+   * always gets through.
+   */
+  async agree(
+    what: string,
+    agreed: AgreementTerms,
+    send: (agreed: AgreementTerms) => Promise<Answer>,
+    readAgain: () => Promise<AgreementTerms>,
+  ): Promise<Answer & { agreed: AgreementTerms }> {
+    const changed = ['price_changed', 'terms_changed', 'quote_outdated']
+    let terms = agreed
+    let answer = await send(terms)
+    for (let turn = 0; changed.includes(String(answer.body['code'])); turn += 1) {
+      if (turn === 3)
+        throw new Violation('agreeing to what is offered gets through', `${what}: ${JSON.stringify(answer.body)}`)
+      const offered = answer.body['agreement'] as { terms: AgreementTerms } | undefined
+      terms = offered?.terms ?? (await readAgain())
+      answer = await send(terms)
+    }
+    return { ...answer, agreed: terms }
+  }
+}

@@ -1,0 +1,194 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { membershipPlans } from '@robokids/contracts/auth'
+import { classSku, membershipSku } from '@robokids/contracts/billing'
+import { openingClassPrices, openingMembershipPrices, openingProducts } from '@robokids/contracts/opening-prices'
+import { codeIssued } from '@robokids/contracts/identity'
+import type { EventOf } from '@robokids/contracts/event'
+import { connectBus, type Bus } from '@robokids/runtime/bus'
+import { localAdminSecret } from '@robokids/runtime/config'
+import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
+import { createLogger } from '@robokids/runtime/telemetry'
+import { eventually } from '../src/bed.ts'
+import { breakableProxy, type BreakableProxy } from '../src/breakable-proxy.ts'
+import { startSystem, type System } from '../src/system.ts'
+import type { Answer } from './browser.ts'
+import { EventLedger } from './event-ledger.ts'
+import type { Owning } from './services.ts'
+import { Walk } from './walk.ts'
+
+const sealer = sealingKeysSchema.parse(localSealingKeys)
+
+/** The real system that walks go through, one after the other, and what can be done to it. */
+export class World {
+  readonly system: System
+  readonly events: EventLedger
+  readonly #bus: Bus
+  readonly #mailServer: BreakableProxy
+  readonly #codes = new Map<string, string[]>()
+  #mailIsAway = false
+  #walks = 0
+  #pricesMoved = false
+
+  private constructor(system: System, bus: Bus, mailServer: BreakableProxy) {
+    this.system = system
+    this.#bus = bus
+    this.#mailServer = mailServer
+    this.events = new EventLedger((service) => system.sql(service))
+    bus.watch([codeIssued.type], (event) => this.#remember(event.data as Code))
+  }
+
+  static async start(postgresUrl: string): Promise<World> {
+    const mailServer = await breakableProxy(0)
+    const many = '1000000'
+    const system = await startSystem(
+      {
+        all: { CONSUMER_RETRY_DELAYS: '20,50,100,200,400,800,1600', CONSUMER_ACK_WAIT_MS: '1500' },
+        // Settling runs what these do now and then, as often as it takes.
+        billing: { RECONCILE_EVERY_MS: '3600000' },
+        identity: {
+          ARGON2_MEMORY_KIB: '64',
+          ARGON2_PASSES: '1',
+          EVEN_ANSWER_MS: '2',
+          ADDRESS_ATTEMPTS_A_MINUTE: many,
+          ADDRESS_REQUESTS_AN_HOUR: many,
+          CODES_AN_HOUR: many,
+          ACCOUNT_CODES_AN_HOUR: many,
+        },
+        bff: { RATE_LIMIT_READS: many, RATE_LIMIT_WRITES: many },
+        notifications: { SMTP_URL: `smtp://127.0.0.1:${mailServer.port}` },
+      },
+      postgresUrl,
+    )
+    mailServer.lead(system.smtpPort)
+    const bus = await connectBus({
+      url: system.nats.url,
+      replicas: 1,
+      name: 'walk',
+      ackWaitMs: 30_000,
+      log: createLogger('walk', 'silent'),
+    })
+    const world = new World(system, bus, mailServer)
+    // Nothing is decided by real time: the bank answers, and disputes come, when a step says so.
+    const never = 3650 * 24 * 3600
+    await world.control('settings', { refundSettleSeconds: never, disputeAfterSeconds: never })
+    return world
+  }
+
+  async stop(): Promise<void> {
+    await this.#bus.close()
+    await this.system.stop()
+    await this.#mailServer.stop()
+  }
+
+  #remember({ destination, sealedCode, codeId }: Code): void {
+    const code = sealer.open(sealedCode, `code:${codeId}`)?.toString() ?? ''
+    const known = this.#codes.get(destination)
+    if (known) known.push(code)
+    else this.#codes.set(destination, [code])
+  }
+
+  /** How many codes an address was sent. */
+  codesTo(destination: string): number {
+    return this.#codes.get(destination)?.length ?? 0
+  }
+
+  /** The newest code to an address, once there are more than `before`. */
+  async codeTo(destination: string, before: number): Promise<string | undefined> {
+    return eventually(() => (this.codesTo(destination) > before ? this.#codes.get(destination)?.at(-1) : undefined))
+  }
+
+  /** A new walk, in a world where everything is back to normal: other families, other class dates. */
+  async begin(): Promise<Walk> {
+    await this.restore()
+    if (this.#pricesMoved) await this.#resetPrices()
+    this.#walks += 1
+    const first = Temporal.PlainDate.from('2031-01-01').add({ days: this.#walks * 2 })
+    const dates = [first.toString(), first.add({ days: 1 }).toString()]
+    const sql = this.system.sql('enrollment')
+    for (const date of dates) {
+      for (const [classType, capacity] of [
+        ['basic', 3],
+        ['custom', 4],
+        ['membership', 2],
+      ] as const)
+        await sql`
+          insert into class_sessions (id, season, class_type, date, start_time, duration_minutes, time_zone, starts_at, capacity)
+          values (${randomUUIDv7()}, 'walk', ${classType}, ${date}, '16:00', 75, 'America/Los_Angeles',
+            ${`${date}T23:00:00Z`}, ${capacity})`
+    }
+    await this.events.begin()
+    return new Walk(this, `w${this.#walks}`, dates)
+  }
+
+  /** Everything that a step has ordered to be away is there again, and faults are forgotten. */
+  async restore(): Promise<void> {
+    await fetch(`${this.system.simulator.url}/_sim/faults`, { method: 'DELETE' })
+    if (this.#mailIsAway) await this.mail('back')
+    const dead = Object.values(this.system.processes).filter((one) => !one.isRunning())
+    await Promise.all(dead.map((one) => one.start()))
+    await this.control('webhooks/release')
+  }
+
+  async mail(is: 'away' | 'back'): Promise<void> {
+    if (this.#mailIsAway === (is === 'away')) return
+    this.#mailIsAway = is === 'away'
+    await (is === 'away' ? this.#mailServer.refuse() : this.#mailServer.accept())
+  }
+
+  /** The simulator's control API. */
+  async control(path: string, body: object = {}): Promise<Answer> {
+    const answer = await fetch(`${this.system.simulator.url}/_sim/${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+  }
+
+  /** What somebody does in the provider's dashboard. */
+  async atProvider(method: string, path: string, fields: Record<string, string> = {}): Promise<Answer> {
+    const answer = await fetch(`${this.system.simulator.url}${path}`, {
+      method,
+      headers: {
+        authorization: 'Bearer sk_test_dashboard',
+        'content-type': 'application/x-www-form-urlencoded',
+        accept: 'application/json',
+      },
+      ...(method === 'GET' ? {} : { body: new URLSearchParams(fields).toString() }),
+    })
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+  }
+
+  async operate(service: Exclude<Owning, 'identity'>, method: string, path: string, body?: unknown): Promise<Answer> {
+    const answer = await fetch(this.system.processes[service].url + path, {
+      method,
+      headers: {
+        'x-admin-secret': localAdminSecret,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    }).catch(() => undefined)
+    if (!answer) return { status: 0, body: {} }
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+  }
+
+  async #resetPrices(): Promise<void> {
+    for (const [sku, amount] of openingPrices) await this.operate('billing', 'POST', '/admin/prices', { sku, amount })
+    for (const [sku, state] of openingStates) await this.operate('billing', 'POST', '/admin/products', { sku, state })
+    this.#pricesMoved = false
+  }
+
+  /** Prices or products were changed: the next walk begins with those of the opening. */
+  pricesMoved(): void {
+    this.#pricesMoved = true
+  }
+}
+
+type Code = EventOf<typeof codeIssued>['data']
+
+const openingPrices = [
+  ...Object.entries(openingClassPrices).map(([classType, amount]) => [classSku(classType), amount] as const),
+  ...membershipPlans.map((plan) => [membershipSku(plan), openingMembershipPrices[plan]] as const),
+  ...Object.entries(openingProducts).map(([sku, { amount }]) => [sku, amount] as const),
+]
+const openingStates = Object.entries(openingProducts).map(([sku, { state }]) => [sku, state] as const)
