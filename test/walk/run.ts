@@ -25,13 +25,11 @@ export interface Outcome {
   }
 }
 
-/** Begins a walk and takes steps until one breaks a rule, then sees whether all is right once it has settled. */
-async function take(world: World, steps: Iterable<fc.AsyncCommand<Walk, World>>): Promise<Walk> {
-  const walk = await world.begin()
-  await fc.asyncModelRun(async () => ({ model: walk, real: world }), steps)
+/** Takes steps until one breaks a rule, then sees whether all is right once it has settled. @throws Violation */
+async function take(walk: Walk, steps: Iterable<fc.AsyncCommand<Walk, World>>): Promise<void> {
+  await fc.asyncModelRun(async () => ({ model: walk, real: walk.world }), steps)
   await settle(walk)
   await checkSettled(walk)
-  return walk
 }
 
 function ruleOf(error: unknown): string {
@@ -44,7 +42,7 @@ function describe(error: unknown): string {
 
 /** Takes given steps. @throws Violation */
 export async function replay(world: World, steps: Step[]): Promise<void> {
-  await take(world, steps)
+  await take(await world.begin(), steps)
 }
 
 export interface WalkOptions {
@@ -63,17 +61,17 @@ export interface WalkOptions {
  */
 export async function walkOnce(world: World, options: WalkOptions): Promise<Outcome> {
   const { seed, length, ignored = new Set(), shrinkForMs = 300_000 } = options
-  const outcome: Outcome = { seed, steps: 0 }
   let taken: Step[] = []
   let broken: unknown
   const property = fc.asyncProperty(fc.commands(commands, { maxCommands: length, size: 'max' }), async (steps) => {
-    taken = []
-    const walk = await take(world, noting(steps as Iterable<Step>, taken)).catch((error: unknown) => {
+    const walk = await world.begin()
+    await take(walk, steps).catch((error: unknown) => {
       broken = error
     })
-    outcome.steps = walk?.steps ?? taken.length
+    taken = walk.taken
   })
   await fc.check(property, { seed, numRuns: 1 })
+  const outcome: Outcome = { seed, steps: taken.length }
   if (broken === undefined || ignored.has(ruleOf(broken))) return outcome
   const rule = ruleOf(broken)
   let message = describe(broken)
@@ -81,7 +79,7 @@ export async function walkOnce(world: World, options: WalkOptions): Promise<Outc
   const steps = await shrink(taken, shrinkForMs, async (fewer) => {
     tries += 1
     try {
-      await take(world, fewer)
+      await take(await world.begin(), fewer)
       return false
     } catch (error) {
       if (ruleOf(error) !== rule) return false
@@ -91,17 +89,4 @@ export async function walkOnce(world: World, options: WalkOptions): Promise<Outc
   })
   outcome.failure = { rule, message, steps: steps.map(String), tries }
   return outcome
-}
-
-/** Hands steps on, and notes those that were really taken. */
-function* noting(steps: Iterable<Step>, taken: Step[]): Iterable<fc.AsyncCommand<Walk, World>> {
-  for (const step of steps)
-    yield {
-      check: (walk) => step.check(walk),
-      async run(walk) {
-        taken.push(step)
-        await step.run(walk)
-      },
-      toString: () => step.toString(),
-    }
 }

@@ -72,6 +72,14 @@ export async function quiet(world: World, withinMs = 60_000): Promise<void> {
   }
 }
 
+/** Waits until every event that was published has been handled. */
+export async function quietEvents(world: World): Promise<void> {
+  for (let round = 0; round < 200; round += 1) {
+    if ((await world.events.waiting()).length === 0) return
+    await pause(10)
+  }
+}
+
 async function runsOf(world: World, job: string): Promise<{ done: number; failed: number }> {
   const text = await (await fetch(`${world.system.processes.billing.url}/metrics`)).text()
   const count = (outcome: string) =>

@@ -20,8 +20,9 @@ export class Step implements fc.AsyncCommand<Walk, World> {
   }
 
   async run(walk: Walk): Promise<void> {
+    walk.taken.push(this)
     await this.#operation.run(walk, this.#args as never)
-    walk.steps += 1
+    walk.paid()
     await checkStep(walk)
   }
 

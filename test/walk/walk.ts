@@ -1,7 +1,9 @@
 import type { RegisterBody } from '@robokids/contracts/bff'
 import type { AgreementTerms } from '@robokids/contracts/agreement'
 import type { OrderItem } from '@robokids/contracts/shop'
+import type { SwitchQuote } from '@robokids/contracts/billing'
 import { Browser, type Answer } from './browser.ts'
+import type { Step } from './step.ts'
 import { Violation } from './violation.ts'
 import type { World } from './world.ts'
 
@@ -19,6 +21,8 @@ export interface Family {
   name: string
   /** The address that it gives now. */
   email: string
+  /** Every address that it ever gave, oldest first. */
+  addresses: string[]
   children: { childName: string; childAge: number }[]
   browsers: Browser[]
   accounts: Account[]
@@ -48,8 +52,8 @@ export interface Joined {
   date: string
   /** The account that was signed in, or has had it since: whose it is. */
   owner: Account | null
-  /** It was cancelled by its member, and not resumed. */
-  cancelled: boolean
+  /** How often the provider had charged when its member cancelled it; null while it goes on. */
+  cancelledAfter: number | null
 }
 export type Purchase = Registered | Ordered | Joined
 
@@ -64,9 +68,9 @@ export interface Page {
 }
 
 export interface Quote {
-  membershipId: string
+  account: Account
   browser: Browser
-  body: Record<string, unknown>
+  body: SwitchQuote
 }
 
 /** One walk: what its families have done, and what they were told. */
@@ -84,12 +88,14 @@ export class Walk {
   readonly quotes: Quote[] = []
   /** What was last seen of prices: a page that stays open shows it still. */
   readonly pricesSeen = new Map<string, number>()
+  readonly offersSeen = new Map<string, unknown>()
   /** On this machine's clock, and on the provider's. */
   readonly begunAt = new Date()
   readonly bookedFrom: string
   /** Something is ordered to be away, so that 503 is an answer. */
   troubled = false
-  steps = 0
+  /** The steps that were possible, and so taken. */
+  readonly taken: Step[] = []
 
   constructor(world: World, tag: string, dates: readonly string[]) {
     this.world = world
@@ -99,6 +105,7 @@ export class Walk {
     this.families = ['ada', 'bo', 'cy'].map((name) => ({
       name,
       email: `${tag}.${name}@walk.example`,
+      addresses: [`${tag}.${name}@walk.example`],
       children: [
         { childName: `${name} one`, childAge: 8 },
         { childName: `${name} two`, childAge: 10 },
@@ -120,6 +127,25 @@ export class Walk {
 
   get purchases(): Purchase[] {
     return [...this.registrations, ...this.orders, ...this.memberships]
+  }
+
+  /** An account has proven to have its address: it owns what nobody owned of that address. */
+  verified(account: Account): void {
+    for (const membership of this.memberships)
+      if (membership.owner === null && membership.email === account.email && this.isPaid(membership))
+        membership.owner = account
+  }
+
+  /** Whether a membership was ever paid at the provider. */
+  isPaid({ id }: Joined): boolean {
+    for (const { metadata } of this.world.system.provider.subscriptions.values())
+      if (metadata['attemptId'] === id) return true
+    return false
+  }
+
+  /** What was paid and belongs to nobody goes to the account that has its address. */
+  paid(): void {
+    for (const account of this.accounts) if (account.state === 'active') this.verified(account)
   }
 
   /** A request by somebody's browser. @throws Violation where the answer is no answer. */

@@ -94,7 +94,8 @@ export class World {
 
   /** The newest code to an address, once there are more than `before`. */
   async codeTo(destination: string, before: number): Promise<string | undefined> {
-    return eventually(() => (this.codesTo(destination) > before ? this.#codes.get(destination)?.at(-1) : undefined))
+    const newer = () => (this.codesTo(destination) > before ? this.#codes.get(destination)?.at(-1) : undefined)
+    return eventually(newer, 3_000).catch(() => undefined)
   }
 
   /** A new walk, in a world where everything is back to normal: other families, other class dates. */

@@ -3,7 +3,7 @@ import { SignatureV4 } from '@smithy/signature-v4'
 import { z } from 'zod'
 
 /** Where accounts are administered, and by whom. */
-interface Desk {
+export interface Desk {
   url: string
   pool: string
   accessKeyId: string
@@ -17,7 +17,7 @@ const devicesSchema = z.object({
 })
 
 /** Calls an operation for administrators, in the protocol of user pools. @throws Error in the service's words */
-async function administer({ url, pool, ...credentials }: Desk, operation: string, input: object): Promise<unknown> {
+export async function administer({ url, pool, ...credentials }: Desk, operation: string, input: object): Promise<unknown> {
   const signer = new SignatureV4({
     service: 'cognito-idp',
     region: pool.slice(0, pool.indexOf('_')),

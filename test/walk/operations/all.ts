@@ -2,13 +2,27 @@ import * as fc from 'fast-check'
 import { operation, type Operation } from '../operation.ts'
 import { settle } from '../settle.ts'
 import { checkSettled } from '../check.ts'
+import { accountOperations } from './accounts.ts'
+import { catalogueOperations } from './catalogue.ts'
 import { faultOperations } from './faults.ts'
+import { membershipOperations } from './memberships.ts'
+import { moneyOperations } from './money.ts'
 import { orderOperations } from './orders.ts'
 import { payingOperations } from './paying.ts'
 import { registrationOperations } from './registrations.ts'
+import { waiverOperations } from './waivers.ts'
 
 /** What two can do at the same time. */
-const people: Operation[] = [...registrationOperations, ...orderOperations, ...payingOperations]
+const people: Operation[] = [
+  ...registrationOperations,
+  ...orderOperations,
+  ...membershipOperations,
+  ...waiverOperations,
+  ...accountOperations,
+  ...payingOperations,
+  ...moneyOperations,
+  ...catalogueOperations,
+]
 
 /** Whichever of them, as one of a pair that can be told from its text. */
 const oneOf = fc.oneof(

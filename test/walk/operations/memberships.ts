@@ -1,0 +1,202 @@
+import { switchQuoteSchema, type Membership } from '@robokids/contracts/billing'
+import type { AgreementTerms } from '@robokids/contracts/agreement'
+import { membershipTerms } from '@robokids/contracts/offers'
+import * as fc from 'fast-check'
+import type { Answer, Browser } from '../browser.ts'
+import { operation, pick } from '../operation.ts'
+import { openedPage, sessionOf } from '../pages.ts'
+import { chargesOf, subscriptionOf } from '../provider.ts'
+import { wake } from '../settle.ts'
+import { Violation } from '../violation.ts'
+import type { Walk } from '../walk.ts'
+import { cards } from './paying.ts'
+
+const day = 24 * 3600
+const plans = ['monthly', 'yearly'] as const
+type Plan = (typeof plans)[number]
+
+interface Offer {
+  plan: Plan
+  amount: number
+  termsVersion: string
+  terms: string
+}
+
+async function readOffer(walk: Walk, browser: Browser, plan: Plan): Promise<Offer | undefined> {
+  const answer = await walk.ask(browser, 'GET', '/api/membership-plans')
+  return (answer.body['plans'] as Offer[] | undefined)?.find((offer) => offer.plan === plan)
+}
+
+const isMember = (walk: Walk) => walk.browsers.some(({ account }) => account) && walk.memberships.length > 0
+/** A browser in which somebody is signed in, who may have a membership. */
+function membersBrowser(walk: Walk, which: number): Browser {
+  const all = walk.browsers.filter(({ account }) => account)
+  const owners = all.filter(({ account }) => walk.memberships.some(({ owner }) => owner === account))
+  return pick(owners.length > 0 ? owners : all, which)
+}
+
+const running = (walk: Walk) =>
+  walk.memberships.filter(({ id }) => {
+    const status = subscriptionOf(walk, id)?.status
+    return status === 'active' || status === 'past_due'
+  })
+
+/** To the next charge of a membership and a little beyond: its invoice is a draft for an hour. */
+async function renew(walk: Walk, membershipId: string): Promise<void> {
+  const end = subscriptionOf(walk, membershipId)?.items.data[0]?.current_period_end
+  if (end !== undefined) await walk.world.control('clock', { advanceTo: end + 2 * 3600 })
+}
+
+function noteChange(walk: Walk, answer: Answer, cancelled: boolean): void {
+  if (answer.status !== 200) return
+  const { membershipId } = answer.body as unknown as Membership
+  const membership = walk.memberships.find(({ id }) => id === membershipId)
+  if (!membership) return
+  membership.cancelledAfter = cancelled ? chargesOf(walk).filter(({ of }) => of === membership).length : null
+}
+
+export const membershipOperations = [
+  operation('become a member', {
+    weight: 8,
+    args: fc.record({
+      family: fc.nat(2),
+      browser: fc.nat(1),
+      plan: fc.constantFrom(...plans),
+      date: fc.nat(1),
+      address: fc.nat(5),
+      fresh: fc.boolean(),
+    }),
+    async run(walk, { family: index, browser: which, plan, date: nth, address, fresh }) {
+      const family = pick(walk.families, index)
+      const browser = pick(family.browsers, which)
+      const email =
+        address < 4 ? (browser.account?.email ?? family.email) : `${walk.tag}.${family.name}.alt@walk.example`
+      const date = pick(walk.dates, nth)
+      const seen = walk.offersSeen.get(plan)
+      let offer = fresh || !seen ? await readOffer(walk, browser, plan) : (seen as Offer)
+      const terms = () => {
+        const { amount = 0, termsVersion = '' } = offer ?? {}
+        return membershipTerms({ plan, amount, classDate: date, termsVersion })
+      }
+      const send = (agreed: AgreementTerms) => {
+        const consent = offer && { version: offer.termsVersion, text: offer.terms }
+        const body = { email, plan, classDate: date, ...(consent ? { consent } : {}), agreed }
+        return walk.ask(browser, 'POST', '/api/createStripeSession', body)
+      }
+      const answer = await walk.agree('a membership', terms(), send, async () => {
+        offer = await readOffer(walk, browser, plan)
+        return terms()
+      })
+      if (offer) walk.offersSeen.set(plan, offer)
+      if (answer.status !== 200) return
+      const url = String(answer.body['url'])
+      // A member already: led to card and invoices.
+      const session = walk.world.system.provider.sessions.get(sessionOf(url))?.object
+      if (!session) return
+      const id = session.metadata?.['attemptId'] ?? ''
+      let membership = walk.memberships.find((one) => one.id === id)
+      if (!membership) {
+        const owner = browser.account ?? null
+        membership = { kind: 'membership', id, family, email, plan, date, owner, cancelledAfter: null }
+        walk.memberships.push(membership)
+      }
+      openedPage(walk, membership, url, answer.agreed.dueNow)
+    },
+  }),
+
+  ...(['cancel', 'resume'] as const).map((change) =>
+    operation(`${change} the membership`, {
+      weight: change === 'cancel' ? 3 : 2,
+      args: fc.record({ which: fc.nat(5) }),
+      possible: isMember,
+      async run(walk, { which }) {
+        const answer = await walk.ask(membersBrowser(walk, which), 'POST', `/api/membership/${change}`)
+        noteChange(walk, answer, change === 'cancel')
+      },
+    }),
+  ),
+
+  operation('ask what another plan costs', {
+    weight: 3,
+    args: fc.record({ which: fc.nat(5), plan: fc.constantFrom(...plans) }),
+    possible: isMember,
+    async run(walk, { which, plan }) {
+      const browser = membersBrowser(walk, which)
+      const answer = await walk.ask(browser, 'POST', '/api/membership/quote', { plan })
+      if (answer.status !== 200 || !browser.account) return
+      const quote = switchQuoteSchema.parse(answer.body)
+      walk.quotes.push({ account: browser.account, browser, body: quote })
+      const kept = chargesOf(walk)
+        .filter(({ of }) => of.kind === 'membership' && of.owner === browser.account)
+        .reduce((sum, charge) => sum + charge.kept, 0)
+      if (quote.credit > kept)
+        throw new Violation('credit is for what was kept', `${quote.credit} is credited, ${kept} was kept`)
+    },
+  }),
+
+  operation('change the plan as quoted', {
+    weight: 4,
+    args: fc.record({ which: fc.nat(3) }),
+    possible: (walk) => walk.quotes.some(({ account, browser }) => browser.account === account),
+    async run(walk, { which }) {
+      const quotes = walk.quotes.filter(({ account, browser }) => browser.account === account)
+      const { browser, body: quote } = pick(quotes.toReversed(), which)
+      const { plan, dueNow, reckonedAt, agreement } = quote
+      const body = { plan, dueNow, reckonedAt, ...(agreement ? { agreed: agreement.terms } : {}) }
+      const answer = await walk.ask(browser, 'POST', '/api/membership/switch', body)
+      if (answer.status !== 200) return
+      const view = answer.body as unknown as Membership
+      const next = view.nextCharge?.amount
+      if (next !== undefined && next !== quote.amount)
+        throw new Violation('what was shown is what is charged', `quoted ${quote.amount}, next charge ${next}`)
+      if (view.status === 'past_due')
+        throw new Violation('a change that is not paid changes nothing', `${view.membershipId} is ${view.status}`)
+    },
+  }),
+
+  operation('change the card', {
+    args: fc.record({ which: fc.nat(5), card: fc.constantFrom('good', 'failsLater', 'confirmed') }),
+    possible: isMember,
+    async run(walk, { which, card }) {
+      const answer = await walk.ask(membersBrowser(walk, which), 'POST', '/api/membership/portal')
+      if (answer.status !== 200) return
+      const { pathname } = new URL(String(answer.body['url']))
+      const number = { good: cards.good, failsLater: '4000000000000341', confirmed: cards.confirmed }[card]
+      const year = new Date(walk.world.system.simulator.now() * 1000).getFullYear() + 3
+      const entry = { number, expiry: `12 / ${year % 100}`, cvc: '123', name: 'Test Parent' }
+      await walk.world.atProvider('POST', `${pathname}/card`, entry)
+    },
+  }),
+
+  operation('a renewal comes', {
+    weight: 3,
+    args: fc.record({ which: fc.nat(5) }),
+    possible: (walk) => running(walk).length > 0,
+    run: (walk, { which }) => renew(walk, pick(running(walk), which).id),
+  }),
+
+  operation('four days pass at the provider', {
+    weight: 1,
+    args: fc.constant(null),
+    async run({ world }) {
+      await world.control('clock', { advanceSeconds: 4 * day })
+    },
+  }),
+
+  operation('the provider ends a membership', {
+    weight: 1,
+    args: fc.record({ which: fc.nat(5) }),
+    possible: (walk) => running(walk).length > 0,
+    async run(walk, { which }) {
+      const subscription = subscriptionOf(walk, pick(running(walk), which).id)
+      await walk.world.atProvider('DELETE', `/v1/subscriptions/${subscription?.id ?? ''}`)
+    },
+  }),
+
+  operation('members are reminded', {
+    weight: 1,
+    args: fc.constant(null),
+    possible: (walk) => running(walk).length > 0,
+    run: ({ world }) => wake(world, 'billing', 'remind-members'),
+  }),
+]
