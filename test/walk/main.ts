@@ -11,7 +11,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     steps: { type: 'string', default: '2000' },
     length: { type: 'string', default: '60' },
-    replay: { type: 'string' },
+    replay: { type: 'string', multiple: true },
     ignore: { type: 'string', multiple: true, default: [] },
     'keep-going': { type: 'boolean', default: false },
     'shrink-minutes': { type: 'string', default: '5' },
@@ -26,8 +26,12 @@ const seconds = (since: number) => ((performance.now() - since) / 1000).toFixed(
 let failed = false
 try {
   if (values.replay !== undefined) {
-    await replay(world, readSteps(await readFile(values.replay, 'utf8')))
-    print('These steps break no rule.')
+    for (const file of values.replay) {
+      const steps = readSteps(await readFile(file, 'utf8'))
+      const broken = await replay(world, steps)
+      failed ||= broken !== undefined
+      print(`${file}: ${broken ?? 'breaks no rule'}`)
+    }
   } else {
     const ignored = new Set(values.ignore)
     const begun = performance.now()

@@ -73,3 +73,15 @@ export function subscriptionOf(walk: Walk, membershipId: string): Subscription |
 export function renews({ status, cancel_at, cancel_at_period_end }: Subscription): boolean {
   return status !== 'canceled' && status !== 'incomplete_expired' && cancel_at === null && !cancel_at_period_end
 }
+
+/** What the provider will charge by itself, and when, in its seconds; undefined where nothing. */
+export function nextChargeOf(walk: Walk, membershipId: string): { amount: number | null; at: number } | undefined {
+  const subscription = subscriptionOf(walk, membershipId)
+  const item = subscription?.items.data[0]
+  if (!subscription || !item || !renews(subscription)) return undefined
+  const { subscriptionSchedules, prices } = walk.world.system.provider
+  const schedule = subscriptionSchedules.get(idOf(subscription.schedule))
+  const later = schedule?.phases.find(({ start_date }) => start_date >= item.current_period_end)?.items[0]?.price
+  const price = later === undefined ? item.price : prices.get(idOf(later))
+  return { amount: price?.unit_amount ?? null, at: item.current_period_end }
+}

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { checkSettled } from './check.ts'
+import { checkEnd } from './check.ts'
 import { operations } from './operations/all.ts'
 import { settle } from './settle.ts'
 import { shrink } from './shrink.ts'
@@ -29,7 +29,7 @@ export interface Outcome {
 async function take(walk: Walk, steps: Iterable<fc.AsyncCommand<Walk, World>>): Promise<void> {
   await fc.asyncModelRun(async () => ({ model: walk, real: walk.world }), steps)
   await settle(walk)
-  await checkSettled(walk)
+  await checkEnd(walk)
 }
 
 function ruleOf(error: unknown): string {
@@ -40,9 +40,14 @@ function describe(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
-/** Takes given steps. @throws Violation */
-export async function replay(world: World, steps: Step[]): Promise<void> {
-  await take(await world.begin(), steps)
+/** Takes given steps. @returns what they break, if anything. */
+export async function replay(world: World, steps: Step[]): Promise<string | undefined> {
+  try {
+    await take(await world.begin(), steps)
+    return undefined
+  } catch (error) {
+    return describe(error)
+  }
 }
 
 export interface WalkOptions {

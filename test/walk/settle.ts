@@ -1,7 +1,7 @@
 import { owning } from './services.ts'
 import { Violation } from './violation.ts'
 import type { Walk } from './walk.ts'
-import type { World } from './world.ts'
+import { jobRuns, type World } from './world.ts'
 
 /** Work that a service has written down and not done yet. */
 const unfinished = {
@@ -80,20 +80,13 @@ export async function quietEvents(world: World): Promise<void> {
   }
 }
 
-async function runsOf(world: World, job: string): Promise<{ done: number; failed: number }> {
-  const text = await (await fetch(`${world.system.processes.billing.url}/metrics`)).text()
-  const count = (outcome: string) =>
-    Number(new RegExp(`^job_runs_total{job="${job}",outcome="${outcome}"[^}]*} (\\d+)`, 'm').exec(text)?.[1] ?? 0)
-  return { done: count('done'), failed: count('failed') }
-}
-
 /** Runs a job of billing to its end. */
 async function run(world: World, job: string): Promise<void> {
-  const before = await runsOf(world, job)
+  const before = await jobRuns(world.system.processes.billing.url, job)
   await wake(world, 'billing', job)
   const begun = performance.now()
   for (let tries = 0; ;) {
-    const now = await runsOf(world, job)
+    const now = await jobRuns(world.system.processes.billing.url, job)
     if (now.done > before.done) return
     if (now.failed > before.failed + tries) {
       tries += 1
@@ -117,4 +110,5 @@ export async function settle(walk: Walk): Promise<void> {
   for (const job of findingJobs) await run(world, job)
   await quiet(world)
   walk.troubled = false
+  for (const account of walk.accounts) if (account.state === 'deleted') account.goneSince ??= new Date()
 }

@@ -12,6 +12,8 @@ export interface Account {
   email: string
   password: string
   state: 'unconfirmed' | 'active' | 'disabled' | 'deleted'
+  /** Since when everybody knows that it is deleted. */
+  goneSince?: Date
   /** An address that it is about to have, once that is verified. */
   pendingEmail?: string | undefined
   family: Family
@@ -54,6 +56,8 @@ export interface Joined {
   owner: Account | null
   /** How often the provider had charged when its member cancelled it; null while it goes on. */
   cancelledAfter: number | null
+  /** How often a change of its plan was accepted. */
+  switches: number
 }
 export type Purchase = Registered | Ordered | Joined
 
@@ -86,6 +90,8 @@ export class Walk {
   readonly memberships: Joined[] = []
   readonly pages: Page[] = []
   readonly quotes: Quote[] = []
+  /** Browsers of their own in which to look at accounts when all has settled. */
+  readonly windows = new Map<Account, Browser>()
   /** What was last seen of prices: a page that stays open shows it still. */
   readonly pricesSeen = new Map<string, number>()
   readonly offersSeen = new Map<string, unknown>()

@@ -173,6 +173,11 @@ export class World {
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
   }
 
+  /** Waits until a process has run a job. */
+  async jobDone(url: string, job: string): Promise<void> {
+    await eventually(async () => (await jobRuns(url, job)).done > 0)
+  }
+
   async #resetPrices(): Promise<void> {
     for (const [sku, amount] of openingPrices) await this.operate('billing', 'POST', '/admin/prices', { sku, amount })
     for (const [sku, state] of openingStates) await this.operate('billing', 'POST', '/admin/products', { sku, state })
@@ -193,3 +198,11 @@ const openingPrices = [
   ...Object.entries(openingProducts).map(([sku, { amount }]) => [sku, amount] as const),
 ]
 const openingStates = Object.entries(openingProducts).map(([sku, { state }]) => [sku, state] as const)
+
+/** How often a process has run a job, since its start. */
+export async function jobRuns(url: string, job: string): Promise<{ done: number; failed: number }> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  const count = (outcome: string) =>
+    Number(new RegExp(`^job_runs_total{job="${job}",outcome="${outcome}"[^}]*} (\\d+)`, 'm').exec(text)?.[1] ?? 0)
+  return { done: count('done'), failed: count('failed') }
+}

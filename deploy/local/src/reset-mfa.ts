@@ -17,7 +17,11 @@ const devicesSchema = z.object({
 })
 
 /** Calls an operation for administrators, in the protocol of user pools. @throws Error in the service's words */
-export async function administer({ url, pool, ...credentials }: Desk, operation: string, input: object): Promise<unknown> {
+export async function administer(
+  { url, pool, ...credentials }: Desk,
+  operation: string,
+  input: object,
+): Promise<unknown> {
   const signer = new SignatureV4({
     service: 'cognito-idp',
     region: pool.slice(0, pool.indexOf('_')),

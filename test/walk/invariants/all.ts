@@ -1,7 +1,10 @@
 import type { Walk } from '../walk.ts'
+import { mailsSayWhatIsSo, theLastMailIsTrue } from './mails.ts'
+import { cancelledIsNotCharged, membershipsHaveOwners, sessionsAreCurrent } from './memberships.ts'
 import { ledgerAgrees, noDeadLetters } from './operation.ts'
 import { moneyHasItsThing, openPagesHoldTheirSeats } from './payments.ts'
 import { seatsAddUp } from './seats.ts'
+import { viewsAgree } from './views.ts'
 
 type Invariant = (walk: Walk) => Promise<void>
 
@@ -9,4 +12,16 @@ type Invariant = (walk: Walk) => Promise<void>
 export const always: Invariant[] = [seatsAddUp]
 
 /** True when all has settled. */
-export const settled: Invariant[] = [seatsAddUp, noDeadLetters, moneyHasItsThing, openPagesHoldTheirSeats, ledgerAgrees]
+export const settled: Invariant[] = [
+  seatsAddUp,
+  noDeadLetters,
+  moneyHasItsThing,
+  openPagesHoldTheirSeats,
+  cancelledIsNotCharged,
+  theLastMailIsTrue,
+  mailsSayWhatIsSo,
+  ledgerAgrees,
+]
+
+/** True then as well, and looked at once a walk is over: to look may be to change something. */
+export const atTheEnd: Invariant[] = [viewsAgree, membershipsHaveOwners, sessionsAreCurrent]

@@ -1,3 +1,4 @@
+import { emailKey } from '@robokids/contracts/fields'
 import { chargesOf, type ProviderCharge } from '../provider.ts'
 import { Violation } from '../violation.ts'
 import type { Walk } from '../walk.ts'
@@ -6,6 +7,11 @@ interface Row {
   id: string
   status: string
   paymentId: string | null
+}
+interface MembershipRow {
+  id: string
+  status: string
+  seat: string
 }
 interface PaymentRow {
   id: string
@@ -24,12 +30,20 @@ interface RefundRow {
 async function known(walk: Walk) {
   const ids = walk.purchases.map(({ id }) => id)
   const billing = walk.world.system.sql('billing')
-  const [registrations, payments] = await Promise.all([
+  const [registrations, payments, memberships, holds] = await Promise.all([
     walk.world.system.sql('enrollment')<Row[]>`
       select id, status, payment_id as "paymentId" from registrations where id = any(${ids}::uuid[])`,
     billing<PaymentRow[]>`
       select id, stripe_payment_intent_id as "intentId", registration_id as "purchaseId", outcome, amount
       from payments where registration_id = any(${ids}::uuid[])`,
+    billing<MembershipRow[]>`
+      select attempt_id as id, status, seat from memberships where attempt_id = any(${ids}::uuid[])`,
+    walk.world.system.sql('enrollment')<{ email: string; date: string }[]>`
+      select email_key as email, date::text from (
+        select email_key, class_session_id from member_holds
+        union select email_key, class_session_id from pending_member_holds) as holds
+      join class_sessions on class_sessions.id = class_session_id
+      where date = any(${walk.dates as string[]}::date[])`,
   ])
   const refunds = await billing<RefundRow[]>`
     select payment_id as "paymentId", amount, status from refunds
@@ -37,6 +51,8 @@ async function known(walk: Walk) {
   return {
     registrations: new Map(registrations.map((row) => [row.id, row])),
     payments: new Map(payments.map((row) => [row.intentId, row])),
+    memberships: new Map(memberships.map((row) => [row.id, row])),
+    holds: new Set(holds.map(({ email, date }) => `${email} ${date}`)),
     refunds: Map.groupBy(refunds, ({ paymentId }) => paymentId),
   }
 }
@@ -48,7 +64,7 @@ const stands = (status: string | undefined) => status === 'confirmed' || status 
  * For when all has settled.
  */
 export async function moneyHasItsThing(walk: Walk): Promise<void> {
-  const { registrations, payments, refunds } = await known(walk)
+  const { registrations, payments, memberships, refunds } = await known(walk)
   const keptOfCart = new Map<string, string>()
   const keptOfChild = new Map<string, string>()
   const judge = (paid: ProviderCharge) => {
@@ -87,6 +103,14 @@ export async function moneyHasItsThing(walk: Walk): Promise<void> {
         keptOfChild.set(key, of.id)
       }
     }
+    if (of.kind === 'membership') {
+      const membership = memberships.get(of.id)
+      if (!membership || membership.seat === 'gone' || !['active', 'ended'].includes(membership.status))
+        throw new Violation(
+          'money belongs to something or goes back',
+          `${what}: ${kept} kept, the membership is ${membership?.status}, its seat ${membership?.seat}`,
+        )
+    }
     if (of.kind === 'order') {
       const other = keptOfCart.get(of.cart)
       if (other !== undefined)
@@ -103,7 +127,7 @@ export async function moneyHasItsThing(walk: Walk): Promise<void> {
 /** A page that can be paid has its seats held, and no other stands beside it. For when all has settled. */
 export async function openPagesHoldTheirSeats(walk: Walk): Promise<void> {
   const { provider } = walk.world.system
-  const { registrations } = await known(walk)
+  const { registrations, holds } = await known(walk)
   const openOf = new Map<string, string>()
   for (const { sessionId, of } of walk.pages) {
     if (provider.sessions.get(sessionId)?.object.status !== 'open') continue
@@ -117,5 +141,7 @@ export async function openPagesHoldTheirSeats(walk: Walk): Promise<void> {
       if (status !== 'held')
         throw new Violation('a page that can be paid has its seats', `${sessionId} of ${of.id}, which is ${status}`)
     }
+    if (of.kind === 'membership' && !holds.has(`${emailKey(of.email)} ${of.date}`))
+      throw new Violation('a page that can be paid has its seats', `${sessionId} of ${of.email} for ${of.date}`)
   }
 }

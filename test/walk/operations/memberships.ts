@@ -5,8 +5,8 @@ import * as fc from 'fast-check'
 import type { Answer, Browser } from '../browser.ts'
 import { operation, pick } from '../operation.ts'
 import { openedPage, sessionOf } from '../pages.ts'
-import { chargesOf, subscriptionOf } from '../provider.ts'
-import { wake } from '../settle.ts'
+import { chargesOf, nextChargeOf, subscriptionOf } from '../provider.ts'
+import { quietEvents } from '../settle.ts'
 import { Violation } from '../violation.ts'
 import type { Walk } from '../walk.ts'
 import { cards } from './paying.ts'
@@ -71,6 +71,7 @@ export const membershipOperations = [
       const browser = pick(family.browsers, which)
       const email =
         address < 4 ? (browser.account?.email ?? family.email) : `${walk.tag}.${family.name}.alt@walk.example`
+      if (!family.addresses.includes(email)) family.addresses.push(email)
       const date = pick(walk.dates, nth)
       const seen = walk.offersSeen.get(plan)
       let offer = fresh || !seen ? await readOffer(walk, browser, plan) : (seen as Offer)
@@ -97,7 +98,7 @@ export const membershipOperations = [
       let membership = walk.memberships.find((one) => one.id === id)
       if (!membership) {
         const owner = browser.account ?? null
-        membership = { kind: 'membership', id, family, email, plan, date, owner, cancelledAfter: null }
+        membership = { kind: 'membership', id, family, email, plan, date, owner, cancelledAfter: null, switches: 0 }
         walk.memberships.push(membership)
       }
       openedPage(walk, membership, url, answer.agreed.dueNow)
@@ -146,6 +147,8 @@ export const membershipOperations = [
       const answer = await walk.ask(browser, 'POST', '/api/membership/switch', body)
       if (answer.status !== 200) return
       const view = answer.body as unknown as Membership
+      const membership = walk.memberships.find(({ id }) => id === view.membershipId)
+      if (membership) membership.switches += 1
       const next = view.nextCharge?.amount
       if (next !== undefined && next !== quote.amount)
         throw new Violation('what was shown is what is charged', `quoted ${quote.amount}, next charge ${next}`)
@@ -193,10 +196,32 @@ export const membershipOperations = [
     },
   }),
 
-  operation('members are reminded', {
+  operation('a year is nearly over for billing, which reminds its members', {
     weight: 1,
     args: fc.constant(null),
-    possible: (walk) => running(walk).length > 0,
-    run: ({ world }) => wake(world, 'billing', 'remind-members'),
+    possible: (walk) =>
+      walk.world.system.processes.billing.isRunning() &&
+      running(walk).some(({ id }) => subscriptionOf(walk, id)?.items.data[0]?.price.recurring?.interval === 'year'),
+    async run(walk) {
+      const ahead = walk.world.system.simulator.now() - Date.now() / 1000
+      const hours = Math.round(ahead / 3600) + 340 * 24
+      const later = await walk.world.system.another('billing', { CLOCK_OFFSET: `PT${hours}H` })
+      // A job runs at the start of its process.
+      await walk.world.jobDone(later.url, 'remind-members')
+      await later.stop()
+      await quietEvents(walk.world)
+      const reminders = await walk.world.system.sql('notifications')<{ data: Record<string, unknown>; at: Date }[]>`
+        select data, created_at as at from mails where kind = 'membership_reminder' and recipient like ${`${walk.tag}.%`}`
+      for (const { data, at } of reminders) {
+        const charge = nextChargeOf(walk, String(data['attemptId']))
+        const next = data['next'] as { amount: number } | undefined
+        const told = next?.amount ?? data['amount']
+        if (at > new Date(Date.now() - 10_000) && charge !== undefined && told !== charge.amount)
+          throw new Violation(
+            'a reminder tells what will be charged',
+            `${String(told)}, the provider will charge ${charge.amount}`,
+          )
+      }
+    },
   }),
 ]

@@ -7,6 +7,8 @@ import { Violation } from '../violation.ts'
 import type { Walk } from '../walk.ts'
 
 const which = fc.nat(11)
+const share = fc.constantFrom(1, 1, 0.25, 0.75)
+const shareOf = (amount: number, share: number) => Math.ceil(amount * share)
 const hasMoney = (walk: Walk) => refundable(walk).length > 0
 /** A refund that the bank has not had its last word on. */
 const undecided = (walk: Walk) =>
@@ -20,9 +22,9 @@ const openDisputes = (walk: Walk) =>
 export const moneyOperations = [
   operation('give money back', {
     weight: 6,
-    args: fc.record({ which, part: fc.boolean(), byReceipt: fc.boolean() }),
+    args: fc.record({ which, share, byReceipt: fc.boolean() }),
     possible: hasMoney,
-    async run(walk, { which, part, byReceipt }) {
+    async run(walk, { which, share, byReceipt }) {
       const { of, intentId, kept } = pick(refundable(walk).toReversed(), which)
       const payment = (await paymentsOf(walk, of)).find((one) => one.intentId === intentId)
       const receiptNumber = payment?.receiptNumber
@@ -33,23 +35,23 @@ export const moneyOperations = [
             ? { receiptNumber }
             : undefined
       if (!by) return
-      const amount = part ? { amount: Math.ceil(kept / 4) } : {}
+      const amount = share < 1 ? { amount: shareOf(kept, share) } : {}
       await walk.operate('billing', 'POST', '/refunds', { ...by, ...amount, refundId: randomUUID() })
     },
   }),
 
   operation('give back what is owed', {
     weight: 3,
-    args: fc.record({ which, part: fc.boolean() }),
+    args: fc.record({ which, share }),
     possible: (walk) => refundable(walk).some(({ refunds }) => refunds.some(({ status }) => status === 'failed')),
-    async run(walk, { which, part }) {
+    async run(walk, { which, share }) {
       const owed = refundable(walk).filter(({ refunds }) => refunds.some(({ status }) => status === 'failed'))
       const { of, intentId, kept, dispute } = pick(owed, which)
       const payment = (await paymentsOf(walk, of)).find((one) => one.intentId === intentId)
       if (!payment || dispute) return
       const amount = Math.min(kept, payment.amount - payment.back)
       if (amount === 0) return
-      const body = { paymentId: payment.id, refundId: randomUUID(), amount: part ? Math.ceil(amount / 4) : amount }
+      const body = { paymentId: payment.id, refundId: randomUUID(), amount: shareOf(amount, share) }
       const answer = await walk.operate('billing', 'POST', '/refunds', body)
       // What billing has not heard of yet may be on its way at the provider.
       if (answer.status >= 400 && answer.status < 500 && answer.body['code'] !== 'refund_not_possible')
@@ -58,11 +60,11 @@ export const moneyOperations = [
   }),
 
   operation('give money back in the provider’s dashboard', {
-    args: fc.record({ which, part: fc.boolean() }),
+    args: fc.record({ which, share }),
     possible: hasMoney,
-    async run(walk, { which, part }) {
+    async run(walk, { which, share }) {
       const { charge, kept } = pick(refundable(walk).toReversed(), which)
-      const amount = String(part ? Math.ceil(kept / 4) : kept)
+      const amount = String(shareOf(kept, share))
       await walk.world.atProvider('POST', '/v1/refunds', { charge: charge.id, amount })
     },
   }),
