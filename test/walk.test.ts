@@ -1,5 +1,8 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { walkOnce } from './walk/run.ts'
+import { replay, walkOnce } from './walk/run.ts'
+import { readSteps } from './walk/step.ts'
 import { World } from './walk/world.ts'
 
 let world: World
@@ -8,13 +11,19 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-/** As many as make three hundred steps. */
+const folder = join(import.meta.dirname, 'walk/found')
+const found = await readdir(folder)
+/** Together they take some three hundred steps. */
 const seeds = [1, 2, 3, 4, 5]
 
-describe('whatever families, operators, the provider and the network do, in whatever order,', () => {
-  it.each(seeds)('no rule is broken on the walk of seed %i', async (seed) => {
+describe('a random walk', () => {
+  it.each(seeds)('through the whole system breaks no rule: seed %i', async (seed) => {
     const { steps, failure } = await walkOnce(world, { seed, length: 150, shrinkForMs: 60_000 })
     expect(failure && `${failure.message}\n${failure.steps.join('\n')}`).toBeUndefined()
     expect(steps).toBeGreaterThan(0)
+  })
+
+  it.each(found)('that broke a rule once breaks none any more: %s', async (file) => {
+    expect(await replay(world, readSteps(await readFile(join(folder, file), 'utf8')))).toBeUndefined()
   })
 })

@@ -57,6 +57,8 @@ try {
       if (!values['keep-going']) break
     }
   }
+  for (const [name, { times, ms }] of [...world.figures].toSorted(([, a], [, b]) => b.ms - a.ms))
+    print(`${String(times).padStart(7)} × ${(ms / times).toFixed(0).padStart(5)} ms  ${name}`)
 } catch (error) {
   failed = true
   print(String(error instanceof Error ? error.stack : error))

@@ -28,8 +28,8 @@ export interface Outcome {
 /** Takes steps until one breaks a rule, then sees whether all is right once it has settled. @throws Violation */
 async function take(walk: Walk, steps: Iterable<fc.AsyncCommand<Walk, World>>): Promise<void> {
   await fc.asyncModelRun(async () => ({ model: walk, real: walk.world }), steps)
-  await settle(walk)
-  await checkEnd(walk)
+  await walk.world.measure('# settling at the end', () => settle(walk))
+  await walk.world.measure('# checks at the end', () => checkEnd(walk))
 }
 
 function ruleOf(error: unknown): string {

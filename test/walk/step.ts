@@ -21,9 +21,9 @@ export class Step implements fc.AsyncCommand<Walk, World> {
 
   async run(walk: Walk): Promise<void> {
     walk.taken.push(this)
-    await this.#operation.run(walk, this.#args as never)
+    await walk.world.measure(this.#operation.name, () => this.#operation.run(walk, this.#args as never))
     walk.paid()
-    await checkStep(walk)
+    await walk.world.measure('# checks after each step', () => checkStep(walk))
   }
 
   /** As `--replay` reads it. */

@@ -22,6 +22,8 @@ const sealer = sealingKeysSchema.parse(localSealingKeys)
 export class World {
   readonly system: System
   readonly events: EventLedger
+  /** How often each operation was done, and for how many milliseconds in all. */
+  readonly figures = new Map<string, { times: number; ms: number }>()
   readonly #bus: Bus
   readonly #mailServer: BreakableProxy
   readonly #codes = new Map<string, string[]>()
@@ -96,6 +98,17 @@ export class World {
   async codeTo(destination: string, before: number): Promise<string | undefined> {
     const newer = () => (this.codesTo(destination) > before ? this.#codes.get(destination)?.at(-1) : undefined)
     return eventually(newer, 3_000).catch(() => undefined)
+  }
+
+  /** Does something, and notes how long it took. */
+  async measure<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const begun = performance.now()
+    try {
+      return await work()
+    } finally {
+      const { times, ms } = this.figures.get(name) ?? { times: 0, ms: 0 }
+      this.figures.set(name, { times: times + 1, ms: ms + performance.now() - begun })
+    }
   }
 
   /** A new walk, in a world where everything is back to normal: other families, other class dates. */
