@@ -7,7 +7,8 @@ import { email, moneySchema, plainDate, uuid } from './fields.ts'
 import { membershipFactsSchema } from './membership.ts'
 import { paymentStates } from './payment-state.ts'
 
-export { paymentStates, type PaymentState } from './payment-state.ts'
+export { paymentStates }
+export type { PaymentState } from './payment-state.ts'
 
 /** `GET /prices`: what is true now. */
 export const pricesSchema = z.object({
