@@ -1,0 +1,300 @@
+import { randomUUIDv7 } from 'node:crypto'
+import type { RegisterBody } from '@robokids/contracts/bff'
+import { pricesSchema } from '@robokids/contracts/billing'
+import { registrationPageSchema, registrationSchema, type Registration } from '@robokids/contracts/enrollment'
+import { errorBodySchema } from '@robokids/contracts/errors'
+import { registrationTerms } from '@robokids/contracts/offers'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from './src/bed.ts'
+import { sampleFamily, sampleMember } from './src/samples.ts'
+import { startSystem, type System } from './src/system.ts'
+
+let system: System
+beforeAll(async () => {
+  system = await startSystem({ identity: { ARGON2_MEMORY_KIB: '64', ARGON2_PASSES: '1', EVEN_ANSWER_MS: '5' } })
+})
+afterEach(async () => {
+  await simulator('webhooks/config')
+  await fetch(`${system.simulator.url}/_sim/faults`, { method: 'DELETE' })
+})
+afterAll(() => system.stop())
+
+async function simulator(path: string, body: object = {}): Promise<void> {
+  const answer = await fetch(`${system.simulator.url}/_sim/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  expect(answer.status).toBe(200)
+}
+
+/** What an operator does, at a service itself. */
+async function operate(service: 'enrollment' | 'billing', path: string, body?: object) {
+  const answer = await fetch(`${system.processes[service].url}${path}`, {
+    method: body ? 'POST' : 'GET',
+    headers: { 'x-admin-secret': 'local-admin', ...(body ? { 'content-type': 'application/json' } : {}) },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  })
+  return { status: answer.status, body: (await answer.json()) as unknown }
+}
+
+const expire = (registrationId: string) => operate('enrollment', `/registrations/${registrationId}/expire`, {})
+
+const refusal = ({ status, body }: { status: number; body: unknown }) => {
+  const { code, reference } = errorBodySchema.parse(body)
+  return [status, code, reference]
+}
+
+/** An open date of Level X. */
+async function dateOf(index: number): Promise<string> {
+  const date = (await system.openDates('custom'))[index]?.date
+  if (date === undefined) throw new Error('there is no such date')
+  return date
+}
+
+/** A family that signs up as our pages do. */
+function family(differences: Partial<RegisterBody> = {}) {
+  const id: string = randomUUIDv7()
+  const body = {
+    ...sampleFamily(),
+    email: `${randomUUIDv7()}@example.com`,
+    classType: 'custom' as const,
+    ...differences,
+    id,
+  }
+  const send = (more: Partial<RegisterBody> = {}) =>
+    system.post('/api/registrations', { ...body, unlessRegistered: true, ...more })
+  return {
+    body,
+    send,
+    async register(more: Partial<RegisterBody> = {}) {
+      const answer = await send({ id: randomUUIDv7(), ...more })
+      if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
+      return answer.body as { registrationId: string; checkoutUrl: string }
+    },
+  }
+}
+
+const resume = (registrationId: string, body: object = {}) =>
+  system.post(`/api/registrations/${registrationId}/checkout`, body)
+
+async function moneyOf(registrationId: string) {
+  const { status, checkout } = await system.state(registrationId)
+  const refunded = (checkout?.refunds ?? [])
+    .filter((refund) => refund.status === 'succeeded')
+    .reduce((sum, { amount }) => sum + amount, 0)
+  return { status, paid: checkout?.paidAt ? checkout.amount : 0, refunded }
+}
+
+describe('a form that is corrected while the first page is being paid', () => {
+  it('leads to the first registration, which is paid once', async () => {
+    const { register, send } = family({ startDate: await dateOf(2) })
+    await simulator('webhooks/config', { paused: true })
+    const first = await register()
+    await system.pay(first.checkoutUrl)
+    const changed = await send({ id: randomUUIDv7(), city: 'Fresno', replaces: first.registrationId })
+    expect(refusal(changed)).toEqual([409, 'already_paid', first.registrationId])
+    await simulator('webhooks/config')
+    await system.reaches(first.registrationId, 'confirmed')
+    expect(refusal(await send({ id: randomUUIDv7(), city: 'Fresno', replaces: first.registrationId }))).toEqual([
+      409,
+      'already_paid',
+      first.registrationId,
+    ])
+    expect(await moneyOf(first.registrationId)).toMatchObject({ refunded: 0 })
+  })
+
+  it('closes the first page before the second one opens', async () => {
+    const { register } = family({ startDate: await dateOf(2) })
+    const first = await register()
+    const second = await register({ city: 'Fresno', replaces: first.registrationId })
+    expect((await system.pay(first.checkoutUrl)).status).not.toBe('complete')
+    await system.reaches(first.registrationId, 'expired')
+    await system.pay(second.checkoutUrl)
+    await system.reaches(second.registrationId, 'confirmed')
+    expect(await moneyOf(first.registrationId)).toEqual({ status: 'expired', paid: 0, refunded: 0 })
+  })
+})
+
+describe('a hold that ran out', () => {
+  it('is not taken again beside a new registration of the same child', async () => {
+    const { register } = family({ startDate: await dateOf(2) })
+    const first = await register()
+    await expire(first.registrationId)
+    const second = await register()
+    expect(refusal(await resume(first.registrationId)).slice(0, 2)).toEqual([409, 'already_registered'])
+    await system.pay(second.checkoutUrl)
+    await system.reaches(second.registrationId, 'confirmed')
+    expect(refusal(await resume(first.registrationId)).slice(0, 2)).toEqual([409, 'already_registered'])
+    expect((await moneyOf(first.registrationId)).paid).toBe(0)
+  })
+
+  it('and is paid on a page that could not be closed in time is given back once, where the new one is paid', async () => {
+    const { register } = family({ startDate: await dateOf(2) })
+    const first = await register()
+    // Its page stays open while the provider refuses to close it.
+    await simulator('faults', { kind: 'error', path: '/v1/checkout/sessions/*', method: 'POST', times: 1000 })
+    await expire(first.registrationId)
+    const second = await register()
+    await system.pay(second.checkoutUrl)
+    await system.reaches(second.registrationId, 'confirmed')
+    await system.pay(first.checkoutUrl)
+    await system.reaches(first.registrationId, 'rejected')
+    const money = await eventually(async () => {
+      const found = await moneyOf(first.registrationId)
+      return found.refunded > 0 && found
+    })
+    expect(money.refunded).toBe(money.paid)
+    expect((await system.state(first.registrationId)).checkout?.refunds).toHaveLength(1)
+    expect(await moneyOf(second.registrationId)).toMatchObject({ status: 'confirmed', refunded: 0 })
+  })
+})
+
+describe('a change of date that fails at the provider', () => {
+  it.each([
+    ['the new page cannot be opened', { path: '/v1/checkout/sessions', method: 'POST' }],
+    ['the old page cannot be closed', { path: '/v1/checkout/sessions/*', method: 'POST' }],
+    ['it answers nothing at all', { path: '/v1/*' }],
+  ])('keeps the last seat of the old date where %s, and goes through afterwards', async (_, fault) => {
+    const [startDate, other] = [await dateOf(0), await dateOf(1)]
+    const sql = system.sql('enrollment')
+    await sql`
+      update class_sessions set capacity = held + sold + 1 where class_type = 'custom' and date = ${startDate}`
+    const { register, send } = family({ startDate })
+    const old = await register()
+    await simulator('faults', { kind: 'error', times: 1000, ...fault })
+    const id = randomUUIDv7()
+    const change = { id, startDate: other, replaces: old.registrationId }
+    expect(refusal(await send(change)).slice(0, 2)).toEqual([503, 'upstream_unavailable'])
+    expect((await system.state(old.registrationId)).status).toBe('held')
+    expect(refusal(await family({ startDate }).send()).slice(0, 2)).toEqual([409, 'class_full'])
+    await fetch(`${system.simulator.url}/_sim/faults`, { method: 'DELETE' })
+
+    // The family can go on with the old one, or with the change.
+    const resumed = await resume(old.registrationId)
+    expect(resumed.status).toBe(200)
+    const changed = await send(change)
+    expect(changed).toMatchObject({ status: 200, body: { registrationId: id } })
+    await system.reaches(old.registrationId, 'expired')
+    await system.pay((resumed.body as { checkoutUrl: string }).checkoutUrl)
+    expect((await moneyOf(old.registrationId)).paid).toBe(0)
+    await system.pay((changed.body as { checkoutUrl: string }).checkoutUrl)
+    await system.reaches(id, 'confirmed')
+    await family({ startDate }).register()
+  })
+})
+
+describe('a price that changes while a page shows the old one', () => {
+  it('is told with the offer of now, and agreeing to that pays for the same registration', async () => {
+    const startDate = await dateOf(2)
+    const { body, send } = family({ startDate, classType: 'intermediate' })
+    const { prices } = pricesSchema.parse((await operate('billing', '/prices')).body)
+    const old = prices.find(({ sku }) => sku === 'class:intermediate')?.amount ?? 0
+    const offer = (unitAmount: number) =>
+      registrationTerms({ classType: 'intermediate', startDate, children: 1, siblingJoinsFree: false, unitAmount })
+    const raised = { sku: 'class:intermediate', amount: old + 1000 }
+    const set = await operate('billing', '/admin/prices', raised)
+    expect([set.status, set.body]).toMatchObject([200, {}])
+    const refused = await send({ agreed: offer(old) })
+    expect(refused).toMatchObject({ status: 409, body: { code: 'price_changed' } })
+    expect((await system.state(body.id)).status).toBe('held')
+    const { agreement } = errorBodySchema.parse(refused.body)
+    if (!agreement) throw new Error('there is no offer')
+    const agreed = await send({ agreed: agreement.terms })
+    expect(agreed).toMatchObject({ status: 200, body: { registrationId: body.id } })
+    await system.pay((agreed.body as { checkoutUrl: string }).checkoutUrl)
+    await system.reaches(body.id, 'confirmed')
+    expect((await moneyOf(body.id)).paid).toBe(agreement.terms.dueNow)
+  })
+})
+
+describe('a payment that is on its way back', () => {
+  const read = async (id: string): Promise<Registration> =>
+    registrationSchema.parse((await operate('enrollment', `/registrations/${id}`)).body)
+
+  it('ships no kit and takes no signature, until it is back', async () => {
+    // Whose refund the bank takes its time with.
+    const card = '4000000000007726'
+    const startDate = await dateOf(2)
+    const [unsigned, signed] = [family({ startDate }), family({ startDate })]
+    const ids: string[] = []
+    for (const one of [unsigned, signed]) {
+      const { registrationId, checkoutUrl } = await one.register()
+      await system.pay(checkoutUrl, card)
+      await system.reaches(registrationId, 'confirmed')
+      ids.push(registrationId)
+    }
+    const [first = '', second = ''] = ids
+    const sign = (registrationId: string, { body }: ReturnType<typeof family>) =>
+      system.post('/api/waivers', {
+        registrationId,
+        guardianName: body.guardianName,
+        childName: body.childName,
+        email: body.email,
+        startDate,
+        classType: 'custom',
+      })
+    expect((await sign(second, signed)).status).toBe(200)
+    for (const registrationId of ids) {
+      const refund = await operate('billing', '/refunds', { registrationId, refundId: randomUUIDv7() })
+      expect(refund.status).toBe(200)
+    }
+    await eventually(async () => (await read(first)).payment?.state === 'refund_under_way')
+    await eventually(async () => (await read(second)).payment?.state === 'refund_under_way')
+    expect(refusal(await sign(first, unsigned)).slice(0, 2)).toEqual([409, 'registration_not_paid'])
+    const shipment = { carrier: 'UPS', trackingNumber: '1Z' }
+    expect(refusal(await operate('enrollment', `/kits/${second}/ship`, shipment)).slice(0, 2)).toEqual([
+      409,
+      'kit_not_ready',
+    ])
+    const csv = await fetch(`${system.siteUrl}/api/getAllRegistrations?format=csv&email=${signed.body.email}`, {
+      headers: { 'x-api-key': 'robokids-web', 'x-admin-secret': 'local-admin' },
+    })
+    const text = await csv.text()
+    expect(text).toContain('refund_under_way')
+    expect(text).not.toContain('ready')
+  })
+})
+
+describe('a registration of somebody who is signed in', () => {
+  it('belongs to that account, whatever address it names, and ends unpaid with it', async () => {
+    const cookies = new Map<string, string>()
+    const ask = async (method: string, path: string, body: unknown = {}) => {
+      const answer = await fetch(system.siteUrl + path, {
+        method,
+        headers: {
+          'content-type': 'application/json',
+          'x-api-key': 'robokids-web',
+          origin: system.siteUrl,
+          cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+        },
+        body: JSON.stringify(body),
+      })
+      for (const line of answer.headers.getSetCookie()) {
+        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+        cookies.set(name, value)
+      }
+      return { status: answer.status, body: (await answer.json()) as unknown }
+    }
+    const email = `${randomUUIDv7()}@example.com`
+    expect((await ask('POST', '/api/auth/sign-up', sampleMember(email))).status).toBe(200)
+    const [mail] = await eventually(async () => {
+      const mails = await system.mailsTo(email)
+      return mails.length > 0 && mails
+    })
+    const code = /\b\d{6}\b/.exec(mail?.text ?? '')?.[0]
+    expect(await ask('POST', '/api/auth/confirm-sign-up', { email, code })).toMatchObject({ body: { signedIn: true } })
+
+    const { body } = family({ startDate: await dateOf(2), classType: 'basic' })
+    // A browser can name nobody.
+    const asked = { ...body, ownerId: randomUUIDv7() }
+    expect((await ask('POST', '/api/registrations', asked)).status).toBe(200)
+    const owned = registrationSchema.parse((await operate('enrollment', `/registrations/${body.id}`)).body)
+    expect(owned).toMatchObject({ email: body.email, status: 'held' })
+    const { body: page } = await operate('enrollment', `/registrations?ownerId=${owned.ownerId}`)
+    expect(registrationPageSchema.parse(page).registrations).toMatchObject([{ registrationId: body.id }])
+    const deleted = await ask('DELETE', '/api/profile', { password: sampleMember(email).password })
+    expect(deleted.status).toBe(200)
+    await system.reaches(body.id, 'expired')
+  })
+})
