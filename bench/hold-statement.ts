@@ -70,7 +70,9 @@ export async function recordHoldStatement(databaseUrl: string, clock: Clock): Pr
     ])
     const variables: Record<string, string> = {}
     const sql = hold.text.replaceAll(/\$(\d+)/g, (_, number: string) => {
-      const value = String(hold.parameters[Number(number) - 1])
+      const parameter = hold.parameters[Number(number) - 1]
+      if (parameter === null) return 'null'
+      const value = String(parameter)
       const expression = known.get(value)
       if (expression !== undefined) return expression
       variables[`p${number}`] = value

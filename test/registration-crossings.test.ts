@@ -184,6 +184,34 @@ describe('a change of date that fails at the provider', () => {
   })
 })
 
+describe('a correction that fails at the provider', () => {
+  it('leaves the seat to whichever of the two the family goes on with', async () => {
+    const startDate = await dateOf(3)
+    const { register, send } = family({ startDate })
+    const sql = system.sql('enrollment')
+    await sql`
+      update class_sessions set capacity = held + sold + 1 where class_type = 'custom' and date = ${startDate}`
+    const old = await register()
+    await simulator('faults', { kind: 'error', times: 1000, path: '/v1/checkout/sessions', method: 'POST' })
+    const id = randomUUIDv7()
+    const correction = { id, city: 'Fresno', replaces: old.registrationId }
+    expect(refusal(await send(correction)).slice(0, 2)).toEqual([503, 'upstream_unavailable'])
+    expect(refusal(await family({ startDate }).send()).slice(0, 2)).toEqual([409, 'class_full'])
+    await fetch(`${system.simulator.url}/_sim/faults`, { method: 'DELETE' })
+
+    const resumed = await resume(old.registrationId)
+    expect(resumed.status).toBe(200)
+    expect((await system.state(id)).status).toBe('expired')
+    const corrected = await send({ ...correction, id: randomUUIDv7() })
+    expect(corrected.status).toBe(200)
+    const { registrationId, checkoutUrl } = corrected.body as { registrationId: string; checkoutUrl: string }
+    await system.pay((resumed.body as { checkoutUrl: string }).checkoutUrl)
+    await system.pay(checkoutUrl)
+    await system.reaches(registrationId, 'confirmed')
+    expect(await moneyOf(old.registrationId)).toEqual({ status: 'expired', paid: 0, refunded: 0 })
+  })
+})
+
 describe('a price that changes while a page shows the old one', () => {
   it('is told with the offer of now, and agreeing to that pays for the same registration', async () => {
     const startDate = await dateOf(2)

@@ -148,18 +148,17 @@ export async function followAccount(
 ): Promise<void> {
   const change = changeOf(event)
   const { userId } = change
-  // One at a time: two changes of one address would each be decided without the other.
-  await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended('account changes', 0))`)
   const key = change.email === null ? null : emailKey(change.email)
   await tx
     .insert(accountChanges)
     .values({ eventId: event.id, ...change, emailKey: key })
     .onConflictDoNothing()
 
+  // Two changes that have an account or an address in common would else be decided each without the other.
   let related = await findRelated(tx, userId)
   for (;;) {
     await lockFamilies(tx, [{ emails: [...related.keys], owners: [...related.users] }])
-    // What was asked for while the lock was waited for.
+    // What was told, and asked for, while the lock was waited for.
     const now = await findRelated(tx, userId)
     const isLocked = now.users.isSubsetOf(related.users) && now.keys.isSubsetOf(related.keys)
     related = now

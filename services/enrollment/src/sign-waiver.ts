@@ -9,7 +9,7 @@ import type { z } from 'zod'
 import type { Config } from './config.ts'
 import { lockRegistration } from './lock-registration.ts'
 import { readPaymentStates } from './payment-states.ts'
-import { factsOf } from './read-registrations.ts'
+import { factsOf, type RegistrationRow } from './read-registrations.ts'
 import { answerOf, newSignature, recordSignature } from './record-signature.ts'
 import { chooseSignable, judgeSignature, whyNotBacked } from './rules.ts'
 import { kitShipments, registrations, waivers } from './schema.ts'
@@ -42,9 +42,19 @@ async function findSignable(db: Database, request: z.infer<typeof signWaiverSche
   return rows.map(({ registration, waiver }) => ({
     ...registration,
     registrationId: registration.id,
+    email: addressFor(registration, request),
     paymentState: states.get(registration.id) ?? 'paid',
     waiver,
   }))
+}
+
+/** A page of before its account had another address, which has the registration's id, still names the old one. */
+function addressFor(
+  { email, askedEmail }: Pick<RegistrationRow, 'email' | 'askedEmail'>,
+  request: z.infer<typeof signWaiverSchema>,
+): string {
+  if (request.registrationId === undefined || askedEmail === null) return email
+  return emailKey(askedEmail) === emailKey(request.email) ? askedEmail : email
 }
 
 /**

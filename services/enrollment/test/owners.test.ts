@@ -110,6 +110,12 @@ describe('a registration', () => {
     ])
     const page = await school.call('GET', `/registrations?email=${second}`, undefined, adminHeaders)
     expect(registrationPageSchema.parse(page.body).registrations).toHaveLength(1)
+    // Its pages of before still sign, by its id; the old address alone does not.
+    const named = { email: first }
+    expect(codeOf(await school.sign(registration, { ...named, registrationId: undefined }))).toBe(
+      'registration_not_found',
+    )
+    expect((await school.sign(registration, named)).status).toBe(200)
     // Nor does a later account on the abandoned address get any of it.
     await account(first)
     expect((await ownerOf(registration)).ownerId).toBe(owner)
