@@ -44,4 +44,6 @@ CREATE INDEX "account_changes_email" ON "account_changes" USING btree ("email_ke
 CREATE INDEX "accounts_email" ON "accounts" USING btree ("email_key");--> statement-breakpoint
 CREATE INDEX "disputes_payment" ON "disputes" USING btree ("payment_id");--> statement-breakpoint
 CREATE INDEX "refunds_payment" ON "refunds" USING btree ("payment_id");--> statement-breakpoint
-CREATE INDEX "registrations_owner" ON "registrations" USING btree ("owner_id","created_at");
+CREATE INDEX "registrations_owner" ON "registrations" USING btree ("owner_id","created_at");--> statement-breakpoint
+CREATE INDEX "registrations_asked_owner" ON "registrations" USING btree ("asked_owner_id");--> statement-breakpoint
+CREATE INDEX "registrations_asked_email" ON "registrations" USING btree (lower("asked_email"));

@@ -133,6 +133,8 @@ export const registrations = pgTable(
       .where(sql`status = 'held'`),
     index('registrations_session').on(table.classSessionId),
     index('registrations_owner').on(table.ownerId, table.createdAt),
+    index('registrations_asked_owner').on(table.askedOwnerId),
+    index('registrations_asked_email').on(sql`lower(${table.askedEmail})`),
   ],
 )
 
