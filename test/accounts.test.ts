@@ -527,7 +527,7 @@ describe('an account', () => {
     expect(await older.post('/api/auth/sign-out', {})).toMatchObject(refused)
     expect(await older.post('/api/registrations', {})).toMatchObject(refused)
     expect(await profile()).toEqual(before)
-    // To look is no change, and whoever it was composed for may change it.
+    // To read is no change, and whoever it was composed for may change it.
     expect((await older.ask('GET', '/api/profile')).status).toBe(200)
     visitor.account = userId
     expect((await visitor.ask('PATCH', '/api/profile', { givenName: 'Zoë' })).body).toMatchObject({ givenName: 'Zoë' })

@@ -13,7 +13,7 @@ const plans = (amount: number) => ({
   plans: [{ plan: 'monthly', amount, currency: 'usd', termsVersion: '1', terms: `$${amount}` }],
 })
 
-/** A BFF whose enrollment and billing answer as they are told. */
+/** A BFF whose enrollment and billing answer what a test says. */
 async function front(answers: Record<string, unknown>) {
   const service = await StubService.start()
   onTestFinished(() => service.stop())

@@ -31,8 +31,8 @@ const update = (AccessToken: string | undefined, attributes: Record<string, stri
   })
 const named = (Username: string) => ({ UserPoolId: standardPool, Username })
 
-/** What was told of an account so far, the oldest first. */
-function toldOf(userId: string) {
+/** The events about an account so far, the oldest first. */
+function eventsOf(userId: string) {
   const events = [userConfirmed, userUpdated, userDeleted].flatMap((definition) =>
     desk.bed.bus.all<Account>(definition, (data) => data.userId === userId),
   )
@@ -54,8 +54,8 @@ async function changing() {
   return { ...person, next }
 }
 
-describe('what is told of an account while a new address waits for its code', () => {
-  it('names the verified address, whatever happens', async () => {
+describe('an event about an account whose new address waits for its code', () => {
+  it('names the verified address, whatever the event is', async () => {
     const { userId, username, email, next, AccessToken } = await changing()
     const pending = { email: next, emailVerified: false, verifiedEmail: email, enabled: true }
     expect((await updated(userId, 'email')).data).toMatchObject(pending)
@@ -94,7 +94,7 @@ describe('what is told of an account while a new address waits for its code', ()
     expect((await desk.call('GetUser', { AccessToken })).body['VerifiedEmail']).toBeUndefined()
   })
 
-  it('says who shut the account out, and that nobody goes on with the change after that', async () => {
+  it('says that the account was disabled, and nobody goes on with the change once it is enabled again', async () => {
     const { userId, username, email, next } = await changing()
     const Code = await desk.codeFor(next)
     await desk.sdk.send(new AdminDisableUserCommand(named(username)))
@@ -106,7 +106,7 @@ describe('what is told of an account while a new address waits for its code', ()
     await desk.sdk.send(new AdminDisableUserCommand(named(username)))
     await desk.sdk.send(new AdminEnableUserCommand(named(username)))
     const states = () =>
-      toldOf(userId).filter(({ data }) => (data as { changed?: string[] }).changed?.includes('enabled'))
+      eventsOf(userId).filter(({ data }) => (data as { changed?: string[] }).changed?.includes('enabled'))
     await eventually(() => states().length === 2)
     expect(states().map(({ data }) => data.enabled)).toEqual([false, true])
 
@@ -117,8 +117,8 @@ describe('what is told of an account while a new address waits for its code', ()
   })
 })
 
-describe('what is told of an account', () => {
-  it('tells who loses an address to another account', async () => {
+describe('an event about an account', () => {
+  it('is published of who loses an address to another account', async () => {
     const { userId, username, email } = await desk.member()
     const { username: taker, userId: takerId } = await desk.signUp(publicClient, { email: email.toUpperCase() })
     const ConfirmationCode = await desk.codeFor(email.toUpperCase())
@@ -162,8 +162,8 @@ describe('what is told of an account', () => {
         else await update(AccessToken, attributes)
       }),
     )
-    await eventually(() => toldOf(userId).length === count + 1)
-    const events = toldOf(userId)
+    await eventually(() => eventsOf(userId).length === count + 1)
+    const events = eventsOf(userId)
     expect(new Set(events.map(({ time }) => time)).size).toBe(events.length)
     expect(events[1]?.time && Temporal.Instant.compare(events[1].time, ahead)).toBeGreaterThan(0)
     const [user] = await db.select().from(users).where(eq(users.id, userId))

@@ -57,7 +57,7 @@ function wordsOf({ renewal, termsVersion }: AgreementTerms, known: MembershipPla
 const slotsQuery = queryOptions({
   queryKey: ['available-slots'],
   queryFn: ({ signal }) => api('/api/availableSlots', { answer: availableSlots, signal }),
-  staleTime: 15_000,
+  staleTime: 5_000,
 })
 
 /** What checks the form is not needed before somebody types into it. */
