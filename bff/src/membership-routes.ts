@@ -54,7 +54,7 @@ export function membershipRoutes(
     { schema: { body: membershipCheckoutBodySchema, response: { 200: membershipCheckoutAnswerSchema } } },
     async (request, reply) => {
       const { email, classDate, consent, plan, agreed } = request.body
-      const session = await sessions.find(request, reply)
+      const ownerId = await sessions.ownerOf(request, reply)
       const hold = (attemptId?: string) =>
         enrollment.call('POST', '/member-seats', { body: { email, classDate, attemptId }, answer: memberHoldSchema })
       const evidence = { ipAddress: request.ip, userAgent: (request.headers['user-agent'] ?? '').slice(0, 1000) }
@@ -64,7 +64,7 @@ export function membershipRoutes(
         classDate,
         agreed,
         ...(consent ? { consent: { ...consent, ...evidence } } : {}),
-        ownerId: session?.userId ?? null,
+        ownerId,
       }
       // Refuses a date that is full or not open, before anything can be paid.
       await hold()

@@ -12,6 +12,7 @@ import {
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
+import type { Accounts } from './auth-routes.ts'
 import type { Config } from './config.ts'
 import { readCheckout } from './read-checkout.ts'
 import { idOf, referenceParams } from './reference.ts'
@@ -20,13 +21,19 @@ import type { Services } from './upstream.ts'
 const orderIdOf = (reference: string) => idOf(reference, 'order_not_found', 'We know no order with this reference.')
 const noticeIdOf = (reference: string) => idOf(reference, 'notice_not_found', 'We have no such request.')
 
-export function shopRoutes(http: Http, { config }: Context<Config>, services: Services): void {
+export function shopRoutes(
+  http: Http,
+  { config }: Context<Config>,
+  services: Services,
+  { sessions }: Pick<Accounts, 'sessions'>,
+): void {
   const { billing, notifications } = services
 
   http.post(
     '/api/checkout',
     { schema: { body: placeOrderSchema, response: { 200: checkoutAnswerSchema } } },
-    async ({ body }) => {
+    async (request, reply) => {
+      const body = { ...request.body, ownerId: await sessions.ownerOf(request, reply) }
       const { orderId, checkout } = await billing.call('POST', '/orders', { body, answer: orderSchema })
       // Nothing is left to pay: its own page says how it is doing.
       return { orderId, checkoutUrl: checkout.url ?? `${config.SITE_URL}/shop/success?reference=${orderId}` }

@@ -1,0 +1,74 @@
+import { randomUUID, randomUUIDv7 } from 'node:crypto'
+import { text } from 'node:stream/consumers'
+import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
+import { testBed, type TestBed } from '@robokids/test/bed'
+import { sampleFamily } from '@robokids/test/samples'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { startFront, StubService } from './front.ts'
+
+let bed: TestBed
+beforeAll(async () => {
+  bed = await testBed()
+})
+afterAll(() => bed.stop())
+
+/** A session that was begun when identity could be asked. */
+function sessionOf(userId: string): string {
+  const now = Date.now()
+  const tokens = { accessToken: 'a.b.c', refreshToken: 'x' }
+  const session = { ...tokens, userId, username: `user_${userId}`, email: '', since: now, until: now + 3_600_000 }
+  const sealed = sealingKeysSchema.parse(localSealingKeys).seal(JSON.stringify(session), 'robokids-session')
+  return `robokids-session=${sealed}`
+}
+
+/** A BFF in front of a service that refuses what is asked for, and remembers it. Identity is away. */
+async function front() {
+  const asked: { path: string; body: Record<string, unknown> }[] = []
+  const service = await StubService.start()
+  onTestFinished(() => service.stop())
+  service.answer((request, response) => {
+    void (async () => {
+      const path = request.url ?? ''
+      asked.push({ path, body: JSON.parse((await text(request)) || '{}') as Record<string, unknown> })
+      const holds = path === '/member-seats'
+      response.writeHead(holds ? 200 : 409, { 'content-type': 'application/json' })
+      response.end(
+        JSON.stringify(
+          holds
+            ? { classDate: '2030-01-04', heldUntil: '2030-01-01T00:00:00.000Z' }
+            : { code: 'registration_closed', message: 'Closed.', requestId: 'stub' },
+        ),
+      )
+    })()
+  })
+  const { url } = await startFront(bed, { ENROLLMENT_URL: service.url, BILLING_URL: service.url })
+  const post = (path: string, body: object, cookie = '') =>
+    fetch(url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': 'robokids-web', cookie },
+      body: JSON.stringify(body),
+    })
+  return { asked, post }
+}
+
+describe('what is bought', () => {
+  it.each([
+    ['/api/registrations', '/registrations', { ...sampleFamily(), classType: 'basic', startDate: '2030-01-04' }],
+    ['/api/checkout', '/orders', { orderId: randomUUIDv7(), items: [{ sku: 'product:robot-spider', quantity: 1 }] }],
+    [
+      '/api/createStripeSession',
+      '/membership-checkouts',
+      { email: 'maren@example.com', plan: 'monthly', classDate: '2030-01-04' },
+    ],
+  ])('by %s is whose the session is, also while identity is away, and never whose the page says', async (...kind) => {
+    const [path, upstream, body] = kind
+    const { asked, post } = await front()
+    const owners = () => asked.filter((one) => one.path === upstream).map((one) => one.body['ownerId'])
+    const userId = randomUUID()
+    const claimed = { ...body, ownerId: randomUUID() }
+    expect((await post(path, claimed, sessionOf(userId))).status).toBe(409)
+    expect((await post(path, claimed)).status).toBe(409)
+    expect((await post(path, claimed, 'robokids-session=forged')).status).toBe(409)
+    expect(owners()).toEqual([userId, null, null])
+  })
+})
