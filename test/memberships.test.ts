@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
+import type { AgreementTerms } from '@robokids/contracts/agreement'
 import { membershipCheckoutAnswerSchema } from '@robokids/contracts/auth'
 import {
   membershipOutcomeSchema,
@@ -7,7 +8,10 @@ import {
   type MembershipOutcome,
 } from '@robokids/contracts/billing'
 import { availableSlotsSchema, memberRejected, memberSeated } from '@robokids/contracts/enrollment'
+import { errorBodySchema } from '@robokids/contracts/errors'
 import { emailKey } from '@robokids/contracts/fields'
+import { renewalTerms, renewalTermsVersion } from '@robokids/contracts/membership'
+import { membershipTerms } from '@robokids/contracts/offers'
 import { freePort } from '@robokids/local/processes'
 import { webhookSecret } from '@robokids/local/settings'
 import { localSealingKeys } from '@robokids/runtime/seal'
@@ -106,6 +110,8 @@ interface Wish {
   email: string
   plan: 'monthly' | 'yearly'
   classDate: string
+  consent?: { version: string; text: string }
+  agreed?: AgreementTerms | undefined
 }
 
 /** Each test has a date for itself: the members' session of it, and a level's. */
@@ -387,6 +393,75 @@ describe('POST /api/createStripeSession', () => {
       { ...consent, version: '2020-01-01' },
     ]) {
       expect(await ask({ ...wish, consent: changed })).toMatchObject({ status: 409, body: { code: 'terms_changed' } })
+    }
+  })
+
+  const setPrice = (amount: number) =>
+    fetch(`${till.url}/admin/prices`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-admin-secret': 'local-admin' },
+      body: JSON.stringify({ sku: 'membership:monthly', amount }),
+    })
+  /** What a page shows, and sends with the consent. */
+  const agreement = (amount: number, classDate: string) => ({
+    consent: { version: renewalTermsVersion, text: renewalTerms('monthly', { amount, currency: 'usd' }) },
+    agreed: membershipTerms({ plan: 'monthly', amount, classDate, termsVersion: renewalTermsVersion }),
+  })
+
+  it('leads whoever agrees to the price of now to a page with that price, though one with the old price is open', async () => {
+    const classDate = await newDate(1)
+    const wish = newcomer(classDate)
+    const first = await checkout({ ...wish, ...agreement(700, classDate) })
+    try {
+      expect((await setPrice(900)).status).toBe(200)
+      const second = await checkout({ ...wish, ...agreement(900, classDate) })
+      expect((await pay(first)).status).toBe('expired')
+      expect((await pay(second)).status).toBe('paid')
+      const { data } = await bed.bus.seen(subscriptionActivated, ({ email }) => email === wish.email)
+      expect(data.amount).toBe(900)
+      await bed.bus.seen(memberSeated, ({ email }) => email === wish.email)
+    } finally {
+      await setPrice(700)
+    }
+  })
+
+  it.each(['the price before', 'a price that never was'])(
+    'answers who agrees to %s with what is offered now, which then gets through',
+    async (which) => {
+      const classDate = await newDate(1)
+      const wish = newcomer(classDate)
+      try {
+        await setPrice(900)
+        const refused = await ask({ ...wish, ...agreement(which === 'the price before' ? 700 : 1, classDate) })
+        expect(refused).toMatchObject({ status: 409, body: { code: 'terms_changed' } })
+        const { agreement: offered } = errorBodySchema.parse(refused.body)
+        expect(offered?.terms).toEqual(agreement(900, classDate).agreed)
+        expect(await slotsLeft(classDate)).toBe(1)
+        const url = await checkout({ ...wish, ...agreement(900, classDate), agreed: offered?.terms })
+        expect((await pay(url)).status).toBe('paid')
+      } finally {
+        await setPrice(700)
+      }
+    },
+  )
+
+  it('keeps the seat with the page that can be paid where another date was agreed to at a price that is no more', async () => {
+    const [first, second] = [await newDate(1), await newDate(1)]
+    const wish = newcomer(first)
+    const url = await checkout({ ...wish, ...agreement(700, first) })
+    try {
+      await setPrice(900)
+      const moved = { ...wish, classDate: second }
+      expect(await ask({ ...moved, ...agreement(700, second) })).toMatchObject({ status: 409 })
+      expect([await slotsLeft(first), await slotsLeft(second)]).toEqual([0, 1])
+      expect(await ask(newcomer(first))).toMatchObject({ status: 409, body: { code: 'class_full' } })
+      const next = await checkout({ ...moved, ...agreement(900, second) })
+      await seated(first, 1)
+      expect((await pay(url)).status).toBe('expired')
+      expect((await pay(next)).status).toBe('paid')
+      await bed.bus.seen(memberSeated, ({ email, classDate }) => email === wish.email && classDate === second)
+    } finally {
+      await setPrice(700)
     }
   })
 

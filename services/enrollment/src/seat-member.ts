@@ -12,7 +12,7 @@ import { moveSeats } from './lock-registration.ts'
 import { seatsOf, takeSeat } from './member-holds.ts'
 import { count } from './metrics.ts'
 import { judgeMemberSeat } from './rules.ts'
-import { classSessions, memberSeats } from './schema.ts'
+import { classSessions, memberHolds, memberSeats } from './schema.ts'
 
 /**
  * A membership began: it takes a seat in the members' session of its date, once; the one that was held for it, else one
@@ -25,7 +25,12 @@ export async function seatMember(
   context: Context<Config>,
 ): Promise<void> {
   const { attemptId, email, classDate, plan, amount, currency, receiptNumber, renewsAt } = data
-  const key = emailKey(email)
+  // What is held for a checkout stands under the address that was typed there; the member's may be another one by now.
+  const [held] = await tx
+    .select({ emailKey: memberHolds.emailKey })
+    .from(memberHolds)
+    .where(eq(memberHolds.attemptId, attemptId))
+  const key = held?.emailKey ?? emailKey(email)
   const holds = await lockMemberHolds(tx, key)
   const [session] = await tx.select().from(classSessions).where(membersSessionOf(classDate)).for('no key update')
   const now = context.clock.now()
