@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { paymentCompleted } from '@robokids/contracts/billing'
+import { paymentCompleted, refundsSchema } from '@robokids/contracts/billing'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { root } from '@robokids/local/settings'
 import { connectBus, type Bus } from '@robokids/runtime/bus'
@@ -248,6 +248,29 @@ describe('npm run admin -- refund', () => {
     await eventually(async () =>
       (await system.mailsTo(email)).some((mail) => mail.text.includes('$400.00') && /refund/i.test(mail.subject)),
     )
+  })
+})
+
+describe('npm run admin -- refund --payment', () => {
+  it('gives back what a bank returned, as npm run admin -- refunds lists it', async () => {
+    const { registrationId, checkoutUrl } = await system.register({ email: address() })
+    await system.pay(checkoutUrl, '4000000000005126')
+    await system.reaches(registrationId, 'confirmed')
+    expect((await admin('refund', registrationId, '10000')).code).toBe(0)
+    system.simulator.advanceClock(24 * 3600)
+    const failed = await eventually(async () => {
+      const { printed } = await adminWith({}, 'refunds', '--status', 'failed')
+      const { refunds } = refundsSchema.parse(JSON.parse(printed))
+      return refunds.find((refund) => refund.registrationId === registrationId)
+    })
+    expect(failed).toMatchObject({ amount: 10_000, left: 40_000 })
+    const { code, printed } = await adminWith({}, 'refund', '--payment', failed.paymentId, '10000')
+    expect([code, JSON.parse(printed)]).toMatchObject([0, { amount: 10_000, reason: 'requested' }])
+    expect((await system.state(registrationId)).status).toBe('confirmed')
+    const surplus = await adminWith({}, 'refund', '--payment', failed.paymentId, '5', '00')
+    expect([surplus.code, surplus.told]).toEqual([1, expect.stringContaining('does not take 00')])
+    const unknown = await adminWith({}, 'refund', '--payment', randomUUIDv7())
+    expect([unknown.code, unknown.told]).toEqual([1, expect.stringContaining('payment_not_found')])
   })
 })
 

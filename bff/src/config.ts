@@ -1,4 +1,13 @@
-import { inProduction, list, numeric, origin, ownSecret, serviceUrl, siteUrl } from '@robokids/runtime/config'
+import {
+  inProduction,
+  list,
+  milliseconds,
+  numeric,
+  origin,
+  ownSecret,
+  serviceUrl,
+  siteUrl,
+} from '@robokids/runtime/config'
 import { sealingKeysSchema } from '@robokids/runtime/seal'
 import { z } from 'zod'
 
@@ -27,7 +36,7 @@ export const configSchema = z.object({
   /** Event streams that one address may have open: a household's or a school's tabs. */
   STREAMS_PER_ADDRESS: numeric(z.int().min(1)).default(60),
   /** How long a service may take to answer. */
-  UPSTREAM_TIMEOUT_MS: numeric(z.int().min(100)).default(15_000),
+  UPSTREAM_TIMEOUT_MS: milliseconds(100).default(15_000),
   /** The folder of the built web; empty serves the API alone. */
   WEB_DIST: z.string().default(''),
 })

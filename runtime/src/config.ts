@@ -51,6 +51,11 @@ export function numeric<Schema extends z.ZodType<number, number>>(schema: Schema
     .pipe(schema)
 }
 
+/** Whole milliseconds that something is waited for, a day at the most: a timer that is told of more than 24 days waits for none. */
+export function milliseconds(least: number) {
+  return numeric(z.int().min(least).max(86_400_000))
+}
+
 /** A list, comma-separated, of which no part is empty. */
 export const list = z
   .string()
@@ -101,6 +106,9 @@ const trustProxy = z
       value === 'true' || /\/0+\s*(,|$)/.test(value) ? `believes every visitor's header: ${proxies}` : undefined,
   })
 
+/** Ten years: what is planned from a time much further away has dates that nothing can hold. */
+const furthestOffset = Temporal.Duration.from({ hours: 87_660 })
+
 const clockOffset = z
   .string()
   .default('PT0S')
@@ -109,11 +117,12 @@ const clockOffset = z
       const offset = Temporal.Duration.from(text)
       // What has no fixed length, a day for one, cannot be added to an instant.
       Temporal.Now.instant().add(offset)
-      return offset
+      if (Temporal.Duration.compare(offset.abs(), furthestOffset) <= 0) return offset
+      context.addIssue('is more than ten years (PT87660H)')
     } catch {
       context.addIssue('is not a length of time like PT40M or -PT2H (a day is PT24H)')
-      return z.NEVER
     }
+    return z.NEVER
   })
   .register(inProduction, {
     refuse: (text) =>
@@ -146,9 +155,9 @@ const baseShape = {
     .string()
     .default('200,1000,5000,15000,30000,60000,120000')
     .transform((text) => text.split(',').map((delay) => delay.trim()))
-    .pipe(z.array(numeric(z.int().min(0)))),
+    .pipe(z.array(milliseconds(0))),
   /** Milliseconds after which an event whose handler says nothing, having crashed perhaps, is delivered again. */
-  CONSUMER_ACK_WAIT_MS: numeric(z.int().min(100)).default(30_000),
+  CONSUMER_ACK_WAIT_MS: milliseconds(100).default(30_000),
   /** What proxies stand in front, whose `X-Forwarded-For` is believed: `false`, or their addresses, comma-separated. */
   TRUST_PROXY: trustProxy,
 }

@@ -17,7 +17,10 @@ const usage = `npm run admin -- <command>
                 [--limit 100] [--cursor …]                or that many, after the nextCursor of the ones before
                 [--output FILE]                           into a file instead of onto the screen
   expire <registrationId>                                 let an unpaid hold go now
-  refund <registrationId|receipt> [cents]                 give a payment back, whole or in part: refund RK-000012 500
+  refund <registrationId|orderId|receipt> [cents]         give a payment back, whole or in part: refund RK-000012 500
+  refund --payment ID [cents]                             the same for any payment, one that was not owed as well
+  refunds [--status failed]                               what went back, is on its way or failed, newest first, with the
+                                                          payment of each and what is left of that
   disputes                                                payments that are disputed with the bank, newest first
   ledger                                                  hold the ledger against the payment provider's list
   ship <registrationId> <carrier> <tracking number>       a kit is on its way
@@ -215,6 +218,7 @@ async function resetMfaCommand(name: string): Promise<void> {
 interface Options {
   email?: string | undefined
   status?: string | undefined
+  payment?: string | undefined
   csv: boolean
   limit?: string | undefined
   cursor?: string | undefined
@@ -263,14 +267,27 @@ const commands: Record<string, Command> = {
   refund: {
     of: 'billing',
     changes: true,
-    async run([whose, amount]) {
-      const of = needed(whose, 'registration or receipt')
+    async run(words, { payment }) {
+      const [whose, amount] = payment === undefined ? words : [payment, ...words]
+      if (payment !== undefined && words.length > 1) throw new Refused(`refund --payment does not take ${words[1]}.`)
+      const of = needed(whose, 'registration, order, receipt or payment')
       const refund = {
-        ...(of.startsWith('RK-') ? { receiptNumber: of } : { registrationId: of }),
+        ...(payment !== undefined
+          ? { paymentId: of }
+          : of.startsWith('RK-')
+            ? { receiptNumber: of }
+            : { registrationId: of }),
         refundId: randomUUID(),
         ...(amount === undefined ? {} : { amount: cents(amount) }),
       }
       print(await json('billing', 'POST', '/refunds', refund))
+    },
+  },
+  refunds: {
+    of: 'billing',
+    async run(_, { status }) {
+      const query = new URLSearchParams(status === undefined ? {} : { status })
+      print(await json('billing', 'GET', `/refunds?${query.toString()}`))
     },
   },
   disputes: { of: 'billing', run: async () => print(await json('billing', 'GET', '/disputes')) },
@@ -343,7 +360,8 @@ const commands: Record<string, Command> = {
 const accepted: Record<string, { words: number; options?: string[] }> = {
   registrations: { words: 0, options: ['email', 'status', 'csv', 'limit', 'cursor', 'output'] },
   expire: { words: 1 },
-  refund: { words: 2 },
+  refund: { words: 2, options: ['payment'] },
+  refunds: { words: 0, options: ['status'] },
   disputes: { words: 0 },
   ledger: { words: 0 },
   ship: { words: 3 },
@@ -377,6 +395,7 @@ async function main(): Promise<void> {
     options: {
       email: { type: 'string' },
       status: { type: 'string' },
+      payment: { type: 'string' },
       csv: { type: 'boolean', default: false },
       limit: { type: 'string' },
       cursor: { type: 'string' },

@@ -36,12 +36,35 @@ const settingsSchema = z.object({
 
 export type Settings = z.infer<typeof settingsSchema>
 
-/** Reads `PORT` and friends from the environment; a wrong one is told, and ends the process. */
-export function readSettings(env: NodeJS.ProcessEnv): Settings {
+/** The ports that are listened at; two of one number would keep the second program from starting. */
+function sharedPorts(settings: Settings): string[] {
+  const own: [keyof Settings, boolean][] = [
+    ['POSTGRES_PORT', settings.DATABASE_SERVER_URL === undefined],
+    ['NATS_PORT', settings.NATS_URL === undefined],
+  ]
+  const unused = new Set<string>(own.flatMap(([name, isUsed]) => (isUsed ? [] : [name])))
+  const ports = Object.entries(settings).filter(([name]) => name.endsWith('PORT') && !unused.has(name))
+  return ports.flatMap(([name, port], index) => {
+    const [first] = ports.slice(0, index).find(([, other]) => other === port) ?? []
+    return first === undefined ? [] : [`${name}: is the same as ${first}`]
+  })
+}
+
+/**
+ * Reads `PORT` and friends from the environment; a wrong one is told, and ends the process.
+ * @param refused what else of the environment is wrong, given these settings: lines like `LOG_LEVEL: is not a level`.
+ */
+export function readSettings(env: NodeJS.ProcessEnv, refused: (settings: Settings) => string[] = () => []): Settings {
   const read = settingsSchema.safeParse(env)
-  if (read.success) return read.data
-  const problems = read.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`)
-  console.error(`These settings are wrong:\n${problems.join('\n')}`)
+  const issues = read.error?.issues ?? []
+  const wrong = issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
+  // What else is wrong is told beside them.
+  const own = new Set(issues.map((issue) => String(issue.path[0])))
+  const settings = settingsSchema.parse(Object.fromEntries(Object.entries(env).filter(([name]) => !own.has(name))))
+  const others = refused(settings).filter((line) => !own.has(/^\w+/.exec(line)?.[0] ?? ''))
+  const problems = new Set([...wrong, ...sharedPorts(settings), ...others])
+  if (problems.size === 0) return settings
+  console.error(`These settings are wrong:\n${[...problems].map((line) => `  ${line}`).join('\n')}`)
   process.exit(1)
 }
 
@@ -53,18 +76,22 @@ export type ServiceName = 'identity' | 'enrollment' | 'billing' | 'notifications
 /** What the system that `npm start` runs calls itself: another checkout's, or another folder's, is another system. */
 export const localSystemName = (settings: Settings) => `npm start in ${settings.DATA_DIR}`
 
-/** What each process is told through its environment, with everything on this machine. */
+/**
+ * What each process is told through its environment, with everything on this machine.
+ * @param env what it is told besides.
+ */
 export function serviceEnvironment(
   settings: Settings,
   natsUrl: string,
   databaseUrl: (name: string) => string,
+  env: NodeJS.ProcessEnv = process.env,
 ): Record<ServiceName, Record<string, string>> {
   const siteUrl = `http://localhost:${settings.PORT}`
   const simulatorUrl = `http://127.0.0.1:${settings.STRIPE_SIMULATOR_PORT}`
   const identityUrl = `http://127.0.0.1:${settings.IDENTITY_PORT}`
   const enrollmentUrl = `http://127.0.0.1:${settings.ENROLLMENT_PORT}`
   const shared = {
-    ...process.env,
+    ...env,
     APP_ENV: 'local',
     SYSTEM_NAME: localSystemName(settings),
     HOST: '127.0.0.1',

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { refusedByProcesses } from './process-settings.ts'
 import { readSettings } from './settings.ts'
 import { startStack } from './stack.ts'
 
@@ -21,7 +22,7 @@ if (values.help) {
   console.log(usage)
   process.exit(0)
 }
-const settings = readSettings(process.env)
+const settings = readSettings(process.env, refusedByProcesses(process.env))
 
 let stopping = false
 function stopOn(stop: () => Promise<void>): void {

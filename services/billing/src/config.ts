@@ -1,4 +1,4 @@
-import { inProduction, list, numeric, ownSecret, siteUrl } from '@robokids/runtime/config'
+import { inProduction, list, milliseconds, numeric, ownSecret, siteUrl } from '@robokids/runtime/config'
 import type { Context } from '@robokids/runtime/service'
 import { z } from 'zod'
 
@@ -32,7 +32,7 @@ export const configSchema = z
     STRIPE_TIMEOUT_MS: numeric(z.int().min(100).max(60_000)).default(10_000),
     /** Where parents find the site: the payment page sends them back there. */
     SITE_URL: siteUrl,
-    RECONCILE_EVERY_MS: numeric(z.int().min(50)).default(60_000),
+    RECONCILE_EVERY_MS: milliseconds(50).default(60_000),
   })
   .refine((config) => config.STRIPE_API_URL === undefined || !isLiveKey(config.STRIPE_SECRET_KEY), {
     path: ['STRIPE_SECRET_KEY'],

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   decideRefund,
+  disputeStage,
   hasEnded,
   isReminderDue,
   isRunning,
@@ -11,7 +12,9 @@ import {
   judgeMembership,
   laterRefundStatus,
   membershipParameters,
+  owed,
   pauseAfter,
+  paymentState,
   promotionInForce,
   quote,
   receiptNumber,
@@ -358,5 +361,86 @@ describe('the reminder of a membership', () => {
 describe('receipt numbers', () => {
   it('have six digits, and more when those are used up', () => {
     expect([1, 999_999, 1_000_000].map(receiptNumber)).toEqual(['RK-000001', 'RK-999999', 'RK-1000000'])
+  })
+})
+
+describe('how a payment stands', () => {
+  const paid = { amount: 400, returnedAt: null }
+  const over = { amount: 400, returnedAt: at('2026-11-28T00:00:00Z') }
+  const back = (amount: number, status: 'pending' | 'succeeded' | 'failed' = 'succeeded') => ({ amount, status })
+  const dispute = (status: string) => ({ status })
+
+  it.each([
+    ['paid', paid, [], []],
+    ['paid', paid, [back(399), back(400, 'failed')], []],
+    ['paid', paid, [], [dispute('warning_closed')]],
+    ['paid', paid, [], [dispute('prevented')]],
+    ['refund_under_way', paid, [back(300), back(100, 'pending')], []],
+    ['refund_under_way', over, [back(400, 'failed'), back(400, 'pending')], []],
+    ['refunded', over, [back(300), back(100)], []],
+    ['refunded', over, [back(400)], [dispute('lost')]],
+    ['refund_failed', over, [back(400, 'failed')], []],
+    ['refund_failed', over, [back(400, 'failed'), back(300)], [dispute('won')]],
+    ['disputed', paid, [], [dispute('needs_response')]],
+    ['disputed', paid, [back(100)], [dispute('won'), dispute('warning_needs_response')]],
+    ['disputed', over, [back(400, 'failed')], [dispute('under_review')]],
+    ['won', paid, [back(399)], [dispute('won')]],
+    ['lost', paid, [], [dispute('won'), dispute('lost')]],
+    ['lost', over, [back(400, 'failed')], [dispute('lost')]],
+  ] as const)('is %s', (state, payment, refunds, disputes) => {
+    expect(paymentState(payment, [...refunds], [...disputes])).toBe(state)
+  })
+
+  it('does not depend on the order in which its refunds and disputes came', () => {
+    const refund = fc.record({
+      amount: fc.integer({ min: 1, max: 400 }),
+      status: fc.constantFrom('pending', 'succeeded', 'failed'),
+    })
+    const words = fc.constantFrom('needs_response', 'under_review', 'won', 'lost', 'warning_closed', 'prevented')
+    fc.assert(
+      fc.property(
+        fc.array(refund),
+        fc.array(fc.record({ status: words })),
+        fc.boolean(),
+        (refunds, disputes, isOver) => {
+          const payment = isOver ? over : paid
+          const state = paymentState(payment, refunds, disputes)
+          expect(paymentState(payment, refunds.toReversed(), disputes.toReversed())).toBe(state)
+          if (state === 'paid' || state === 'won') {
+            expect(refundable(payment.amount, refunds)).toBeGreaterThan(0)
+            expect(isOver).toBe(false)
+          }
+        },
+      ),
+    )
+  })
+
+  it('is of a dispute as far as that has come, and an inquiry may become one after it was answered or closed', () => {
+    const order = ['warning_needs_response', 'warning_under_review', 'warning_closed', 'needs_response', 'under_review']
+    for (const [index, status] of order.entries()) expect(disputeStage(status)).toBe(index)
+    for (const status of ['won', 'lost', 'prevented']) expect(disputeStage(status)).toBe(order.length)
+  })
+})
+
+describe('what was told to be back and is not', () => {
+  const told = (amount: number, status: 'succeeded' | 'failed', makesGood = 0) => ({
+    amount,
+    status,
+    makesGood,
+    announcedAt: at('2026-11-28T00:00:00Z'),
+  })
+  const untold = (amount: number, status: 'pending' | 'failed') => ({ amount, status, makesGood: 0, announcedAt: null })
+
+  it.each([
+    [0, []],
+    [300, [told(300, 'failed')]],
+    [0, [untold(300, 'failed')]],
+    [200, [told(300, 'failed'), told(100, 'succeeded', 100)]],
+    [0, [told(300, 'failed'), told(100, 'succeeded', 100), told(300, 'succeeded', 200)]],
+    [300, [told(300, 'failed'), told(300, 'failed', 300)]],
+    // What is on its way again is not owed twice.
+    [100, [told(400, 'failed'), untold(300, 'pending')]],
+  ] as const)('is owed: %i cents', (cents, refunds) => {
+    expect(owed(400, [...refunds])).toBe(cents)
   })
 })

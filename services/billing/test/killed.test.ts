@@ -1,11 +1,14 @@
 import { randomUUIDv7 } from 'node:crypto'
 import {
+  checkoutExpired,
   membershipCheckoutSchema,
   membershipRefunded,
   paymentCompleted,
   paymentDisputed,
   paymentRefunded,
   reconciliationSchema,
+  refundDeclined,
+  refundRequested,
   subscriptionActivated,
   subscriptionCancelled,
   subscriptionEnded,
@@ -20,7 +23,9 @@ import { newEvent } from '@robokids/runtime/outbox'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DomainError } from '@robokids/runtime/errors'
 import { cancelMembership, resumeMembership, switchMembership } from '../src/change-membership.ts'
+import { closeForReplacement } from '../src/close-checkouts.ts'
 import type { BillingContext } from '../src/config.ts'
 import { consumers } from '../src/consumers.ts'
 import { createCheckout } from '../src/create-checkout.ts'
@@ -174,6 +179,8 @@ async function newMember() {
 describe('killed at each step in turn', { timeout: 240_000 }, () => {
   it('every cent is entered into the ledger once', async () => {
     await walk({
+      // What the next one has paid, and nobody has heard of yet, is in the provider's list as well.
+      atOnce: 1,
       async prepare() {
         await sold()
       },
@@ -342,6 +349,92 @@ describe('killed at each step in turn', { timeout: 240_000 }, () => {
         await settled()
         expect(bed.bus.all(orderPaid, of)).toHaveLength(1)
         expect(await paymentsOf(orderId)).toEqual([{ amount: 30_000 }])
+      },
+    })
+  })
+
+  it('a cart that is changed is paid once, as it is now', async () => {
+    const items = [{ sku: robotSpider, quantity: 2 }]
+    const steps = await walk({
+      async prepare() {
+        const before = randomUUIDv7()
+        await insist('POST', '/orders', { orderId: before, items: [{ sku: robotSpider, quantity: 1 }] })
+        return { orderId: randomUUIDv7(), replaces: before }
+      },
+      async act(context, ids) {
+        const { checkout } = await placeOrder(context, { ...ids, items })
+        await till.pay({ checkoutUrl: checkout.url })
+        await handleNotice(context, completed(checkout.url ?? ''))
+      },
+      async again(ids) {
+        const { checkout } = orderSchema.parse(await insist('POST', '/orders', { ...ids, items }))
+        if (checkout.url !== null) await till.pay({ checkoutUrl: checkout.url })
+        await refreshed(`/orders/${ids.orderId}`)
+      },
+      async look({ orderId, replaces }) {
+        await bed.bus.seen(orderPaid, (data) => data.orderId === orderId)
+        await settled()
+        expect(bed.bus.all(orderPaid, (data) => data.orderId === orderId || data.orderId === replaces)).toHaveLength(1)
+        expect(await paymentsOf(orderId)).toEqual([{ amount: 60_000 }])
+        expect(await paymentsOf(replaces)).toEqual([])
+        for (const { status } of await till.sessions(replaces)) expect(status).toBe('expired')
+      },
+    })
+    expect(steps).toBeGreaterThan(30)
+  })
+
+  it('a registration’s checkout that is closed for another one is closed, which is told of once and ends no hold', async () => {
+    const steps = await walk({
+      async prepare() {
+        const facts = purchase()
+        const { attemptId } = await till.checkout(facts)
+        return { attemptId, registrationId: facts.registrationId }
+      },
+      async act(context, { registrationId }) {
+        await closeForReplacement(context, registrationId)
+      },
+      async again({ registrationId }) {
+        expect(await insist('POST', `/checkouts/${registrationId}/close`)).toEqual({ outcome: 'closed' })
+      },
+      async look({ attemptId, registrationId }) {
+        const of = (data: { registrationId: string }) => data.registrationId === registrationId
+        await bed.bus.seen(checkoutExpired, of)
+        await settled()
+        expect(bed.bus.all(checkoutExpired, of).map(({ data }) => data)).toEqual([
+          { attemptId, registrationId, replaced: true },
+        ])
+        for (const { status } of await till.sessions(registrationId)) expect(status).toBe('expired')
+      },
+    })
+    expect(steps).toBeGreaterThan(8)
+  })
+
+  it('a refund that the provider refuses is declined once', async () => {
+    await walk({
+      async prepare() {
+        const { facts, charge } = await sold()
+        await till.sim('POST', `/charges/${charge}/dispute`)
+        const [dispute] = (await till.stripe.disputes.list({ charge })).data
+        await tell('charge.dispute.created', dispute?.id ?? '')
+        return { registrationId: facts.registrationId, refundId: randomUUIDv7() }
+      },
+      async act(context, request) {
+        // As it is answered: the provider does not take it.
+        await requestRefund(context, request).catch((error: unknown) => {
+          if (!(error instanceof DomainError)) throw error
+        })
+      },
+      async again(request) {
+        const answer = await till.call('POST', '/refunds', request, adminHeaders)
+        expect([200, 409]).toContain(answer.status)
+      },
+      async look({ registrationId }) {
+        const of = (data: { registrationId: string | null }) => data.registrationId === registrationId
+        await bed.bus.seen(refundDeclined, of, 20_000)
+        await settled()
+        expect(bed.bus.all(refundRequested, of)).toHaveLength(1)
+        expect(bed.bus.all(refundDeclined, of).map(({ data }) => data.underWayTotal)).toEqual([0])
+        expect(bed.bus.all(paymentRefunded, (data) => data.registrationId === registrationId)).toEqual([])
       },
     })
   })

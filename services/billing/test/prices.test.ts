@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
+import { pricesChanged } from '@robokids/contracts/billing'
 import { seasonOpened } from '@robokids/contracts/enrollment'
 import type { CloudEvent } from '@robokids/contracts/event'
 import { inbox } from '@robokids/runtime/inbox'
@@ -166,5 +167,38 @@ describe('POST /admin/prices', () => {
       const answer = await till.call('POST', '/admin/prices', { ...body, ...wrong }, adminHeaders)
       expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed'])
     }
+  })
+})
+
+describe('prices.changed', () => {
+  it('tells of what costs another amount from now on, and not yet of what will', async () => {
+    const of = ({ skus }: { skus: string[] }) => skus.includes('class:intermediate')
+    const later = Temporal.Now.instant().add({ hours: 24 }).toString()
+    await till.call(
+      'POST',
+      '/admin/prices',
+      { sku: 'class:intermediate', amount: 51_000, validFrom: later },
+      adminHeaders,
+    )
+    expect(codeOf(await till.setPrice('class:unheard-of', 51_000))).toBe('validation_failed')
+    await till.setPrice('class:intermediate', 50_000)
+    const { data } = await bed.bus.seen(pricesChanged, of)
+    expect(data.skus).toEqual(['class:intermediate'])
+    await till.setPrice('class:custom', 100_000)
+    await bed.bus.seen(pricesChanged, ({ skus }) => skus.includes('class:custom'))
+    expect(bed.bus.all(pricesChanged, of)).toHaveLength(1)
+  })
+
+  it('tells of a season’s promotion where it runs already, once', async () => {
+    const today = Temporal.Now.plainDateISO('America/Los_Angeles')
+    const ofPromotion = ({ skus }: { skus: string[] }) => skus.length === 0
+    const before = bed.bus.all(pricesChanged, ofPromotion).length
+    const event = await openSeason(today.toString(), [today.add({ days: 45 }).toString()])
+    await hearAgain({ ...event, id: randomUUIDv7() })
+    const next = today.add({ days: 100 })
+    await openSeason(next.toString(), [next.add({ days: 45 }).toString()])
+    await till.setPrice('class:custom', 100_000)
+    await eventually(() => bed.bus.all(pricesChanged, ofPromotion).length > before)
+    expect(bed.bus.all(pricesChanged, ofPromotion)).toHaveLength(before + 1)
   })
 })

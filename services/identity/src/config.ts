@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { inProduction, mustBeSet, numeric, ownSecret, siteUrl } from '@robokids/runtime/config'
+import { inProduction, milliseconds, mustBeSet, numeric, ownSecret, siteUrl } from '@robokids/runtime/config'
 import { sealingKeysSchema } from '@robokids/runtime/seal'
 import { z } from 'zod'
 import { poolsFileSchema } from './pool-settings.ts'
@@ -42,7 +42,14 @@ const poolsFile = z
 /** What has to fit together. */
 const clientsSchema = z.object({ POOLS_FILE: poolsFileSchema, CLIENT_SECRETS: z.map(z.string(), z.string()) })
 
-const minutes = (standard: number) => numeric(z.number().positive()).default(standard)
+/** A year at the most. */
+const minutes = (standard: number) =>
+  numeric(
+    z
+      .number()
+      .positive()
+      .max(365 * 24 * 60),
+  ).default(standard)
 const count = (standard: number) => numeric(z.int().min(1)).default(standard)
 
 export const configSchema = z
@@ -72,7 +79,7 @@ export const configSchema = z
     /** How many passwords are hashed at once; more wait. */
     HASHES_AT_ONCE: count(availableParallelism()),
 
-    SIGN_IN_STEP_SECONDS: numeric(z.int().min(1)).default(180),
+    SIGN_IN_STEP_SECONDS: numeric(z.int().min(1).max(86_400)).default(180),
     SIGN_UP_CODE_MINUTES: minutes(24 * 60),
     ATTRIBUTE_CODE_MINUTES: minutes(24 * 60),
     RESET_CODE_MINUTES: minutes(60),
@@ -82,7 +89,7 @@ export const configSchema = z
     CODES_AN_HOUR: count(10),
     ACCOUNT_CODES_AN_HOUR: count(40),
     /** Operations that must not tell whether there is an account answer after a whole number of these. */
-    EVEN_ANSWER_MS: count(150),
+    EVEN_ANSWER_MS: milliseconds(1).default(150),
 
     /** Failed sign-ins of one account from one address before the next has to wait; the wait doubles from a second on. */
     FREE_SIGN_IN_FAILURES: count(5),
@@ -97,7 +104,7 @@ export const configSchema = z
     ADDRESS_TEXTS_AN_HOUR: count(30),
 
     /** After how long a new signing key takes over; the old one stays published until its last token is dead. */
-    SIGNING_KEY_DAYS: numeric(z.number().positive()).default(90),
+    SIGNING_KEY_DAYS: numeric(z.number().positive().max(3_650)).default(90),
   })
   .superRefine(
     ({ POOLS_FILE, CLIENT_SECRETS }, context) => {
