@@ -83,6 +83,24 @@ describe('a price that changed while somebody registered', () => {
     expect(second).toEqual({ ...first, agreed: dearer })
   })
 
+  it('is agreed to for what takes the place of another registration, too', async () => {
+    const page = await site.open()
+    await page.goto('/robokidspage1')
+    await fillSignUp(page)
+    await submitButton(page).click()
+    await page.waitForURL('**/card-page')
+    await page.goto('/robokidspage1')
+    await firstOpenDate(page)
+    await page.getByLabel('City').fill('Boston')
+    changePrice()
+    await submitButton(page).click()
+    await question(page).getByRole('button', { name: 'Agree to $450.00 and go on' }).click()
+    await page.waitForURL('**/card-page')
+    const [first, second, third] = bodiesOf(/^\/api\/registrations$/)
+    expect(second).toMatchObject({ replaces: first?.['id'] })
+    expect(third).toEqual({ ...second, agreed: dearer })
+  })
+
   it('leaves everything as it was for whoever goes back, and the page shows the new price', async () => {
     const page = await site.open()
     await page.goto('/robokidspage1')
@@ -391,6 +409,22 @@ describe('what is paid already', () => {
     await question(page).getByRole('link', { name: 'See your registration' }).click()
     await page.waitForURL(`**/robokids/success?reference=${standing}`)
     await page.getByRole('heading', { name: "You're Registered" }).waitFor()
+  })
+
+  it('is led to from the payment page of a registration that was made before it', async () => {
+    site.api.tell(sampleView({ status: 'expired' }, { status: 'expired', url: null }))
+    site.api.tell(sampleView({ registrationId: standing, status: 'confirmed' }, { status: 'paid', url: null }))
+    site.api.on('POST /api/registrations/:reference/checkout', () =>
+      refusal('already_registered', 'Ivo is registered for this class and date already.', undefined, {
+        reference: standing,
+      }),
+    )
+    const page = await site.open()
+    await page.goto(`/robokids-payment?reference=${sampleView().registrationId}`)
+    await page.getByRole('button', { name: 'Hold a seat again and pay $400.00 by card' }).click()
+    await isReadFromItsTitle(page, 'You are registered already')
+    await question(page).getByRole('link', { name: 'See your registration' }).click()
+    await page.waitForURL(`**/robokids/success?reference=${standing}`)
   })
 
   async function changeOrderedCart(): Promise<{ page: Page; first: string }> {

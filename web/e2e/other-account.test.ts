@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { sampleMembership } from '../src/membership/sample.ts'
 import { eventually, useSite } from './fixture.ts'
-import { fillSignUp, submitButton } from './pages.ts'
+import { fillSignUp, firstOpenDate, submitButton } from './pages.ts'
 import { maren, sampleProfile } from './stub-accounts.ts'
 import { refusal } from './stub-api.ts'
 
@@ -100,15 +100,57 @@ describe('a page that was made for another account than the one that is signed i
     expect(await question(page).count()).toBe(0)
   })
 
-  it('says so as soon as one comes back to it, and stays what it was however often that is closed', async () => {
+  it('keeps what was typed for whoever goes on, and asks for nobody who only reads', async () => {
+    site.api.accounts.user = maren
+    const page = await site.open(wide)
+    await page.goto('/robokidspage1')
+    await page.getByRole('button', { name: 'Logout' }).waitFor()
+    await fillSignUp(page)
+    site.api.accounts.user = noor
+    site.api.on('POST /api/registrations', ({ account, body }) =>
+      account === noor.userId
+        ? { json: { checkoutUrl: `${site.url}/card-page`, registrationId: body['id'] } }
+        : refusal('other_account', 'Another account is signed in.'),
+    )
+    const profile = page.getByRole('link', { name: 'Profile', exact: true })
+    await comeBackTo(page)
+    await eventually(() => profile.getAttribute('title')).toBe(noor.email)
+    expect(await question(page).count()).toBe(0)
+    // However often it is closed.
+    for (const close of ['Escape', 'Go on']) {
+      await submitButton(page).click()
+      await question(page).getByText(noor.email).first().waitFor()
+      if (close === 'Escape') await page.keyboard.press(close)
+      else await question(page).getByRole('button', { name: 'Go on with that account' }).click()
+      await question(page).waitFor({ state: 'hidden' })
+    }
+    await firstOpenDate(page)
+    expect(await page.getByLabel('Zip code').inputValue()).toBe('02139')
+    await submitButton(page).click()
+    await page.waitForURL('**/card-page')
+    const accounts = site.api.callsOf('POST', /^\/api\/registrations$/).map(({ account }) => account)
+    expect(accounts).toEqual([maren.userId, maren.userId, noor.userId])
+  })
+
+  it('is another page once one comes back to a profile, or goes on to another page', async () => {
     const page = await openProfile()
+    await page.getByRole('button', { name: 'Cancel membership' }).click()
     signInElsewhere()
     await comeBackTo(page)
-    await question(page).getByText(noor.email).first().waitFor()
-    await page.keyboard.press('Escape')
-    await question(page).waitFor({ state: 'hidden' })
+    await page.getByRole('heading', { name: 'Noor Lind' }).waitFor()
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByLabel('Last name').fill('Lindt')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Your details are saved.').waitFor()
+
+    site.api.accounts.user = maren
     await comeBackTo(page)
-    await question(page).getByText(noor.email).first().waitFor()
+    await page.getByRole('link', { name: 'Shop' }).first().click()
+    await page.getByRole('button', { name: 'Add Robot Spider to cart' }).click()
+    await page.getByRole('button', { name: 'Check out' }).click()
+    await page.waitForURL('**/card-page')
+    expect(site.api.callsOf('POST', /checkout$/).map(({ account }) => account)).toEqual([maren.userId])
   })
 
   it('says that nobody is signed in any more, where that is so', async () => {

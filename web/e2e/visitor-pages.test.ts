@@ -355,6 +355,70 @@ describe('has one heading, right links, and no fault that axe can find in light 
           await question(page)
         },
       },
+      {
+        name: '/membership/register of somebody who is signed in',
+        open: async (page) => {
+          site.api.accounts.user = maren
+          await page.goto('/membership/register')
+          await page.getByText(`You are logged in as ${maren.email}.`).waitFor()
+        },
+      },
+    ])
+  }, 180_000)
+
+  it('where money goes back', async () => {
+    const back = { amount: 40_000, currency: 'usd', reason: 'requested' } as const
+    const dispute = { amount: 40_000, currency: 'usd', status: 'needs_response' } as const
+    const paid = { status: 'paid', url: null, receiptNumber: 'RK-000123', paidAt: '2025-09-20T17:05:00.000Z' } as const
+    const whole = { amount: 60_000, currency: 'usd', reason: 'requested' } as const
+    site.api.delayMs = 100
+    const registrationOf = (
+      name: string,
+      heading: string,
+      path: string,
+      view: Parameters<typeof sampleView>,
+    ): Screen => ({
+      name,
+      still: true,
+      open: async (page) => {
+        site.api.tell(sampleView(...view))
+        await page.goto(`${path}?reference=${registration}`)
+        await title(page, heading)
+      },
+    })
+    const orderOf = (name: string, heading: string, order: Partial<typeof sampleOrder>): Screen => ({
+      name,
+      still: true,
+      open: async (page) => {
+        answersWith('GET /api/orders/:reference', { ...sampleOrder, orderId: reference, ...order })
+        await page.goto(`/shop/success?reference=${reference}`)
+        await title(page, heading)
+      },
+    })
+    await look([
+      registrationOf(
+        'a registration whose money is on its way back',
+        'Your money is on its way back',
+        '/robokids/success',
+        [{ status: 'confirmed' }, { ...paid, refunds: [{ ...back, status: 'pending' }] }],
+      ),
+      registrationOf('the receipt of one that was cancelled, and is owed', 'Receipt', '/robokids/receipt', [
+        { status: 'cancelled' },
+        { ...paid, refunds: [{ ...back, status: 'failed' }] },
+      ]),
+      registrationOf('the waiver of one whose payment is disputed', 'Your payment is disputed', '/robokids/waiver', [
+        { status: 'confirmed' },
+        { ...paid, disputes: [dispute] },
+      ]),
+      orderOf('an order that is owed', 'Your order is cancelled', {
+        status: 'refunded',
+        refunds: [{ ...whole, status: 'failed' }],
+      }),
+      orderOf('an order that came back', 'Your returned order is refunded', {
+        status: 'refunded',
+        shippedAt: '2025-09-25T17:00:00.000Z',
+        refunds: [{ ...whole, status: 'succeeded' }],
+      }),
     ])
   }, 120_000)
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { registerAnswer } from './answers.ts'
-import { api, ApiError } from './api.ts'
+import { api, ApiError, composeAnew, noteAccount, whenOtherAccount } from './api.ts'
 
 const answers = (...answer: Parameters<typeof Response.json>) =>
   vi.stubGlobal(
@@ -18,6 +18,7 @@ async function failure(): Promise<ApiError> {
 
 afterEach(() => {
   vi.unstubAllGlobals()
+  noteAccount(null)
 })
 
 describe('api', () => {
@@ -64,5 +65,43 @@ describe('api', () => {
     const signal = AbortSignal.abort()
     vi.stubGlobal('fetch', () => Promise.reject(signal.reason as Error))
     await expect(api('/api/classes', { answer: registerAnswer, signal })).rejects.toThrow(DOMException)
+  })
+})
+
+describe('the account that a change is made for', () => {
+  const done = { safeParse: () => ({ success: true, data: undefined }) as const }
+  async function accountOf(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: `/api/${string}` = '/api/profile') {
+    answers({})
+    await api(path, { method, answer: done })
+    return new Headers(vi.mocked(fetch).mock.lastCall?.[1]?.headers).get('x-account')
+  }
+
+  it('is named in each of them, and not where one only reads or signs out', async () => {
+    expect(await accountOf('POST')).toBeNull()
+    noteAccount('maren')
+    for (const method of ['POST', 'PATCH', 'DELETE'] as const) expect(await accountOf(method)).toBe('maren')
+    expect(await accountOf('GET')).toBeNull()
+    expect(await accountOf('POST', '/api/auth/sign-out')).toBeNull()
+  })
+
+  it('stays whom the page was made for, until that signs out or another page is made', async () => {
+    noteAccount('maren')
+    noteAccount('noor')
+    expect(await accountOf('POST')).toBe('maren')
+    composeAnew()
+    expect(await accountOf('POST')).toBe('noor')
+    noteAccount(null)
+    expect(await accountOf('POST')).toBeNull()
+    noteAccount('maren')
+    expect(await accountOf('POST')).toBe('maren')
+  })
+
+  it('is told apart from who is signed in now by the server', async () => {
+    const react = vi.fn<() => void>()
+    whenOtherAccount(react)
+    answers({ code: 'other_account', message: 'Noor is signed in.', requestId: 'r1' }, { status: 409 })
+    expect(await failure()).toMatchObject({ code: 'other_account', message: 'Noor is signed in.' })
+    expect(react).toHaveBeenCalledOnce()
+    whenOtherAccount(() => undefined)
   })
 })

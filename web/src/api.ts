@@ -49,6 +49,8 @@ export interface Call<T> {
   signal?: AbortSignal
 }
 
+let signedIn: string | null = null
+/** Whom the page is for: whoever was signed in when it was made. */
 let account: string | null = null
 let afterSignOut: () => void = () => undefined
 let atOtherAccount: () => void = () => undefined
@@ -58,19 +60,23 @@ export function whenSignInIsRequired(react: () => void): void {
   afterSignOut = react
 }
 
-/** What is to be done when it turns out that another account is signed in than the one that this page was composed for. */
+/** What is to be done when the server answers that another account is signed in than the one that the page is for. */
 export function whenOtherAccount(react: () => void): void {
   atOtherAccount = react
 }
 
 /**
- * Who is signed in. From then on each changing request names that account, so that the server refuses it where another tab
- * has signed in somebody else since: what one account's page says must not happen to another's. A page is for one account
- * until that signs out, or the page is loaded anew.
+ * Who is signed in. Each changing request names the account that its page is for, so that the server refuses it where
+ * another tab has signed in somebody else since: what was typed for one account must not happen to another's.
  */
-export function composeFor(userId: string | null): void {
-  if (account && userId && account !== userId) atOtherAccount()
-  else account = userId
+export function noteAccount(userId: string | null): void {
+  signedIn = userId
+  if (!account || !userId) account = userId
+}
+
+/** The page that is shown now is made for whoever is signed in now. */
+export function composeAnew(): void {
+  account = signedIn
 }
 
 /** Calls the BFF and hands back its answer as the contract describes it; anything else throws an `ApiError`. */

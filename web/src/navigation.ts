@@ -1,4 +1,5 @@
 import type { AnyRouter } from '@tanstack/react-router'
+import { composeAnew } from './api.ts'
 
 /** Takes keyboards and screen readers to the page's heading. */
 export function focusHeading(): void {
@@ -16,6 +17,7 @@ export function followNavigation(router: AnyRouter): void {
     const title = router.state.matches.at(-1)?.staticData.title ?? 'Page not found'
     document.title = `${title} · Robo Kids Learning`
     if (!pathChanged) return
+    composeAnew()
     focusHeading()
     void changeHead(toLocation.pathname, title)
   })

@@ -142,13 +142,13 @@ export function Cart({ items, products, onChanged }: CartProps) {
           : 'You pay by card on the next page, where you also say where to send it. Pre-orders are charged today and ship when they are made.'}
       </p>
       <WayOn
+        from="cart"
         wayOn={refused?.way ?? null}
         agreed={refused?.agreed}
         onAgree={(terms) => {
           setRefused(null)
           void checkOut(terms)
         }}
-        paidPage="/shop/success"
         onLeave={() => {
           forgetSentOrder()
           clearCart()

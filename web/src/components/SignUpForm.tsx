@@ -14,7 +14,7 @@ import { loadOrRenew } from '../load-or-renew.ts'
 import { classesQuery } from '../queries.ts'
 import { type LevelOffer, seatsLeftText, totalOf } from '../registration/class-offer.ts'
 import { mayHoldSeats, readDraft, saveDraft } from '../registration/draft.ts'
-import { registrationFailure } from '../registration/failure.ts'
+import { registrationAlert, registrationFailure } from '../registration/failure.ts'
 import { recordOfContent, saveRecords } from '../registration/record.ts'
 import { childField, fieldsInOrder } from '../registration/sign-up-fields.ts'
 import { register } from '../registration/register.ts'
@@ -121,7 +121,7 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
     } catch (error) {
       const way = wayOnFrom(error)
       if (way) setRefused({ way, content, agreed })
-      else setAlert(registrationFailure(error))
+      else setAlert(registrationAlert(error))
       if (error instanceof ApiError) setErrors(errorsByField(error.issues))
       // Seats may have gone meanwhile, and prices may have changed.
       void queryClient.invalidateQueries(classesQuery)
@@ -338,6 +338,7 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
       </WaitsForScript>
       <Alert message={alert} onClose={backToForm} />
       <WayOn
+        from="form"
         wayOn={refused?.way ?? null}
         agreed={refused?.agreed}
         onAgree={(terms) => {

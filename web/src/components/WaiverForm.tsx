@@ -4,6 +4,7 @@ import { flushSync } from 'react-dom'
 import { waiverAnswer } from '../answers.ts'
 import { api, ApiError } from '../api.ts'
 import { errorsByField, type FieldErrors } from '../field-errors.ts'
+import { isRefusal } from '../identity/messages.ts'
 import { forgetDraft } from '../registration/draft.ts'
 import { receiptOf, saveReceipt } from '../registration/receipt.ts'
 import { forgetRecords, isOfMember, type RegistrationRecord } from '../registration/record.ts'
@@ -87,7 +88,8 @@ export function WaiverForm({ record: known, startTime, onDone }: WaiverFormProps
         setRefusal(isSilent ? null : error.message || 'Server error')
         setErrors(errorsByField(error.issues))
       }
-      setAlert('There was a problem submitting the waiver. Please try again.')
+      const isSaid = isRefusal(error, 'other_account')
+      setAlert(isSaid ? null : 'There was a problem submitting the waiver. Please try again.')
       // It may have been cancelled meanwhile, or its money be on its way back.
       if (!isMember) void queryClient.invalidateQueries(registrationQuery(record.registrationId))
     } finally {

@@ -17,28 +17,38 @@ interface WayOnDialogProps {
   children?: ReactNode
   /** Goes on with what is offered now. */
   onAgree?: (terms: AgreementTerms) => void
-  /** Where what is paid already has its page. */
-  paidPage?: keyof typeof paidBefore
-  /** Done before it leads to that page. */
+  /** Where one is, and goes back to. */
+  from: keyof typeof places
+  /** Done before it leads to the page of what is paid already. */
   onLeave?: () => void
   /** Back to where one was, and nothing has happened. */
   onClose: () => void
 }
 
-const paidBefore = {
-  '/robokids/success': {
-    title: 'You are registered already',
-    link: 'See your registration',
+const registered = { page: '/robokids/success', title: 'You are registered already', link: 'See your registration' }
+
+const places = {
+  form: {
+    ...registered,
     aside: 'To register another child, or for another class, change the form and send it again.',
     back: 'Back to the form',
   },
-  '/shop/success': {
+  payment: { ...registered, aside: 'This one needs no payment any more.', back: 'Not now' },
+  cart: {
+    page: '/shop/success',
     title: 'You have ordered this already',
     link: 'See your order',
     aside: 'Your cart is emptied then. Keep it if you want what is in it as well: it becomes an order of its own.',
-    back: 'Keep this cart',
+    back: 'Back to your cart',
   },
-} as const
+  profile: {
+    page: '/profile',
+    title: 'This is paid already',
+    link: 'See your profile',
+    aside: '',
+    back: 'Leave it as it is',
+  },
+}
 
 export function WayOnDialog({ wayOn, onClose, ...rest }: WayOnDialogProps) {
   switch (wayOn.kind) {
@@ -51,20 +61,14 @@ export function WayOnDialog({ wayOn, onClose, ...rest }: WayOnDialogProps) {
   }
 }
 
-const backFrom: Record<AgreementTerms['kind'], string> = {
-  registration: 'Back to the form',
-  order: 'Back to your cart',
-  membership: 'Back to the form',
-  plan_change: 'Leave it as it is',
-}
-
-type Part<Names extends keyof WayOnDialogProps> = Pick<WayOnDialogProps, Names | 'onClose'>
+type Part<Names extends keyof WayOnDialogProps> = Pick<WayOnDialogProps, Names | 'from' | 'onClose'>
 
 function NewOffer({
   agreement: { terms },
   agreed,
   children,
   onAgree,
+  from,
   onClose,
 }: Part<'agreed' | 'children' | 'onAgree'> & { agreement: Agreement }) {
   const { title, amounts } = changeOf(agreed, terms)
@@ -116,7 +120,7 @@ function NewOffer({
           {dueNow > 0 ? `Agree to ${formatMoney({ amount: dueNow, currency })} and go on` : 'Agree and go on'}
         </Button>
         <Button variant="secondary" onClick={onClose}>
-          {backFrom[terms.kind]}
+          {places[from].back}
         </Button>
       </Row>
     </Dialog>
@@ -126,29 +130,29 @@ function NewOffer({
 function PaidBefore({
   reference,
   message,
-  paidPage = '/robokids/success',
+  from,
   onLeave,
   onClose,
-}: Part<'paidPage' | 'onLeave'> & { reference: string; message: string }) {
-  const { title, link, aside, back } = paidBefore[paidPage]
+}: Part<'onLeave'> & { reference: string; message: string }) {
+  const { page, title, link, aside, back } = places[from]
   return (
     <Dialog open role="alertdialog" title={title} onClose={onClose}>
       {message && <p>{message}</p>}
       <p>It is paid, or being paid. Nothing was charged for this one.</p>
-      <p className={styles['aside']}>{aside}</p>
+      {aside && <p className={styles['aside']}>{aside}</p>}
       <Row>
-        <ButtonLink to={paidPage} search={{ reference }} {...(onLeave ? { onClick: onLeave } : {})}>
+        <ButtonLink to={page} search={{ reference }} {...(onLeave ? { onClick: onLeave } : {})}>
           {link}
         </ButtonLink>
         <Button variant="secondary" onClick={onClose}>
-          {back}
+          {from === 'cart' ? 'Keep this cart' : back}
         </Button>
       </Row>
     </Dialog>
   )
 }
 
-function Confirm({ url, onClose }: Part<never> & { url: string }) {
+function Confirm({ url, onClose }: Pick<WayOnDialogProps, 'onClose'> & { url: string }) {
   const { leaving, leaveFor } = useLeaveFor()
   return (
     <Dialog open role="alertdialog" title="Your bank asks you to confirm" onClose={onClose}>

@@ -2,7 +2,7 @@ import type { Session } from '@robokids/contracts/auth'
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { answer } from '../answer.ts'
 import sessionShape from '../answers/session.json'
-import { api, composeFor } from '../api.ts'
+import { api, noteAccount } from '../api.ts'
 import { forgetPendingUser } from './kept.ts'
 
 export const sessionAnswer = answer<Session>(sessionShape)
@@ -12,7 +12,7 @@ export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async ({ signal }) => {
     const session = await api('/api/auth/session', { answer: sessionAnswer, signal })
-    composeFor(session.user?.userId ?? null)
+    noteAccount(session.user?.userId ?? null)
     return session
   },
   staleTime: 10_000,
@@ -24,7 +24,7 @@ export const sessionQuery = queryOptions({
 /** What is left in this tab of whoever was signed in: nothing. */
 export function forgetUser(queryClient: QueryClient): void {
   void queryClient.cancelQueries(sessionQuery)
-  composeFor(null)
+  noteAccount(null)
   queryClient.setQueryData(sessionQuery.queryKey, { user: null })
   queryClient.removeQueries({
     predicate: ({ queryKey }) => queryKey[0] === 'profile' || queryKey[0] === 'registration',

@@ -2,7 +2,6 @@ import type { AgreementTerms } from '@robokids/contracts/agreement'
 import type { RegisterAnswer } from '@robokids/contracts/bff'
 import { registerAnswer, registrationView } from '../answers.ts'
 import { api, ApiError } from '../api.ts'
-import { isRefusal } from '../identity/messages.ts'
 import { forgetSent, idToReplace, idToSend, noteBeingPaid, noteHeld, noteRefused } from './draft.ts'
 import type { RegistrationContent } from './sign-up-values.ts'
 
@@ -17,20 +16,14 @@ async function send(
   agreed: AgreementTerms | undefined,
 ): Promise<RegisterAnswer> {
   const replaces = idToReplace(id)
-  try {
-    const answer = await api('/api/registrations', {
-      method: 'POST',
-      body: { id, ...content, replaces, unlessRegistered: true, agreed },
-      answer: registerAnswer,
-      signal: AbortSignal.timeout(answerWithinMs),
-    })
-    noteHeld(id, answer.registrationId, replaces)
-    return answer
-  } catch (error) {
-    // The seats are held: what is to be agreed to anew is their price.
-    if (isRefusal(error, 'price_changed')) noteHeld(id, id, replaces)
-    throw error
-  }
+  const answer = await api('/api/registrations', {
+    method: 'POST',
+    body: { id, ...content, replaces, unlessRegistered: true, agreed },
+    answer: registerAnswer,
+    signal: AbortSignal.timeout(answerWithinMs),
+  })
+  noteHeld(id, answer.registrationId, replaces)
+  return answer
 }
 
 /** Whether the id that the server will not take again belongs to a registration that is paid: it must not be paid twice. */

@@ -76,6 +76,7 @@ function Overlays() {
       </Dialog>
       <Alert message={message} onClose={() => setMessage(null)} />
       <WayOn
+        from="form"
         wayOn={changed ? { kind: 'agree', agreement: { id: '', terms: dearer, validUntil: null } } : null}
         agreed={registrationTerms({ ...seat, unitAmount: 40_000 })}
         onAgree={() => setChanged(false)}

@@ -437,6 +437,7 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
         </div>
       </Form>
       <WayOn
+        from="form"
         wayOn={refused?.way ?? null}
         agreed={refused?.agreed}
         onAgree={(now) => {

@@ -14,7 +14,7 @@ import { StartAgain } from '../components/StartAgain.tsx'
 import { WayOn } from '../components/WayOn.tsx'
 import { classesQuery } from '../queries.ts'
 import { offerOf } from '../registration/class-offer.ts'
-import { registrationFailure } from '../registration/failure.ts'
+import { registrationAlert } from '../registration/failure.ts'
 import { recordOfView, savedRecord, saveRecords } from '../registration/record.ts'
 import { standingOf } from '../registration/standing.ts'
 import { useLeaveFor } from '../registration/use-leave-for.ts'
@@ -177,7 +177,7 @@ function Payable({
       const way = wayOnFrom(error)
       if (way) setRefused({ way, agreed })
       else if (error instanceof ApiError && error.code === 'class_full') setFull(error.message)
-      else setAlert(registrationFailure(error))
+      else setAlert(registrationAlert(error))
       void queryClient.invalidateQueries(registrationQuery(registrationId))
       void queryClient.invalidateQueries(classesQuery)
     } finally {
@@ -221,6 +221,7 @@ function Payable({
       )}
       <Alert message={alert} onClose={() => setAlert(null)} />
       <WayOn
+        from="payment"
         wayOn={refused?.way ?? null}
         agreed={refused?.agreed}
         onAgree={(now) => {

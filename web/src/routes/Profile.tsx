@@ -2,6 +2,7 @@ import type { Profile as ProfileAnswer } from '@robokids/contracts/auth'
 import { useQuery } from '@tanstack/react-query'
 import { Navigate } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
+import { composeAnew } from '../api.ts'
 import { ChangePassword } from '../components/profile/ChangePassword.tsx'
 import { DeleteAccount } from '../components/profile/DeleteAccount.tsx'
 import { Devices } from '../components/profile/Devices.tsx'
@@ -26,7 +27,7 @@ export function Profile() {
   return (
     <div ref={page} className={styles['page']}>
       {session.data ? (
-        <Account userId={session.data.user.userId} />
+        <Account key={session.data.user.userId} userId={session.data.user.userId} />
       ) : session.isError ? (
         <Unreachable retry={() => void session.refetch()} pending={session.isFetching} />
       ) : (
@@ -85,6 +86,7 @@ function Unreachable({ retry, pending }: { retry: () => void; pending: boolean }
 }
 
 function Account({ userId }: { userId: string }) {
+  useEffect(composeAnew, [])
   const { data: profile, isError, isFetching, refetch } = useQuery(profileQuery(userId))
   // It stands first: what is below it would move when it comes. Where it does not come at once, nothing waits for it.
   const membership = useQuery(membershipQuery(userId))

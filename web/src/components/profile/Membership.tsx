@@ -221,6 +221,7 @@ function Known({ userId, membership, profile }: KnownProps) {
         )}
       </Dialog>
       <WayOn
+        from="profile"
         wayOn={refused?.way ?? null}
         agreed={refused?.agreed}
         onAgree={(terms) => {
