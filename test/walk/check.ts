@@ -1,17 +1,24 @@
-import { always, atTheEnd, settled } from './invariants/all.ts'
+import { always, atTheEnd, settled, type Invariant } from './invariants/all.ts'
+import { Violation } from './violation.ts'
 import type { Walk } from './walk.ts'
 
-export async function checkStep(walk: Walk): Promise<void> {
-  for (const holds of always) await holds(walk)
+/** Does something, and goes on where it breaks a rule that is known to be broken. @throws Violation of any other */
+export async function unlessIgnored({ world }: Walk, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (!(error instanceof Violation) || !world.ignored.has(error.rule)) throw error
+  }
 }
+
+async function check(walk: Walk, invariants: Invariant[]): Promise<void> {
+  for (const holds of invariants) await unlessIgnored(walk, () => holds(walk))
+}
+
+export const checkStep = (walk: Walk) => check(walk, always)
 
 /** For when all has settled. */
-export async function checkSettled(walk: Walk): Promise<void> {
-  for (const holds of settled) await holds(walk)
-}
+export const checkSettled = (walk: Walk) => check(walk, settled)
 
 /** For when a walk is over. */
-export async function checkEnd(walk: Walk): Promise<void> {
-  await checkSettled(walk)
-  for (const holds of atTheEnd) await holds(walk)
-}
+export const checkEnd = (walk: Walk) => check(walk, [...settled, ...atTheEnd])

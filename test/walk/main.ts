@@ -33,7 +33,7 @@ try {
       print(`${file}: ${broken ?? 'breaks no rule'}`)
     }
   } else {
-    const ignored = new Set(values.ignore)
+    world.ignored = new Set(values.ignore)
     const begun = performance.now()
     let steps = 0
     for (let nth = 0; steps < wanted; nth += 1) {
@@ -41,7 +41,6 @@ try {
       const outcome = await walkOnce(world, {
         seed: seed * 10_000 + nth,
         length: Number(values.length),
-        ignored,
         shrinkForMs: Number(values['shrink-minutes']) * 60_000,
       })
       steps += outcome.steps

@@ -1,5 +1,5 @@
 import type * as fc from 'fast-check'
-import { checkStep } from './check.ts'
+import { checkStep, unlessIgnored } from './check.ts'
 import type { Operation } from './operation.ts'
 import { bothName, operations } from './operations/all.ts'
 import type { Walk } from './walk.ts'
@@ -21,7 +21,9 @@ export class Step implements fc.AsyncCommand<Walk, World> {
 
   async run(walk: Walk): Promise<void> {
     walk.taken.push(this)
-    await walk.world.measure(this.#operation.name, () => this.#operation.run(walk, this.#args as never))
+    await walk.world.measure(this.#operation.name, () =>
+      unlessIgnored(walk, () => this.#operation.run(walk, this.#args as never)),
+    )
     walk.paid()
     await walk.world.measure('# checks after each step', () => checkStep(walk))
   }

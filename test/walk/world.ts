@@ -22,6 +22,8 @@ const sealer = sealingKeysSchema.parse(localSealingKeys)
 export class World {
   readonly system: System
   readonly events: EventLedger
+  /** Rules that are known to be broken. */
+  ignored: ReadonlySet<string> = new Set()
   /** How often each operation was done, and for how many milliseconds in all. */
   readonly figures = new Map<string, { times: number; ms: number }>()
   readonly #bus: Bus

@@ -6,7 +6,8 @@ import { moneyHasItsThing, openPagesHoldTheirSeats } from './payments.ts'
 import { seatsAddUp } from './seats.ts'
 import { viewsAgree } from './views.ts'
 
-type Invariant = (walk: Walk) => Promise<void>
+/** @throws Violation */
+export type Invariant = (walk: Walk) => Promise<void>
 
 /** True after each step, whatever is under way. */
 export const always: Invariant[] = [seatsAddUp]
