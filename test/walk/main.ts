@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { testPostgres } from '../src/infrastructure.ts'
-import { replay, walkOnce } from './run.ts'
+import { replay, walkOnce, type Failure } from './run.ts'
 import { readSteps } from './step.ts'
 import { World } from './world.ts'
 
@@ -23,14 +23,22 @@ const wanted = Number(values.steps)
 const postgres = await testPostgres()
 const world = await World.start(postgres.url)
 const seconds = (since: number) => ((performance.now() - since) / 1000).toFixed(1)
+const shrinkForMs = Number(values['shrink-minutes']) * 60_000
+
+/** As `--replay` takes it. */
+function described({ message, steps, tries }: Failure, name: string): string {
+  const comment = `${name}, shrunk in ${tries} walks\n${message}`.replaceAll('\n', '\n# ')
+  return `\n# ${comment}\n${steps.join('\n')}\n`
+}
+
 let failed = false
 try {
   if (values.replay !== undefined) {
     for (const file of values.replay) {
       const steps = readSteps(await readFile(file, 'utf8'))
-      const broken = await replay(world, steps)
-      failed ||= broken !== undefined
-      print(`${file}: ${broken ?? 'breaks no rule'}`)
+      const failure = await replay(world, steps, shrinkForMs)
+      failed ||= failure !== undefined
+      print(failure ? described(failure, file) : `${file}: breaks no rule`)
     }
   } else {
     world.ignored = new Set(values.ignore)
@@ -41,7 +49,7 @@ try {
       const outcome = await walkOnce(world, {
         seed: seed * 10_000 + nth,
         length: Number(values.length),
-        shrinkForMs: Number(values['shrink-minutes']) * 60_000,
+        shrinkForMs,
       })
       steps += outcome.steps
       print(
@@ -49,10 +57,7 @@ try {
       )
       if (!outcome.failure) continue
       failed = true
-      print(
-        `\n# seed ${outcome.seed}, shrunk in ${outcome.failure.tries} walks\n# ${outcome.failure.message.replaceAll('\n', '\n# ')}`,
-      )
-      print(`${outcome.failure.steps.join('\n')}\n`)
+      print(described(outcome.failure, `seed ${outcome.seed}`))
       if (!values['keep-going']) break
     }
   }

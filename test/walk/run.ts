@@ -12,17 +12,20 @@ const commands = operations.flatMap((one) =>
   Array.from({ length: one.weight }, () => (one.args as fc.Arbitrary<unknown>).map((args) => new Step(one, args))),
 )
 
+export interface Failure {
+  /** The rule that is broken. */
+  rule: string
+  message: string
+  /** The fewest steps that were found to break it. */
+  steps: string[]
+  /** How many walks it took to find them. */
+  tries: number
+}
+
 export interface Outcome {
   seed: number
   steps: number
-  failure?: {
-    rule: string
-    message: string
-    /** The fewest steps that were found to break the rule. */
-    steps: string[]
-    /** How many walks it took to find them. */
-    tries: number
-  }
+  failure?: Failure
 }
 
 /** Takes steps until one breaks a rule, then sees whether all is right once it has settled. @throws Violation */
@@ -40,14 +43,34 @@ function describe(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
-/** Takes given steps. @returns what they break, if anything. */
-export async function replay(world: World, steps: Step[]): Promise<string | undefined> {
+/** Takes given steps, in a walk that they are all of. */
+export async function replay(world: World, steps: Step[], shrinkForMs = 0): Promise<Failure | undefined> {
+  const walk = await world.begin()
   try {
-    await take(await world.begin(), steps)
+    await take(walk, steps)
     return undefined
   } catch (error) {
-    return describe(error)
+    return shrunk(world, walk.taken, error, shrinkForMs)
   }
+}
+
+/** The fewest steps that are found to break the same rule, each try with families of its own. */
+async function shrunk(world: World, taken: Step[], broken: unknown, withinMs: number): Promise<Failure> {
+  const rule = ruleOf(broken)
+  let message = describe(broken)
+  let tries = 0
+  const steps = await shrink(taken, withinMs, async (fewer) => {
+    tries += 1
+    try {
+      await take(await world.begin(), fewer)
+      return false
+    } catch (error) {
+      if (ruleOf(error) !== rule) return false
+      message = describe(error)
+      return true
+    }
+  })
+  return { rule, message, steps: steps.map(String), tries }
 }
 
 export interface WalkOptions {
@@ -76,20 +99,6 @@ export async function walkOnce(world: World, options: WalkOptions): Promise<Outc
   await fc.check(property, { seed, numRuns: 1 })
   const outcome: Outcome = { seed, steps: taken.length }
   if (broken === undefined) return outcome
-  const rule = ruleOf(broken)
-  let message = describe(broken)
-  let tries = 0
-  const steps = await shrink(taken, shrinkForMs, async (fewer) => {
-    tries += 1
-    try {
-      await take(await world.begin(), fewer)
-      return false
-    } catch (error) {
-      if (ruleOf(error) !== rule) return false
-      message = describe(error)
-      return true
-    }
-  })
-  outcome.failure = { rule, message, steps: steps.map(String), tries }
+  outcome.failure = await shrunk(world, taken, broken, shrinkForMs)
   return outcome
 }
