@@ -7,8 +7,10 @@ import { Violation } from '../violation.ts'
 import type { Walk } from '../walk.ts'
 
 const which = fc.nat(11)
-const share = fc.constantFrom(1, 1, 0.25, 0.75)
-const shareOf = (amount: number, share: number) => Math.ceil(amount * share)
+const shares = { all: 1, quarter: 0.25, most: 0.75 } as const
+type Share = keyof typeof shares
+const share = fc.constantFrom<Share>('all', 'all', 'quarter', 'most')
+const shareOf = (amount: number, share: Share) => Math.ceil(amount * shares[share])
 const hasMoney = (walk: Walk) => refundable(walk).length > 0
 /** A refund that the bank has not had its last word on. */
 const undecided = (walk: Walk) =>
@@ -35,7 +37,7 @@ export const moneyOperations = [
             ? { receiptNumber }
             : undefined
       if (!by) return
-      const amount = share < 1 ? { amount: shareOf(kept, share) } : {}
+      const amount = share !== 'all' ? { amount: shareOf(kept, share) } : {}
       await walk.operate('billing', 'POST', '/refunds', { ...by, ...amount, refundId: randomUUID() })
     },
   }),
