@@ -11,4 +11,5 @@ UPDATE "mails" SET "happened_at" = "created_at", "subject" = CASE
 	WHEN "data" ->> 'classType' = 'membership' THEN 'membership:' || "registration_id"
 	ELSE 'registration:' || "registration_id"
 END
-WHERE "status" = 'pending' OR "created_at" > now() - interval '5 days';
+WHERE ("status" = 'pending' OR "created_at" > now() - interval '5 days')
+	AND "kind" NOT IN ('code_issued', 'notice_asked', 'product_available');

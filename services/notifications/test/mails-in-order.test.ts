@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { randomUUIDv7 } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import {
   paymentRefunded,
@@ -20,11 +21,11 @@ import { mailDelivered, mailFailed, mailsSchema, type Mail } from '@robokids/con
 import { orderPaid, orderRefunded, orderShipped } from '@robokids/contracts/shop'
 import { newEvent } from '@robokids/runtime/outbox'
 import { eventually } from '@robokids/test/bed'
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { notifications } from '../src/app.ts'
-import { mails, type MailRow } from '../src/schema.ts'
+import { mails, type MailData, type MailRow } from '../src/schema.ts'
 import { account, confirmed, issued, refunded, refundInVain, registration, signed } from './events.ts'
 import { adminHeaders, openOffice, type Office } from './office.ts'
 
@@ -362,10 +363,9 @@ describe('a mail about a subject', () => {
     const facts = registration()
     const id = facts.registrationId
     office.shelf.failNext(1_000)
-    await arrive(
-      then(waiverSigned, id, signed(facts)),
-      then(kitShipped, id, { ...facts, carrier: 'UPS', trackingNumber: '1Z 999' }),
-    )
+    await arrive(then(waiverSigned, id, signed(facts)))
+    await ordered(facts.email, 1)
+    await arrive(then(kitShipped, id, { ...facts, carrier: 'UPS', trackingNumber: '1Z 999' }))
     await ordered(facts.email, 2)
     const isTried = async () =>
       (await office.mailsOf(id)).some(({ attempts, lastError }) => attempts > 0 && lastError?.includes('503')) &&
@@ -375,7 +375,7 @@ describe('a mail about a subject', () => {
     office.passTime({ hours: 23 })
     await eventually(() => office.shelf.asked > asked)
     await eventually(isTried)
-    expect(office.post.to(facts.email)).toEqual([])
+    expect(subjectsTo(facts.email)).toEqual([])
     office.passTime({ hours: 2 })
     await office.post.mailTo(facts.email)
     expect(subjectsTo(facts.email)).toEqual(['On its way: your kit for Level 1 Foundations'])
@@ -446,31 +446,63 @@ describe('a mail about a subject', () => {
     ])
   })
 
-  it('of the version before, without a subject, goes out by itself', async () => {
-    const { db, clock } = office.service.context
-    const facts = member()
-    const row = (kind: MailRow['kind'], data: MailRow['data']) => {
+  describe('of the version before', () => {
+    function row<Kind extends keyof MailData>(kind: Kind, data: MailData[Kind], changes: Partial<MailRow> = {}) {
       const id = randomUUIDv7()
-      const now = clock.now()
-      return {
-        id,
-        fact: `${kind}:${id}`,
-        kind,
-        recipient: facts.email,
-        data,
-        messageId: `<${id}>`,
-        nextTryAt: now,
-        createdAt: now,
-      }
+      const now = office.service.context.clock.now()
+      const common = { recipient: `maren.${id}@example.com`, messageId: `<${id}>`, nextTryAt: now, createdAt: now }
+      return { ...common, ...changes, id, fact: `${kind}:${id}`, kind, data }
     }
-    await db
-      .insert(mails)
-      .values([
-        row('membership_cancelled', { ...facts, endsAt: later }),
-        row('membership_resumed', { ...facts, renewsAt: later }),
-      ])
-    office.service.nudge()
-    await office.post.mailTo(facts.email, 2)
+
+    it('has no subject, and goes out by itself', async () => {
+      const facts = member()
+      const { email: recipient } = facts
+      await office.service.context.db
+        .insert(mails)
+        .values([
+          row('membership_cancelled', { ...facts, endsAt: later }, { recipient }),
+          row('membership_resumed', { ...facts, renewsAt: later }, { recipient }),
+        ])
+      office.service.nudge()
+      await office.post.mailTo(recipient, 2)
+    })
+
+    it('gets its place by the migration', async () => {
+      const { db, clock } = office.service.context
+      const [facts, seat, order, userId] = [registration(), member(), randomUUIDv7(), randomUUIDv7()]
+      const { registrationId } = facts
+      // Not to be sent while this looks at it.
+      const notYet = { nextTryAt: clock.now().add({ hours: 24 * 365 }) }
+      const paid = { orderId: order } as MailData['order_paid']
+      const membersWaiver = { ...signed(facts), classType: 'membership' as const }
+      const dispute = { disputeId: 'dp_1' } as MailData['payment_disputed']
+      const placed = [
+        [
+          row('registration_confirmed', confirmed(facts), { ...notYet, registrationId }),
+          `registration:${registrationId}`,
+        ],
+        [row('waiver_signed', signed(facts), { ...notYet, registrationId }), `registration:${registrationId}`],
+        [row('waiver_signed', membersWaiver, { ...notYet, registrationId }), `membership:${registrationId}`],
+        [row('membership_cancelled', { ...seat, endsAt: later }, notYet), `membership:${seat.attemptId}`],
+        [row('order_paid', paid, notYet), `order:${order}`],
+        [row('payment_disputed', dispute, notYet), 'dispute:dp_1'],
+        [row('user_deleted', { givenName: '' }, { ...notYet, userId }), `account:${userId}`],
+        [row('notice_asked', { noticeId: order, productName: 'Robot Spider' }, notYet), null],
+        [
+          row('code_issued', { givenName: '', codeId: order, purpose: 'sign_in', username: '' }, { ...notYet, userId }),
+          null,
+        ],
+      ] as const
+      await db.insert(mails).values(placed.map(([one]) => one))
+      const file = new URL('../migrations/0004_mails-in-order.sql', import.meta.url)
+      const [update = ''] = (await readFile(file, 'utf8')).split('--> statement-breakpoint').slice(-1)
+      await db.execute(sql.raw(update))
+      for (const [{ id }, subject] of placed) {
+        const [found] = await db.select().from(mails).where(eq(mails.id, id))
+        expect([found?.kind, found?.subject]).toEqual([found?.kind, subject])
+        await db.delete(mails).where(eq(mails.id, id))
+      }
+    })
   })
 
   it('is in order where two processes share the work', async () => {
