@@ -72,7 +72,7 @@ export async function recordHoldStatement(databaseUrl: string, clock: Clock): Pr
     const sql = hold.text.replaceAll(/\$(\d+)/g, (_, number: string) => {
       const parameter = hold.parameters[Number(number) - 1]
       if (parameter === null) return 'null'
-      const value = String(parameter)
+      const value = `${parameter as string | number | boolean}`
       const expression = known.get(value)
       if (expression !== undefined) return expression
       variables[`p${number}`] = value

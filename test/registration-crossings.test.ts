@@ -64,15 +64,12 @@ function family(differences: Partial<RegisterBody> = {}) {
   }
   const send = (more: Partial<RegisterBody> = {}) =>
     system.post('/api/registrations', { ...body, unlessRegistered: true, ...more })
-  return {
-    body,
-    send,
-    async register(more: Partial<RegisterBody> = {}) {
-      const answer = await send({ id: randomUUIDv7(), ...more })
-      if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
-      return answer.body as { registrationId: string; checkoutUrl: string }
-    },
+  const register = async (more: Partial<RegisterBody> = {}) => {
+    const answer = await send({ id: randomUUIDv7(), ...more })
+    if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
+    return answer.body as { registrationId: string; checkoutUrl: string }
   }
+  return { body, send, register }
 }
 
 const resume = (registrationId: string, body: object = {}) =>

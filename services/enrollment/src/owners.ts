@@ -3,7 +3,7 @@ import { emailKey } from '@robokids/contracts/fields'
 import type { userConfirmed, userDeleted, userUpdated } from '@robokids/contracts/identity'
 import type { Database, Transaction } from '@robokids/runtime/db'
 import type { Context } from '@robokids/runtime/service'
-import { asc, eq, inArray, or, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, or, sql } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { letGo } from './end-hold.ts'
 import { lockFamilies } from './lock-registration.ts'
@@ -185,6 +185,10 @@ export async function followAccount(
     .where(isOf(users, keys))
     .orderBy(asc(registrations.id))
     .for('no key update')
+  // Of who is gone, and had nothing to do with any registration, no address is kept.
+  if (deleted && rows.length === 0) {
+    await tx.delete(accountChanges).where(and(eq(accountChanges.userId, userId), eq(accountChanges.deleted, false)))
+  }
   const left: RegistrationRow[] = []
   for (const row of rows) {
     const asked = { ownerId: row.askedOwnerId, email: row.askedEmail ?? row.email, at: row.askedAt }

@@ -11,9 +11,11 @@ import {
 import type { CloudEvent } from '@robokids/contracts/event'
 import { userConfirmed, userDeleted, userUpdated } from '@robokids/contracts/identity'
 import { newEvent } from '@robokids/runtime/outbox'
+import { eq } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isoTime } from '../src/read-registrations.ts'
+import { accountChanges } from '../src/schema.ts'
 import { adminHeaders, codeOf, openSchool, requestFor, type School } from './school.ts'
 
 let school: School
@@ -184,6 +186,18 @@ describe('a registration', () => {
 })
 
 describe('events of accounts', () => {
+  it('leave no address of who is deleted and never registered, however late they come', async () => {
+    const [userId, email] = [randomUUIDv7(), newAddress()]
+    const confirmed = eventOf({ kind: 'confirmed', userId, email })
+    const moved = eventOf({ kind: 'updated', userId, email: newAddress() })
+    await school.hearAgain(confirmed)
+    await change({ kind: 'deleted', userId, email })
+    await school.hearAgain(moved)
+    const kept = await school.db.select().from(accountChanges).where(eq(accountChanges.userId, userId))
+    expect(kept).toMatchObject([{ email: null, deleted: true }])
+    expect((await registerAs(userId, email)).ownerId).toBeNull()
+  })
+
   const people = 3
   const step = fc.record({
     kind: fc.constantFrom(...(['confirmed', 'updated', 'updated', 'disabled', 'deleted'] as const)),
