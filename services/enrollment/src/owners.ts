@@ -11,7 +11,7 @@ import type { RegistrationRow } from './read-registrations.ts'
 import { accountChanges, accounts, registrations } from './schema.ts'
 
 /** How an account is from a moment on. */
-export interface AccountChange {
+interface AccountChange {
   userId: string
   at: Temporal.Instant
   /** The address that is verified; null where none is. */
@@ -27,7 +27,7 @@ interface AskedFor {
   at: Temporal.Instant
 }
 
-export interface Ownership {
+interface Ownership {
   ownerId: string | null
   email: string
   /** When its owner was last deleted or disabled. */
@@ -40,7 +40,7 @@ export interface Ownership {
  * @param changes of all accounts that can have to do with it, oldest first: whatever order they were told in, the answer is
  * the same.
  */
-export function ownershipOf(asked: AskedFor, changes: AccountChange[]): Ownership {
+function ownershipOf(asked: AskedFor, changes: AccountChange[]): Ownership {
   const known = new Map<string, AccountChange & { lastEmail: string | null }>()
   const holder = (address: string) =>
     [...known.values()]
