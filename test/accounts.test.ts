@@ -23,6 +23,7 @@ let identityUrl: string
 let accounts: Database
 let moveClocks: (by: Temporal.DurationLike) => void
 let moveDoorClock: typeof moveClocks
+let moveDeskClock: typeof moveClocks
 /** Between a second BFF and identity. */
 let line: BreakableProxy
 let otherDoor: string
@@ -59,8 +60,9 @@ beforeAll(async () => {
   moveDoorClock = (by) => {
     for (const { context } of [door, second]) context.clock.advance(by)
   }
+  moveDeskClock = (by) => desk.context.clock.advance(by)
   moveClocks = (by) => {
-    desk.context.clock.advance(by)
+    moveDeskClock(by)
     moveDoorClock(by)
   }
 })
@@ -641,6 +643,22 @@ describe('an account', () => {
     moveClocks({ minutes: 5 })
     expect(await thief.user()).toBeNull()
     expect((await visitor.ask('GET', '/api/profile')).status).toBe(401)
+  })
+
+  it('stays signed in where identity’s clock is ahead, by which its token has ended', async () => {
+    const { visitor, email } = await member()
+    moveClocks({ minutes: 58 })
+    moveDeskClock({ minutes: 3 })
+    try {
+      expect(await visitor.ask('GET', '/api/profile')).toMatchObject({
+        status: 503,
+        body: { code: 'upstream_unavailable' },
+      })
+      expect(await visitor.user()).not.toBeNull()
+    } finally {
+      moveDoorClock({ minutes: 3 })
+    }
+    expect((await visitor.ask('GET', '/api/profile')).body).toMatchObject({ email })
   })
 
   it('stays signed in, and can sign out, while somebody else at its address guesses', async () => {

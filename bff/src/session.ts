@@ -8,8 +8,8 @@ import type { Cookies, SessionCookie } from './cookies.ts'
 import type { Identity, TokenAnswer } from './identity.ts'
 import { unavailable } from './upstream.ts'
 
-/** How long before its end a token is not used any more. */
-const toleranceMs = 5_000
+/** How long before its end a token is not used any more: it may take a while on its way, and clocks differ. */
+const toleranceMs = 60_000
 const sessionDays = 30
 /** For how long requests of the same page, which come a moment later, get what one of them has renewed. */
 const repeatForMs = 5_000
@@ -18,7 +18,9 @@ const repeatForMs = 5_000
 function isOver(error: unknown): boolean {
   if (!(error instanceof DomainError)) return false
   if (error.code === 'NotAuthorizedException') {
-    return /^(Access Token|Refresh Token|Invalid (Access|Refresh) Token|User is disabled)/.test(error.message)
+    return /^(Access Token has been revoked|Refresh Token|Invalid (Access|Refresh) Token|User is disabled)/.test(
+      error.message,
+    )
   }
   return error.code === 'sign_in_required' || error.code === 'RefreshTokenReuseException'
 }
@@ -29,6 +31,15 @@ interface AccountAddresses {
   email: string | null
   /** The one that is proven, whatever `email` is about to become. */
   verifiedEmail: string | null
+}
+
+/** Whether an access token ended on its way, or by a clock that is ahead of ours: the sign-in goes on, with another one. */
+function isExpired(error: unknown): boolean {
+  return (
+    error instanceof DomainError &&
+    error.code === 'NotAuthorizedException' &&
+    error.message === 'Access Token has expired'
+  )
 }
 
 /** Who is signed in in which browser. */
@@ -54,7 +65,7 @@ export interface Sessions {
   addressesOf(session: SessionCookie, request: FastifyRequest, reply: FastifyReply): Promise<AccountAddresses>
   /**
    * Does something with a session's access token, and ends the session where the service says that it is over.
-   * @throws DomainError `sign_in_required` then
+   * @throws DomainError `sign_in_required` then, `upstream_unavailable` where the token ended on its way
    */
   use<T>(reply: FastifyReply, work: () => Promise<T>): Promise<T>
   end(reply: FastifyReply): void
@@ -172,6 +183,7 @@ export function startSessions(
       try {
         return await work()
       } catch (error) {
+        if (isExpired(error)) throw unavailable(error)
         if (!isOver(error)) throw error
         sessions.end(reply)
         throw new DomainError('sign_in_required', 'Please sign in.')
