@@ -41,6 +41,18 @@ describe('the standing of an order', () => {
     expect(of(changes)).toMatchObject({ kind, wasShipped: 'shippedAt' in changes })
   })
 
+  it('is the one that the server says, where it does', () => {
+    const failed = { refunds: [refund('failed')] }
+    expect(of({ ...failed, paymentState: 'paid', owed: 0 })).toMatchObject({ kind: 'paid', back: { owed: 0 } })
+    expect(of({ ...failed, paymentState: 'refund_failed', owed: 100 })).toMatchObject({
+      kind: 'owed',
+      back: { owed: 100 },
+    })
+    expect(of({ ...shipped, paymentState: 'disputed' })).toMatchObject({ kind: 'shipped' })
+    expect(of({ ...shipped, paymentState: 'refunded' })).toMatchObject({ kind: 'returned', wasShipped: true })
+    expect(of({ paymentState: 'won' })).toMatchObject({ kind: 'paid' })
+  })
+
   it('owes what failed at the bank until it was made good for, in parts as well', () => {
     const owed = (...refunds: Refund[]) => of({ status: 'refunded', refunds }).back.owed
     expect(owed(refund('failed'))).toBe(whole)

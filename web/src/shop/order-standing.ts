@@ -1,3 +1,4 @@
+import type { PaymentState } from '@robokids/contracts/payment-state'
 import type { Order } from '@robokids/contracts/shop'
 import { outcomeOf } from '../registration/disputes.ts'
 
@@ -24,28 +25,45 @@ export interface OrderStanding {
 }
 
 /** Cents that went back, are on their way, or failed at the bank and were not made good for, of what was paid for the order itself. */
-function backOf({ refunds, amount }: Order): OrderStanding['back'] {
+function backOf({ refunds, amount, owed }: Order): OrderStanding['back'] {
   const ofOrder = refunds.filter(({ reason }) => reason !== 'duplicate' && reason !== 'amount_mismatch')
   const sum = (status: string) =>
     ofOrder.filter((refund) => refund.status === status).reduce((total, refund) => total + refund.amount, 0)
   const [done, pending] = [sum('succeeded'), sum('pending')]
   // A try that failed was of the same money.
-  return { done, pending, owed: Math.max(0, Math.min(sum('failed'), amount - done - pending)) }
+  return { done, pending, owed: owed ?? Math.max(0, Math.min(sum('failed'), amount - done - pending)) }
 }
 
-function kindOf({ status, amount, disputes = [], shippedAt }: Order, { done, pending, owed }: OrderStanding['back']) {
-  if (status === 'unpaid') return 'unpaid'
-  if (done >= amount) return 'returned'
-  if (done + pending >= amount) return 'returning'
-  // What was told as cancelled stays it, also where the bank returned the money.
-  if (status === 'refunded') return owed > 0 ? 'owed' : 'returned'
+/** How its payment stands: as the server says, or, from a server of the version before, as its refunds and disputes do. */
+function paymentStateOf(
+  { status, amount, disputes = [], paymentState }: Order,
+  back: OrderStanding['back'],
+): PaymentState {
+  if (paymentState) return paymentState
+  const { done, pending, owed } = back
+  if (done >= amount) return 'refunded'
   const outcomes = disputes.map(outcomeOf)
   if (outcomes.includes('lost')) return 'lost'
-  if (shippedAt !== null || status === 'shipped') return 'shipped'
+  if (done + pending >= amount) return 'refund_under_way'
+  // What was told as cancelled stays it, also where the bank returned the money.
+  if (status === 'refunded') return owed > 0 ? 'refund_failed' : 'refunded'
   return outcomes.includes('open') ? 'disputed' : 'paid'
 }
 
+const kinds = {
+  refunded: 'returned',
+  refund_under_way: 'returning',
+  refund_failed: 'owed',
+  lost: 'lost',
+  disputed: 'disputed',
+  paid: 'paid',
+  won: 'paid',
+} as const satisfies Record<PaymentState, OrderStanding['kind']>
+
 export function orderStandingOf(order: Order): OrderStanding {
   const back = backOf(order)
-  return { kind: kindOf(order, back), wasShipped: order.shippedAt !== null || order.status === 'shipped', back }
+  const wasShipped = order.shippedAt !== null || order.status === 'shipped'
+  const kind = order.status === 'unpaid' ? 'unpaid' : kinds[paymentStateOf(order, back)]
+  // What is on its way stays so while the bank looks into its payment.
+  return { kind: wasShipped && (kind === 'paid' || kind === 'disputed') ? 'shipped' : kind, wasShipped, back }
 }
