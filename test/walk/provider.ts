@@ -1,4 +1,4 @@
-import type { Charge, Dispute, Refund, Subscription } from '../../deploy/stripe-simulator/src/types.ts'
+import type { Charge, Dispute, Invoice, Refund, Subscription } from '../../deploy/stripe-simulator/src/types.ts'
 import type { Purchase, Walk } from './walk.ts'
 
 const idOf = (shown: string | { id: string } | null | undefined): string =>
@@ -84,4 +84,11 @@ export function nextChargeOf(walk: Walk, membershipId: string): { amount: number
   const later = schedule?.phases.find(({ start_date }) => start_date >= item.current_period_end)?.items[0]?.price
   const price = later === undefined ? item.price : prices.get(idOf(later))
   return { amount: price?.unit_amount ?? null, at: item.current_period_end }
+}
+
+/** What a subscription owes: invoices that were not paid when they were due. */
+export function openInvoicesOf(walk: Walk, { id }: Subscription): Invoice[] {
+  return [...walk.world.system.provider.invoices.values()].filter(
+    ({ parent, status }) => status === 'open' && idOf(parent?.subscription_details?.subscription) === id,
+  )
 }

@@ -1,6 +1,6 @@
 import { foundMembershipSchema, type Membership } from '@robokids/contracts/billing'
 import { Browser } from '../browser.ts'
-import { chargesOf, nextChargeOf, renews, subscriptionOf } from '../provider.ts'
+import { chargesOf, nextChargeOf, openInvoicesOf, renews, subscriptionOf } from '../provider.ts'
 import { Violation } from '../violation.ts'
 import type { Account, Walk } from '../walk.ts'
 
@@ -69,7 +69,7 @@ function asTheProviderSays(walk: Walk, { email }: Account, view: Membership): vo
   differ('whether it goes on', view.endsAt === null, renews(subscription))
   const item = subscription.items.data[0]
   differ('its price', view.amount, item?.price.unit_amount)
-  differ('whether a payment is open', view.status === 'past_due', ['past_due', 'unpaid'].includes(subscription.status))
+  differ('whether a payment is open', view.status === 'past_due', openInvoicesOf(walk, subscription).length > 0)
   const charge = nextChargeOf(walk, view.membershipId)
   differ('the next charge', view.nextCharge?.amount, charge?.amount)
   differ('the day of it', view.nextCharge && Date.parse(view.nextCharge.at) / 1000, charge?.at ?? null)
@@ -89,12 +89,9 @@ export async function cancelledIsNotCharged(walk: Walk): Promise<void> {
         `${id} was charged ${count - cancelledAfter} times since`,
       )
     const subscription = subscriptionOf(walk, id)
-    for (const invoice of walk.world.system.provider.invoices.values()) {
-      const of = invoice.parent?.subscription_details?.subscription
-      const ofSubscription = (typeof of === 'string' ? of : of?.id) === subscription?.id
-      if (subscription && ofSubscription && invoice.status === 'open' && invoice.next_payment_attempt !== null)
-        throw new Violation('what is cancelled is charged no more', `${id} has an open invoice that is tried again`)
-    }
+    const open = subscription ? openInvoicesOf(walk, subscription) : []
+    if (open.some(({ next_payment_attempt }) => next_payment_attempt !== null))
+      throw new Violation('what is cancelled is charged no more', `${id} has an open invoice that is tried again`)
   }
 }
 
