@@ -36,6 +36,8 @@ export interface Registered {
   id: string
   family: Family
   body: RegisterBody
+  /** The account that was signed in when it was made. */
+  owner: Account | null
 }
 export interface Ordered {
   kind: 'order'
@@ -44,12 +46,17 @@ export interface Ordered {
   items: OrderItem[]
   /** The orders that are one cart, changed. */
   cart: string
+  /** The account that was signed in when it was made. */
+  owner: Account | null
 }
 export interface Joined {
   kind: 'membership'
   id: string
   family: Family
+  /** That it was asked for with. */
   email: string
+  /** That of its owner by now. */
+  address: string
   plan: 'monthly' | 'yearly'
   date: string
   /** The account that was signed in, or has had it since: whose it is. */
@@ -135,11 +142,21 @@ export class Walk {
     return [...this.registrations, ...this.orders, ...this.memberships]
   }
 
-  /** An account has proven to have its address: it owns what nobody owned of that address. */
+  /** An account has proven to have its address: it owns what nobody owns of that address, or nobody any more. */
   verified(account: Account): void {
+    for (const membership of this.memberships) {
+      const { owner, address } = membership
+      const isFree = owner === null || owner.state === 'deleted'
+      if (isFree && address === account.email && this.isPaid(membership)) membership.owner = account
+    }
+  }
+
+  /** An account has another address, and what it owns goes with it. */
+  moved(account: Account, email: string): void {
     for (const membership of this.memberships)
-      if (membership.owner === null && membership.email === account.email && this.isPaid(membership))
-        membership.owner = account
+      if (membership.owner === account && membership.address === account.email) membership.address = email
+    account.email = email
+    this.verified(account)
   }
 
   /** Whether a membership was ever paid at the provider. */

@@ -4,7 +4,7 @@ import { cancelledIsNotCharged, membershipsHaveOwners, sessionsAreCurrent } from
 import { ledgerAgrees, noDeadLetters } from './operation.ts'
 import { moneyHasItsThing, openPagesHoldTheirSeats } from './payments.ts'
 import { seatsAddUp } from './seats.ts'
-import { viewsAgree } from './views.ts'
+import { listsAgree, purchasesHaveOwners, viewsAgree } from './views.ts'
 
 /** @throws Violation */
 export type Invariant = (walk: Walk) => Promise<void>
@@ -21,8 +21,9 @@ export const settled: Invariant[] = [
   cancelledIsNotCharged,
   theLastMailIsTrue,
   mailsSayWhatIsSo,
+  purchasesHaveOwners,
   ledgerAgrees,
 ]
 
 /** True then as well, and looked at once a walk is over: to look may be to change something. */
-export const atTheEnd: Invariant[] = [viewsAgree, membershipsHaveOwners, sessionsAreCurrent]
+export const atTheEnd: Invariant[] = [viewsAgree, listsAgree, membershipsHaveOwners, sessionsAreCurrent]

@@ -1,5 +1,7 @@
-import { registrationViewSchema } from '@robokids/contracts/bff'
+import { adminRegistrationsSchema, registrationViewSchema } from '@robokids/contracts/bff'
 import { orderSchema } from '@robokids/contracts/shop'
+import { localAdminSecret } from '@robokids/runtime/config'
+import { Browser } from '../browser.ts'
 import { chargesOf } from '../provider.ts'
 import { Violation } from '../violation.ts'
 import type { Purchase, Walk } from '../walk.ts'
@@ -26,6 +28,42 @@ export async function viewsAgree(walk: Walk): Promise<void> {
       compare(purchase, 'whether it is paid', shown.isPaid, paid.length > 0)
     }),
   )
+}
+
+/** What somebody made while signed in is theirs, whatever addresses they give and have. */
+export async function purchasesHaveOwners(walk: Walk): Promise<void> {
+  const ids = walk.purchases.map(({ id }) => id)
+  const [registrations, orders] = await Promise.all([
+    walk.world.system.sql('enrollment')<{ id: string; owner: string | null }[]>`
+      select id, owner_id as owner from registrations where id = any(${ids}::uuid[])`,
+    walk.world.system.sql('billing')<{ id: string; owner: string | null }[]>`
+      select id, owner_id as owner from orders where id = any(${ids}::uuid[])`,
+  ])
+  const owners = new Map([...registrations, ...orders].map(({ id, owner }) => [id, owner]))
+  for (const { kind, id, owner } of [...walk.registrations, ...walk.orders])
+    if (owner?.state === 'active' && owners.get(id) !== owner.userId)
+      throw new Violation('a purchase is its owner’s', `${kind} ${id} of ${owner.userId} is ${owners.get(id)}’s`)
+}
+
+/** What operators list is what families see. */
+export async function listsAgree(walk: Walk): Promise<void> {
+  const { registrations } = walk
+  if (registrations.length === 0) return
+  const browser = new Browser(walk.world.system.siteUrl)
+  const headers = { 'x-admin-secret': localAdminSecret }
+  for (const { id, family } of registrations) {
+    const view = registrationViewSchema.parse((await browser.ask('GET', `/api/registrations/${id}`)).body)
+    const query = new URLSearchParams({ email: view.email, limit: '500' })
+    const path = `/api/getAllRegistrations?${query}`
+    const { status, body } = await browser.ask('GET', path, undefined, headers)
+    const listed = status === 200 ? adminRegistrationsSchema.parse(body).registrations : []
+    const row = listed.find(({ registrationId }) => registrationId === id)
+    if (row?.status !== view.status)
+      throw new Violation(
+        'what is shown is so',
+        `${id} of ${family.name} is listed as ${row?.status}, seen as ${view.status}`,
+      )
+  }
 }
 
 function compare({ kind, id }: Purchase, what: string, shown: unknown, is: unknown): void {

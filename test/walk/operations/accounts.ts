@@ -225,8 +225,7 @@ async function verifyAddress(walk: Walk, browser: Browser, account: Account, bef
   if (answer.status !== 200) return
   const { family } = account
   account.pendingEmail = undefined
-  account.email = email
   family.email = email
   if (!family.addresses.includes(email)) family.addresses.push(email)
-  walk.verified(account)
+  walk.moved(account, email)
 }

@@ -8,7 +8,7 @@ import { openedPage, sessionOf } from '../pages.ts'
 import { chargesOf, nextChargeOf, subscriptionOf } from '../provider.ts'
 import { quietEvents } from '../settle.ts'
 import { Violation } from '../violation.ts'
-import type { Walk } from '../walk.ts'
+import type { Joined, Walk } from '../walk.ts'
 import { cards } from './paying.ts'
 
 const day = 24 * 3600
@@ -52,8 +52,10 @@ function noteChange(walk: Walk, answer: Answer, cancelled: boolean): void {
   const { membershipId } = answer.body as unknown as Membership
   const membership = walk.memberships.find(({ id }) => id === membershipId)
   if (!membership) return
-  membership.cancelledAfter = cancelled ? chargesOf(walk).filter(({ of }) => of === membership).length : null
+  membership.cancelledAfter = cancelled ? countCharges(walk, membership) : null
 }
+
+const countCharges = (walk: Walk, membership: Joined) => chargesOf(walk).filter(({ of }) => of === membership).length
 
 export const membershipOperations = [
   operation('become a member', {
@@ -98,7 +100,18 @@ export const membershipOperations = [
       let membership = walk.memberships.find((one) => one.id === id)
       if (!membership) {
         const owner = browser.account ?? null
-        membership = { kind: 'membership', id, family, email, plan, date, owner, cancelledAfter: null, switches: 0 }
+        membership = {
+          kind: 'membership',
+          id,
+          family,
+          email,
+          address: email,
+          plan,
+          date,
+          owner,
+          cancelledAfter: null,
+          switches: 0,
+        }
         walk.memberships.push(membership)
       }
       openedPage(walk, membership, url, answer.agreed.dueNow)
@@ -168,6 +181,23 @@ export const membershipOperations = [
       const year = new Date(walk.world.system.simulator.now() * 1000).getFullYear() + 3
       const entry = { number, expiry: `12 / ${year % 100}`, cvc: '123', name: 'Test Parent' }
       await walk.world.atProvider('POST', `${pathname}/card`, entry)
+    },
+  }),
+
+  operation('cancel in the provider’s portal', {
+    weight: 1,
+    args: fc.record({ which: fc.nat(5) }),
+    possible: isMember,
+    async run(walk, { which }) {
+      const browser = membersBrowser(walk, which)
+      const answer = await walk.ask(browser, 'POST', '/api/membership/portal')
+      const mine = running(walk).filter(({ owner }) => owner === browser.account)
+      if (answer.status !== 200 || mine.length === 0) return
+      const membership = pick(mine, which)
+      const subscription = subscriptionOf(walk, membership.id)?.id ?? ''
+      const { pathname } = new URL(String(answer.body['url']))
+      const cancelled = await walk.world.atProvider('POST', `${pathname}/cancel`, { subscription })
+      if (cancelled.body['status'] === 'done') membership.cancelledAfter ??= countCharges(walk, membership)
     },
   }),
 

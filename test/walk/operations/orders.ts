@@ -36,6 +36,7 @@ interface Cart {
 }
 
 async function send(walk: Walk, { family, browser, id, items, cart, replaces, fresh = true }: Cart) {
+  const owner = browser.account ?? null
   const body = { orderId: id, items, ...(replaces === undefined ? {} : { replaces }) }
   const answer = await walk.agree(
     'an order',
@@ -46,7 +47,7 @@ async function send(walk: Walk, { family, browser, id, items, cart, replaces, fr
   if (answer.status !== 200) return answer
   let ordered = walk.orders.find((order) => order.id === id)
   if (!ordered) {
-    ordered = { kind: 'order', id, family, items, cart }
+    ordered = { kind: 'order', id, family, items, cart, owner }
     walk.orders.push(ordered)
   }
   openedPage(walk, ordered, String(answer.body['checkoutUrl']), answer.agreed.dueNow)

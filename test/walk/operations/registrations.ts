@@ -42,6 +42,7 @@ async function shown(walk: Walk, body: RegisterBody, fresh: boolean) {
 }
 
 async function send(walk: Walk, family: Family, browser: Browser, body: RegisterBody, fresh = true): Promise<void> {
+  const owner = browser.account ?? null
   const terms = await shown(walk, body, fresh)
   const answer = await walk.agree(
     'a registration',
@@ -53,7 +54,7 @@ async function send(walk: Walk, family: Family, browser: Browser, body: Register
   const { registrationId, checkoutUrl } = answer.body as { registrationId: string; checkoutUrl: string }
   let registered = walk.registrations.find(({ id }) => id === registrationId)
   if (!registered) {
-    registered = { kind: 'registration', id: registrationId, family, body: { ...body, id: registrationId } }
+    registered = { kind: 'registration', id: registrationId, family, body: { ...body, id: registrationId }, owner }
     walk.registrations.push(registered)
   }
   openedPage(walk, registered, checkoutUrl, answer.agreed.dueNow)
