@@ -157,7 +157,7 @@ export function closeDispute(ctx: Context, record: DisputeRecord, outcome: Dispu
   const dispute = record.object
   record.settlement = null
   dispute.status = outcome
-  dispute.is_charge_refundable = outcome === 'warning_closed'
+  dispute.is_charge_refundable = outcome !== 'lost'
   emit(ctx, 'charge.dispute.closed', dispute, cause)
   if (outcome !== 'won' || dispute.balance_transactions.length === 0) return
   moveFunds(ctx, dispute, dispute.amount, 0)

@@ -41,7 +41,11 @@ type CreateParams = Fields<typeof createParams>
 
 function createRefund(ctx: Context, params: CreateParams, cause: Cause): Refund {
   const charge = chargeToRefund(ctx, params)
-  if (charge.disputed) {
+  // One that was won is the merchant's again, and an inquiry has taken nothing.
+  const taken = [...ctx.store.disputes.values()].some(
+    ({ object }) => idOf(object.charge) === charge.id && !object.is_charge_refundable,
+  )
+  if (taken) {
     throw invalidRequest(`Charge ${charge.id} has been charged back; cannot issue a refund.`, {
       code: 'charge_disputed',
     })

@@ -106,4 +106,23 @@ describe('a dispute', () => {
     const again = await control<{ error: object }>(simulator, `/charges/${charge}/dispute`, {})
     expect(again.error).toBeDefined()
   })
+
+  it.each([
+    ['won', 'succeeded'],
+    ['lost', 'charge_disputed'],
+  ])('that was %s ends a refund with %s', async (outcome, end) => {
+    const { simulator, stripe } = await start()
+    const { latest_charge } = await stripe.paymentIntents.create({
+      amount: 5000,
+      currency: 'usd',
+      payment_method: 'pm_card_visa',
+      confirm: true,
+      automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+    })
+    const charge = latest_charge as string
+    const { id } = await control<Stripe.Dispute>(simulator, `/charges/${charge}/dispute`, {})
+    await control(simulator, `/disputes/${id}/close`, { outcome })
+    const made = stripe.refunds.create({ charge })
+    expect(outcome === 'won' ? (await made).status : (await refusal(made)).code).toBe(end)
+  })
 })

@@ -59,7 +59,7 @@ const customer: Look = async (context, customerId) => {
 const dispute: Look = async (context, disputeId) => {
   const observed = await fetchDispute(context, disputeId)
   if (observed.intentId !== null) await learnPayment(context, observed.intentId)
-  return (tx) => recordDispute(tx, observed)
+  return (tx) => recordDispute(tx, context, observed)
 }
 
 const decline: Look = async (context, intentId) => {

@@ -5,6 +5,7 @@ import { desc, eq } from 'drizzle-orm'
 import type { Stripe } from 'stripe'
 import type { BillingContext } from './config.ts'
 import { buyerOfPayment } from './buyer-of-payment.ts'
+import { oweAgain } from './owe-refund.ts'
 import { disputeStage } from './rules.ts'
 import { disputes, orders, payments, type DisputeRow } from './schema.ts'
 import { ask, idOf } from './stripe.ts'
@@ -43,7 +44,11 @@ export async function fetchDispute(context: BillingContext, disputeId: string): 
 }
 
 /** Writes down how a dispute stands, and tells of each change of that once. */
-export async function recordDispute(tx: Transaction, observed: ObservedDispute): Promise<void> {
+export async function recordDispute(
+  tx: Transaction,
+  context: BillingContext,
+  observed: ObservedDispute,
+): Promise<void> {
   const { disputeId: id, intentId, amount, currency, reason, status, answerBy, openedAt } = observed
   const [payment] =
     intentId === null
@@ -66,6 +71,7 @@ export async function recordDispute(tx: Transaction, observed: ObservedDispute):
     await tx.update(disputes).set({ status, answerBy, amount }).where(eq(disputes.id, id))
   }
   if (currency !== 'usd') return
+  if (payment && status === 'won') await oweAgain(tx, context, payment)
   await publish(tx, paymentDisputed, id, {
     ...presentDispute({ id, ...facts, status, answerBy }),
     paymentId: payment?.id ?? null,

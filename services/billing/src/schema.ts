@@ -455,10 +455,10 @@ export const refunds = pgTable(
     createdAt: instant('created_at').notNull(),
   },
   (table) => [
-    // What we owe by ourselves, we owe once.
+    // What we owe by ourselves is on its way once, or back.
     uniqueIndex('refunds_owed')
       .on(table.paymentId, table.reason)
-      .where(sql`reason <> 'requested'`),
+      .where(sql`reason <> 'requested' and status <> 'failed'`),
     index('refunds_payment').on(table.paymentId),
     index('refunds_registration').on(table.purchaseId),
     index('refunds_pending')

@@ -244,6 +244,31 @@ describe('a payment that was not owed, whose refund failed', () => {
   })
 })
 
+describe('money that is owed while its payment is disputed', () => {
+  it('goes back by itself once the dispute is won, and is the bank’s to give back where it is lost', async () => {
+    for (const outcome of ['won', 'lost']) {
+      const { facts, registrationId, charge } = await sold()
+      const { id } = (await till.sim('POST', `/charges/${charge}/dispute`)) as { id: string }
+      await rejected(facts)
+      await bed.bus.seen(refundDeclined, of(registrationId))
+      await till.sim('POST', `/disputes/${id}/close`, { outcome })
+      await bed.bus.seen(paymentDisputed, (one) => one.disputeId === id && one.status === outcome)
+      if (outcome === 'lost') {
+        await till.simulator.deliveriesIdle()
+        expect(await stateOf(registrationId)).toEqual(['lost', 0])
+        expect(bed.bus.all(refundRequested, of(registrationId))).toHaveLength(1)
+        continue
+      }
+      const { data } = await bed.bus.seen(paymentRefunded, of(registrationId))
+      expect(data).toMatchObject({ reason: 'seat_gone', amount: 40_000, whole: true })
+      await rejected(facts)
+      await till.deliver(till.event('charge.dispute.closed', id))
+      expect(bed.bus.all(refundRequested, of(registrationId))).toHaveLength(2)
+      expect(await stateOf(registrationId)).toEqual(['refunded', 0])
+    }
+  })
+})
+
 describe('a registration that is paid a second time', () => {
   it('is given back as a duplicate, once, however often it is told', async () => {
     const { facts, registrationId } = await sold()
