@@ -3,16 +3,17 @@ import { periodOf } from '@robokids/contracts/renewal-terms'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { memberGets, membershipSteps, planNames, planNote } from '../content/membership.ts'
-import { sessionQuery } from '../identity/session.ts'
+import { useUser } from '../identity/use-user.ts'
 import { amountOf, plansQuery } from '../membership/plans-query.ts'
 import { Drawing } from '../illustrations/Drawing.tsx'
 import { ButtonLink } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
+import { useHydrated } from '../use-hydrated.ts'
 import styles from './Membership.module.css'
 
 export function Membership() {
-  const user = useQuery(sessionQuery).data?.user
-  const prices = useQuery(plansQuery).data
+  const user = useUser()
+  const prices = useQuery({ ...plansQuery, enabled: useHydrated() }).data
   return (
     <>
       <div className={styles['hero']}>

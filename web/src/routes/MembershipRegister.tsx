@@ -24,7 +24,7 @@ import {
   savePendingUser,
 } from '../identity/pending-user.ts'
 import { membershipCheckout, pendingUserOf, signUpOnce } from '../identity/register-member.ts'
-import { sessionQuery } from '../identity/session.ts'
+import { useUser } from '../identity/use-user.ts'
 import type { Member } from '../identity/read-member.ts'
 import { loadOrRenew } from '../load-or-renew.ts'
 import { isRefusal, messageOf } from '../identity/messages.ts'
@@ -37,6 +37,7 @@ import { Checkbox } from '../ui/Checkbox.tsx'
 import { Field } from '../ui/Field.tsx'
 import { Notice } from '../ui/Notice.tsx'
 import { Select } from '../ui/Select.tsx'
+import { useHydrated } from '../use-hydrated.ts'
 import { useKeptState } from '../use-kept-state.ts'
 import { type WayOn as Way, wayOnFrom } from '../way-on.ts'
 import styles from './MembershipRegister.module.css'
@@ -82,7 +83,7 @@ const fieldsInOrder = [
 ]
 
 export function MembershipRegister() {
-  const user = useQuery(sessionQuery).data?.user
+  const user = useUser()
   return (
     <div className={styles['page']}>
       <header className={styles['head']}>
@@ -101,7 +102,7 @@ export function MembershipRegister() {
         </p>
       </header>
       <div className={styles['columns']}>
-        <RegistrationForm user={user ?? null} />
+        <RegistrationForm user={user} />
         <aside className={styles['aside']} aria-labelledby="next-heading">
           <h2 id="next-heading">What happens next</h2>
           <ol className={styles['steps']}>
@@ -148,7 +149,7 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
   const state = useSending('Something went wrong.')
   const { leaving, leaveFor } = useLeaveFor()
   const { slots, isPending, isFetching, refetch } = useSlots()
-  const prices = useQuery(plansQuery)
+  const prices = useQuery({ ...plansQuery, enabled: useHydrated() })
   const terms = prices.data?.plans.find(({ plan }) => plan === values.plan)
   // An agreement is to the words that stood there.
   const [agreedTo, setAgreedTo] = useState<string>()

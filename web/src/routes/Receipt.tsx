@@ -132,12 +132,6 @@ function Paper({ receipt, view }: { receipt: ReceiptRecord; view: RegistrationVi
   const { address1: addressLine1, address2: addressLine2, zip: zipCode, ...rest } = receipt
   return (
     <EnrollmentPage step={stepOf(standing, view?.waiverSignedAt !== null)} title="Receipt">
-      {standing && isEnded(standing) && (
-        <Notice title={`${endedTitle(standing)}.`}>
-          <p>Nothing is signed or shipped for it any more.</p>
-        </Notice>
-      )}
-      {standing?.kind === 'registered' && standing.disputed && <DisputedNotice />}
       <Card className={styles['paper'] ?? ''}>
         <p className={styles['from']}>Robo Kids Learning receipt</p>
         <Details
@@ -153,6 +147,12 @@ function Paper({ receipt, view }: { receipt: ReceiptRecord; view: RegistrationVi
           ]}
         />
       </Card>
+      {standing && isEnded(standing) && (
+        <Notice title={`${endedTitle(standing)}.`}>
+          <p>Nothing is signed or shipped for it any more.</p>
+        </Notice>
+      )}
+      {standing?.kind === 'registered' && standing.disputed && <DisputedNotice />}
       <Actions>
         <Button onClick={downloadAndClose} disabled={closing}>
           Download & Close
