@@ -70,7 +70,9 @@ function asTheProviderSays(walk: Walk, { email }: Account, view: Membership): vo
   differ('whether it goes on', view.endsAt === null, renews(subscription))
   const item = subscription.items.data[0]
   differ('its price', view.amount, item?.price.unit_amount)
-  differ('whether a payment is open', view.status === 'past_due', openInvoicesOf(walk, subscription).length > 0)
+  // The invoice of a change that waits for its confirmation is open as well, and one that was voided leaves the status.
+  const isUnpaid = ['past_due', 'unpaid'].includes(subscription.status) && openInvoicesOf(walk, subscription).length > 0
+  differ('whether a payment is open', view.status === 'past_due', isUnpaid)
   const charge = nextChargeOf(walk, view.membershipId)
   differ('the next charge', view.nextCharge?.amount, charge?.amount)
   differ('the day of it', view.nextCharge && Date.parse(view.nextCharge.at) / 1000, charge?.at ?? null)

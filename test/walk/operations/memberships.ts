@@ -1,5 +1,6 @@
 import { switchQuoteSchema, type Membership } from '@robokids/contracts/billing'
 import type { AgreementTerms } from '@robokids/contracts/agreement'
+import { renewalTerms } from '@robokids/contracts/membership'
 import { membershipTerms } from '@robokids/contracts/offers'
 import * as fc from 'fast-check'
 import type { Answer, Browser } from '../browser.ts'
@@ -82,8 +83,10 @@ export const membershipOperations = [
         return membershipTerms({ plan, amount, classDate: date, termsVersion })
       }
       const send = (agreed: AgreementTerms) => {
-        const consent = offer && { version: offer.termsVersion, text: offer.terms }
-        const body = { email, plan, classDate: date, ...(consent ? { consent } : {}), agreed }
+        const { termsVersion, dueNow, currency } = agreed
+        // The words stand beside what is shown, and say the same amount.
+        const consent = { version: termsVersion ?? '', text: renewalTerms(plan, { amount: dueNow, currency }) }
+        const body = { email, plan, classDate: date, consent, agreed }
         return walk.ask(browser, 'POST', '/api/createStripeSession', body)
       }
       const answer = await walk.agree('a membership', terms(), send, async () => {
