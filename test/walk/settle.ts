@@ -18,7 +18,7 @@ const unfinished = {
 /** Jobs that do not only work off rows: each is run once while all settles. */
 const findingJobs = ['reconcile'] as const
 
-export async function wake(world: World, service: (typeof owning)[number], job: string): Promise<void> {
+async function wake(world: World, service: (typeof owning)[number], job: string): Promise<void> {
   await world.system.sql(service)`select pg_notify('wake', ${job})`
 }
 
@@ -59,7 +59,7 @@ async function waiting(world: World): Promise<string[]> {
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Waits until nothing is under way any more. @throws Violation where something never comes to its end. */
-export async function quiet(world: World, withinMs = 60_000): Promise<void> {
+async function quiet(world: World, withinMs = 60_000): Promise<void> {
   const begun = performance.now()
   for (let round = 0; ; round += 1) {
     const left = await waiting(world)

@@ -20,7 +20,6 @@ interface Offer {
   plan: Plan
   amount: number
   termsVersion: string
-  terms: string
 }
 
 async function readOffer(walk: Walk, browser: Browser, plan: Plan): Promise<Offer | undefined> {

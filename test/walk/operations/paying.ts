@@ -10,7 +10,7 @@ export const cards = {
   slowRefund: '4000000000007726',
   failingRefund: '4000000000005126',
 } as const
-export type CardName = keyof typeof cards
+type CardName = keyof typeof cards
 
 const cardName = fc.oneof(
   { weight: 5, arbitrary: fc.constant<CardName>('good') },
