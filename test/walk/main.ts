@@ -10,7 +10,7 @@ const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     steps: { type: 'string', default: '2000' },
-    length: { type: 'string', default: '60' },
+    length: { type: 'string', default: '150' },
     replay: { type: 'string', multiple: true },
     ignore: { type: 'string', multiple: true, default: [] },
     'keep-going': { type: 'boolean', default: false },

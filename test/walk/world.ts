@@ -117,6 +117,7 @@ export class World {
   async begin(): Promise<Walk> {
     await this.restore()
     if (this.#pricesMoved) await this.#resetPrices()
+    await this.#endMemberships()
     this.#walks += 1
     const first = Temporal.PlainDate.from('2031-01-01').add({ days: this.#walks * 2 })
     const dates = [first.toString(), first.add({ days: 1 }).toString()]
@@ -188,6 +189,12 @@ export class World {
     }).catch(() => undefined)
     if (!answer) return { status: 0, body: {} }
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+  }
+
+  /** Those of walks before would be renewed whenever the clock moves. */
+  async #endMemberships(): Promise<void> {
+    for (const { id, status } of this.system.provider.subscriptions.values())
+      if (status !== 'canceled') await this.atProvider('DELETE', `/v1/subscriptions/${id}`)
   }
 
   /** Waits until a process has run a job. */
