@@ -107,7 +107,8 @@ export async function settle(walk: Walk): Promise<void> {
     update checkout_attempts set checked_at = now() - interval '1 day' where status in ('creating', 'open', 'processing')`
   await world.system.sql('billing')`
     update membership_attempts set checked_at = now() - interval '1 day' where status in ('creating', 'open', 'processing')`
-  for (const job of findingJobs) await run(world, job)
+  // The first may have been under way already, and have begun too early to find everything.
+  for (const job of [...findingJobs, ...findingJobs]) await run(world, job)
   await quiet(world)
   walk.troubled = false
   for (const account of walk.accounts) if (account.state === 'deleted') account.goneSince ??= new Date()
