@@ -107,8 +107,8 @@ export function settleInvoice(ctx: Context, invoice: Invoice, payment: InvoicePa
   revive(ctx, subscription, invoice, cause)
 }
 
-/** A paid invoice brings its subscription back, if it is the last one. */
-function revive(ctx: Context, subscription: Subscription, invoice: Invoice, cause: Cause): void {
+/** An invoice that is paid, or that nobody owes any more, brings its subscription back, if it is the last one. */
+export function revive(ctx: Context, subscription: Subscription, invoice: Invoice, cause: Cause): void {
   if (!['incomplete', 'past_due', 'unpaid'].includes(subscription.status)) return
   if (idOf(subscription.latest_invoice) !== invoice.id) return
   const before = structuredClone(subscription)

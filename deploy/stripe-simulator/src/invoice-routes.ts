@@ -1,5 +1,5 @@
 import { cardError } from './charge-card.ts'
-import { collectInvoice } from './collect-invoice.ts'
+import { collectInvoice, revive } from './collect-invoice.ts'
 import type { Context } from './context.ts'
 import { atTimeOf } from './customer-time.ts'
 import { subscriptionOf } from './end-subscription.ts'
@@ -144,6 +144,9 @@ export const invoiceRoutes: Routes = (route) => {
         atTimeOf(ctx, invoice.customer, () => {
           closeInvoice(ctx, invoice, as, cause)
           forgetVoided(ctx, invoice, cause)
+          const subscription = ctx.store.subscriptions.get(subscriptionOf(invoice))
+          if (subscription !== undefined && subscription.status !== 'incomplete')
+            revive(ctx, subscription, invoice, cause)
         })
         return invoice
       }),

@@ -17,7 +17,7 @@ import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { ownershipOf, type AccountState } from '../src/owner-rules.ts'
 import { accountStates, membershipAttempts, memberships, orders } from '../src/schema.ts'
-import { codeOf, sessionIdOf, Till } from './till.ts'
+import { codeOf, purchase, sessionIdOf, Till } from './till.ts'
 
 let bed: TestBed
 let till: Till
@@ -261,6 +261,18 @@ describe('an account that is deleted', () => {
     await till.sim('DELETE', '/faults')
     await willEnd(page.attemptId)
     expect(await read(page.attemptId)).toMatchObject({ userId: null, status: 'active' })
+  })
+
+  it('has the page closed where a registration of it could be paid', async () => {
+    const ada = family()
+    await tell(confirmation(ada))
+    const facts = purchase({ email: newAddress(), ownerId: ada.userId })
+    const page = await till.checkout(facts)
+    const others = await till.checkout(purchase({ email: newAddress(), ownerId: randomUUIDv7() }))
+    await tell(deletion(ada))
+    await eventually(async () => (await till.read(facts.registrationId)).status === 'expired')
+    expect((await till.pay(page)).status).toBe('expired')
+    expect((await till.pay(others)).status).toBe('paid')
   })
 
   it('opens no page any more, for a browser that has not noticed', async () => {
