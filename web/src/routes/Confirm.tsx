@@ -1,4 +1,3 @@
-import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { AccountPage } from '../components/AccountPage.tsx'
@@ -6,9 +5,9 @@ import { AutoSignInLine } from '../components/AutoSignInLine.tsx'
 import { ConfirmForm } from '../components/ConfirmForm.tsx'
 import { MessageLine, Row } from '../components/Form.tsx'
 import { type PendingUser, readPendingUser } from '../identity/pending-user.ts'
-import { sessionQuery } from '../identity/session.ts'
 import { useAutoSignIn } from '../identity/use-auto-sign-in.ts'
 import type { Message } from '../identity/use-sending.ts'
+import { useUser } from '../identity/use-user.ts'
 import { ButtonLink } from '../ui/Button.tsx'
 import { useKeptState } from '../use-kept-state.ts'
 
@@ -24,7 +23,7 @@ export function Confirm() {
     return { pending, email: search['email'] || pending?.email || '' }
   })
   const [done, setDone] = useState<{ signedIn: boolean } | null>(null)
-  const { user } = useQuery(sessionQuery).data ?? { user: null }
+  const user = useUser()
   const autoSignIn = useAutoSignIn(done || user ? undefined : pending?.signedUpAt)
   const elsewhere = autoSignIn.state === 'signed in'
 

@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { AccountPage } from '../components/AccountPage.tsx'
@@ -8,10 +8,10 @@ import { PasswordChecklist } from '../components/PasswordChecklist.tsx'
 import { ForgotPasswordForm, ResetPasswordForm } from '../components/ResetPasswordForm.tsx'
 import { SignInStepForm, stepTitle } from '../components/SignInStepForm.tsx'
 import { readPendingUser } from '../identity/pending-user.ts'
-import { sessionQuery } from '../identity/session.ts'
 import { signOut } from '../identity/sign-out.ts'
 import { type Message, useSending } from '../identity/use-sending.ts'
 import { type SignIn, useSignIn } from '../identity/use-sign-in.ts'
+import { useUser } from '../identity/use-user.ts'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { Checkbox } from '../ui/Checkbox.tsx'
 import { Field } from '../ui/Field.tsx'
@@ -47,7 +47,7 @@ export function Login() {
   const [news, setNews] = useKeptState<Message | null>(null, signedOutEverywhere)
   const [newPassword, setNewPassword] = useState(false)
   const signIn = useSignIn()
-  const { user } = useQuery(sessionQuery).data ?? { user: null }
+  const user = useUser()
   const { step } = signIn
 
   const backToStart = (message: Message | null = null) => {
