@@ -9,7 +9,7 @@ import { idOf } from './ids.ts'
 import { draftInvoice, finalizeInvoice, fullLine, previewInvoice, prorationLine } from './invoices.ts'
 import { page } from './lists.ts'
 import { mergeMetadata, type MetadataChange } from './params.ts'
-import { dropPending, PENDING_SECONDS } from './pending-update.ts'
+import { applyPending, dropPending, PENDING_SECONDS } from './pending-update.ts'
 import { currentEnd, stateOf, upcomingInvoice } from './renew-subscription.ts'
 import { createItem, planOf } from './subscription-items.ts'
 import { periodEnd } from './subscription-periods.ts'
@@ -242,7 +242,9 @@ function waitForPayment(ctx: Context, subscription: Subscription, planned: Plan,
   emitChange(ctx, 'customer.subscription.updated', before, subscription, cause)
   emit(ctx, 'invoice.created', invoice, cause)
   finalizeInvoice(ctx, invoice, cause)
-  collectInvoice(ctx, invoice, { offSession: false, scheduled: false, cause })
+  if (invoice.status === 'open') collectInvoice(ctx, invoice, { offSession: false, scheduled: false, cause })
+  // Less than can be charged goes onto the balance.
+  else applyPending(ctx, subscription, invoice, cause)
 }
 
 /** `at`: when it ends; null takes a cancellation back. */
