@@ -134,8 +134,11 @@ async function findOrMake(tx: Transaction, context: BillingContext, request: Cre
   const membership = await runningMembership(tx, owned)
   if (membership) return { membership }
   const open = await openAttempts(tx, owned)
-  const kept = open.find((attempt) => attempt.emailKey === key && isAgreed(attempt, request))
-  const other = open.find((attempt) => attempt !== kept)
+  // Whoever pays a page pays for whom it was opened: nobody is led to one that another account has opened for this address.
+  const kept = open.find(
+    ({ attempt, owner }) => owner === owned.ownerId && attempt.emailKey === key && isAgreed(attempt, request),
+  )?.attempt
+  const other = open.find(({ attempt }) => attempt !== kept)?.attempt
   if (kept && !other) {
     await keepConsent(tx, context, kept, consent)
     return { attempt: kept, use: 'kept' }
@@ -175,8 +178,14 @@ async function findOrMake(tx: Transaction, context: BillingContext, request: Cre
   return { attempt, use: 'made' }
 }
 
+interface OwnedAttempt {
+  attempt: MembershipAttempt
+  /** The account whose membership it begins; null while none is known. */
+  owner: string | null
+}
+
 /** What can still be paid of the same person, or at the same address. */
-async function openAttempts(tx: Transaction, owned: Ownership): Promise<MembershipAttempt[]> {
+async function openAttempts(tx: Transaction, owned: Ownership): Promise<OwnedAttempt[]> {
   const { ownerId, emailKey: key } = owned
   const keys = ownerId === null ? [key] : [key, ...(await addressesOf(tx, ownerId))]
   const live = await tx
@@ -192,9 +201,10 @@ async function openAttempts(tx: Transaction, owned: Ownership): Promise<Membersh
       ),
     )
     .orderBy(membershipAttempts.id)
-  const found: MembershipAttempt[] = []
+  const found: OwnedAttempt[] = []
   for (const attempt of live) {
-    if (attempt.emailKey === key || isSamePerson(owned, await ownershipIn(tx, originOf(attempt)))) found.push(attempt)
+    const ownership = await ownershipIn(tx, originOf(attempt))
+    if (attempt.emailKey === key || isSamePerson(owned, ownership)) found.push({ attempt, owner: ownership.ownerId })
   }
   return found
 }
