@@ -100,6 +100,8 @@ const table: { [Later in MailKind]?: Entry<Later> } = {
   membership_ended: {
     reason: 'The membership ended before this could be sent.',
     any: {
+      // Its seat may be confirmed by another service after its end is told.
+      membership_confirmed: always,
       membership_cancelled: always,
       membership_resumed: always,
       membership_past_due: always,

@@ -14,7 +14,7 @@ import {
   subscriptionResumed,
   subscriptionSwitched,
 } from '@robokids/contracts/billing'
-import { kitShipped, registrationConfirmed, waiverSigned } from '@robokids/contracts/enrollment'
+import { kitShipped, memberSeated, registrationConfirmed, waiverSigned } from '@robokids/contracts/enrollment'
 import type { CloudEvent, EventDefinition } from '@robokids/contracts/event'
 import { codeIssued, signInLocked, userDeleted, userUpdated } from '@robokids/contracts/identity'
 import { mailDelivered, mailFailed, mailsSchema, type Mail } from '@robokids/contracts/notifications'
@@ -281,6 +281,23 @@ describe('while the mail server is away', () => {
     const reminder = then(subscriptionReminder, facts.attemptId, { ...facts, renewsAt: later })
     expect(await whileAway(facts.email, [reminder, next(facts)])).toMatchObject({ membership_reminder: 'dropped' })
     expect(office.post.to(facts.email)).toHaveLength(1)
+  })
+
+  it('nobody is called a member whose membership was over before its seat was confirmed', async () => {
+    const facts = member()
+    const ended = then(subscriptionEnded, facts.attemptId, { ...facts, endedAt: later, reason: 'cancelled' })
+    const seated = then(memberSeated, facts.attemptId, {
+      ...facts,
+      classSessionId: randomUUIDv7(),
+      classDate: '2027-01-08',
+      startTime: '16:00',
+      durationMinutes: 75,
+      timeZone: 'America/Los_Angeles',
+      receiptNumber: 'RK-000009',
+      renewsAt: later,
+    })
+    await whileAway(facts.email, [ended, seated])
+    expect(subjectsTo(facts.email)).toEqual(['Your membership has ended'])
   })
 
   it('no refund is called failed, to buyer or operator, that was made good', async () => {
