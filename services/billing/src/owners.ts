@@ -91,11 +91,13 @@ export async function followAccount(tx: Transaction, event: AccountEvent, contex
   const { userId } = data
   const at = Temporal.Instant.from(time)
   const status = type === 'user.deleted' ? 'deleted' : data.enabled === false ? 'disabled' : 'active'
-  const states = [state({ id, userId, at, status }, verifiedAddress(event))]
-  if (type === 'user.updated' && event.data.previousEmail !== null) {
-    // Nothing may be known of the time before.
-    const before = { id: randomUUIDv7(), userId, at: at.subtract({ milliseconds: 1 }), status: 'active' as const }
-    states.unshift(state(before, event.data.previousEmail))
+  const address = verifiedAddress(event)
+  const states = [state({ id, userId, at, status }, address)]
+  // What it was until then, of which nothing may be known.
+  const before = (type === 'user.updated' ? event.data.previousEmail : null) ?? (status === 'active' ? null : address)
+  if (before !== null) {
+    const until = { id: randomUUIDv7(), userId, at: at.subtract({ milliseconds: 1 }), status: 'active' as const }
+    states.unshift(state(until, before))
   }
   await learn(tx, context, userId, states)
 }

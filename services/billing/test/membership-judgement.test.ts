@@ -37,8 +37,8 @@ describe('whoever asks to become a member', () => {
         }),
         { minLength: 3, maxLength: 7 },
       )
-      for (const taken of fc.sample(asks, 12)) {
-        const accounts = [randomUUIDv7(), randomUUIDv7()]
+      for (const taken of fc.sample(asks, 20)) {
+        const accounts: string[] = [randomUUIDv7(), randomUUIDv7()]
         // The first two addresses are the accounts' own; nobody has proven the others.
         const addresses = [0, 1, 2, 3].map(() => `maren.${randomUUIDv7()}@example.com`)
         for (const [index, userId] of accounts.entries()) {
@@ -80,12 +80,13 @@ describe('whoever asks to become a member', () => {
         const ids = pages.map(({ attemptId }) => attemptId)
         const all = await till.service.context.db.select().from(memberships).where(inArray(memberships.attemptId, ids))
         const running = all.filter(({ status }) => status === 'active')
-        const persons = running.map(({ attemptId }) => pages.find((page) => page.attemptId === attemptId)?.person)
+        const personOf = (id: string) => pages.find(({ attemptId }) => attemptId === id)?.person
+        const persons = running.map(({ attemptId }) => personOf(attemptId))
         expect(new Set(persons).size).toBe(persons.length)
         // Nothing was paid that had to be given back.
         expect(all.length).toBe(running.length)
         for (const { attemptId, userId } of running) {
-          const person = pages.find((page) => page.attemptId === attemptId)?.person
+          const person = personOf(attemptId)
           expect(userId).toBe(accounts.find((id) => id === person) ?? null)
         }
         expect(await till.service.context.db.$count(memberships, eq(memberships.status, 'duplicate'))).toBe(0)
