@@ -98,6 +98,20 @@ async function run(world: World, job: string): Promise<void> {
   }
 }
 
+/**
+ * Has billing catch up with the provider, as it does every minute: before much time passes there, which lists what happened
+ * for thirty days alone. @returns false where it could not.
+ */
+export async function catchUp(world: World): Promise<boolean> {
+  if (!world.system.processes.billing.isRunning()) return false
+  try {
+    await run(world, 'reconcile')
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** Everything is there again, is told of, and is dealt with. */
 export async function settle(walk: Walk): Promise<void> {
   const { world } = walk

@@ -7,7 +7,7 @@ import type { Answer, Browser } from '../browser.ts'
 import { operation, pick } from '../operation.ts'
 import { openedPage, sessionOf } from '../pages.ts'
 import { chargesOf, nextChargeOf, subscriptionOf } from '../provider.ts'
-import { quietEvents } from '../settle.ts'
+import { catchUp, quietEvents } from '../settle.ts'
 import { Violation } from '../violation.ts'
 import type { Joined, Walk } from '../walk.ts'
 import { cards } from './paying.ts'
@@ -44,7 +44,7 @@ const running = (walk: Walk) =>
 /** To the next charge of a membership and a little beyond: its invoice is a draft for an hour. */
 async function renew(walk: Walk, membershipId: string): Promise<void> {
   const end = subscriptionOf(walk, membershipId)?.items.data[0]?.current_period_end
-  if (end !== undefined) await walk.world.control('clock', { advanceTo: end + 2 * 3600 })
+  if (end !== undefined && (await catchUp(walk.world))) await walk.world.control('clock', { advanceTo: end + 2 * 3600 })
 }
 
 function noteChange(walk: Walk, answer: Answer, cancelled: boolean): void {
@@ -214,7 +214,7 @@ export const membershipOperations = [
     weight: 1,
     args: fc.constant(null),
     async run({ world }) {
-      await world.control('clock', { advanceSeconds: 4 * day })
+      if (await catchUp(world)) await world.control('clock', { advanceSeconds: 4 * day })
     },
   }),
 
