@@ -124,16 +124,17 @@ describe('a season', () => {
     day.toZonedDateTime({ timeZone: 'America/Los_Angeles', plainTime: '12:00' }).toInstant()
   /** Its dates, and what was told of seasons. */
   async function seasonsOf({ context }: RunningService<Config>) {
-    const rows = await context.db
-      .selectDistinct({ season: classSessions.season, date: classSessions.date })
-      .from(classSessions)
-      .where(like(classSessions.season, 'opened-%'))
-      .orderBy(asc(classSessions.date))
+    // Before the dates, which are written with it: what is told of a season is never read without them.
     const events = await context.db
       .select({ envelope: outbox.envelope })
       .from(outbox)
       .where(eq(outbox.type, seasonOpened.type))
       .orderBy(asc(outbox.position))
+    const rows = await context.db
+      .selectDistinct({ season: classSessions.season, date: classSessions.date })
+      .from(classSessions)
+      .where(like(classSessions.season, 'opened-%'))
+      .orderBy(asc(classSessions.date))
     return {
       dates: rows.map(({ date }) => date),
       told: events.map(({ envelope }) => seasonOpened.schema.parse(envelope).data),
