@@ -40,6 +40,8 @@ interface Wish {
   email: string
   plan: MembershipPlan
   classDate: string
+  /** Who is signed in. */
+  ownerId?: string | null
 }
 /** Somebody whom nobody has seen before. */
 const newcomer = (differences: Partial<Wish> = {}): Wish => ({
@@ -99,6 +101,18 @@ const ended = (email: string) =>
   eventually(async () => (await membershipsOf(email)).every(({ endRequest }) => endRequest === null), 15_000)
 
 describe('POST /membership-checkouts', () => {
+  it('is opened anew for whoever asks for an address for which another account has one open, and that is closed', async () => {
+    const wish = newcomer()
+    const theirs = await checkout({ ...wish, ownerId: randomUUIDv7() })
+    for (const ownerId of [null, randomUUIDv7()]) {
+      const own = await checkout({ ...wish, ownerId })
+      expect(own.attemptId).not.toBe(theirs.attemptId)
+      expect(await checkout({ ...wish, ownerId })).toEqual(own)
+    }
+    const { open, sessions } = await atProvider(wish.email)
+    expect([open, sessions.length]).toEqual([1, 3])
+  })
+
   it.each([
     ['monthly', 700, 'month'],
     ['yearly', 6_000, 'year'],
