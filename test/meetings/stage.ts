@@ -1,0 +1,709 @@
+import { randomUUIDv7 } from 'node:crypto'
+import type { AgreementTerms } from '@robokids/contracts/agreement'
+import type { MembershipPlan } from '@robokids/contracts/auth'
+import { registrationViewSchema, type RegisterBody, type RegistrationView } from '@robokids/contracts/bff'
+import {
+  foundMembershipSchema,
+  membershipOutcomeSchema,
+  pricesSchema,
+  switchQuoteSchema,
+  type Membership,
+  type MembershipOutcome,
+} from '@robokids/contracts/billing'
+import type { EventDefinition } from '@robokids/contracts/event'
+import { codeIssued } from '@robokids/contracts/identity'
+import { registrationTerms } from '@robokids/contracts/offers'
+import { orderSchema, type Order } from '@robokids/contracts/shop'
+import { administer } from '@robokids/local/reset-mfa'
+import { connectBus, type Bus } from '@robokids/runtime/bus'
+import { localAdminSecret } from '@robokids/runtime/config'
+import { handlerName, type Start } from '@robokids/runtime/inbox'
+import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
+import { createLogger } from '@robokids/runtime/telemetry'
+import { consumers as billingConsumers } from '../../services/billing/src/consumers.ts'
+import { consumers as enrollmentConsumers } from '../../services/enrollment/src/consumers.ts'
+import { notifications } from '../../services/notifications/src/app.ts'
+import type { Charge, Subscription } from '../../deploy/stripe-simulator/src/types.ts'
+import { eventually } from '../src/bed.ts'
+import { breakableProxy, type BreakableProxy } from '../src/breakable-proxy.ts'
+import { sampleFamily, sampleMember } from '../src/samples.ts'
+import { startSystem, type Mail, type System } from '../src/system.ts'
+
+export const { password } = sampleMember('')
+export const cards = {
+  good: '4242424242424242',
+  /** Its refunds are pending until the bank says more. */
+  slowRefund: '4000000000007726',
+} as const
+export const day = 24 * 3600
+
+export interface Answer {
+  status: number
+  body: Record<string, unknown>
+}
+
+type Owner = 'identity' | 'enrollment' | 'billing' | 'notifications'
+const owners: Owner[] = ['identity', 'enrollment', 'billing', 'notifications']
+
+/** Who handles events of a type. */
+const handlersOf = new Map<string, { by: Owner; handler: string; from: 'now' | 'beginning' }[]>()
+const tables: [Owner, (Start & { definition: EventDefinition })[]][] = [
+  ['billing', billingConsumers],
+  ['enrollment', enrollmentConsumers],
+  ['notifications', notifications.consumers ?? []],
+]
+for (const [by, consumers] of tables)
+  for (const { definition, from } of consumers) {
+    const handlers = handlersOf.get(definition.type) ?? []
+    handlersOf.set(definition.type, [...handlers, { by, handler: handlerName(by, definition), from }])
+  }
+
+/** Work that a service has written down and not done yet. */
+const unfinished = {
+  billing: `
+    select 'a refund to be made' as what from refunds where status = 'pending' and stripe_refund_id is null
+    union all select 'a checkout to be closed' from checkout_attempts
+      where close_requested_at is not null and status in ('creating', 'open')
+    union all select 'a membership to be ended' from memberships where end_request is not null`,
+  notifications: `select 'a mail to be sent: ' || kind as what from mails where status = 'pending'`,
+} as const
+
+const sealer = sealingKeysSchema.parse(localSealingKeys)
+export const idOf = (shown: string | { id: string } | null | undefined): string =>
+  typeof shown === 'string' ? shown : (shown?.id ?? '')
+
+/** A browser: it keeps cookies, and its pages know for whom they were made. */
+export class Browser {
+  readonly #siteUrl: string
+  #cookies: Map<string, string>
+  /** The account that its pages were made for. */
+  userId: string | undefined
+
+  constructor(siteUrl: string, cookies = new Map<string, string>()) {
+    this.#siteUrl = siteUrl
+    this.#cookies = cookies
+  }
+
+  async ask(method: string, path: string, body?: unknown, siteUrl = this.#siteUrl): Promise<Answer> {
+    const answer = await fetch(siteUrl + path, {
+      method,
+      headers: {
+        'x-api-key': 'robokids-web',
+        origin: this.#siteUrl,
+        cookie: [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+        ...(this.userId === undefined ? {} : { 'x-account': this.userId }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    for (const line of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      if (value === '') this.#cookies.delete(name)
+      else this.#cookies.set(name, value)
+    }
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+  }
+
+  get = (path: string) => this.ask('GET', path)
+  post = (path: string, body?: unknown) => this.ask('POST', path, body)
+
+  /** Another tab of it, or a copy of what it keeps, as it is now. */
+  copy(): Browser {
+    const other = new Browser(this.#siteUrl, new Map(this.#cookies))
+    other.userId = this.userId
+    return other
+  }
+
+  async signIn(email: string, secret = password): Promise<void> {
+    const { body } = await this.post('/api/auth/sign-in', { email, password: secret })
+    if (body['step'] !== 'DONE') throw new Error(`The sign-in leads to ${JSON.stringify(body)}`)
+    await this.noteAccount()
+  }
+
+  /** What a page does first. */
+  async noteAccount(): Promise<void> {
+    const { body } = await this.get('/api/auth/session')
+    this.userId = (body['user'] as { userId: string } | null)?.userId
+  }
+
+  async found(): Promise<{ membership: Membership | null; others: Membership[] }> {
+    const { status, body } = await this.get('/api/membership')
+    if (status !== 200) throw new Error(`/api/membership answered ${status}: ${JSON.stringify(body)}`)
+    const { membership, others = [] } = foundMembershipSchema.parse(body)
+    return { membership, others }
+  }
+
+  /** The membership that its profile page shows. */
+  async membership(): Promise<Membership> {
+    const { membership } = await this.found()
+    if (!membership) throw new Error('The profile shows no membership.')
+    return membership
+  }
+}
+
+export interface Account {
+  browser: Browser
+  email: string
+  userId: string
+}
+
+export interface Page {
+  /** Of the registration, the order or the membership. */
+  id: string
+  url: string
+}
+
+export interface Registered extends Page {
+  body: RegisterBody
+}
+
+/** The real system with everything around it, and what can be done to it. */
+export class Stage {
+  readonly system: System
+  readonly #bus: Bus
+  readonly #mailServer: BreakableProxy
+  readonly #codes = new Map<string, string[]>()
+  #mailIsAway = false
+  #dates = 0
+  #begun = new Date()
+  /** Published by the test itself, and long ago. */
+  readonly #foreign: { id: string; type: string }[] = []
+
+  private constructor(system: System, bus: Bus, mailServer: BreakableProxy) {
+    this.system = system
+    this.#bus = bus
+    this.#mailServer = mailServer
+    bus.watch([codeIssued.type], (event) => {
+      const { destination, sealedCode, codeId } = (event as { data: Record<string, string> }).data
+      const code = sealer.open(sealedCode ?? '', `code:${codeId}`)?.toString() ?? ''
+      this.#codes.set(destination ?? '', [...(this.#codes.get(destination ?? '') ?? []), code])
+    })
+  }
+
+  static async start(): Promise<Stage> {
+    const mailServer = await breakableProxy(0)
+    const many = '1000000'
+    const system = await startSystem({
+      all: { CONSUMER_RETRY_DELAYS: '20,50,100,200,400,800' },
+      // What it does now and then is done when a test says so.
+      billing: { RECONCILE_EVERY_MS: '3600000' },
+      identity: {
+        ARGON2_MEMORY_KIB: '64',
+        ARGON2_PASSES: '1',
+        EVEN_ANSWER_MS: '2',
+        ADDRESS_ATTEMPTS_A_MINUTE: many,
+        ADDRESS_REQUESTS_AN_HOUR: many,
+        CODES_AN_HOUR: many,
+        ACCOUNT_CODES_AN_HOUR: many,
+      },
+      bff: { RATE_LIMIT_READS: many, RATE_LIMIT_WRITES: many },
+      notifications: { SMTP_URL: `smtp://127.0.0.1:${mailServer.port}` },
+    })
+    mailServer.lead(system.smtpPort)
+    const log = createLogger('test', 'silent')
+    const bus = await connectBus({ url: system.nats.url, replicas: 1, name: 'meetings', ackWaitMs: 30_000, log })
+    const stage = new Stage(system, bus, mailServer)
+    await stage.control('settings', { refundSettleSeconds: 3650 * day, disputeAfterSeconds: 3650 * day })
+    return stage
+  }
+
+  async stop(): Promise<void> {
+    await this.#bus.close()
+    await this.system.stop()
+    await this.#mailServer.stop()
+  }
+
+  begin(): void {
+    this.#begun = new Date()
+    this.#foreign.length = 0
+  }
+
+  /** Everything is there again and as usual. */
+  async restore(): Promise<void> {
+    await fetch(`${this.system.simulator.url}/_sim/faults`, { method: 'DELETE' })
+    if (this.#mailIsAway) await this.mailIs('back')
+    const dead = Object.values(this.system.processes).filter((one) => !one.isRunning())
+    await Promise.all(dead.map((one) => one.start()))
+    await this.control('webhooks/release')
+    if (this.#clockIsMoved) await this.resetClock()
+  }
+
+  /** Events that could not be handled since the test began. */
+  async deadLetters(): Promise<string[]> {
+    const rows = await Promise.all(
+      owners.map(
+        (owner) => this.system.sql(owner)<{ handler: string; error: string }[]>`
+          select handler, error from dead_letters where replayed_at is null and failed_at >= ${this.#begun}`,
+      ),
+    )
+    return rows.flat().map(({ handler, error }) => `${handler}: ${error}`)
+  }
+
+  /** Waits until all that was published is dealt with everywhere, and what was written down to be done is done. */
+  async quiet(): Promise<void> {
+    await this.system.simulator.deliveriesIdle()
+    let quietPasses = 0
+    // What is handled may publish more: nothing may be found twice in a row.
+    await eventually(async () => {
+      const waiting = await this.#waiting()
+      quietPasses = waiting.length === 0 ? quietPasses + 1 : 0
+      if (quietPasses === 2) return true
+      throw new Error(`Still waiting: ${waiting.join(', ')}`)
+    })
+  }
+
+  async #waiting(): Promise<string[]> {
+    const waiting: string[] = []
+    const missing = new Map<Owner, Map<string, string>>()
+    const expectAt = (id: string, type: string, isOld = false) => {
+      for (const { by, handler, from } of handlersOf.get(type) ?? []) {
+        if (isOld && from === 'now') continue
+        const ofService = missing.get(by) ?? new Map<string, string>()
+        missing.set(by, ofService.set(`${handler} ${id}`, id))
+      }
+    }
+    for (const owner of owners) {
+      const rows = await this.system.sql(owner)<{ id: string; type: string; published: boolean }[]>`
+        select id, type, published_at is not null or set_aside_at is not null as published
+        from outbox where (envelope ->> 'time')::timestamptz >= ${this.#begun}`
+      for (const { id, type, published } of rows) {
+        if (!published) waiting.push(`${owner} has to publish ${type}`)
+        expectAt(id, type)
+      }
+    }
+    for (const { id, type } of this.#foreign) expectAt(id, type, true)
+    for (const [by, ofService] of missing) {
+      const handled = await this.system.sql(by)<{ handler: string; id: string }[]>`
+        select handler, event_id as id from inbox where event_id = any(${[...ofService.values()]}::uuid[])
+        union all select handler, (payload::json ->> 'id')::uuid from dead_letters where replayed_at is null`
+      for (const { handler, id } of handled) ofService.delete(`${handler} ${id}`)
+      for (const key of ofService.keys()) waiting.push(`${by} has to handle ${key}`)
+    }
+    for (const [owner, query] of Object.entries(unfinished)) {
+      const found = await this.system.sql(owner as keyof typeof unfinished).unsafe<{ what: string }[]>(query)
+      waiting.push(...found.map(({ what }) => what))
+    }
+    return waiting
+  }
+
+  /** Waits for what can be seen, and then for all that may come after it. */
+  async settled(): Promise<void> {
+    await this.quiet()
+    const letters = await this.deadLetters()
+    if (letters.length > 0) throw new Error(`Dead letters: ${letters.join('; ')}`)
+  }
+
+  // The provider
+
+  async control(path: string, body: object = {}): Promise<Record<string, unknown>> {
+    const answer = await fetch(`${this.system.simulator.url}/_sim/${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    return (await answer.json()) as Record<string, unknown>
+  }
+
+  pauseWebhooks = () => this.control('webhooks/config', { paused: true })
+  async releaseWebhooks(): Promise<void> {
+    await this.control('webhooks/release')
+    await this.system.simulator.deliveriesIdle()
+  }
+
+  fault(path: string, fault: object): Promise<unknown> {
+    return this.control('faults', { path, ...fault })
+  }
+
+  /** What somebody does in the provider's dashboard, or on its pages. */
+  async atProvider(method: string, path: string, fields: Record<string, string> = {}): Promise<Answer> {
+    const answer = await fetch(new URL(path, this.system.simulator.url), {
+      method,
+      headers: {
+        authorization: 'Bearer sk_test_dashboard',
+        'content-type': 'application/x-www-form-urlencoded',
+        accept: 'application/json',
+      },
+      ...(method === 'GET' ? {} : { body: new URLSearchParams(fields).toString() }),
+    })
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+  }
+
+  async pay({ url }: Pick<Page, 'url'>, card: string = cards.good, email?: string): Promise<string> {
+    const session = sessionOf(url)
+    const { status } = await this.control(`checkout/${session}/pay`, email === undefined ? { card } : { card, email })
+    return String(status)
+  }
+
+  subscription(membershipId: string): Subscription {
+    for (const subscription of this.system.provider.subscriptions.values())
+      if (subscription.metadata['attemptId'] === membershipId) return subscription
+    throw new Error(`The provider has no subscription ${membershipId}.`)
+  }
+
+  /** Has a membership paid by another card from now on. */
+  async useCard(membershipId: string, token: string): Promise<void> {
+    const { id, customer } = this.subscription(membershipId)
+    const attached = await this.atProvider('POST', `/v1/payment_methods/${token}/attach`, { customer: idOf(customer) })
+    const changed = { default_payment_method: String(attached.body['id']) }
+    await this.atProvider('POST', `/v1/subscriptions/${id}`, changed)
+    await this.system.simulator.deliveriesIdle()
+  }
+
+  /** Whether the provider will charge for it again by itself. */
+  renews(membershipId: string): boolean {
+    const { status, cancel_at, cancel_at_period_end } = this.subscription(membershipId)
+    return status !== 'canceled' && cancel_at === null && !cancel_at_period_end
+  }
+
+  /** What was taken for a registration, an order or a membership, oldest first. */
+  charges(id: string): Charge[] {
+    const { provider } = this.system
+    const customers = [...provider.subscriptions.values()]
+      .filter(({ metadata }) => metadata['attemptId'] === id)
+      .map(({ customer }) => idOf(customer))
+    return [...provider.charges.values()].filter((charge) => {
+      if (charge.status !== 'succeeded') return false
+      const { metadata = {} } = provider.paymentIntents.get(idOf(charge.payment_intent)) ?? {}
+      return (
+        metadata['registrationId'] === id || metadata['orderId'] === id || customers.includes(idOf(charge.customer))
+      )
+    })
+  }
+
+  /** Cents of it that are with us. */
+  kept(...ids: string[]): number {
+    return ids
+      .flatMap((id) => this.charges(id))
+      .reduce((sum, { amount_captured, amount_refunded }) => sum + amount_captured - amount_refunded, 0)
+  }
+
+  /** Refunds of what was taken for it, in whatever state. */
+  refunds(id: string) {
+    const charges = this.charges(id).map((charge) => charge.id)
+    return [...this.system.provider.refunds.values()]
+      .map(({ object }) => object)
+      .filter(({ charge }) => charges.includes(idOf(charge)))
+  }
+
+  /** Sessions of it that somebody could pay. */
+  openPages(...ids: string[]): number {
+    return [...this.system.provider.sessions.values()].filter(
+      ({ object }) => object.status === 'open' && ids.includes(object.client_reference_id ?? ''),
+    ).length
+  }
+
+  #clockIsMoved = false
+  /** Moves the provider's clock. */
+  async moveClock(seconds: number): Promise<void> {
+    this.#clockIsMoved = true
+    this.system.simulator.advanceClock(seconds)
+  }
+  async resetClock(): Promise<void> {
+    await this.control('clock', { reset: true })
+    this.#clockIsMoved = false
+  }
+
+  /** Lets time pass at the provider until a membership was renewed, or has ended. */
+  async passPeriod(membershipId: string): Promise<void> {
+    const end = this.subscription(membershipId).items.data[0]?.current_period_end ?? 0
+    // An hour as a draft, and a moment for us.
+    await this.moveClock(end - this.system.simulator.now() + 3600 + 60)
+    await this.system.simulator.deliveriesIdle()
+    await this.resetClock()
+  }
+
+  // Operators
+
+  async operate(service: Owner, method: string, path: string, body?: unknown): Promise<Answer> {
+    const answer = await fetch(this.system.processes[service].url + path, {
+      method,
+      headers: {
+        'x-admin-secret': localAdminSecret,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+  }
+
+  refund(registrationId: string, amount?: number, refundId = randomUUIDv7()): Promise<Answer> {
+    const of = { registrationId, refundId }
+    return this.operate('billing', 'POST', '/refunds', amount === undefined ? of : { ...of, amount })
+  }
+
+  ship(id: string): Promise<Answer> {
+    const parcel = { carrier: 'UPS', trackingNumber: '1Z 999' }
+    return this.operate('enrollment', 'POST', `/kits/${id}/ship`, parcel)
+  }
+
+  async setPrice(sku: string, amount: number): Promise<void> {
+    const { status } = await this.operate('billing', 'POST', '/admin/prices', { sku, amount })
+    if (status !== 200) throw new Error(`The price of ${sku} was not set.`)
+  }
+
+  /** What an identity administrator does. */
+  administerAccount(operation: string, email: string): Promise<unknown> {
+    const desk = { url: this.system.processes.identity.url, pool: 'us-west-1_RoboKids' }
+    return administer({ ...desk, accessKeyId: 'local', secretAccessKey: 'local' }, operation, { Username: email })
+  }
+
+  /** Has everything that a service ever published in this test come once more. */
+  async republish(service: Owner, from = this.#begun): Promise<void> {
+    const { status } = await this.operate(service, 'POST', '/admin/outbox/republish', { from: from.toISOString() })
+    if (status !== 200) throw new Error(`${service} publishes nothing again.`)
+  }
+
+  /** Publishes an event of long ago as if it were the producing service. */
+  async publish(event: { id: string; type: string }): Promise<void> {
+    // A broker that has just come back does not take the first one.
+    await eventually(async () => {
+      await this.#bus.publishUnchecked(event.type, JSON.stringify(event))
+      return true
+    })
+    this.#foreign.push(event)
+  }
+
+  /** While this is held, a service commits but cannot publish. @returns how to let it go. */
+  async holdPublishing(owner: Owner): Promise<() => Promise<void>> {
+    const connection = await this.system.sql(owner).reserve()
+    await connection`begin`
+    await connection`select pg_advisory_xact_lock(hashtext('outbox'))`
+    return async () => {
+      await connection`rollback`
+      connection.release()
+    }
+  }
+
+  // Mails
+
+  async mailIs(where: 'away' | 'back'): Promise<void> {
+    this.#mailIsAway = where === 'away'
+    if (where === 'away') return this.#mailServer.refuse()
+    await this.#mailServer.accept()
+    const sql = this.system.sql('notifications')
+    await sql`update mails set next_try_at = now() where status = 'pending'`
+    await sql`select pg_notify('wake', 'send-mails')`
+  }
+
+  /** Subjects of the mails that came, oldest first. */
+  async subjects(address: string): Promise<string[]> {
+    return (await this.system.mailsTo(address)).map(({ subject }) => subject)
+  }
+
+  mail(address: string, matching: RegExp): Promise<Mail> {
+    return eventually(async () => {
+      const mails = await this.system.mailsTo(address)
+      const found = mails.find(({ subject }) => matching.test(subject))
+      if (!found) throw new Error(`No mail like ${String(matching)}: ${mails.map(({ subject }) => subject).join('; ')}`)
+      return found
+    })
+  }
+
+  // Families
+
+  address = () => `maren.${randomUUIDv7()}@example.com`
+  browser = () => new Browser(this.system.siteUrl)
+
+  /** The newest code to an address, once there are `count`. */
+  codeTo(destination: string, count = 1): Promise<string> {
+    return eventually(() => {
+      const codes = this.#codes.get(destination) ?? []
+      return codes.length >= count && codes.at(-1)
+    })
+  }
+  codesTo = (destination: string) => this.#codes.get(destination)?.length ?? 0
+
+  /** Somebody who has asked for an account and not typed the code yet. */
+  async newcomer(email = this.address()): Promise<{ browser: Browser; email: string }> {
+    const browser = this.browser()
+    const { status } = await browser.post('/api/auth/sign-up', sampleMember(email))
+    if (status !== 200) throw new Error(`The sign-up was answered ${status}.`)
+    return { browser, email }
+  }
+
+  async confirm({ browser, email }: { browser: Browser; email: string }, codes = 1): Promise<Account> {
+    const { body } = await browser.post('/api/auth/confirm-sign-up', { email, code: await this.codeTo(email, codes) })
+    if (body['signedIn'] !== true) throw new Error(`The confirmation was answered ${JSON.stringify(body)}`)
+    await browser.noteAccount()
+    return { browser, email, userId: browser.userId ?? '' }
+  }
+
+  /** Somebody with an account, who is signed in. */
+  async account(email = this.address()): Promise<Account> {
+    const codes = this.codesTo(email)
+    return this.confirm(await this.newcomer(email), codes + 1)
+  }
+
+  /** Changes the address of an account, and proves the new one where `proven`. */
+  async moveTo({ browser }: Account, email: string, proven = true): Promise<void> {
+    const codes = this.codesTo(email)
+    const { status } = await browser.ask('PATCH', '/api/profile', { email })
+    if (status !== 200) throw new Error(`The change of address was answered ${status}.`)
+    if (proven) await this.prove({ browser }, email, codes + 1)
+  }
+
+  async prove({ browser }: { browser: Browser }, email: string, codes = 1): Promise<void> {
+    const code = await this.codeTo(email, codes)
+    const { status, body } = await browser.post('/api/profile/verification/confirm', { attribute: 'email', code })
+    if (status !== 200) throw new Error(`The code was answered ${status}: ${JSON.stringify(body)}`)
+  }
+
+  async deleteAccount({ browser }: { browser: Browser }): Promise<void> {
+    const { status } = await browser.ask('DELETE', '/api/profile', { password })
+    if (status !== 200) throw new Error(`The deletion was answered ${status}.`)
+  }
+
+  /** A day that this test has for itself, with a session of each class. */
+  async date(capacity = 10): Promise<string> {
+    this.#dates += 1
+    const date = Temporal.PlainDate.from('2031-01-01').add({ days: this.#dates }).toString()
+    const sql = this.system.sql('enrollment')
+    for (const classType of ['basic', 'intermediate', 'membership'])
+      await sql`
+        insert into class_sessions (id, season, class_type, date, start_time, duration_minutes, time_zone, starts_at, capacity)
+        values (${randomUUIDv7()}, 'test', ${classType}, ${date}, '16:00', 75, 'America/Los_Angeles',
+          ${`${date}T23:00:00Z`}, ${capacity})`
+    return date
+  }
+
+  /** A filled-in form of a new family. */
+  async form(differences: Partial<RegisterBody> = {}): Promise<RegisterBody & { id: string }> {
+    const startDate = differences.startDate ?? (await this.date())
+    return {
+      ...sampleFamily(),
+      email: this.address(),
+      classType: 'basic',
+      unlessRegistered: true,
+      startDate,
+      ...differences,
+    } as RegisterBody & { id: string }
+  }
+
+  /** What the page shows of a form before it is sent. */
+  async terms(body: RegisterBody): Promise<AgreementTerms> {
+    const { prices, promotions } = pricesSchema.parse((await this.operate('billing', 'GET', '/prices')).body)
+    const now = Temporal.Now.instant()
+    return registrationTerms({
+      classType: body.classType,
+      startDate: body.startDate,
+      children: 1 + (body.siblings?.length ?? 0),
+      siblingJoinsFree: promotions.some(
+        ({ classTypes, startsAt, endsAt }) =>
+          classTypes.includes(body.classType) &&
+          Temporal.Instant.compare(startsAt, now) <= 0 &&
+          Temporal.Instant.compare(now, endsAt) < 0,
+      ),
+      unitAmount: prices.find(({ sku }) => sku === `class:${body.classType}`)?.amount ?? 0,
+    })
+  }
+
+  /** Sends a form, as it is agreed to. @throws where it is refused */
+  async register(differences: Partial<RegisterBody> = {}, browser = this.browser()): Promise<Registered> {
+    const body = await this.form(differences)
+    const answer = await browser.post('/api/registrations', { ...body, agreed: await this.terms(body) })
+    return { body, ...pageOf(answer) }
+  }
+
+  async registration(id: string): Promise<RegistrationView> {
+    return registrationViewSchema.parse((await this.browser().get(`/api/registrations/${id}`)).body)
+  }
+
+  /** A family that has paid. */
+  async enrolled(differences: Partial<RegisterBody> = {}, card: string = cards.good): Promise<Registered> {
+    const registered = await this.register(differences)
+    await this.pay(registered, card)
+    await this.system.reaches(registered.id, 'confirmed')
+    return registered
+  }
+
+  sign({ id, body }: Pick<Registered, 'id' | 'body'>, differences: object = {}): Promise<Answer> {
+    const { guardianName, childName, childAge, email, startDate, classType } = body
+    const signature = { registrationId: id, guardianName, childName, childAge, email, startDate, classType }
+    return this.browser().post('/api/waivers', { ...signature, ...differences })
+  }
+
+  async seatsLeft(classType: string, date: string): Promise<number | undefined> {
+    const { body } = await this.browser().get(`/api/availableSlots?classType=${classType}`)
+    const slots = body['slots'] as { classDate: string; availableSlots: number }[]
+    return slots.find(({ classDate }) => classDate === date)?.availableSlots
+  }
+
+  // Members
+
+  /** Asks for a membership's page, in whichever browser. */
+  async membershipPage(
+    email: string,
+    options: { browser?: Browser; plan?: MembershipPlan; classDate?: string } = {},
+  ): Promise<Page> {
+    const { browser = this.browser(), plan = 'monthly', classDate: date = await this.date() } = options
+    const answer = await browser.post('/api/createStripeSession', { email, plan, classDate: date })
+    if (answer.status !== 200) throw new Error(`answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+    const url = String(answer.body['url'])
+    const { object } = this.system.provider.sessions.get(sessionOf(url)) ?? {}
+    return { url, id: object?.client_reference_id ?? '' }
+  }
+
+  async outcome(id: string): Promise<MembershipOutcome> {
+    return membershipOutcomeSchema.parse((await this.browser().get(`/api/membership-checkouts/${id}`)).body)
+  }
+
+  /** Pays a membership's page and waits for its seat. */
+  async join(page: Page): Promise<Page> {
+    await this.pay(page)
+    await eventually(async () => (await this.outcome(page.id)).status === 'confirmed')
+    return page
+  }
+
+  /** Somebody with an account who has become a member while signed in. */
+  async member(plan: MembershipPlan = 'monthly'): Promise<Account & Page> {
+    const account = await this.account()
+    const { browser, email } = account
+    return { ...account, ...(await this.join(await this.membershipPage(email, { browser, plan }))) }
+  }
+
+  async quote(browser: Browser, plan: MembershipPlan) {
+    const { status, body } = await browser.post('/api/membership/quote', { plan })
+    if (status !== 200) throw new Error(`The quote was answered ${status}: ${JSON.stringify(body)}`)
+    return switchQuoteSchema.parse(body)
+  }
+
+  async switchTo(browser: Browser, plan: MembershipPlan): Promise<Answer> {
+    const { dueNow, reckonedAt, agreement } = await this.quote(browser, plan)
+    const agreed = agreement === undefined ? {} : { agreed: agreement.terms }
+    return browser.post('/api/membership/switch', { plan, dueNow, reckonedAt, ...agreed })
+  }
+
+  // The shop
+
+  async order(body: { orderId: string; items: object[]; replaces?: string; agreed?: AgreementTerms }): Promise<Page> {
+    return pageOf(await this.browser().post('/api/checkout', body))
+  }
+
+  async readOrder(id: string): Promise<Order> {
+    return orderSchema.parse((await this.browser().get(`/api/orders/${id}`)).body)
+  }
+
+  /** A parcel that was paid. */
+  async bought(items: object[], card: string = cards.good): Promise<Page & { email: string }> {
+    const email = this.address()
+    const page = await this.order({ orderId: randomUUIDv7(), items })
+    await this.pay(page, card, email)
+    await eventually(async () => (await this.readOrder(page.id)).status === 'paid')
+    return { ...page, email }
+  }
+}
+
+export function sessionOf(url: string): string {
+  return new URL(url).pathname.split('/').at(-1) ?? ''
+}
+
+/** @throws where the answer is no page */
+export function pageOf({ status, body }: Answer): Page {
+  if (status !== 200) throw new Error(`answered ${status}: ${JSON.stringify(body)}`)
+  return { id: String(body['registrationId'] ?? body['orderId']), url: String(body['checkoutUrl']) }
+}
+
+/** The code of a refusal, or the status of an answer that is none. */
+export function refusalOf({ status, body }: Answer): string | number {
+  return status === 200 ? 200 : String(body['code'])
+}
