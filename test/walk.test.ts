@@ -13,8 +13,8 @@ afterAll(() => world.stop())
 
 const folder = join(import.meta.dirname, 'walk/found')
 const found = await readdir(folder)
-/** Together they take some three hundred steps. */
-const seeds = [1, 2, 3, 4, 5]
+/** Together they take more than three hundred steps. */
+const seeds = [1, 2, 4, 5, 10, 11]
 
 describe('a random walk', () => {
   it.each(seeds)('through the whole system breaks no rule: seed %i', async (seed) => {
