@@ -449,7 +449,7 @@ describe('whatever order things come in, with processes killed between any two s
   it('a cart is paid once, what was paid beside it goes back once, and each is told of once', async () => {
     const { context } = till.service
     let doubles = 0
-    for (const run of [...twice, ...fc.sample(acts, 25)]) {
+    for (const run of [...twice, ...fc.sample(acts, { numRuns: 25, seed: 1 })]) {
       await till.webhooks({ dropped: true })
       const ids: string[] = Array.from({ length: versions }, () => randomUUIDv7())
       const id = (index: number) => ids[index] ?? ''
