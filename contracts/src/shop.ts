@@ -69,8 +69,9 @@ export const placeOrderSchema = z.object({
       error: 'Each product can stand in the list once.',
     }),
   /**
-   * The order that the same cart was sent as before it was changed: what is open of it cannot be paid any more. One that
-   * is paid, or not known, stays what it is.
+   * The order that the same cart was sent as first, before it was changed: what is open of the cart cannot be paid any more,
+   * and two orders that name the same one are of one cart, also where that one is not known. An order that is paid stays
+   * what it is: 409 `already_paid`.
    */
   replaces: field.uuid('replaces must be a UUID.').optional(),
   /** What the page showed: 409 `price_changed` with what is offered now where that is something else. */

@@ -331,6 +331,31 @@ describe('the sign-up form', () => {
     expect((await sendFrom('Fresno'))['replaces']).toBeUndefined()
   })
 
+  it('gives up the seats that the server holds, where a change of them was lost on its way', async () => {
+    const page = await site.open()
+    await openForm(page)
+    await fillSignUp(page)
+    await submitButton(page).click()
+    await page.waitForURL('**/card-page')
+    const first = registrations().at(-1)?.body ?? {}
+    site.api.on('POST /api/registrations', () => refusal('upstream_unavailable', 'Please try again in a moment.'))
+    site.api.on('GET /api/registrations/:reference', () =>
+      refusal('registration_not_found', 'We know no such registration.'),
+    )
+    await openForm(page)
+    await page.getByLabel('City').fill('Boston')
+    await submitButton(page).click()
+    await eventually(() => alertBox(page).innerText()).toContain('Please try again in a moment.')
+    await closeAlert(page)
+    const lost = registrations().at(-1)?.body ?? {}
+    expect(lost['replaces']).toBe(first['id'])
+    await page.getByLabel('City').fill('Fresno')
+    await submitButton(page).click()
+    await eventually(() => registrations().at(-1)?.body['city']).toBe('Fresno')
+    expect(registrations().at(-1)?.body['replaces']).toBe(first['id'])
+    expect(registrations().at(-1)?.body['id']).not.toBe(lost['id'])
+  })
+
   it('says that a child is registered already, beside the child', async () => {
     const page = await site.open()
     const message = 'Ivo is registered for this class and date already. The confirmation is in your email.'

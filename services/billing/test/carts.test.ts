@@ -449,7 +449,7 @@ describe('whatever order things come in, with processes killed between any two s
   it('a cart is paid once, what was paid beside it goes back once, and each is told of once', async () => {
     const { context } = till.service
     let doubles = 0
-    for (const run of [...twice, ...fc.sample(acts, { numRuns: 25, seed: 1 })]) {
+    for (const run of [...twice, ...fc.sample(acts, 25)]) {
       await till.webhooks({ dropped: true })
       const ids: string[] = Array.from({ length: versions }, () => randomUUIDv7())
       const id = (index: number) => ids[index] ?? ''
@@ -460,9 +460,10 @@ describe('whatever order things come in, with processes killed between any two s
       })
       const sent = new Set<number>()
       const send = async (index: number, replaces: number) => {
-        // What a browser sends after the first is a change of it.
-        const before = [...sent].at(-1) ?? index
-        const body = request(index, sent.has(replaces) ? replaces : before)
+        // A browser names what it sent first; other clients name any order that is there.
+        const [first = index] = sent
+        const isThere = (await context.db.$count(orders, eq(orders.id, id(replaces)))) > 0
+        const body = request(index, isThere ? replaces : first)
         sent.add(index)
         return body
       }

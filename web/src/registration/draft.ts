@@ -16,6 +16,8 @@ interface Sent {
   replaced?: boolean
   /** The parent has been to pay for it. */
   beingPaid?: boolean
+  /** The server answered that it holds seats for it. Where it did not answer, it may hold some or none. */
+  held?: boolean
 }
 
 function readJson(key: string): unknown {
@@ -99,6 +101,11 @@ export function idToReplace(id: string): string | undefined {
   return readSent().find((entry) => entry.id !== id && !entry.refused && !entry.replaced && !entry.beingPaid)?.id
 }
 
+/** Whether the server answered that it holds seats under this id. */
+export function isKnownToBeHeld(id: string): boolean {
+  return readSent().some((entry) => entry.id === id && entry.held === true)
+}
+
 /**
  * The server holds seats for what went out under `id`, as the registration that it answered: the very same may stand
  * already, from another tab. What it replaced holds none any more.
@@ -108,7 +115,7 @@ export function noteHeld(id: string, registrationId: string, replaced: string | 
   const sent = readSent()
   const entry = sent.find((one) => one.id === id)
   if (!entry) return
-  const held = { id: registrationId, content: entry.content }
+  const held = { id: registrationId, content: entry.content, held: true }
   saveSent([held, ...sent.filter((one) => one.id !== id && one.id !== registrationId)])
 }
 

@@ -2,7 +2,7 @@ import type { AgreementTerms } from '@robokids/contracts/agreement'
 import type { RegisterAnswer } from '@robokids/contracts/bff'
 import { registerAnswer, registrationView } from '../answers.ts'
 import { api, ApiError } from '../api.ts'
-import { forgetSent, idToReplace, idToSend, noteBeingPaid, noteHeld, noteRefused } from './draft.ts'
+import { forgetSent, idToReplace, idToSend, isKnownToBeHeld, noteBeingPaid, noteHeld, noteRefused } from './draft.ts'
 import type { RegistrationContent } from './sign-up-values.ts'
 
 export type Registered = ({ next: 'pay' } & RegisterAnswer) | { next: 'confirmation'; registrationId: string }
@@ -10,12 +10,34 @@ export type Registered = ({ next: 'pay' } & RegisterAnswer) | { next: 'confirmat
 /** A connection that hangs fails in the end; the next try has the same id. */
 const answerWithinMs = 45_000
 
+async function exists(id: string): Promise<boolean> {
+  try {
+    await api(`/api/registrations/${id}`, { answer: registrationView })
+    return true
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'registration_not_found') return false
+    throw error
+  }
+}
+
+/**
+ * The registration that this form holds seats as. One whose answer was lost is asked about first: where the server never
+ * received it, the one before it still has its payment page.
+ */
+async function findReplaced(id: string): Promise<string | undefined> {
+  for (;;) {
+    const replaced = idToReplace(id)
+    if (replaced === undefined || isKnownToBeHeld(replaced) || (await exists(replaced))) return replaced
+    noteRefused(replaced)
+  }
+}
+
 async function send(
   id: string,
   content: RegistrationContent,
   agreed: AgreementTerms | undefined,
 ): Promise<RegisterAnswer> {
-  const replaces = idToReplace(id)
+  const replaces = await findReplaced(id)
   const answer = await api('/api/registrations', {
     method: 'POST',
     body: { id, ...content, replaces, unlessRegistered: true, agreed },

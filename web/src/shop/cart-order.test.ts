@@ -24,13 +24,15 @@ describe('what a cart is sent as', () => {
     expect(orderOf(spiders(1))).toEqual(first)
   })
 
-  it('names what a changed cart was sent as before, again and again', () => {
+  it('names in each change what the cart was sent as first', () => {
     withStorage()
     const first = orderOf(spiders(1))
     const second = orderOf(spiders(2))
     expect(second.orderId).not.toBe(first.orderId)
     expect(second).toMatchObject({ items: [{ quantity: 2 }], replaces: first.orderId })
     expect(orderOf(spiders(2))).toEqual(second)
-    expect(orderOf(spiders(1))).toMatchObject({ replaces: second.orderId })
+    const third = orderOf(spiders(1))
+    expect([first.orderId, second.orderId]).not.toContain(third.orderId)
+    expect(third).toMatchObject({ replaces: first.orderId })
   })
 })

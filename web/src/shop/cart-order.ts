@@ -11,7 +11,10 @@ const wanted = (items: CartItem[]): OrderItem[] => items.map(({ id, quantity }) 
 interface SentOrder {
   orderId: string
   items: OrderItem[]
-  /** What the cart was sent as before it was changed. */
+  /**
+   * What the cart was sent as first. Each change names that one, not the change before it, which the server may have refused
+   * or never received: then it could not tell that they are of one cart.
+   */
   replaces?: string
 }
 
@@ -28,7 +31,11 @@ const same = (one: OrderItem[], other: OrderItem[]) => JSON.stringify(one) === J
 export function orderOf(items: CartItem[]): SentOrder {
   const kept = keptOrder()
   if (kept && same(kept.items, wanted(items))) return kept
-  const order = { orderId: uuidV7(), items: wanted(items), ...(kept ? { replaces: kept.orderId } : {}) }
+  const order = {
+    orderId: uuidV7(),
+    items: wanted(items),
+    ...(kept ? { replaces: kept.replaces ?? kept.orderId } : {}),
+  }
   session.set(orderKey, JSON.stringify(order))
   return order
 }
