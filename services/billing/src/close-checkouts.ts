@@ -5,9 +5,9 @@ import { and, asc, eq, inArray, isNotNull, isNull, lt, lte } from 'drizzle-orm'
 import type { z } from 'zod'
 import type { BillingContext } from './config.ts'
 import { applySession, fulfilSession, isLive, lockAttempts } from './fulfil-session.ts'
-import { openSession } from './open-session.ts'
+import { openMembershipSession, openSession } from './open-session.ts'
 import { isOrder } from './order-rules.ts'
-import { checkoutAttempts, payments, type Attempt } from './schema.ts'
+import { checkoutAttempts, membershipAttempts, payments, type Attempt } from './schema.ts'
 import { expireSession, StripeFailure } from './stripe.ts'
 import { nextTry, tryEach } from './try-each.ts'
 
@@ -38,27 +38,44 @@ export async function requestClose(
   return requested.map(({ id }) => id)
 }
 
-/** Closes the sessions that are to be closed. A failure with one is tried again, later and later. */
-export async function closeCheckouts(context: BillingContext, signal: AbortSignal): Promise<void> {
+/** Closes the payment pages of registrations and orders that are to be closed. */
+export function closeCheckouts(context: BillingContext, signal: AbortSignal): Promise<void> {
+  return closePages(context, signal, checkoutAttempts, openSession)
+}
+
+/** As `closeCheckouts`, of memberships. */
+export function closeMembershipCheckouts(context: BillingContext, signal: AbortSignal): Promise<void> {
+  return closePages(context, signal, membershipAttempts, openMembershipSession)
+}
+
+type Attempts = typeof checkoutAttempts | typeof membershipAttempts
+
+/** A failure with one is tried again, later and later. */
+async function closePages(
+  context: BillingContext,
+  signal: AbortSignal,
+  attempts: Attempts,
+  open: typeof openSession,
+): Promise<void> {
   const { db, clock, log } = context
-  const { id, tries, nextTryAt, status, closeRequestedAt } = checkoutAttempts
+  const { id, tries, nextTryAt, status, closeRequestedAt } = attempts
   const isToClose = and(isNotNull(closeRequestedAt), inArray(status, ['creating', 'open']))
   const due = await db
     .select({ id, tries })
-    .from(checkoutAttempts)
+    .from(attempts)
     .where(and(isToClose, lte(nextTryAt, clock.now())))
     .orderBy(asc(tries), asc(nextTryAt))
     .limit(100)
   const putOff = (attempt: { id: string; tries: number }) =>
     db
-      .update(checkoutAttempts)
+      .update(attempts)
       .set(nextTry(context, attempt))
       .where(and(eq(id, attempt.id), isToClose))
   await tryEach(
     signal,
     due,
     async (attempt) => {
-      await closeCheckout(context, attempt.id)
+      await closePage(context, attempt.id, attempts, open)
       await putOff(attempt)
     },
     async (attempt, error) => {
@@ -69,10 +86,20 @@ export async function closeCheckouts(context: BillingContext, signal: AbortSigna
 }
 
 /** Closes an attempt's session, or learns that it was paid, or is being paid, before it could be closed. */
-export async function closeCheckout(context: BillingContext, attemptId: string): Promise<void> {
+export function closeCheckout(context: BillingContext, attemptId: string): Promise<void> {
+  return closePage(context, attemptId, checkoutAttempts, openSession)
+}
+
+async function closePage(
+  context: BillingContext,
+  attemptId: string,
+  attempts: Attempts,
+  open: typeof openSession,
+): Promise<void> {
   // Whether a session was made that somebody could pay is only known once the provider has told.
-  if (!(await openSession(context, attemptId))) return
-  const [attempt] = await context.db.select().from(checkoutAttempts).where(eq(checkoutAttempts.id, attemptId))
+  if (!(await open(context, attemptId))) return
+  const { id, status, stripeSessionId } = attempts
+  const [attempt] = await context.db.select({ status, stripeSessionId }).from(attempts).where(eq(id, attemptId))
   if (attempt?.status !== 'open' || attempt.stripeSessionId === null) return
   await closeSession(context, attempt.stripeSessionId)
 }

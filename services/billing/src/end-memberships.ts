@@ -1,55 +1,16 @@
-import { and, asc, eq, inArray, isNotNull, lte } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, lte } from 'drizzle-orm'
 import { refreshMembership } from './apply-membership.ts'
 import { cancelSubscription, retrieveSubscription, voidOpenInvoices } from './change-membership.ts'
-import { closeSession } from './close-checkouts.ts'
+import { closeMembershipCheckouts } from './close-checkouts.ts'
 import type { BillingContext } from './config.ts'
-import { openMembershipSession } from './open-session.ts'
-import { membershipAttempts, memberships, type Membership } from './schema.ts'
+import { memberships, type Membership } from './schema.ts'
 import { ask, StripeFailure } from './stripe.ts'
 import { nextTry, tryEach } from './try-each.ts'
 
 /** Has the provider end what is to end: memberships, and pages where one could still be paid. */
 export async function endMemberships(context: BillingContext, signal: AbortSignal): Promise<void> {
-  await closePages(context, signal)
+  await closeMembershipCheckouts(context, signal)
   await endRequested(context, signal)
-}
-
-/** A failure with one is tried again, later and later. */
-async function closePages(context: BillingContext, signal: AbortSignal): Promise<void> {
-  const { db, clock, log } = context
-  const { id, tries, nextTryAt, status, closeRequestedAt } = membershipAttempts
-  const isToClose = and(isNotNull(closeRequestedAt), inArray(status, ['creating', 'open']))
-  const due = await db
-    .select({ id, tries })
-    .from(membershipAttempts)
-    .where(and(isToClose, lte(nextTryAt, clock.now())))
-    .orderBy(asc(tries), asc(nextTryAt))
-    .limit(100)
-  const putOff = (attempt: { id: string; tries: number }) =>
-    db
-      .update(membershipAttempts)
-      .set(nextTry(context, attempt))
-      .where(and(eq(id, attempt.id), isToClose))
-  await tryEach(
-    signal,
-    due,
-    async (attempt) => {
-      await closePage(context, attempt.id)
-      await putOff(attempt)
-    },
-    async (attempt, error) => {
-      log.warn({ err: error, attemptId: attempt.id }, 'a membership’s checkout could not be closed yet')
-      await putOff(attempt)
-    },
-  )
-}
-
-async function closePage(context: BillingContext, attemptId: string): Promise<void> {
-  // Whether there is a page that somebody could pay is only known once the provider has told.
-  if (!(await openMembershipSession(context, attemptId))) return
-  const [attempt] = await context.db.select().from(membershipAttempts).where(eq(membershipAttempts.id, attemptId))
-  if (attempt?.status !== 'open' || attempt.stripeSessionId === null) return
-  await closeSession(context, attempt.stripeSessionId)
 }
 
 /** A failure with one is tried again, later and later. */
