@@ -6,6 +6,7 @@ import { codeIssued, userDeleted } from '@robokids/contracts/identity'
 import type { Database } from '@robokids/runtime/db'
 import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
+import { Browser } from './src/browser.ts'
 import { breakableProxy, type BreakableProxy } from '@robokids/test/breakable-proxy'
 import { sampleMember } from '@robokids/test/samples'
 import { TOTP } from 'otpauth'
@@ -71,43 +72,13 @@ afterAll(async () => {
   await line.stop()
 })
 
-/** A browser: it keeps cookies, and says where it comes from. */
-class Visitor {
-  cookies = new Map<string, string>()
-  /** The BFF that it comes to. */
-  door = bffUrl
-  /** For whom its page was composed. */
-  account: string | undefined
-
-  /** Another window of the same browser, or a copy of it. */
-  copy(): Visitor {
-    const copy = new Visitor()
-    copy.cookies = new Map(this.cookies)
-    return copy
+class Visitor extends Browser {
+  constructor() {
+    super(site, bffUrl)
   }
 
-  async ask(method: string, path: string, body?: unknown) {
-    const answer = await fetch(this.door + path, {
-      method,
-      headers: {
-        'x-api-key': 'robokids-web',
-        origin: site,
-        cookie: [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
-        ...(this.account === undefined ? {} : { 'x-account': this.account }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    for (const line of answer.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
-      if (value === '') this.cookies.delete(name)
-      else this.cookies.set(name, value)
-    }
-    return { status: answer.status, body: (await answer.json()) as Record<string, unknown>, headers: answer.headers }
-  }
-
-  post = (path: string, body?: unknown) => this.ask('POST', path, body)
-  user = async () => (await this.ask('GET', '/api/auth/session')).body['user']
+  copy = () => this.copyTo(new Visitor())
+  user = async () => (await this.get('/api/auth/session')).body['user']
 }
 
 const sealer = sealingKeysSchema.parse(localSealingKeys)
@@ -487,7 +458,7 @@ describe('an account', () => {
   it('is still whose it is while identity is away, and signed out where it was ended elsewhere', async () => {
     const { visitor, email } = await member()
     const { userId, username } = (await visitor.user()) as { userId: string; username: string }
-    visitor.door = otherDoor
+    visitor.bffUrl = otherDoor
     expect(await visitor.user()).toEqual({ userId, username, email })
     await line.refuse()
     expect(await visitor.user()).toEqual({ userId, username, email: username })
@@ -515,7 +486,7 @@ describe('an account', () => {
     const { userId } = (await visitor.user()) as { userId: string }
     // An older tab of a browser in which somebody else has signed in since.
     const older = other.copy()
-    older.account = userId
+    older.userId = userId
     const refused = {
       status: 409,
       body: { code: 'other_account', message: `You are signed in as ${otherEmail} now.` },
@@ -531,7 +502,7 @@ describe('an account', () => {
     expect(await profile()).toEqual(before)
     // To read is no change, and whoever it was composed for may change it.
     expect((await older.ask('GET', '/api/profile')).status).toBe(200)
-    visitor.account = userId
+    visitor.userId = userId
     expect((await visitor.ask('PATCH', '/api/profile', { givenName: 'Zoë' })).body).toMatchObject({ givenName: 'Zoë' })
     // Where nobody is signed in any more, that is what is said.
     await visitor.post('/api/auth/sign-out', {})
@@ -541,7 +512,7 @@ describe('an account', () => {
     })
     expect((await visitor.post('/api/auth/sign-in', { email, password })).body).toEqual({ step: 'DONE' })
     // Also where that sign-in was ended in another browser.
-    older.account = userId
+    older.userId = userId
     await other.post('/api/auth/sign-out', { everywhere: true })
     expect((await older.ask('PATCH', '/api/profile', { givenName: 'Ada' })).status).toBe(401)
   })
@@ -562,7 +533,7 @@ describe('an account', () => {
     const email = `eight+${randomUUID()}@example.com`
     const windows = Array.from({ length: 8 }, (_, nth) => {
       const window = new Visitor()
-      if (nth % 2 === 1) window.door = otherDoor
+      if (nth % 2 === 1) window.bffUrl = otherDoor
       return window
     })
     const answers = await Promise.all(windows.map((window) => window.post('/api/auth/sign-up', sampleMember(email))))
@@ -607,7 +578,7 @@ describe('an account', () => {
     moveClocks({ hours: 2 })
     // Answers of both BFFs that a browser never got.
     const lost = [visitor.copy(), visitor.copy(), visitor.copy()]
-    for (const [nth, copy] of lost.entries()) if (nth > 0) copy.door = otherDoor
+    for (const [nth, copy] of lost.entries()) if (nth > 0) copy.bffUrl = otherDoor
     await Promise.all(lost.map((copy) => copy.user()))
     // One of them was killed between identity's answer and its own.
     const kept = JSON.parse(
@@ -630,7 +601,7 @@ describe('an account', () => {
     moveClocks({ hours: 30 })
     const windows = [visitor.copy(), visitor.copy()]
     const [, second] = windows
-    if (second) second.door = otherDoor
+    if (second) second.bffUrl = otherDoor
     const people = await Promise.all([visitor.user(), ...windows.map((window) => window.user())])
     expect(people).toEqual(people.map(() => expect.objectContaining({ email })))
     expect((await visitor.ask('GET', '/api/profile')).status).toBe(200)

@@ -6,6 +6,7 @@ import { freePort } from '@robokids/local/processes'
 import { webhookSecret } from '@robokids/local/settings'
 import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
+import { Browser } from './src/browser.ts'
 import { sampleMember } from '@robokids/test/samples'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -69,27 +70,9 @@ afterAll(async () => {
   await simulator.stop()
 })
 
-/** A browser: it keeps cookies. */
-class Visitor {
-  readonly #cookies = new Map<string, string>()
-
-  async ask(method: string, path: string, body?: unknown) {
-    const answer = await fetch(site + path, {
-      method,
-      headers: {
-        'x-api-key': 'robokids-web',
-        origin: site,
-        cookie: [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; '),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    for (const line of answer.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
-      if (value === '') this.#cookies.delete(name)
-      else this.#cookies.set(name, value)
-    }
-    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+class Visitor extends Browser {
+  constructor() {
+    super(site)
   }
 
   async signUp(email: string): Promise<void> {

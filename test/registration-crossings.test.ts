@@ -6,6 +6,7 @@ import { errorBodySchema } from '@robokids/contracts/errors'
 import { registrationTerms } from '@robokids/contracts/offers'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from './src/bed.ts'
+import { Browser } from './src/browser.ts'
 import { sampleFamily, sampleMember } from './src/samples.ts'
 import { startSystem, type System } from './src/system.ts'
 
@@ -283,42 +284,27 @@ describe('a payment that is on its way back', () => {
 
 describe('a registration of somebody who is signed in', () => {
   it('belongs to that account, whatever address it names, and ends unpaid with it', async () => {
-    const cookies = new Map<string, string>()
-    const ask = async (method: string, path: string, body: unknown = {}) => {
-      const answer = await fetch(system.siteUrl + path, {
-        method,
-        headers: {
-          'content-type': 'application/json',
-          'x-api-key': 'robokids-web',
-          origin: system.siteUrl,
-          cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; '),
-        },
-        body: JSON.stringify(body),
-      })
-      for (const line of answer.headers.getSetCookie()) {
-        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
-        cookies.set(name, value)
-      }
-      return { status: answer.status, body: (await answer.json()) as unknown }
-    }
+    const browser = new Browser(system.siteUrl)
     const email = `${randomUUIDv7()}@example.com`
-    expect((await ask('POST', '/api/auth/sign-up', sampleMember(email))).status).toBe(200)
+    expect((await browser.ask('POST', '/api/auth/sign-up', sampleMember(email))).status).toBe(200)
     const [mail] = await eventually(async () => {
       const mails = await system.mailsTo(email)
       return mails.length > 0 && mails
     })
     const code = /\b\d{6}\b/.exec(mail?.text ?? '')?.[0]
-    expect(await ask('POST', '/api/auth/confirm-sign-up', { email, code })).toMatchObject({ body: { signedIn: true } })
+    expect(await browser.ask('POST', '/api/auth/confirm-sign-up', { email, code })).toMatchObject({
+      body: { signedIn: true },
+    })
 
     const { body } = family({ startDate: await dateOf(2), classType: 'basic' })
     // A browser can name nobody.
     const asked = { ...body, ownerId: randomUUIDv7() }
-    expect((await ask('POST', '/api/registrations', asked)).status).toBe(200)
+    expect((await browser.ask('POST', '/api/registrations', asked)).status).toBe(200)
     const owned = registrationSchema.parse((await operate('enrollment', `/registrations/${body.id}`)).body)
     expect(owned).toMatchObject({ email: body.email, status: 'held' })
     const { body: page } = await operate('enrollment', `/registrations?ownerId=${owned.ownerId}`)
     expect(registrationPageSchema.parse(page).registrations).toMatchObject([{ registrationId: body.id }])
-    const deleted = await ask('DELETE', '/api/profile', { password: sampleMember(email).password })
+    const deleted = await browser.ask('DELETE', '/api/profile', { password: sampleMember(email).password })
     expect(deleted.status).toBe(200)
     await system.reaches(body.id, 'expired')
   })

@@ -158,7 +158,7 @@ export function membershipMeetings(stage: () => Stage): void {
     it('tells its member the last of what happened while the mail server was away, and nothing that is over', async () => {
       const { browser, email } = await stage().member()
       await stage().mail(email, /member/i)
-      await stage().mailIs('away')
+      await stage().mailServerIs('away')
       for (const change of ['cancel', 'resume', 'cancel', 'resume', 'cancel'])
         expect((await browser.post(`/api/membership/${change}`)).status).toBe(200)
       await eventually(async () => {
@@ -166,7 +166,7 @@ export function membershipMeetings(stage: () => Stage): void {
           select count(*)::int as mails from mails where recipient = ${email} and kind like 'membership_%'`
         return Number(row?.['mails']) >= 2
       })
-      await stage().mailIs('back')
+      await stage().mailServerIs('back')
       await stage().settled()
       const subjects = await stage().subjects(email)
       const about = subjects.filter((subject) => /cancel|goes on|continue|end|resume/i.test(subject))

@@ -30,7 +30,7 @@ export function processMeetings(stage: () => Stage): void {
         await stage().system.processes.billing.kill()
         // Where it was faster than the kill, it has its page already.
         expect([200, 503]).toContain((await first).status)
-        const page = pageOf(await stage().browser().ask('POST', '/api/registrations', sent, bff.url))
+        const page = pageOf(await stage().browser(bff.url).post('/api/registrations', sent))
         await stage().system.processes.billing.start()
         expect(pageOf(await stage().browser().post('/api/registrations', sent))).toEqual(page)
         expect(stage().openPages(body.id)).toBe(1)

@@ -159,7 +159,7 @@ export function refundMeetings(stage: () => Stage): void {
     it('keeps the waiver and the kit until it is won', async () => {
       const family = await stage().enrolled()
       const [charge] = stage().charges(family.id)
-      const dispute = await stage().control(`charges/${charge?.id}/dispute`, { reason: 'fraudulent' })
+      const { body: dispute } = await stage().control(`charges/${charge?.id}/dispute`, { reason: 'fraudulent' })
       await stage().settled()
       expect((await stage().sign(family)).status).toBe(409)
       expect(refusalOf(await stage().ship(family.id))).toBe('kit_not_ready')
@@ -178,7 +178,7 @@ export function refundMeetings(stage: () => Stage): void {
       ])
       expect([200, 'refund_not_possible']).toContain(refusalOf(refunded))
       await stage().settled()
-      const { id: disputeId } = dispute
+      const { id: disputeId } = dispute.body
       if (typeof disputeId === 'string') {
         expect(refusalOf(await stage().refund(family.id))).toBe('refund_not_possible')
         await stage().control(`disputes/${disputeId}/close`, { outcome: 'won' })
@@ -193,7 +193,7 @@ export function refundMeetings(stage: () => Stage): void {
     it('of a membership that is cancelled meanwhile changes nothing about that when it is won', async () => {
       const { browser, id } = await stage().member()
       const [charge] = stage().charges(id)
-      const dispute = await stage().control(`charges/${charge?.id}/dispute`, { reason: 'fraudulent' })
+      const { body: dispute } = await stage().control(`charges/${charge?.id}/dispute`, { reason: 'fraudulent' })
       await stage().settled()
       expect((await browser.post('/api/membership/cancel')).status).toBe(200)
       await stage().control(`disputes/${String(dispute['id'])}/close`, { outcome: 'won' })

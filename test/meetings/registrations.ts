@@ -354,7 +354,7 @@ export function registrationMeetings(stage: () => Stage): void {
     })
 
     it('that is paid and paid back while the mail server is away is told of as it ended', async () => {
-      await stage().mailIs('away')
+      await stage().mailServerIs('away')
       const first = await stage().enrolled()
       expect((await stage().refund(first.id)).status).toBe(200)
       await stage().system.reaches(first.id, 'cancelled')
@@ -363,7 +363,7 @@ export function registrationMeetings(stage: () => Stage): void {
           select count(*)::int as mails from mails where recipient = ${first.body.email}`
         return Number(row?.['mails']) >= 2
       })
-      await stage().mailIs('back')
+      await stage().mailServerIs('back')
       await stage().settled()
       const subjects = await stage().subjects(first.body.email)
       expect(subjects.at(-1)).toMatch(/refund/i)

@@ -11,23 +11,19 @@ import {
   type MembershipOutcome,
 } from '@robokids/contracts/billing'
 import type { EventDefinition } from '@robokids/contracts/event'
-import { codeIssued } from '@robokids/contracts/identity'
 import { registrationTerms } from '@robokids/contracts/offers'
 import { orderSchema, type Order } from '@robokids/contracts/shop'
 import { administer } from '@robokids/local/reset-mfa'
-import { connectBus, type Bus } from '@robokids/runtime/bus'
-import { localAdminSecret } from '@robokids/runtime/config'
 import { handlerName, type Start } from '@robokids/runtime/inbox'
-import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
-import { createLogger } from '@robokids/runtime/telemetry'
 import { consumers as billingConsumers } from '../../services/billing/src/consumers.ts'
 import { consumers as enrollmentConsumers } from '../../services/enrollment/src/consumers.ts'
 import { notifications } from '../../services/notifications/src/app.ts'
 import type { Charge, Subscription } from '../../deploy/stripe-simulator/src/types.ts'
 import { eventually } from '../src/bed.ts'
-import { breakableProxy, type BreakableProxy } from '../src/breakable-proxy.ts'
 import { sampleFamily, sampleMember } from '../src/samples.ts'
-import { startSystem, type Mail, type System } from '../src/system.ts'
+import { Browser as AnyBrowser, type Answer } from '../src/browser.ts'
+import { startParts, SteeredSystem } from '../src/steered-system.ts'
+import type { Mail } from '../src/system.ts'
 
 export const { password } = sampleMember('')
 export const cards = {
@@ -36,11 +32,6 @@ export const cards = {
   slowRefund: '4000000000007726',
 } as const
 export const day = 24 * 3600
-
-export interface Answer {
-  status: number
-  body: Record<string, unknown>
-}
 
 type Owner = 'identity' | 'enrollment' | 'billing' | 'notifications'
 const owners: Owner[] = ['identity', 'enrollment', 'billing', 'notifications']
@@ -68,51 +59,12 @@ const unfinished = {
   notifications: `select 'a mail to be sent: ' || kind as what from mails where status = 'pending'`,
 } as const
 
-const sealer = sealingKeysSchema.parse(localSealingKeys)
 export const idOf = (shown: string | { id: string } | null | undefined): string =>
   typeof shown === 'string' ? shown : (shown?.id ?? '')
 
-/** A browser: it keeps cookies, and its pages know for whom they were made. */
-export class Browser {
-  readonly #siteUrl: string
-  #cookies: Map<string, string>
-  /** The account that its pages were made for. */
-  userId: string | undefined
-
-  constructor(siteUrl: string, cookies = new Map<string, string>()) {
-    this.#siteUrl = siteUrl
-    this.#cookies = cookies
-  }
-
-  async ask(method: string, path: string, body?: unknown, siteUrl = this.#siteUrl): Promise<Answer> {
-    const answer = await fetch(siteUrl + path, {
-      method,
-      headers: {
-        'x-api-key': 'robokids-web',
-        origin: this.#siteUrl,
-        cookie: [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; '),
-        ...(this.userId === undefined ? {} : { 'x-account': this.userId }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    for (const line of answer.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
-      if (value === '') this.#cookies.delete(name)
-      else this.#cookies.set(name, value)
-    }
-    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
-  }
-
-  get = (path: string) => this.ask('GET', path)
-  post = (path: string, body?: unknown) => this.ask('POST', path, body)
-
-  /** Another tab of it, or a copy of what it keeps, as it is now. */
-  copy(): Browser {
-    const other = new Browser(this.#siteUrl, new Map(this.#cookies))
-    other.userId = this.userId
-    return other
-  }
+/** A browser of somebody who may have an account. */
+export class Browser extends AnyBrowser {
+  copy = () => this.copyTo(new Browser(this.siteUrl))
 
   async signIn(email: string, secret = password): Promise<void> {
     const { body } = await this.post('/api/auth/sign-in', { email, password: secret })
@@ -158,59 +110,16 @@ export interface Registered extends Page {
 }
 
 /** The real system with everything around it, and what can be done to it. */
-export class Stage {
-  readonly system: System
-  readonly #bus: Bus
-  readonly #mailServer: BreakableProxy
-  readonly #codes = new Map<string, string[]>()
-  #mailIsAway = false
+export class Stage extends SteeredSystem {
   #dates = 0
   #begun = new Date()
   /** Published by the test itself, and long ago. */
   readonly #foreign: { id: string; type: string }[] = []
 
-  private constructor(system: System, bus: Bus, mailServer: BreakableProxy) {
-    this.system = system
-    this.#bus = bus
-    this.#mailServer = mailServer
-    bus.watch([codeIssued.type], (event) => {
-      const { destination, sealedCode, codeId } = (event as { data: Record<string, string> }).data
-      const code = sealer.open(sealedCode ?? '', `code:${codeId}`)?.toString() ?? ''
-      this.#codes.set(destination ?? '', [...(this.#codes.get(destination ?? '') ?? []), code])
-    })
-  }
-
   static async start(): Promise<Stage> {
-    const mailServer = await breakableProxy(0)
-    const many = '1000000'
-    const system = await startSystem({
-      all: { CONSUMER_RETRY_DELAYS: '20,50,100,200,400,800' },
-      // What it does now and then is done when a test says so.
-      billing: { RECONCILE_EVERY_MS: '3600000' },
-      identity: {
-        ARGON2_MEMORY_KIB: '64',
-        ARGON2_PASSES: '1',
-        EVEN_ANSWER_MS: '2',
-        ADDRESS_ATTEMPTS_A_MINUTE: many,
-        ADDRESS_REQUESTS_AN_HOUR: many,
-        CODES_AN_HOUR: many,
-        ACCOUNT_CODES_AN_HOUR: many,
-      },
-      bff: { RATE_LIMIT_READS: many, RATE_LIMIT_WRITES: many },
-      notifications: { SMTP_URL: `smtp://127.0.0.1:${mailServer.port}` },
-    })
-    mailServer.lead(system.smtpPort)
-    const log = createLogger('test', 'silent')
-    const bus = await connectBus({ url: system.nats.url, replicas: 1, name: 'meetings', ackWaitMs: 30_000, log })
-    const stage = new Stage(system, bus, mailServer)
-    await stage.control('settings', { refundSettleSeconds: 3650 * day, disputeAfterSeconds: 3650 * day })
+    const stage = new Stage(await startParts('meetings', { CONSUMER_RETRY_DELAYS: '20,50,100,200,400,800' }))
+    await stage.stopTheBank()
     return stage
-  }
-
-  async stop(): Promise<void> {
-    await this.#bus.close()
-    await this.system.stop()
-    await this.#mailServer.stop()
   }
 
   begin(): void {
@@ -219,12 +128,8 @@ export class Stage {
   }
 
   /** Everything is there again and as usual. */
-  async restore(): Promise<void> {
-    await fetch(`${this.system.simulator.url}/_sim/faults`, { method: 'DELETE' })
-    if (this.#mailIsAway) await this.mailIs('back')
-    const dead = Object.values(this.system.processes).filter((one) => !one.isRunning())
-    await Promise.all(dead.map((one) => one.start()))
-    await this.control('webhooks/release')
+  override async restore(): Promise<void> {
+    await super.restore()
     if (this.#clockIsMoved) await this.resetClock()
   }
 
@@ -295,15 +200,6 @@ export class Stage {
 
   // The provider
 
-  async control(path: string, body: object = {}): Promise<Record<string, unknown>> {
-    const answer = await fetch(`${this.system.simulator.url}/_sim/${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-    return (await answer.json()) as Record<string, unknown>
-  }
-
   pauseWebhooks = () => this.control('webhooks/config', { paused: true })
   async releaseWebhooks(): Promise<void> {
     await this.control('webhooks/release')
@@ -314,24 +210,10 @@ export class Stage {
     return this.control('faults', { path, ...fault })
   }
 
-  /** What somebody does in the provider's dashboard, or on its pages. */
-  async atProvider(method: string, path: string, fields: Record<string, string> = {}): Promise<Answer> {
-    const answer = await fetch(new URL(path, this.system.simulator.url), {
-      method,
-      headers: {
-        authorization: 'Bearer sk_test_dashboard',
-        'content-type': 'application/x-www-form-urlencoded',
-        accept: 'application/json',
-      },
-      ...(method === 'GET' ? {} : { body: new URLSearchParams(fields).toString() }),
-    })
-    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
-  }
-
   async pay({ url }: Pick<Page, 'url'>, card: string = cards.good, email?: string): Promise<string> {
     const session = sessionOf(url)
-    const { status } = await this.control(`checkout/${session}/pay`, email === undefined ? { card } : { card, email })
-    return String(status)
+    const { body } = await this.control(`checkout/${session}/pay`, email === undefined ? { card } : { card, email })
+    return String(body['status'])
   }
 
   subscription(membershipId: string): Subscription {
@@ -414,18 +296,6 @@ export class Stage {
 
   // Operators
 
-  async operate(service: Owner, method: string, path: string, body?: unknown): Promise<Answer> {
-    const answer = await fetch(this.system.processes[service].url + path, {
-      method,
-      headers: {
-        'x-admin-secret': localAdminSecret,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
-  }
-
   refund(registrationId: string, amount?: number, refundId = randomUUIDv7()): Promise<Answer> {
     const of = { registrationId, refundId }
     return this.operate('billing', 'POST', '/refunds', amount === undefined ? of : { ...of, amount })
@@ -457,7 +327,7 @@ export class Stage {
   async publish(event: { id: string; type: string }): Promise<void> {
     // A broker that has just come back does not take the first one.
     await eventually(async () => {
-      await this.#bus.publishUnchecked(event.type, JSON.stringify(event))
+      await this.bus.publishUnchecked(event.type, JSON.stringify(event))
       return true
     })
     this.#foreign.push(event)
@@ -476,10 +346,11 @@ export class Stage {
 
   // Mails
 
-  async mailIs(where: 'away' | 'back'): Promise<void> {
-    this.#mailIsAway = where === 'away'
-    if (where === 'away') return this.#mailServer.refuse()
-    await this.#mailServer.accept()
+  /** As in any system, and the mails that waited are tried at once. */
+  override async mailServerIs(where: 'away' | 'back'): Promise<void> {
+    const isComingBack = this.isMailServerAway && where === 'back'
+    await super.mailServerIs(where)
+    if (!isComingBack) return
     const sql = this.system.sql('notifications')
     await sql`update mails set next_try_at = now() where status = 'pending'`
     await sql`select pg_notify('wake', 'send-mails')`
@@ -502,16 +373,15 @@ export class Stage {
   // Families
 
   address = () => `maren.${randomUUIDv7()}@example.com`
-  browser = () => new Browser(this.system.siteUrl)
+  browser = (bffUrl?: string) => new Browser(this.system.siteUrl, bffUrl)
 
   /** The newest code to an address, once there are `count`. */
   codeTo(destination: string, count = 1): Promise<string> {
     return eventually(() => {
-      const codes = this.#codes.get(destination) ?? []
+      const codes = this.codesOf(destination)
       return codes.length >= count && codes.at(-1)
     })
   }
-  codesTo = (destination: string) => this.#codes.get(destination)?.length ?? 0
 
   /** Somebody who has asked for an account and not typed the code yet. */
   async newcomer(email = this.address()): Promise<{ browser: Browser; email: string }> {

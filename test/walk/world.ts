@@ -2,103 +2,36 @@ import { randomUUIDv7 } from 'node:crypto'
 import { membershipPlans } from '@robokids/contracts/auth'
 import { classSku, membershipSku } from '@robokids/contracts/billing'
 import { openingClassPrices, openingMembershipPrices, openingProducts } from '@robokids/contracts/opening-prices'
-import { codeIssued } from '@robokids/contracts/identity'
-import type { EventOf } from '@robokids/contracts/event'
-import { connectBus, type Bus } from '@robokids/runtime/bus'
-import { localAdminSecret } from '@robokids/runtime/config'
-import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
-import { createLogger } from '@robokids/runtime/telemetry'
 import { eventually } from '../src/bed.ts'
-import { breakableProxy, type BreakableProxy } from '../src/breakable-proxy.ts'
-import { startSystem, type System } from '../src/system.ts'
-import type { Answer } from './browser.ts'
+import { startParts, SteeredSystem } from '../src/steered-system.ts'
 import { EventLedger } from './event-ledger.ts'
-import type { Owning } from './services.ts'
 import { Walk } from './walk.ts'
 
-const sealer = sealingKeysSchema.parse(localSealingKeys)
-
 /** The real system that walks go through, one after the other, and what can be done to it. */
-export class World {
-  readonly system: System
+export class World extends SteeredSystem {
   readonly events: EventLedger
   /** Rules that are known to be broken. */
   ignored: ReadonlySet<string> = new Set()
   /** How often each operation was done, and for how many milliseconds in all. */
   readonly figures = new Map<string, { times: number; ms: number }>()
-  readonly #bus: Bus
-  readonly #mailServer: BreakableProxy
-  readonly #codes = new Map<string, string[]>()
-  #mailIsAway = false
   #walks = 0
   #pricesMoved = false
 
-  private constructor(system: System, bus: Bus, mailServer: BreakableProxy) {
-    this.system = system
-    this.#bus = bus
-    this.#mailServer = mailServer
-    this.events = new EventLedger((service) => system.sql(service))
-    bus.watch([codeIssued.type], (event) => this.#remember(event.data as Code))
+  private constructor(parts: Awaited<ReturnType<typeof startParts>>) {
+    super(parts)
+    this.events = new EventLedger((service) => this.system.sql(service))
   }
 
   static async start(postgresUrl: string): Promise<World> {
-    const mailServer = await breakableProxy(0)
-    const many = '1000000'
-    const system = await startSystem(
-      {
-        all: { CONSUMER_RETRY_DELAYS: '20,50,100,200,400,800,1600', CONSUMER_ACK_WAIT_MS: '1500' },
-        // Settling runs what these do now and then, as often as it takes.
-        billing: { RECONCILE_EVERY_MS: '3600000' },
-        identity: {
-          ARGON2_MEMORY_KIB: '64',
-          ARGON2_PASSES: '1',
-          EVEN_ANSWER_MS: '2',
-          ADDRESS_ATTEMPTS_A_MINUTE: many,
-          ADDRESS_REQUESTS_AN_HOUR: many,
-          CODES_AN_HOUR: many,
-          ACCOUNT_CODES_AN_HOUR: many,
-        },
-        bff: { RATE_LIMIT_READS: many, RATE_LIMIT_WRITES: many },
-        notifications: { SMTP_URL: `smtp://127.0.0.1:${mailServer.port}` },
-      },
-      postgresUrl,
-    )
-    mailServer.lead(system.smtpPort)
-    const bus = await connectBus({
-      url: system.nats.url,
-      replicas: 1,
-      name: 'walk',
-      ackWaitMs: 30_000,
-      log: createLogger('walk', 'silent'),
-    })
-    const world = new World(system, bus, mailServer)
-    // Nothing is decided by real time: the bank answers, and disputes come, when a step says so.
-    const never = 3650 * 24 * 3600
-    await world.control('settings', { refundSettleSeconds: never, disputeAfterSeconds: never })
+    const settings = { CONSUMER_RETRY_DELAYS: '20,50,100,200,400,800,1600', CONSUMER_ACK_WAIT_MS: '1500' }
+    const world = new World(await startParts('walk', settings, postgresUrl))
+    await world.stopTheBank()
     return world
-  }
-
-  async stop(): Promise<void> {
-    await this.#bus.close()
-    await this.system.stop()
-    await this.#mailServer.stop()
-  }
-
-  #remember({ destination, sealedCode, codeId }: Code): void {
-    const code = sealer.open(sealedCode, `code:${codeId}`)?.toString() ?? ''
-    const known = this.#codes.get(destination)
-    if (known) known.push(code)
-    else this.#codes.set(destination, [code])
-  }
-
-  /** How many codes an address was sent. */
-  codesTo(destination: string): number {
-    return this.#codes.get(destination)?.length ?? 0
   }
 
   /** The newest code to an address, once there are more than `before`. */
   async codeTo(destination: string, before: number): Promise<string | undefined> {
-    const newer = () => (this.codesTo(destination) > before ? this.#codes.get(destination)?.at(-1) : undefined)
+    const newer = () => (this.codesTo(destination) > before ? this.codesOf(destination).at(-1) : undefined)
     return eventually(newer, 3_000).catch(() => undefined)
   }
 
@@ -137,60 +70,6 @@ export class World {
     return new Walk(this, `w${this.#walks}`, dates)
   }
 
-  /** Everything that a step has ordered to be away is there again, and faults are forgotten. */
-  async restore(): Promise<void> {
-    await fetch(`${this.system.simulator.url}/_sim/faults`, { method: 'DELETE' })
-    if (this.#mailIsAway) await this.mail('back')
-    const dead = Object.values(this.system.processes).filter((one) => !one.isRunning())
-    await Promise.all(dead.map((one) => one.start()))
-    await this.control('webhooks/release')
-  }
-
-  async mail(is: 'away' | 'back'): Promise<void> {
-    if (this.#mailIsAway === (is === 'away')) return
-    this.#mailIsAway = is === 'away'
-    await (is === 'away' ? this.#mailServer.refuse() : this.#mailServer.accept())
-  }
-
-  /** The simulator's control API. */
-  async control(path: string, body: object = {}): Promise<Answer> {
-    const answer = await fetch(`${this.system.simulator.url}/_sim/${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
-  }
-
-  /** What somebody does in the provider's dashboard. */
-  async atProvider(method: string, path: string, fields: Record<string, string> = {}): Promise<Answer> {
-    const answer = await fetch(`${this.system.simulator.url}${path}`, {
-      method,
-      headers: {
-        authorization: 'Bearer sk_test_dashboard',
-        'content-type': 'application/x-www-form-urlencoded',
-        accept: 'application/json',
-      },
-      ...(method === 'GET' ? {} : { body: new URLSearchParams(fields).toString() }),
-    }).catch(() => undefined)
-    // A fault that was ordered for the services may strike here as well.
-    if (!answer) return { status: 0, body: {} }
-    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
-  }
-
-  async operate(service: Exclude<Owning, 'identity'>, method: string, path: string, body?: unknown): Promise<Answer> {
-    const answer = await fetch(this.system.processes[service].url + path, {
-      method,
-      headers: {
-        'x-admin-secret': localAdminSecret,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    }).catch(() => undefined)
-    if (!answer) return { status: 0, body: {} }
-    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
-  }
-
   /** Those of walks before would be renewed whenever the clock moves. */
   async #endMemberships(): Promise<void> {
     for (const { id, status } of this.system.provider.subscriptions.values())
@@ -213,8 +92,6 @@ export class World {
     this.#pricesMoved = true
   }
 }
-
-type Code = EventOf<typeof codeIssued>['data']
 
 const openingPrices = [
   ...Object.entries(openingClassPrices).map(([classType, amount]) => [classSku(classType), amount] as const),

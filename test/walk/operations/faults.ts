@@ -63,12 +63,12 @@ export const faultOperations = [
   operation('the mail server goes away', {
     weight: 1,
     args: fc.constant(null),
-    run: ({ world }) => world.mail('away'),
+    run: ({ world }) => world.mailServerIs('away'),
   }),
 
   operation('the mail server is back', {
     weight: 1,
     args: fc.constant(null),
-    run: ({ world }) => world.mail('back'),
+    run: ({ world }) => world.mailServerIs('back'),
   }),
 ]
