@@ -1,5 +1,5 @@
 import type { MembershipFacts } from '@robokids/contracts/membership'
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, desc, eq, gte, inArray, ne } from 'drizzle-orm'
 import type { Context } from '@robokids/runtime/service'
 import { renderCalendar } from './calendar.ts'
 import type { Config } from './config.ts'
@@ -19,7 +19,7 @@ import { userDeletedMail } from './mails/user-deleted.ts'
 import { userUpdatedMail } from './mails/user-updated.ts'
 import { waiverSignedMail } from './mails/waiver-signed.ts'
 import { openCode } from './open-code.ts'
-import { endsRegistration } from './rules.ts'
+import { endsRegistration, isWhole } from './rules.ts'
 import { mails, rejections, type MailData, type MailRow, type MembershipKind, type OrderKind } from './schema.ts'
 import { MailOutdated } from './unsendable.ts'
 
@@ -138,10 +138,29 @@ const kitShipped: Write<'kit_shipped'> = async (data, { context }) => {
   return { ...kitShippedMail(data, isCancelled), recipientName: data.guardianName }
 }
 
+/**
+ * The mails of these kinds about the same subject, by what happened after what this mail tells, the latest first. Events of
+ * different types may overtake one another: what happened later may have been told already.
+ */
+async function laterMails(mail: MailRow, kinds: MailRow['kind'][], { db }: Context<Config>): Promise<MailRow[]> {
+  const { subject, happenedAt } = mail
+  if (subject === null || happenedAt === null) return []
+  const isLater = and(
+    eq(mails.subject, subject),
+    inArray(mails.kind, kinds),
+    gte(mails.happenedAt, happenedAt),
+    ne(mails.id, mail.id),
+  )
+  return db.select().from(mails).where(isLater).orderBy(desc(mails.happenedAt))
+}
+
 function ofMembership<Kind extends MembershipKind>(kind: Kind): Write<Kind> {
-  return async (data, { context, siteUrl }) => {
+  return async (data, { mail, context, siteUrl }) => {
     const hasProfile = !('attemptId' in data && (await isAccountDeleted(data, context)))
-    return membershipMail(kind, data, { siteUrl, hasProfile })
+    const ends = ['membership_cancelled', 'membership_ended', 'membership_resumed'] as const
+    const [last] = kind === 'membership_renewed' ? await laterMails(mail, [...ends], context) : []
+    const goesOn = last === undefined || last.kind === 'membership_resumed'
+    return membershipMail(kind, data, { siteUrl, hasProfile, goesOn })
   }
 }
 
@@ -155,7 +174,11 @@ const reminder: Write<'membership_reminder'> = (data, writing) => {
 }
 
 function ofOrder<Kind extends OrderKind>(kind: Kind): Write<Kind> {
-  return (data, { siteUrl }) => ({ ...orderMailOf(kind, data, siteUrl), recipientName: data.shipTo?.name ?? '' })
+  return async (data, { mail, context, siteUrl }) => {
+    const refunds = kind === 'order_shipped' ? await laterMails(mail, ['order_refunded'], context) : []
+    const isRefunded = refunds.some((refund) => refund.data && isWhole(refund.data as MailData['order_refunded']))
+    return { ...orderMailOf(kind, data, { siteUrl, isRefunded }), recipientName: data.shipTo?.name ?? '' }
+  }
 }
 
 const writers: { [Kind in keyof MailData]: Write<Kind> } = {

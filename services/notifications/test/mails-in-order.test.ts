@@ -237,7 +237,10 @@ describe('while the mail server is away', () => {
     const order = paidOrder()
     const events = [order.paid, order.shippedEvent(), order.refunded({ shipped: true })]
     await whileAway(order.email, events.toReversed())
-    expect(subjectsTo(order.email)).toEqual(['On its way: Robot Spider', 'Refund of $300.00: Robot Spider'])
+    expect(subjectsTo(order.email)).toEqual([
+      'Shipped before your refund: Robot Spider',
+      'Refund of $300.00: Robot Spider',
+    ])
     expect(office.post.to(order.email)[1]?.parsed.text).toContain('your order is returned')
   })
 
@@ -437,6 +440,48 @@ describe('a mail about a subject', () => {
       membership_renewed: 'sent',
       membership_resumed: 'sent',
     })
+  })
+
+  it.each([
+    [
+      'has ended',
+      (facts: ReturnType<typeof member>) =>
+        then(subscriptionEnded, facts.attemptId, { ...facts, endedAt: later, reason: 'cancelled' }),
+    ],
+    [
+      'is cancelled',
+      (facts: ReturnType<typeof member>) => then(subscriptionCancelled, facts.attemptId, { ...facts, endsAt: later }),
+    ],
+  ] as const)('that is a receipt of a membership that %s is a receipt alone', async (_, end) => {
+    const facts = member()
+    const renewal = {
+      receiptNumber: 'RK-000009',
+      paidAt: later,
+      paidAmount: 700,
+      periodEnd: later,
+      paymentId: randomUUIDv7(),
+      reason: 'renewal' as const,
+    }
+    const receipt = then(subscriptionRenewed, facts.attemptId, { ...facts, ...renewal })
+    await arrive(end(facts))
+    await office.post.mailTo(facts.email)
+    await arrive(receipt)
+    const { parsed } = await office.post.mailTo(facts.email, 2)
+    expect(parsed.subject).toBe('Receipt RK-000009: $7.00 for your membership')
+    expect(parsed.text).toContain('a payment that we took before your membership was cancelled')
+    expect(parsed.text).not.toMatch(/renewed|thank you for staying|paid until|profile page/i)
+  })
+
+  it('that tells of a parcel does not look forward to it where the order is refunded', async () => {
+    const order = paidOrder()
+    const shipped = order.shippedEvent()
+    await arrive(order.refunded({ shipped: true }))
+    await office.post.mailTo(order.email)
+    await arrive(shipped)
+    const { parsed } = await office.post.mailTo(order.email, 2)
+    expect(parsed.subject).toBe('Shipped before your refund: Robot Spider')
+    expect(parsed.text).toContain('We had handed your parcel over before that')
+    expect(parsed.text).not.toContain('today')
   })
 
   it('that was dropped is sent by an administrator’s explicit wish, and keeps nothing waiting', async () => {

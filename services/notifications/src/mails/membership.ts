@@ -15,26 +15,28 @@ const dollars = (amount: number) => formatMoney({ amount, currency: 'usd' })
 const priceOf = ({ plan, ...money }: Money & { plan: Plan }) => `${formatMoney(money)} a ${periodOf(plan)}`
 const hello = ['Hello,']
 
-/** Where the links of a letter lead. */
-export interface Links {
+/** What is known when a letter is written, beside its data. */
+export interface Known {
   siteUrl: string
   /** False where the member's account is deleted: nobody can open its profile page. */
   hasProfile: boolean
+  /** False where the membership was cancelled or ended after what the letter tells. */
+  goesOn: boolean
 }
 
 /** A step on the member's profile page; none where there is none, which `withoutProfile` is for. */
-function onProfile(links: Links, text: string, label: string): Pick<Letter, 'step'> {
-  return links.hasProfile ? { step: { text: [text], label, url: `${links.siteUrl}/profile` } } : {}
+function onProfile(known: Known, text: string, label: string): Pick<Letter, 'step'> {
+  return known.hasProfile ? { step: { text: [text], label, url: `${known.siteUrl}/profile` } } : {}
 }
 
-const howToCancel = (links: Links) =>
+const howToCancel = (known: Known) =>
   onProfile(
-    links,
+    known,
     'You can cancel online at any time: on your profile page, press “Cancel membership”, then “Yes, cancel it”. You keep what is paid.',
     'Go to your profile',
   )
 
-function withoutProfile({ hasProfile }: Links, whatTo: string): Words[] {
+function withoutProfile({ hasProfile }: Known, whatTo: string): Words[] {
   return hasProfile ? [] : [[`Your account is deleted. To ${whatTo}, reply to this email.`]]
 }
 
@@ -49,9 +51,9 @@ const whyNoSeat = {
 
 const banks = ['Banks usually take 5 to 10 business days to show a refund.']
 
-const letters: { [Kind in MembershipKind]: (data: MailData[Kind], links: Links) => Letter } = {
-  membership_confirmed(data, links) {
-    const { siteUrl, hasProfile } = links
+const letters: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known) => Letter } = {
+  membership_confirmed(data, known) {
+    const { siteUrl, hasProfile } = known
     const { attemptId, plan, classDate, startTime, renewsAt, receiptNumber } = data
     return {
       subject: ['You are a member of Robo Kids Learning'],
@@ -73,16 +75,30 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], links: Links) 
         label: 'Read and sign the waiver',
         url: `${siteUrl}/waiver?membership=${attemptId}`,
       },
-      ...(hasProfile ? { aside: howToCancel(links).step } : {}),
+      ...(hasProfile ? { aside: howToCancel(known).step } : {}),
       closing: hasProfile
         ? [['What you agreed to:'], [renewalTerms(plan, data)], questions]
         : [['Your account is deleted, so this membership is not renewed.'], questions],
     }
   },
-  membership_renewed(data, links) {
+  membership_renewed(data, known) {
     const { plan, paidAmount, receiptNumber, paidAt, periodEnd, reason } = data
+    const subject = [`Receipt ${receiptNumber}: ${dollars(paidAmount)} for your membership`]
+    const facts = [
+      { label: 'Receipt', lines: [[receiptNumber]] },
+      { label: 'Paid', lines: [[dollars(paidAmount)], [schoolDay(paidAt)]] },
+    ]
+    if (!known.goesOn) {
+      return {
+        subject,
+        heading: `You paid ${dollars(paidAmount)}`,
+        opening: [hello, ['This is the receipt for a payment that we took before your membership was cancelled.']],
+        facts,
+        closing: [questions],
+      }
+    }
     return {
-      subject: [`Receipt ${receiptNumber}: ${dollars(paidAmount)} for your membership`],
+      subject,
       heading: reason === 'switch' ? `You paid ${dollars(paidAmount)}` : 'Your membership is renewed',
       opening: [
         hello,
@@ -92,20 +108,16 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], links: Links) 
             : `We have charged ${dollars(paidAmount)} to your card for the next ${periodOf(plan)}. Thank you for staying with us.`,
         ],
       ],
-      facts: [
-        { label: 'Receipt', lines: [[receiptNumber]] },
-        { label: 'Paid', lines: [[dollars(paidAmount)], [schoolDay(paidAt)]] },
-        { label: 'Paid until', lines: [[schoolDay(periodEnd)]] },
-      ],
+      facts: [...facts, { label: 'Paid until', lines: [[schoolDay(periodEnd)]] }],
       closing: [
-        ...(links.hasProfile
+        ...(known.hasProfile
           ? [['You can cancel or change your membership at any time on your profile page.']]
-          : withoutProfile(links, toChange)),
+          : withoutProfile(known, toChange)),
         questions,
       ],
     }
   },
-  membership_past_due(data, links) {
+  membership_past_due(data, known) {
     const { amountDue, attempt, nextTryAt, confirmUrl } = data
     const again = nextTryAt === null ? undefined : schoolDay(nextTryAt)
     if (typeof confirmUrl === 'string') {
@@ -130,9 +142,9 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], links: Links) 
           url: confirmUrl,
         },
         closing: [
-          ...(links.hasProfile
+          ...(known.hasProfile
             ? [['If you do not want to go on, you can cancel on your profile page.']]
-            : withoutProfile(links, toChange)),
+            : withoutProfile(known, toChange)),
           questions,
         ],
       }
@@ -157,23 +169,23 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], links: Links) 
         { label: 'Open', lines: [[dollars(amountDue)]] },
         {
           label: again === undefined ? 'Next' : 'Next try',
-          lines: [[again ?? (links.hasProfile ? 'Update your card' : 'Reply to this email')]],
+          lines: [[again ?? (known.hasProfile ? 'Update your card' : 'Reply to this email')]],
         },
       ],
       ...onProfile(
-        links,
+        known,
         'Perhaps the card has expired or was replaced. On your profile page, press “Update card”.',
         'Update your card',
       ),
       closing: [
-        ...(links.hasProfile
+        ...(known.hasProfile
           ? [['If you do not want to go on, you can cancel on the same page.']]
-          : withoutProfile(links, 'update your card or cancel your membership')),
+          : withoutProfile(known, 'update your card or cancel your membership')),
         questions,
       ],
     }
   },
-  membership_switched(data, links) {
+  membership_switched(data, known) {
     const { plan, previousPlan, from } = data
     const word = { monthly: 'by the month', yearly: 'by the year' }
     return {
@@ -189,15 +201,15 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], links: Links) 
         { label: 'Membership', lines: [[priceOf(data)]] },
         { label: 'From', lines: [[schoolDay(from)]] },
       ],
-      ...howToCancel(links),
+      ...howToCancel(known),
       closing: [
         ['If it was not you who changed this, reply to this email at once.'],
-        ...withoutProfile(links, toChange),
+        ...withoutProfile(known, toChange),
         questions,
       ],
     }
   },
-  membership_cancelled({ endsAt }, links) {
+  membership_cancelled({ endsAt }, known) {
     return {
       subject: [`Your membership ends on ${schoolDay(endsAt)}`],
       heading: 'Your membership is cancelled',
@@ -206,18 +218,18 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], links: Links) 
         [`Your membership ends on ${schoolDay(endsAt)}. Until then you keep it. Nothing more is charged.`],
       ],
       facts: [{ label: 'Ends on', lines: [[schoolDay(endsAt)]] }],
-      ...onProfile(links, 'You can change your mind until then:', 'Keep my membership'),
+      ...onProfile(known, 'You can change your mind until then:', 'Keep my membership'),
       closing: [questions],
     }
   },
-  membership_resumed(data, links) {
+  membership_resumed(data, known) {
     return {
       subject: ['Your membership goes on'],
       heading: 'Your membership goes on',
       opening: [hello, ['Good to have you back. Your membership does not end and is renewed as before.']],
       facts: [{ label: 'Next payment', lines: [[`${formatMoney(data)} on ${schoolDay(data.renewsAt)}`]] }],
-      ...howToCancel(links),
-      closing: [...withoutProfile(links, toChange), questions],
+      ...howToCancel(known),
+      closing: [...withoutProfile(known, toChange), questions],
     }
   },
   membership_ended({ reason, endedAt }, { siteUrl }) {
@@ -241,7 +253,7 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], links: Links) 
       closing: [questions],
     }
   },
-  membership_reminder(data, links) {
+  membership_reminder(data, known) {
     // Another plan may be arranged for then: what is announced is what will be charged.
     const next = { plan: data.plan, amount: data.amount, ...data.next, currency: data.currency }
     return {
@@ -258,8 +270,8 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], links: Links) 
         ...(data.next === undefined ? [] : [{ label: 'From then on', lines: [[priceOf(next)]] }]),
         { label: 'Next payment', lines: [[`${formatMoney(next)} on ${schoolDay(data.renewsAt)}`]] },
       ],
-      ...howToCancel(links),
-      closing: [...withoutProfile(links, toChange), questions],
+      ...howToCancel(known),
+      closing: [...withoutProfile(known, toChange), questions],
     }
   },
   membership_refunded(data, { siteUrl }) {
@@ -358,7 +370,7 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], links: Links) 
 export function membershipMail<Kind extends MembershipKind>(
   kind: Kind,
   data: MailData[Kind],
-  links: Links,
+  known: Known,
 ): RenderedLetter {
-  return renderLetter(letters[kind](data, links))
+  return renderLetter(letters[kind](data, known))
 }

@@ -125,11 +125,19 @@ function refundFailed({ lines, shipTo, ...money }: MailData['order_refund_failed
   }
 }
 
-function shipped({ lines, shipTo, trackingNumber }: MailData['order_shipped']): Letter {
+/** The parcel has left us, which stays true where the order is refunded: then there is nothing to look forward to. */
+function shipped({ lines, shipTo, trackingNumber }: MailData['order_shipped'], isRefunded: boolean): Letter {
   return {
-    subject: [`On its way: ${inShort(lines)}`],
-    heading: 'Your order is on its way',
-    opening: [hello(shipTo), ['We have handed your parcel over today.']],
+    subject: [`${isRefunded ? 'Shipped before your refund' : 'On its way'}: ${inShort(lines)}`],
+    heading: isRefunded ? 'Your parcel had left us' : 'Your order is on its way',
+    opening: [
+      hello(shipTo),
+      [
+        isRefunded
+          ? 'Your order is refunded. We had handed your parcel over before that, so it may still reach you.'
+          : 'We have handed your parcel over today.',
+      ],
+    ],
     facts: [
       linesFact(lines),
       ...(trackingNumber === null ? [] : [{ label: 'Tracking number', lines: [say`${trackingNumber}`] }]),
@@ -139,13 +147,20 @@ function shipped({ lines, shipTo, trackingNumber }: MailData['order_shipped']): 
   }
 }
 
-/** What there is to tell of an order. */
-export function orderMailOf<Kind extends OrderKind>(kind: Kind, data: MailData[Kind], siteUrl: string): RenderedLetter {
+/**
+ * What there is to tell of an order.
+ * @param known `isRefunded`: all of its payment is known to have gone back.
+ */
+export function orderMailOf<Kind extends OrderKind>(
+  kind: Kind,
+  data: MailData[Kind],
+  known: { siteUrl: string; isRefunded: boolean },
+): RenderedLetter {
   const letters: { [One in OrderKind]: (data: MailData[One]) => Letter } = {
-    order_paid: (one) => paid(one, siteUrl),
+    order_paid: (one) => paid(one, known.siteUrl),
     order_refunded: refunded,
     order_refund_failed: refundFailed,
-    order_shipped: shipped,
+    order_shipped: (one) => shipped(one, known.isRefunded),
   }
   return renderLetter(letters[kind](data))
 }
