@@ -1,5 +1,5 @@
 import type { MembershipFacts } from '@robokids/contracts/membership'
-import { and, desc, eq, gte, inArray, ne } from 'drizzle-orm'
+import { and, desc, eq, inArray } from 'drizzle-orm'
 import type { Context } from '@robokids/runtime/service'
 import { renderCalendar } from './calendar.ts'
 import type { Config } from './config.ts'
@@ -139,26 +139,21 @@ const kitShipped: Write<'kit_shipped'> = async (data, { context }) => {
 }
 
 /**
- * The mails of these kinds about the same subject, by what happened after what this mail tells, the latest first. Events of
- * different types may overtake one another: what happened later may have been told already.
+ * The mails of these kinds about the same subject, the one about what happened last first. Events of different types may
+ * overtake one another: what happened later may have been told already.
  */
-async function laterMails(mail: MailRow, kinds: MailRow['kind'][], { db }: Context<Config>): Promise<MailRow[]> {
-  const { subject, happenedAt } = mail
-  if (subject === null || happenedAt === null) return []
-  const isLater = and(
-    eq(mails.subject, subject),
-    inArray(mails.kind, kinds),
-    gte(mails.happenedAt, happenedAt),
-    ne(mails.id, mail.id),
-  )
-  return db.select().from(mails).where(isLater).orderBy(desc(mails.happenedAt))
+async function othersAbout(mail: MailRow, kinds: MailRow['kind'][], { db }: Context<Config>): Promise<MailRow[]> {
+  if (mail.subject === null) return []
+  const isAbout = and(eq(mails.subject, mail.subject), inArray(mails.kind, kinds))
+  return db.select().from(mails).where(isAbout).orderBy(desc(mails.happenedAt))
 }
+
+const ends: MailRow['kind'][] = ['membership_cancelled', 'membership_resumed', 'membership_ended']
 
 function ofMembership<Kind extends MembershipKind>(kind: Kind): Write<Kind> {
   return async (data, { mail, context, siteUrl }) => {
     const hasProfile = !('attemptId' in data && (await isAccountDeleted(data, context)))
-    const ends = ['membership_cancelled', 'membership_ended', 'membership_resumed'] as const
-    const [last] = kind === 'membership_renewed' ? await laterMails(mail, [...ends], context) : []
+    const [last] = await othersAbout(mail, ends, context)
     const goesOn = last === undefined || last.kind === 'membership_resumed'
     return membershipMail(kind, data, { siteUrl, hasProfile, goesOn })
   }
@@ -175,7 +170,7 @@ const reminder: Write<'membership_reminder'> = (data, writing) => {
 
 function ofOrder<Kind extends OrderKind>(kind: Kind): Write<Kind> {
   return async (data, { mail, context, siteUrl }) => {
-    const refunds = kind === 'order_shipped' ? await laterMails(mail, ['order_refunded'], context) : []
+    const refunds = await othersAbout(mail, ['order_refunded'], context)
     const isRefunded = refunds.some((refund) => refund.data && isWhole(refund.data as MailData['order_refunded']))
     return { ...orderMailOf(kind, data, { siteUrl, isRefunded }), recipientName: data.shipTo?.name ?? '' }
   }

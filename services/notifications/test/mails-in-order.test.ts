@@ -104,6 +104,19 @@ function member(plan: 'monthly' | 'yearly' = 'monthly') {
 }
 const later = '2099-01-09T04:00:00.000Z'
 
+function seated(facts: ReturnType<typeof member>): CloudEvent {
+  return then(memberSeated, facts.attemptId, {
+    ...facts,
+    classSessionId: randomUUIDv7(),
+    classDate: '2027-01-08',
+    startTime: '16:00',
+    durationMinutes: 75,
+    timeZone: 'America/Los_Angeles',
+    receiptNumber: 'RK-000009',
+    renewsAt: later,
+  })
+}
+
 function paidOrder() {
   const orderId = randomUUIDv7()
   const facts = {
@@ -289,17 +302,7 @@ describe('while the mail server is away', () => {
   it('nobody is called a member whose membership was over before its seat was confirmed', async () => {
     const facts = member()
     const ended = then(subscriptionEnded, facts.attemptId, { ...facts, endedAt: later, reason: 'cancelled' })
-    const seated = then(memberSeated, facts.attemptId, {
-      ...facts,
-      classSessionId: randomUUIDv7(),
-      classDate: '2027-01-08',
-      startTime: '16:00',
-      durationMinutes: 75,
-      timeZone: 'America/Los_Angeles',
-      receiptNumber: 'RK-000009',
-      renewsAt: later,
-    })
-    await whileAway(facts.email, [ended, seated])
+    await whileAway(facts.email, [ended, seated(facts)])
     expect(subjectsTo(facts.email)).toEqual(['Your membership has ended'])
   })
 
@@ -470,6 +473,17 @@ describe('a mail about a subject', () => {
     expect(parsed.subject).toBe('Receipt RK-000009: $7.00 for your membership')
     expect(parsed.text).toContain('a payment that we took before your membership was cancelled')
     expect(parsed.text).not.toMatch(/renewed|thank you for staying|paid until|profile page/i)
+  })
+
+  it('that welcomes a member who has cancelled already announces no next payment', async () => {
+    const facts = member()
+    await arrive(then(subscriptionCancelled, facts.attemptId, { ...facts, endsAt: later }))
+    await office.post.mailTo(facts.email)
+    await arrive(seated(facts))
+    const { parsed } = await office.post.mailTo(facts.email, 2)
+    expect(parsed.subject).toBe('You are a member of Robo Kids Learning')
+    expect(parsed.text).toContain('You have cancelled this membership, so it is not renewed.')
+    expect(parsed.text).not.toMatch(/next payment|cancel online|what you agreed to/i)
   })
 
   it('that tells of a parcel does not look forward to it where the order is refunded', async () => {

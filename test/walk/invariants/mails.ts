@@ -9,7 +9,6 @@ interface MailRow {
   status: string
   createdAt: Date
   sentAt: Date | null
-  happenedAt: Date | null
   data: Record<string, unknown>
 }
 
@@ -43,18 +42,14 @@ function subjectOf({ data }: MailRow): string {
   return about['registrationId'] ?? about['orderId'] ?? about['attemptId'] ?? ''
 }
 
-/**
- * A receipt, or what tells of a parcel, is sent whatever happened since. Where that was known before it was sent, it says
- * nothing of how things go on.
- */
-function isAfterEnd(mail: MailRow, all: MailRow[]): boolean {
-  if (mail.kind !== 'membership_renewed' && mail.kind !== 'order_shipped') return false
+/** Sent whatever became of the thing. Where its end was known before, they say nothing of how it goes on. */
+const sentAllTheSame: MailKind[] = ['membership_confirmed', 'membership_renewed', 'order_shipped']
+
+function tellsNoFuture(mail: MailRow, all: MailRow[]): boolean {
+  if (!sentAllTheSame.includes(mail.kind)) return false
   return all.some((other) => {
     const state = told[other.kind]?.(other)
-    const isLater = Number(other.happenedAt) >= Number(mail.happenedAt)
-    return (
-      (state === 'is over' || state === 'is cancelled') && isLater && Number(other.createdAt) <= Number(mail.sentAt)
-    )
+    return (state === 'is over' || state === 'is cancelled') && Number(other.createdAt) <= Number(mail.sentAt)
   })
 }
 
@@ -62,8 +57,7 @@ async function mailsOf(walk: Walk): Promise<MailRow[]> {
   // Whoever pays for an order by bank debit gives no address of the family's.
   const orders = walk.orders.map(({ id }) => id)
   return walk.world.system.sql('notifications')<MailRow[]>`
-    select kind, recipient, status, created_at as "createdAt", sent_at as "sentAt", happened_at as "happenedAt",
-      coalesce(data, '{}') as data from mails
+    select kind, recipient, status, created_at as "createdAt", sent_at as "sentAt", coalesce(data, '{}') as data from mails
     where recipient like ${`${walk.tag}.%`} or data ->> 'orderId' = any(${orders}) order by sent_at, id`
 }
 
@@ -87,7 +81,7 @@ export async function theLastMailIsTrue(walk: Walk): Promise<void> {
       kind !== 'payment_refunded' || !registration || data['paymentId'] === registration.paymentId
     const sent = mine.filter((mail) => mail.status === 'sent' && counts(mail))
     const says = sent.flatMap((mail) => {
-      if (isAfterEnd(mail, mine)) return []
+      if (tellsNoFuture(mail, mine)) return []
       // Whether a membership goes on has nothing to do with its waiver.
       const state =
         purchase.kind === 'membership' && mail.kind === 'waiver_signed' ? undefined : told[mail.kind]?.(mail)

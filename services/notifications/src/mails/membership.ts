@@ -20,7 +20,7 @@ export interface Known {
   siteUrl: string
   /** False where the member's account is deleted: nobody can open its profile page. */
   hasProfile: boolean
-  /** False where the membership was cancelled or ended after what the letter tells. */
+  /** False where the membership is known to be cancelled or to have ended. */
   goesOn: boolean
 }
 
@@ -53,7 +53,7 @@ const banks = ['Banks usually take 5 to 10 business days to show a refund.']
 
 const letters: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known) => Letter } = {
   membership_confirmed(data, known) {
-    const { siteUrl, hasProfile } = known
+    const { siteUrl, hasProfile, goesOn } = known
     const { attemptId, plan, classDate, startTime, renewsAt, receiptNumber } = data
     return {
       subject: ['You are a member of Robo Kids Learning'],
@@ -66,7 +66,7 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known) 
         },
         { label: 'Membership', lines: [[priceOf(data)]] },
         ...(receiptNumber === null ? [] : [{ label: 'Receipt', lines: [[receiptNumber], [formatMoney(data)]] }]),
-        ...(renewsAt === null || !hasProfile
+        ...(renewsAt === null || !hasProfile || !goesOn
           ? []
           : [{ label: 'Next payment', lines: [[`${formatMoney(data)} on ${schoolDay(renewsAt)}`]] }]),
       ],
@@ -75,10 +75,15 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known) 
         label: 'Read and sign the waiver',
         url: `${siteUrl}/waiver?membership=${attemptId}`,
       },
-      ...(hasProfile ? { aside: howToCancel(known).step } : {}),
-      closing: hasProfile
-        ? [['What you agreed to:'], [renewalTerms(plan, data)], questions]
-        : [['Your account is deleted, so this membership is not renewed.'], questions],
+      ...(hasProfile && goesOn ? { aside: howToCancel(known).step } : {}),
+      closing: [
+        ...(!hasProfile
+          ? [['Your account is deleted, so this membership is not renewed.']]
+          : goesOn
+            ? [['What you agreed to:'], [renewalTerms(plan, data)]]
+            : [['You have cancelled this membership, so it is not renewed.']]),
+        questions,
+      ],
     }
   },
   membership_renewed(data, known) {
