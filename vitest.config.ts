@@ -23,6 +23,7 @@ export default defineConfig({
           name: 'unit',
           include: ['{contracts,runtime,services/*,bff,web,deploy/*}/src/**/*.test.{ts,tsx}'],
           environment: 'node',
+          testTimeout: 60_000,
         },
       },
       {
