@@ -1,26 +1,23 @@
-import {
-  inProduction,
-  list,
-  milliseconds,
-  numeric,
-  origin,
-  ownSecret,
-  serviceUrl,
-  siteUrl,
-} from '@robokids/runtime/config'
+import { list, milliseconds, numeric, origin, serviceUrl, siteUrl } from '@robokids/runtime/config'
+import { inProduction, productionRules } from '@robokids/runtime/production-rules'
 import { sealingKeysSchema } from '@robokids/runtime/seal'
 import { z } from 'zod'
 
 export const configSchema = z.object({
   /** The one origin that parents see. Requests that change something must come from it. */
   SITE_URL: siteUrl,
+  /** Where faults of the site's security are reported to: /.well-known/security.txt says so. */
+  SECURITY_EMAIL: z
+    .email()
+    .default('security@robokidslearning.example')
+    .register(inProduction, productionRules.realAddress),
   IDENTITY_URL: serviceUrl('http://127.0.0.1:4001'),
   /** What identity calls itself in tokens, where that is not how it is reached from here. */
   IDENTITY_ISSUER_URL: origin.optional(),
   IDENTITY_POOL: z.string().trim().min(1).default('us-west-1_RoboKids'),
   /** The app client that this is, and its secret. */
   IDENTITY_CLIENT_ID: z.string().trim().min(1).default('robokidsbff'),
-  IDENTITY_CLIENT_SECRET: z.string().trim().min(1).register(inProduction, ownSecret('secret')),
+  IDENTITY_CLIENT_SECRET: z.string().trim().min(1).register(inProduction, productionRules.secret),
   /** Seal the cookies. */
   SESSION_KEYS: sealingKeysSchema,
   ENROLLMENT_URL: serviceUrl('http://127.0.0.1:4002'),

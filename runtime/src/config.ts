@@ -1,46 +1,9 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
+import { inProduction, productionRules, proxiesByName } from './production-rules.ts'
 
 /** The value under which `npm start` runs; production refuses to start with it. */
 export const localAdminSecret = 'local-admin'
-
-/** What production asks of a setting beyond its shape. */
-export interface ProductionRule {
-  /** It has to be set: what stands in for it where it is left out is for a developer's machine. */
-  required?: boolean
-  /** Why production does not take a value, in words that follow the setting's name; undefined where it does. */
-  refuse?(value: string): string | undefined
-}
-
-/**
- * Production's rules, each beside the setting that it is for: `schema.register(inProduction, rule)`. It has to be the last
- * call, since what any other answers is another schema.
- */
-export const inProduction = z.registry<ProductionRule>()
-
-/** For a setting whose default is on the same machine: production means it only where it says so. */
-export const mustBeSet: ProductionRule = { required: true }
-
-/** For a secret. Those for development begin with `local` (`whsec_local`, `robokidsbff:local-client-secret`), and no others do. */
-export const ownSecret = (kind: 'secret' | 'keys'): ProductionRule => ({
-  required: true,
-  refuse: (list) =>
-    list.split(',').some((value) => /(^|[:_])local/.test(value.trim()))
-      ? `set ${kind === 'secret' ? 'one' : 'keys'} of your own in production`
-      : undefined,
-})
-
-/** Names that are reserved for examples and tests (RFC 2606): nobody is behind them. */
-const reservedName = /(^|\.)(example|invalid|test|example\.(com|net|org))$/
-
-/** For an address, of mail or of a page, that somebody has to be behind. */
-export const realAddress: ProductionRule = {
-  required: true,
-  refuse(address) {
-    const host = URL.parse(address)?.hostname ?? address.slice(address.indexOf('@') + 1)
-    return reservedName.test(host.toLowerCase()) ? 'is an example: set an address of your own in production' : undefined
-  },
-}
 
 /** A number in decimal digits: an empty setting is not 0, nor is `0x10` 16. */
 export function numeric<Schema extends z.ZodType<number, number>>(schema: Schema) {
@@ -71,13 +34,10 @@ export const origin = z.string().transform((text, context) => {
 })
 
 /** Where another process of the system is; on a developer's machine at `local`. */
-export const serviceUrl = (local: string) => origin.default(local).register(inProduction, mustBeSet)
+export const serviceUrl = (local: string) => origin.default(local).register(inProduction, productionRules.mustBeSet)
 
-/** Where people find the site. Cookies, passkeys and the payment page's way back need https, also behind a proxy. */
-export const siteUrl = origin.default('http://localhost:3000').register(inProduction, {
-  required: true,
-  refuse: (url) => (/^https:/i.test(url) ? realAddress.refuse?.(url) : 'has to begin with https:// in production'),
-})
+/** Where people find the site. */
+export const siteUrl = origin.default('http://localhost:3000').register(inProduction, productionRules.siteUrl)
 
 const networkNames = new Set(['loopback', 'linklocal', 'uniquelocal'])
 
@@ -88,8 +48,6 @@ function isNetwork(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
 }
 
-const proxies = 'name the proxies by address, network (10.0.0.0/8) or name (loopback, linklocal, uniquelocal)'
-
 const trustProxy = z
   .string()
   .default('false')
@@ -98,13 +56,12 @@ const trustProxy = z
     const networks = value.split(',').map((network) => network.trim())
     if (networks.every((network) => networkNames.has(network) || isNetwork(network))) return networks
     // By their number, whoever comes past them would be believed, whatever address they claim.
-    context.addIssue(/^\d+$/.test(value) ? `is a number: ${proxies}` : `is neither false nor proxies: ${proxies}`)
+    context.addIssue(
+      /^\d+$/.test(value) ? `is a number: ${proxiesByName}` : `is neither false nor proxies: ${proxiesByName}`,
+    )
     return z.NEVER
   })
-  .register(inProduction, {
-    refuse: (value) =>
-      value === 'true' || /\/0+\s*(,|$)/.test(value) ? `believes every visitor's header: ${proxies}` : undefined,
-  })
+  .register(inProduction, productionRules.proxies)
 
 /** Ten years: what is planned from a time much further away has dates that nothing can hold. */
 const furthestOffset = Temporal.Duration.from({ hours: 87_660 })
@@ -124,30 +81,28 @@ const clockOffset = z
     }
     return z.NEVER
   })
-  .register(inProduction, {
-    refuse: (text) =>
-      Temporal.Duration.from(text).blank ? undefined : 'is for rehearsals: leave it out in production',
-  })
+  .register(inProduction, productionRules.clockOffset)
 
-const baseShape = {
+/** The settings that every process has, by their names. */
+export const baseShape = {
   /** `local` is `npm start` and tests; anything that parents use is `production`. */
   APP_ENV: z.enum(['local', 'production']).default('production'),
   /** What operators call the whole system that this process is a part of; each of its processes says the same. */
-  SYSTEM_NAME: z.string().trim().min(1).max(200).default('local').register(inProduction, mustBeSet),
+  SYSTEM_NAME: z.string().trim().min(1).max(200).default('local').register(inProduction, productionRules.mustBeSet),
   /** Where it listens. Loopback unless it says otherwise, in production as well: nothing is open by omission. */
   HOST: z.string().trim().min(1).default('127.0.0.1'),
   /** 0 takes any free port. */
-  PORT: numeric(z.int().min(0).max(65_535)).default(0).register(inProduction, mustBeSet),
+  PORT: numeric(z.int().min(0).max(65_535)).default(0).register(inProduction, productionRules.mustBeSet),
   /** One server or, comma-separated, several of a cluster. */
   NATS_URL: z
     .string()
     .regex(/^(nats|tls):\/\/[^\s,/]+(,(nats|tls):\/\/[^\s,/]+)*$/, { error: 'is not a list like nats://host:4222' })
     .default('nats://127.0.0.1:4222')
-    .register(inProduction, mustBeSet),
+    .register(inProduction, productionRules.mustBeSet),
   /** Copies that the broker keeps of each stream: 3 in a cluster. */
   NATS_REPLICAS: numeric(z.int().min(1).max(5)).default(1),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-  ADMIN_SECRET: z.string().min(8).default(localAdminSecret).register(inProduction, ownSecret('secret')),
+  ADMIN_SECRET: z.string().trim().min(8).default(localAdminSecret).register(inProduction, productionRules.secret),
   /** Added to the real time, as an ISO 8601 duration (`PT40M`): to rehearse what happens later. Local only. */
   CLOCK_OFFSET: clockOffset,
   /** Milliseconds between the deliveries of an event that fails; after the last one it is a dead letter. */
@@ -164,16 +119,10 @@ const baseShape = {
 
 const databaseUrl = z
   .url({ protocol: /^postgres(ql)?$/, error: 'says where the database is, postgres://user:password@host/name' })
-  .register(inProduction, {
-    refuse(text) {
-      const { username, password } = new URL(text)
-      return password === '' || password === username || password.startsWith('local')
-        ? 'needs a password of its own in production'
-        : undefined
-    },
-  })
+  .register(inProduction, productionRules.databaseUrl)
 
-const databaseShape = {
+/** The settings of a process that owns a database, by their names. */
+export const databaseShape = {
   DATABASE_URL: databaseUrl,
   DATABASE_POOL: numeric(z.int().min(2).max(200)).default(10),
 }
@@ -201,7 +150,8 @@ function readAll(parts: Settings<unknown>[], env: Environment): object {
   const problems = reads
     .flatMap((read) => read.error?.issues ?? [])
     .map(({ path, message }) => ({ name: String(path[0]), reason: `${path.join('.')}: ${message}` }))
-  if ((env['APP_ENV'] ?? 'production') === 'production') {
+  // Whatever is not for a developer's machine is held to be in production, also where APP_ENV is misspelt.
+  if (env['APP_ENV'] !== 'local') {
     for (const [name, schema] of parts.flatMap((part) => Object.entries(part.shape))) {
       const value = env[name]
       const rule = inProduction.get(schema)

@@ -8,13 +8,10 @@ import {
   type KeyObject,
 } from 'node:crypto'
 import { z } from 'zod'
-import { inProduction, ownSecret } from './config.ts'
+import { inProduction, productionRules, publishedKey } from './production-rules.ts'
 
-const localKey = Buffer.alloc(32, 'robokids').toString('base64')
 /** Under which `npm start` and tests seal; production refuses to start with it, whatever the key is called. */
-export const localSealingKeys = `local:${localKey}`
-
-const ownKeys = ownSecret('keys')
+export const localSealingKeys = `local:${publishedKey.toString('base64')}`
 
 const algorithm = 'aes-256-gcm'
 const ivBytes = 12
@@ -57,9 +54,7 @@ export const sealingKeysSchema = z
     }
     return createSealer(keys)
   })
-  .register(inProduction, {
-    refuse: (keys) => ownKeys.refuse?.(keys.includes(localKey) ? localSealingKeys : keys),
-  })
+  .register(inProduction, productionRules.sealingKeys)
 
 function createSealer(keys: Map<string, KeyObject>): Sealer {
   const macKeys = new Map<string, KeyObject>()

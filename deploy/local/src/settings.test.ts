@@ -1,7 +1,15 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { ConfigError, readConfig, type Environment, type Settings } from '@robokids/runtime/config'
+import {
+  baseShape,
+  ConfigError,
+  databaseShape,
+  readConfig,
+  type Environment,
+  type Settings,
+} from '@robokids/runtime/config'
+import { inProduction, productionRules, type ProductionRule } from '@robokids/runtime/production-rules'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { configSchema as bff } from '../../../bff/src/config.ts'
@@ -37,16 +45,18 @@ function refused(name: ServiceName, env: Environment): string[] {
   }
 }
 
-const key = () => `k1:${randomBytes(32).toString('base64')}`
+/** Another one in each run: what is written here is published. */
+const secret = () => randomBytes(24).toString('base64url')
+const key = (id = 'k1') => `${id}:${randomBytes(32).toString('base64')}`
 const everywhere = {
   APP_ENV: 'production',
   SYSTEM_NAME: 'robokids',
   HOST: '0.0.0.0',
   PORT: '4000',
-  ADMIN_SECRET: 'uP3x-aelohG4-ieKai',
+  ADMIN_SECRET: secret(),
   NATS_URL: 'nats://n1.internal:4222,nats://n2.internal:4222',
 }
-const database = (name: string) => `postgres://${name}:Ohquai2e@db.internal/${name}`
+const database = (name: string) => `postgres://${name}:${secret()}@db.internal/${name}`
 const mails = { SITE_URL: 'https://robokids.org', CODE_SEALING_KEYS: key() }
 /** What an operator writes for a system that families use. */
 const production: Record<ServiceName, Record<string, string>> = {
@@ -56,8 +66,8 @@ const production: Record<ServiceName, Record<string, string>> = {
     DATABASE_URL: database('identity'),
     ISSUER_URL: 'http://identity.internal:4001',
     SEALING_KEYS: key(),
-    CLIENT_SECRETS: 'robokidsbff:ahth7Ohj',
-    ADMIN_KEYS: 'AKIA1:eeSh3aew',
+    CLIENT_SECRETS: `robokidsbff:${secret()}`,
+    ADMIN_KEYS: `AKIA1:${secret()}`,
     TRUST_PROXY: '10.1.0.0/16',
   },
   enrollment: { ...everywhere, DATABASE_URL: database('enrollment') },
@@ -65,8 +75,8 @@ const production: Record<ServiceName, Record<string, string>> = {
     ...everywhere,
     DATABASE_URL: database('billing'),
     SITE_URL: 'https://robokids.org',
-    STRIPE_SECRET_KEY: 'sk_live_abc',
-    STRIPE_WEBHOOK_SECRETS: 'whsec_aeNg4Iez',
+    STRIPE_SECRET_KEY: `sk_live_${secret().replaceAll('-', '_')}`,
+    STRIPE_WEBHOOK_SECRETS: `whsec_${secret()}`,
   },
   notifications: {
     ...everywhere,
@@ -81,14 +91,133 @@ const production: Record<ServiceName, Record<string, string>> = {
   bff: {
     ...everywhere,
     SITE_URL: 'https://robokids.org',
+    SECURITY_EMAIL: 'security@robokids.org',
     IDENTITY_URL: 'http://identity.internal:4001',
-    IDENTITY_CLIENT_SECRET: 'ahth7Ohj',
-    SESSION_KEYS: `${key()},k0:${randomBytes(32).toString('base64')}`,
+    IDENTITY_CLIENT_SECRET: secret(),
+    SESSION_KEYS: `${key('k2')},${key()}`,
     ENROLLMENT_URL: 'http://enrollment.internal:4002',
     BILLING_URL: 'http://billing.internal:4003',
     NOTIFICATIONS_URL: 'http://notifications.internal:4004',
     TRUST_PROXY: 'uniquelocal',
   },
+}
+
+/** The bytes of the sealing key that is in the source code, as text in ways that a decoder takes. */
+const published = Buffer.alloc(32, 'robokids')
+const keyOf = (bytes: Uint8Array | number[], as: 'base64' | 'base64url' = 'base64') => Buffer.from(bytes).toString(as)
+
+/** What production refuses, by the rule of a setting: every spelling that is known to mean the same. */
+const spellings: Record<keyof typeof productionRules, string[]> = {
+  mustBeSet: [],
+  secret: [
+    'local-admin',
+    'local-admin ',
+    ' local-admin',
+    'Local-Admin',
+    'LOCAL_ADMIN',
+    'local admin',
+    'local\u00adadmin',
+    'ｌｏｃａｌ-ａｄｍｉｎ',
+    'local-client-secret',
+    'localadmin',
+    'local-something-else-that-is-long',
+    'password',
+    'Passw0rd!',
+    'changeme',
+    'change-me-in-production',
+    '0'.repeat(64),
+    'robokids-admin-secret',
+    '12345678901234567890',
+  ],
+  webhookSecrets: [
+    'whsec_local',
+    'whsec_LOCAL',
+    'whsec_local ',
+    `whsec_local,whsec_${secret()}`,
+    `whsec_${secret()},whsec_local`,
+    'whsec_test',
+    'whsec_secret',
+  ],
+  namedSecrets: [
+    'robokidsbff:local-client-secret',
+    'robokidsbff:Local-Client-Secret',
+    'local:local',
+    'AKIA1:local',
+    `AKIA1:${secret()},local:local`,
+    'robokidsbff:password',
+    'robokidsbff:robokidsbff',
+  ],
+  providerKey: [
+    'sk_test_local',
+    'rk_test_abc',
+    `sk_test_${'x'.repeat(24)}`,
+    'sk_live_local',
+    'sk_live_LOCAL',
+    'sk_live_abc',
+  ],
+  sealingKeys: [
+    `local:${keyOf(published)}`,
+    `k1:${keyOf(published)}`,
+    `k1:${keyOf(published, 'base64url')}`,
+    `k1:${keyOf(published).replaceAll('=', '')}`,
+    `${key('k2')},k1:${keyOf(published)}`,
+    `${key('k2')}, local:${keyOf(published)} `,
+    `k1:${keyOf(published)},${key('k2')}`,
+    `k1:${keyOf(new Uint8Array(32))}`,
+    `k1:${keyOf(new Uint8Array(32).fill(255))}`,
+    `k1:${keyOf(Array.from({ length: 32 }, (_, n) => n))}`,
+    `k1:${keyOf(Buffer.from('0123456789abcdef0123456789abcdef'))}`,
+    `k1:${keyOf(Buffer.from('a-secret-that-somebody-typed-in-'))}`,
+    `k1:${keyOf(Buffer.concat([randomBytes(8), new Uint8Array(24)]))}`,
+    `${key('k2')},k1:${keyOf(new Uint8Array(32))}`,
+  ],
+  databaseUrl: [
+    'postgres://billing:billing@postgres:5432/billing',
+    'postgres://billing:Billing@postgres:5432/billing',
+    'postgres://billing:%62illing@postgres:5432/billing',
+    'postgres://someone:billing@db.internal/billing',
+    'postgres://postgres:local@postgres:5432/billing',
+    'postgres://postgres:l%6fcal@postgres:5432/billing',
+    'postgres://postgres:password@postgres:5432/billing',
+    'postgres://postgres@postgres:5432/billing',
+  ],
+  realAddress: [
+    'hello@mail.robokids.example',
+    'operator@example.com',
+    'operator@EXAMPLE.com',
+    'me@school.test',
+    'me@mail.local',
+  ],
+  siteUrl: [
+    'http://robokids.org',
+    'HTTP://robokids.org',
+    'http://localhost:3000',
+    'https://localhost',
+    'https://LOCALHOST:3000',
+    'https://site.localhost',
+    'https://127.0.0.1',
+    'https://127.1',
+    'https://0x7f000001',
+    'https://[::1]',
+    'https://10.1.2.3',
+    'https://robokids.example',
+    'https://robokids.EXAMPLE',
+    'https://robokids.example.',
+    'https://robokids',
+    'https://robokids.local',
+  ],
+  proxies: [
+    'true',
+    '0.0.0.0/0',
+    '0.0.0.0/00',
+    '10.0.0.0/8, ::/0',
+    '0.0.0.0/1,128.0.0.0/1',
+    '::ffff:0.0.0.0/96',
+    '::ffff:0:0/95',
+    '2000::/3',
+  ],
+  simulator: ['http://127.0.0.1:4010', 'http://stripe-simulator:4010', 'https://stripe-simulator.internal'],
+  clockOffset: ['PT1H', '-PT1H', 'PT0.001S'],
 }
 
 /** What of npm start's environment is for development alone. */
@@ -112,7 +241,7 @@ const forDevelopment: Record<ServiceName, string[]> = {
     'STRIPE_WEBHOOK_SECRETS',
   ],
   notifications: ['ADMIN_SECRET', 'CODE_SEALING_KEYS', 'DATABASE_URL', 'MAIL_FROM', 'OPERATOR_EMAIL', 'SITE_URL'],
-  bff: ['ADMIN_SECRET', 'IDENTITY_CLIENT_SECRET', 'SESSION_KEYS', 'SITE_URL'],
+  bff: ['ADMIN_SECRET', 'IDENTITY_CLIENT_SECRET', 'SECURITY_EMAIL', 'SESSION_KEYS', 'SITE_URL'],
 }
 
 describe('production', () => {
@@ -135,24 +264,62 @@ describe('production', () => {
     expect(refused(name, { APP_ENV, HOST })).toEqual(needed.toSorted())
   })
 
-  it.each<[ServiceName, string, string]>([
-    ['billing', 'STRIPE_SECRET_KEY', 'rk_test_abc'],
-    ['billing', 'STRIPE_WEBHOOK_SECRETS', 'whsec_aeNg4Iez,whsec_local'],
-    ['billing', 'SITE_URL', 'http://robokids.org'],
-    ['billing', 'SITE_URL', 'https://robokids.example'],
-    ['billing', 'DATABASE_URL', 'postgres://billing:billing@postgres:5432/billing'],
-    ['billing', 'DATABASE_URL', 'postgres://postgres:local@postgres:5432/billing'],
-    ['billing', 'CLOCK_OFFSET', 'PT1H'],
-    ['bff', 'SESSION_KEYS', `${key()},local:${Buffer.alloc(32, 'robokids').toString('base64')}`],
-    ['bff', 'SESSION_KEYS', `k1:${Buffer.alloc(32, 'robokids').toString('base64')}`],
-    ['bff', 'TRUST_PROXY', 'true'],
-    ['bff', 'TRUST_PROXY', '0.0.0.0/0'],
-    ['bff', 'TRUST_PROXY', '10.0.0.0/8, ::/0'],
-    ['identity', 'ADMIN_KEYS', 'AKIA1:eeSh3aew,local:local'],
-    ['notifications', 'MAIL_FROM', 'hello@mail.robokids.example'],
-    ['notifications', 'OPERATOR_EMAIL', 'operator@example.com'],
-  ])('refuses as %s’s %s %j', (name, setting, value) => {
-    expect(refused(name, { ...production[name], [setting]: value })).toEqual([setting])
+  /** The row of the table that a setting has. A registry answers a copy. */
+  const nameOf = ({ required, refuse }: ProductionRule) =>
+    Object.entries<ProductionRule>(productionRules).find(
+      ([, rule]) => rule.required === required && rule.refuse === refuse,
+    )?.[0] as keyof typeof spellings | undefined
+  const ruled = names.flatMap((name) => {
+    const shape: Record<string, z.core.$ZodType> = {
+      ...baseShape,
+      ...(name === 'bff' ? {} : databaseShape),
+      ...schemas[name].shape,
+    }
+    return Object.entries(shape).flatMap(([setting, schema]) => {
+      const rule = inProduction.get(schema)
+      return rule ? [{ name, setting, rule: nameOf(rule) }] : []
+    })
+  })
+
+  it('has its rules in one table', () => {
+    expect(ruled.filter(({ rule }) => rule === undefined)).toEqual([])
+    expect(new Set(ruled.map(({ rule }) => rule))).toEqual(new Set(Object.keys(productionRules)))
+  })
+
+  it.each(ruled)('refuses as $name’s $setting what means the same as what it refuses', ({ name, setting, rule }) => {
+    for (const value of spellings[rule ?? 'mustBeSet']) {
+      const named = refused(name, { ...production[name], [setting]: value })
+      // A live key beside a simulator is an error of its own.
+      expect({ value, named: named.filter((one) => one === setting || setting !== 'STRIPE_API_URL') }).toEqual({
+        value,
+        named: [setting],
+      })
+    }
+  })
+
+  it('names every setting of a process that is published or can be guessed at once', () => {
+    for (const name of names) {
+      const wrong = ruled.filter((one) => one.name === name && spellings[one.rule ?? 'mustBeSet'].length > 0)
+      const env = Object.fromEntries(wrong.map(({ setting, rule }) => [setting, spellings[rule ?? 'mustBeSet'].at(-1)]))
+      expect(refused(name, { ...production[name], ...env })).toEqual(wrong.map(({ setting }) => setting).toSorted())
+    }
+  })
+
+  it('is what a system is in whose APP_ENV is misspelt', () => {
+    const env = { ...local.bff, APP_ENV: 'Local' }
+    expect(refused('bff', env)).toEqual(['APP_ENV', ...forDevelopment.bff].toSorted())
+  })
+
+  it('never repeats a secret that it refuses', () => {
+    const text = 'swordfish-swordfish'
+    for (const [name, setting, value] of [
+      ['bff', 'ADMIN_SECRET', text],
+      ['billing', 'STRIPE_WEBHOOK_SECRETS', `whsec_${text}`],
+      ['identity', 'DATABASE_URL', `postgres://identity:${text}@db.internal/identity`],
+    ] as const) {
+      expect(() => read(name, { ...production[name], [setting]: value })).toThrow(ConfigError)
+      expect(() => read(name, { ...production[name], [setting]: value })).not.toThrow(new RegExp(text))
+    }
   })
 
   it('refuses a simulator beside a live key', () => {
@@ -186,9 +353,12 @@ describe('a setting that is left empty', () => {
   )
 
   it.each(settings)('is told: %s’s %s', (name, setting) => {
-    expect(refused(name, { ...local[name], [setting]: '' })).toEqual(mayBeEmpty.has(setting) ? [] : [setting])
+    // What is not said to be a developer's machine is none, and has much else that is wrong.
+    const others = setting === 'APP_ENV' ? forDevelopment[name] : []
+    const told = [setting, ...others].toSorted()
+    expect(refused(name, { ...local[name], [setting]: '' })).toEqual(mayBeEmpty.has(setting) ? [] : told)
     expect(refused(name, { ...local[name], [setting]: ' ' })).toEqual(
-      ['WEB_DIST', 'ADMIN_KEYS'].includes(setting) ? [] : [setting],
+      ['WEB_DIST', 'ADMIN_KEYS'].includes(setting) ? [] : told,
     )
   })
 })

@@ -1,26 +1,23 @@
-import { inProduction, list, milliseconds, numeric, ownSecret, siteUrl } from '@robokids/runtime/config'
+import { list, milliseconds, numeric, siteUrl } from '@robokids/runtime/config'
+import { inProduction, productionRules } from '@robokids/runtime/production-rules'
 import type { Context } from '@robokids/runtime/service'
 import { z } from 'zod'
 
 const secretKey = z
   .string()
   .regex(/^(sk|rk)_(test|live)_\w+$/, { error: 'is not a secret key of Stripe, like sk_test_…' })
-  .register(inProduction, {
-    refuse: (key) => (isLiveKey(key) ? undefined : 'is a test key: production needs a live one, like sk_live_…'),
-  })
+  .register(inProduction, productionRules.providerKey)
 /** Where a simulator of Stripe is. Compose files give an empty one for none. */
 const simulatorUrl = z
   .union([z.literal('').transform(() => undefined), z.url({ protocol: /^https?$/ })])
   .optional()
-  .register(inProduction, {
-    refuse: (url) => (url === '' ? undefined : 'is a simulator of Stripe: leave it out in production'),
-  })
+  .register(inProduction, productionRules.simulator)
 const keyAndSimulatorSchema = z.object({ STRIPE_SECRET_KEY: secretKey, STRIPE_API_URL: z.url().optional() })
 const webhookSecrets = list
   .pipe(
     z.array(z.string().regex(/^whsec_\S+$/, { error: 'is not a signing secret of a Stripe webhook, like whsec_…' })),
   )
-  .register(inProduction, ownSecret('secret'))
+  .register(inProduction, productionRules.webhookSecrets)
 
 export const configSchema = z
   .object({

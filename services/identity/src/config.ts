@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { inProduction, milliseconds, mustBeSet, numeric, ownSecret, siteUrl } from '@robokids/runtime/config'
+import { milliseconds, numeric, siteUrl } from '@robokids/runtime/config'
+import { inProduction, productionRules } from '@robokids/runtime/production-rules'
 import { sealingKeysSchema } from '@robokids/runtime/seal'
 import { z } from 'zod'
 import { poolsFileSchema } from './pool-settings.ts'
@@ -59,15 +60,15 @@ export const configSchema = z
       .url({ protocol: /^https?$/ })
       .default('http://localhost:4001')
       .transform((url) => url.replace(/\/+$/, ''))
-      .register(inProduction, mustBeSet),
+      .register(inProduction, productionRules.mustBeSet),
     /** Where parents find the site: where their passkeys are used. */
     SITE_URL: siteUrl,
     /** A JSON file of pools and their app clients (pool-settings.ts); they are made, or brought up to date, at the start. */
     POOLS_FILE: poolsFile,
     /** The secrets of the app clients that have one: `clientId:secret`, comma-separated. */
-    CLIENT_SECRETS: pairs.default(new Map()).register(inProduction, ownSecret('secret')),
+    CLIENT_SECRETS: pairs.default(new Map()).register(inProduction, productionRules.namedSecrets),
     /** Who may call the administrator operations, by AWS signature: `accessKeyId:secretAccessKey`, comma-separated. */
-    ADMIN_KEYS: pairs.default(new Map([['local', 'local']])).register(inProduction, ownSecret('keys')),
+    ADMIN_KEYS: pairs.default(new Map([['local', 'local']])).register(inProduction, productionRules.namedSecrets),
     /** Seals what the database must not give away by itself: SRP verifiers, authenticator secrets, signing keys. */
     SEALING_KEYS: sealingKeysSchema,
     /** Seals one-time codes on their way to notifications, which has the same. */

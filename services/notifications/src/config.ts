@@ -1,4 +1,5 @@
-import { inProduction, mustBeSet, numeric, realAddress, serviceUrl, siteUrl } from '@robokids/runtime/config'
+import { numeric, serviceUrl, siteUrl } from '@robokids/runtime/config'
+import { inProduction, productionRules } from '@robokids/runtime/production-rules'
 import { sealingKeysSchema } from '@robokids/runtime/seal'
 import { z } from 'zod'
 
@@ -7,11 +8,14 @@ export const configSchema = z.object({
   SMTP_URL: z
     .url({ protocol: /^smtps?$/ })
     .default('smtp://127.0.0.1:1025')
-    .register(inProduction, mustBeSet),
+    .register(inProduction, productionRules.mustBeSet),
   /** The address that mails come from. */
-  MAIL_FROM: z.email().default('hello@robokidslearning.example').register(inProduction, realAddress),
+  MAIL_FROM: z.email().default('hello@robokidslearning.example').register(inProduction, productionRules.realAddress),
   /** The operator's address: what needs somebody's hand is told there. */
-  OPERATOR_EMAIL: z.email().default('operator@robokidslearning.example').register(inProduction, realAddress),
+  OPERATOR_EMAIL: z
+    .email()
+    .default('operator@robokidslearning.example')
+    .register(inProduction, productionRules.realAddress),
   /** Where the links in a mail lead. */
   SITE_URL: siteUrl,
   /** Where signed waivers are fetched from. */
