@@ -52,11 +52,8 @@ export function isRead({ method }: FastifyRequest): boolean {
 
 /** What holds at the public door whatever is asked for: security headers, limits, client ids and the origin of changes. */
 export async function doorkeeping(http: Http, config: Config): Promise<void> {
-  const headers = securityHeaders(config.SITE_URL)
+  Object.assign(http.answerHeaders, securityHeaders(config.SITE_URL))
   http.addHook('onSend', async (request, reply) => {
-    // A page's own policy names what is written into it.
-    const policy = reply.getHeader('content-security-policy')
-    void reply.headers(policy === undefined ? headers : { ...headers, 'content-security-policy': policy })
     if (isApi(request) && reply.getHeader('cache-control') === undefined) void reply.header('cache-control', 'no-store')
   })
 

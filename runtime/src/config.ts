@@ -113,6 +113,8 @@ export const baseShape = {
     .pipe(z.array(milliseconds(0))),
   /** Milliseconds after which an event whose handler says nothing, having crashed perhaps, is delivered again. */
   CONSUMER_ACK_WAIT_MS: milliseconds(100).default(30_000),
+  /** How long a request may take to arrive, its body with it. */
+  REQUEST_TIMEOUT_MS: milliseconds(100).default(30_000),
   /** What proxies stand in front, whose `X-Forwarded-For` is believed: `false`, or their addresses, comma-separated. */
   TRUST_PROXY: trustProxy,
 }

@@ -1,4 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 import type { ErrorBody, Issue, RefusalDetails } from '@robokids/contracts/errors'
 import { errorStatus, type ErrorCode } from '@robokids/contracts/errors'
 import Fastify, {
@@ -10,6 +12,7 @@ import Fastify, {
   type RawReplyDefaultExpression,
   type RawRequestDefaultExpression,
   type RawServerDefault,
+  type RouteOptions,
 } from 'fastify'
 import {
   hasZodFastifySchemaValidationErrors,
@@ -29,6 +32,15 @@ export type Http = FastifyInstance<
   FastifyBaseLogger,
   ZodTypeProvider
 >
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Every route, in the order in which they were added. */
+    routeTable: RouteOptions[]
+    /** What each answer carries; a server adds its own before it listens. */
+    answerHeaders: Record<string, string>
+  }
+}
 
 const frameworkErrors: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'Send the body as application/json.'],
@@ -88,8 +100,12 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   if (status >= 500) request.log.error(about, 'request failed')
   else if (unstorable.has(sqlState(error) ?? '')) request.log.warn(about, 'the database cannot hold what was sent')
   if (status === 503) void reply.header('retry-after', '2')
-  // A refusal is about this one request; a cache may keep a 404 else.
-  void reply.header('cache-control', 'no-store')
+  if (status === 429 && !reply.hasHeader('retry-after')) void reply.header('retry-after', '60')
+  // What failed before the first hook has none of these yet. A refusal is about this one request; a cache may keep a 404 else.
+  void reply
+    .headers(request.server.answerHeaders)
+    .header('x-request-id', request.id)
+    .header('cache-control', 'no-store')
   const body: ErrorBody = {
     code,
     message: refusal?.message ?? 'Something went wrong.',
@@ -98,6 +114,46 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
     ...refusal?.details,
   }
   return reply.code(status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(body)
+}
+
+/** What could not be read as HTTP, by the parser's own codes. */
+const parserErrors: Record<string, [ErrorCode, string]> = {
+  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request took too long to arrive.'],
+  HPE_HEADER_OVERFLOW: ['headers_too_large', 'The address and the headers are too long.'],
+}
+
+const answered = new WeakSet<Socket>()
+/** How long somebody may take to read why the connection is closed. */
+const lastWordMs = 2_000
+
+/** Answers on a connection whose request never became one, as any other error is answered, and closes it. */
+function answerParserError(http: Http, error: NodeJS.ErrnoException, socket: Socket): void {
+  // What comes after it on the same connection cannot be read either.
+  if (answered.has(socket)) return
+  answered.add(socket)
+  const { _httpMessage: begun } = socket as Socket & { _httpMessage?: { headersSent: boolean } | null }
+  if (error.code === 'ECONNRESET' || !socket.writable || begun?.headersSent === true) {
+    socket.destroy(error)
+    return
+  }
+  const [code, message] = parserErrors[error.code ?? ''] ?? ['malformed_request', 'This is not a valid HTTP request.']
+  const requestId = randomUUIDv7()
+  const body = JSON.stringify({ code, message, requestId } satisfies ErrorBody)
+  const headers = {
+    ...http.answerHeaders,
+    'cache-control': 'no-store',
+    connection: 'close',
+    'content-length': String(Buffer.byteLength(body)),
+    'content-type': 'application/json; charset=utf-8',
+    date: new Date(Temporal.Now.instant().epochMilliseconds).toUTCString(),
+    'x-request-id': requestId,
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const status = errorStatus[code]
+  // Its own words stay out of the log: they repeat what was sent.
+  http.log.debug({ code: error.code, requestId }, 'a request could not be read')
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`)
+  setTimeout(() => socket.destroy(), lastWordMs).unref()
 }
 
 /** Creates the server of a process: request ids, trace context, error bodies, body limits and metrics are the same everywhere. */
@@ -110,27 +166,45 @@ export function createHttp(config: BaseConfig, log: Logger, metrics: Metrics): H
     trustProxy: config.TRUST_PROXY,
     bodyLimit: 100 * 1024,
     // A page of 500 ids fits into a query.
-    http: { maxHeaderSize: 32 * 1024 },
-    requestTimeout: 30_000,
+    // Node would answer a request without a Host, which HTTP/1.1 asks for, with nothing but a status.
+    http: {
+      maxHeaderSize: 32 * 1024,
+      requireHostHeader: false,
+      // How often it is looked for requests that take too long.
+      connectionsCheckingInterval: Math.min(config.REQUEST_TIMEOUT_MS, 5_000),
+    },
+    requestTimeout: config.REQUEST_TIMEOUT_MS,
+    clientErrorHandler: (error, socket) => answerParserError(http, error, socket),
     forceCloseConnections: 'idle',
-    return503OnClosing: true,
+    // It would be answered without our body.
+    return503OnClosing: false,
     genReqId: (request) => {
       const given = request.headers['x-request-id']
       return typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUIDv7()
     },
     routerOptions: { maxParamLength: 200 },
   }).withTypeProvider<ZodTypeProvider>()
+  http.decorate('routeTable', [])
+  http.decorate('answerHeaders', {})
+  http.addHook('onRoute', (route) => void http.routeTable.push(route))
+  // No proxy: a tunnel is asked for by mistake or by somebody who looks for one.
+  http.server.on('connect', (_request, socket) => answerParserError(http, new Error('CONNECT'), socket as Socket))
+  // An expectation that is not known is none: Node would answer it without a body.
+  http.server.on('checkExpectation', (request, response) => void http.server.emit('request', request, response))
   http.setValidatorCompiler(validatorCompiler)
   http.setSerializerCompiler(serializerCompiler)
 
+  let closing = false
   http.addHook('onRequest', (request, reply, next) => {
-    void reply.header('x-request-id', request.id)
+    void reply.headers(http.answerHeaders).header('x-request-id', request.id)
+    if (closing) throw new DomainError('upstream_unavailable', 'Please try again in a moment.')
+    if (request.headers.host === undefined && request.raw.httpVersion !== '1.0')
+      throw new DomainError('malformed_request', 'The Host header is missing.')
     const traceparent = request.headers['traceparent']
     inTrace(typeof traceparent === 'string' ? traceparent : undefined, request.id, () => {
       next()
     })
   })
-  let closing = false
   http.addHook('preClose', (done) => {
     closing = true
     // Whoever does not read an answer to its end does not hold up the stop.

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { isConnectionError } from '@robokids/runtime/errors'
+import { DomainError, isConnectionError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import { networkOf } from '@robokids/runtime/network-address'
 import type { Context } from '@robokids/runtime/service'
@@ -91,10 +91,13 @@ function read(input: z.ZodType, text: string): unknown {
 
 function refusalOf(error: unknown, request: FastifyRequest): IdentityError {
   if (error instanceof IdentityError) return error
-  const { statusCode = 500 } = error as { statusCode?: number }
+  const statusCode =
+    error instanceof DomainError ? error.status : ((error as { statusCode?: number }).statusCode ?? 500)
   if (statusCode === 413) return new IdentityError('SerializationException', 'The body is too large.')
   if (statusCode >= 400 && statusCode < 500)
     return new IdentityError('SerializationException', 'The request is not valid.')
+  // This process is about to stop.
+  if (statusCode === 503) return new IdentityError('InternalErrorException', 'Please try again in a moment.')
   if (isConnectionError(error)) request.log.warn({ err: error }, 'database is away')
   else request.log.error({ err: error, target: request.headers['x-amz-target'] }, 'operation failed')
   return new IdentityError('InternalErrorException', 'Something went wrong.')
