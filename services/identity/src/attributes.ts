@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { invalid, missing } from './errors.ts'
+import { IdentityError, invalid, missing } from './errors.ts'
 
 /** As many as an account may have: all of them are in each of its identity tokens. */
 export const mostAttributes = 50
@@ -29,6 +29,17 @@ const standard = new Set([
   'zoneinfo',
 ])
 
+/** What people may say of themselves. All else that an account holds is said of them, by administrators. */
+const writable = new Set(['address', 'birthdate', 'email', 'family_name', 'given_name', 'phone_number'])
+
+/** Whether an attribute is one that administrators alone may write. */
+export function isForAdministrators(name: string): boolean {
+  return isKnown(name) && !writable.has(name)
+}
+
+const unauthorized = () =>
+  new IdentityError('NotAuthorizedException', 'A client attempted to write unauthorized attribute')
+
 /** A date like 1990-02-28 that exists. */
 function isDate(value: string): boolean {
   return z.iso.date().safeParse(value).success
@@ -38,12 +49,13 @@ function isKnown(name: string): boolean {
   return standard.has(name) || /^custom:[\w-]{1,20}$/.test(name)
 }
 
-/** Reads names of attributes that are to be taken away. @throws IdentityError InvalidParameterException */
+/** Reads names of attributes that people take away from themselves. @throws IdentityError InvalidParameterException, NotAuthorizedException */
 export function readAttributeNames(names: string[]): string[] {
   for (const name of names) {
     if (name === 'sub') throw invalid('Cannot modify an immutable attribute')
     if (isFlag(name)) throw invalid(`Cannot modify the non-mutable attribute ${name}`)
     if (!isKnown(name)) throw invalid(`Attribute does not exist in the schema: ${name}`)
+    if (isForAdministrators(name)) throw unauthorized()
   }
   return names
 }
@@ -57,18 +69,22 @@ const isFlag = (name: string) => name === 'email_verified' || name === 'phone_nu
 
 /**
  * Reads attributes as an account may hold them.
- * @param verified whether `email_verified` and `phone_number_verified` may be said: by administrators.
- * @throws IdentityError InvalidParameterException
+ * @param byAdministrators who may say everything, `email_verified` and `phone_number_verified` as well.
+ * @throws IdentityError InvalidParameterException, NotAuthorizedException
  */
-export function readAttributes(list: z.infer<typeof attributeListSchema>, verified = false): Record<string, string> {
+export function readAttributes(
+  list: z.infer<typeof attributeListSchema>,
+  byAdministrators = false,
+): Record<string, string> {
   const attributes: Record<string, string> = {}
   for (const { Name: name, Value: value = '' } of list) {
     const flag = isFlag(name)
     if (name === 'sub') throw invalid('Cannot modify an immutable attribute')
-    if (flag && !verified) throw invalid(`Cannot modify the non-mutable attribute ${name}`)
+    if (flag && !byAdministrators) throw invalid(`Cannot modify the non-mutable attribute ${name}`)
     if (!flag && !isKnown(name)) {
       throw invalid(`Attributes did not conform to the schema: ${name}: Attribute does not exist in the schema.`)
     }
+    if (!byAdministrators && isForAdministrators(name)) throw unauthorized()
     if (name === 'email' && !z.email().max(254).safeParse(value).success) throw invalid('Invalid email address format.')
     if (name === 'phone_number' && !/^\+[1-9]\d{6,14}$/.test(value)) throw invalid('Invalid phone number format.')
     if (name === 'birthdate' && value !== '' && !isDate(value)) {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { AdminUpdateUserAttributesCommand } from '@aws-sdk/client-cognito-identity-provider'
 import { userConfirmed, userDeleted, userUpdated } from '@robokids/contracts/identity'
 import { eq } from 'drizzle-orm'
 import { TOTP, Secret } from 'otpauth'
@@ -642,16 +643,54 @@ describe('UpdateUserAttributes', () => {
     expect(answers.at(-1)).toEqual(tooOften)
   })
 
+  it.each(['custom:role', 'nickname', 'picture', 'preferred_username', 'updated_at', 'website'])(
+    'lets nobody say %s of themselves: what people write is a list, and the rest is said by administrators',
+    async (name) => {
+      const { AccessToken, username } = await guest()
+      const refused = refusal('NotAuthorizedException', 'A client attempted to write unauthorized attribute')
+      expect(await update(AccessToken, { [name]: 'staff', given_name: 'Bo' })).toEqual(refused)
+      const signUp = await desk.call('SignUp', {
+        ClientId: publicClient,
+        Username: `user_${randomUUID()}`,
+        Password: password,
+        UserAttributes: [{ Name: name, Value: 'staff' }],
+      })
+      expect(signUp).toEqual(refused)
+      const asAdministrator = { UserPoolId: 'us-west-1_RoboKids', Username: username }
+      const UserAttributes = [{ Name: name, Value: 'staff' }]
+      await desk.sdk.send(new AdminUpdateUserAttributesCommand({ ...asAdministrator, UserAttributes }))
+      const before = await attributesOf(AccessToken)
+      expect(before).toMatchObject({ [name]: 'staff', given_name: 'Maren' })
+      expect(await desk.call('DeleteUserAttributes', { AccessToken, UserAttributeNames: [name] })).toEqual(refused)
+      expect(await attributesOf(AccessToken)).toEqual(before)
+    },
+  )
+
   it('gives an account no more attributes than its tokens can carry', async () => {
-    const { AccessToken } = await guest()
-    const some = (from: number, count: number) =>
-      Object.fromEntries(Array.from({ length: count }, (_, index) => [`custom:a${from + index}`, 'x']))
-    expect(await update(AccessToken, some(0, 40))).toMatchObject({ status: 200 })
-    const tooMany = refusal('InvalidParameterException', 'A user can have at most 50 attributes.')
-    expect(await update(AccessToken, some(40, 9))).toEqual(tooMany)
+    const { AccessToken, username } = await guest()
+    const say = (from: number, count: number) =>
+      desk.sdk.send(
+        new AdminUpdateUserAttributesCommand({
+          UserPoolId: 'us-west-1_RoboKids',
+          Username: username,
+          UserAttributes: Array.from({ length: count }, (_, index) => ({
+            Name: `custom:a${from + index}`,
+            Value: 'x',
+          })),
+        }),
+      )
+    await say(0, 40)
+    await expect(say(40, 9)).rejects.toMatchObject({
+      name: 'InvalidParameterException',
+      message: 'A user can have at most 50 attributes.',
+    })
     // Two are there from the sign-up.
-    expect(await update(AccessToken, some(40, 8))).toMatchObject({ status: 200 })
-    expect(await update(AccessToken, { 'custom:a0': 'y' })).toMatchObject({ status: 200 })
+    await say(40, 8)
+    expect(await update(AccessToken, { given_name: 'Bo' })).toMatchObject({ status: 200 })
+    const more = { family_name: 'Holt' }
+    expect(await update(AccessToken, more)).toEqual(
+      refusal('InvalidParameterException', 'A user can have at most 50 attributes.'),
+    )
   })
 
   it("does not let an address be verified that is another account's", async () => {
@@ -835,10 +874,10 @@ describe('AssociateSoftwareToken, VerifySoftwareToken and SetUserMFAPreference',
     expect(await prefer(AccessToken, on)).toEqual(done)
     expect(await prefer(AccessToken, { SoftwareTokenMfaSettings: { Enabled: false } })).toEqual(done)
     expect(await signIn(username)).toMatchObject({ body: { AuthenticationResult: {} } })
-    await desk.call('UpdateUserAttributes', { AccessToken, UserAttributes: [{ Name: 'nickname', Value: 'M' }] })
-    await told(userId, 'nickname')
+    await desk.call('UpdateUserAttributes', { AccessToken, UserAttributes: [{ Name: 'family_name', Value: 'M' }] })
+    await told(userId, 'family_name')
     // What was so already is no change that anybody is told of.
-    expect(changesOf(userId).slice(before)).toMatchObject([{ changed: ['mfa'] }, { changed: ['nickname'] }])
+    expect(changesOf(userId).slice(before)).toMatchObject([{ changed: ['mfa'] }, { changed: ['family_name'] }])
   })
 
   it('keep the authenticator in use until another one has shown a code', async () => {

@@ -1,6 +1,6 @@
 import { userConfirmed } from '@robokids/contracts/identity'
 import { setPassword } from '../accounts.ts'
-import { attributeListSchema, readAttributes } from '../attributes.ts'
+import { attributeListSchema, isForAdministrators, readAttributes } from '../attributes.ts'
 import { changeAttributes } from '../change-attributes.ts'
 import { invalid, missing } from '../errors.ts'
 import { missingAttributes, proceed } from '../sign-in.ts'
@@ -21,7 +21,7 @@ export const newPassword = settled(async ({ tx, step, responses, call, tokens })
   const given = Object.entries(responses)
     .filter(([name]) => name.startsWith(prefix))
     .map(([name, Value]) => ({ Name: name.slice(prefix.length), Value }))
-    .filter(({ Name }) => !notGiven.includes(Name))
+    .filter(({ Name }) => !notGiven.includes(Name) && !isForAdministrators(Name))
   const listed = attributeListSchema.safeParse(given)
   if (!listed.success) throw invalid(`${prefix}… are too many or too long.`)
   const attributes = readAttributes(listed.data)
