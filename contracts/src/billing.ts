@@ -3,7 +3,7 @@ import { agreementSchema, agreementTermsSchema } from './agreement.ts'
 import { membershipPlans, type MembershipPlan } from './auth.ts'
 import { levelClassTypeSchema, ownerId, registrationFactsSchema } from './enrollment.ts'
 import { defineEvent } from './event.ts'
-import { email, moneySchema, plainDate, uuid } from './fields.ts'
+import { email, moneySchema, plainDate, unixSecond, uuid } from './fields.ts'
 import { membershipFactsSchema } from './membership.ts'
 import { paymentStates } from './payment-state.ts'
 
@@ -272,7 +272,7 @@ export const switchQuoteSchema = z.object({
   ...moneySchema.shape,
   nextChargeAt: z.iso.datetime(),
   /** The second, in Unix time, that the money was reckoned for: it goes into the change unchanged. */
-  reckonedAt: z.int(),
+  reckonedAt: unixSecond,
   /** All of it in one: what is sent back with the consent. */
   agreement: agreementSchema.optional(),
 })

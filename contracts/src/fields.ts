@@ -47,7 +47,7 @@ export const childAge = z
   .number({ error: "Child's age is required, as a number." })
   .int({ error: "Child's age must be a whole number." })
   .min(5, { error: 'A child must be at least 5 years old.' })
-  .max(999, { error: "Child's age is not a plausible number." })
+  .max(17, { error: 'These classes are for children: at most 17 years old.' })
 
 /**
  * An address that every mail server takes unquoted (RFC 5321, 5322): words of letters, digits and signs between single
@@ -75,6 +75,9 @@ export const zipCode = z
 export const plainDate = z.iso.date({ error: 'Choose a date.' })
 /** A wall clock time `HH:MM`, 24 hours. */
 export const plainTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/)
+
+/** A second in Unix time, until the year 2100: any other whole number is no time that something was, or will be, reckoned for. */
+export const unixSecond = z.int().min(0).max(4_102_444_800)
 
 /** An amount in cents of a currency. */
 export const moneySchema = z.object({ amount: z.int().min(0), currency: z.literal('usd') })

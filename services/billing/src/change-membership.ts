@@ -275,7 +275,7 @@ export async function quoteSwitch(
   context: BillingContext,
   membershipId: string,
   plan: MembershipPlan,
-): Promise<SwitchQuote> {
+): Promise<Change['quote']> {
   const membership = await running(context, membershipId)
   const { quote } = await reckon(context, membership, plan, providerSecond(context))
   await keepOffer(context, membershipId, quote.agreement)
@@ -324,19 +324,18 @@ export async function switchMembership(
   const { stripeSubscriptionId: subscriptionId } = membership
   if (isOn(membership, plan)) return answer(context, membership)
   const agreed = request.agreed ?? (await offeredTerms(context, membershipId, request))
-  const age = Math.abs(providerSecond(context) - reckonedAt)
-  const change = await reckon(context, membership, plan, reckonedAt)
-  const { agreement } = change.quote
+  // Nobody was quoted for a time that is far away, and the provider can reckon for none.
+  const isRecent = Math.abs(providerSecond(context) - reckonedAt) <= quoteLifetimeSeconds
+  const change = isRecent ? await reckon(context, membership, plan, reckonedAt) : undefined
   const isOffered =
-    age <= quoteLifetimeSeconds &&
-    change.quote.dueNow === dueNow &&
-    (agreed === undefined || agreementOf(agreed).id === agreement.id)
-  if (!isOffered) {
+    change?.quote.dueNow === dueNow && (agreed === undefined || agreementOf(agreed).id === change.quote.agreement.id)
+  if (!change || !isOffered) {
     // The same request, a moment earlier, may be why it costs something else now.
     const now = await running(context, membershipId)
     if (isOn(now, plan)) return answer(context, now)
-    throw notOffered('quote_outdated', (await quoteSwitch(context, membershipId, plan)).agreement ?? agreement)
+    throw notOffered('quote_outdated', (await quoteSwitch(context, membershipId, plan)).agreement)
   }
+  const { agreement } = change.quote
   await keepOffer(context, membershipId, agreement)
   await context.db
     .update(planOffers)

@@ -23,7 +23,7 @@ import {
   type Content,
 } from './judge-registration.ts'
 import { isoTime, readRegistration } from './read-registrations.ts'
-import { classFull, classNotOffered, isOffered } from './rules.ts'
+import { classFull, classNotOffered, isOffered, refuseOneChildTwice } from './rules.ts'
 import { classSessions, registrations } from './schema.ts'
 
 /** What only the statement finds out. */
@@ -72,6 +72,7 @@ async function makeRoom(tx: Transaction, content: Content, replaced: string, now
  */
 export async function holdSeats(request: HoldSeats, context: Context<Config>): Promise<Registration> {
   const { replaces, unlessRegistered = false, ownerId = null, ...content } = request
+  refuseOneChildTwice(childrenOf(content))
   const hash = contentHash(content)
   const instant = context.clock.now()
   const now = isoTime(instant)

@@ -8,7 +8,15 @@ import type { Config } from './config.ts'
 import { lockFamilies } from './lock-registration.ts'
 import { familyOf, findStanding, toFamilyRegistration } from './lock-family.ts'
 import type { RegistrationRow } from './read-registrations.ts'
-import { classFull, classNotOffered, findSame, isOffered, refuseSecondSeat, seatsLeft } from './rules.ts'
+import {
+  classFull,
+  classNotOffered,
+  findSame,
+  isOffered,
+  refuseOneChildTwice,
+  refuseSecondSeat,
+  seatsLeft,
+} from './rules.ts'
 import { classSessions, registrations } from './schema.ts'
 
 /** What a registration says, apart from how and by whom it is asked for. */
@@ -84,6 +92,7 @@ export async function judgeRegistration(
 export async function judgeOnly(request: HoldSeats, context: Context<Config>): Promise<string | null> {
   const { replaces: _replaces, unlessRegistered: _unless, ownerId: _owner, ...content } = request
   const now = context.clock.now()
+  refuseOneChildTwice(childrenOf(content))
   return context.db.transaction(async (tx) => {
     const { standing, replaced } = await judgeRegistration(tx, request, now)
     if (standing !== undefined) return standing

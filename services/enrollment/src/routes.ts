@@ -39,7 +39,7 @@ const byId = z.object({ id: uuid() })
 
 export function routes(http: Http, context: Context<Config>): void {
   registerMetrics(context)
-  const admin = requireAdmin(context.config.ADMIN_SECRET)
+  const onRequest = requireAdmin(context)
 
   http.get('/classes', { schema: { response: { 200: classesSchema } } }, async () => ({
     levels: await listLevels(context),
@@ -119,19 +119,19 @@ export function routes(http: Http, context: Context<Config>): void {
 
   http.get(
     '/registrations',
-    { preHandler: admin, schema: { querystring: registrationQuerySchema, response: { 200: registrationPageSchema } } },
+    { onRequest, schema: { querystring: registrationQuerySchema, response: { 200: registrationPageSchema } } },
     (request) => listRegistrations(context.db, request.query),
   )
 
   http.post(
     '/registrations/:id/expire',
-    { preHandler: admin, schema: { params: byId, response: { 200: registrationSchema } } },
+    { onRequest, schema: { params: byId, response: { 200: registrationSchema } } },
     (request) => expireNow(request.params.id, context),
   )
 
   http.post(
     '/kits/:id/ship',
-    { preHandler: admin, schema: { params: byId, body: shipKitSchema, response: { 200: registrationSchema } } },
+    { onRequest, schema: { params: byId, body: shipKitSchema, response: { 200: registrationSchema } } },
     (request) => shipKit(request.params.id, request.body, context),
   )
 }

@@ -86,6 +86,28 @@ function sameName(a: string, b: string): boolean {
   return key(a) === key(b)
 }
 
+/** As `sameName` and without accents: nobody has two children of one age whose names differ in an accent alone. */
+function looseName(name: string): string {
+  return name
+    .normalize('NFKD')
+    .replaceAll(/[\p{M}\p{Default_Ignorable_Code_Point}]/gu, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .toLowerCase()
+}
+
+/**
+ * Refuses a child that is registered beside itself: as its own sibling it would be free.
+ * @throws DomainError `validation_failed`, with the sibling's field in the form
+ */
+export function refuseOneChildTwice(children: Registration['children']): void {
+  const places = children.map(({ childName, childAge }) => `${childAge} ${looseName(childName)}`)
+  const twice = places.findIndex((place, index) => places.indexOf(place) < index)
+  if (twice === -1) return
+  const message = 'This child is in this registration already.'
+  throw new DomainError('validation_failed', message, [{ path: `siblings.${twice - 1}.childName`, message }])
+}
+
 function saysTheSame(a: RegistrationContent, b: RegistrationContent): boolean {
   const lines = ({ guardianName, email, children, address }: RegistrationContent) =>
     JSON.stringify([

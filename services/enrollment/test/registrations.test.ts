@@ -191,6 +191,9 @@ describe('POST /registrations', () => {
     ['age as text', { childAge: '9' }, 'childAge'],
     ['age and a half', { childAge: 9.5 }, 'childAge'],
     ['a huge age', { childAge: 1e308 }, 'childAge'],
+    ['age 18', { childAge: 18 }, 'childAge'],
+    ['age 999', { childAge: 999 }, 'childAge'],
+    ['a sibling of 999', { siblings: [{ childName: 'Noa', childAge: 999 }] }, 'siblings.0.childAge'],
     ['a zip as a number', { zipCode: 2139 }, 'zipCode'],
     ['a zip of 4 digits', { zipCode: '2139' }, 'zipCode'],
     ['a zip of 9 digits', { zipCode: '94401-1234' }, 'zipCode'],
@@ -212,6 +215,37 @@ describe('POST /registrations', () => {
     expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed'])
     expect(pathsOf(answer)).toContain(path)
     expect(await school.counts(session.id)).toMatchObject({ held: 0 })
+  })
+
+  it.each([
+    ['as it is', 'Zoë Ann'],
+    ['in small letters', 'zoë ann'],
+    ['without its accent', 'Zoe Ann'],
+    ['with an accent of its own', 'Zoe\u0308 Ann'],
+    ['between blanks', '  Zoë Ann '],
+    ['with more blanks', 'Zoë  \u00a0Ann'],
+    ['in wide letters', 'Ｚｏë Ａｎｎ'],
+    ['with what cannot be seen', 'Zo\u200bë Ann'],
+  ])('refuses a child as its own sibling, %s, which would be free, and holds nothing', async (_, childName) => {
+    const session = await school.session()
+    const request = {
+      ...requestFor(session),
+      childName: 'Zoë Ann',
+      childAge: 9,
+      siblings: [
+        { childName: 'Noa', childAge: 9 },
+        { childName, childAge: 9 },
+      ],
+    }
+    for (const path of ['/registrations', '/registrations/judge']) {
+      const answer = await school.call('POST', path, request)
+      expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed'])
+      expect(pathsOf(answer)).toEqual(['siblings.1.childName'])
+    }
+    expect(await school.counts(session.id)).toMatchObject({ held: 0 })
+    // Twins have two names, and cousins of one name another age.
+    const other = { ...request, siblings: [{ childName, childAge: 8 }] }
+    expect((await school.call('POST', '/registrations', other)).status).toBe(200)
   })
 
   it.each([
@@ -256,7 +290,7 @@ describe('POST /registrations', () => {
       const typed = {
         guardianName: name,
         childName: name,
-        siblings: [{ childName: name, childAge: 999 }],
+        siblings: [{ childName: name, childAge: 17 }],
         email: 'maren+robo.kids@example.com',
         addressLine1: name,
         addressLine2: name,
@@ -270,7 +304,7 @@ describe('POST /registrations', () => {
         email: typed.email,
         children: [
           { childName: name, childAge: 9 },
-          { childName: name, childAge: 999 },
+          { childName: name, childAge: 17 },
         ],
         address: { addressLine1: name, addressLine2: name, city: name, state: name, zipCode: '02139' },
       }
