@@ -27,7 +27,9 @@ async function otherAccount(
   sessions: Sessions,
 ): Promise<string | undefined> {
   try {
-    const { email, verifiedEmail } = await sessions.addressesOf(await sessions.need(request, reply), request, reply)
+    const session = await sessions.find(request, reply)
+    if (!session) return undefined
+    const { email, verifiedEmail } = await sessions.addressesOf(session, request, reply)
     const name = verifiedEmail ?? email
     if (name !== null) return `You are signed in as ${name} now.`
   } catch (error) {

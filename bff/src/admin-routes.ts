@@ -15,11 +15,12 @@ const querySchema = registrationQuerySchema.extend({
 /** As many as enrollment gives at once. */
 const pageOfExport = 500
 
-export function adminRoutes(http: Http, { config }: Context<Config>, services: Services): void {
+export function adminRoutes(http: Http, context: Context<Config>, services: Services): void {
+  const { config } = context
   http.get(
     '/api/getAllRegistrations',
     {
-      preHandler: requireAdmin(config.ADMIN_SECRET),
+      onRequest: requireAdmin(context),
       schema: { querystring: querySchema, response: { 200: z.union([adminRegistrationsSchema, z.string()]) } },
     },
     async (request, reply) => {

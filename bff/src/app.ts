@@ -13,6 +13,8 @@ import { offersOf } from './offers.ts'
 import { pages } from './pages.ts'
 import { profileRoutes } from './profile-routes.ts'
 import { apiRoutes } from './routes.ts'
+import { References } from './references.ts'
+import { securityText } from './security-text.ts'
 import { shopRoutes } from './shop-routes.ts'
 import { startSessions } from './session.ts'
 import { connectServices } from './upstream.ts'
@@ -30,7 +32,7 @@ export const bff: Service<Config> = {
     const services = connectServices(context.config)
     http.addHook('onClose', () => services.close())
     await doorkeeping(http, context.config)
-    await http.register(async (scope) => webhookRoute(scope, services))
+    await http.register(async (scope) => webhookRoute(scope, context, services))
     const { config, clock } = context
     const cookies = await registerCookies(http, config, () => clock.now().epochMilliseconds)
     const identity = new Identity(services.identity, config)
@@ -38,12 +40,14 @@ export const bff: Service<Config> = {
     const accounts = { cookies, identity, sessions: startSessions(context, cookies, identity, accessTokens) }
     checkAccounts(http, accounts.sessions)
     const offers = offersOf(services, context)
+    const references = new References(context)
+    securityText(http, context)
     await http.register(async (scope) => offerRoutes(scope, offers))
-    await http.register(async (scope) => apiRoutes(scope, context, services, accounts))
-    await http.register(async (scope) => shopRoutes(scope, context, services, accounts))
+    await http.register(async (scope) => apiRoutes(scope, context, services, accounts, references))
+    await http.register(async (scope) => shopRoutes(scope, context, services, accounts, references))
     await http.register(async (scope) => authRoutes(scope, context, accounts))
     await http.register(async (scope) => profileRoutes(scope, context, accounts))
-    await http.register(async (scope) => membershipRoutes(scope, services, accounts))
+    await http.register(async (scope) => membershipRoutes(scope, services, accounts, references))
     await http.register(async (scope) => adminRoutes(scope, context, services))
     if (context.config.WEB_DIST !== '') await pages(http, context, offers)
   },

@@ -466,7 +466,7 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
 
   http.post(
     '/api/auth/change-password',
-    { schema: { body: changePasswordBodySchema, response: { 200: doneSchema } } },
+    { onRequest: sessions.required, schema: { body: changePasswordBodySchema, response: { 200: doneSchema } } },
     async (request, reply) => {
       const { accessToken } = await sessions.need(request, reply)
       const { previousPassword, proposedPassword } = request.body

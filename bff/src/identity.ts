@@ -126,13 +126,14 @@ export class Identity {
     let content: unknown
     try {
       content = body.length === 0 ? {} : JSON.parse(body.toString())
-    } catch (error) {
-      throw unavailable(error)
+    } catch {
+      throw unavailable(new Error(`${name} was answered ${status} without JSON`))
     }
     if (status === 200) {
       const read = operations[name].safeParse(content)
       if (read.success) return read.data as z.infer<Operations[Name]>
-      throw unavailable(read.error)
+      const wrong = read.error.issues.map((issue) => issue.path.map(String).join('.')).join(', ')
+      throw unavailable(new Error(`${name} was answered in another shape: ${wrong}`))
     }
     const refusal = refusalSchema.safeParse(content)
     if (status < 500 && refusal.success) {

@@ -18,7 +18,7 @@ import type { Http } from '@robokids/runtime/http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Accounts } from './auth-routes.ts'
 import { readCheckout } from './read-checkout.ts'
-import { idOf, referenceParams } from './reference.ts'
+import { referenceParams, type References } from './references.ts'
 import type { Services } from './upstream.ts'
 
 /** The membership's checkout, and what its member does with it afterwards. */
@@ -26,6 +26,7 @@ export function membershipRoutes(
   http: Http,
   { enrollment, billing }: Services,
   { sessions }: Pick<Accounts, 'sessions'>,
+  references: References,
 ): void {
   /** The memberships of whoever is signed in: by the account, and by an address that is verified. */
   async function find(request: FastifyRequest, reply: FastifyReply): Promise<FoundMembership> {
@@ -99,19 +100,23 @@ export function membershipRoutes(
     {
       schema: { params: referenceParams, querystring: refreshQuerySchema, response: { 200: membershipOutcomeSchema } },
     },
-    ({ params, query, signal }) => {
-      const id = idOf(params.reference, 'checkout_not_found', 'We know no payment with this reference.')
-      const call = { answer: membershipOutcomeSchema, signal }
-      return readCheckout(billing, `/membership-checkouts/${id}`, query.returned, call)
-    },
+    (request) =>
+      references.find(request, request.params.reference, 'payment', (id) => {
+        const call = { answer: membershipOutcomeSchema, signal: request.signal }
+        return readCheckout(billing, `/membership-checkouts/${id}`, request.query.returned, call)
+      }),
   )
 
-  http.get('/api/membership', { schema: { response: { 200: foundMembershipSchema } } }, find)
+  http.get(
+    '/api/membership',
+    { onRequest: sessions.required, schema: { response: { 200: foundMembershipSchema } } },
+    find,
+  )
 
   for (const change of ['cancel', 'resume'] as const) {
     http.post(
       `/api/membership/${change}`,
-      { schema: { body: ownMembershipBodySchema, response: { 200: membershipSchema } } },
+      { onRequest: sessions.required, schema: { body: ownMembershipBodySchema, response: { 200: membershipSchema } } },
       async (request, reply) => {
         const path = await own(request, reply, request.body?.membershipId)
         return billing.call('POST', `${path}/${change}`, { answer: membershipSchema })
@@ -121,19 +126,21 @@ export function membershipRoutes(
 
   http.post(
     '/api/membership/quote',
-    { schema: { body: switchBodySchema, response: { 200: switchQuoteSchema } } },
+    { onRequest: sessions.required, schema: { body: switchBodySchema, response: { 200: switchQuoteSchema } } },
     async (request, reply) =>
       billing.call('POST', `${await own(request, reply)}/quote`, { body: request.body, answer: switchQuoteSchema }),
   )
 
   http.post(
     '/api/membership/switch',
-    { schema: { body: switchMembershipSchema, response: { 200: membershipSchema } } },
+    { onRequest: sessions.required, schema: { body: switchMembershipSchema, response: { 200: membershipSchema } } },
     async (request, reply) =>
       billing.call('POST', `${await own(request, reply)}/switch`, { body: request.body, answer: membershipSchema }),
   )
 
-  http.post('/api/membership/portal', { schema: { response: { 200: portalSchema } } }, async (request, reply) =>
-    billing.call('POST', `${await own(request, reply)}/portal`, { answer: portalSchema }),
+  http.post(
+    '/api/membership/portal',
+    { onRequest: sessions.required, schema: { response: { 200: portalSchema } } },
+    async (request, reply) => billing.call('POST', `${await own(request, reply)}/portal`, { answer: portalSchema }),
   )
 }

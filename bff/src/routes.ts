@@ -15,16 +15,19 @@ import type { Context } from '@robokids/runtime/service'
 import type { Accounts } from './auth-routes.ts'
 import { closeReplaced } from './close-replaced.ts'
 import type { Config } from './config.ts'
-import { idOf, referenceParams } from './reference.ts'
+import { referenceParams, type References } from './references.ts'
 import { RegistrationStreams } from './registration-stream.ts'
 import { startCheckout } from './start-checkout.ts'
 import type { Services } from './upstream.ts'
 import { registrationView } from './views/registration.ts'
 
-const registrationIdOf = (reference: string) =>
-  idOf(reference, 'registration_not_found', 'We know no registration with this reference.')
-
-export function apiRoutes(http: Http, context: Context<Config>, services: Services, { sessions }: Accounts): void {
+export function apiRoutes(
+  http: Http,
+  context: Context<Config>,
+  services: Services,
+  { sessions }: Accounts,
+  references: References,
+): void {
   const { SITE_URL } = context.config
   const { enrollment } = services
   const streams = new RegistrationStreams(http, context, (id) => registrationView(services, id))
@@ -38,6 +41,7 @@ export function apiRoutes(http: Http, context: Context<Config>, services: Servic
       const body = { ...asked, id: asked.id ?? randomUUIDv7(), ownerId }
       await closeReplaced(services, body)
       const registration = await enrollment.call('POST', '/registrations', { body, answer: registrationSchema })
+      references.remember(registration.registrationId)
       return startCheckout(services, registration, { agreed, siteUrl: SITE_URL, now: context.clock.now() })
     },
   )
@@ -49,8 +53,9 @@ export function apiRoutes(http: Http, context: Context<Config>, services: Servic
     },
     async (request) => {
       const agreed = request.body?.agreed
-      const path = `/registrations/${registrationIdOf(request.params.reference)}`
-      const registration = await enrollment.call('GET', path, { answer: registrationSchema })
+      const registration = await references.find(request, request.params.reference, 'registration', (id) =>
+        enrollment.call('GET', `/registrations/${id}`, { answer: registrationSchema }),
+      )
       return startCheckout(services, registration, { agreed, siteUrl: SITE_URL, now: context.clock.now() })
     },
   )
@@ -58,21 +63,23 @@ export function apiRoutes(http: Http, context: Context<Config>, services: Servic
   http.get(
     '/api/registrations/:reference',
     { schema: { params: referenceParams, querystring: refreshQuerySchema, response: { 200: registrationViewSchema } } },
-    ({ params, query: { returned }, signal }) =>
-      registrationView(services, registrationIdOf(params.reference), { returned, signal }),
+    (request) =>
+      references.find(request, request.params.reference, 'registration', (id) =>
+        registrationView(services, id, { returned: request.query.returned, signal: request.signal }),
+      ),
   )
 
   http.get('/api/registrations/:reference/events', { schema: { params: referenceParams } }, (request, reply) =>
-    streams.stream(request, reply, registrationIdOf(request.params.reference)),
+    references.find(request, request.params.reference, 'registration', (id) => streams.stream(request, reply, id)),
   )
 
   http.get(
     '/api/member-seats/:reference',
     { schema: { params: referenceParams, response: { 200: memberSeatSchema } } },
-    (request) => {
-      const id = idOf(request.params.reference, 'membership_not_found', 'We know no membership with this reference.')
-      return enrollment.call('GET', `/member-seats/${id}`, { answer: memberSeatSchema, signal: request.signal })
-    },
+    (request) =>
+      references.find(request, request.params.reference, 'membership', (id) =>
+        enrollment.call('GET', `/member-seats/${id}`, { answer: memberSeatSchema, signal: request.signal }),
+      ),
   )
 
   http.post(
@@ -80,11 +87,12 @@ export function apiRoutes(http: Http, context: Context<Config>, services: Servic
     { schema: { body: waiverBodySchema, response: { 200: waiverAnswerSchema } } },
     async (request) => {
       const evidence = { ipAddress: request.ip, userAgent: (request.headers['user-agent'] ?? '').slice(0, 1000) }
-      const signed = await enrollment.call('POST', '/waivers', {
-        body: { ...request.body, evidence },
-        answer: waiverSchema,
-      })
-      if (request.body.registrationId !== undefined) return signed
+      const sign = () =>
+        enrollment.call('POST', '/waivers', { body: { ...request.body, evidence }, answer: waiverSchema })
+      const { registrationId, classType } = request.body
+      const kind = classType === 'membership' ? 'membership' : 'registration'
+      if (registrationId !== undefined) return references.find(request, registrationId, kind, sign)
+      const signed = await sign()
       // Who signs without it may know of the registration what stands in the form, and no more: its id opens the rest.
       const { waiverId, signedAt } = signed
       return { waiverId, signedAt }

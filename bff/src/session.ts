@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
+import { accessCheck } from '@robokids/runtime/access-check'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { AccessTokens } from './access-tokens.ts'
 import type { Config } from './config.ts'
 import type { Cookies, SessionCookie } from './cookies.ts'
@@ -51,6 +52,8 @@ export interface Sessions {
    * again within a request, it answers the same.
    */
   find(request: FastifyRequest, reply: FastifyReply): Promise<SessionCookie | undefined>
+  /** The `onRequest` of a route that needs somebody who is signed in: it is asked before anything that was sent is read. */
+  required: onRequestHookHandler
   /** As `find`. @throws DomainError `sign_in_required`, `upstream_unavailable` */
   need(request: FastifyRequest, reply: FastifyReply): Promise<SessionCookie>
   /**
@@ -156,6 +159,10 @@ export function startSessions(
       found.set(request, finding)
       return finding
     },
+
+    required: accessCheck((request, reply, next) => {
+      sessions.need(request, reply).then(() => next(), next)
+    }),
 
     async need(request, reply) {
       const session = await sessions.find(request, reply)

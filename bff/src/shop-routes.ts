@@ -15,17 +15,15 @@ import type { Context } from '@robokids/runtime/service'
 import type { Accounts } from './auth-routes.ts'
 import type { Config } from './config.ts'
 import { readCheckout } from './read-checkout.ts'
-import { idOf, referenceParams } from './reference.ts'
+import { referenceParams, type References } from './references.ts'
 import type { Services } from './upstream.ts'
-
-const orderIdOf = (reference: string) => idOf(reference, 'order_not_found', 'We know no order with this reference.')
-const noticeIdOf = (reference: string) => idOf(reference, 'notice_not_found', 'We have no such request.')
 
 export function shopRoutes(
   http: Http,
   { config }: Context<Config>,
   services: Services,
   { sessions }: Pick<Accounts, 'sessions'>,
+  references: References,
 ): void {
   const { billing, notifications } = services
 
@@ -35,6 +33,7 @@ export function shopRoutes(
     async (request, reply) => {
       const body = { ...request.body, ownerId: await sessions.ownerOf(request, reply) }
       const { orderId, checkout } = await billing.call('POST', '/orders', { body, answer: orderSchema })
+      references.remember(orderId)
       // Nothing is left to pay: its own page says how it is doing.
       return { orderId, checkoutUrl: checkout.url ?? `${config.SITE_URL}/shop/success?reference=${orderId}` }
     },
@@ -43,10 +42,10 @@ export function shopRoutes(
   http.get(
     '/api/orders/:reference',
     { schema: { params: referenceParams, querystring: refreshQuerySchema, response: { 200: orderSchema } } },
-    ({ params, query, signal }) => {
-      const path = `/orders/${orderIdOf(params.reference)}`
-      return readCheckout(billing, path, query.returned, { answer: orderSchema, signal })
-    },
+    (request) =>
+      references.find(request, request.params.reference, 'order', (id) =>
+        readCheckout(billing, `/orders/${id}`, request.query.returned, { answer: orderSchema, signal: request.signal }),
+      ),
   )
 
   http.post(
@@ -73,17 +72,19 @@ export function shopRoutes(
   http.get(
     '/api/shop/notices/:reference',
     { schema: { params: referenceParams, response: { 200: noticeSchema } } },
-    ({ params, signal }) =>
-      notifications.call('GET', `/notices/${noticeIdOf(params.reference)}`, { answer: noticeSchema, signal }),
+    (request) =>
+      references.find(request, request.params.reference, 'notice', (id) =>
+        notifications.call('GET', `/notices/${id}`, { answer: noticeSchema, signal: request.signal }),
+      ),
   )
   for (const step of ['confirmation', 'removal'] as const) {
     http.post(
       `/api/shop/notices/:reference/${step}`,
       { schema: { params: referenceParams, response: { 200: noticeSchema } } },
       (request) =>
-        notifications.call('POST', `/notices/${noticeIdOf(request.params.reference)}/${step}`, {
-          answer: noticeSchema,
-        }),
+        references.find(request, request.params.reference, 'notice', (id) =>
+          notifications.call('POST', `/notices/${id}/${step}`, { answer: noticeSchema }),
+        ),
     )
   }
 }

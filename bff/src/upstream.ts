@@ -57,6 +57,10 @@ export function unavailable(cause: unknown): DomainError {
   return error
 }
 
+/** A call as it is logged: an id in its path opens a family's pages, and a query may hold an address. */
+const named = (method: string, path: string) =>
+  `${method} ${path.replace(/\?.*$/s, '').replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi, ':id')}`
+
 /** @param timeoutMs from the call to the last byte of the answer, with the wait for a connection */
 function upstream(pool: Pool, timeoutMs: number): Upstream {
   const limit = new ConcurrencyLimit(connections)
@@ -70,7 +74,7 @@ function upstream(pool: Pool, timeoutMs: number): Upstream {
     const requestId = currentRequestId()
     const givenUp = new AbortController()
     const timer = setTimeout(
-      () => givenUp.abort(new Error(`${method} ${path} was not answered within ${timeoutMs} ms`)),
+      () => givenUp.abort(new Error(`${named(method, path)} was not answered within ${timeoutMs} ms`)),
       timeoutMs,
     )
     try {
@@ -114,20 +118,22 @@ function upstream(pool: Pool, timeoutMs: number): Upstream {
       let parsed: unknown
       try {
         parsed = JSON.parse(given.body.toString())
-      } catch (error) {
-        throw unavailable(error)
+      } catch {
+        // The error would repeat what it could not read.
+        throw unavailable(new Error(`${named(method, path)} answered ${given.status} without JSON`))
       }
       if (given.status >= 200 && given.status < 300) {
         const read = answer.safeParse(parsed)
         if (read.success) return read.data
-        throw unavailable(read.error)
+        const wrong = read.error.issues.map((issue) => issue.path.map(String).join('.')).join(', ')
+        throw unavailable(new Error(`${named(method, path)} answered another shape: ${wrong}`))
       }
       const refusal = errorBodySchema.safeParse(parsed)
       if (refusal.success && given.status < 500) {
         const { code, message, issues, requestId: _, ...details } = refusal.data
         throw new DomainError(code, message, issues, details)
       }
-      throw unavailable(new Error(`${method} ${path} answered ${given.status}`))
+      throw unavailable(new Error(`${named(method, path)} answered ${given.status}`))
     },
   }
 }

@@ -1,20 +1,49 @@
+import { errorBodySchema } from '@robokids/contracts/errors'
+import { DomainError } from '@robokids/runtime/errors'
+import { GuessLimit } from '@robokids/runtime/guess-limit'
 import type { Http } from '@robokids/runtime/http'
+import type { Context } from '@robokids/runtime/service'
+import type { Config } from './config.ts'
 import type { Services } from './upstream.ts'
 
-/** Hands the payment provider's notices to billing byte for byte: their signature is over the raw body. */
-export function webhookRoute(http: Http, { billing }: Services): void {
+/** Whether billing has refused a notice for its signature. */
+function isUnsigned(body: Buffer): boolean {
+  try {
+    return errorBodySchema.safeParse(JSON.parse(body.toString())).data?.code === 'signature_invalid'
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Hands the payment provider's notices to billing byte for byte: their signature is over the raw body. What carries none is
+ * refused before its body is read, and a network that sends many whose signature is wrong is not listened to for a while.
+ */
+export function webhookRoute(http: Http, context: Context<Config>, { billing }: Services): void {
+  const limit = new GuessLimit(context, { what: 'webhook_signature', ofNetwork: 30, windowMs: 60_000 })
+  const refusal = () => new DomainError('signature_invalid', 'The signature does not fit the body, or is too old.')
   http.removeAllContentTypeParsers()
   http.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: 1 << 20 }, (_request, body, done) => {
     done(null, body)
   })
-  http.post('/webhooks/stripe', async (request, reply) => {
-    const signature = request.headers['stripe-signature']
-    const headers = {
-      'content-type': 'application/json',
-      ...(typeof signature === 'string' ? { 'stripe-signature': signature } : {}),
-    }
-    const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-    const answer = await billing.raw('POST', '/webhooks/stripe', { headers, body })
-    return reply.code(answer.status).type('application/json; charset=utf-8').send(answer.body)
-  })
+  http.post(
+    '/webhooks/stripe',
+    {
+      onRequest: (request, _reply, next) => {
+        if (limit.isDeaf(request) || !/\bv1=/.test(String(request.headers['stripe-signature'] ?? '')))
+          throw limit.wrong(request, refusal())
+        next()
+      },
+    },
+    async (request, reply) => {
+      const headers = {
+        'content-type': 'application/json',
+        'stripe-signature': String(request.headers['stripe-signature']),
+      }
+      const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+      const answer = await billing.raw('POST', '/webhooks/stripe', { headers, body })
+      if (answer.status === 400 && isUnsigned(answer.body)) throw limit.wrong(request, refusal())
+      return reply.code(answer.status).type('application/json; charset=utf-8').send(answer.body)
+    },
+  )
 }

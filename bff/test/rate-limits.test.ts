@@ -18,17 +18,17 @@ describe('a client that has used up its limit', () => {
     const { url } = await startFront(bed, { RATE_LIMIT_READS: '3', TRUST_PROXY: '127.0.0.1' })
     const askAs = async (address: string) => {
       // Refused by its form, without a service.
-      const answer = await request(`${url}/api/member-seats/none`, {
+      const answer = await request(`${url}/api/availableSlots?classType=none`, {
         headers: { 'x-forwarded-for': address },
         dispatcher: connections,
       })
       await answer.body.dump()
       return answer.statusCode
     }
-    for (const status of [404, 404, 404, 429]) expect(await askAs('198.51.100.1')).toBe(status)
+    for (const status of [400, 400, 400, 429]) expect(await askAs('198.51.100.1')).toBe(status)
     const others = Array.from({ length: 6_000 }, (_, n) => `2001:db8:0:${n.toString(16)}::1`)
     const statuses = await Promise.all(others.map((address) => askAs(address)))
-    expect(new Set(statuses)).toEqual(new Set([404]))
+    expect(new Set(statuses)).toEqual(new Set([400]))
     expect(await askAs('198.51.100.1')).toBe(429)
   })
 })

@@ -1,12 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { isNeighbour, neighbourOrAdmin } from './admin.ts'
-import type { Bus } from './bus.ts'
-import type { BaseConfig } from './config.ts'
+import { neighbourOrAdmin } from './admin.ts'
 import type { Queryable } from './db.ts'
 import type { Http } from './http.ts'
 import { countDeadLetters } from './inbox.ts'
+import { isNeighbour } from './neighbours.ts'
 import { readOutboxState } from './outbox.ts'
-import type { Metrics } from './telemetry.ts'
+import type { Context } from './service.ts'
 
 /** How long a check of readiness waits for the database's answer. */
 const answerWithinMs = 2_000
@@ -20,14 +19,11 @@ const answerWithinMs = 2_000
  */
 export function healthRoutes(
   http: Http,
-  {
-    config,
-    bus,
-    database,
-    metrics,
-    stopping,
-  }: { config: BaseConfig; bus: Bus; database: Queryable | undefined; metrics: Metrics; stopping: () => boolean },
+  context: Pick<Context<unknown>, 'config' | 'log' | 'metrics' | 'bus'>,
+  { database, stopping }: { database: Queryable | undefined; stopping: () => boolean },
 ): void {
+  const { bus, metrics } = context
+
   /** One at a time: a database that is silent is not asked once more by each probe. */
   let writing: Promise<boolean> | undefined
   /** A write, since a standby after a fail-over, or a full disk, still answers whoever only reads. */
@@ -55,7 +51,7 @@ export function healthRoutes(
     return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready', ...details })
   })
 
-  http.get('/metrics', { logLevel: 'silent', preHandler: neighbourOrAdmin(config.ADMIN_SECRET) }, async (_, reply) => {
+  http.get('/metrics', { logLevel: 'silent', onRequest: neighbourOrAdmin(context) }, async (_, reply) => {
     if (database) {
       // Without a database, the last figures and all others are still told.
       const now = await waiting(database).catch(() => undefined)

@@ -7,7 +7,7 @@ export interface ProductionRule {
   /** It has to be set: what stands in for it where it is left out is for a developer's machine. */
   required?: boolean
   /** Why production does not take a value, in words that follow the setting's name; undefined where it does. */
-  refuse?(value: string): string | undefined
+  refuse?: (value: string) => string | undefined
 }
 
 /**
@@ -37,6 +37,9 @@ const meant = (text: string) =>
     .normalize('NFKC')
     .replaceAll(/[\s\p{Default_Ignorable_Code_Point}]/gu, '')
     .toLowerCase()
+/** A part of a URL as it is meant; what is no encoding is meant as it is. */
+const decoded = (part: string) =>
+  part.replaceAll(/(%[0-9a-f]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll('%', ''), 'hex').toString())
 const lettersAndDigits = (text: string) => meant(text).replaceAll(/[^\p{L}\p{N}]/gu, '')
 const published = new Set(publishedSecrets.map(lettersAndDigits))
 
@@ -161,8 +164,8 @@ export const productionRules = {
   databaseUrl: {
     refuse(text) {
       const { username, password, pathname, hostname } = new URL(text)
-      const names = [username, pathname.slice(1), hostname].map((name) => lettersAndDigits(decodeURIComponent(name)))
-      const secret = decodeURIComponent(password)
+      const names = [username, pathname.slice(1), hostname].map((name) => lettersAndDigits(decoded(name)))
+      const secret = decoded(password)
       if (secret === '' || names.includes(lettersAndDigits(secret))) return 'needs a password of its own in production'
       const reason = whyNoSecret(secret)
       return reason && `has a password that ${reason}`

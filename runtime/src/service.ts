@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
+import type { RouteOptions } from 'fastify'
 import { operatorRoutes, systemRoute } from './admin.ts'
 import { connectBus, type Bus } from './bus.ts'
 import { Clock } from './clock.ts'
@@ -46,6 +47,8 @@ export interface RunningService<Config> {
   /** `http://host:port` */
   url: string
   context: Context<Config>
+  /** Every route that it has. */
+  routes: readonly RouteOptions[]
   /** Runs every job and relays the outbox now: for tests that must not wait. */
   nudge(): void
   /** Answers what was accepted, finishes what is being handled, then lets go of everything. */
@@ -109,7 +112,7 @@ export async function startService<Config>(
 
   const http = createHttp(config, log, metrics)
   let stopping = false
-  healthRoutes(http, { config, bus, database: database?.locks, metrics, stopping: () => stopping })
+  healthRoutes(http, context, { database: database?.locks, stopping: () => stopping })
   systemRoute(http, context)
   if (database) operatorRoutes(http, service.consumers ?? [], context)
   await service.routes?.(http, context)
@@ -168,6 +171,7 @@ export async function startService<Config>(
   return {
     url: `http://${config.HOST}:${port}`,
     context,
+    routes: http.routeTable,
     nudge() {
       for (const loop of loops.values()) loop.wake()
     },

@@ -22,6 +22,21 @@ describe('errorForLog', () => {
     expect(errorForLog(refused)).toMatchObject({ code: '23505' })
   })
 
+  it('tells of a failed call neither whose it was about nor what was sent or answered', () => {
+    const reference = '01a22818-d188-757c-b15e-ce9e86dc61d5'
+    const failed = Object.assign(new Error(`GET /registrations/${reference} of maren.holt@example.com failed`), {
+      data: 'Maren Holt',
+      body: { guardianName: 'Maren Holt' },
+      details: { reference },
+      hint: `see ${reference.toUpperCase()}`,
+      cause: new Error(`"Maren" <maren.holt+robots@example.com> is unknown at ${reference}`),
+    })
+    const logged = JSON.stringify(errorForLog(failed))
+    expect(logged).not.toMatch(/holt|ce9e86dc61d5/i)
+    // Its beginning finds the record, and opens nothing.
+    expect(logged).toContain('GET /registrations/01a22818-d188… of [address] failed')
+  })
+
   it('leaves any other error as it is', () => {
     const error = Object.assign(new TypeError('No number.'), { at: 5 })
     expect(errorForLog(error)).toMatchObject({ type: 'TypeError', message: 'No number.', at: 5 })
@@ -29,6 +44,18 @@ describe('errorForLog', () => {
 })
 
 describe('a line of the log', () => {
+  it('has ids by their beginnings, and no address', () => {
+    const lines: Record<string, unknown>[] = []
+    const log = createLogger('test', 'info', {
+      write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>),
+    })
+    const id = '01a22818-d188-757c-b15e-ce9e86dc61d5'
+    log.warn({ attemptId: id, eventId: id, to: 'maren@example.com', count: 3 }, 'once')
+    inTrace(undefined, id, () => log.info('again'))
+    expect(lines[0]).toMatchObject({ attemptId: '01a22818-d188…', eventId: id, to: '[address]', count: 3 })
+    expect(lines[1]).toMatchObject({ requestId: id })
+  })
+
   it('has the ids of its own trace, and nothing of the lines before it', () => {
     const lines: Record<string, unknown>[] = []
     const log = createLogger('test', 'info', {

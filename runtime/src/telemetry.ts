@@ -43,21 +43,42 @@ export function currentRequestId(): string | undefined {
   return traces.getStore()?.requestId
 }
 
+const addressPattern = /[^\s@<>"'(),:;]+@[\w.-]+\.\w+/g
+const idPattern = /\b([0-9a-f]{8}-[0-9a-f]{4})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi
+/** Of one request or event: they open nothing, and whoever reports a fault names them whole. */
+const openIds = new Set(['requestId', 'eventId'])
+
+/**
+ * Text as it is logged: without mail addresses, and with the beginning of each id, by which its record is found and
+ * which opens nothing. A family's pages are opened by an id alone.
+ */
+function maskForLog(text: string): string {
+  return text.replaceAll(addressPattern, '[address]').replaceAll(idPattern, '$1…')
+}
+
+/** What an error was about, with what somebody sent or was answered. */
+const personal = new Set(['params', 'detail', 'where', 'data', 'body', 'input', 'issues', 'details'])
+
 /**
  * An error as it is logged. A database's refusal tells of the values that were sent with the statement, or of the row: what
  * people typed, and secrets that are sealed or hashed. They stay out of logs.
  */
 export function errorForLog(error: unknown): unknown {
   if (!(error instanceof Error)) return error
-  const { params: _params, detail: _detail, where: _where, ...told } = pino.stdSerializers.err(error)
-  let { message, stack } = told
+  const { message: said, stack: from, ...rest } = pino.stdSerializers.err(error)
+  const told = Object.fromEntries(
+    Object.entries(rest)
+      .filter(([name]) => !personal.has(name))
+      .map(([name, value]) => [name, typeof value === 'string' ? maskForLog(value) : value]),
+  )
+  let [message, stack] = [said, from]
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if (!('params' in cause && 'query' in cause)) continue
     const statement = `Failed query: ${String(cause.query)}`
     message = message.replaceAll(cause.message, () => statement)
     stack = stack.replaceAll(cause.message, () => statement)
   }
-  return { ...told, message, stack }
+  return { ...told, message: maskForLog(message), stack: maskForLog(stack) }
 }
 
 /**
@@ -71,6 +92,15 @@ export function createLogger(service: string, level: string, destination?: Desti
     // A copy: pino writes the line's own fields into what it is given.
     mixin: () => ({ ...traces.getStore() }),
     serializers: { err: errorForLog },
+    formatters: {
+      log: (line: Record<string, unknown>) =>
+        Object.fromEntries(
+          Object.entries(line).map(([name, value]) => [
+            name,
+            typeof value === 'string' && !openIds.has(name) ? maskForLog(value) : value,
+          ]),
+        ),
+    },
   }
   return destination ? pino(options, destination) : pino(options)
 }
@@ -111,6 +141,12 @@ export function createMetrics() {
       name: 'events_handled_total',
       help: 'Deliveries by handler and outcome (done, duplicate, retry, dead, or before the handler existed)',
       labelNames: ['handler', 'outcome'],
+      registers,
+    }),
+    wrongGuesses: new Counter({
+      name: 'wrong_guesses_total',
+      help: 'Wrong tries of strangers by what they try (admin_secret, webhook_signature, reference) and outcome (wrong, or limited after too many)',
+      labelNames: ['what', 'outcome'],
       registers,
     }),
     jobRuns: new Counter({

@@ -1,5 +1,6 @@
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
+import { MinuteLog } from '@robokids/runtime/minute-log'
 import { eq } from 'drizzle-orm'
 import { Counter, Gauge } from 'prom-client'
 import { z } from 'zod'
@@ -85,9 +86,20 @@ export async function webhookRoutes(http: Http, context: BillingContext): Promis
     registers: [metrics.registry],
     collect: async () => failed.set(await db.$count(failedEvents)),
   })
+  const unsigned = new MinuteLog(log, 'webhooks were refused for their signature')
+
+  function verify(body: Buffer, signature: string | undefined): void {
+    try {
+      verifySignature(context, body, signature)
+    } catch (error) {
+      metrics.wrongGuesses.inc({ what: 'webhook_signature', outcome: 'wrong' })
+      unsigned.note()
+      throw error
+    }
+  }
 
   async function answer(body: Buffer, signature: string | undefined): Promise<'handled' | 'seen' | 'ignored'> {
-    verifySignature(context, body, signature)
+    verify(body, signature)
     const { livemode, apiVersion: version, ...notice } = read(body)
     if (livemode !== isLiveKey(context.config.STRIPE_SECRET_KEY)) {
       log.error({ ...notice, livemode }, 'a webhook of the other mode (live or test) was ignored')

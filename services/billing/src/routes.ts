@@ -53,7 +53,7 @@ const registrationParams = z.object({ registrationId: uuid('This is not the id o
 
 export async function routes(http: Http, context: BillingContext): Promise<void> {
   const { db, clock } = context
-  const admin = requireAdmin(context.config.ADMIN_SECRET)
+  const onRequest = requireAdmin(context)
 
   http.get('/prices', { schema: { response: { 200: pricesSchema } } }, () => readPrices(db, clock.now()))
 
@@ -95,22 +95,22 @@ export async function routes(http: Http, context: BillingContext): Promise<void>
 
   http.post(
     '/refunds',
-    { preHandler: admin, schema: { body: createRefundSchema, response: { 200: refundSchema } } },
+    { onRequest, schema: { body: createRefundSchema, response: { 200: refundSchema } } },
     (request) => requestRefund(context, request.body),
   )
 
   http.get(
     '/refunds',
-    { preHandler: admin, schema: { querystring: refundsQuerySchema, response: { 200: refundsSchema } } },
+    { onRequest, schema: { querystring: refundsQuerySchema, response: { 200: refundsSchema } } },
     (request) => readRefunds(db, request.query.status),
   )
 
-  http.get('/disputes', { preHandler: admin, schema: { response: { 200: disputesSchema } } }, () => readDisputes(db))
+  http.get('/disputes', { onRequest, schema: { response: { 200: disputesSchema } } }, () => readDisputes(db))
 
   http.post(
     '/admin/reconcile',
     {
-      preHandler: admin,
+      onRequest,
       schema: { querystring: reconciliationQuerySchema, response: { 200: reconciliationSchema } },
     },
     ({ query: { since } }, reply) =>
@@ -119,7 +119,7 @@ export async function routes(http: Http, context: BillingContext): Promise<void>
 
   http.post(
     '/admin/prices',
-    { preHandler: admin, schema: { body: setPriceSchema, response: { 200: pricesSchema } } },
+    { onRequest, schema: { body: setPriceSchema, response: { 200: pricesSchema } } },
     async (request) => {
       await setPrice(context, request.body)
       return readPrices(db, clock.now())
@@ -132,7 +132,7 @@ export async function routes(http: Http, context: BillingContext): Promise<void>
 
   http.post(
     '/admin/products',
-    { preHandler: admin, schema: { body: setProductStateSchema, response: { 200: productsSchema } } },
+    { onRequest, schema: { body: setProductStateSchema, response: { 200: productsSchema } } },
     async (request) => {
       await setProductState(context, request.body)
       return { products: await readProducts(db, clock.now()) }
@@ -145,7 +145,7 @@ export async function routes(http: Http, context: BillingContext): Promise<void>
 
   http.get(
     '/orders',
-    { preHandler: admin, schema: { querystring: ordersQuerySchema, response: { 200: ordersSchema } } },
+    { onRequest, schema: { querystring: ordersQuerySchema, response: { 200: ordersSchema } } },
     async (request) => ({ orders: await readOrders(db, request.query.status) }),
   )
 
@@ -166,7 +166,7 @@ export async function routes(http: Http, context: BillingContext): Promise<void>
   http.post(
     '/orders/:orderId/shipment',
     {
-      preHandler: admin,
+      onRequest,
       schema: { params: orderParams, body: shipOrderSchema, response: { 200: orderSchema } },
     },
     (request) => shipOrder(context, request.params.orderId, request.body),

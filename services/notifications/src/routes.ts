@@ -14,17 +14,17 @@ const noticeParams = z.object({ reference: uuid('This is not the reference of a 
 const noticeRoute = { schema: { params: noticeParams, response: { 200: noticeSchema } } }
 
 export function routes(http: Http, context: Context<Config>): void {
-  const preHandler = requireAdmin(context.config.ADMIN_SECRET)
+  const onRequest = requireAdmin(context)
 
   http.get(
     '/mails',
-    { preHandler, schema: { querystring: mailsQuerySchema, response: { 200: mailsSchema } } },
+    { onRequest, schema: { querystring: mailsQuerySchema, response: { 200: mailsSchema } } },
     async (request) => ({ mails: await listMails(context.db, request.query) }),
   )
 
   http.post(
     '/mails/:id/resend',
-    { preHandler, schema: { params: z.object({ id: z.uuid() }), response: { 200: mailSchema } } },
+    { onRequest, schema: { params: z.object({ id: z.uuid() }), response: { 200: mailSchema } } },
     (request) => resendMail(request.params.id, context),
   )
 

@@ -1,0 +1,247 @@
+import { randomUUID, randomUUIDv7 } from 'node:crypto'
+import { createHmac } from 'node:crypto'
+import type { ErrorBody } from '@robokids/contracts/errors'
+import { eventually, testBed, type TestBed } from '@robokids/test/bed'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { notifications } from '../../services/notifications/src/app.ts'
+import { localSealingKeys } from '@robokids/runtime/seal'
+import { startFront, StubService } from './front.ts'
+
+let bed: TestBed
+beforeAll(async () => {
+  bed = await testBed()
+})
+afterAll(() => bed.stop())
+
+const behindProxy = { TRUST_PROXY: '127.0.0.1', RATE_LIMIT_READS: '100000', RATE_LIMIT_WRITES: '100000' }
+
+/** Asks as a visitor at an address, through a proxy. */
+function from(url: string, address: string) {
+  return async (path: string, init: { method?: string; headers?: Record<string, string>; body?: string } = {}) => {
+    const answer = await fetch(url + path, { ...init, headers: { 'x-forwarded-for': address, ...init.headers } })
+    const text = await answer.text()
+    return { status: answer.status, headers: answer.headers, text, body: () => JSON.parse(text) as ErrorBody }
+  }
+}
+
+async function metric(url: string, what: string, outcome: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  return Number(
+    new RegExp(`^wrong_guesses_total\\{what="${what}",outcome="${outcome}"\\} (\\d+)$`, 'm').exec(text)?.[1],
+  )
+}
+
+const doors: [string, () => Promise<{ url: string }>, string][] = [
+  ['the BFF', () => startFront(bed, behindProxy), '/admin/system'],
+  [
+    'a service',
+    () =>
+      bed.start(notifications, {
+        ...behindProxy,
+        SITE_URL: 'https://robokids.example',
+        CODE_SEALING_KEYS: localSealingKeys,
+      }),
+    '/admin/outbox',
+  ],
+]
+
+describe.each(doors)('the admin secret of %s', (_name, start, path) => {
+  const guess = (secret: string) => ({ headers: { 'x-admin-secret': secret } })
+
+  it('cannot be tried out: after some tries a network is not listened to, not even with the right one', async () => {
+    const { url } = await start()
+    const attacker = from(url, '198.51.100.1')
+    const statuses = []
+    for (let n = 0; n < 30; n += 1) statuses.push((await attacker(path, guess(`wrong-${n}`))).status)
+    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 401), ...Array.from({ length: 20 }, () => 429)])
+    const limited = await attacker(path, guess('local-admin'))
+    expect([limited.status, limited.body().code]).toEqual([429, 'rate_limited'])
+    expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(await metric(url, 'admin_secret', 'wrong')).toBe(10)
+    expect(await metric(url, 'admin_secret', 'limited')).toBe(21)
+  })
+
+  it('lets an operator in who has it, whatever others guess from however many networks', async () => {
+    const { url } = await start()
+    const statuses = new Map<number, number>()
+    for (let n = 0; n < 400; n += 1) {
+      const { status } = await from(url, `2001:db8:${n % 200}::1`)(path, guess(`wrong-${n}`))
+      statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    }
+    // Each network has a first try; once all together have had a hundred, none has a second one.
+    expect(Object.fromEntries(statuses)).toEqual({ 401: 200, 429: 200 })
+    for (let n = 0; n < 20; n += 1)
+      expect((await from(url, '203.0.113.7')(path, guess('local-admin'))).status).toBe(200)
+  })
+
+  it('lets an operator in from the network of the system itself, though somebody guesses there', async () => {
+    const { url } = await start()
+    const statuses = []
+    for (let n = 0; n < 12; n += 1) statuses.push((await fetch(url + path, guess(`wrong-${n}`))).status)
+    expect(statuses.slice(-3)).toEqual([401, 429, 429])
+    expect((await fetch(url + path, guess('local-admin'))).status).toBe(200)
+  })
+})
+
+const signed = (body: string, secret = 'whsec_wrong') => {
+  const at = Math.floor(Date.now() / 1000)
+  return `t=${at},v1=${createHmac('sha256', secret).update(`${at}.${body}`).digest('hex')}`
+}
+
+describe('webhooks that nobody signed', () => {
+  it('never reach billing without a signature, and are limited, while the provider’s own come through', async () => {
+    const billing = await StubService.start()
+    onTestFinished(() => billing.stop())
+    billing.answer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end('{"received":"handled"}')
+    })
+    const { url } = await startFront(bed, { ...behindProxy, BILLING_URL: billing.url })
+    const post = (address: string, signature?: string) =>
+      from(url, address)('/webhooks/stripe', {
+        method: 'POST',
+        body: '{}',
+        headers: { 'content-type': 'application/json', ...(signature ? { 'stripe-signature': signature } : {}) },
+      })
+    const statuses = []
+    for (let n = 0; n < 50; n += 1) statuses.push((await post('198.51.100.2')).status)
+    expect(statuses).toEqual([...Array.from({ length: 30 }, () => 400), ...Array.from({ length: 20 }, () => 429)])
+    expect(billing.asked).toEqual([])
+    expect((await post('203.0.113.9', signed('{}'))).status).toBe(200)
+    expect(billing.asked).toEqual(['POST /webhooks/stripe'])
+    expect(await metric(url, 'webhook_signature', 'wrong')).toBe(30)
+    expect(await metric(url, 'webhook_signature', 'limited')).toBe(20)
+  })
+
+  it('are limited too where they carry a wrong signature', async () => {
+    const billing = await StubService.start()
+    onTestFinished(() => billing.stop())
+    billing.answer((_request, response) => {
+      response.writeHead(400, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ code: 'signature_invalid', message: 'No.', requestId: 'stub' }))
+    })
+    const { url } = await startFront(bed, { ...behindProxy, BILLING_URL: billing.url })
+    const post = () =>
+      from(url, '198.51.100.3')('/webhooks/stripe', {
+        method: 'POST',
+        body: '{}',
+        headers: { 'content-type': 'application/json', 'stripe-signature': signed('{}') },
+      })
+    const statuses = []
+    for (let n = 0; n < 40; n += 1) statuses.push((await post()).status)
+    expect(statuses).toEqual([...Array.from({ length: 30 }, () => 400), ...Array.from({ length: 10 }, () => 429)])
+    // From then on they are not even read.
+    expect(billing.asked).toHaveLength(30)
+  })
+})
+
+/** What is asked for with a reference: the address, by what way, and the service behind it. */
+const pages: [string, string, string][] = [
+  ['GET', '/api/registrations/:reference', 'ENROLLMENT_URL'],
+  ['GET', '/api/registrations/:reference/events', 'ENROLLMENT_URL'],
+  ['POST', '/api/registrations/:reference/checkout', 'ENROLLMENT_URL'],
+  ['GET', '/api/member-seats/:reference', 'ENROLLMENT_URL'],
+  ['GET', '/api/membership-checkouts/:reference', 'BILLING_URL'],
+  ['GET', '/api/orders/:reference', 'BILLING_URL'],
+  ['GET', '/api/shop/notices/:reference', 'NOTIFICATIONS_URL'],
+  ['POST', '/api/shop/notices/:reference/confirmation', 'NOTIFICATIONS_URL'],
+  ['POST', '/api/shop/notices/:reference/removal', 'NOTIFICATIONS_URL'],
+]
+
+describe('a reference', () => {
+  /** A front before a service that knows nothing. */
+  async function frontBefore(setting: string) {
+    const service = await StubService.start()
+    onTestFinished(() => service.stop())
+    service.answer((_request, response) => {
+      response.writeHead(404, { 'content-type': 'application/json' })
+      const body = { code: 'registration_not_found', message: 'We do not know that one.', requestId: 'stub' }
+      response.end(JSON.stringify(body))
+    })
+    const { url } = await startFront(bed, {
+      ...behindProxy,
+      ENROLLMENT_URL: service.url,
+      BILLING_URL: service.url,
+      NOTIFICATIONS_URL: service.url,
+    })
+    return { url, service, setting }
+  }
+  const routes = async () => {
+    const { routes } = await startFront(bed, behindProxy)
+    return routes.filter(({ url }) => url.includes(':reference') && url.startsWith('/api/'))
+  }
+
+  it('is what these addresses are asked with, and no others', async () => {
+    const known = pages.map(([method, path]) => `${method} ${path}`)
+    const found = (await routes()).flatMap(({ method, url }) =>
+      [method]
+        .flat()
+        .map((one) => `${one} ${url}`)
+        .filter((one) => !one.startsWith('HEAD ')),
+    )
+    expect(found.toSorted()).toEqual(known.toSorted())
+  })
+
+  it.each(pages)(
+    'gets the same answer of %s %s, by the same way, malformed or unknown',
+    async (method, path, setting) => {
+      const { url, service } = await frontBefore(setting)
+      const answers = []
+      for (const reference of [
+        randomUUIDv7(),
+        randomUUID(),
+        'none',
+        "'--",
+        'a'.repeat(150),
+        '%00',
+        randomUUIDv7().slice(1),
+      ]) {
+        const before = service.asked.length
+        const address = path.replace(':reference', reference)
+        const { status, body, headers } = await from(url, '198.51.100.9')(address, {
+          method,
+          headers: { 'x-api-key': 'robokids-web' },
+        })
+        const { requestId: _, ...said } = body()
+        const asked = service.asked.slice(before).map((one) => one.replace(/[0-9a-f-]{36}/, ':id'))
+        answers.push({ status, said, asked: asked.toSorted(), type: headers.get('content-type') })
+      }
+      expect(answers[0]).toMatchObject({ status: 404 })
+      expect(answers[0]?.asked.length).toBeGreaterThan(0)
+      for (const answer of answers) expect(answer).toEqual(answers[0])
+    },
+  )
+
+  it('cannot be tried out from one network, and others look at their pages meanwhile', async () => {
+    const { url } = await frontBefore('ENROLLMENT_URL')
+    const statuses = []
+    for (let n = 0; n < 50; n += 1)
+      statuses.push((await from(url, '198.51.100.4')(`/api/orders/${randomUUIDv7()}`)).status)
+    expect(statuses).toEqual([...Array.from({ length: 40 }, () => 404), ...Array.from({ length: 10 }, () => 429)])
+    expect((await from(url, '203.0.113.4')(`/api/orders/${randomUUIDv7()}`)).status).toBe(404)
+    expect(await metric(url, 'reference', 'limited')).toBe(10)
+  })
+
+  it('that was found before is found however many others are tried out from its family’s network', async () => {
+    const own = randomUUIDv7()
+    const other = randomUUIDv7()
+    const notice = { sku: 'robot-spider', productName: 'Spider', status: 'confirmed' }
+    const service = await StubService.start()
+    onTestFinished(() => service.stop())
+    service.answer((request, response) => {
+      const isThere = [own, other].some((id) => request.url?.includes(id) === true)
+      response.writeHead(isThere ? 200 : 404, { 'content-type': 'application/json' })
+      const unknown = { code: 'notice_not_found', message: 'Unknown.', requestId: 'stub' }
+      response.end(JSON.stringify(isThere ? notice : unknown))
+    })
+    const { url } = await startFront(bed, { ...behindProxy, NOTIFICATIONS_URL: service.url })
+    const ask = (id: string) => from(url, '198.51.100.5')(`/api/shop/notices/${id}`)
+    expect((await ask(own)).status).toBe(200)
+    for (let n = 0; n < 60; n += 1) await ask(randomUUIDv7())
+    for (let n = 0; n < 20; n += 1) expect((await ask(own)).status).toBe(200)
+    const asked = service.asked.length
+    expect((await ask(other)).status).toBe(429)
+    expect(service.asked).toHaveLength(asked)
+    await eventually(async () => (await from(url, '203.0.113.5')(`/api/shop/notices/${other}`)).status === 200)
+  })
+})
