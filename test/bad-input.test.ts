@@ -245,7 +245,12 @@ describe('POST /webhooks/stripe', () => {
   })
 
   it('refuses more than 1 MB', async () => {
-    expect(await announce('/webhooks/stripe', 1 << 21, { 'content-type': 'application/json' })).toBe(413)
+    const signed = { 'content-type': 'application/json', 'stripe-signature': 't=1,v1=00' }
+    expect(await announce('/webhooks/stripe', 1 << 21, signed)).toBe(413)
+  })
+
+  it('reads no body that nobody has signed', async () => {
+    expect(await announce('/webhooks/stripe', 1 << 21, { 'content-type': 'application/json' })).toBe(400)
   })
 })
 

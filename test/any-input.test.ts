@@ -1,0 +1,194 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { membershipCheckoutSchema } from '@robokids/contracts/billing'
+import { registrationSchema } from '@robokids/contracts/enrollment'
+import { codeIssued } from '@robokids/contracts/identity'
+import { orderSchema } from '@robokids/contracts/shop'
+import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from './src/bed.ts'
+import { sampleOfSchema } from './src/sample-of-schema.ts'
+import { sampleFamily } from './src/samples.ts'
+import { methodsOf, startServicesInProcess, type ServicesInProcess } from './src/services-in-process.ts'
+
+/** What somebody may send in place of anything: other types, other sizes, and text that means something elsewhere. */
+const hostile: unknown[] = [
+  null,
+  true,
+  0,
+  -1,
+  0.5,
+  1e21,
+  -1e308,
+  2 ** 31,
+  2 ** 53,
+  253_402_300_800,
+  8_640_000_000_001,
+  '',
+  ' ',
+  'x',
+  '0',
+  'NaN',
+  '\u0000',
+  '\ud800',
+  '\u202e',
+  '🤖',
+  'a'.repeat(5_000),
+  "'; drop table outbox; --",
+  '../../etc/passwd',
+  '%00',
+  '__proto__',
+  '9999-12-31',
+  '+275760-09-13',
+  '2027-02-30',
+  '2027-01-08T25:00:00Z',
+  '-271821-04-19T00:00:00Z',
+  '00000000-0000-0000-0000-000000000000',
+  '01a22818-d188-757c-b15e-ce9e86dc61d5',
+  [],
+  [[]],
+  [null],
+  {},
+  { constructor: { prototype: {} } },
+]
+
+/** The body with one of its parts replaced by something hostile, for each of its parts; and the whole of it. */
+function* twisted(
+  body: unknown,
+  twist: (value: unknown) => unknown = (value) => value,
+  path = '',
+): Generator<[string, unknown]> {
+  for (const value of hostile) yield [`${path} = ${JSON.stringify(value)?.slice(0, 40)}`, twist(value)]
+  if (typeof body !== 'object' || body === null) return
+  for (const [name, part] of Object.entries(body)) {
+    const within = (value: unknown) =>
+      twist(
+        Array.isArray(body) ? body.map((one, at) => (String(at) === name ? value : one)) : { ...body, [name]: value },
+      )
+    yield* twisted(part, within, `${path}.${name}`)
+    if (!Array.isArray(body)) {
+      const { [name]: _, ...rest } = body as Record<string, unknown>
+      yield [`${path}.${name} left out`, twist(rest)]
+    }
+  }
+}
+
+let services: ServicesInProcess
+let known: Record<string, string>
+let cookie = ''
+const email = `maren.${randomUUIDv7()}@example.com`
+const password = 'Robot-2030!'
+
+async function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+  const sent = { 'content-type': 'application/json', ...headers }
+  const answer = await fetch(url, { method: 'POST', headers: sent, body: JSON.stringify(body) })
+  if (!answer.ok) throw new Error(`${url} was answered ${answer.status}: ${await answer.text()}`)
+  return answer
+}
+
+/** Somebody with an account and a membership, who is signed in; and a family with a registration, and an order. */
+beforeAll(async () => {
+  services = await startServicesInProcess()
+  const { enrollment, billing, identity, bff } = services.running
+  const call = (operation: string, input: object) =>
+    post(identity.url, input, { 'x-amz-target': `AWSCognitoIdentityProviderService.${operation}` })
+  const Username = `user_${randomUUIDv7()}`
+  const UserAttributes = [{ Name: 'email', Value: email }]
+  await call('SignUp', { ClientId: 'robokidsapp', Username, Password: password, UserAttributes })
+  const { data } = await services.bed.bus.seen(codeIssued, ({ destination }) => destination === email)
+  const code = sealingKeysSchema.parse(localSealingKeys).open(data.sealedCode, `code:${data.codeId}`)?.toString()
+  await call('ConfirmSignUp', { ClientId: 'robokidsapp', Username, ConfirmationCode: code })
+  const signedIn = await post(`${bff.url}/api/auth/sign-in`, { email, password }, { 'x-api-key': 'robokids-web' })
+  cookie = signedIn.headers
+    .getSetCookie()
+    .map((one) => one.split(';')[0])
+    .join('; ')
+  expect(cookie).toContain('robokids-session')
+
+  const classes = (await (await fetch(`${enrollment.url}/classes`)).json()) as {
+    levels: { classType: string; sessions: { date: string }[] }[]
+  }
+  const startDate = classes.levels.find(({ classType }) => classType === 'basic')?.sessions[0]?.date ?? ''
+  const family = { ...sampleFamily(), classType: 'basic', startDate }
+  const registration = registrationSchema.parse(await (await post(`${enrollment.url}/registrations`, family)).json())
+  const { products } = (await (await fetch(`${billing.url}/products`)).json()) as {
+    products: { sku: string; state: string }[]
+  }
+  const sku = products.find(({ state }) => state === 'in_stock')?.sku ?? products[0]?.sku
+  const order = await post(`${billing.url}/orders`, { id: randomUUIDv7(), items: [{ sku, quantity: 1 }] })
+  const membership = membershipCheckoutSchema.parse(
+    await (await post(`${billing.url}/membership-checkouts`, { email, plan: 'monthly', classDate: startDate })).json(),
+  )
+  const sessionId = new URL(membership.checkoutUrl).pathname.split('/').at(-1)
+  await post(`${services.simulator.url}/_sim/checkout/${sessionId}/pay`, { card: '4242424242424242' })
+  const found = () => fetch(`${bff.url}/api/membership`, { headers: { cookie } })
+  await eventually(async () => (await (await found()).text()).includes('"active"'))
+  known = {
+    registration: registration.registrationId,
+    order: orderSchema.parse(await order.json()).orderId,
+    membership: membership.attemptId,
+  }
+})
+afterAll(() => services.stop())
+
+/** An id that there is, as far as the address tells of what. */
+function idFor(path: string): string {
+  const [, kind] = Object.entries(known).find(([kind]) => path.includes(`/${kind}`)) ?? []
+  return kind ?? (/checkouts|waivers|kits/.test(path) ? known['registration'] : undefined) ?? randomUUIDv7()
+}
+
+/** What ends what the others need comes last. */
+const rank = (path: string) =>
+  /sign-out|profile$/.test(path) ? 2 : /cancel|expire|password|devices|mfa/.test(path) ? 1 : 0
+
+describe.each(['enrollment', 'billing', 'notifications', 'identity', 'bff'] as const)('%s', (name) => {
+  it('answers no request with a fault of its own, whatever is in one of its fields', { timeout: 600_000 }, async () => {
+    const { url: door, routes } = services.running[name]
+    const headers = {
+      'x-admin-secret': 'local-admin',
+      'x-api-key': 'robokids-web',
+      'x-amz-target': 'AWSCognitoIdentityProviderService.InitiateAuth',
+      ...(name === 'bff' ? { cookie } : {}),
+    }
+    const faults: string[] = []
+    let asked = 0
+    async function send(what: string, path: string, init: RequestInit) {
+      asked += 1
+      const answer = await fetch(door + path, { ...init, redirect: 'manual' })
+      const text = await answer.text()
+      if (answer.status >= 500) faults.push(`${what} was answered ${answer.status}: ${text.slice(0, 150)}`)
+    }
+    // A stream goes on for as long as somebody looks at it.
+    const readable = routes.filter(({ url }) => !url.endsWith('/events') && !url.startsWith('/readyz'))
+    for (const route of readable.toSorted((one, other) => rank(one.url) - rank(other.url))) {
+      const schema = (route.schema ?? {}) as { body?: unknown; querystring?: unknown }
+      const address = route.url.replaceAll(/:\w+/g, idFor(route.url)).replace('*', 'x')
+      for (const method of methodsOf(route)) {
+        const query = sampleOfSchema(schema.querystring)
+        if (query !== undefined) {
+          for (const [field, value] of twisted(query)) {
+            if (typeof value !== 'object' || value === null || Array.isArray(value)) continue
+            const given = Object.entries(value).map(([key, one]) => [
+              key,
+              typeof one === 'string' ? one : JSON.stringify(one),
+            ])
+            const search = new URLSearchParams(given)
+            if (method === 'GET') await send(`GET ${route.url}?${field}`, `${address}?${search}`, { headers })
+          }
+        }
+        for (const param of route.url.includes(':') ? hostile : []) {
+          const path = route.url.replaceAll(/:\w+/g, encodeURIComponent(String(param).toWellFormed()).slice(0, 1_000))
+          await send(`${method} ${route.url} of ${String(param).slice(0, 40)}`, path, { method, headers })
+        }
+        const body = sampleOfSchema(schema.body)
+        if (method === 'GET' || body === undefined) continue
+        for (const [field, value] of twisted(body)) {
+          const text = JSON.stringify(value) ?? ''
+          const json = { ...headers, 'content-type': 'application/json' }
+          await send(`${method} ${route.url} ${field}`, address, { method, headers: json, body: text })
+        }
+      }
+    }
+    expect(faults).toEqual([])
+    expect(asked).toBeGreaterThan(name === 'identity' ? 50 : 500)
+  })
+})

@@ -1,0 +1,83 @@
+import { freePort } from '@robokids/local/processes'
+import { localSealingKeys } from '@robokids/runtime/seal'
+import type { RunningService } from '@robokids/runtime/service'
+import { bff } from '../../bff/src/app.ts'
+import { createSimulator, type Simulator } from '../../deploy/stripe-simulator/src/app.ts'
+import { billing } from '../../services/billing/src/app.ts'
+import { enrollment } from '../../services/enrollment/src/app.ts'
+import { identity } from '../../services/identity/src/app.ts'
+import { notifications } from '../../services/notifications/src/app.ts'
+import { testBed } from './bed.ts'
+
+const services = ['enrollment', 'billing', 'notifications', 'identity', 'bff'] as const
+
+/** Every service in this process, so that a test can see the routes that there are. */
+export interface ServicesInProcess {
+  running: Record<(typeof services)[number], Pick<RunningService<object>, 'url' | 'routes'>>
+  bed: Awaited<ReturnType<typeof testBed>>
+  simulator: Simulator
+  stop(): Promise<void>
+}
+
+const plenty = '1000000'
+
+/** Starts them beside a payment simulator, with no limit to how often they are asked. */
+export async function startServicesInProcess(): Promise<ServicesInProcess> {
+  const bed = await testBed()
+  const site = await freePort()
+  const siteUrl = `http://localhost:${site}`
+  const simulator = await createSimulator({
+    webhooks: [{ url: `http://127.0.0.1:${site}/webhooks/stripe`, secret: 'whsec_tests' }],
+  })
+  const shared = { SITE_URL: siteUrl, CODE_SEALING_KEYS: localSealingKeys, TRUST_PROXY: 'loopback' }
+  const [school, till, office, desk] = await Promise.all([
+    bed.start(enrollment, shared),
+    bed.start(billing, {
+      ...shared,
+      STRIPE_SECRET_KEY: 'sk_test_billing',
+      STRIPE_API_URL: simulator.url,
+      STRIPE_WEBHOOK_SECRETS: 'whsec_tests',
+    }),
+    bed.start(notifications, shared),
+    bed.start(identity, {
+      ...shared,
+      SEALING_KEYS: localSealingKeys,
+      CLIENT_SECRETS: 'robokidsbff:local-client-secret',
+      ADDRESS_ATTEMPTS_A_MINUTE: plenty,
+      ADDRESS_REQUESTS_AN_HOUR: plenty,
+      ADDRESS_TEXTS_AN_HOUR: plenty,
+      EVEN_ANSWER_MS: '1',
+      ARGON2_MEMORY_KIB: '64',
+      ARGON2_PASSES: '1',
+    }),
+  ])
+  const front = await bed.start(bff, {
+    ...shared,
+    PORT: String(site),
+    SESSION_KEYS: localSealingKeys,
+    IDENTITY_URL: desk.url,
+    // What it calls itself where nothing else is set.
+    IDENTITY_ISSUER_URL: 'http://localhost:4001',
+    IDENTITY_CLIENT_SECRET: 'local-client-secret',
+    ENROLLMENT_URL: school.url,
+    BILLING_URL: till.url,
+    NOTIFICATIONS_URL: office.url,
+    RATE_LIMIT_READS: plenty,
+    RATE_LIMIT_WRITES: plenty,
+    RATE_LIMIT_NOTICES: plenty,
+  })
+  return {
+    running: { enrollment: school, billing: till, notifications: office, identity: desk, bff: front },
+    bed,
+    simulator,
+    async stop() {
+      await bed.stop()
+      await simulator.stop()
+    },
+  }
+}
+
+/** The methods of a route by which something is asked for. */
+export function methodsOf({ method }: { method: string | string[] }): string[] {
+  return [method].flat().filter((one) => one !== 'HEAD' && one !== 'OPTIONS')
+}
