@@ -13,6 +13,8 @@ export const identityErrorStatus = {
   EnableSoftwareTokenMFAException: 400,
   ExpiredCodeException: 400,
   ForbiddenException: 403,
+  /** Ours alone: a sign-in of a while ago may not do what gives the account away. */
+  FreshSignInRequiredException: 403,
   GroupExistsException: 409,
   InvalidParameterException: 400,
   InvalidPasswordException: 400,

@@ -2,7 +2,7 @@ import { userDeleted, userUpdated } from '@robokids/contracts/identity'
 import type { Transaction } from '@robokids/runtime/db'
 import { and, eq } from 'drizzle-orm'
 import { dropCodes, ownCodeKey } from './codes.ts'
-import { IdentityError, orThrow } from './errors.ts'
+import { freshSignInRequired, IdentityError, orThrow } from './errors.ts'
 import { checkPolicy, storePassword } from './passwords.ts'
 import type { Pool } from './pools.ts'
 import type { Call } from './protocol.ts'
@@ -10,6 +10,19 @@ import { aliases, devices, knownAddresses, passkeys, setUps, signInSteps, users,
 import { endSignIns } from './sign-outs.ts'
 import type { Bearer, Tokens } from './tokens.ts'
 import { aliasValue, isVerified, lockUser, publishAccount, verifiedAddress, type Verifiable } from './users.ts'
+
+/**
+ * Asks of who gives an account away (another address, passkey, authenticator or trusted browser, or one second factor less)
+ * to have signed in just now, where the client's settings want that: a browser that was left open, or a stolen session, is
+ * not enough.
+ * @throws IdentityError FreshSignInRequiredException
+ */
+export function checkFresh({ signIn, client }: Bearer, { context }: Call): void {
+  const seconds = client.settings.freshSignInSeconds
+  if (seconds === null) return
+  const stale = signIn.signedInAt.add({ seconds })
+  if (Temporal.Instant.compare(stale, context.clock.now()) < 0) throw freshSignInRequired()
+}
 
 /** Does something to the account of who holds an access token, with its row locked; a refusal that is returned is thrown once it has committed. */
 export async function onOwnAccount<T>(
@@ -99,7 +112,7 @@ export async function setPassword(
   user: User,
   pool: Pool,
   password: string,
-  change: Pick<Partial<User>, 'status' | 'passwordExpiresAt' | 'attributes'>,
+  change: Pick<Partial<User>, 'status' | 'passwordExpiresAt' | 'attributes' | 'resetBy'>,
   call: Call,
   keep?: string,
 ): Promise<User> {
@@ -107,7 +120,7 @@ export async function setPassword(
   const stored = await storePassword(password, user, pool, call.context)
   await endSignIns(tx, user.id, 'password_changed', call.context.clock.now(), keep === undefined ? {} : { keep })
   await tx.delete(signInSteps).where(eq(signInSteps.userId, user.id))
-  return changeAccount(tx, user, { passwordExpiresAt: null, ...change, ...stored }, ['password'], call)
+  return changeAccount(tx, user, { passwordExpiresAt: null, resetBy: null, ...change, ...stored }, ['password'], call)
 }
 
 /**

@@ -19,6 +19,14 @@ export function isVerifiable(attribute: string): attribute is Verifiable {
   return (verifiable as readonly string[]).includes(attribute)
 }
 
+/** Whether what is given is another address than the account has. */
+export function changesAddress(user: User, given: Record<string, string>): boolean {
+  return verifiable.some((name) => {
+    const [before, now] = [user.attributes[name], given[name]]
+    return now !== undefined && (before === undefined || !isSameAddress(name, before, now))
+  })
+}
+
 /** Sends the code that proves an account's own address. @throws IdentityError InvalidParameterException where it has none. */
 export async function sendVerificationCode(
   tx: Transaction,

@@ -29,6 +29,9 @@ const atOnce = 100
 /** An address that was not signed in from for so long is like any other. */
 const known = { hours: 24 * 180 }
 
+/** Browsers keep what a device is known by so long: one that was not signed in with since is gone. */
+const deviceLife = { hours: 24 * 400 }
+
 /** Deletes what has expired and means nothing any more. */
 export const cleanUp: Job<Config> = {
   name: 'clean-up',
@@ -52,6 +55,7 @@ export const cleanUp: Job<Config> = {
           and(notExists(token), lt(signIns.signedInAt, over), or(isNull(signIns.endedAt), lt(signIns.endedAt, over))),
         ),
       db.delete(devices).where(and(isNull(devices.sealedSrpVerifier), lt(devices.createdAt, now.subtract(confirming)))),
+      db.delete(devices).where(lt(devices.lastSignInAt, now.subtract(deviceLife))),
       db.delete(knownAddresses).where(lt(knownAddresses.lastSeenAt, now.subtract(known))),
     ]
     for (const deletion of deletions) {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Database, Transaction } from '@robokids/runtime/db'
-import { and, asc, eq, gt, isNotNull } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, isNotNull } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Config } from './config.ts'
 import { IdentityError } from './errors.ts'
@@ -58,19 +58,26 @@ export function openDeviceVerifier(device: Device, { SEALING_KEYS }: Config): Ve
   return { salt: device.srpSalt, value }
 }
 
-/** Gives a client that is new to a pool that tells devices apart a key to confirm itself by. */
+/** More than anybody's own: the rest are private windows, and browsers that forget. */
+const mostDevices = 50
+
+/**
+ * Gives a client that is new to a pool that tells devices apart a key to confirm itself by.
+ * @param secondFactor whether this sign-in gave one: where devices are always trusted, it is trusted again.
+ */
 export async function newDevice(
   tx: Transaction,
   user: User,
   pool: Pool,
-  knownKey: string | undefined,
+  { deviceKey: knownKey, secondFactor }: { deviceKey: string | undefined; secondFactor: boolean },
   { context, address }: Call,
 ): Promise<DeviceMetadata | undefined> {
   const now = context.clock.now()
   if (knownKey !== undefined) {
+    const trusted = pool.settings.devices === 'ALWAYS' && secondFactor ? { remembered: true } : {}
     await tx
       .update(devices)
-      .set({ lastSignInAt: now, lastAddress: address })
+      .set({ lastSignInAt: now, lastAddress: address, ...trusted })
       .where(and(eq(devices.key, knownKey), eq(devices.userId, user.id)))
     return undefined
   }
@@ -85,7 +92,19 @@ export async function newDevice(
     updatedAt: now,
     lastSignInAt: now,
   })
+  await forgetOldest(tx, user)
   return { DeviceKey: device.key, DeviceGroupKey: device.groupKey }
+}
+
+/** Those that were not signed in with for longest, and of these first those that are not trusted. Their sign-ins go on. */
+async function forgetOldest(tx: Transaction, user: User): Promise<void> {
+  const beyond = tx
+    .select({ key: devices.key })
+    .from(devices)
+    .where(eq(devices.userId, user.id))
+    .orderBy(desc(devices.remembered), desc(devices.lastSignInAt))
+    .offset(mostDevices)
+  await tx.delete(devices).where(inArray(devices.key, beyond))
 }
 
 const seconds = (instant: Temporal.Instant) => instant.epochMilliseconds / 1000

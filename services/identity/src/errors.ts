@@ -47,5 +47,8 @@ export const disabled = () => new IdentityError('NotAuthorizedException', 'User 
 export const unknownUser = () => new IdentityError('UserNotFoundException', 'User does not exist.')
 export const attemptsExceeded = () =>
   new IdentityError('LimitExceededException', 'Attempt limit exceeded, please try after some time.')
+/** Ours alone: only clients whose settings ask for it are told so, and who wants to trust a browser without a second factor. */
+export const freshSignInRequired = () =>
+  new IdentityError('FreshSignInRequiredException', 'Please confirm that it is you.')
 export const invalid = (message: string) => new IdentityError('InvalidParameterException', message)
 export const missing = (name: string) => invalid(`Missing required parameter ${name}`)

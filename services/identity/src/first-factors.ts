@@ -1,11 +1,9 @@
 import type { Database, Transaction } from '@robokids/runtime/db'
-import { IdentityError, missing } from './errors.ts'
+import { missing } from './errors.ts'
 import { askPasskey, hasPasskeys } from './passkey-steps.ts'
 import type { FirstFactor } from './pool-settings.ts'
 import type { Call } from './protocol.ts'
-import type { User } from './schema.ts'
-import { secondFactorOf } from './second-factor.ts'
-import { addressesOf, askForCode, pretendToSend, provableDestination, type Addresses } from './sign-in-codes.ts'
+import { askForCode, pretendToSend, provableDestination } from './sign-in-codes.ts'
 import type { AuthAnswer, SignInProgress } from './sign-in-steps.ts'
 import { simulateAccount } from './simulated-account.ts'
 import { askPasswordVerifier } from './srp-steps.ts'
@@ -18,17 +16,11 @@ export function isFirstFactor(name: string): name is Choice {
   return (choices as readonly string[]).includes(name)
 }
 
-/** Whether a sign-in that begins so can ever end: a second factor over the same channel is none. */
-function leadsOn(factor: FirstFactor, progress: SignInProgress & { user: User }, addresses: Addresses): boolean {
-  try {
-    secondFactorOf({ ...progress, state: { ...progress.state, firstFactor: factor } }, addresses)
-    return true
-  } catch (error) {
-    if (error instanceof IdentityError) return false
-    throw error
-  }
-}
-
+/**
+ * What an account could begin with, before it has proven anything: nothing here tells more of one than its addresses and
+ * whether it has passkeys, of which some that nobody has look as if they had. So a password is always asked for, and a code
+ * also where its channel is that of the account's second factor; whoever has given it is told to sign in another way.
+ */
 async function factorsOf(
   tx: Transaction | Database,
   progress: SignInProgress,
@@ -36,18 +28,17 @@ async function factorsOf(
 ): Promise<FirstFactor[]> {
   const { user, client, state } = progress
   const { firstFactors, webAuthn } = client.pool.settings
-  const simulated = simulateAccount(client.pool, state.given, context.config)
+  const simulated = simulateAccount(client.pool, state.given, context.config).factors
   const passkeys = webAuthn !== null && (await hasPasskeys(tx, user, webAuthn.relyingPartyId))
-  if (!user) return simulated.factors
+  if (!user) return simulated
   const has: Record<FirstFactor, boolean> = {
-    PASSWORD: user.passwordHash !== null,
+    PASSWORD: true,
     EMAIL_OTP: (await provableDestination(tx, user, 'EMAIL')) !== undefined,
     SMS_OTP: (await provableDestination(tx, user, 'SMS')) !== undefined,
     WEB_AUTHN: passkeys,
   }
-  const addresses = await addressesOf(tx, user)
-  const able = firstFactors.filter((factor) => has[factor] && leadsOn(factor, { ...progress, user }, addresses))
-  return able.length > 0 ? able : simulated.factors
+  const able = firstFactors.filter((factor) => has[factor])
+  return able.length > 0 ? able : simulated
 }
 
 /** What a USER_AUTH sign-in of this account can begin with. */

@@ -1,11 +1,14 @@
 import type { Transaction } from '@robokids/runtime/db'
+import { and, eq, ne } from 'drizzle-orm'
 import { z } from 'zod'
 import { changeAccount } from './accounts.ts'
 import { invalid } from './errors.ts'
 import { mfaFactors, type MfaFactor, type PoolSettings } from './pool-settings.ts'
 import type { Pool } from './pools.ts'
 import type { Call } from './protocol.ts'
-import type { User } from './schema.ts'
+import { devices, signInSteps, type User } from './schema.ts'
+import { endSignIns } from './sign-outs.ts'
+import type { SignIn } from './tokens.ts'
 import { isVerified } from './users.ts'
 
 const setting = z.object({ Enabled: z.boolean().optional(), PreferredMfa: z.boolean().optional() }).optional()
@@ -15,6 +18,12 @@ export const preferenceSchema = z.object({
   SoftwareTokenMfaSettings: setting,
   SMSMfaSettings: setting,
   EmailMfaSettings: setting,
+})
+
+const settingsOf = (given: z.infer<typeof preferenceSchema>) => ({
+  SOFTWARE_TOKEN_MFA: given.SoftwareTokenMfaSettings,
+  SMS_MFA: given.SMSMfaSettings,
+  EMAIL_OTP: given.EmailMfaSettings,
 })
 
 /** @throws IdentityError InvalidParameterException where a factor cannot be turned on. */
@@ -28,7 +37,21 @@ function checkFactor(factor: MfaFactor, user: User, { mfa, mfaFactors: allowed }
 }
 
 /**
+ * To be called where an account, whose row is locked, had no second factor and gets one: whoever signed in without is signed
+ * out, and no browser of theirs is known any more. They may be who it is turned on against.
+ * @param keep the sign-in that goes on, if one does; its device is trusted again once a second factor was given there.
+ */
+export async function forgetOthers(tx: Transaction, user: User, { context }: Call, keep?: SignIn): Promise<void> {
+  await endSignIns(tx, user.id, 'mfa_turned_on', context.clock.now(), keep ? { keep: keep.id } : {})
+  await tx.delete(signInSteps).where(eq(signInSteps.userId, user.id))
+  const others = keep?.deviceKey ? ne(devices.key, keep.deviceKey) : undefined
+  await tx.delete(devices).where(and(eq(devices.userId, user.id), others))
+  await tx.update(devices).set({ remembered: false }).where(eq(devices.userId, user.id))
+}
+
+/**
  * Turns second factors of an account on and off, whose row is locked.
+ * @param keep the sign-in that asks, if one does.
  * @param forgets whether an authenticator that is turned off is forgotten as well: it is lost.
  */
 export async function preferFactors(
@@ -37,13 +60,9 @@ export async function preferFactors(
   pool: Pool,
   given: z.infer<typeof preferenceSchema>,
   call: Call,
-  { forgets = false } = {},
+  { keep, forgets = false }: { keep?: SignIn; forgets?: boolean } = {},
 ): Promise<void> {
-  const settings = {
-    SOFTWARE_TOKEN_MFA: given.SoftwareTokenMfaSettings,
-    SMS_MFA: given.SMSMfaSettings,
-    EMAIL_OTP: given.EmailMfaSettings,
-  }
+  const settings = settingsOf(given)
   const enabled = new Set(user.mfa)
   let preferred = user.preferredMfa
   const wished = mfaFactors.filter((factor) => settings[factor]?.PreferredMfa === true)
@@ -66,8 +85,15 @@ export async function preferFactors(
   const isLost = forgets && user.sealedTotpSecret !== null && given.SoftwareTokenMfaSettings?.Enabled === false
   const isSame = !isLost && preferred === user.preferredMfa && mfa.join() === user.mfa.toSorted(byTable).join()
   if (isSame) return
+  if (user.mfa.length === 0 && mfa.length > 0) await forgetOthers(tx, user, call, keep)
   const authenticator = isLost ? { sealedTotpSecret: null, totpLastStep: null } : {}
   await changeAccount(tx, user, { mfa, preferredMfa: preferred, ...authenticator }, ['mfa'], call)
+}
+
+/** Whether a factor that is on would be off. */
+export function turnsOff(user: User, given: z.infer<typeof preferenceSchema>): boolean {
+  const settings = settingsOf(given)
+  return user.mfa.some((factor) => settings[factor] !== undefined && settings[factor].Enabled !== true)
 }
 
 const byTable = (one: MfaFactor, other: MfaFactor) => mfaFactors.indexOf(one) - mfaFactors.indexOf(other)

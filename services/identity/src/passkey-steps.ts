@@ -1,16 +1,11 @@
 import type { Database, Transaction } from '@robokids/runtime/db'
-import {
-  generateAuthenticationOptions,
-  verifyAuthenticationResponse,
-  type AuthenticatorTransport,
-} from '@simplewebauthn/server'
+import { generateAuthenticationOptions, verifyAuthenticationResponse } from '@simplewebauthn/server'
 import { and, eq } from 'drizzle-orm'
 import { z } from 'zod'
 import { IdentityError, invalid, wrongPassword } from './errors.ts'
 import type { Call } from './protocol.ts'
 import { passkeys, type User } from './schema.ts'
 import { ask, type AuthAnswer, type OpenStep, type SignInProgress } from './sign-in-steps.ts'
-import { simulateAccount } from './simulated-account.ts'
 import {
   challengeNotFound,
   isAllowedOrigin,
@@ -54,20 +49,16 @@ export async function hasPasskeys(
   return (await tx.$count(passkeys, mine(user, relyingPartyId))) > 0
 }
 
-/** Asks for a signature of one of the account's passkeys. */
+/**
+ * Asks for a signature of one of the account's passkeys. It names none of them: how many there are and how long their ids
+ * would tell whether there is an account. Each is registered so that its device finds it without (`residentKey`).
+ */
 export async function askPasskey(tx: Transaction, progress: SignInProgress, call: Call): Promise<AuthAnswer> {
-  const { user, client, state } = progress
+  const { client, state } = progress
   const { config } = call.context
   const { relyingPartyId, userVerification } = webAuthnOf(client.pool)
-  const own = user ? await tx.select().from(passkeys).where(mine(user, relyingPartyId)).orderBy(passkeys.createdAt) : []
-  const simulated = simulateAccount(client.pool, state.given, config).passkeys
-  const allowed =
-    own.length > 0
-      ? own.map(({ id, transports }) => ({ id, transports: transports as AuthenticatorTransport[] }))
-      : simulated.map((id) => ({ id, transports: ['internal', 'hybrid'] as AuthenticatorTransport[] }))
   const options = await generateAuthenticationOptions({
     rpID: relyingPartyId,
-    allowCredentials: allowed,
     userVerification,
     timeout: config.SIGN_IN_STEP_SECONDS * 1000,
   })

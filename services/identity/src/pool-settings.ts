@@ -32,6 +32,11 @@ export const clientSettingsSchema = z.object({
     .default({ enabled: true, graceSeconds: 30 }),
   /** `ENABLED` tells nobody whether an account exists; `LEGACY` answers UserNotFoundException. */
   preventUserExistenceErrors: z.enum(['ENABLED', 'LEGACY']).default('ENABLED'),
+  /**
+   * How long after a sign-in it may do what gives the account away: change its addresses, add a passkey, an authenticator
+   * or a trusted browser, turn a second factor off. Null lets it at any time, as clients of the public protocol expect.
+   */
+  freshSignInSeconds: z.number().int().min(60).nullable().default(null),
   /** Whether RevokeToken works. */
   enableTokenRevocation: z.boolean().default(true),
 })

@@ -78,6 +78,8 @@ export const users = pgTable(
     passwordTag: text('password_tag'),
     /** When a temporary password ends. */
     passwordExpiresAt: instant('password_expires_at'),
+    /** By what the code came that the password was reset with: until a sign-in succeeds, another that comes so is no second factor. */
+    resetBy: text('reset_by', { enum: ['EMAIL', 'SMS'] }),
     /** Sealed; there once VerifySoftwareToken succeeded. */
     sealedTotpSecret: text('sealed_totp_secret'),
     /** The step of the last code that was taken: neither it nor an earlier one is taken again. */
@@ -179,9 +181,13 @@ export const signIns = pgTable(
     clientId: text('client_id').notNull(),
     deviceKey: text('device_key'),
     signedInAt: instant('signed_in_at').notNull(),
+    /** Whether more was proven than a first factor: by a second one, a device that stands for it, or a passkey that is both. */
+    secondFactor: boolean('second_factor').notNull().default(false),
     /** Revoked, signed out, or ended because a refresh token came again. */
     endedAt: instant('ended_at'),
-    endReason: text('end_reason', { enum: ['revoked', 'signed_out', 'token_reused', 'password_changed', 'disabled'] }),
+    endReason: text('end_reason', {
+      enum: ['revoked', 'signed_out', 'token_reused', 'password_changed', 'mfa_turned_on', 'disabled'],
+    }),
   },
   (table) => [index('sign_ins_user').on(table.userId)],
 )
@@ -219,7 +225,7 @@ export const devices = pgTable(
     updatedAt: instant('updated_at').notNull(),
     lastSignInAt: instant('last_sign_in_at').notNull(),
   },
-  (table) => [index('devices_user').on(table.userId)],
+  (table) => [index('devices_user').on(table.userId), index('devices_last_sign_in').on(table.lastSignInAt)],
 )
 
 export const passkeys = pgTable(

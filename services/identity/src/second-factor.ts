@@ -6,15 +6,25 @@ import type { User } from './schema.ts'
 import { askForCode, type Addresses } from './sign-in-codes.ts'
 import { ask, type AuthAnswer, type SignInProgress } from './sign-in-steps.ts'
 
-/** What a sign-in still needs after its first factor: nothing, one of these factors, or one of these set up first. */
-export type SecondFactor = { need: 'nothing' } | { need: 'one_of' | 'set_up'; factors: MfaFactor[] }
+/**
+ * What a sign-in still needs after its first factor: nothing, one of these factors, one of these set up first, or a proof of
+ * another kind than the account's own second factors, which come the way that the first one came.
+ */
+export type SecondFactor =
+  | { need: 'nothing' }
+  | { need: 'other_proof' }
+  | { need: 'one_of' | 'set_up'; factors: MfaFactor[] }
 
 const nothing = { need: 'nothing' } as const
 
-/** Proven by the first factor already: it is no second one. */
-function isSameChannel(factor: MfaFactor, first: SignInProgress['state']['firstFactor']): boolean {
-  if (factor === 'EMAIL_OTP') return first === 'EMAIL_OTP' || first === 'CUSTOM'
-  return factor === 'SMS_MFA' && first === 'SMS_OTP'
+/**
+ * Proven by the first factor already: it is no second one. A password that a mailbox has just been enough to choose proves
+ * that mailbox and nothing else.
+ */
+function isSameChannel(factor: MfaFactor, { user, state }: SignInProgress & { user: User }): boolean {
+  const first = state.firstFactor === 'PASSWORD' ? user.resetBy : state.firstFactor
+  if (factor === 'EMAIL_OTP') return first === 'EMAIL' || first === 'EMAIL_OTP' || first === 'CUSTOM'
+  return factor === 'SMS_MFA' && (first === 'SMS' || first === 'SMS_OTP')
 }
 
 /** Where a second factor is required and none that was chosen can be used, any that is ready is. */
@@ -23,11 +33,12 @@ function isReady(factor: MfaFactor, user: User, addresses: Addresses): boolean {
   return addresses[factor === 'SMS_MFA' ? 'SMS' : 'EMAIL'] !== undefined
 }
 
-/** @throws IdentityError MFAMethodNotFoundException where one is needed and no other can be had than the one that was the first. */
-export function secondFactorOf(
-  { client: { pool }, user, state }: SignInProgress & { user: User },
-  addresses: Addresses,
-): SecondFactor {
+export function secondFactorOf(progress: SignInProgress & { user: User }, addresses: Addresses): SecondFactor {
+  const {
+    client: { pool },
+    user,
+    state,
+  } = progress
   const { mfa, mfaFactors } = pool.settings
   if (mfa === 'OFF' || state.personVerified) return nothing
   const chosen = mfaFactors.filter((factor) => user.mfa.includes(factor))
@@ -36,22 +47,31 @@ export function secondFactorOf(
   const chosenReady = chosen.filter((factor) => ready.includes(factor))
   // Whoever chose one is asked for one, even where it cannot be used any more.
   const factors = chosenReady.length > 0 ? chosenReady : ready
-  if (state.mailProven && factors.includes('EMAIL_OTP')) return nothing
-  const left = factors.filter((factor) => !isSameChannel(factor, state.firstFactor))
+  const isNew = (factor: MfaFactor) => !isSameChannel(factor, progress)
+  if (state.mailProven && factors.includes('EMAIL_OTP') && isNew('EMAIL_OTP')) return nothing
+  const left = factors.filter(isNew)
   if (left.length > 0) return { need: 'one_of', factors: left }
-  const able = mfaFactors.filter((factor) => factor !== 'SMS_MFA' && !isSameChannel(factor, state.firstFactor))
+  const able = mfaFactors.filter((factor) => factor !== 'SMS_MFA' && isNew(factor))
   if (chosen.length === 0 && able.length > 0) return { need: 'set_up', factors: able }
-  throw new IdentityError(
-    'MFAMethodNotFoundException',
-    'Sign in another way: your second factor is the same as your first.',
-  )
+  // Not what was chosen, but better than nobody being let in.
+  const others = user.resetBy === null ? [] : ready.filter(isNew)
+  return others.length > 0 ? { need: 'one_of', factors: others } : { need: 'other_proof' }
 }
+
+/** Where no other second factor can be had than the one that was the first. */
+export const otherProofNeeded = ({ user, state }: SignInProgress & { user: User }) =>
+  new IdentityError(
+    'MFAMethodNotFoundException',
+    state.firstFactor === 'PASSWORD' && user.resetBy !== null
+      ? 'Your password was reset by a code, and a code that comes the same way is your second step. Sign in once in a browser that you have signed in with before, or with a passkey.'
+      : 'Sign in another way: your second factor is the same as your first.',
+  )
 
 /** Asks for a second factor: the only one, the preferred one, or a choice. */
 export async function askSecondFactor(
   tx: Transaction,
   progress: SignInProgress & { user: User },
-  second: Exclude<SecondFactor, { need: 'nothing' }>,
+  second: Extract<SecondFactor, { factors: MfaFactor[] }>,
   addresses: Addresses,
   call: Call,
 ): Promise<AuthAnswer> {

@@ -39,6 +39,8 @@ const stateSchema = z.object({
   personVerified: z.boolean().optional(),
   /** The device that the client says it is. */
   deviceKey: z.string().optional(),
+  /** Whether that device, once it is proven, stands for a second factor. */
+  deviceStands: z.boolean().optional(),
   /** The step's own memory. */
   step: z.record(z.string(), z.unknown()).default({}),
 })

@@ -1,10 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Transaction } from '@robokids/runtime/db'
+import { eq } from 'drizzle-orm'
 import { findDevice, newDevice, noDevice } from './devices.ts'
 import { disabled, IdentityError, notConfirmed } from './errors.ts'
 import type { Call } from './protocol.ts'
-import { refreshTokens, signIns, type User } from './schema.ts'
-import { askSecondFactor, secondFactorOf } from './second-factor.ts'
+import { refreshTokens, signIns, users, type User } from './schema.ts'
+import { askSecondFactor, otherProofNeeded, secondFactorOf } from './second-factor.ts'
 import { addressesOf } from './sign-in-codes.ts'
 import { rememberAddress } from './sign-in-limits.ts'
 import { ask, type AuthAnswer, type SignInProgress } from './sign-in-steps.ts'
@@ -54,24 +55,34 @@ export async function proceed(
   const second = secondFactorOf(progress, addresses)
   const isConfirmed = device && device.sealedSrpVerifier !== null && client.pool.settings.devices !== 'OFF'
   // After a device's proof clients expect tokens and nothing else: a device that does not stand for a second factor is
-  // not asked where one is needed.
-  if (isConfirmed && (second.need === 'nothing' || (second.need === 'one_of' && device.remembered))) {
-    return ask(tx, { ...progress, state: { ...state, step: {} } }, 'DEVICE_SRP_AUTH', {}, call)
+  // not asked where one is needed. Any of the account's own does where nothing else but the mailbox has spoken for it.
+  const { need } = second
+  const stands = need === 'nothing' || (need !== 'set_up' && device?.remembered)
+  if (isConfirmed && (stands || (need === 'other_proof' && user.resetBy !== null))) {
+    const asked = { ...state, deviceStands: need !== 'nothing', step: {} }
+    return ask(tx, { ...progress, state: asked }, 'DEVICE_SRP_AUTH', {}, call)
   }
+  if (second.need === 'other_proof') throw otherProofNeeded(progress)
   if (second.need !== 'nothing') return askSecondFactor(tx, progress, second, addresses, call)
-  return complete(tx, progress, call, tokens)
+  const secondFactor = state.personVerified === true || state.mailProven === true
+  return complete(tx, progress, call, tokens, { secondFactor })
 }
 
-/** Signs in: everything that was asked for is proven. */
+/**
+ * Signs in: everything that was asked for is proven.
+ * @param secondFactor whether that was more than a first factor.
+ */
 export async function complete(
   tx: Transaction,
   progress: SignInProgress & { user: User },
   call: Call,
   tokens: Tokens,
+  { secondFactor }: { secondFactor: boolean },
 ): Promise<AuthAnswer> {
   const { user, client, state } = progress
   const now = call.context.clock.now()
-  const device = await newDevice(tx, user, client.pool, state.deviceKey, call)
+  const device = await newDevice(tx, user, client.pool, { deviceKey: state.deviceKey, secondFactor }, call)
+  if (user.resetBy !== null) await tx.update(users).set({ resetBy: null }).where(eq(users.id, user.id))
   const [signIn] = await tx
     .insert(signIns)
     .values({
@@ -81,6 +92,7 @@ export async function complete(
       clientId: client.id,
       deviceKey: device?.DeviceKey ?? state.deviceKey ?? null,
       signedInAt: now,
+      secondFactor,
     })
     .returning()
   if (!signIn) throw new Error('The sign-in was not written.')

@@ -17,8 +17,6 @@ export interface SimulatedAccount {
   factors: FirstFactor[]
   /** Where codes would go, masked. */
   destinations: Record<'EMAIL' | 'SMS', string>
-  /** Ids of passkeys, base64url. */
-  passkeys: string[]
 }
 
 const drawFor =
@@ -114,6 +112,5 @@ export function simulateAccount(
       EMAIL: mask('EMAIL', kind === 'email' ? name : `${letters[0]}@${letters[1]}`),
       SMS: mask('SMS', kind === 'phone_number' ? name : digits),
     },
-    passkeys: [draw('passkey').toString('base64url')].slice(0, some.WEB_AUTHN ? 1 : 0),
   }
 }

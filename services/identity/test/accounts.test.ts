@@ -248,6 +248,18 @@ describe('ConfirmSignUp', () => {
     expect(await confirm(newest, {}, stranger)).toEqual(overCode)
   })
 
+  it('confirms no account of another password, where one is given, by its address or its name', async () => {
+    const { username, email } = await desk.signUp()
+    const ConfirmationCode = await desk.codeFor(email)
+    for (const Username of [email, username]) {
+      const given = { ClientId: publicClient, Username, ConfirmationCode }
+      expect(await desk.call('ConfirmSignUp', { ...given, Password: other })).toEqual(wrongPassword)
+      expect(await signIn(username)).toEqual(refusal('UserNotConfirmedException', 'User is not confirmed.'))
+    }
+    const right = { ClientId: publicClient, Username: username, ConfirmationCode, Password: password }
+    expect(await desk.call('ConfirmSignUp', right)).toMatchObject({ status: 200 })
+  })
+
   it('lets one account alone have an address, until the other takes it over', async () => {
     const email = `taken-${Date.now()}@example.com`
     const { username: first } = await desk.member(publicClient, { email })
@@ -519,6 +531,15 @@ describe('ChangePassword', () => {
     for (let tries = 0; tries < 5; tries++)
       expect(await change(AccessToken, 'Wrong-2030!', other)).toEqual(wrongPassword)
     expect(await change(AccessToken, password, other)).toEqual(tooOften)
+  })
+
+  it('is for its owner while somebody who has stolen a session guesses, or does not guess but only asks', async () => {
+    const { username, AccessToken: stolen } = await guest()
+    const own = await tokenOf(username)
+    for (let tries = 0; tries < 6; tries++) await change(stolen, 'Wrong-2030!', other)
+    expect(await change(stolen, password, other)).toEqual(tooOften)
+    expect(await change(own, password, other)).toEqual(done)
+    expect(await desk.call('GetUser', { AccessToken: stolen })).toEqual(revoked)
   })
 
   it('takes a password by its characters, not by its bytes, and trims nothing', async () => {

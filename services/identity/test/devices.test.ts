@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { AdminForgetDeviceCommand, AdminListDevicesCommand } from '@aws-sdk/client-cognito-identity-provider'
 import { eq } from 'drizzle-orm'
+import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { devices, pools } from '../src/schema.ts'
-import { openFrontDesk, type FrontDesk } from './front-desk.ts'
+import { cleanUp } from '../src/clean-up.ts'
+import { devices, pools, signIns } from '../src/schema.ts'
+import { openFrontDesk, password, type FrontDesk } from './front-desk.ts'
 import { signInsAt, tokensOf, type Answer } from './sign-ins.ts'
 import { deviceVerifier, prime, startSrp } from './srp-client.ts'
 
@@ -30,7 +32,7 @@ const secret = 'a secret of the device'
 /** Signs in and confirms the device, of somebody new or of whose device is there. */
 async function confirmed(
   tracking: 'OPT_IN' | 'ALWAYS',
-  another?: Awaited<ReturnType<typeof poolWith>> & { username: string; userId: string },
+  another?: Awaited<ReturnType<typeof poolWith>> & { username: string; email: string; userId: string },
 ) {
   const pool = another ?? (await poolWith(tracking))
   const person = another ?? (await desk.member(pool.clientId))
@@ -73,6 +75,27 @@ async function proveDevice(device: Awaited<ReturnType<typeof confirmed>>, asked:
   return at.answer('DEVICE_PASSWORD_VERIFIER', begun, { USERNAME: username, DEVICE_KEY: DeviceKey, ...proof })
 }
 
+const freshSignIn = { __type: 'FreshSignInRequiredException' }
+const codeOf = (totpSecret: string) =>
+  new TOTP({ secret: Secret.fromBase32(totpSecret) }).generate({
+    timestamp: desk.service.context.clock.now().epochMilliseconds,
+  })
+
+async function trust(key: string): Promise<void> {
+  await desk.service.context.db.update(devices).set({ remembered: true }).where(eq(devices.key, key))
+}
+
+/** Turns an authenticator on, as its owner does. */
+async function turnOn(AccessToken: string): Promise<string> {
+  const { body } = await desk.call('AssociateSoftwareToken', { AccessToken })
+  const totpSecret = String(body['SecretCode'])
+  await desk.call('VerifySoftwareToken', { AccessToken, UserCode: codeOf(totpSecret) })
+  const SoftwareTokenMfaSettings = { Enabled: true, PreferredMfa: true }
+  const on = await desk.call('SetUserMFAPreference', { AccessToken, SoftwareTokenMfaSettings })
+  expect(on).toEqual({ status: 200, body: {} })
+  return totpSecret
+}
+
 const noDevice = { status: 400, body: { __type: 'ResourceNotFoundException', message: 'Device does not exist.' } }
 
 describe('a device', () => {
@@ -98,16 +121,24 @@ describe('a device', () => {
   it('stands for the second factor once it is remembered', async () => {
     const device = await confirmed('OPT_IN')
     const { at, username, userId, DeviceKey, AccessToken } = device
-    await at.withAuthenticator(userId)
+    const totpSecret = await at.withAuthenticator(userId)
     const key = { DEVICE_KEY: DeviceKey }
-    expect((await at.bySrp(username, undefined, key)).body['ChallengeName']).toBe('SOFTWARE_TOKEN_MFA')
-    const status = { AccessToken, DeviceKey, DeviceRememberedStatus: 'remembered' }
-    expect(await desk.call('UpdateDeviceStatus', status)).toEqual({ status: 200, body: {} })
+    const second = await at.bySrp(username, undefined, key)
+    expect(second.body['ChallengeName']).toBe('SOFTWARE_TOKEN_MFA')
+    const status = { DeviceKey, DeviceRememberedStatus: 'remembered' }
+    // Whoever signed in before there was one has not given it.
+    expect((await desk.call('UpdateDeviceStatus', { ...status, AccessToken })).body).toMatchObject(freshSignIn)
+    const given = { USERNAME: username, SOFTWARE_TOKEN_MFA_CODE: codeOf(totpSecret) }
+    const { AccessToken: proven } = tokensOf(await at.answer('SOFTWARE_TOKEN_MFA', second, given))
+    expect(await desk.call('UpdateDeviceStatus', { ...status, AccessToken: proven })).toEqual({ status: 200, body: {} })
     const asked = await at.bySrp(username, undefined, key)
     expect(asked.body['ChallengeName']).toBe('DEVICE_SRP_AUTH')
     const done = await proveDevice(device, asked)
     expect(done.status).toBe(200)
     expect(tokensOf(done)['NewDeviceMetadata']).toBeUndefined()
+    // It stands for a second factor in this as well.
+    const again = { ...status, AccessToken: tokensOf(done)['AccessToken'] }
+    expect(await desk.call('UpdateDeviceStatus', again)).toEqual({ status: 200, body: {} })
     expect((await at.byPassword(username)).body['ChallengeName']).toBe('SOFTWARE_TOKEN_MFA')
     const wrong = await proveDevice(device, await at.byPassword(username, key), 'guessed')
     expect(wrong.body).toMatchObject({ __type: 'NotAuthorizedException' })
@@ -116,9 +147,9 @@ describe('a device', () => {
   it('does not stand for it by the key of another, that is remembered', async () => {
     const trusted = await confirmed('OPT_IN')
     const old = await confirmed('OPT_IN', trusted)
-    const { at, username, userId, DeviceKey, AccessToken } = trusted
+    const { at, username, userId, DeviceKey } = trusted
     await at.withAuthenticator(userId)
-    await desk.call('UpdateDeviceStatus', { AccessToken, DeviceKey, DeviceRememberedStatus: 'remembered' })
+    await trust(DeviceKey)
     const key = { DEVICE_KEY: DeviceKey }
     expect(await proveDevice(old, await at.byPassword(username, key))).toMatchObject(noDevice)
     // Not in the middle of the proof either.
@@ -137,6 +168,117 @@ describe('a device', () => {
       ...proof,
     })
     expect(ended).toMatchObject(noDevice)
+  })
+
+  it.each(['OPT_IN', 'ALWAYS'] as const)(
+    'stands for nothing that was trusted before the second factor was turned on, nor does any sign-in of before (%s)',
+    async (tracking) => {
+      const thief = await confirmed(tracking)
+      const { at, username, clientId: ClientId } = thief
+      await trust(thief.DeviceKey)
+      // Who has got as far as the last step already is as much of before.
+      const begun = await at.byPassword(username, { DEVICE_KEY: thief.DeviceKey })
+      expect(begun.body['ChallengeName']).toBe('DEVICE_SRP_AUTH')
+      const owner = await confirmed(tracking, thief)
+      await trust(owner.DeviceKey)
+      const totpSecret = await turnOn(owner.AccessToken)
+
+      expect((await proveDevice(thief, begun)).body['__type']).toBe('NotAuthorizedException')
+      expect(await at.byPassword(username, { DEVICE_KEY: thief.DeviceKey })).toMatchObject(noDevice)
+      expect((await desk.call('GetUser', { AccessToken: thief.AccessToken })).body['message']).toBe(
+        'Access Token has been revoked',
+      )
+      const refresh = { ClientId, RefreshToken: thief.RefreshToken, DeviceKey: thief.DeviceKey }
+      expect((await desk.call('GetTokensFromRefreshToken', refresh)).status).toBe(400)
+      expect((await at.byPassword(username)).body['ChallengeName']).toBe('SOFTWARE_TOKEN_MFA')
+
+      // Its owner goes on, and is asked once more, after which that browser can be trusted again.
+      expect((await desk.call('GetUser', { AccessToken: owner.AccessToken })).status).toBe(200)
+      const key = { DEVICE_KEY: owner.DeviceKey }
+      const second = await at.byPassword(username, key)
+      expect(second.body['ChallengeName']).toBe('SOFTWARE_TOKEN_MFA')
+      desk.service.context.clock.advance({ seconds: 30 })
+      const given = { USERNAME: username, SOFTWARE_TOKEN_MFA_CODE: codeOf(totpSecret), ...key }
+      const { AccessToken } = tokensOf(await at.answer('SOFTWARE_TOKEN_MFA', second, given))
+      const status = { AccessToken, DeviceKey: owner.DeviceKey, DeviceRememberedStatus: 'remembered' }
+      if (tracking === 'OPT_IN') expect(await desk.call('UpdateDeviceStatus', status)).toMatchObject({ status: 200 })
+      const trusted = await at.byPassword(username, key)
+      expect(trusted.body['ChallengeName']).toBe('DEVICE_SRP_AUTH')
+    },
+  )
+
+  it('is trusted at once by whoever has just shown a code of the authenticator that is turned on', async () => {
+    const device = await confirmed('OPT_IN')
+    const { AccessToken, DeviceKey } = device
+    await turnOn(AccessToken)
+    const status = { AccessToken, DeviceKey, DeviceRememberedStatus: 'remembered' }
+    expect(await desk.call('UpdateDeviceStatus', status)).toEqual({ status: 200, body: {} })
+  })
+
+  it('stands for the second step where the password was reset by a code that comes the same way', async () => {
+    const device = await confirmed('OPT_IN')
+    const { at, username, userId, email, clientId: ClientId, poolId, DeviceKey } = device
+    const { db } = desk.service.context
+    const [pool] = await db.select().from(pools).where(eq(pools.id, poolId))
+    await db
+      .update(pools)
+      .set({ settings: { ...pool!.settings, mfaFactors: ['EMAIL_OTP'] } })
+      .where(eq(pools.id, poolId))
+    await at.change(userId, { mfa: ['EMAIL_OTP'] })
+    const sent = desk.codesFor(email)
+    await desk.call('ForgotPassword', { ClientId, Username: email })
+    const ConfirmationCode = await desk.codeFor(email, sent)
+    const Password = `${password}new`
+    await desk.call('ConfirmForgotPassword', { ClientId, Username: email, ConfirmationCode, Password })
+    const strange = await at.byPassword(username, {}, Password)
+    expect(strange.body['__type']).toBe('MFAMethodNotFoundException')
+    const asked = await at.byPassword(username, { DEVICE_KEY: DeviceKey }, Password)
+    expect(asked.body['ChallengeName']).toBe('DEVICE_SRP_AUTH')
+    expect((await proveDevice(device, asked)).status).toBe(200)
+    // From then on it is as it was: a browser that is not trusted is sent a code.
+    expect((await at.byPassword(username, { DEVICE_KEY: DeviceKey }, Password)).body['ChallengeName']).toBe('EMAIL_OTP')
+  })
+
+  it('is one of fifty at most, of which the longest unused goes first, and trusted ones last', async () => {
+    const device = await confirmed('OPT_IN')
+    const { at, username, userId, AccessToken, RefreshToken, DeviceKey, clientId: ClientId } = device
+    await trust(DeviceKey)
+    const { db, clock } = desk.service.context
+    const others = Array.from({ length: 49 }, (_, nth) => ({
+      key: `us-west-1_${String(nth).padStart(12, '0')}${userId.slice(12)}`,
+      groupKey: '-other',
+      userId,
+      sealedSrpVerifier: '',
+      lastAddress: '192.0.2.1',
+      createdAt: clock.now(),
+      updatedAt: clock.now(),
+      lastSignInAt: clock.now().add({ seconds: nth }),
+    }))
+    await db.insert(devices).values(others)
+    expect((await at.byPassword(username)).status).toBe(200)
+    const left = await db.select().from(devices).where(eq(devices.userId, userId))
+    expect(left).toHaveLength(50)
+    const keys = left.map(({ key }) => key)
+    expect(keys).toContain(DeviceKey)
+    // This sign-in's own is the newest but for those of our making.
+    expect(keys.filter((key) => others.some((other) => other.key === key))).toHaveLength(48)
+    // Where its device is gone, a sign-in goes on.
+    await db.delete(devices).where(eq(devices.key, DeviceKey))
+    expect((await desk.call('GetUser', { AccessToken })).status).toBe(200)
+    const refreshed = await desk.call('GetTokensFromRefreshToken', { ClientId, RefreshToken, DeviceKey })
+    expect(refreshed.status).toBe(200)
+  })
+
+  it('is forgotten when it was not signed in with for as long as browsers keep a cookie', async () => {
+    const device = await confirmed('OPT_IN')
+    const { context } = desk.service
+    const old = context.clock.now().subtract({ hours: 24 * 401 })
+    const used = await confirmed('OPT_IN', device)
+    await context.db.update(devices).set({ createdAt: old }).where(eq(devices.userId, device.userId))
+    await context.db.update(devices).set({ lastSignInAt: old }).where(eq(devices.key, device.DeviceKey))
+    await cleanUp.run(context, AbortSignal.any([]))
+    const left = await context.db.select().from(devices).where(eq(devices.userId, device.userId))
+    expect(left.map(({ key }) => key)).toEqual([used.DeviceKey])
   })
 
   it('is forgotten by clients that are told it does not exist, and the step stays', async () => {
@@ -214,5 +356,18 @@ describe('a device', () => {
     expect((await desk.call('ForgetDevice', { AccessToken: elsewhere['AccessToken'], DeviceKey })).status).toBe(200)
     expect((await desk.call('GetUser', { AccessToken })).body['message']).toBe('Access Token has been revoked')
     expect((await desk.call('GetUser', { AccessToken: elsewhere['AccessToken'] })).status).toBe(200)
+  })
+
+  it('is forgotten with all others where somebody signs out everywhere and asks for that', async () => {
+    const { at, username, userId, AccessToken } = await confirmed('OPT_IN')
+    const count = () => desk.service.context.db.$count(devices, eq(devices.userId, userId))
+    expect(await desk.call('GlobalSignOut', { AccessToken })).toEqual({ status: 200, body: {} })
+    expect(await count()).toBe(1)
+    const { AccessToken: again } = tokensOf(await at.byPassword(username))
+    expect(await desk.call('GlobalSignOut', { AccessToken: again, ForgetDevices: true })).toMatchObject({ status: 200 })
+    expect(await count()).toBe(0)
+    const { db } = desk.service.context
+    const ended = await db.select().from(signIns).where(eq(signIns.userId, userId))
+    expect(ended.map(({ endReason }) => endReason)).toEqual(['signed_out', 'signed_out'])
   })
 })

@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { identity } from '../src/app.ts'
+import { passkeys, type users } from '../src/schema.ts'
 import { openFrontDesk, password, publicClient, settings, type FrontDesk } from './front-desk.ts'
 import { signInsAt } from './sign-ins.ts'
 import { startSrp } from './srp-client.ts'
@@ -300,6 +302,54 @@ describe('whoever has an account and who has not', () => {
     expect(done.status).toBe(200)
     looks.push(await look())
     asOne(looks)
+  })
+
+  it('is offered ways to begin a sign-in that people without an account are offered as well, however it is set up', async () => {
+    const { client, db } = { client: publicClient, db: desk.service.context.db }
+    const ways = async (USERNAME: string) => {
+      const { body } = await at.begin('USER_AUTH', { USERNAME })
+      return (body['AvailableChallenges'] as string[]).join()
+    }
+    const ofNobody = new Set<string>()
+    for (let one = 0; one < 60; one++) ofNobody.add(await ways(nobody()))
+    const changes: Partial<typeof users.$inferInsert>[] = [
+      {},
+      { mfa: ['EMAIL_OTP'] },
+      { mfa: ['EMAIL_OTP'], resetBy: 'EMAIL' },
+      { mfa: ['SMS_MFA'] },
+      { mfa: ['SOFTWARE_TOKEN_MFA', 'EMAIL_OTP'] },
+      { passwordHash: null, sealedSrpVerifier: null },
+    ]
+    for (const change of changes) {
+      const { email, userId } = await desk.member(client)
+      await at.change(userId, change)
+      expect(ofNobody).toContain(await ways(email))
+    }
+    // Nor does what is asked of a passkey tell how many there are, or of which make.
+    const asks = async (USERNAME: string) => {
+      const { body } = await at.begin('USER_AUTH', { USERNAME, PREFERRED_CHALLENGE: 'WEB_AUTHN' })
+      if (body['ChallengeName'] !== 'WEB_AUTHN') return undefined
+      const options = JSON.parse(body['ChallengeParameters'].CREDENTIAL_REQUEST_OPTIONS) as Record<string, unknown>
+      return JSON.stringify({ ...options, challenge: String(options['challenge']).length })
+    }
+    const { email, userId } = await desk.member(client)
+    const key = {
+      userId,
+      name: 'Passkey',
+      relyingPartyId: 'localhost',
+      publicKey: '',
+      counter: 0,
+      transports: ['usb'],
+      createdAt: desk.service.context.clock.now(),
+    }
+    await db
+      .insert(passkeys)
+      .values([16, 64].map((bytes) => ({ ...key, id: randomBytes(bytes).toString('base64url') })))
+    const own = await asks(email)
+    expect(own).toBeTypeOf('string')
+    const others = new Set<string | undefined>()
+    for (let one = 0; one < 60; one++) others.add(await asks(nobody()))
+    expect(others).toEqual(new Set([undefined, own]))
   })
 
   it('is refused alike after asking for codes too often', async () => {

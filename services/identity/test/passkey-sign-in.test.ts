@@ -41,10 +41,9 @@ describe('WEB_AUTHN', () => {
     expect(select.body['AvailableChallenges']).toContain('WEB_AUTHN')
     const asked = await begin()
     const options = optionsOf(asked)
-    expect(options).toMatchObject({
-      rpId: 'localhost',
-      allowCredentials: [{ id: authenticator.id, type: 'public-key' }],
-    })
+    // Which passkeys an account has is told to nobody who has not signed in.
+    expect(options).toMatchObject({ rpId: 'localhost' })
+    expect(JSON.stringify(asked.body)).not.toContain(authenticator.id)
     const credential = authenticator.answer(options, site)
     expect((await answer(asked, credential)).status).toBe(200)
     expect((await answer(asked, credential)).body['message']).toBe('Invalid session for the user, session is expired.')

@@ -3,8 +3,9 @@ import { eq } from 'drizzle-orm'
 import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { aliases, pools, users } from '../src/schema.ts'
-import { openFrontDesk, password, type FrontDesk } from './front-desk.ts'
+import { openFrontDesk, password, publicClient, type FrontDesk } from './front-desk.ts'
 import { claimsOf, signInsAt, tokensOf, type Answer } from './sign-ins.ts'
+import { startSrp } from './srp-client.ts'
 
 let desk: FrontDesk
 let at: ReturnType<typeof signInsAt>
@@ -143,9 +144,12 @@ describe('MFA by code', () => {
   it('does not take a mail code as both factors', async () => {
     const { username, userId, email } = await desk.member()
     await at.change(userId, { mfa: ['EMAIL_OTP'] })
+    // Who asks for it is told so once they have given the code, and not before: others would learn of the second step.
+    let sent = desk.codesFor(email)
     const select = await at.begin('USER_AUTH', { USERNAME: username, PREFERRED_CHALLENGE: 'EMAIL_OTP' })
-    expect(select.body['AvailableChallenges']).toEqual(['PASSWORD', 'PASSWORD_SRP'])
-    const sent = desk.codesFor(email)
+    const first = { USERNAME: username, EMAIL_OTP_CODE: await desk.codeFor(email, sent) }
+    expect((await at.answer('EMAIL_OTP', select, first)).body['__type']).toBe('MFAMethodNotFoundException')
+    sent = desk.codesFor(email)
     const custom = await at.begin('CUSTOM_AUTH', { USERNAME: username })
     const ANSWER = await desk.codeFor(email, sent)
     const alone = await at.answer('CUSTOM_CHALLENGE', custom, { USERNAME: username, ANSWER })
@@ -160,6 +164,67 @@ describe('MFA by code', () => {
     expect(
       (await at.answer('SOFTWARE_TOKEN_MFA', second, { USERNAME: username, SOFTWARE_TOKEN_MFA_CODE })).status,
     ).toBe(200)
+  })
+})
+
+describe('a password that was reset by mail, where codes by mail are the second step', () => {
+  /** @returns a member, with what a stranger at the mailbox can do. */
+  async function reset(more: Partial<typeof users.$inferInsert> = {}) {
+    const person = await desk.member()
+    await at.change(person.userId, { mfa: ['EMAIL_OTP'], ...more })
+    const Password = 'Mailbox-2031!'
+    const sent = desk.codesFor(person.email)
+    await desk.call('ForgotPassword', { ClientId: publicClient, Username: person.email })
+    const ConfirmationCode = await desk.codeFor(person.email, sent)
+    const given = { ClientId: publicClient, Username: person.email, ConfirmationCode, Password }
+    expect(await desk.call('ConfirmForgotPassword', given)).toMatchObject({ status: 200 })
+    return { ...person, Password }
+  }
+
+  it('signs in with no second code from that mailbox, whichever way is tried', async () => {
+    const { username, email, Password } = await reset()
+    const refused = { body: { __type: 'MFAMethodNotFoundException' } }
+    expect(await at.byPassword(username, {}, Password)).toMatchObject(refused)
+    expect(await at.bySrp(username, Password)).toMatchObject(refused)
+    const chosen = { USERNAME: email, PREFERRED_CHALLENGE: 'PASSWORD', PASSWORD: Password }
+    expect(await at.begin('USER_AUTH', chosen)).toMatchObject(refused)
+    const srp = startSrp()
+    const parameters = { USERNAME: username, CHALLENGE_NAME: 'SRP_A', SRP_A: srp.A }
+    const asked = await at.begin('CUSTOM_AUTH', parameters)
+    const sent = desk.codesFor(email)
+    const mailed = await at.prove(srp, asked, Password)
+    const ANSWER = await desk.codeFor(email, sent)
+    expect(await at.answer('CUSTOM_CHALLENGE', mailed, { USERNAME: username, ANSWER })).toMatchObject(refused)
+  })
+
+  it('signs in with another proof, and with a mail code again after that', async () => {
+    const phone = `+1650${randomUUID().replaceAll(/\D/g, '').padEnd(7, '0').slice(0, 7)}`
+    const { username, userId, email, Password } = await reset()
+    await at.change(userId, {
+      attributes: { email, email_verified: 'true', phone_number: phone, phone_number_verified: 'true' },
+    })
+    const asked = await at.byPassword(username, {}, Password)
+    expect(asked.body['ChallengeName']).toBe('SMS_MFA')
+    const SMS_MFA_CODE = await desk.codeFor(phone)
+    expect(await at.answer('SMS_MFA', asked, { USERNAME: username, SMS_MFA_CODE })).toMatchObject({ status: 200 })
+    expect((await at.byPassword(username, {}, Password)).body['ChallengeName']).toBe('EMAIL_OTP')
+  })
+
+  it('asks for the other second step where there are two', async () => {
+    const { username, userId, Password } = await reset()
+    const secret = await at.withAuthenticator(userId)
+    await at.change(userId, { mfa: ['EMAIL_OTP', 'SOFTWARE_TOKEN_MFA'], preferredMfa: 'EMAIL_OTP' })
+    const asked = await at.byPassword(username, {}, Password)
+    expect(asked.body['ChallengeName']).toBe('SOFTWARE_TOKEN_MFA')
+    const given = { USERNAME: username, SOFTWARE_TOKEN_MFA_CODE: codeOf(secret) }
+    expect(await at.answer('SOFTWARE_TOKEN_MFA', asked, given)).toMatchObject({ status: 200 })
+  })
+
+  it('stands in nobody’s way who turns the second step on after it', async () => {
+    const { username, userId, Password } = await reset({ mfa: [] })
+    expect(await at.byPassword(username, {}, Password)).toMatchObject({ status: 200 })
+    await at.change(userId, { mfa: ['EMAIL_OTP'] })
+    expect((await at.byPassword(username, {}, Password)).body['ChallengeName']).toBe('EMAIL_OTP')
   })
 })
 

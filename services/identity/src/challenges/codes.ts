@@ -23,7 +23,7 @@ async function goOn({ tx, step, call, tokens }: Answering, first: NonNullable<Si
   const { state } = progress
   if (state.firstFactor !== undefined) {
     const user: User = await chooseEmail(tx, progress, call)
-    return complete(tx, { ...progress, user }, call, tokens)
+    return complete(tx, { ...progress, user }, call, tokens, { secondFactor: true })
   }
   return proceed(tx, { ...progress, state: { ...state, firstFactor: first } }, call, tokens)
 }
@@ -66,7 +66,7 @@ export const softwareToken = settled(async (answering) => {
   if (taken === undefined) return refuse(answering, wrongCode())
   await tx.update(users).set({ totpLastStep: taken }).where(eq(users.id, user.id))
   await endStep(tx, step)
-  return complete(tx, progress, call, tokens)
+  return complete(tx, progress, call, tokens, { secondFactor: true })
 })
 
 /** The choice of a second factor. */

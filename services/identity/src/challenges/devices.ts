@@ -33,5 +33,5 @@ export const devicePasswordVerifier = settled(async (answering) => {
   const claim = { group: device.groupKey, user: device.key }
   if (!provesExchange(step, responses, verifier.value, claim, call)) return refuseForGood(answering, wrongPassword())
   await endStep(tx, step)
-  return complete(tx, progress, call, tokens)
+  return complete(tx, progress, call, tokens, { secondFactor: progress.state.deviceStands === true })
 })

@@ -10,6 +10,7 @@ import type { User } from '../schema.ts'
 import { complete } from '../sign-in.ts'
 import { addressesOf, askForCode } from '../sign-in-codes.ts'
 import { ask, clientOfSession, endStep, findStep, type OpenStep, type SignInProgress } from '../sign-in-steps.ts'
+import { forgetOthers } from '../mfa-preference.ts'
 import { secondFactorOf } from '../second-factor.ts'
 import { newTotpSecret, sealTotpSecret, totpStep } from '../totp.ts'
 import { accountOf, refuse, settled } from './answering.ts'
@@ -23,7 +24,7 @@ export const mfaSetup = settled(async (answering) => {
   if (email === undefined) {
     if (state.step['verified'] !== true) throw invalid('Verify the authenticator first.')
     await endStep(tx, step)
-    return complete(tx, progress, call, tokens)
+    return complete(tx, progress, call, tokens, { secondFactor: true })
   }
   const addresses = await addressesOf(tx, user)
   const second = secondFactorOf(progress, addresses)
@@ -48,6 +49,7 @@ export async function chooseEmail(
   const { email } = state.step
   if (typeof email !== 'string') return user
   await takeAlias(tx, client.pool, user, 'email', email, call)
+  if (user.mfa.length === 0) await forgetOthers(tx, user, call)
   const { email: _successor, ...keptAddresses } = user.keptAddresses
   return changeAccount(
     tx,
@@ -119,6 +121,7 @@ export function verifyBySession(
     if (taken === undefined) {
       return refuse({ tx, step, call }, wrongSetUpCode())
     }
+    if (user.mfa.length === 0) await forgetOthers(tx, user, call)
     await changeAccount(
       tx,
       user,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { onOwnAccount } from '../accounts.ts'
+import { checkFresh, onOwnAccount } from '../accounts.ts'
 import { associateBySession } from '../challenges/mfa-setup.ts'
 import { IdentityError, missing } from '../errors.ts'
 import * as input from '../inputs.ts'
@@ -16,13 +16,15 @@ export const associateSoftwareToken = (tokens: Tokens) =>
         if (given.Session === undefined) throw missing('AccessToken')
         return associateBySession(given.Session, call)
       }
-      return onOwnAccount(tokens, given.AccessToken, call, async (tx, user, { client: { pool } }) => {
+      return onOwnAccount(tokens, given.AccessToken, call, async (tx, user, bearer) => {
+        const { pool } = bearer.client
         if (pool.settings.mfa === 'OFF' || !pool.settings.mfaFactors.includes('SOFTWARE_TOKEN_MFA')) {
           throw new IdentityError(
             'SoftwareTokenMFANotFoundException',
             'Software token TOTP multi-factor authentication is not enabled for this user pool.',
           )
         }
+        checkFresh(bearer, call)
         // The authenticator that is in use stays so until the new one has shown a code.
         const SecretCode = newTotpSecret()
         await beginSetUp(tx, user, 'totp', SecretCode, { hours: 1 }, call)

@@ -18,10 +18,10 @@ export const changePassword = (tokens: Tokens) =>
     }),
     async (given, call) => {
       const { context } = call
-      const { user: holder, client } = await tokens.authenticate(given.AccessToken)
+      const { user: holder, client, signIn: asking } = await tokens.authenticate(given.AccessToken)
       checkPolicy(given.ProposedPassword, client.pool.settings.passwordPolicy)
-      // Whoever has got hold of a token must not guess the password that belongs to it.
-      const key = `change-password:${holder.id}`
+      // Whoever has got hold of a token must not guess the password that belongs to it, nor use up the tries of its owner.
+      const key = `change-password:${asking.id}`
       await countWithin(context.db, context, { key, most: context.config.CODE_TRIES, within: { hours: 1 } })
       // An account without a password is given its first one.
       const isKnown =

@@ -36,13 +36,15 @@ export const confirmDevice = (tokens: Tokens) =>
           throw new IdentityError('DeviceKeyExistsException', 'The device was confirmed already.')
         }
         const always = client.pool.settings.devices === 'ALWAYS'
+        // Where nothing is needed yet it changes nothing: once a second factor is on, nobody is trusted any more.
+        const isNeeded = user.mfa.length > 0 || client.pool.settings.mfa === 'ON'
         await tx
           .update(devices)
           .set({
             name: given.DeviceName,
             srpSalt: salt.toString(16),
             sealedSrpVerifier: sealDeviceVerifier(device.key, verifier, config),
-            remembered: always,
+            remembered: always && (signIn.secondFactor || !isNeeded),
             updatedAt: clock.now(),
           })
           .where(eq(devices.key, device.key))

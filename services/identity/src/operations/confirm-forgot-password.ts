@@ -44,7 +44,8 @@ export const confirmForgotPassword = operation(
         // Since it was sent, the account was shut or deleted, or has got another address.
         if (!user?.enabled || user.status === 'FORCE_CHANGE_PASSWORD' || !to) return expiredCode()
         const wasConfirmed = user.status !== 'UNCONFIRMED'
-        let written = await setPassword(tx, user, pool, given.Password, { status: 'CONFIRMED' }, call)
+        const change = { status: 'CONFIRMED' as const, resetBy: to.medium }
+        let written = await setPassword(tx, user, pool, given.Password, change, call)
         for (const attribute of ['email', 'phone_number'] as const) {
           const own = user.attributes[attribute]
           if (own === undefined || !isSameAddress(attribute, own, taken.destination)) continue

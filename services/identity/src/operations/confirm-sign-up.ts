@@ -7,13 +7,14 @@ import { disabled, expiredCode, IdentityError, missing, orThrow, unknownUser, wr
 import { answerEvenly } from '../even-answers.ts'
 import * as input from '../inputs.ts'
 import { countGuess } from '../limits.ts'
+import { isPassword } from '../passwords.ts'
 import { clientOf } from '../pools.ts'
 import { operation } from '../protocol.ts'
 import { users, type User } from '../schema.ts'
 import { ask } from '../sign-in-steps.ts'
 import { signUpDestination } from '../sign-up-destination.ts'
 import { findByPassword, findUnconfirmed } from '../unconfirmed.ts'
-import { isSameAddress, lockUser, publishAccount } from '../users.ts'
+import { findByName, isSameAddress, lockUser, publishAccount } from '../users.ts'
 
 export const confirmSignUp = operation(
   z.object({
@@ -21,7 +22,7 @@ export const confirmSignUp = operation(
     Username: input.username,
     ConfirmationCode: input.code,
     ForceAliasCreation: z.boolean().default(false),
-    /** Ours: which account is meant, where several signed up with the address that it is confirmed by. */
+    /** Ours: where it is given, an account is confirmed that has it: the one that is meant, of several that gave the address. */
     Password: input.password.optional(),
     SecretHash: input.secretHash,
   }),
@@ -33,7 +34,7 @@ export const confirmSignUp = operation(
     const confirm = (own: User | undefined) =>
       context.db.transaction(async (tx) => {
         const found = await findUnconfirmed(tx, pool, given.Username)
-        const meant = found.several ? (own ?? found.user) : found.user
+        const meant = own ?? found.user
         const user = meant && (await lockUser(tx, meant.id))
         if (!user && tellsUsers) return unknownUser()
         if (user && user.status !== 'UNCONFIRMED' && tellsUsers) {
@@ -50,7 +51,7 @@ export const confirmSignUp = operation(
         // The code proves the mailbox, and the password says which account its reader made. Thrown, a refusal leaves the
         // code as it was.
         if (found.several && given.Password === undefined) throw missing('Password')
-        if (found.several && !own) throw wrongPassword()
+        if (given.Password !== undefined && own?.id !== user.id) throw wrongPassword()
         if (!user.enabled) throw disabled()
         const attributes = { ...user.attributes }
         for (const attribute of ['email', 'phone_number'] as const) {
@@ -77,11 +78,16 @@ export const confirmSignUp = operation(
         const { Session } = await ask(tx, progress, 'SELECT_CHALLENGE', {}, call)
         return { Session }
       })
+    const ownerOf = async (password: string) => {
+      const byAddress = await findByPassword(pool, given.Username, password, context)
+      if (byAddress) return byAddress
+      const named = await findByName(context.db, pool, given.Username)
+      return (await isPassword(password, named, context)) ? named : undefined
+    }
     return answerEvenly(context.config.EVEN_ANSWER_MS, async () => {
       await countGuess(call)
       const { Password: password } = given
-      const own = password === undefined ? undefined : findByPassword(pool, given.Username, password, context)
-      return orThrow(await confirm(await own))
+      return orThrow(await confirm(password === undefined ? undefined : await ownerOf(password)))
     })
   },
 )

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { onOwnAccount } from '../accounts.ts'
+import { checkFresh, onOwnAccount } from '../accounts.ts'
 import { readAttributeNames } from '../attributes.ts'
-import { removeAttributes } from '../change-attributes.ts'
+import { isVerifiable, removeAttributes } from '../change-attributes.ts'
 import * as input from '../inputs.ts'
 import { operation } from '../protocol.ts'
 import type { Tokens } from '../tokens.ts'
@@ -11,7 +11,8 @@ export const deleteUserAttributes = (tokens: Tokens) =>
     z.object({ AccessToken: input.accessToken, UserAttributeNames: z.array(input.attributeName).max(50) }),
     (given, call) => {
       const names = readAttributeNames(given.UserAttributeNames)
-      return onOwnAccount(tokens, given.AccessToken, call, async (tx, user) => {
+      return onOwnAccount(tokens, given.AccessToken, call, async (tx, user, bearer) => {
+        if (names.some(isVerifiable)) checkFresh(bearer, call)
         await removeAttributes(tx, user, names, call)
         return {}
       })

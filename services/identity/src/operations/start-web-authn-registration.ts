@@ -1,7 +1,7 @@
 import { generateRegistrationOptions } from '@simplewebauthn/server'
 import { eq } from 'drizzle-orm'
 import { z } from 'zod'
-import { onOwnAccount } from '../accounts.ts'
+import { checkFresh, onOwnAccount } from '../accounts.ts'
 import * as input from '../inputs.ts'
 import { operation } from '../protocol.ts'
 import { passkeys } from '../schema.ts'
@@ -13,8 +13,9 @@ const minutes = 5
 
 export const startWebAuthnRegistration = (tokens: Tokens) =>
   operation(z.object({ AccessToken: input.accessToken }), (given, call) =>
-    onOwnAccount(tokens, given.AccessToken, call, async (tx, user, { client: { pool } }) => {
-      const { relyingPartyId, relyingPartyName, userVerification } = webAuthnOf(pool)
+    onOwnAccount(tokens, given.AccessToken, call, async (tx, user, bearer) => {
+      const { relyingPartyId, relyingPartyName, userVerification } = webAuthnOf(bearer.client.pool)
+      checkFresh(bearer, call)
       const own = await tx.select().from(passkeys).where(eq(passkeys.userId, user.id))
       const { given_name: first = '', family_name: last = '', email } = user.attributes
       const options = await generateRegistrationOptions({

@@ -1,12 +1,19 @@
 import { eq } from 'drizzle-orm'
 import { z } from 'zod'
-import { onOwnAccount } from '../accounts.ts'
+import { checkFresh, onOwnAccount } from '../accounts.ts'
 import { findDevice, noDevice } from '../devices.ts'
-import { invalid } from '../errors.ts'
+import { freshSignInRequired, invalid } from '../errors.ts'
 import * as input from '../inputs.ts'
-import { operation } from '../protocol.ts'
-import { devices } from '../schema.ts'
-import type { Tokens } from '../tokens.ts'
+import { operation, type Call } from '../protocol.ts'
+import { devices, type User } from '../schema.ts'
+import type { Bearer, Tokens } from '../tokens.ts'
+
+/** A device stands for a second factor by leave of who has given one. @throws IdentityError FreshSignInRequiredException */
+function checkTrust(user: User, bearer: Bearer, call: Call): void {
+  checkFresh(bearer, call)
+  const isNeeded = user.mfa.length > 0 || bearer.client.pool.settings.mfa === 'ON'
+  if (isNeeded && !bearer.signIn.secondFactor) throw freshSignInRequired()
+}
 
 /** Whether a device stands for the second factor from now on. */
 export const updateDeviceStatus = (tokens: Tokens) =>
@@ -17,11 +24,12 @@ export const updateDeviceStatus = (tokens: Tokens) =>
       DeviceRememberedStatus: z.enum(['remembered', 'not_remembered']),
     }),
     async (given, call) =>
-      onOwnAccount(tokens, given.AccessToken, call, async (tx, user) => {
+      onOwnAccount(tokens, given.AccessToken, call, async (tx, user, bearer) => {
         const device = await findDevice(tx, user, given.DeviceKey)
         if (!device) throw noDevice()
         const remembered = given.DeviceRememberedStatus === 'remembered'
         if (remembered && device.sealedSrpVerifier === null) throw invalid('The device was not confirmed.')
+        if (remembered) checkTrust(user, bearer, call)
         await tx
           .update(devices)
           .set({ remembered, updatedAt: call.context.clock.now() })

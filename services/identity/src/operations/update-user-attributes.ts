@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { onOwnAccount } from '../accounts.ts'
+import { checkFresh, onOwnAccount } from '../accounts.ts'
 import { attributeListSchema, readAttributes } from '../attributes.ts'
-import { changeAttributes, isVerifiable } from '../change-attributes.ts'
+import { changeAttributes, changesAddress, isVerifiable } from '../change-attributes.ts'
 import * as input from '../inputs.ts'
 import { countRequest } from '../limits.ts'
 import { operation } from '../protocol.ts'
@@ -12,7 +12,8 @@ export const updateUserAttributes = (tokens: Tokens) =>
     const attributes = readAttributes(given.UserAttributes)
     // What is new may be sent a code. Before the account is locked: it takes a connection of its own.
     if (Object.keys(attributes).some(isVerifiable)) await countRequest(call)
-    return onOwnAccount(tokens, given.AccessToken, call, async (tx, user, { client: { pool } }) => ({
-      CodeDeliveryDetailsList: await changeAttributes(tx, user, pool, attributes, call),
-    }))
+    return onOwnAccount(tokens, given.AccessToken, call, async (tx, user, bearer) => {
+      if (changesAddress(user, attributes)) checkFresh(bearer, call)
+      return { CodeDeliveryDetailsList: await changeAttributes(tx, user, bearer.client.pool, attributes, call) }
+    })
   })

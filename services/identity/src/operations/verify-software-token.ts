@@ -1,10 +1,13 @@
+import { eq } from 'drizzle-orm'
 import { z } from 'zod'
 import { changeAccount, onOwnAccount } from '../accounts.ts'
 import { verifyBySession, wrongSetUpCode } from '../challenges/mfa-setup.ts'
 import { IdentityError, missing } from '../errors.ts'
 import * as input from '../inputs.ts'
 import { countGuess } from '../limits.ts'
+import { forgetOthers } from '../mfa-preference.ts'
 import { operation } from '../protocol.ts'
+import { signIns } from '../schema.ts'
 import { endSetUp, openSetUp } from '../set-ups.ts'
 import type { Tokens } from '../tokens.ts'
 import { sealTotpSecret, totpStep } from '../totp.ts'
@@ -23,7 +26,7 @@ export const verifySoftwareToken = (tokens: Tokens) =>
         return verifyBySession(given.Session, given.UserCode, call)
       }
       await countGuess(call)
-      return onOwnAccount(tokens, given.AccessToken, call, async (tx, user, { client: { pool } }) => {
+      return onOwnAccount(tokens, given.AccessToken, call, async (tx, user, { client: { pool }, signIn }) => {
         const { config, clock } = call.context
         const secret = await openSetUp(tx, user, 'totp', call)
         if (secret === undefined) {
@@ -34,6 +37,9 @@ export const verifySoftwareToken = (tokens: Tokens) =>
         await endSetUp(tx, user, 'totp')
         // Where everybody needs a second factor it is one at once; elsewhere the person turns it on.
         const mfa = pool.settings.mfa === 'ON' ? [...new Set([...user.mfa, 'SOFTWARE_TOKEN_MFA' as const])] : user.mfa
+        if (user.mfa.length === 0 && mfa.length > 0) await forgetOthers(tx, user, call, signIn)
+        // Whoever has just shown a code of it need not show another to be trusted here.
+        await tx.update(signIns).set({ secondFactor: true }).where(eq(signIns.id, signIn.id))
         // The code that proved it is taken: it does not sign in as well.
         await changeAccount(
           tx,
