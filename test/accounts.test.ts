@@ -154,10 +154,11 @@ describe('an account', () => {
     expect((await visitor.post('/api/auth/confirm-sign-up', confirmation)).body).toEqual({ signedIn: true })
     expect(await visitor.user()).toMatchObject({ email })
 
-    const elsewhere = await new Visitor().post('/api/auth/confirm-sign-up', confirmation)
-    expect(elsewhere.body['code']).toBe('ExpiredCodeException')
     const { visitor: other } = await member()
-    expect((await other.post('/api/auth/confirm-sign-up', confirmation)).body['code']).toBe('ExpiredCodeException')
+    for (const elsewhere of [new Visitor(), other]) {
+      const over = await elsewhere.post('/api/auth/confirm-sign-up', { ...confirmation, password })
+      expect(over.body['code']).toBe('ExpiredCodeException')
+    }
   })
 
   it('is signed in to by no cookie in another’s place, none that was altered, and none that is over', async () => {
@@ -385,6 +386,7 @@ describe('an account', () => {
     const confirmed = await new Visitor().post('/api/auth/confirm-sign-up', {
       email: email.toLowerCase(),
       code: await codeTo(email),
+      password,
     })
     expect(confirmed.status).toBe(200)
     const shouted = email.toUpperCase()
@@ -715,6 +717,167 @@ describe('an account', () => {
       const owner = await new Visitor().post('/api/auth/sign-in', { email, password })
       expect(owner.body).toEqual({ step: 'DONE' })
     }
+  })
+
+  it('is confirmed in another browser by who knows its password alone, so that a stranger gets nothing of its reader', async () => {
+    const { visitor: stranger, email } = await newcomer()
+    const reader = new Visitor()
+    const confirm = async (more: object = {}) =>
+      reader.post('/api/auth/confirm-sign-up', { email, code: await codeTo(email), ...more })
+    const asked = { status: 400, body: { code: 'password_required', issues: [{ path: 'password' }] } }
+    expect(await confirm()).toMatchObject(asked)
+    // Nor by a link that says whose it is, nor after the code came again.
+    await reader.post('/api/auth/resend-code', { email })
+    await codeTo(email, 2)
+    expect(await confirm()).toMatchObject(asked)
+    expect(await confirm({ password: 'My-own-2031!' })).toMatchObject({
+      status: 401,
+      body: { code: 'NotAuthorizedException' },
+    })
+    expect((await stranger.post('/api/auth/auto-sign-in')).body).toEqual({ step: 'waiting' })
+
+    // A new password makes it the reader's, and the stranger's is void, in the tab that waits as anywhere.
+    await reader.post('/api/auth/forgot-password', { email })
+    const reset = { email, code: await codeTo(email, 3), password: 'My-own-2031!' }
+    expect((await reader.post('/api/auth/confirm-forgot-password', reset)).status).toBe(200)
+    expect((await stranger.post('/api/auth/auto-sign-in')).body['code']).toBe('NotAuthorizedException')
+    expect((await stranger.post('/api/auth/confirm-sign-up', { email, code: reset.code })).status).toBe(400)
+    expect((await stranger.post('/api/auth/sign-in', { email, password })).body['code']).toBe('NotAuthorizedException')
+    expect(await stranger.user()).toBeNull()
+    expect((await reader.post('/api/auth/sign-in', { email, password: 'My-own-2031!' })).body).toEqual({ step: 'DONE' })
+  })
+
+  it('is confirmed on a phone with the password that was chosen at a computer, which signs in by itself', async () => {
+    const { visitor: computer, email } = await newcomer()
+    const phone = new Visitor()
+    const confirmed = await phone.post('/api/auth/confirm-sign-up', { email, code: await codeTo(email), password })
+    expect(confirmed.body).toEqual({ signedIn: true })
+    expect((await computer.post('/api/auth/auto-sign-in')).body).toEqual({ step: 'DONE' })
+  })
+
+  describe('that was signed in to a while ago', () => {
+    const stale = { status: 403, body: { code: 'FreshSignInRequiredException' } }
+    /** What gives an account away. */
+    const givingAway: [string, string, object | undefined][] = [
+      ['PATCH', '/api/profile', { email: 'thief@example.com' }],
+      ['PATCH', '/api/profile', { givenName: 'Zoë', phoneNumber: '+16505550199' }],
+      ['POST', '/api/profile/mfa', { type: 'EMAIL', enabled: true }],
+      ['POST', '/api/profile/mfa', { type: 'TOTP', enabled: false }],
+      ['POST', '/api/profile/totp', undefined],
+      ['POST', '/api/profile/passkeys/options', undefined],
+      ['POST', '/api/profile/devices/any', { remembered: true }],
+    ]
+
+    it('is given away to nobody who does not sign in again, and changes what harms nobody all the same', async () => {
+      const { visitor } = await member()
+      moveClocks({ minutes: 4 })
+      expect((await visitor.post('/api/profile/passkeys/options')).status).toBe(200)
+      moveClocks({ minutes: 2 })
+      const before = (await visitor.ask('GET', '/api/profile')).body
+      for (const [method, path, body] of givingAway) expect(await visitor.ask(method, path, body)).toMatchObject(stale)
+      // Not even a renewed session is a fresh sign-in.
+      moveClocks({ hours: 2 })
+      for (const [method, path, body] of givingAway) expect(await visitor.ask(method, path, body)).toMatchObject(stale)
+      expect((await visitor.ask('GET', '/api/profile')).body).toEqual(before)
+      expect((await visitor.ask('PATCH', '/api/profile', { givenName: 'Zoë' })).status).toBe(200)
+
+      const guessed = await visitor.post('/api/auth/sign-in-again', { password: 'Guessed-2030!' })
+      expect(guessed.body['code']).toBe('NotAuthorizedException')
+      expect(await visitor.ask('PATCH', '/api/profile', { phoneNumber: '+16505550199' })).toMatchObject(stale)
+      expect((await visitor.post('/api/auth/sign-in-again', { password })).body).toEqual({ step: 'DONE' })
+      const changed = await visitor.ask('PATCH', '/api/profile', { phoneNumber: '+16505550199' })
+      expect(changed).toMatchObject({ status: 200, body: { phoneNumber: '+16505550199' } })
+      expect((await visitor.ask('GET', '/api/profile')).body['devices']).toHaveLength(1)
+    })
+
+    it('asks for the second step again, where there is one, of the person who is signed in and of nobody else', async () => {
+      const { visitor, email } = await member()
+      const { secret } = (await visitor.post('/api/profile/totp')).body as { secret: string }
+      const totp = new TOTP({ secret })
+      await visitor.post('/api/profile/totp/verify', { code: totp.generate({ timestamp: Date.now() - 30_000 }) })
+      const turnOff = { type: 'TOTP', enabled: false }
+      moveDoorClock({ minutes: 6 })
+      expect(await visitor.post('/api/profile/mfa', turnOff)).toMatchObject(stale)
+      const asked = await visitor.post('/api/auth/sign-in-again', { password })
+      expect(asked.body).toEqual({ step: 'CONFIRM_SIGN_IN_WITH_TOTP_CODE' })
+      expect(await visitor.post('/api/profile/mfa', turnOff)).toMatchObject(stale)
+      // Another person has signed in meanwhile, in another tab.
+      const other = (await member()).visitor
+      const crossed = visitor.copy()
+      crossed.cookies.set('robokids-session', other.cookies.get('robokids-session') ?? '')
+      const answer = { answer: totp.generate() }
+      expect((await crossed.post('/api/auth/sign-in/answer', answer)).body['code']).toBe('sign_in_step_expired')
+      expect((await visitor.post('/api/auth/sign-in/answer', answer)).body).toEqual({ step: 'DONE' })
+      expect((await visitor.post('/api/profile/mfa', turnOff)).body).toMatchObject({ mfa: { enabled: [] } })
+      moveDoorClock({ minutes: -6 })
+      expect(await visitor.user()).toMatchObject({ email })
+      expect((await new Visitor().post('/api/auth/sign-in-again', { password })).body['code']).toBe('sign_in_required')
+    })
+
+    it('is held to it by the service as well, whatever the site’s own clock says', async () => {
+      const { visitor } = await member()
+      const { secret } = (await visitor.post('/api/profile/totp')).body as { secret: string }
+      await visitor.post('/api/profile/totp/verify', { code: new TOTP({ secret }).generate() })
+      moveDeskClock({ minutes: 6 })
+      for (const [method, path, body] of givingAway) {
+        // Turning another one on takes nothing away.
+        if (path.endsWith('/mfa') && 'enabled' in (body ?? {}) && (body as { enabled: boolean }).enabled) continue
+        const asked = path.endsWith('/any')
+          ? path.replace(
+              'any',
+              String(((await visitor.get('/api/profile')).body['devices'] as { key: string }[])[0]?.key),
+            )
+          : path
+        expect(await visitor.ask(method, asked, body)).toMatchObject(stale)
+      }
+      moveDoorClock({ minutes: 6 })
+    })
+  })
+
+  it('is signed out everywhere or not at all, and says which', async () => {
+    const { visitor, email } = await member()
+    const elsewhere = new Visitor()
+    await elsewhere.post('/api/auth/sign-in', { email, password })
+    visitor.bffUrl = otherDoor
+    const signOut = () => visitor.post('/api/auth/sign-out', { everywhere: true })
+    expect(await visitor.user()).toMatchObject({ email })
+    await line.refuse()
+    expect((await signOut()).status).toBe(503)
+    await line.accept()
+    line.stall()
+    expect((await signOut()).status).toBe(503)
+    line.resume()
+    line.reset()
+    expect(await visitor.user()).toMatchObject({ email })
+    expect(await elsewhere.user()).toMatchObject({ email })
+    expect((await signOut()).status).toBe(200)
+    expect([await visitor.user(), await elsewhere.user()]).toEqual([null, null])
+    // Of whom nobody is known any more, it cannot be said.
+    expect((await signOut()).body['code']).toBe('sign_in_required')
+  })
+
+  it('is known in a browser that two of a household share, also after the other has signed in there', async () => {
+    const [maren, bo] = [await member(), await member()]
+    const browser = maren.visitor
+    const profileOf = async () =>
+      (await browser.get('/api/profile')).body as { devices: { key: string; current: boolean }[] }
+    const { devices: before } = await profileOf()
+    for (const { email } of [bo, maren, bo, maren]) {
+      await browser.post('/api/auth/sign-out', {})
+      expect((await browser.post('/api/auth/sign-in', { email, password })).body).toEqual({ step: 'DONE' })
+      expect((await profileOf()).devices.filter(({ current }) => current)).toHaveLength(1)
+    }
+    expect((await profileOf()).devices).toMatchObject([{ key: before[0]?.key, current: true }])
+    // Bo was known in a browser of his own, and is in this one now: once, however often he came.
+    await browser.post('/api/auth/sign-out', {})
+    await browser.post('/api/auth/sign-in', { email: bo.email, password })
+    expect((await profileOf()).devices).toHaveLength(2)
+    // What is kept of them can be read by the version before, which knows one.
+    const opened = sealer.open(browser.cookies.get('robokids-device') ?? '', 'robokids-device')?.toString() ?? ''
+    expect(JSON.parse(opened)).toMatchObject({ key: expect.any(String) as string, others: [{}] })
+    await browser.ask('DELETE', '/api/profile', { password })
+    await browser.post('/api/auth/sign-in', { email: maren.email, password })
+    expect((await profileOf()).devices).toMatchObject([{ key: before[0]?.key, current: true }])
   })
 
   it('is told what was wrong with what it sent, whatever that was', async () => {

@@ -9,6 +9,7 @@ import {
   nameBodySchema,
   resetPasswordBodySchema,
   sessionSchema,
+  signInAgainBodySchema,
   signInAnswerBodySchema,
   signInBodySchema,
   signInStepSchema,
@@ -25,7 +26,7 @@ import type { Context } from '@robokids/runtime/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from './config.ts'
 import { confirmingMs, stepMs, type Cookies, type SessionCookie } from './cookies.ts'
-import { confirmDevice, forgetDevices, isForgotten, proveDevice } from './device.ts'
+import { confirmDevice, isForgotten, proveDevice } from './device.ts'
 import type { AuthAnswer, Identity, TokenAnswer } from './identity.ts'
 import type { Sessions } from './session.ts'
 import { answerStep, nextStep } from './sign-in-steps.ts'
@@ -68,19 +69,12 @@ export function requireAdult(birthdate: string, now: Temporal.Instant): void {
 /** What a browser can be trusted after: what was asked for besides the first proof. */
 const secondFactors = ['SOFTWARE_TOKEN_MFA', 'SMS_MFA', 'EMAIL_OTP']
 
-/** Whether the service asks for the password to tell whose account is to be confirmed. */
-function isPasswordMissing(error: unknown): boolean {
-  return (
-    error instanceof DomainError &&
-    error.code === 'InvalidParameterException' &&
-    error.message === 'Missing required parameter Password'
-  )
-}
+const stepExpired = () => new DomainError('sign_in_step_expired', 'Your sign-in took too long. Please start again.')
 
 const alreadySignedIn = () => new DomainError('already_signed_in', 'There is already a signed in user.')
 
 function passwordRequired(): DomainError {
-  const message = 'More than one account was begun with this email. Enter the password that you chose for yours.'
+  const message = 'This is not the browser that you signed up in. Enter the password that you chose then.'
   return new DomainError('password_required', message, [{ path: 'password', message }])
 }
 
@@ -88,19 +82,24 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
   const { clock, log } = context
   const until = () => clock.now().epochMilliseconds + stepMs
 
-  /** Goes on where the identity service's answer leads: a session, or the next step. */
+  /**
+   * Goes on where the identity service's answer leads: a session, or the next step.
+   * @param trust whether this browser is to be trusted.
+   * @param again the `userId` of who was signed in before, where it is the same person again.
+   */
   async function follow(
     answer: AuthAnswer,
     username: string,
     request: FastifyRequest,
     reply: FastifyReply,
-    trust = false,
+    { trust = false, again }: { trust?: boolean; again?: string | undefined } = {},
   ): Promise<SignInStep> {
     if (answer.ChallengeName === 'DEVICE_SRP_AUTH') {
-      const device = cookies.device.read(request)
-      if (!device) throw new DomainError('sign_in_step_expired', 'Your sign-in took too long. Please start again.')
       const name = answer.ChallengeParameters['USERNAME'] ?? username
-      return follow(await proveDevice(answer, name, device, identity, clock.now(), request.ip), name, request, reply)
+      const device = cookies.devices.of(request, name)
+      if (!device) throw stepExpired()
+      const proven = await proveDevice(answer, name, device, identity, clock.now(), request.ip)
+      return follow(proven, name, request, reply)
     }
     if (answer.AuthenticationResult) {
       const session = await sessions.begin(reply, answer.AuthenticationResult)
@@ -111,7 +110,7 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
       return { step: 'DONE' }
     }
     const { shown, kept } = await nextStep(answer, { username }, identity, request.ip)
-    if (kept) cookies.step.write(reply, { ...kept, until: until() })
+    if (kept) cookies.step.write(reply, { ...kept, ...(again === undefined ? {} : { again }), until: until() })
     return shown
   }
 
@@ -131,9 +130,9 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
       const names = namesOf(username, addresses?.verifiedEmail ?? null)
       const device = made
         ? { ...made, names, until: clock.now().epochMilliseconds + deviceMs }
-        : cookies.device.read(request)
-      if (made && device) cookies.device.write(reply, device)
-      if (!trust || !device?.names.includes(username.toLowerCase())) return
+        : cookies.devices.of(request, username)
+      if (made && device) cookies.devices.keep(request, reply, device)
+      if (!trust || !device) return
       const status = { DeviceKey: device.key, DeviceRememberedStatus: 'remembered' }
       await identity.call('UpdateDeviceStatus', { AccessToken: accessToken, ...status }, request.ip)
     } catch (error) {
@@ -149,13 +148,13 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<AuthAnswer> {
-    const device = cookies.device.read(request)
-    if (device?.names.includes(name.toLowerCase())) {
+    const device = cookies.devices.of(request, name)
+    if (device) {
       try {
         return await identity.initiate(AuthFlow, name, { ...parameters, DEVICE_KEY: device.key }, request.ip)
       } catch (error) {
         if (!isForgotten(error)) throw error
-        cookies.device.clear(reply)
+        cookies.devices.drop(request, reply, device.key)
       }
     }
     return identity.initiate(AuthFlow, name, parameters, request.ip)
@@ -215,10 +214,9 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
     request: FastifyRequest,
     reply: FastifyReply,
   ): void {
-    const device = cookies.device.read(request)
+    const device = cookies.devices.of(request, username)
     const names = namesOf(username, verifiedEmail)
-    if (!device?.names.includes(username.toLowerCase()) || device.names.join() === names.join()) return
-    cookies.device.write(reply, { ...device, names })
+    if (device && device.names.join() !== names.join()) cookies.devices.keep(request, reply, { ...device, names })
   }
 
   const userOf = ({ userId, username }: SessionCookie, email: string) => ({ userId, username, email })
@@ -333,20 +331,23 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
       const { email, code } = request.body
       const name = ownName(email, request)
       const newcomer = cookies.newcomer.read(request)
-      // By the address alone the service cannot tell whose account is meant, where several gave it: the password can.
+      // Anybody may have signed up with this address, and its reader type a code that came unasked: of an account that was
+      // not begun in this browser, whoever confirms it has to know the password.
       const isNewcomer = newcomer !== undefined && emailKey(newcomer.email) === emailKey(email)
       const password = request.body.password ?? (isNewcomer ? newcomer.password : undefined)
+      const isOwn = name !== email
       const input = {
         ...identity.client(name),
         Username: name,
         ConfirmationCode: code,
-        ...(name === email && password !== undefined ? { Password: password } : {}),
+        ...(isOwn ? {} : { Password: password }),
       }
       try {
+        if (!isOwn && password === undefined) throw passwordRequired()
         await identity.call('ConfirmSignUp', input, request.ip)
       } catch (error) {
         if (await isSignedInAs(email, request, reply)) return { signedIn: true }
-        throw isPasswordMissing(error) ? passwordRequired() : error
+        throw error
       }
       cookies.confirming.clear(reply)
       if (password === undefined) return { signedIn: false }
@@ -419,15 +420,33 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
   )
 
   http.post(
+    '/api/auth/sign-in-again',
+    { schema: { body: signInAgainBodySchema, response: { 200: signInStepSchema } } },
+    async (request, reply): Promise<SignInStep> => {
+      const { username, userId } = await sessions.need(request, reply)
+      const { password, preferred } = request.body
+      const [flow, parameters] =
+        password === undefined
+          ? (['USER_AUTH', preferred ? { PREFERRED_CHALLENGE: preferred } : {}] as const)
+          : (['USER_PASSWORD_AUTH', { PASSWORD: password }] as const)
+      const answer = await initiate(flow, username, parameters, request, reply)
+      return follow(answer, username, request, reply, { again: userId })
+    },
+  )
+
+  http.post(
     '/api/auth/sign-in/answer',
     { schema: { body: signInAnswerBodySchema, response: { 200: signInStepSchema } } },
     async (request, reply): Promise<SignInStep> => {
       const kept = cookies.step.read(request)
-      if (!kept) throw new DomainError('sign_in_step_expired', 'Your sign-in took too long. Please start again.')
+      if (!kept) throw stepExpired()
+      const { again } = kept
+      if (again !== undefined && (await sessions.find(request, reply))?.userId !== again) throw stepExpired()
       const { answer, attributes = {}, trust } = request.body
       const outcome = await answerStep(kept, { answer, attributes }, identity, request.ip)
       if ('answer' in outcome) {
-        return follow(outcome.answer, kept.username, request, reply, trust && secondFactors.includes(kept.challenge))
+        const how = { trust: trust && secondFactors.includes(kept.challenge), again }
+        return follow(outcome.answer, kept.username, request, reply, how)
       }
       const { shown, kept: next } = outcome.asked
       if (next) cookies.step.write(reply, { ...next, until: until() })
@@ -439,27 +458,22 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
     '/api/auth/sign-out',
     { schema: { body: signOutBodySchema, response: { 200: doneSchema } } },
     async (request, reply) => {
-      const { everywhere } = request.body
       const kept = cookies.session.read(request)
-      sessions.end(reply)
-      cookies.step.clear(reply)
-      cookies.newcomer.clear(reply)
-      cookies.confirming.clear(reply)
-      if (!kept) return {}
-      try {
-        if (everywhere) {
-          // The access token may be over while the sign-in is not.
-          const session = (await sessions.find(request, reply)) ?? kept
-          sessions.end(reply)
-          cookies.device.clear(reply)
-          await forgetDevices(session.accessToken, identity, request.ip)
-          await identity.call('GlobalSignOut', { AccessToken: session.accessToken }, request.ip)
-        } else {
-          await identity.call('RevokeToken', { ...identity.secretClient(), Token: kept.refreshToken }, request.ip)
-        }
-      } catch (error) {
-        log.warn({ err: error }, 'a sign-out could not be told to identity')
+      if (request.body.everywhere) {
+        // Whoever asks for it is told the truth of it: nothing is forgotten here before it is done.
+        const { accessToken, username } = await sessions.need(request, reply)
+        const input = { AccessToken: accessToken, ForgetDevices: true }
+        await sessions.use(reply, () => identity.call('GlobalSignOut', input, request.ip))
+        const device = cookies.devices.of(request, username)
+        if (device) cookies.devices.drop(request, reply, device.key)
+      } else if (kept) {
+        const input = { ...identity.secretClient(), Token: kept.refreshToken }
+        await identity.call('RevokeToken', input, request.ip).catch((error: unknown) => {
+          log.warn({ err: error }, 'a sign-out could not be told to identity')
+        })
       }
+      sessions.end(reply)
+      for (const cookie of [cookies.step, cookies.newcomer, cookies.confirming]) cookie.clear(reply)
       return {}
     },
   )

@@ -58,6 +58,8 @@ const stepSchema = z.object({
   session: z.string(),
   /** For what the step asks of the person: a choice, a code, … by the name that the browser was told. */
   step: z.string(),
+  /** The `userId` of who was signed in when it was begun, where that person signs in again. */
+  again: z.string().optional(),
   until: z.number(),
 })
 export type StepCookie = z.infer<typeof stepSchema>
@@ -71,6 +73,9 @@ const newcomerSchema = z.object({
 
 const confirmingSchema = z.object({ username: z.string(), email: z.string(), until: z.number() })
 
+/** A browser's devices: of a household, two people share one. */
+const mostDevices = 2
+
 const deviceSchema = z.object({
   /** What its person signs in by, in small letters. */
   names: z.array(z.string()),
@@ -80,6 +85,9 @@ const deviceSchema = z.object({
   until: z.number(),
 })
 export type DeviceCookie = z.infer<typeof deviceSchema>
+
+/** The newest one is where processes of the version before look for the only one. */
+const devicesSchema = deviceSchema.extend({ others: z.array(deviceSchema).default([]) })
 
 /** As long as the code of a sign-up lives. */
 export const confirmingMs = 24 * 3_600_000
@@ -96,8 +104,47 @@ export interface Cookies {
   newcomer: SealedCookie<z.infer<typeof newcomerSchema>>
   /** Which account was signed up here: others may have given the same address, and it is this one that is confirmed. */
   confirming: SealedCookie<z.infer<typeof confirmingSchema>>
-  /** Which of an account's devices this browser is. It stays when somebody signs out. */
-  device: SealedCookie<DeviceCookie>
+  devices: DevicesCookie
+}
+
+/** Which devices this browser is, one of each person's own, the newest first. They stay when somebody signs out. */
+interface DevicesCookie {
+  read(request: FastifyRequest): DeviceCookie[]
+  /** The one of whoever has this name. */
+  of(request: FastifyRequest, name: string): DeviceCookie | undefined
+  /** Keeps the device of who has its `names`, by the account's own first, in place of another one of theirs. */
+  keep(request: FastifyRequest, reply: FastifyReply, device: DeviceCookie): void
+  drop(request: FastifyRequest, reply: FastifyReply, key: string): void
+}
+
+function devicesCookie(cookie: SealedCookie<z.infer<typeof devicesSchema>>, now: () => number): DevicesCookie {
+  const read = (request: FastifyRequest): DeviceCookie[] => {
+    const kept = cookie.read(request)
+    if (!kept) return []
+    const { others, ...newest } = kept
+    return [newest, ...others.filter(({ until }) => until > now())]
+  }
+  const write = (reply: FastifyReply, [newest, ...others]: DeviceCookie[]) => {
+    if (newest) cookie.write(reply, { ...newest, others: others.slice(0, mostDevices - 1) })
+    else cookie.clear(reply)
+  }
+  return {
+    read,
+    of: (request, name) => read(request).find(({ names }) => names.includes(name.toLowerCase())),
+    keep(request, reply, device) {
+      // An address that was somebody else's is not any more.
+      const others = read(request)
+        .filter(({ names }) => names[0] !== device.names[0])
+        .map((other) => ({ ...other, names: other.names.filter((name) => !device.names.includes(name)) }))
+      write(reply, [device, ...others])
+    },
+    drop(request, reply, key) {
+      write(
+        reply,
+        read(request).filter((device) => device.key !== key),
+      )
+    },
+  }
 }
 
 export async function registerCookies(http: Http, config: Config, now: () => number): Promise<Cookies> {
@@ -115,6 +162,6 @@ export async function registerCookies(http: Http, config: Config, now: () => num
     step: sealedCookie('robokids-sign-in', stepSchema, config, now),
     newcomer: sealedCookie('robokids-sign-up', newcomerSchema, config, now),
     confirming: sealedCookie('robokids-confirm', confirmingSchema, config, now),
-    device: sealedCookie('robokids-device', deviceSchema, config, now),
+    devices: devicesCookie(sealedCookie('robokids-device', devicesSchema, config, now), now),
   }
 }

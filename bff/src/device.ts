@@ -89,16 +89,3 @@ export async function allDevices(
     if (next === undefined) return devices
   }
 }
-
-/** Makes every browser a stranger: each is asked for the second factor again. */
-export async function forgetDevices(AccessToken: string, identity: Identity, address: string): Promise<void> {
-  const devices = await allDevices((page) => identity.call('ListDevices', { AccessToken, ...page }, address))
-  for (const { DeviceKey } of devices) {
-    try {
-      await identity.call('ForgetDevice', { AccessToken, DeviceKey }, address)
-    } catch (error) {
-      // Another tab was faster.
-      if (!isForgotten(error)) throw error
-    }
-  }
-}

@@ -56,48 +56,70 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
 
   const callOf = async (request: FastifyRequest, reply: FastifyReply) =>
     callFor(await sessions.need(request, reply), request, reply)
-  const view = (call: Call, request: FastifyRequest) => profileView(call, cookies.device.read(request)?.key)
+  /** For what gives the account away. */
+  const freshCallOf = async (request: FastifyRequest, reply: FastifyReply) =>
+    callFor(await sessions.needFresh(request, reply), request, reply)
 
-  /** A route that changes something with what it is sent, and answers the profile as it is then. */
+  async function view(call: Call, request: FastifyRequest, reply: FastifyReply): Promise<Profile> {
+    // Asked before, whose it is answers the same.
+    const { username } = await sessions.need(request, reply)
+    return profileView(call, cookies.devices.of(request, username)?.key)
+  }
+
+  /**
+   * A route that changes something with what it is sent, and answers the profile as it is then.
+   * @param needsFresh whether that gives the account away.
+   */
   function change<Body>(
     method: 'POST' | 'PATCH',
     path: string,
     body: z.ZodType<Body>,
     make: (call: Call, body: Body) => Promise<unknown>,
+    needsFresh: (body: Body) => boolean = () => false,
   ): void {
     http.route({
       method,
       url: path,
       schema: { body, response: { 200: profileSchema } },
       async handler(request, reply) {
-        const call = await callOf(request, reply)
-        await make(call, request.body as Body)
-        return view(call, request)
+        const body = request.body as Body
+        const call = await (needsFresh(body) ? freshCallOf : callOf)(request, reply)
+        await make(call, body)
+        return view(call, request, reply)
       },
     })
   }
 
   http.get('/api/profile', { schema: { response: { 200: profileSchema } } }, async (request, reply) =>
-    view(await callOf(request, reply), request),
+    view(await callOf(request, reply), request, reply),
   )
 
-  change('PATCH', '/api/profile', profileChangeSchema, async (call, changes) => {
-    if (changes.birthdate !== undefined) requireAdult(changes.birthdate, clock.now())
-    const attributes = Object.entries(changes).map(([name, Value]) => ({
-      Name: attributeNames[name as keyof typeof attributeNames],
-      Value,
-    }))
-    if (attributes.length > 0) await call('UpdateUserAttributes', { UserAttributes: attributes })
-  })
+  change(
+    'PATCH',
+    '/api/profile',
+    profileChangeSchema,
+    async (call, changes) => {
+      if (changes.birthdate !== undefined) requireAdult(changes.birthdate, clock.now())
+      const attributes = Object.entries(changes).map(([name, Value]) => ({
+        Name: attributeNames[name as keyof typeof attributeNames],
+        Value,
+      }))
+      if (attributes.length > 0) await call('UpdateUserAttributes', { UserAttributes: attributes })
+    },
+    ({ email, phoneNumber }) => email !== undefined || phoneNumber !== undefined,
+  )
 
   http.delete(
     '/api/profile',
     { schema: { body: deleteAccountBodySchema, response: { 200: doneSchema } } },
     async (request, reply) => {
-      const call = await callOf(request, reply)
+      const session = await sessions.need(request, reply)
       // Whoever sits at a browser that was left open knows no password.
-      await call('DeleteUser', { Password: request.body.password })
-      for (const cookie of Object.values(cookies)) cookie.clear(reply)
+      await callFor(session, request, reply)('DeleteUser', { Password: request.body.password })
+      const { devices, ...others } = cookies
+      for (const cookie of Object.values(others)) cookie.clear(reply)
+      const device = devices.of(request, session.username)
+      if (device) devices.drop(request, reply, device.key)
       return {}
     },
   )
@@ -117,12 +139,17 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
     call('VerifyUserAttribute', { AttributeName: attribute, Code: code }),
   )
 
-  change('POST', '/api/profile/mfa', mfaPreferenceBodySchema, (call, { type, enabled, preferred }) =>
-    call('SetUserMFAPreference', { [mfaSettings[type]]: { Enabled: enabled, PreferredMfa: enabled && preferred } }),
+  change(
+    'POST',
+    '/api/profile/mfa',
+    mfaPreferenceBodySchema,
+    (call, { type, enabled, preferred }) =>
+      call('SetUserMFAPreference', { [mfaSettings[type]]: { Enabled: enabled, PreferredMfa: enabled && preferred } }),
+    () => true,
   )
 
   http.post('/api/profile/totp', { schema: { response: { 200: totpSetUpSchema } } }, async (request, reply) => {
-    const session = await sessions.need(request, reply)
+    const session = await sessions.needFresh(request, reply)
     const { email, verifiedEmail } = await sessions.addressesOf(session, request, reply)
     const { SecretCode } = await callFor(session, request, reply)('AssociateSoftwareToken')
     return { secret: SecretCode, uri: totpUri(SecretCode, verifiedEmail ?? email ?? session.username) }
@@ -137,12 +164,13 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
     '/api/profile/passkeys/options',
     { schema: { response: { 200: passkeyOptionsSchema } } },
     async (request, reply) => {
-      const call = await callOf(request, reply)
+      const call = await freshCallOf(request, reply)
       const { CredentialCreationOptions } = await call('StartWebAuthnRegistration')
       return { options: CredentialCreationOptions }
     },
   )
 
+  // What is begun by a fresh sign-in may take a while to end: nobody else knows its challenge, or the authenticator's secret.
   change('POST', '/api/profile/passkeys', passkeyBodySchema, (call, { credential }) =>
     call('CompleteWebAuthnRegistration', { Credential: credential }),
   )
@@ -152,7 +180,7 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
     async (request, reply) => {
       const call = await callOf(request, reply)
       await call('DeleteWebAuthnCredential', { CredentialId: request.params.id })
-      return view(call, request)
+      return view(call, request, reply)
     },
   )
 
@@ -160,12 +188,13 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
     '/api/profile/devices/:id',
     { schema: { params: ownThing, body: deviceBodySchema, response: { 200: profileSchema } } },
     async (request, reply) => {
-      const call = await callOf(request, reply)
+      const { remembered } = request.body
+      const call = await (remembered ? freshCallOf : callOf)(request, reply)
       await call('UpdateDeviceStatus', {
         DeviceKey: request.params.id,
-        DeviceRememberedStatus: request.body.remembered ? 'remembered' : 'not_remembered',
+        DeviceRememberedStatus: remembered ? 'remembered' : 'not_remembered',
       })
-      return view(call, request)
+      return view(call, request, reply)
     },
   )
 
@@ -176,8 +205,8 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
       const call = await callOf(request, reply)
       const { id } = request.params
       await call('ForgetDevice', { DeviceKey: id })
-      if (cookies.device.read(request)?.key === id) cookies.device.clear(reply)
-      return view(call, request)
+      cookies.devices.drop(request, reply, id)
+      return view(call, request, reply)
     },
   )
 }

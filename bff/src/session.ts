@@ -12,6 +12,8 @@ import { unavailable } from './upstream.ts'
 /** How long before its end a token is not used any more: it may take a while on its way, and clocks differ. */
 const toleranceMs = 60_000
 const sessionDays = 30
+/** As the settings of this app client say at the identity service, which asks for the same. */
+const freshForMs = 5 * 60_000
 /** For how long requests of the same page, which come a moment later, get what one of them has renewed. */
 const repeatForMs = 5_000
 
@@ -56,6 +58,11 @@ export interface Sessions {
   required: onRequestHookHandler
   /** As `find`. @throws DomainError `sign_in_required`, `upstream_unavailable` */
   need(request: FastifyRequest, reply: FastifyReply): Promise<SessionCookie>
+  /**
+   * As `need`, for what gives an account away: a browser that was left open, or a stolen cookie, is not enough.
+   * @throws DomainError `FreshSignInRequiredException` where the sign-in was a while ago
+   */
+  needFresh(request: FastifyRequest, reply: FastifyReply): Promise<SessionCookie>
   /**
    * Whose a purchase is that this request asks for: the `userId` of who is signed in, also while the identity service
    * cannot be asked to renew the session; null for nobody. Never throws.
@@ -132,9 +139,7 @@ export function startSessions(
     try {
       const { exp } = await accessTokens.verify(session.accessToken)
       if (exp * 1000 - toleranceMs > now()) return session
-      const device = cookies.device.read(request)
-      const deviceKey = device?.names.includes(session.username.toLowerCase()) ? device.key : undefined
-      const renewed = await renew(session, deviceKey, request.ip)
+      const renewed = await renew(session, cookies.devices.of(request, session.username)?.key, request.ip)
       cookies.session.write(reply, renewed)
       return renewed
     } catch (error) {
@@ -167,6 +172,14 @@ export function startSessions(
     async need(request, reply) {
       const session = await sessions.find(request, reply)
       if (!session) throw new DomainError('sign_in_required', 'Please sign in.')
+      return session
+    },
+
+    async needFresh(request, reply) {
+      const session = await sessions.need(request, reply)
+      if (now() - session.since > freshForMs) {
+        throw new DomainError('FreshSignInRequiredException', 'Please confirm that it is you.')
+      }
       return session
     },
 

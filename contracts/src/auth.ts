@@ -78,8 +78,8 @@ export type CodeDelivery = z.infer<typeof deliverySchema>
 export const signUpAnswerSchema = z.object({ delivery: deliverySchema.nullable(), confirmed: z.boolean() })
 
 /**
- * `POST /api/auth/confirm-sign-up`. 400 `password_required` where several signed up with the address and the browser is not
- * the one that did: the `password` says whose account the code confirms.
+ * `POST /api/auth/confirm-sign-up`. 400 `password_required` where the browser is not the one that signed up with the
+ * address: the `password` says whose account the code confirms, since anybody can have a code sent to somebody's address.
  */
 export const confirmSignUpBodySchema = z.object({
   email: username('confirmSignUp'),
@@ -161,6 +161,13 @@ export const signInBodySchema = z.object({
 })
 
 /**
+ * `POST /api/auth/sign-in-again`: whoever is signed in shows that it is they who sit there, by a sign-in of the same account,
+ * with the steps that any has. What gives an account away (another address, a passkey, an authenticator, a trusted browser, a
+ * second factor turned off) is refused 5 minutes after a sign-in, 403 `FreshSignInRequiredException`, until then.
+ */
+export const signInAgainBodySchema = signInBodySchema.omit({ email: true })
+
+/**
  * `POST /api/auth/sign-in/answer`: answers the step that the cookie holds (for 180000 ms, then 401
  * `sign_in_step_expired`) with a code, a choice, a new password, or a passkey's response, and gets the next `SignInStep`.
  * A wrong code keeps the step.
@@ -184,7 +191,10 @@ export const sessionSchema = z.object({
 })
 export type Session = z.infer<typeof sessionSchema>
 
-/** `POST /api/auth/sign-out`: this browser, or all of them. Ends the session here even where the service cannot be asked. */
+/**
+ * `POST /api/auth/sign-out`: this browser, which ends the session here even where the service cannot be asked; or all of them,
+ * trusted ones included: then nothing is ended where the answer is not 200.
+ */
 export const signOutBodySchema = z.object({ everywhere: z.boolean().default(false) })
 
 /** What says nothing more than that it is done: `{}`. */

@@ -32,6 +32,7 @@ async function noteSession(walk: Walk, browser: Browser, account: Account): Prom
 
 async function confirm(walk: Walk, browser: Browser, account: Account, before: number): Promise<void> {
   const code = await walk.world.codeTo(account.email, before)
+  // Perhaps not the browser that signed up: it is asked for the password.
   const body = { email: account.email, code, password }
   const answer = await walk.ask(browser, 'POST', '/api/auth/confirm-sign-up', body)
   if (answer.status !== 200) return
@@ -157,7 +158,12 @@ export const accountOperations = [
       const { family } = account
       const email = address < 4 ? newAddress(walk, family) : pick(family.addresses, address)
       const before = walk.world.codesTo(email)
-      const answer = await walk.ask(browser, 'PATCH', '/api/profile', { email })
+      const change = () => walk.ask(browser, 'PATCH', '/api/profile', { email })
+      let answer = await change()
+      if (answer.body['code'] === 'FreshSignInRequiredException') {
+        const again = await walk.ask(browser, 'POST', '/api/auth/sign-in-again', { password })
+        if (again.body['step'] === 'DONE') answer = await change()
+      }
       if (answer.status !== 200 || account.email === email) return
       account.pendingEmail = email
       if (verify) await verifyAddress(walk, browser, account, before)
