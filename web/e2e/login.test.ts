@@ -440,9 +440,9 @@ describe('the confirmation of an account', () => {
     await page.waitForURL('**/membership/login')
   })
 
-  it('asks for the password where the service cannot tell whose account is meant', async () => {
+  it('asks for the password in another browser than the one that signed up', async () => {
     const page = await site.open()
-    const message = 'More than one account was begun with this email. Enter the password that you chose for yours.'
+    const message = 'This is not the browser that you signed up in. Enter the password that you chose then.'
     site.api.on('POST /api/auth/confirm-sign-up', () => refusal('password_required', message))
     await page.goto('/confirm')
     await page.getByLabel('Email').fill(member.email)
@@ -459,6 +459,22 @@ describe('the confirmation of an account', () => {
       code: '123456',
       password: goodPassword,
     })
+  })
+
+  it('leads whoever never chose a password to a new one, which is theirs alone', async () => {
+    const page = await site.open()
+    const message = 'This is not the browser that you signed up in. Enter the password that you chose then.'
+    site.api.on('POST /api/auth/confirm-sign-up', () => refusal('password_required', message))
+    await page.goto('/confirm?email=maren.holt%40example.com')
+    await page.getByLabel('Confirmation code').fill('123456')
+    await press(page, 'Confirm Account')
+    await page.getByText('Did you not sign up yourself?').waitFor()
+    await press(page, 'Choose a new password')
+    await page.waitForURL('**/membership/login')
+    expect(await heading(page).innerText()).toBe('Forgot your password')
+    expect(await page.getByLabel('Email').inputValue()).toBe(member.email)
+    await press(page, 'Send me a code')
+    await eventually(() => bodiesOf(/forgot-password$/)).toEqual([{ email: member.email }])
   })
 
   it('says that it has logged in already, and offers to go on', async () => {

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { goodPassword } from './accounts.ts'
 import { eventually, useSite } from './fixture.ts'
@@ -11,7 +11,7 @@ const site = useSite()
 const wide = { viewport: { width: 1280, height: 900 } }
 const bodiesOf = (method: string, path: RegExp) => site.api.callsOf(method, path).map(({ body }) => body)
 const section = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
-const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true }).click()
+const press = (page: Page | Locator, name: string | RegExp) => page.getByRole('button', { name, exact: true }).click()
 
 async function openProfile(page: Page, changes: Parameters<typeof sampleProfile>[0] = {}) {
   site.api.accounts.user = maren
@@ -52,20 +52,25 @@ describe('the session', () => {
     expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage, ...localStorage }))).not.toContain('aren')
   })
 
-  it('only logs that it could not be ended', async () => {
+  it('goes on where it could not be ended, and says so', async () => {
     const page = await site.open(wide)
     const logged: string[] = []
     page.on('console', (message) => logged.push(message.text()))
     await openProfile(page)
+    site.api.on('POST /api/auth/sign-out', () => ({ lost: true }))
+    await press(page, 'Logout')
+    const alert = page.getByRole('alertdialog', { name: /^You are still logged in in this browser/ })
+    await alert.waitFor()
+    expect(logged.some((text) => text.includes('Could not sign out'))).toBe(true)
+    expect(new URL(page.url()).pathname).toBe('/profile')
+    await press(page, 'OK')
     site.api.on('POST /api/auth/sign-out', () => {
       site.api.accounts.user = null
-      return { lost: true }
+      return { json: {} }
     })
     await press(page, 'Logout')
     await eventually(() => new URL(page.url()).pathname).toBe('/')
     await page.getByRole('button', { name: 'Logout' }).waitFor({ state: 'hidden' })
-    expect(logged.some((text) => text.includes('Could not sign out'))).toBe(true)
-    expect(await page.getByRole('alert').allInnerTexts()).toEqual([])
   })
 
   it('is over once the server says so, whatever was asked', async () => {
@@ -272,11 +277,83 @@ describe('the profile', () => {
     await press(page, /^Forget Safari on iPhone$/)
     await page.getByText('The device is forgotten.').waitFor()
     expect(site.api.callsOf('DELETE', /^\/api\/profile\/devices\/device-2$/)).toHaveLength(1)
+    for (const failure of [{ lost: true }, refusal('upstream_unavailable', 'Please try again in a moment.')]) {
+      site.api.on('POST /api/auth/sign-out', () => failure)
+      await press(page, 'Sign out everywhere')
+      await press(page, 'Sign out')
+      await section(page, 'Devices').getByText('You are not signed out everywhere.').waitFor()
+      expect(new URL(page.url()).pathname).toBe('/profile')
+    }
+    site.api.on('POST /api/auth/sign-out', () => {
+      site.api.accounts.user = null
+      return { json: {} }
+    })
     await press(page, 'Sign out everywhere')
     await press(page, 'Sign out')
     await page.waitForURL('**/membership/login')
     await page.getByText('You are signed out in every browser.').waitFor()
-    expect(bodiesOf('POST', /sign-out$/)).toEqual([{ everywhere: true }])
+    for (const body of bodiesOf('POST', /sign-out$/)) expect(body).toEqual({ everywhere: true })
+  })
+
+  it('asks whether it is they before it gives the account away, and goes on with what was typed', async () => {
+    const page = await site.open()
+    await openProfile(page)
+    const stale = refusal('FreshSignInRequiredException', 'Please confirm that it is you.')
+    site.api.on('PATCH /api/profile', () => stale)
+    await press(section(page, 'Your details'), 'Edit')
+    await page.getByLabel('First name').fill('Zoë')
+    await page.getByLabel('Email').fill('new@example.com')
+    await press(page, 'Save')
+    const dialog = page.getByRole('dialog', { name: 'Please confirm that it is you' })
+    await dialog.waitFor()
+    await eventually(() => dialog.getByLabel('Password').evaluate((field) => field === document.activeElement)).toBe(
+      true,
+    )
+    // Who does not want to: nothing happens, and nothing that was typed is lost.
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'hidden' })
+    await page.getByText('Nothing was changed.').waitFor()
+    expect(await page.getByLabel('Email').inputValue()).toBe('new@example.com')
+
+    await press(page, 'Save')
+    site.api.on('POST /api/auth/sign-in-again', () =>
+      refusal('NotAuthorizedException', 'Incorrect username or password.'),
+    )
+    await dialog.getByLabel('Password').fill('Wrong-2030!')
+    await press(dialog, 'Continue')
+    await dialog.getByText('Incorrect username or password.').waitFor()
+    // With the second step, where the account has one.
+    site.api.on('POST /api/auth/sign-in-again', () => ({ json: { step: 'CONFIRM_SIGN_IN_WITH_TOTP_CODE' } }))
+    await dialog.getByLabel('Password').fill(goodPassword)
+    await press(dialog, 'Continue')
+    await dialog.getByLabel('Code').fill('123456')
+    site.api.on('POST /api/auth/sign-in/answer', () => ({ json: { step: 'DONE' } }))
+    site.api.on('PATCH /api/profile', () => ({ json: sampleProfile({ givenName: 'Zoë', email: 'new@example.com' }) }))
+    await press(dialog, 'Continue')
+    await page.getByText('Your details are saved.').waitFor()
+    await dialog.waitFor({ state: 'hidden' })
+    const sent = { givenName: 'Zoë', email: 'new@example.com' }
+    expect(bodiesOf('PATCH', /profile$/)).toEqual([sent, sent, sent])
+    expect(bodiesOf('POST', /sign-in-again$/).at(-1)).toEqual({ password: goodPassword })
+  })
+
+  it('asks whether it is they again where that took too long, and by a passkey where they have one', async () => {
+    const page = await site.open()
+    await openProfile(page)
+    const stale = refusal('FreshSignInRequiredException', 'Please confirm that it is you.')
+    site.api.on('POST /api/profile/mfa', () => stale)
+    site.api.on('POST /api/auth/sign-in-again', () => ({ json: { step: 'CONFIRM_SIGN_IN_WITH_TOTP_CODE' } }))
+    await press(page, 'Turn on (Email)')
+    const dialog = page.getByRole('dialog', { name: 'Please confirm that it is you' })
+    await press(dialog, 'Use a passkey')
+    expect(bodiesOf('POST', /sign-in-again$/)).toEqual([{ preferred: 'WEB_AUTHN' }])
+    const late = refusal('sign_in_step_expired', 'Your sign-in took too long. Please start again.')
+    site.api.on('POST /api/auth/sign-in/answer', () => late)
+    await dialog.getByLabel('Code').fill('123456')
+    await press(dialog, 'Continue')
+    await dialog.getByText('Your sign-in took too long. Please start again.').waitFor()
+    await press(dialog, 'Cancel')
+    await section(page, 'Second step').getByText('Nothing was changed.').waitFor()
   })
 
   it('deletes the account with the password once more, and only then', async () => {

@@ -122,6 +122,7 @@ export class StubAccounts {
       case 'POST /api/profile/verification':
         return { json: code }
       case 'POST /api/auth/sign-in':
+      case 'POST /api/auth/sign-in-again':
       case 'POST /api/auth/sign-in/answer':
         this.user = maren
         return { json: { step: 'DONE' } }

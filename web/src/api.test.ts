@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { registerAnswer } from './answers.ts'
-import { api, ApiError, composeAnew, noteAccount, whenOtherAccount } from './api.ts'
+import { api, ApiError, composeAnew, noteAccount, whenFreshSignInIsRequired, whenOtherAccount } from './api.ts'
 
 const answers = (...answer: Parameters<typeof Response.json>) =>
   vi.stubGlobal(
@@ -103,5 +103,32 @@ describe('the account that a change is made for', () => {
     expect(await failure()).toMatchObject({ code: 'other_account', message: 'Noor is signed in.' })
     expect(react).toHaveBeenCalledOnce()
     whenOtherAccount(() => undefined)
+  })
+})
+
+describe('a call that needs a fresh sign-in', () => {
+  const stale = { code: 'FreshSignInRequiredException', message: 'Please confirm that it is you.', requestId: 'r1' }
+  afterEach(() => whenFreshSignInIsRequired(null))
+
+  it('is made again, as it was, once its person has shown that it is they', async () => {
+    answers(stale, { status: 403 })
+    const sample = { checkoutUrl: 'https://pay.example.com/1', registrationId: '019a0000-0000-7000-8000-000000000001' }
+    const confirm = vi.fn<() => Promise<void>>(async () => {
+      vi.mocked(fetch).mockImplementation(() => Promise.resolve(Response.json(sample)))
+    })
+    whenFreshSignInIsRequired(confirm)
+    expect(await ask()).toEqual(sample)
+    expect(confirm).toHaveBeenCalledOnce()
+    const [first, second] = vi.mocked(fetch).mock.calls
+    expect(second).toEqual(first)
+  })
+
+  it('fails with the reason why they have not, and by itself where nobody asks them', async () => {
+    answers(stale, { status: 403 })
+    whenFreshSignInIsRequired(() => Promise.reject(new Error('Nothing was changed.')))
+    await expect(ask()).rejects.toThrow('Nothing was changed.')
+    expect(fetch).toHaveBeenCalledOnce()
+    whenFreshSignInIsRequired(null)
+    expect(await failure()).toMatchObject({ code: 'FreshSignInRequiredException', status: 403 })
   })
 })

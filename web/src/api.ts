@@ -60,6 +60,16 @@ export function whenSignInIsRequired(react: () => void): void {
   afterSignOut = react
 }
 
+let confirmIdentity: (() => Promise<void>) | null = null
+
+/**
+ * How whoever is signed in shows that it is they who sit there, where what was asked for needs that. It is asked for again
+ * after that, as it was; where `confirm` rejects, the call fails with its reason.
+ */
+export function whenFreshSignInIsRequired(confirm: (() => Promise<void>) | null): void {
+  confirmIdentity = confirm
+}
+
 /** What is to be done when the server answers that another account is signed in than the one that the page is for. */
 export function whenOtherAccount(react: () => void): void {
   atOtherAccount = react
@@ -80,7 +90,8 @@ export function composeAnew(): void {
 }
 
 /** Calls the BFF and hands back its answer as the contract describes it; anything else throws an `ApiError`. */
-export async function api<T>(path: `/api/${string}`, { method = 'GET', body, answer, signal }: Call<T>): Promise<T> {
+export async function api<T>(path: `/api/${string}`, call: Call<T>): Promise<T> {
+  const { method = 'GET', body, answer, signal } = call
   const headers: Record<string, string> = { accept: 'application/json', 'x-api-key': apiKey }
   if (body !== undefined) headers['content-type'] = 'application/json'
   // Signing out is for whoever is signed in.
@@ -107,6 +118,10 @@ export async function api<T>(path: `/api/${string}`, { method = 'GET', body, ans
     const { code } = refusal
     if (code === 'sign_in_required') afterSignOut()
     if (code === 'other_account') atOtherAccount()
+    if (code === 'FreshSignInRequiredException' && confirmIdentity) {
+      await confirmIdentity()
+      return api(path, call)
+    }
     throw refusal
   }
   const parsed = answer.safeParse(content)

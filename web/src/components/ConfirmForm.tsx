@@ -20,15 +20,17 @@ export const sentText = ({ medium, destination }: CodeDelivery, what = 'a code')
 interface ConfirmFormProps {
   email: string
   onConfirmed: (signedIn: boolean) => void
+  /** They want to choose a new password, which confirms the account as well. */
+  onForgot: (email: string) => void
 }
 
 /** Confirms a new account with the code that was mailed. */
-export function ConfirmForm({ email: known, onConfirmed }: ConfirmFormProps) {
+export function ConfirmForm({ email: known, onConfirmed, onForgot }: ConfirmFormProps) {
   const [email, setEmail] = useState(known)
   const [code, setCode] = useState('')
   const [password, setPassword] = useState('')
   const [shown, setShown] = useState(false)
-  /** Where several signed up with the address: it says which account is meant. */
+  /** In another browser than the one that signed up: it says whose account it is. */
   const [asksPassword, setAsksPassword] = useState(false)
   const state = useSending('Something went wrong.')
   const queryClient = useQueryClient()
@@ -101,6 +103,17 @@ export function ConfirmForm({ email: known, onConfirmed }: ConfirmFormProps) {
       <Button variant="quiet" disabled={state.sending} onClick={resend}>
         Send a new code
       </Button>
+      {asksPassword && (
+        <>
+          <p>
+            Did you not sign up yourself? Then somebody else typed your address: choose a new password, and nobody else
+            can use the account. The same helps if you have forgotten yours.
+          </p>
+          <Button variant="secondary" disabled={state.sending} onClick={() => onForgot(email.trim())}>
+            Choose a new password
+          </Button>
+        </>
+      )}
     </Form>
   )
 }

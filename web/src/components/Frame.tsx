@@ -3,8 +3,10 @@ import { Outlet, useNavigate } from '@tanstack/react-router'
 import { type ComponentType, useEffect, useState } from 'react'
 import { whenOtherAccount } from '../api.ts'
 import { sessionQuery } from '../identity/session.ts'
+import { messageOf } from '../identity/messages.ts'
 import { signOut } from '../identity/sign-out.ts'
 import { local } from '../storage.ts'
+import { Alert } from '../ui/Alert.tsx'
 import { CookieBanner } from './CookieBanner.tsx'
 import { Footer } from './Footer.tsx'
 import styles from './Frame.module.css'
@@ -37,7 +39,11 @@ export function Frame() {
       )
     })
   }, [])
-  const logout = () => signOut(queryClient, { leave: () => navigate({ to: '/' }) })
+  const [stillIn, setStillIn] = useState<string | null>(null)
+  const logout = () =>
+    signOut(queryClient, { leave: () => navigate({ to: '/' }) }).catch((error: unknown) =>
+      setStillIn(messageOf(error, 'You are still logged in.')),
+    )
   return (
     <div className={styles['frame']}>
       <a
@@ -57,6 +63,7 @@ export function Frame() {
       </main>
       <Footer />
       <CookieBanner />
+      <Alert message={stillIn} onClose={() => setStillIn(null)} />
       {OtherAccount && <OtherAccount onClose={() => setOtherAccount(null)} />}
     </div>
   )

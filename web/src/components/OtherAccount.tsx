@@ -4,9 +4,10 @@ import { useEffect, useState } from 'react'
 import { api } from '../api.ts'
 import { forgetUser, sessionAnswer } from '../identity/session.ts'
 import { signOut } from '../identity/sign-out.ts'
+import { useSending } from '../identity/use-sending.ts'
 import { Button } from '../ui/Button.tsx'
 import { Dialog } from '../ui/Dialog.tsx'
-import { Row } from './Form.tsx'
+import { MessageLine, Row } from './Form.tsx'
 
 /** Another tab has signed in somebody else: what this page says is not theirs. Says who it is now, and that nothing happened. */
 export function OtherAccount({ onClose }: { onClose: () => void }) {
@@ -14,7 +15,7 @@ export function OtherAccount({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate()
   /** Undefined while it is asked, and where it cannot be. */
   const [email, setEmail] = useState<string | null>()
-  const [leaving, setLeaving] = useState(false)
+  const state = useSending('Could not log out.')
   useEffect(() => {
     // Not by the query: the page behind is the other account's, and stays it until it is loaded anew.
     api('/api/auth/session', { answer: sessionAnswer }).then(
@@ -25,10 +26,11 @@ export function OtherAccount({ onClose }: { onClose: () => void }) {
       () => undefined,
     )
   }, [queryClient])
-  const leave = () => {
-    setLeaving(true)
-    void signOut(queryClient, { leave: () => navigate({ to: '/membership/login' }) }).finally(onClose)
-  }
+  const leave = () =>
+    state.send(async () => {
+      await signOut(queryClient, { leave: () => navigate({ to: '/membership/login' }) })
+      onClose()
+    })
   if (email === null) {
     return (
       <Dialog open role="alertdialog" title="You are logged out" onClose={onClose}>
@@ -51,11 +53,12 @@ export function OtherAccount({ onClose }: { onClose: () => void }) {
         )}{' '}
         Nothing was changed.
       </p>
+      <MessageLine message={state.message} />
       <Row>
-        <Button disabled={leaving} onClick={() => window.location.reload()}>
+        <Button disabled={state.sending} onClick={() => window.location.reload()}>
           Go on with that account
         </Button>
-        <Button variant="secondary" pending={leaving} onClick={leave}>
+        <Button variant="secondary" pending={state.sending} onClick={leave}>
           Log out
         </Button>
       </Row>

@@ -95,10 +95,11 @@ interface StepProps {
   /** A code for a new password is on its way. */
   onReset: (email: string, text: string) => void
   onNewPassword: () => void
+  onForgot: (email: string) => void
 }
 
 /** The form of each step that a sign-in can have. A step without one does not compile. */
-export function SignInStepForm({ signIn, step, email, onConfirmed, onReset, onNewPassword }: StepProps) {
+export function SignInStepForm({ signIn, step, email, onConfirmed, onReset, onNewPassword, onForgot }: StepProps) {
   switch (step.step) {
     case 'DONE':
       return null
@@ -110,7 +111,7 @@ export function SignInStepForm({ signIn, step, email, onConfirmed, onReset, onNe
       return (
         <>
           <p>Your email address is not confirmed yet. Enter the code that we mailed you when you signed up.</p>
-          <ConfirmForm email={email} onConfirmed={onConfirmed} />
+          <ConfirmForm email={email} onConfirmed={onConfirmed} onForgot={onForgot} />
         </>
       )
     case 'RESET_PASSWORD':

@@ -1,28 +1,28 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { api } from '../api.ts'
+import { done } from './answers.ts'
 import { forgetUser } from './session.ts'
 
-/** A server that does not answer keeps nobody signed in on the screen. */
 const answerWithinMs = 8_000
 
 /**
- * Signs out here, or everywhere. A failure is only logged: this tab forgets who it was in any case.
+ * Signs out here, or everywhere. Until the server has said that it is done, whoever comes to this browser next may still find
+ * the account in it, so that nothing here looks as if it were.
  * @param leave goes to where one is without an account; the screen of the account is gone before what it shows is.
+ * @throws Error whose message is for people
  */
 export async function signOut(
   queryClient: QueryClient,
   { everywhere = false, leave }: { everywhere?: boolean; leave?: () => Promise<void> } = {},
 ): Promise<void> {
   try {
-    await api('/api/auth/sign-out', {
-      method: 'POST',
-      body: { everywhere },
-      answer: { safeParse: () => ({ success: true, data: undefined }) },
-      signal: AbortSignal.timeout(answerWithinMs),
-    })
+    const signal = AbortSignal.timeout(answerWithinMs)
+    await api('/api/auth/sign-out', { method: 'POST', body: { everywhere }, answer: done, signal })
   } catch (error) {
-    // oxlint-disable-next-line no-console -- as specified: logged, and nothing else
+    // oxlint-disable-next-line no-console -- as specified
     console.error('Could not sign out', error)
+    const known = everywhere ? 'You are not signed out everywhere.' : 'You are still logged in in this browser.'
+    throw new Error(`${known} Our server did not answer. Please try again.`, { cause: error })
   }
   try {
     await leave?.()

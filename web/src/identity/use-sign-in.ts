@@ -10,7 +10,8 @@ import type { Message } from './use-sending.ts'
 export type FirstFactor = (typeof firstFactors)[number]
 
 interface Beginning {
-  email: string
+  /** Left out where who is signed in signs in again. */
+  email?: string
   password?: string
   preferred?: FirstFactor
 }
@@ -32,7 +33,7 @@ export interface SignIn {
   ended: Message | null
   begin: (beginning: Beginning) => Promise<void>
   answer: (answer: SignInAnswer) => Promise<void>
-  /** Whether a code that is asked for is the second step, after the password. */
+  /** Whether a code that is asked for is the second step, after the password, of a browser that may be trusted to go without. */
   isSecondStep: boolean
   /** Goes the same way again up to this step, which sends a new code; absent where that needs what works only once. */
   repeat?: () => Promise<void>
@@ -41,8 +42,11 @@ export interface SignIn {
   startAgain: () => void
 }
 
-/** A sign-in from its first form to its end; the server's cookie holds the step, this holds the way that led there. */
-export function useSignIn(): SignIn {
+/**
+ * A sign-in from its first form to its end; the server's cookie holds the step, this holds the way that led there.
+ * @param again whether it is that of who is signed in, to show that it is they: nobody is named then.
+ */
+export function useSignIn({ again = false } = {}): SignIn {
   const queryClient = useQueryClient()
   const [step, setStep] = useState<SignInStep | null>(null)
   const [ended, setEnded] = useState<Message | null>(null)
@@ -61,7 +65,11 @@ export function useSignIn(): SignIn {
   }
 
   const sendBeginning = (beginning: Beginning) =>
-    api('/api/auth/sign-in', { method: 'POST', body: beginning, answer: signInStep })
+    api(again ? '/api/auth/sign-in-again' : '/api/auth/sign-in', {
+      method: 'POST',
+      body: beginning,
+      answer: signInStep,
+    })
   const sendAnswer = ({ answer, attributes, trust }: SignInAnswer) =>
     api('/api/auth/sign-in/answer', {
       method: 'POST',
@@ -86,7 +94,7 @@ export function useSignIn(): SignIn {
   return {
     step,
     ended,
-    isSecondStep: way?.beginning.password !== undefined,
+    isSecondStep: !again && way?.beginning.password !== undefined,
     begin: (beginning) => {
       setEnded(null)
       return walk(beginning, [])

@@ -1,4 +1,4 @@
-import { useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { AccountPage } from '../components/AccountPage.tsx'
 import { AutoSignInLine } from '../components/AutoSignInLine.tsx'
@@ -24,6 +24,7 @@ export function Confirm() {
   })
   const [done, setDone] = useState<{ signedIn: boolean } | null>(null)
   const user = useUser()
+  const navigate = useNavigate()
   const autoSignIn = useAutoSignIn(done || user ? undefined : pending?.signedUpAt)
   const elsewhere = autoSignIn.state === 'signed in'
 
@@ -37,7 +38,12 @@ export function Confirm() {
           : 'We mailed you a code when you signed up. Type it here, and your account is ready.'
       }
     >
-      <ConfirmForm key={email} email={email} onConfirmed={(signedIn) => setDone({ signedIn })} />
+      <ConfirmForm
+        key={email}
+        email={email}
+        onConfirmed={(signedIn) => setDone({ signedIn })}
+        onForgot={(forgotten) => void navigate({ to: '/membership/login', state: { forgotten } })}
+      />
       <AutoSignInLine autoSignIn={autoSignIn} />
     </AccountPage>
   )

@@ -32,6 +32,8 @@ const loggedIn = '✅ Logged in.'
 declare module '@tanstack/react-router' {
   interface HistoryState {
     signedOutEverywhere?: boolean
+    /** Whose password is to be chosen anew: it may be nobody's yet. */
+    forgotten?: string
   }
 }
 
@@ -41,9 +43,13 @@ function signedOutEverywhere(): Message | null {
   return state?.signedOutEverywhere ? { kind: 'success', text: 'You are signed out in every browser.' } : null
 }
 
+const forgotten = () => (window.history.state as { forgotten?: string } | null)?.forgotten
+
 export function Login() {
-  const [view, setView] = useState<View>({ name: 'sign in' })
-  const [email, setEmail] = useKeptState('', () => readPendingUser()?.email ?? '')
+  const [view, setView] = useKeptState<View>({ name: 'sign in' }, () => ({
+    name: forgotten() === undefined ? 'sign in' : 'forgot',
+  }))
+  const [email, setEmail] = useKeptState('', () => forgotten() ?? readPendingUser()?.email ?? '')
   const [news, setNews] = useKeptState<Message | null>(null, signedOutEverywhere)
   const [newPassword, setNewPassword] = useState(false)
   const signIn = useSignIn()
@@ -110,6 +116,10 @@ export function Login() {
           }}
           onReset={(to, sent) => setView({ name: 'reset', email: to, sent })}
           onNewPassword={() => setNewPassword(true)}
+          onForgot={(of) => {
+            setEmail(of)
+            setView({ name: 'forgot' })
+          }}
         />
         {back}
       </AccountPage>
@@ -218,14 +228,15 @@ function Done({ text }: { text: string }) {
 /** Nobody can sign in over somebody else. */
 function SignedIn({ email, refusal }: { email: string; refusal: Message | null }) {
   const queryClient = useQueryClient()
+  const state = useSending('Could not log out.')
   return (
     <AccountPage step="signed in" title="You are logged in" lead={`As ${email}.`}>
-      <MessageLine message={refusal} />
+      <MessageLine message={state.message ?? refusal} />
       <Stack>
         <ButtonLink to="/profile" wide>
           Go to your profile
         </ButtonLink>
-        <Button variant="secondary" wide onClick={() => void signOut(queryClient)}>
+        <Button variant="secondary" wide pending={state.sending} onClick={() => state.send(() => signOut(queryClient))}>
           Log out to use another account
         </Button>
       </Stack>

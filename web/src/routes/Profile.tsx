@@ -4,6 +4,7 @@ import { Navigate } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { composeAnew } from '../api.ts'
 import { ChangePassword } from '../components/profile/ChangePassword.tsx'
+import { ConfirmIdentity } from '../components/profile/ConfirmIdentity.tsx'
 import { DeleteAccount } from '../components/profile/DeleteAccount.tsx'
 import { Devices } from '../components/profile/Devices.tsx'
 import { Membership } from '../components/profile/Membership.tsx'
@@ -126,6 +127,7 @@ function Known({ profile, userId }: { profile: ProfileAnswer; userId: string }) 
           <DeleteAccount email={email} />
         </div>
       </div>
+      <ConfirmIdentity profile={profile} />
     </>
   )
 }

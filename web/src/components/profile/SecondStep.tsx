@@ -14,7 +14,12 @@ import { Inset, Item, Items, Section } from './Section.tsx'
 const factors: { type: MfaType; name: string; detail: string }[] = [
   { type: 'TOTP', name: 'Authenticator app', detail: 'An app on your phone shows a code.' },
   { type: 'SMS', name: 'Text message', detail: 'We text a code to your verified phone number.' },
-  { type: 'EMAIL', name: 'Email', detail: 'We mail a code to your verified address.' },
+  {
+    type: 'EMAIL',
+    name: 'Email',
+    detail:
+      'We mail a code to your verified address. An app is safer: after a reset of your password by email, you also need a browser that you have logged in with before.',
+  },
 ]
 
 /** What has to be true of the account before a factor can be turned on. */
@@ -39,7 +44,10 @@ export function SecondStep({ profile }: { profile: Profile }) {
   const turnOn = (type: MfaType) => (type === 'TOTP' ? setUpTotp() : set(type, true, enabled.length === 0))
 
   return (
-    <Section title="Second step" lead="With a second step, nobody can log in with your password alone.">
+    <Section
+      title="Second step"
+      lead="With a second step, nobody can log in with your password alone. When you turn the first one on, every other browser is logged out."
+    >
       <MessageLine message={state.message} />
       <Items label="Second steps">
         {factors.map(({ type, name, detail }) => {
