@@ -26,7 +26,8 @@ function storyOf(purpose: CodeData['purpose'], recipient: string, siteUrl: strin
           label: 'Open the confirmation page',
           url: `${siteUrl}/confirm?email=${encodeURIComponent(recipient)}`,
         },
-        otherwise: 'If it was not you who signed up, ignore this email. Without the code nothing happens in your name.',
+        otherwise:
+          'Did you not sign up? Then somebody else typed your address. Do nothing, and nothing happens in your name: give this code to nobody, and do not enter it where you are asked for a password that you never chose. The account is deleted after 30 days.',
       }
     case 'attribute':
       return {
