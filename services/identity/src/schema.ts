@@ -78,7 +78,7 @@ export const users = pgTable(
     passwordTag: text('password_tag'),
     /** When a temporary password ends. */
     passwordExpiresAt: instant('password_expires_at'),
-    /** By what the code came that the password was reset with: until a sign-in succeeds, another that comes so is no second factor. */
+    /** By what the code came that the password was reset with: until a sign-in by it succeeds, another that comes so is no second factor. */
     resetBy: text('reset_by', { enum: ['EMAIL', 'SMS'] }),
     /** Sealed; there once VerifySoftwareToken succeeded. */
     sealedTotpSecret: text('sealed_totp_secret'),

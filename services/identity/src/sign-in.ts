@@ -82,7 +82,9 @@ export async function complete(
   const { user, client, state } = progress
   const now = call.context.clock.now()
   const device = await newDevice(tx, user, client.pool, { deviceKey: state.deviceKey, secondFactor }, call)
-  if (user.resetBy !== null) await tx.update(users).set({ resetBy: null }).where(eq(users.id, user.id))
+  // Whoever knows the new password has more than the mailbox that it was chosen by. Another way in says nothing of it.
+  if (user.resetBy !== null && state.firstFactor === 'PASSWORD')
+    await tx.update(users).set({ resetBy: null }).where(eq(users.id, user.id))
   const [signIn] = await tx
     .insert(signIns)
     .values({

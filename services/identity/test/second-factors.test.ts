@@ -203,9 +203,15 @@ describe('a password that was reset by mail, where codes by mail are the second 
     await at.change(userId, {
       attributes: { email, email_verified: 'true', phone_number: phone, phone_number_verified: 'true' },
     })
+    // Signed in to another way, it says nothing of who has the password.
+    const first = await at.begin('USER_AUTH', { USERNAME: email, PREFERRED_CHALLENGE: 'EMAIL_OTP' })
+    const EMAIL_OTP_CODE = await desk.codeFor(email, 2)
+    const texted = await at.answer('EMAIL_OTP', first, { USERNAME: username, EMAIL_OTP_CODE })
+    const owner = { USERNAME: username, SMS_MFA_CODE: await desk.codeFor(phone) }
+    expect(await at.answer('SMS_MFA', texted, owner)).toMatchObject({ status: 200 })
     const asked = await at.byPassword(username, {}, Password)
     expect(asked.body['ChallengeName']).toBe('SMS_MFA')
-    const SMS_MFA_CODE = await desk.codeFor(phone)
+    const SMS_MFA_CODE = await desk.codeFor(phone, 1)
     expect(await at.answer('SMS_MFA', asked, { USERNAME: username, SMS_MFA_CODE })).toMatchObject({ status: 200 })
     expect((await at.byPassword(username, {}, Password)).body['ChallengeName']).toBe('EMAIL_OTP')
   })

@@ -54,7 +54,7 @@ const loginPage = `${siteUrl}/membership/login`
 
 describe('code.issued by mail', () => {
   it.each([
-    ['sign_up', 'Your code to confirm your Robo Kids Learning account', 'ignore this email'],
+    ['sign_up', 'Your code to confirm your Robo Kids Learning account', 'nothing happens in your name'],
     ['attribute', 'Your code to verify your email address', 'ignore this email'],
     ['password_reset', 'Your code for a new password', 'ignore this email'],
     ['sign_in', 'Your code to sign in', 'choose a new one'],
