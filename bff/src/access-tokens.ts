@@ -20,8 +20,8 @@ type AccessTokenClaims = z.infer<typeof claimsSchema>
 /** Without any key nobody could be signed in: rather an answer that is not believed. */
 const keySetSchema = z.object({ keys: z.array(z.looseObject({ kid: z.string() })).min(1) })
 
-/** Identity publishes a new key an hour before it signs with it; so it is known here by then, and a withdrawn one gone. */
-const fetchEveryMs = 30 * 60_000
+/** As long as the key set says that it may be kept: a key that was withdrawn, since it leaked, is gone by then. */
+const fetchEveryMs = 5 * 60_000
 /**
  * How long keys are trusted that identity could not be asked about. An access token lives a day at most, and a new one
  * takes identity to make: after a day without it there is no valid token left that its keys would have to open.

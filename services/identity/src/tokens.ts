@@ -22,12 +22,10 @@ const keyPurpose = (kid: string) => `signing-key:${kid}`
 
 interface SigningKey {
   kid: string
-  poolId: string
   privateKey: string
-  publicKey: string
 }
 
-/** Signs and checks tokens. One for each process: it holds keys that it has opened. */
+/** Signs and checks tokens. */
 export interface Tokens {
   /** The public keys of a pool, as a JSON Web Key Set. */
   keySet(pool: Pool): Promise<object>
@@ -107,21 +105,25 @@ const invalidToken = () => new IdentityError('NotAuthorizedException', 'Invalid 
 
 export async function startTokens(http: Http, context: Context<Config>): Promise<Tokens> {
   const { db, config, clock } = context
-  const opened = new Map<string, SigningKey>()
   await http.register(fastifyJwt, {
     // The keys differ by pool and time: each call brings its own.
     secret: () => Promise.reject(new Error('A token was to be signed or checked without a key.')),
     sign: { algorithm: 'RS256' },
   })
 
-  function open(row: typeof signingKeys.$inferSelect): SigningKey {
-    const known = opened.get(row.kid)
-    if (known) return known
-    const privateKey = config.SEALING_KEYS.open(row.sealedPrivateKey, keyPurpose(row.kid))?.toString()
-    if (privateKey === undefined) throw new Error(`Signing key ${row.kid} is sealed under a key that is not here.`)
-    const key = { kid: row.kid, poolId: row.poolId, privateKey, publicKey: row.publicKey }
-    opened.set(row.kid, key)
-    return key
+  function open({ kid, sealedPrivateKey }: typeof signingKeys.$inferSelect): SigningKey {
+    const privateKey = config.SEALING_KEYS.open(sealedPrivateKey, keyPurpose(kid))?.toString()
+    if (privateKey === undefined) throw new Error(`Signing key ${kid} is sealed under a key that is not here.`)
+    return { kid, privateKey }
+  }
+
+  /** Which key a token says that it was signed with. */
+  function kidOf(token: string): string {
+    try {
+      return http.jwt.decode<{ header: { kid?: unknown } }>(token, { complete: true })?.header.kid?.toString() ?? ''
+    } catch {
+      return ''
+    }
   }
 
   /** A pool's keys, the newest first. It gets its first one when that is first needed. */
@@ -204,16 +206,14 @@ export async function startTokens(http: Http, context: Context<Config>): Promise
     },
 
     async authenticate(accessToken) {
+      // Asked for each time: a key that was withdrawn, since it leaked perhaps, is none any more.
+      const [key] = await db
+        .select({ poolId: signingKeys.poolId, publicKey: signingKeys.publicKey })
+        .from(signingKeys)
+        .where(eq(signingKeys.kid, kidOf(accessToken)))
+      if (!key) throw invalidToken()
       let claims: Record<string, unknown>
       try {
-        const decoded = http.jwt.decode<{ header: { kid?: string } }>(accessToken, { complete: true })
-        const kid = decoded?.header.kid ?? ''
-        let key = opened.get(kid)
-        if (!key) {
-          const [row] = await db.select().from(signingKeys).where(eq(signingKeys.kid, kid))
-          if (!row) throw invalidToken()
-          key = open(row)
-        }
         claims = http.jwt.verify<Record<string, unknown>>(accessToken, {
           key: key.publicKey,
           algorithms: ['RS256'],

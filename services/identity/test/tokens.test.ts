@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { eq } from 'drizzle-orm'
 import { createRemoteJWKSet, exportJWK, generateKeyPair, jwtVerify, SignJWT, type JWK } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { signingKeys } from '../src/schema.ts'
 import { rotateKeys } from '../src/tokens.ts'
 import { openFrontDesk, password, publicClient, standardPool, type FrontDesk } from './front-desk.ts'
 import { claimsOf, signInsAt, tokensOf } from './sign-ins.ts'
@@ -84,6 +86,18 @@ describe('an access token', () => {
 })
 
 describe('signing keys', () => {
+  it('that an operator has deleted sign for nobody any more, at once', async () => {
+    const { clientId, poolId } = await desk.pool()
+    const at = signInsAt(desk, clientId, poolId)
+    const { username } = await desk.member(clientId)
+    const ask = async ({ AccessToken }: Record<string, string>) => desk.call('GetUser', { AccessToken })
+    const before = tokensOf(await at.byPassword(username))
+    expect((await ask(before)).status).toBe(200)
+    await desk.service.context.db.delete(signingKeys).where(eq(signingKeys.poolId, poolId))
+    expect((await ask(before)).body['message']).toBe('Invalid Access Token')
+    expect((await ask(tokensOf(await at.byPassword(username)))).status).toBe(200)
+  })
+
   it('are published before they sign, and until their last token is dead', async () => {
     const own = await openFrontDesk({ SIGNING_KEY_DAYS: '10' })
     const { context } = own.service
