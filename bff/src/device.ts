@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { DomainError } from '@robokids/runtime/errors'
 import { beginProof, formatTimestamp, makeVerifier, pad } from '@robokids/runtime/srp'
 import type { DeviceCookie } from './cookies.ts'
+import { says } from './identity-refusals.ts'
 import type { AuthAnswer, Identity, TokenAnswer } from './identity.ts'
 
 /** What a browser calls itself, short enough to be recognised in a list: `Chrome on Android`. */
@@ -67,13 +67,7 @@ export async function proveDevice(
 }
 
 /** Whether the service has forgotten the device: the sign-in goes on without it. */
-export function isForgotten(error: unknown): boolean {
-  return (
-    error instanceof DomainError &&
-    error.code === 'ResourceNotFoundException' &&
-    error.message === 'Device does not exist.'
-  )
-}
+export const isForgotten = (error: unknown) => says(error, 'deviceForgotten')
 
 type DevicePage = Awaited<ReturnType<typeof Identity.prototype.call<'ListDevices'>>>
 

@@ -7,6 +7,7 @@ import type { AccessTokens } from './access-tokens.ts'
 import type { Config } from './config.ts'
 import type { Cookies, SessionCookie } from './cookies.ts'
 import type { Identity, TokenAnswer } from './identity.ts'
+import { says } from './identity-refusals.ts'
 import { unavailable } from './upstream.ts'
 
 /** How long before its end a token is not used any more: it may take a while on its way, and clocks differ. */
@@ -19,13 +20,10 @@ const repeatForMs = 5_000
 
 /** Whether the service has said that a sign-in is over, rather than that it cannot or will not say so now. */
 function isOver(error: unknown): boolean {
-  if (!(error instanceof DomainError)) return false
-  if (error.code === 'NotAuthorizedException') {
-    return /^(Access Token has been revoked|Refresh Token|Invalid (Access|Refresh) Token|User is disabled)/.test(
-      error.message,
-    )
-  }
-  return error.code === 'sign_in_required' || error.code === 'RefreshTokenReuseException'
+  if (says(error, 'sessionOver')) return true
+  return (
+    error instanceof DomainError && (error.code === 'sign_in_required' || error.code === 'RefreshTokenReuseException')
+  )
 }
 
 /** What an account has now: it may change in any browser, so no session keeps it. */
@@ -34,15 +32,6 @@ interface AccountAddresses {
   email: string | null
   /** The one that is proven, whatever `email` is about to become. */
   verifiedEmail: string | null
-}
-
-/** Whether an access token ended on its way, or by a clock that is ahead of ours: the sign-in goes on, with another one. */
-function isExpired(error: unknown): boolean {
-  return (
-    error instanceof DomainError &&
-    error.code === 'NotAuthorizedException' &&
-    error.message === 'Access Token has expired'
-  )
 }
 
 /** Who is signed in in which browser. */
@@ -203,7 +192,7 @@ export function startSessions(
       try {
         return await work()
       } catch (error) {
-        if (isExpired(error)) throw unavailable(error)
+        if (says(error, 'tokenExpired')) throw unavailable(error)
         if (!isOver(error)) throw error
         sessions.end(reply)
         throw new DomainError('sign_in_required', 'Please sign in.')
