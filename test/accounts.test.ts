@@ -28,10 +28,12 @@ let moveDeskClock: typeof moveClocks
 /** Between a second BFF and identity. */
 let line: BreakableProxy
 let otherDoor: string
+let bffSettings: Record<string, string>
 beforeAll(async () => {
   bed = await testBed()
   const desk = await bed.start(identity, {
     SEALING_KEYS: localSealingKeys,
+    MAC_KEYS: localSealingKeys,
     CODE_SEALING_KEYS: localSealingKeys,
     CLIENT_SECRETS: 'robokidsbff:local-client-secret',
     TRUST_PROXY: 'loopback',
@@ -47,6 +49,7 @@ beforeAll(async () => {
     IDENTITY_CLIENT_SECRET: 'local-client-secret',
     SESSION_KEYS: localSealingKeys,
   }
+  bffSettings = settings
   const door = await bed.start(bff, settings)
   line = await breakableProxy(Number(new URL(desk.url).port))
   const second = await bed.start(bff, {
@@ -573,6 +576,29 @@ describe('an account', () => {
     expect(users).toEqual(users.map(() => expect.objectContaining({ email })))
     expect((await visitor.ask('GET', '/api/profile')).status).toBe(200)
     expect((await other.ask('GET', '/api/profile')).status).toBe(200)
+  })
+
+  it('stays a known browser where the keys of cookies are replaced, once it has been here', async () => {
+    const { visitor, email } = await member()
+    const next = `next:${Buffer.alloc(32, 7).toString('base64')}`
+    const [both, only] = await Promise.all(
+      [`${next},${localSealingKeys}`, next].map((SESSION_KEYS) => bed.start(bff, { ...bffSettings, SESSION_KEYS })),
+    )
+    const before = visitor.cookies.get('robokids-device') ?? ''
+    visitor.bffUrl = both!.url
+    expect(await visitor.user()).toMatchObject({ email })
+    const after = visitor.cookies.get('robokids-device') ?? ''
+    const opened = [
+      sealingKeysSchema.parse(next).open(after, 'robokids-device'),
+      sealer.open(before, 'robokids-device'),
+    ]
+    const [now, then] = opened.map((content) => JSON.parse(content?.toString() ?? '') as { key: string })
+    expect(now?.key).toBe(then?.key)
+    // The session was begun under the key that is gone; the device proves that it is the same browser.
+    visitor.bffUrl = only!.url
+    expect(await visitor.user()).toBeNull()
+    expect((await visitor.post('/api/auth/sign-in', { email, password })).body).toEqual({ step: 'DONE' })
+    expect(visitor.cookies.get('robokids-device')).toBe(after)
   })
 
   it('stays signed in where an answer that renewed it never came, however late it comes back, at any BFF', async () => {

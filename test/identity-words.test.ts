@@ -56,11 +56,5 @@ describe('what our own identity service says', () => {
     clock.advance({ hours: 2 })
     expect(says(await refusal('GetUser', { AccessToken }), 'tokenExpired')).toBe(true)
     clock.set(Temporal.Now.instant())
-    // Two who signed up with one address.
-    const { email } = await desk.signUp()
-    const code = await desk.codeFor(email)
-    await desk.signUp(publicClient, { email })
-    const confirm = { ClientId: publicClient, Username: email, ConfirmationCode: code }
-    expect(says(await refusal('ConfirmSignUp', confirm), 'passwordMissing')).toBe(true)
   })
 })

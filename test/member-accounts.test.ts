@@ -32,6 +32,7 @@ beforeAll(async () => {
   })
   const desk = await bed.start(identity, {
     SEALING_KEYS: localSealingKeys,
+    MAC_KEYS: localSealingKeys,
     CODE_SEALING_KEYS: localSealingKeys,
     CLIENT_SECRETS: 'robokidsbff:local-client-secret',
     TRUST_PROXY: 'loopback',

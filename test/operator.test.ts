@@ -395,6 +395,12 @@ describe('npm run admin', () => {
     expect((await fetch(`${system.processes.billing.url}/admin/system`)).status).toBe(401)
   })
 
+  it('says whether older sealing keys are needed still, of each service that answers', async () => {
+    const { code, printed, told } = await adminWith({ IDENTITY_URL: 'http://127.0.0.1:1' }, 'reseal')
+    expect(printed).toBe('notifications: 0 sealed anew. Nothing is under an older key: these can be taken out.\n')
+    expect([code, told]).toEqual([1, expect.stringContaining('identity does not answer at http://127.0.0.1:1')])
+  })
+
   it('explains itself', async () => {
     expect((await admin()).output).toContain('dead-letters')
     expect((await admin('frobnicate')).code).toBe(1)

@@ -10,6 +10,8 @@ interface SealedCookie<Content> {
   read(request: FastifyRequest): Content | undefined
   write(reply: FastifyReply, content: Content): void
   clear(reply: FastifyReply): void
+  /** Seals it under the newest key where it is under an older one, so that this one can be taken out some day. */
+  reseal(request: FastifyRequest, reply: FastifyReply): void
 }
 
 /** Until when a cookie's content counts is in the content itself: browsers keep cookies for as long as they like. */
@@ -22,7 +24,7 @@ function sealedCookie<Content extends { until: number }>(
   const secure = config.SITE_URL.startsWith('https:')
   const fullName = secure ? `__Host-${name}` : name
   const options = { path: '/', httpOnly: true, sameSite: 'lax', secure } as const
-  return {
+  const cookie: SealedCookie<Content> = {
     read(request) {
       const opened = config.SESSION_KEYS.open(request.cookies[fullName] ?? '', name)
       if (!opened) return undefined
@@ -36,7 +38,14 @@ function sealedCookie<Content extends { until: number }>(
     clear(reply) {
       void reply.clearCookie(fullName, options)
     },
+    reseal(request, reply) {
+      const sealed = request.cookies[fullName]
+      if (sealed === undefined || sealed.startsWith(`${config.SESSION_KEYS.newest}.`)) return
+      const content = cookie.read(request)
+      if (content) cookie.write(reply, content)
+    },
   }
+  return cookie
 }
 
 const sessionSchema = z.object({
@@ -150,6 +159,9 @@ function devicesCookie(cookie: SealedCookie<z.infer<typeof devicesSchema>>, now:
 export async function registerCookies(http: Http, config: Config, now: () => number): Promise<Cookies> {
   await http.register(fastifyCookie)
   const session = sealedCookie('robokids-session', sessionSchema, config, now)
+  const device = sealedCookie('robokids-device', devicesSchema, config, now)
+  // It lives for a year and is written once; a session is written at each renewal.
+  http.addHook('onRequest', async (request, reply) => device.reseal(request, reply))
   return {
     session: {
       ...session,
@@ -162,6 +174,6 @@ export async function registerCookies(http: Http, config: Config, now: () => num
     step: sealedCookie('robokids-sign-in', stepSchema, config, now),
     newcomer: sealedCookie('robokids-sign-up', newcomerSchema, config, now),
     confirming: sealedCookie('robokids-confirm', confirmingSchema, config, now),
-    devices: devicesCookie(sealedCookie('robokids-device', devicesSchema, config, now), now),
+    devices: devicesCookie(device, now),
   }
 }

@@ -9,6 +9,7 @@ import type { Http } from './http.ts'
 import { listRefused, outboxSchema, readOutboxState, republish } from './outbox.ts'
 import { deadLetterSchema, listDeadLetters, replayDeadLetter, type Consumer } from './inbox.ts'
 import { isNeighbour } from './neighbours.ts'
+import { reseal, resealedSchema, type SealedColumn } from './reseal.ts'
 import { isSameSecret } from './same-secret.ts'
 import type { Context } from './service.ts'
 
@@ -58,9 +59,14 @@ export function systemRoute<Config>(http: Http, context: Context<Config>): void 
 
 /**
  * What `npm run admin` asks of a service with a database, with the admin secret: `GET /admin/dead-letters?all=true`,
- * `POST /admin/dead-letters/:id/replay`, `GET /admin/outbox`, `POST /admin/outbox/republish` and `POST /admin/streams/prune`.
+ * `POST /admin/dead-letters/:id/replay`, `GET /admin/outbox`, `POST /admin/outbox/republish`, `POST /admin/streams/prune`
+ * and `POST /admin/reseal`.
  */
-export function operatorRoutes<Config>(http: Http, consumers: Consumer<Config>[], context: Context<Config>): void {
+export function operatorRoutes<Config>(
+  http: Http,
+  { consumers, sealed }: { consumers: Consumer<Config>[]; sealed: SealedColumn<Config>[] },
+  context: Context<Config>,
+): void {
   const { db, bus } = context
   const onRequest = requireAdmin(context)
   http.get(
@@ -105,5 +111,8 @@ export function operatorRoutes<Config>(http: Http, consumers: Consumer<Config>[]
     '/admin/streams/prune',
     { onRequest, schema: { response: { 200: z.object({ removed: z.array(z.string()) }) } } },
     async () => ({ removed: await bus.pruneStreams() }),
+  )
+  http.post('/admin/reseal', { onRequest, schema: { response: { 200: resealedSchema } } }, async () =>
+    reseal(db, sealed, context.config),
   )
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { sealingKeysSchema } from './seal.ts'
+import { derivingKeysSchema, sealingKeysSchema } from './seal.ts'
 
 const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`
 const first = key('k1')
@@ -31,15 +31,6 @@ describe('a sealer', () => {
     expect(sealingKeysSchema.parse(second).open(before, 'p')).toBeUndefined()
   })
 
-  it('makes the same mac of the same thing, whatever key is put in front, and another for another purpose', () => {
-    const mac = sealingKeysSchema.parse(first).mac('x', 'p')
-    expect(mac).toHaveLength(32)
-    expect(sealingKeysSchema.parse(`${second},${first}`).mac('x', 'p')).toEqual(mac)
-    expect(sealingKeysSchema.parse(first).mac('x', 'q')).not.toEqual(mac)
-    expect(sealingKeysSchema.parse(first).mac('y', 'p')).not.toEqual(mac)
-    expect(sealingKeysSchema.parse(second).mac('x', 'p')).not.toEqual(mac)
-  })
-
   it('refuses two keys of one id, since the id alone tells which one sealed something', () => {
     const refusal = sealingKeysSchema.safeParse(`${second},${key('k1')},${first}`)
     expect(refusal.error?.issues[0]?.message).toBe('has two keys called k1: a new key needs an id of its own')
@@ -47,5 +38,23 @@ describe('a sealer', () => {
 
   it.each(['', 'k1', 'k1:short', ':AAAA', `${first},`])('refuses %j as a setting', (setting) => {
     expect(sealingKeysSchema.safeParse(setting).success).toBe(false)
+  })
+})
+
+describe('a deriver', () => {
+  it('makes the same of the same thing, and another for another purpose or under another key', () => {
+    const mac = derivingKeysSchema.parse(first).mac('x', 'p')
+    expect(mac).toHaveLength(32)
+    expect(derivingKeysSchema.parse(first).mac('x', 'p')).toEqual(mac)
+    expect(derivingKeysSchema.parse(first).mac('x', 'q')).not.toEqual(mac)
+    expect(derivingKeysSchema.parse(first).mac('y', 'p')).not.toEqual(mac)
+    expect(derivingKeysSchema.parse(second).mac('x', 'p')).not.toEqual(mac)
+  })
+
+  it('derives under its first key, and knows what was derived under each', () => {
+    const [one, other] = [first, second].map((keys) => derivingKeysSchema.parse(keys).mac('x', 'p'))
+    const both = derivingKeysSchema.parse(`${second},${first}`)
+    expect(both.mac('x', 'p')).toEqual(other)
+    expect(both.macs('x', 'p')).toEqual([other, one])
   })
 })

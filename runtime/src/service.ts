@@ -13,6 +13,7 @@ import { startLoop, type Job, type Loop } from './jobs.ts'
 import { openLocks, type Locks } from './locks.ts'
 import { createRelay } from './outbox.ts'
 import { prepareDatabase } from './prepare-database.ts'
+import type { SealedColumn } from './reseal.ts'
 import { sweep } from './sweep.ts'
 import { createLogger, createMetrics, inTrace, type Logger, type Metrics } from './telemetry.ts'
 
@@ -40,6 +41,8 @@ export interface Service<Config> {
   seed?(db: Database, clock: Clock, config: Config): Promise<void>
   routes?(http: Http, context: Context<Config>): void | Promise<void>
   consumers?: Consumer<Config>[]
+  /** Where it keeps what it seals: `npm run admin -- reseal` brings it under the newest key. */
+  sealed?: SealedColumn<Config>[]
   jobs?: Job<Config>[]
 }
 
@@ -114,7 +117,7 @@ export async function startService<Config>(
   let stopping = false
   healthRoutes(http, context, { database: database?.locks, stopping: () => stopping })
   systemRoute(http, context)
-  if (database) operatorRoutes(http, service.consumers ?? [], context)
+  if (database) operatorRoutes(http, { consumers: service.consumers ?? [], sealed: service.sealed ?? [] }, context)
   await service.routes?.(http, context)
   await http.listen({ host: config.HOST, port: config.PORT })
   const { port } = http.server.address() as AddressInfo

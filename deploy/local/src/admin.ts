@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util'
 import { reconciliationSchema } from '@robokids/contracts/billing'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { addresses, askEach, identify, json, Refused, request, secretFor } from './operated-system.ts'
+import { resealedSchema } from '@robokids/runtime/reseal'
 import type { ServiceName } from './settings.ts'
 import { z } from 'zod'
 
@@ -32,6 +33,8 @@ const usage = `npm run admin -- <command>
   product <sku> <state>                                   what can be done about it: product product:ai-teddy-bear pre_order
   reset-mfa <address|user name>                           turn a lost second step off, once you know who asks: see
                                                           services/identity/README.md
+  reseal                                                  what older sealing keys sealed is sealed under the newest, so
+                                                          that these can be taken out: services/identity/README.md
   waiting                                                 events to be published and dead letters by service, and events
                                                           that the broker refuses
   republish <service> <from> [to]                         have its events of that time published again, refused ones too:
@@ -143,6 +146,26 @@ async function waitingCommand(): Promise<void> {
   }
   for (const [service, { refused }] of outboxes)
     for (const { id, type, error } of refused) print(`${service}: ${type} ${id} is refused: ${error}`)
+}
+
+const sealing = ['identity', 'notifications'] as const
+
+/** Brings what services keep sealed under their newest keys, and says whether the older ones are needed still. */
+async function resealCommand(): Promise<void> {
+  const services = await identify(sealing, { changes: true })
+  const outcomes = await askEach(services, async (service) => {
+    for (let resealed = 0; ;) {
+      const turn = resealedSchema.parse(await json(service, 'POST', '/admin/reseal'))
+      resealed += turn.resealed
+      if (turn.left === 0 || turn.resealed === 0) return { ...turn, resealed }
+    }
+  })
+  for (const [service, { resealed, left, unreadable }] of outcomes) {
+    const done = `${service}: ${resealed} sealed anew`
+    if (left === 0) print(`${done}. Nothing is under an older key: these can be taken out.`)
+    else print(`${done}, ${left} are under older keys still, of which none that is here opens ${unreadable}.`)
+    if (left > 0) process.exitCode = 1
+  }
 }
 
 const moment = z.iso.datetime({ offset: true })
@@ -373,6 +396,7 @@ const accepted: Record<string, { words: number; options?: string[] }> = {
   product: { words: 2 },
   'prune-streams': { words: 0 },
   'reset-mfa': { words: 1 },
+  reseal: { words: 0 },
   waiting: { words: 0 },
   republish: { words: 3 },
   'dead-letters': { words: 2, options: ['all'] },
@@ -413,6 +437,7 @@ async function main(): Promise<void> {
     tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : [])),
   )
   if (name === 'waiting') return waitingCommand()
+  if (name === 'reseal') return resealCommand()
   if (name === 'republish') return republishCommand(args[0], args[1], args[2])
   if (name === 'dead-letters') return deadLetterCommand(args[0], args[1], values.all)
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined

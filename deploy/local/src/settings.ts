@@ -106,6 +106,7 @@ export function serviceEnvironment(
       DATABASE_URL: databaseUrl('identity'),
       ISSUER_URL: identityUrl,
       SEALING_KEYS: localSealingKeys,
+      MAC_KEYS: localSealingKeys,
       CODE_SEALING_KEYS: localSealingKeys,
       CLIENT_SECRETS: `robokidsbff:${clientSecret}`,
       // The BFF, which tells whom it speaks for.

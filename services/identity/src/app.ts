@@ -4,6 +4,7 @@ import { cleanUp } from './clean-up.ts'
 import { configSchema, type Config } from './config.ts'
 import { seedPools } from './pools.ts'
 import { routes } from './routes.ts'
+import { sealedColumns } from './sealed-columns.ts'
 import { rotateKeys } from './tokens.ts'
 
 /** Accounts, sign-ins and tokens. */
@@ -13,5 +14,6 @@ export const identity: Service<Config> = {
   migrations: fileURLToPath(new URL('../migrations', import.meta.url)),
   seed: seedPools,
   routes,
+  sealed: sealedColumns,
   jobs: [cleanUp, { name: 'rotate-keys', everyMs: 600_000, run: rotateKeys }],
 }

@@ -38,17 +38,28 @@ function deliveryDetails({ medium, destination }: Destination): CodeDeliveryDeta
 }
 
 /** Six digits have too little in them for a plain hash: whoever reads the database could try them all. */
-export function hashCode(id: string, code: string, { SEALING_KEYS }: Config): string {
-  return SEALING_KEYS.mac(`${id}:${code}`, 'code').toString('base64url')
+export function hashCode(id: string, code: string, { MAC_KEYS }: Config): string {
+  return MAC_KEYS.mac(`${id}:${code}`, 'code').toString('base64url')
+}
+
+/** The code of an id, by the key that derives now and by those that did before. */
+function codesOfId(id: string, { MAC_KEYS }: Config): string[] {
+  return MAC_KEYS.macs(id, 'code-digits').map((mac) => String(mac.readUIntBE(0, 6) % 1_000_000).padStart(6, '0'))
 }
 
 /** The code of an id: it can be sent again without being kept. */
-function codeOf(id: string, { SEALING_KEYS }: Config): string {
-  return String(SEALING_KEYS.mac(id, 'code-digits').readUIntBE(0, 6) % 1_000_000).padStart(6, '0')
+function codeOf(id: string, config: Config): string {
+  const [code] = codesOfId(id, config)
+  if (code === undefined) throw new Error('There is no key to derive a code from.')
+  return code
 }
 
-export function matchesCode(hash: string, id: string, code: string, config: Config): boolean {
-  return isSameSecret(hashCode(id, code, config), hash)
+/** Whether it is the code of an id, also as it was sent before the keys changed. */
+const isCodeOf = (id: string, given: string, config: Config) =>
+  codesOfId(id, config).some((code) => isSameSecret(code, given))
+
+export function matchesCode(hash: string, id: string, code: string, { MAC_KEYS }: Config): boolean {
+  return MAC_KEYS.macs(`${id}:${code}`, 'code').some((mac) => isSameSecret(mac.toString('base64url'), hash))
 }
 
 /**
@@ -304,7 +315,7 @@ export async function takeCode(
     // One address has its few tries at each, however often it asks for another.
     const mine = await count(tx, context, { key: `tries:${one.id}:${address}`, within })
     if (one.triesLeft <= 0 || mine > config.CODE_TRIES) continue
-    if (one.destination === null || !isSameSecret(codeOf(one.id, config), code)) {
+    if (one.destination === null || !isCodeOf(one.id, code, config)) {
       await tx
         .update(codes)
         .set({ triesLeft: sql`${codes.triesLeft} - 1` })
@@ -317,7 +328,7 @@ export async function takeCode(
     await tx.delete(limits).where(eq(limits.key, triesKey(key, call)))
     return { destination: one.destination }
   }
-  const wasOne = known.some((one) => isOver(one, context) && isSent(one) && isSameSecret(codeOf(one.id, config), code))
+  const wasOne = known.some((one) => isOver(one, context) && isSent(one) && isCodeOf(one.id, code, config))
   return isAsked && !wasOne ? wrongCode() : expiredCode()
 }
 

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { milliseconds, numeric, siteUrl } from '@robokids/runtime/config'
 import { inProduction, productionRules } from '@robokids/runtime/production-rules'
-import { sealingKeysSchema } from '@robokids/runtime/seal'
+import { derivingKeysSchema, sealingKeysSchema } from '@robokids/runtime/seal'
 import { z } from 'zod'
 import { poolsFileSchema } from './pool-settings.ts'
 
@@ -71,6 +71,11 @@ export const configSchema = z
     ADMIN_KEYS: pairs.default(new Map([['local', 'local']])).register(inProduction, productionRules.namedSecrets),
     /** Seals what the database must not give away by itself: SRP verifiers, authenticator secrets, signing keys. */
     SEALING_KEYS: sealingKeysSchema,
+    /**
+     * Derive what is not kept: codes, a refresh token's successor, what a name that nobody has is answered. The first one
+     * derives, and what the others derived is still known.
+     */
+    MAC_KEYS: derivingKeysSchema,
     /** Seals one-time codes on their way to notifications, which has the same. */
     CODE_SEALING_KEYS: sealingKeysSchema,
 

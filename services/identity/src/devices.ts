@@ -29,33 +29,39 @@ export const noDevice = () => new IdentityError('ResourceNotFoundException', 'De
 export async function checkDevice(
   db: Database | Transaction,
   { user, state: { deviceKey } }: Pick<SignInProgress, 'user' | 'state'>,
+  config: Config,
 ): Promise<void> {
   if (deviceKey === undefined) return
-  if (!user || !(await findDevice(db, user, deviceKey))) throw noDevice()
+  if (!user || !(await findDevice(db, user, deviceKey, config))) throw noDevice()
 }
 
-const verifierPurpose = (key: string) => `device-verifier:${key}`
+export const deviceVerifierPurpose = (key: string) => `device-verifier:${key}`
 
-/** One of the account's devices. */
-export async function findDevice(tx: Transaction | Database, user: User, key: string): Promise<Device | undefined> {
+/** One of the account's devices. One whose verifier is sealed under a key that is gone is none: its client gets another. */
+export async function findDevice(
+  tx: Transaction | Database,
+  user: User,
+  key: string,
+  config: Config,
+): Promise<Device | undefined> {
   const [device] = await tx
     .select()
     .from(devices)
     .where(and(eq(devices.key, key), eq(devices.userId, user.id)))
-  return device
+  const isUnreadable = device?.sealedSrpVerifier && !openDeviceVerifier(device, config)
+  return isUnreadable ? undefined : device
 }
 
 export function sealDeviceVerifier(key: string, value: bigint, { SEALING_KEYS }: Config): string {
-  return SEALING_KEYS.seal(value.toString(16), verifierPurpose(key))
+  return SEALING_KEYS.seal(value.toString(16), deviceVerifierPurpose(key))
 }
 
-/** @returns undefined for a device that was not confirmed. */
+/** @returns undefined for a device that was not confirmed, or whose verifier no key opens. */
 export function openDeviceVerifier(device: Device, { SEALING_KEYS }: Config): Verifier | undefined {
   if (device.srpSalt === null || device.sealedSrpVerifier === null) return undefined
-  const opened = SEALING_KEYS.open(device.sealedSrpVerifier, verifierPurpose(device.key))?.toString()
+  const opened = SEALING_KEYS.open(device.sealedSrpVerifier, deviceVerifierPurpose(device.key))?.toString()
   const value = opened === undefined ? undefined : parseHex(opened)
-  if (value === undefined) throw new Error("A device's verifier is sealed under a key that is not here.")
-  return { salt: device.srpSalt, value }
+  return value === undefined ? undefined : { salt: device.srpSalt, value }
 }
 
 /** More than anybody's own: the rest are private windows, and browsers that forget. */
@@ -169,7 +175,10 @@ export async function forgetDeviceOf(
   { context }: Call,
   keep?: string,
 ): Promise<void> {
-  const device = await findDevice(tx, user, key)
+  const [device] = await tx
+    .select()
+    .from(devices)
+    .where(and(eq(devices.key, key), eq(devices.userId, user.id)))
   if (!device) throw noDevice()
   const ended = keep === undefined ? { deviceKey: key } : { keep, deviceKey: key }
   await endSignIns(tx, user.id, 'signed_out', context.clock.now(), ended)

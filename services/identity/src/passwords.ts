@@ -41,7 +41,7 @@ function parameters(config: Config) {
   return { memoryCost: config.ARGON2_MEMORY_KIB, timeCost: config.ARGON2_PASSES, parallelism: 1 }
 }
 
-const verifierPurpose = (userId: string) => `srp-verifier:${userId}`
+export const verifierPurpose = (userId: string) => `srp-verifier:${userId}`
 
 /** What is stored of a password, for the account `userId` of that canonical name. */
 export async function storePassword(
@@ -56,13 +56,13 @@ export async function storePassword(
     passwordHash: await inLine(config, () => hash(normal, parameters(config))),
     srpSalt: salt,
     sealedSrpVerifier: config.SEALING_KEYS.seal(value.toString(16), verifierPurpose(user.id)),
-    passwordTag: passwordTag(normal, user.id, config),
+    passwordTag: passwordTags(normal, user.id, config)[0] ?? null,
   }
 }
 
 /** Two bytes: enough to tell one's own account from others of its address, and of no use to guess a password by. */
-function passwordTag(normal: string, userId: string, { SEALING_KEYS }: Config): string {
-  return SEALING_KEYS.mac(`${userId}:${normal}`, 'password-tag').subarray(0, 2).toString('hex')
+function passwordTags(normal: string, userId: string, { MAC_KEYS }: Config): string[] {
+  return MAC_KEYS.macs(`${userId}:${normal}`, 'password-tag').map((mac) => mac.subarray(0, 2).toString('hex'))
 }
 
 /** Whether a password can be an account's, without the work of finding out. */
@@ -71,7 +71,9 @@ export function mayBePassword(
   user: Pick<User, 'id' | 'passwordTag'>,
   { config }: Context<Config>,
 ): boolean {
-  return user.passwordTag === passwordTag(normalizePassword(password), user.id, config)
+  return (
+    user.passwordTag !== null && passwordTags(normalizePassword(password), user.id, config).includes(user.passwordTag)
+  )
 }
 
 /** @returns undefined for an account without a password. */

@@ -28,7 +28,7 @@ export function srpName(pool: Pool): string {
   return pool.id.slice(pool.id.indexOf('_') + 1)
 }
 
-const secretPurpose = (clientId: string) => `client-secret:${clientId}`
+export const secretPurpose = (clientId: string) => `client-secret:${clientId}`
 
 export function sealClientSecret(clientId: string, secret: string, config: Config): string {
   return config.SEALING_KEYS.seal(secret, secretPurpose(clientId))

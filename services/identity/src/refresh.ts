@@ -3,7 +3,7 @@ import { signInLocked } from '@robokids/contracts/identity'
 import type { Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
 import { isSameSecret } from '@robokids/runtime/same-secret'
-import { eq } from 'drizzle-orm'
+import { eq, inArray } from 'drizzle-orm'
 import { findDevice } from './devices.ts'
 import { disabled, IdentityError, orThrow } from './errors.ts'
 import type { Client } from './pools.ts'
@@ -44,10 +44,12 @@ export async function lockRefreshToken(tx: Transaction, token: string): Promise<
 /**
  * The token that takes another's place: always the same one, so that tabs that refresh at once all get it and a family
  * stays one line. Nobody can tell it from the one before without the service's keys.
+ * @returns by the key that derives now, and by those that did before.
  */
-function successorOf(token: string, { context }: Call): string {
-  const seed = context.config.SEALING_KEYS.mac(token, 'next-refresh-token')
-  return createHmac('sha384', seed).update(token).digest('base64url')
+function successorsOf(token: string, { context }: Call): string[] {
+  return context.config.MAC_KEYS.macs(token, 'next-refresh-token').map((seed) =>
+    createHmac('sha384', seed).update(token).digest('base64url'),
+  )
 }
 
 /**
@@ -62,12 +64,13 @@ async function newestAfter(
 ): Promise<string | undefined> {
   let newest = token
   do {
-    newest = successorOf(newest, call)
+    const successors = new Map(successorsOf(newest, call).map((successor) => [hashToken(successor), successor]))
     const [stored] = await tx
       .select()
       .from(refreshTokens)
-      .where(eq(refreshTokens.hash, hashToken(newest)))
+      .where(inArray(refreshTokens.hash, [...successors.keys()]))
     if (!stored) return undefined
+    newest = successors.get(stored.hash) ?? newest
     if (stored.replacedAt === null) return newest
   } while (isWithinGrace)
   return undefined
@@ -93,7 +96,8 @@ async function rotate(
     return revoked()
   }
   if (!enabled) return undefined
-  const next = successorOf(token, call)
+  const [next] = successorsOf(token, call)
+  if (next === undefined) throw new Error('There is no key to derive a refresh token from.')
   await tx.update(refreshTokens).set({ replacedAt: now }).where(eq(refreshTokens.hash, stored.hash))
   // However often it is refreshed, a sign-in ends when it was to.
   await tx.insert(refreshTokens).values({ hash: hashToken(next), signInId: signIn.id, expiresAt: stored.expiresAt })
@@ -120,7 +124,7 @@ export async function refresh(
     if (signIn.endedAt !== null) return revoked()
     if (Temporal.Instant.compare(found.token.expiresAt, call.context.clock.now()) <= 0) return invalidToken()
     if (!user.enabled) return disabled()
-    if (!(await isItsDevice(tx, user, signIn, deviceKey))) return invalidToken()
+    if (!(await isItsDevice(tx, user, signIn, deviceKey, call))) return invalidToken()
     const next = await rotate(tx, token, found, client, call)
     if (next instanceof IdentityError) return next
     const issued = await tokens.issue(tx, signIn, user, client)
@@ -130,10 +134,16 @@ export async function refresh(
 }
 
 /** A confirmed device's tokens are worth something with its key alone. */
-async function isItsDevice(tx: Transaction, user: User, signIn: SignIn, key: string | undefined): Promise<boolean> {
+async function isItsDevice(
+  tx: Transaction,
+  user: User,
+  signIn: SignIn,
+  key: string | undefined,
+  { context }: Call,
+): Promise<boolean> {
   if (key !== undefined) return key === signIn.deviceKey
   if (signIn.deviceKey === null) return true
-  const device = await findDevice(tx, user, signIn.deviceKey)
+  const device = await findDevice(tx, user, signIn.deviceKey, context.config)
   return device === undefined || device.sealedSrpVerifier === null
 }
 

@@ -5,7 +5,8 @@ import { setUps, type User } from './schema.ts'
 
 type Kind = (typeof setUps.$inferSelect)['kind']
 
-const purposeOf = (user: User, kind: Kind) => `set-up:${kind}:${user.id}`
+export const setUpPurpose = (kindAndUser: string) => `set-up:${kindAndUser}`
+const purposeOf = (user: User, kind: Kind) => setUpPurpose(`${kind}:${user.id}`)
 const ownOf = (user: User, kind: Kind) => and(eq(setUps.userId, user.id), eq(setUps.kind, kind))
 
 /** Begins to set something up, in place of what was begun before. */

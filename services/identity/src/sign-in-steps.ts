@@ -78,7 +78,7 @@ export interface OpenStep extends SignInProgress {
 
 export const newSession = () => randomBytes(48).toString('base64url')
 const hashSession = (session: string) => createHash('sha256').update(session).digest('base64url')
-const statePurpose = (sessionHash: string) => `sign-in-step:${sessionHash}`
+export const statePurpose = (sessionHash: string) => `sign-in-step:${sessionHash}`
 
 /** Asks the client for something: the step waits for its answer for three minutes. */
 export async function ask(

@@ -49,7 +49,8 @@ export async function proceed(
       call,
     )
   }
-  const device = state.deviceKey === undefined ? undefined : await findDevice(tx, user, state.deviceKey)
+  const device =
+    state.deviceKey === undefined ? undefined : await findDevice(tx, user, state.deviceKey, call.context.config)
   if (state.deviceKey !== undefined && !device) throw noDevice()
   const addresses = await addressesOf(tx, user)
   const second = secondFactorOf(progress, addresses)

@@ -20,7 +20,7 @@ export interface SimulatedAccount {
 }
 
 const drawFor =
-  (pool: Pool, name: string, keys: Config['SEALING_KEYS']) =>
+  (pool: Pool, name: string, keys: Config['MAC_KEYS']) =>
   (what: string): Buffer =>
     keys.mac(`${pool.id}:${nameKey(pool, name)}`, `simulated-account:${what}`)
 
@@ -56,10 +56,10 @@ export async function canonicalName(
   return kept?.username ?? username
 }
 
-function drawUsername(pool: Pool, address: string, now: Temporal.Instant, { SEALING_KEYS }: Config): string {
+function drawUsername(pool: Pool, address: string, now: Temporal.Instant, { MAC_KEYS }: Config): string {
   const begin = pool.createdAt.epochMilliseconds
   const age = Math.max(1, now.epochMilliseconds - begin)
-  const bytes = Buffer.from(drawFor(pool, address, SEALING_KEYS)('username').subarray(0, 16))
+  const bytes = Buffer.from(drawFor(pool, address, MAC_KEYS)('username').subarray(0, 16))
   bytes.writeUIntBE(begin + (bytes.readUIntBE(0, 6) % age), 0, 6)
   bytes[6] = 0x70 | ((bytes[6] ?? 0) & 0x0f)
   bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f)
@@ -84,12 +84,8 @@ export async function nobodysName(db: Database | Transaction, pool: Pool, name: 
   return told?.address ?? nameKey(pool, name)
 }
 
-export function simulateAccount(
-  pool: Pool,
-  name: string,
-  { SEALING_KEYS }: Pick<Config, 'SEALING_KEYS'>,
-): SimulatedAccount {
-  const draw = drawFor(pool, name, SEALING_KEYS)
+export function simulateAccount(pool: Pool, name: string, { MAC_KEYS }: Pick<Config, 'MAC_KEYS'>): SimulatedAccount {
+  const draw = drawFor(pool, name, MAC_KEYS)
   const [chance = 0, second = 0, third = 0] = draw('factors')
   const kind = addressKind(pool, name)
   const some: Record<FirstFactor, boolean> = {

@@ -18,7 +18,7 @@ declare module '@fastify/jwt' {
 }
 
 const makeKeyPair = promisify(generateKeyPair)
-const keyPurpose = (kid: string) => `signing-key:${kid}`
+export const keyPurpose = (kid: string) => `signing-key:${kid}`
 
 interface SigningKey {
   kid: string

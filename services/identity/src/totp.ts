@@ -6,7 +6,7 @@ const periodSeconds = 30
 /** A phone's clock may be this many steps off. */
 const drift = 1
 
-const purpose = (userId: string) => `totp-secret:${userId}`
+export const totpPurpose = (userId: string) => `totp-secret:${userId}`
 
 /** A new authenticator's secret, in base32. */
 export function newTotpSecret(): string {
@@ -14,7 +14,7 @@ export function newTotpSecret(): string {
 }
 
 export function sealTotpSecret(secret: string, userId: string, config: Pick<Config, 'SEALING_KEYS'>): string {
-  return config.SEALING_KEYS.seal(secret, purpose(userId))
+  return config.SEALING_KEYS.seal(secret, totpPurpose(userId))
 }
 
 /** @returns undefined for an account without an authenticator. */
@@ -23,7 +23,7 @@ export function openTotpSecret(
   config: Pick<Config, 'SEALING_KEYS'>,
 ): string | undefined {
   if (user.sealedTotpSecret === null) return undefined
-  const secret = config.SEALING_KEYS.open(user.sealedTotpSecret, purpose(user.id))?.toString()
+  const secret = config.SEALING_KEYS.open(user.sealedTotpSecret, totpPurpose(user.id))?.toString()
   if (secret === undefined) throw new Error('An authenticator secret is sealed under a key that is not here.')
   return secret
 }

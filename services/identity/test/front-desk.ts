@@ -16,6 +16,7 @@ import type { Config } from '../src/config.ts'
 /** Settings that a test's service runs with. */
 export const settings: Record<string, string> = {
   SEALING_KEYS: localSealingKeys,
+  MAC_KEYS: localSealingKeys,
   CODE_SEALING_KEYS: localSealingKeys,
   CLIENT_SECRETS: 'robokidsbff:local-client-secret',
   ADDRESS_ATTEMPTS_A_MINUTE: '100000',

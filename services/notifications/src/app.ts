@@ -4,6 +4,7 @@ import { configSchema, type Config } from './config.ts'
 import { consumers } from './consumers.ts'
 import { forgetMails } from './forget-mails.ts'
 import { forgetNotices, tellNews } from './notices.ts'
+import { codePurpose } from './open-code.ts'
 import { jobOf } from './order-mail.ts'
 import { routes } from './routes.ts'
 import { sendMails } from './send-mails.ts'
@@ -20,6 +21,16 @@ export const notifications: Service<Config> = {
     routes(http, context)
   },
   consumers: [...consumers, ...shopConsumers],
+  sealed: [
+    {
+      table: 'mails',
+      column: 'sealed_code',
+      key: 'id',
+      of: "data ->> 'codeId'",
+      purpose: codePurpose,
+      keys: ({ CODE_SEALING_KEYS }) => CODE_SEALING_KEYS,
+    },
+  ],
   jobs: [
     { name: jobOf.EMAIL, everyMs: 1_000, run: sendMails },
     { name: jobOf.SMS, everyMs: 1_000, run: sendTexts },

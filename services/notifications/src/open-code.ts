@@ -3,9 +3,12 @@ import type { Config } from './config.ts'
 import type { MailData, MailRow } from './schema.ts'
 import { Unsendable } from './unsendable.ts'
 
+/** What an event's code is sealed for, on its way and here. */
+export const codePurpose = (codeId: string) => `code:${codeId}`
+
 function unseal({ sealedCode, data }: MailRow, { CODE_SEALING_KEYS }: Config): string | undefined {
   const { codeId } = data as MailData['code_issued']
-  return sealedCode === null ? undefined : CODE_SEALING_KEYS.open(sealedCode, `code:${codeId}`)?.toString('utf8')
+  return sealedCode === null ? undefined : CODE_SEALING_KEYS.open(sealedCode, codePurpose(codeId))?.toString('utf8')
 }
 
 /**

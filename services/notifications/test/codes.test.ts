@@ -1,10 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { codeIssued, codePurposes } from '@robokids/contracts/identity'
 import { mailDelivered, mailFailed, type Mail } from '@robokids/contracts/notifications'
-import { sealingKeysSchema } from '@robokids/runtime/seal'
+import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
 import { eventually } from '@robokids/test/bed'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { notifications } from '../src/app.ts'
 import { mails } from '../src/schema.ts'
 import { issued } from './events.ts'
 import { adminHeaders, openOffice, siteUrl, type Office } from './office.ts'
@@ -173,6 +174,22 @@ describe('code.issued by mail', () => {
     office.passTime({ seconds: 31 })
     await reaches(kept, 'sent')
     expect(office.post.to(kept.destination)).toHaveLength(1)
+  })
+
+  it('that waits under an older key is sealed anew by an operator, and sent once that key is gone', async () => {
+    const data = newCode('740277')
+    office.post.plan(data.destination, 'greylist')
+    await publish(data)
+    await eventually(async () => (await rowOf(data))?.lastError)
+    const [next, old] = [`next:${Buffer.alloc(32, 7).toString('base64')}`, localSealingKeys]
+    const rotating = { ...office.env, DATABASE_URL: office.service.databaseUrl, CODE_SEALING_KEYS: `${next},${old}` }
+    const both = await office.bed.start(notifications, rotating)
+    const answer = await fetch(`${both.url}/admin/reseal`, { method: 'POST', headers: adminHeaders })
+    expect(await answer.json()).toMatchObject({ left: 0, unreadable: 0 })
+    const sealed = (await rowOf(data))?.sealedCode ?? ''
+    expect(sealingKeysSchema.parse(next).open(sealed, `code:${data.codeId}`)?.toString()).toBe('740277')
+    expect((await fetch(`${both.url}/admin/reseal`, { method: 'POST' })).status).toBe(401)
+    await both.stop()
   })
 
   it.each([

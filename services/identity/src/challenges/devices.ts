@@ -10,7 +10,7 @@ async function deviceOf({ tx, step, responses, call }: Answering) {
   const key = responses['DEVICE_KEY']
   if (!key) throw missing('DEVICE_KEY')
   const progress = accountOf(step)
-  const device = await findDevice(tx, progress.user, key)
+  const device = await findDevice(tx, progress.user, key, call.context.config)
   const verifier = device && openDeviceVerifier(device, call.context.config)
   if (!device || !verifier) throw noDevice()
   return { progress, device, verifier }

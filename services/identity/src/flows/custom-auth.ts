@@ -18,7 +18,7 @@ export async function customAuth(flow: Flow): Promise<AuthAnswer> {
   if (A) return askPasswordVerifier(call.context.db, progress, A, call)
   const { config, db } = call.context
   return answerEvenly(config.EVEN_ANSWER_MS, async () => {
-    await checkDevice(db, progress)
+    await checkDevice(db, progress, config)
     return db.transaction((tx) => askCustomChallenge(tx, progress, call))
   })
 }

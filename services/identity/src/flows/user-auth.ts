@@ -16,7 +16,7 @@ export async function userAuth(flow: Flow): Promise<AuthAnswer> {
   const progress = await begin(flow, 'USER_AUTH')
   if (session !== undefined) return afterConfirmation(flow, session, progress.user?.id)
   return answerEvenly(config.EVEN_ANSWER_MS, async () => {
-    await checkDevice(db, progress)
+    await checkDevice(db, progress, config)
     const available = await firstFactorsOf(db, progress, call)
     const preferred = parameters['PREFERRED_CHALLENGE']
     if (preferred === undefined || !isFirstFactor(preferred) || !available.includes(preferred)) {

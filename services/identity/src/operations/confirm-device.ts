@@ -29,7 +29,7 @@ export const confirmDevice = (tokens: Tokens) =>
       if (salt === 0n || verifier < 2n || verifier >= prime - 1n)
         throw invalid('DeviceSecretVerifierConfig is not valid.')
       return onOwnAccount(tokens, given.AccessToken, call, async (tx, user, { signIn, client }) => {
-        const device = await findDevice(tx, user, given.DeviceKey)
+        const device = await findDevice(tx, user, given.DeviceKey, config)
         // A key is confirmed by the sign-in that was given it.
         if (!device || signIn.deviceKey !== device.key) throw noDevice()
         if (device.sealedSrpVerifier !== null) {

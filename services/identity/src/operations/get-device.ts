@@ -8,7 +8,7 @@ import type { Tokens } from '../tokens.ts'
 export const getDevice = (tokens: Tokens) =>
   operation(z.object({ AccessToken: input.accessToken, DeviceKey: input.deviceKey }), async (given, call) =>
     onOwnAccount(tokens, given.AccessToken, call, async (tx, user) => {
-      const device = await findDevice(tx, user, given.DeviceKey)
+      const device = await findDevice(tx, user, given.DeviceKey, call.context.config)
       if (!device) throw noDevice()
       return { Device: describeDevice(device) }
     }),

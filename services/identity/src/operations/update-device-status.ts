@@ -25,7 +25,7 @@ export const updateDeviceStatus = (tokens: Tokens) =>
     }),
     async (given, call) =>
       onOwnAccount(tokens, given.AccessToken, call, async (tx, user, bearer) => {
-        const device = await findDevice(tx, user, given.DeviceKey)
+        const device = await findDevice(tx, user, given.DeviceKey, call.context.config)
         if (!device) throw noDevice()
         const remembered = given.DeviceRememberedStatus === 'remembered'
         if (remembered && device.sealedSrpVerifier === null) throw invalid('The device was not confirmed.')
