@@ -140,6 +140,12 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
     }
   }
 
+  /** What this browser is to somebody, where it is one of their devices: strangers do not use up its tries. */
+  function deviceOf(name: string, request: FastifyRequest): { DeviceKey?: string } {
+    const device = cookies.devices.of(request, name)
+    return device ? { DeviceKey: device.key } : {}
+  }
+
   /** Begins a sign-in, as the device that this browser is of that person. */
   async function initiate(
     AuthFlow: 'USER_PASSWORD_AUTH' | 'USER_AUTH',
@@ -148,13 +154,13 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<AuthAnswer> {
-    const device = cookies.devices.of(request, name)
-    if (device) {
+    const { DeviceKey } = deviceOf(name, request)
+    if (DeviceKey !== undefined) {
       try {
-        return await identity.initiate(AuthFlow, name, { ...parameters, DEVICE_KEY: device.key }, request.ip)
+        return await identity.initiate(AuthFlow, name, { ...parameters, DEVICE_KEY: DeviceKey }, request.ip)
       } catch (error) {
         if (!isForgotten(error)) throw error
-        cookies.devices.drop(request, reply, device.key)
+        cookies.devices.drop(request, reply, DeviceKey)
       }
     }
     return identity.initiate(AuthFlow, name, parameters, request.ip)
@@ -378,7 +384,7 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
       const { email } = request.body
       const { CodeDeliveryDetails } = await identity.call(
         'ForgotPassword',
-        { ...identity.client(email), Username: email },
+        { ...identity.client(email), Username: email, ...deviceOf(email, request) },
         request.ip,
       )
       return { delivery: deliveryOf(CodeDeliveryDetails) }
@@ -391,7 +397,7 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
     async (request) => {
       const { email, code, password } = request.body
       const input = { ...identity.client(email), Username: email, ConfirmationCode: code, Password: password }
-      await identity.call('ConfirmForgotPassword', input, request.ip)
+      await identity.call('ConfirmForgotPassword', { ...input, ...deviceOf(email, request) }, request.ip)
       return {}
     },
   )

@@ -4,7 +4,7 @@ import { disabled, IdentityError, notConfirmed, wrongPassword } from './errors.t
 import { isPassword } from './passwords.ts'
 import type { Call } from './protocol.ts'
 import { proceed } from './sign-in.ts'
-import { checkSignInWait, noteFailure } from './sign-in-limits.ts'
+import { beginAttempt, noteFailure, targetOf } from './sign-in-limits.ts'
 import type { AuthAnswer, SignInProgress } from './sign-in-steps.ts'
 import type { Tokens } from './tokens.ts'
 import type { User } from './schema.ts'
@@ -32,13 +32,6 @@ export async function checkPassword(
   return { owner: isOwn ? user : toConfirm }
 }
 
-/** Whom a sign-in's failures count against. */
-export const targetOf = ({ client, state, user }: SignInProgress) => ({
-  poolId: client.pool.id,
-  name: state.given,
-  user,
-})
-
 /**
  * Goes on with a sign-in whose password was checked, or notes that it was wrong.
  * @returns the refusal, to be returned from the transaction.
@@ -51,17 +44,16 @@ export async function judgePassword(
   tokens: Tokens,
 ): Promise<AuthAnswer | IdentityError> {
   if (owner && owner.id !== begun.user?.id) {
-    await checkSignInWait(tx, targetOf(begun), call)
+    await beginAttempt(tx, targetOf(begun), call)
     throw owner.enabled ? notConfirmed() : disabled()
   }
   const user = owner && (await lockUser(tx, owner.id))
+  await beginAttempt(tx, targetOf(begun), call)
   // Changed while it was being checked: it is not the password any more.
   if (!user || user.passwordHash !== owner.passwordHash) {
     await noteFailure(tx, targetOf(begun), call)
     return wrongPassword()
   }
-  // Many that were tried at once: those after the first few have to wait, right or wrong.
-  await checkSignInWait(tx, targetOf(begun), call)
   return acceptPassword(tx, { ...begun, user }, call, tokens)
 }
 

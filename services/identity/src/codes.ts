@@ -4,7 +4,7 @@ import type { Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
 import { isSameSecret } from '@robokids/runtime/same-secret'
 import type { Context } from '@robokids/runtime/service'
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, gt, inArray, sql } from 'drizzle-orm'
 import { mask } from './attributes.ts'
 import type { Config } from './config.ts'
 import { attemptsExceeded, expiredCode, wrongCode, type IdentityError } from './errors.ts'
@@ -12,7 +12,16 @@ import { count, countWithin } from './limits.ts'
 import type { Pool } from './pools.ts'
 import type { Call } from './protocol.ts'
 import { codes, limits, type StoredCodePurpose, type User } from './schema.ts'
-import { countCode, countText } from './sign-in-limits.ts'
+import {
+  callerOf,
+  countCode,
+  countSignInCode,
+  countText,
+  countTry,
+  hasTries,
+  uncountTry,
+  type Guessed,
+} from './sign-in-limits.ts'
 import { nobodysName, simulateAccount } from './simulated-account.ts'
 import { addressKind } from './usernames.ts'
 import { aliasValue, codesName, isSameAddress, isVerified } from './users.ts'
@@ -42,44 +51,82 @@ export function hashCode(id: string, code: string, { MAC_KEYS }: Config): string
   return MAC_KEYS.mac(`${id}:${code}`, 'code').toString('base64url')
 }
 
-/** The code of an id, by the key that derives now and by those that did before. */
-function codesOfId(id: string, { MAC_KEYS }: Config): string[] {
-  return MAC_KEYS.macs(id, 'code-digits').map((mac) => String(mac.readUIntBE(0, 6) % 1_000_000).padStart(6, '0'))
+/**
+ * The code of an id: it can be sent again without being kept. Each is known by six digits, which are typed off a telephone,
+ * and by twelve, which nobody guesses however many tries they have.
+ */
+function codesOfId(id: string, isShort: boolean, { MAC_KEYS }: Config): string[] {
+  if (isShort)
+    return MAC_KEYS.macs(id, 'code-digits').map((mac) => String(mac.readUIntBE(0, 6) % 1_000_000).padStart(6, '0'))
+  return MAC_KEYS.macs(id, 'long-code-digits').map((mac) =>
+    String(mac.readBigUInt64BE() % 1_000_000_000_000n).padStart(12, '0'),
+  )
 }
 
-/** The code of an id: it can be sent again without being kept. */
-function codeOf(id: string, config: Config): string {
-  const [code] = codesOfId(id, config)
+/** As it is sent from now on. */
+function codeOf(id: string, isShort: boolean, config: Config): string {
+  const [code] = codesOfId(id, isShort, config)
   if (code === undefined) throw new Error('There is no key to derive a code from.')
   return code
 }
 
 /** Whether it is the code of an id, also as it was sent before the keys changed. */
-const isCodeOf = (id: string, given: string, config: Config) =>
-  codesOfId(id, config).some((code) => isSameSecret(code, given))
+const isCodeOf = (id: string, isShort: boolean, given: string, config: Config) =>
+  codesOfId(id, isShort, config).some((code) => isSameSecret(code, given))
 
 export function matchesCode(hash: string, id: string, code: string, { MAC_KEYS }: Config): boolean {
   return MAC_KEYS.macs(`${id}:${code}`, 'code').some((mac) => isSameSecret(mac.toString('base64url'), hash))
 }
 
+/** A code as it was typed, perhaps with gaps. */
+export const asTyped = (code: string) => code.replaceAll(/\s/g, '')
+
+/** An address as what is counted and kept by it is named. */
+const addressSubject = (address: string) =>
+  address.includes('@') ? `EMAIL:${aliasValue('email', address)}` : `SMS:${address}`
+
+/** By what tries at a code are counted that goes to an address. */
+export const guessedAt = (
+  purpose: string,
+  poolId: string,
+  user: User | undefined,
+  destination: string,
+  deviceKey: string | undefined,
+): Guessed => ({
+  poolId,
+  purpose,
+  subject: addressSubject(destination),
+  user: user && isProven(user, destination) ? user : undefined,
+  deviceKey,
+})
+
+/** What a sign-in's step keeps of the code that it was sent with. */
+export interface SentCode {
+  codeId: string
+  hash: string
+  isShort: boolean
+}
+
 /**
- * Makes a code and has it sent, once `tx` commits.
+ * Makes a code that is good for one sign-in, and has it sent, once `tx` commits.
  * @throws IdentityError LimitExceededException where too many were asked for within the hour.
  */
 export async function sendCode(
   tx: Transaction,
   user: User,
-  purpose: CodePurpose,
   to: Destination,
   expiresAt: Temporal.Instant,
+  deviceKey: string | undefined,
   call: Call,
-): Promise<{ id: string; hash: string }> {
+): Promise<SentCode> {
   const { config } = call.context
-  await countCode(tx, { poolId: user.poolId, name: codesName(user), user }, to.medium, call)
-  const id = randomUUID()
-  const code = codeOf(id, config)
-  await publishCode(tx, user, { purpose, to, code, expiresAt }, config)
-  return { id, hash: hashCode(id, code, config) }
+  await countSignInCode(tx, { poolId: user.poolId, name: codesName(user), user, deviceKey }, to.medium, call)
+  const codeId = randomUUID()
+  const guessed = guessedAt('sign_in', user.poolId, user, to.destination, deviceKey)
+  const isShort = await hasTries(tx, guessed, config.CODE_TRIES_A_DAY, call)
+  const code = codeOf(codeId, isShort, config)
+  await publishCode(tx, user, { purpose: 'sign_in', to, code, expiresAt }, config)
+  return { codeId, hash: hashCode(codeId, code, config), isShort }
 }
 
 /** Has a code, or a temporary password, sent, sealed on its way. */
@@ -101,15 +148,16 @@ export async function publishCode(
     userId: user.id,
     username: user.username,
     // An address that nobody has proven may be a stranger's: they are not written what somebody calls themselves.
-    givenName: purpose === 'invitation' || isProven(user, to) ? (user.attributes['given_name'] ?? null) : null,
+    givenName:
+      purpose === 'invitation' || isProven(user, to.destination) ? (user.attributes['given_name'] ?? null) : null,
     ...to,
     sealedCode: CODE_SEALING_KEYS.seal(code, `code:${codeId}`),
     expiresAt: expiresAt.toString({ fractionalSecondDigits: 3 }),
   })
 }
 
-function isProven(user: User, { medium, destination }: Destination): boolean {
-  const attribute = medium === 'EMAIL' ? 'email' : 'phone_number'
+function isProven(user: User, destination: string): boolean {
+  const attribute = destination.includes('@') ? 'email' : 'phone_number'
   return isVerified(user, attribute) && isSameAddress(attribute, user.attributes[attribute] ?? '', destination)
 }
 
@@ -138,7 +186,7 @@ export async function codeSubject(
   user: User | undefined,
   to: Destination | undefined,
 ): Promise<string> {
-  if (to) return `${to.medium}:${aliasValue(to.medium === 'EMAIL' ? 'email' : 'phone_number', to.destination)}`
+  if (to) return addressSubject(to.destination)
   if (user) return user.emailKey === null ? `name:${user.username}` : `EMAIL:${user.emailKey}`
   const known = await nobodysName(tx, pool, name)
   const kind = addressKind(pool, known)
@@ -165,72 +213,88 @@ async function lockCodes(tx: Transaction, key: CodeKey) {
 const isOver = ({ expiresAt }: typeof codes.$inferSelect, { clock }: Context<Config>) =>
   Temporal.Instant.compare(expiresAt, clock.now()) <= 0
 
-/** The tries of one address at codes that are all the same to it. */
-const triesKey = ({ poolId, purpose, subject }: CodeKey, { address }: Call) =>
-  `tries:${poolId}:${purpose}:${subject}:${address}`
+/** The tries of one caller since they last asked, and whether they have asked. */
+const triesKey = ({ poolId, purpose, subject }: CodeKey, own: string) =>
+  `tries:${poolId}:${purpose}:${subject}:of:${own}`
+const askedKey = ({ poolId, purpose, subject }: CodeKey, own: string) => `asked:${poolId}:${purpose}:${subject}:${own}`
 
-/** As if a try were counted, without being one. */
-async function hasTries(tx: Transaction, key: CodeKey, call: Call): Promise<boolean> {
-  const [tries] = await tx
-    .select()
-    .from(limits)
-    .where(eq(limits.key, triesKey(key, call)))
-  return (tries?.count ?? 0) < call.context.config.CODE_TRIES
+async function hasAsked(tx: Transaction, key: CodeKey, own: string, { context }: Call): Promise<boolean> {
+  const asked = and(eq(limits.key, askedKey(key, own)), gt(limits.expiresAt, context.clock.now()))
+  return (await tx.$count(limits, asked)) > 0
 }
 
-/** Tries are counted by address, so that who guesses does not use up the owner's; all together have this many times as many. */
-const othersTries = 4
-/** So many who asked have a code of their own; whoever asks then gets one of theirs. */
-const mostOpen = 10
+/** Who asks for a code or gives one: the account that it is of, and what the client says of itself. */
+export interface Asker {
+  user?: User | undefined
+  deviceKey?: string | undefined
+}
+
+/** Versions of this service that run beside this one during a deployment count by it. */
+const triesOfAll = 20
 
 /**
- * Keeps a code for who asks. While theirs is outstanding and they have tries left, it is that one again; nobody else's is
- * touched. @param to where it goes; undefined where it is only pretended to go.
+ * Keeps a code: while one is outstanding it is that one, whoever asks, so that the newest in the mailbox is always good and
+ * nobody's ends by what another does. Who asks has their tries again. @param to where it goes; undefined where it is only pretended to go.
  */
-async function keepCode(tx: Transaction, key: CodeKey, to: Destination | undefined, call: Call) {
+async function keepCode(tx: Transaction, key: CodeKey, to: Destination | undefined, asker: Asker, call: Call) {
   const { config, clock } = call.context
-  const good = (await lockCodes(tx, key)).filter(
+  const kept = (await lockCodes(tx, key)).find(
     (code) =>
       !isOver(code, call.context) &&
       code.triesLeft > 0 &&
       (!to || code.destination === null || code.destination.toLowerCase() === to.destination.toLowerCase()),
   )
-  const own = good.find(({ askedFrom }) => askedFrom === call.address)
-  const again = own && (await hasTries(tx, key, call)) ? own : undefined
-  if (!again) await tx.delete(limits).where(eq(limits.key, triesKey(key, call)))
-  const kept = again ?? (own === undefined && good.length >= mostOpen ? good[0] : undefined)
   const [, minutes] = lifeOf(key.purpose, config)
+  const now = clock.now()
+  const expiresAt = now.add({ seconds: Math.round(minutes * 60) })
   const values = {
     id: kept?.id ?? randomUUID(),
     destination: to?.destination ?? kept?.destination ?? null,
-    triesLeft: kept?.triesLeft ?? config.CODE_TRIES * othersTries,
-    expiresAt: clock.now().add({ seconds: Math.round(minutes * 60) }),
+    triesLeft: triesOfAll,
+    expiresAt,
   }
   await tx
     .insert(codes)
-    .values({ ...key, askedFrom: kept?.askedFrom ?? call.address, ...values })
+    .values({ ...key, askedFrom: kept?.askedFrom ?? 'anywhere', ...values })
     .onConflictDoUpdate({ target: [codes.poolId, codes.purpose, codes.subject, codes.askedFrom], set: values })
+  const { own } = await callerOf(tx, asker.user, asker.deviceKey, call)
+  await tx.delete(limits).where(eq(limits.key, triesKey(key, own)))
+  await tx
+    .insert(limits)
+    .values({ key: askedKey(key, own), count: 1, since: now, expiresAt })
+    .onConflictDoUpdate({ target: limits.key, set: { since: now, expiresAt } })
   return values
 }
 
-/** Keeps a code and has it sent, once `tx` commits. */
+/**
+ * Keeps a code and has it sent, once `tx` commits.
+ * @param isAtWill whether it is sent however often it was: strangers have the same one sent a few times an hour, and after
+ * that it is in the mailbox already.
+ */
 async function sendKept(
   tx: Transaction,
   user: User,
   key: CodeKey,
   to: Destination,
+  isAtWill: boolean,
   call: Call,
+  deviceKey?: string,
 ): Promise<CodeDeliveryDetails> {
   const { config } = call.context
-  const { id, expiresAt } = await keepCode(tx, key, to, call)
-  const [purpose] = lifeOf(key.purpose, config)
-  await publishCode(tx, user, { purpose, to, code: codeOf(id, config), expiresAt }, config)
+  const { id, expiresAt } = await keepCode(tx, key, to, { user, deviceKey }, call)
+  const guessed = guessedAt(key.purpose, key.poolId, user, to.destination, deviceKey)
+  const isShort = await hasTries(tx, guessed, config.CODE_TRIES_A_DAY, call)
+  const mailed = { key: `mailed:${id}:${isShort ? 'short' : 'long'}`, within: { hours: 1 } }
+  if (isAtWill || (await count(tx, call.context, mailed)) <= config.CODES_AN_HOUR) {
+    const [purpose] = lifeOf(key.purpose, config)
+    await publishCode(tx, user, { purpose, to, code: codeOf(id, isShort, config), expiresAt }, config)
+  }
   return deliveryDetails(to)
 }
 
 /**
  * Sends a code to who asks for one by a name.
- * @throws IdentityError LimitExceededException where too many were asked for within the hour.
+ * @throws IdentityError LimitExceededException where they asked for too many within the hour.
  */
 export async function issueCode(
   tx: Transaction,
@@ -239,10 +303,12 @@ export async function issueCode(
   purpose: 'sign_up' | 'password_reset',
   to: Destination,
   call: Call,
+  deviceKey?: string,
 ): Promise<CodeDeliveryDetails> {
-  await countCode(tx, { poolId: pool.id, name: codesName(user), user }, to.medium, call)
+  const target = { poolId: pool.id, name: codesName(user), user, deviceKey }
+  const isKnown = await countCode(tx, target, to.medium, call)
   const subject = await codeSubject(tx, pool, user.username, user, to)
-  return sendKept(tx, user, { poolId: pool.id, purpose, subject }, to, call)
+  return sendKept(tx, user, { poolId: pool.id, purpose, subject }, to, isKnown, call, deviceKey)
 }
 
 /**
@@ -260,9 +326,15 @@ export async function issueFirstCode(
   const subject = await codeSubject(tx, pool, user.username, user, to)
   const key: CodeKey = { poolId: pool.id, purpose: 'sign_up', subject }
   const sent = await count(tx, call.context, { key: `sign-ups:${pool.id}:${subject}`, within: { hours: 1 } })
-  if (sent <= call.context.config.CODES_AN_HOUR) return sendKept(tx, user, key, to, call)
-  await keepCode(tx, key, to, call)
+  if (sent <= call.context.config.CODES_AN_HOUR) return sendKept(tx, user, key, to, true, call)
+  await keepCode(tx, key, to, { user }, call)
   return deliveryDetails(to)
+}
+
+/** Counts a code to an address that an account only claims, whichever accounts claim it. @throws IdentityError LimitExceededException */
+export async function countClaim(tx: Transaction, poolId: string, address: string, { context }: Call): Promise<void> {
+  const key = `claims:${poolId}:${address.toLowerCase()}`
+  await countWithin(tx, context, { key, most: context.config.CODES_AN_HOUR, within: { hours: 1 } })
 }
 
 /**
@@ -277,18 +349,20 @@ export async function issueOwnCode(
   to: Destination,
   call: Call,
 ): Promise<CodeDeliveryDetails> {
-  await countCode(tx, { poolId: user.poolId, name: `account:${user.id}`, user }, to.medium, call)
+  await countText(tx, to.medium, call)
   await countWithin(tx, call.context, {
-    key: `claims:${user.poolId}:${to.destination.toLowerCase()}`,
+    key: `codes:${user.poolId}:account:${user.id}`,
     most: call.context.config.CODES_AN_HOUR,
     within: { hours: 1 },
   })
-  return sendKept(tx, user, ownCodeKey(user, purpose), to, call)
+  await countClaim(tx, user.poolId, to.destination, call)
+  return sendKept(tx, user, ownCodeKey(user, purpose), to, true, call)
 }
 
 /**
  * Takes a code: it works once, a few tries, for a while. To be called with the account's row locked. What is answered to
- * who does not know one depends on what they did themselves, never on what others did or have.
+ * who does not know one depends on what they did themselves and on how often it was tried, never on who has an account.
+ * @param asker its `user` is the account that the code is of.
  * @param tellsUsers whether the client may be told that a code is outstanding, or that none is. To others one of a sign-up
  * always is, since that sends one by itself.
  * @returns what it was sent to, or the refusal, which is to be returned from the transaction: a wrong try counts.
@@ -298,38 +372,37 @@ export async function takeCode(
   key: CodeKey,
   code: string,
   call: Call,
-  { tellsUsers = false } = {},
+  { user, deviceKey, tellsUsers = false }: Asker & { tellsUsers?: boolean } = {},
 ): Promise<{ destination: string } | IdentityError> {
-  const { context, address } = call
+  const { context } = call
   const { config, clock } = context
+  const given = asTyped(code)
   const known = await lockCodes(tx, key)
-  const open = known.filter((one) => !isOver(one, context))
+  const open = known.filter((one) => !isOver(one, context) && one.triesLeft > 0)
+  const { own } = await callerOf(tx, user, deviceKey, call)
   const isOwn = key.purpose === 'verify_email' || key.purpose === 'verify_phone_number'
   const isAsked =
-    (key.purpose === 'sign_up' && !tellsUsers) ||
-    open.some(({ askedFrom }) => isOwn || tellsUsers || askedFrom === address)
-  const within = { hours: 24 }
-  const tries = await count(tx, context, { key: triesKey(key, call), within })
+    isOwn || tellsUsers ? open.length > 0 : key.purpose === 'sign_up' || (await hasAsked(tx, key, own, call))
+  const tries = await count(tx, context, { key: triesKey(key, own), within: { hours: 24 } })
   if (tries > config.CODE_TRIES) return isAsked ? attemptsExceeded() : expiredCode()
-  for (const one of open) {
-    // One address has its few tries at each, however often it asks for another.
-    const mine = await count(tx, context, { key: `tries:${one.id}:${address}`, within })
-    if (one.triesLeft <= 0 || mine > config.CODE_TRIES) continue
-    if (one.destination === null || !isCodeOf(one.id, code, config)) {
-      await tx
-        .update(codes)
-        .set({ triesLeft: sql`${codes.triesLeft} - 1` })
-        .where(eq(codes.id, one.id))
-      continue
-    }
-    // It stays, as one that is over: who gives it again is told so. The others prove nothing any more.
+  const to = open.find(isSent)?.destination
+  const guessed = to
+    ? guessedAt(key.purpose, key.poolId, user, to, deviceKey)
+    : { poolId: key.poolId, purpose: key.purpose, subject: key.subject, user: undefined }
+  const canBeShort = await countTry(tx, guessed, config.CODE_TRIES_A_DAY, call)
+  const isCode = ({ id }: typeof codes.$inferSelect) =>
+    (canBeShort && isCodeOf(id, true, given, config)) || isCodeOf(id, false, given, config)
+  const taken = open.find((one) => isSent(one) && isCode(one))
+  if (taken?.destination) {
+    if (canBeShort) await uncountTry(tx, guessed, call)
+    // It stays, as one that is over: who gives it again is told so.
     await tx.update(codes).set({ triesLeft: 0 }).where(codesOf(key))
-    await tx.update(codes).set({ expiresAt: clock.now() }).where(eq(codes.id, one.id))
-    await tx.delete(limits).where(eq(limits.key, triesKey(key, call)))
-    return { destination: one.destination }
+    await tx.update(codes).set({ expiresAt: clock.now() }).where(eq(codes.id, taken.id))
+    await tx.delete(limits).where(inArray(limits.key, [triesKey(key, own), askedKey(key, own)]))
+    return { destination: taken.destination }
   }
-  const wasOne = known.some((one) => isOver(one, context) && isSent(one) && isCodeOf(one.id, code, config))
-  return isAsked && !wasOne ? wrongCode() : expiredCode()
+  const wasOne = known.some((one) => isOver(one, context) && isSent(one) && isCode(one))
+  return isAsked && canBeShort && !wasOne ? wrongCode() : expiredCode()
 }
 
 const isSent = ({ destination }: typeof codes.$inferSelect) => destination !== null
@@ -352,13 +425,14 @@ export async function pretendCode(
   user: User | undefined,
   to: Destination | undefined,
   call: Call,
+  deviceKey?: string,
 ): Promise<CodeDeliveryDetails> {
   const known = await nobodysName(tx, pool, name)
   // Under the account where there is one, as the codes that it is sent: two doors in turn have one count, as for a name that nobody has.
   const medium = addressKind(pool, known) === 'phone_number' ? 'SMS' : 'EMAIL'
-  await countCode(tx, { poolId: pool.id, name: user ? codesName(user) : known, user }, medium, call)
+  await countCode(tx, { poolId: pool.id, name: user ? codesName(user) : known, user, deviceKey }, medium, call)
   const subject = await codeSubject(tx, pool, name, user, to)
-  await keepCode(tx, { poolId: pool.id, purpose, subject }, undefined, call)
+  await keepCode(tx, { poolId: pool.id, purpose, subject }, undefined, { user, deviceKey }, call)
   const { destinations } = simulateAccount(pool, known, call.context.config)
   return {
     Destination: destinations[medium],

@@ -89,18 +89,25 @@ export const configSchema = z
     SIGN_UP_CODE_MINUTES: minutes(24 * 60),
     ATTRIBUTE_CODE_MINUTES: minutes(24 * 60),
     RESET_CODE_MINUTES: minutes(60),
-    /** Codes of a sign-in live as long as its step. */
+    /** Tries that one caller has at a code, until they ask for it again. Codes of a sign-in live as long as its step. */
     CODE_TRIES: count(5),
-    /** Codes that one account is sent within an hour: at one address's asking, and at that of all strange ones. */
+    /**
+     * Tries a day at six-digit codes that go to one address: of all strangers together, and of each device and network that
+     * is known to the account. Whoever asks after that is sent a code of twelve digits. Authenticators have a quarter, as
+     * three of their codes are right at any time.
+     */
+    CODE_TRIES_A_DAY: count(40),
+    /** Codes that one account is sent within an hour at one caller's asking, and the same code at that of all strangers. */
     CODES_AN_HOUR: count(10),
-    ACCOUNT_CODES_AN_HOUR: count(40),
+    /** Codes of sign-ins that one account is sent within an hour at the asking of all strangers. */
+    ACCOUNT_CODES_AN_HOUR: count(20),
     /** Operations that must not tell whether there is an account answer after a whole number of these. */
     EVEN_ANSWER_MS: milliseconds(1).default(150),
 
-    /** Failed sign-ins of one account from one address before the next has to wait; the wait doubles from a second on. */
+    /** Wrong passwords of one account from one caller in a day, before the next has to wait; the wait doubles from a second on. */
     FREE_SIGN_IN_FAILURES: count(5),
     MAX_SIGN_IN_WAIT_SECONDS: count(15 * 60),
-    /** Failures of one account from all addresses in an hour, before addresses that never signed in to it have to wait. */
+    /** Wrong passwords of one account from all strangers in an hour, before strangers have to wait. */
     ACCOUNT_FAILURES_AN_HOUR: count(100),
     /** Requests that may guess something (sign-ins, codes) from one address in a minute. */
     ADDRESS_ATTEMPTS_A_MINUTE: count(120),

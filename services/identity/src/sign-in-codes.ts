@@ -2,16 +2,24 @@ import { randomUUID } from 'node:crypto'
 import type { Database, Transaction } from '@robokids/runtime/db'
 import { z } from 'zod'
 import { mask } from './attributes.ts'
-import { hashCode, matchesCode, sendCode, type Destination } from './codes.ts'
+import { asTyped, guessedAt, hashCode, matchesCode, sendCode, type Destination, type SentCode } from './codes.ts'
+import { expiredCode, wrongCode, type IdentityError } from './errors.ts'
 import type { Call } from './protocol.ts'
 import type { User } from './schema.ts'
-import { countCode } from './sign-in-limits.ts'
+import { countSignInCode, countTry, uncountTry } from './sign-in-limits.ts'
 import { ask, type AuthAnswer, type OpenStep, type SignInProgress } from './sign-in-steps.ts'
 import { simulateAccount } from './simulated-account.ts'
 import { codesName, verifiedAddress } from './users.ts'
 
 /** What a step remembers of the code that it was sent with. */
-const sentSchema = z.object({ codeId: z.string(), hash: z.string() })
+const sentSchema = z.object({
+  codeId: z.string(),
+  hash: z.string(),
+  // Steps that the version before has begun say neither.
+  isShort: z.boolean().default(true),
+  /** Where it was sent; undefined where it was only pretended to be. */
+  to: z.string().optional(),
+})
 
 type Medium = Destination['medium']
 
@@ -49,8 +57,9 @@ export async function askForCode(
 ): Promise<AuthAnswer> {
   const { config, clock } = call.context
   const expiresAt = clock.now().add({ seconds: config.SIGN_IN_STEP_SECONDS })
-  const { id, hash } = await sendCode(tx, progress.user, 'sign_in', to, expiresAt, call)
-  return askForSent(tx, progress, challenge, to.medium, mask(to.medium, to.destination), { id, hash }, call, parameters)
+  const sent = await sendCode(tx, progress.user, to, expiresAt, progress.state.deviceKey, call)
+  const masked = mask(to.medium, to.destination)
+  return askForSent(tx, progress, challenge, to.medium, masked, { ...sent, to: to.destination }, call, parameters)
 }
 
 /** Asks for a code that was never sent, of a name that nobody has or that has no such address. */
@@ -64,9 +73,10 @@ export async function pretendToSend(
 ): Promise<AuthAnswer> {
   const { client, state, user } = progress
   const { destinations } = simulateAccount(client.pool, state.given, call.context.config)
-  await countCode(tx, { poolId: client.pool.id, name: user ? codesName(user) : state.given, user }, medium, call)
-  const id = randomUUID()
-  const nothing = { id, hash: hashCode(id, randomUUID(), call.context.config) }
+  const name = user ? codesName(user) : state.given
+  await countSignInCode(tx, { poolId: client.pool.id, name, user, deviceKey: state.deviceKey }, medium, call)
+  const codeId = randomUUID()
+  const nothing = { codeId, hash: hashCode(codeId, randomUUID(), call.context.config), isShort: true }
   return askForSent(tx, progress, challenge, medium, destinations[medium], nothing, call, parameters)
 }
 
@@ -76,13 +86,13 @@ function askForSent(
   challenge: 'SMS_MFA' | 'EMAIL_OTP' | 'SMS_OTP' | 'CUSTOM_CHALLENGE',
   medium: Medium,
   masked: string,
-  { id, hash }: { id: string; hash: string },
+  sent: SentCode & { to?: string },
   call: Call,
   parameters: Record<string, string>,
 ): Promise<AuthAnswer> {
   return ask(
     tx,
-    { ...progress, state: { ...progress.state, step: { ...progress.state.step, codeId: id, hash } } },
+    { ...progress, state: { ...progress.state, step: { ...progress.state.step, ...sent } } },
     challenge,
     { CODE_DELIVERY_DELIVERY_MEDIUM: medium, CODE_DELIVERY_DESTINATION: masked, ...parameters },
     call,
@@ -90,8 +100,27 @@ function askForSent(
   )
 }
 
-/** Whether it is the code that the step was sent with. */
-export function isSentCode(step: OpenStep, code: string, { context }: Call): boolean {
-  const { codeId, hash } = sentSchema.parse(step.state.step)
-  return matchesCode(hash, codeId, code.trim(), context.config)
+/**
+ * Judges the code that a step was sent with.
+ * @returns undefined where it is right, or the refusal: the step stays for a better one.
+ */
+export async function judgeSentCode(
+  tx: Transaction,
+  step: OpenStep,
+  code: string,
+  call: Call,
+): Promise<IdentityError | undefined> {
+  const { codeId, hash, isShort, to } = sentSchema.parse(step.state.step)
+  const { config } = call.context
+  const { user, state } = step
+  const { id: poolId } = step.client.pool
+  const guessed =
+    to === undefined
+      ? { poolId, purpose: 'sign_in', subject: `name:${state.given}`, user: undefined }
+      : guessedAt('sign_in', poolId, user, to, state.deviceKey)
+  // Another one, which the person asks for, has more digits.
+  if (isShort && !(await countTry(tx, guessed, config.CODE_TRIES_A_DAY, call))) return expiredCode()
+  if (!matchesCode(hash, codeId, asTyped(code), config)) return wrongCode()
+  if (isShort) await uncountTry(tx, guessed, call)
+  return undefined
 }

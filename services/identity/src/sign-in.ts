@@ -99,7 +99,7 @@ export async function complete(
     })
     .returning()
   if (!signIn) throw new Error('The sign-in was not written.')
-  await rememberAddress(tx, user, call)
+  await rememberAddress(tx, user, call, state.deviceKey)
   const issued = await tokens.issue(tx, signIn, user, client)
   const refreshToken = randomBytes(48).toString('base64url')
   const expiresAt = now.add({ seconds: client.settings.refreshTokenSeconds })

@@ -6,6 +6,7 @@ import { invalid, missing } from './errors.ts'
 import { openVerifier } from './passwords.ts'
 import { srpName } from './pools.ts'
 import type { Call } from './protocol.ts'
+import { checkSignInWait, targetOf } from './sign-in-limits.ts'
 import { ask, newSession, type AuthAnswer, type OpenStep, type SignInProgress } from './sign-in-steps.ts'
 import { simulateAccount } from './simulated-account.ts'
 
@@ -51,12 +52,14 @@ function verifierOf({ user, client, state }: SignInProgress, { context }: Call):
   return { verifier: real ?? simulated, real: real !== undefined }
 }
 
-export function askPasswordVerifier(
+/** @throws IdentityError where the account's password has to wait after wrong ones. */
+export async function askPasswordVerifier(
   tx: Transaction | Database,
   progress: SignInProgress,
   A: string,
   call: Call,
 ): Promise<AuthAnswer> {
+  await checkSignInWait(tx, targetOf(progress), call)
   return askExchange(tx, progress, 'PASSWORD_VERIFIER', A, verifierOf(progress, call).verifier, call, {})
 }
 

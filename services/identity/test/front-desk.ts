@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { codeIssued } from '@robokids/contracts/identity'
+import { codeIssued, type CodePurpose } from '@robokids/contracts/identity'
 import type { RunningService } from '@robokids/runtime/service'
 import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
 import { testBed, type TestBed } from '@robokids/test/bed'
@@ -59,8 +59,8 @@ export interface FrontDesk {
   ): Promise<{ username: string; email: string; userId: string }>
   /** The newest code that was sent to an address for a purpose, waiting for it. `after` skips those that are known. */
   codeFor(destination: string, after?: number): Promise<string>
-  /** All codes that were sent to an address so far. */
-  codesTo(destination: string): string[]
+  /** All codes that were sent to an address so far, or those for a purpose. */
+  codesTo(destination: string, purpose?: CodePurpose): string[]
   /** How many codes were sent to an address so far. */
   codesFor(destination: string): number
   /** Signs somebody up and confirms them. */
@@ -148,8 +148,10 @@ export async function openFrontDesk(env: Record<string, string> = {}): Promise<F
       await bed.bus.seen(codeIssued, (data) => data.destination === destination && eventsTo(destination).length > after)
       return desk.codesTo(destination).at(-1) ?? ''
     },
-    codesTo: (destination) =>
-      eventsTo(destination).map(({ data }) => sealer.open(data.sealedCode, `code:${data.codeId}`)?.toString() ?? ''),
+    codesTo: (destination, purpose) =>
+      eventsTo(destination)
+        .filter(({ data }) => purpose === undefined || data.purpose === purpose)
+        .map(({ data }) => sealer.open(data.sealedCode, `code:${data.codeId}`)?.toString() ?? ''),
     codesFor: (destination) => eventsTo(destination).length,
     async member(clientId = publicClient, attributes = {}) {
       const person = await desk.signUp(clientId, attributes)

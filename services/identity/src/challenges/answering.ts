@@ -1,20 +1,10 @@
 import type { Transaction } from '@robokids/runtime/db'
-import { targetOf } from '../check-password.ts'
 import { noDevice } from '../devices.ts'
 import { expiredSession, orThrow, type IdentityError } from '../errors.ts'
 import type { Client } from '../pools.ts'
 import type { Call } from '../protocol.ts'
 import type { User } from '../schema.ts'
-import { checkSignInWait, noteFailure } from '../sign-in-limits.ts'
-import {
-  endStep,
-  findStep,
-  keepStep,
-  type AuthAnswer,
-  type ChallengeName,
-  type OpenStep,
-  type SignInProgress,
-} from '../sign-in-steps.ts'
+import { findStep, type AuthAnswer, type ChallengeName, type OpenStep, type SignInProgress } from '../sign-in-steps.ts'
 import type { Tokens } from '../tokens.ts'
 
 /** A client's answer to a step. */
@@ -66,7 +56,6 @@ export async function settle(
 ): Promise<AuthAnswer> {
   const outcome = await answer.call.context.db.transaction(async (tx) => {
     const step = await load(tx, answer, true)
-    await checkSignInWait(tx, targetOf(step), answer.call)
     return judge({ ...answer, tx, step })
   })
   return orThrow(outcome)
@@ -77,22 +66,6 @@ export const settled =
   (judge: (answering: Answering) => Promise<AuthAnswer | IdentityError>): Challenge =>
   (answer) =>
     settle(answer, judge)
-
-/** Counts a wrong answer to a step that stays. @returns the refusal. */
-export async function refuse(
-  { tx, step, call }: Pick<Answering, 'tx' | 'step' | 'call'>,
-  refusal: IdentityError,
-): Promise<IdentityError> {
-  await noteFailure(tx, targetOf(step), call)
-  return keepStep(tx, step, refusal)
-}
-
-/** Counts a wrong answer to a step that has one try. @returns the refusal. */
-export async function refuseForGood({ tx, step, call }: Answering, refusal: IdentityError): Promise<IdentityError> {
-  await noteFailure(tx, targetOf(step), call)
-  await endStep(tx, step)
-  return refusal
-}
 
 /** The sign-in of an account that is there. A step that only an account can be at never is without. */
 export function accountOf(step: OpenStep): SignInProgress & { user: User } {

@@ -1,12 +1,13 @@
-import { expiredCode, invalid, missing, wrongCode } from '../errors.ts'
+import { attemptsExceeded, expiredCode, invalid, missing, wrongCode } from '../errors.ts'
 import type { User } from '../schema.ts'
 import { askForFactor } from '../second-factor.ts'
 import { complete, proceed } from '../sign-in.ts'
-import { addressesOf, isSentCode } from '../sign-in-codes.ts'
-import { endStep, type SignInProgress } from '../sign-in-steps.ts'
+import { addressesOf, judgeSentCode } from '../sign-in-codes.ts'
+import { countTry, uncountTry } from '../sign-in-limits.ts'
+import { endStep, keepStep, type SignInProgress } from '../sign-in-steps.ts'
 import { openTotpSecret, totpStep } from '../totp.ts'
 import { chooseEmail } from './mfa-setup.ts'
-import { accountOf, refuse, settled, type Answering, type Challenge } from './answering.ts'
+import { accountOf, settled, type Answering, type Challenge } from './answering.ts'
 import { eq } from 'drizzle-orm'
 import { users } from '../schema.ts'
 
@@ -30,8 +31,9 @@ async function goOn({ tx, step, call, tokens }: Answering, first: NonNullable<Si
 
 const sentCode = (name: string, first: 'EMAIL_OTP' | 'SMS_OTP'): Challenge =>
   settled(async (answering) => {
-    const { step, responses, call } = answering
-    if (!isSentCode(step, given(responses, name), call)) return refuse(answering, wrongCode())
+    const { tx, step, responses, call } = answering
+    const refusal = await judgeSentCode(tx, step, given(responses, name), call)
+    if (refusal) return keepStep(tx, step, refusal)
     return goOn(answering, first)
   })
 
@@ -42,7 +44,8 @@ export const smsMfa = sentCode('SMS_MFA_CODE', 'SMS_OTP')
 /** The custom challenge's code: the first factor, or one more proof after a password. */
 export const customChallenge = settled(async (answering) => {
   const { tx, step, responses, call, tokens } = answering
-  if (!isSentCode(step, given(responses, 'ANSWER'), call)) return refuse(answering, wrongCode())
+  const refusal = await judgeSentCode(tx, step, given(responses, 'ANSWER'), call)
+  if (refusal) return keepStep(tx, step, refusal)
   await endStep(tx, step)
   const progress = accountOf(step)
   const state =
@@ -51,6 +54,9 @@ export const customChallenge = settled(async (answering) => {
       : { ...progress.state, mailProven: true }
   return proceed(tx, { ...progress, state }, call, tokens)
 })
+
+/** Codes of an authenticator that are right at any time, and some to spare. */
+const rightAtOnce = 4
 
 /** A code of the account's authenticator: a step is taken once, also by two sign-ins at once, since the account is locked. */
 export const softwareToken = settled(async (answering) => {
@@ -62,8 +68,13 @@ export const softwareToken = settled(async (answering) => {
   const secret = openTotpSecret(user, config)
   // It was turned off in the meantime.
   if (secret === undefined) return expiredCode()
+  const { deviceKey } = progress.state
+  const guessed = { poolId: user.poolId, purpose: 'totp', subject: user.id, user, deviceKey }
+  const most = Math.max(1, Math.floor(config.CODE_TRIES_A_DAY / rightAtOnce))
+  if (!(await countTry(tx, guessed, most, call))) return attemptsExceeded()
   const taken = totpStep(secret, code, clock.now(), user.totpLastStep)
-  if (taken === undefined) return refuse(answering, wrongCode())
+  if (taken === undefined) return keepStep(tx, step, wrongCode())
+  await uncountTry(tx, guessed, call)
   await tx.update(users).set({ totpLastStep: taken }).where(eq(users.id, user.id))
   await endStep(tx, step)
   return complete(tx, progress, call, tokens, { secondFactor: true })

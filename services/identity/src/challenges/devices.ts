@@ -3,7 +3,7 @@ import { missing, wrongPassword } from '../errors.ts'
 import { complete } from '../sign-in.ts'
 import { endStep } from '../sign-in-steps.ts'
 import { askExchange, provesExchange } from '../srp-steps.ts'
-import { accountOf, refuseForGood, settled, type Answering } from './answering.ts'
+import { accountOf, settled, type Answering } from './answering.ts'
 
 /** The device that answers, and what it is known by. */
 async function deviceOf({ tx, step, responses, call }: Answering) {
@@ -31,7 +31,8 @@ export const devicePasswordVerifier = settled(async (answering) => {
   const { tx, step, responses, call, tokens } = answering
   const { progress, device, verifier } = await deviceOf(answering)
   const claim = { group: device.groupKey, user: device.key }
-  if (!provesExchange(step, responses, verifier.value, claim, call)) return refuseForGood(answering, wrongPassword())
+  const isProven = provesExchange(step, responses, verifier.value, claim, call)
   await endStep(tx, step)
+  if (!isProven) return wrongPassword()
   return complete(tx, progress, call, tokens, { secondFactor: progress.state.deviceStands === true })
 })

@@ -2,6 +2,7 @@ import type { Transaction } from '@robokids/runtime/db'
 import { emailKey } from '@robokids/contracts/fields'
 import { changeAccount, takeAlias } from '../accounts.ts'
 import { readAttributes } from '../attributes.ts'
+import { countClaim } from '../codes.ts'
 import { IdentityError, invalid, missing, orThrow } from '../errors.ts'
 import { countGuess } from '../limits.ts'
 import { findClient } from '../pools.ts'
@@ -9,17 +10,25 @@ import type { Call } from '../protocol.ts'
 import type { User } from '../schema.ts'
 import { complete } from '../sign-in.ts'
 import { addressesOf, askForCode } from '../sign-in-codes.ts'
-import { ask, clientOfSession, endStep, findStep, type OpenStep, type SignInProgress } from '../sign-in-steps.ts'
+import {
+  ask,
+  clientOfSession,
+  endStep,
+  findStep,
+  keepStep,
+  type OpenStep,
+  type SignInProgress,
+} from '../sign-in-steps.ts'
 import { forgetOthers } from '../mfa-preference.ts'
 import { secondFactorOf } from '../second-factor.ts'
 import { newTotpSecret, sealTotpSecret, totpStep } from '../totp.ts'
-import { accountOf, refuse, settled } from './answering.ts'
+import { accountOf, settled } from './answering.ts'
 
 /** The set-up of a second factor during the sign-in: an authenticator that was verified by the session, or an e-mail address. */
 export const mfaSetup = settled(async (answering) => {
   const { tx, step, responses, call, tokens } = answering
   const progress = accountOf(step)
-  const { user, state } = progress
+  const { user, state, client } = progress
   const email = responses['EMAIL']
   if (email === undefined) {
     if (state.step['verified'] !== true) throw invalid('Verify the authenticator first.')
@@ -31,6 +40,7 @@ export const mfaSetup = settled(async (answering) => {
   if (second.need !== 'set_up' || !second.factors.includes('EMAIL_OTP')) throw missing('Session')
   readAttributes([{ Name: 'email', Value: email }])
   await endStep(tx, step)
+  await countClaim(tx, client.pool.id, email, call)
   return askForCode(
     tx,
     { ...progress, state: { ...state, step: { email } } },
@@ -118,9 +128,7 @@ export function verifyBySession(
       throw new IdentityError('SoftwareTokenMFANotFoundException', 'Associate a software token first.')
     }
     const taken = totpStep(secret, code.replaceAll(/\s/g, ''), clock.now())
-    if (taken === undefined) {
-      return refuse({ tx, step, call }, wrongSetUpCode())
-    }
+    if (taken === undefined) return keepStep(tx, step, wrongSetUpCode())
     if (user.mfa.length === 0) await forgetOthers(tx, user, call)
     await changeAccount(
       tx,

@@ -2,7 +2,7 @@ import { IdentityError, missing } from '../errors.ts'
 import { judgePasskey, readCredential } from '../passkey-steps.ts'
 import { proceed } from '../sign-in.ts'
 import { endStep } from '../sign-in-steps.ts'
-import { accountOf, refuseForGood, settled } from './answering.ts'
+import { accountOf, settled } from './answering.ts'
 
 /** A passkey's signature. Its challenge is used up, right or wrong. */
 export const webAuthn = settled(async (answering) => {
@@ -10,8 +10,8 @@ export const webAuthn = settled(async (answering) => {
   const text = responses['CREDENTIAL']
   if (!text) throw missing('CREDENTIAL')
   const outcome = await judgePasskey(tx, step, readCredential(text))
-  if (outcome instanceof IdentityError) return refuseForGood(answering, outcome)
   await endStep(tx, step)
+  if (outcome instanceof IdentityError) return outcome
   const progress = accountOf(step)
   const state = { ...progress.state, firstFactor: 'WEB_AUTHN' as const, personVerified: outcome.personVerified }
   return proceed(tx, { ...progress, state }, call, tokens)

@@ -2,14 +2,13 @@ import { invalid, missing, unknownUser } from '../errors.ts'
 import * as input from '../inputs.ts'
 import type { Flow } from '../operations/initiate-auth.ts'
 import { checkSecretHash } from '../pools.ts'
-import { checkSignInWait } from '../sign-in-limits.ts'
 import type { SignInProgress, SignInState } from '../sign-in-steps.ts'
 import { canonicalName, nobodysName } from '../simulated-account.ts'
 import { findByName, findUser } from '../users.ts'
 
 /**
  * Who wants to sign in. Unless the client may know who has an account, a name that nobody has goes on like any other.
- * @throws IdentityError where the client's secret is not proven, or the sign-in has to wait after failures.
+ * @throws IdentityError where the client's secret is not proven.
  */
 export async function begin({ client, parameters, call }: Flow, flow: SignInState['flow']): Promise<SignInProgress> {
   const { context } = call
@@ -24,7 +23,6 @@ export async function begin({ client, parameters, call }: Flow, flow: SignInStat
   const tellsUsers = settings.preventUserExistenceErrors === 'LEGACY'
   const user = await (tellsUsers ? findUser : findByName)(db, pool, name)
   const given = await nobodysName(db, pool, name)
-  await checkSignInWait(db, { poolId: pool.id, name: given, user }, call)
   if (!user && tellsUsers) throw unknownUser()
   const deviceKey = parameters['DEVICE_KEY']
   return {

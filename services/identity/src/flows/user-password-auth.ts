@@ -2,6 +2,7 @@ import { checkPassword, judgePassword } from '../check-password.ts'
 import { missing, orThrow } from '../errors.ts'
 import type { Flow } from '../operations/initiate-auth.ts'
 import type { AuthAnswer, SignInProgress } from '../sign-in-steps.ts'
+import { checkSignInWait, targetOf } from '../sign-in-limits.ts'
 import { begin } from './begin.ts'
 
 /** A password in the clear, over TLS. */
@@ -17,6 +18,7 @@ export async function signInByPassword(
 ): Promise<AuthAnswer> {
   const password = parameters['PASSWORD']
   if (!password) throw missing('PASSWORD')
+  await checkSignInWait(call.context.db, targetOf(progress), call)
   const checked = await checkPassword(progress, password, call)
   return orThrow(await call.context.db.transaction((tx) => judgePassword(tx, progress, checked, call, tokens)))
 }

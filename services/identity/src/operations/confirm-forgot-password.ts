@@ -20,6 +20,8 @@ export const confirmForgotPassword = operation(
     Username: input.username,
     ConfirmationCode: input.code,
     Password: input.password,
+    /** Ours: as ForgotPassword's. */
+    DeviceKey: input.deviceKey.optional(),
     SecretHash: input.secretHash,
   }),
   async (given, call) => {
@@ -39,7 +41,8 @@ export const confirmForgotPassword = operation(
         const to = user && (await resetDestination(tx, user, tellsUsers ? undefined : given.Username))
         const subject = await codeSubject(tx, pool, given.Username, user, to)
         const key = { poolId: pool.id, purpose: 'password_reset' as const, subject }
-        const taken = await takeCode(tx, key, given.ConfirmationCode, call, { tellsUsers })
+        const { DeviceKey: deviceKey } = given
+        const taken = await takeCode(tx, key, given.ConfirmationCode, call, { user, deviceKey, tellsUsers })
         if (taken instanceof IdentityError) return taken
         // Since it was sent, the account was shut or deleted, or has got another address.
         if (!user?.enabled || user.status === 'FORCE_CHANGE_PASSWORD' || !to) return expiredCode()
@@ -57,7 +60,7 @@ export const confirmForgotPassword = operation(
           if (confirmed) await publishAccount(tx, userConfirmed, confirmed, {})
         }
         // Who has just proven the mailbox is at home here: a flood of failures from elsewhere does not keep them out.
-        await rememberAddress(tx, user, call)
+        await rememberAddress(tx, user, call, deviceKey)
         return {}
       })
       return orThrow(outcome)

@@ -5,7 +5,7 @@ import * as input from '../inputs.ts'
 import { countGuess } from '../limits.ts'
 import { isPassword } from '../passwords.ts'
 import { operation } from '../protocol.ts'
-import { checkSignInWait, noteFailure } from '../sign-in-limits.ts'
+import { beginAttempt, noteFailure } from '../sign-in-limits.ts'
 import type { Tokens } from '../tokens.ts'
 
 export const deleteUser = (tokens: Tokens) =>
@@ -25,9 +25,10 @@ export const deleteUser = (tokens: Tokens) =>
       await countGuess(call)
       const { user: holder } = await tokens.authenticate(AccessToken)
       const isKnown = await isPassword(password, holder, call.context)
-      return onOwnAccount(tokens, AccessToken, call, async (tx, user) => {
-        const target = { poolId: user.poolId, name: user.username, user }
-        await checkSignInWait(tx, target, call)
+      return onOwnAccount(tokens, AccessToken, call, async (tx, user, { signIn }) => {
+        const deviceKey = signIn.deviceKey ?? undefined
+        const target = { poolId: user.poolId, name: user.username, user, deviceKey }
+        await beginAttempt(tx, target, call)
         // Changed while it was being checked: it is not the password any more.
         if (!isKnown || user.passwordHash !== holder.passwordHash) {
           await noteFailure(tx, target, call)

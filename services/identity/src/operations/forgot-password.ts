@@ -10,12 +10,18 @@ import { notResettable, nowhereToReset, resetDestination } from '../reset-passwo
 import { findUserToReset, lockUser } from '../users.ts'
 
 export const forgotPassword = operation(
-  z.object({ ClientId: input.clientId, Username: input.username, SecretHash: input.secretHash }),
+  z.object({
+    ClientId: input.clientId,
+    Username: input.username,
+    /** Ours: the device that asks. One of the account's own is counted apart from strangers. */
+    DeviceKey: input.deviceKey.optional(),
+    SecretHash: input.secretHash,
+  }),
   async (given, call) => {
     const { context } = call
     const client = await clientOf(given, context)
     const { pool, settings } = client
-    const name = given.Username
+    const { Username: name, DeviceKey: deviceKey } = given
     const tellsUsers = settings.preventUserExistenceErrors === 'LEGACY'
     return answerEvenly(context.config.EVEN_ANSWER_MS, async () => {
       await countRequest(call)
@@ -24,10 +30,10 @@ export const forgotPassword = operation(
         const user = found && (await lockUser(tx, found.id))
         const to = user && (await resetDestination(tx, user, tellsUsers ? undefined : name))
         if (user?.enabled && user.status !== 'FORCE_CHANGE_PASSWORD' && to) {
-          return { CodeDeliveryDetails: await issueCode(tx, user, pool, 'password_reset', to, call) }
+          return { CodeDeliveryDetails: await issueCode(tx, user, pool, 'password_reset', to, call, deviceKey) }
         }
         if (!tellsUsers) {
-          return { CodeDeliveryDetails: await pretendCode(tx, pool, 'password_reset', name, user, to, call) }
+          return { CodeDeliveryDetails: await pretendCode(tx, pool, 'password_reset', name, user, to, call, deviceKey) }
         }
         if (!user) throw unknownUser()
         if (!user.enabled) throw disabled()
