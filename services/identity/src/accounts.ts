@@ -3,7 +3,7 @@ import type { Transaction } from '@robokids/runtime/db'
 import { and, eq } from 'drizzle-orm'
 import { dropCodes, ownCodeKey } from './codes.ts'
 import { freshSignInRequired, IdentityError, orThrow } from './errors.ts'
-import { checkPolicy, storePassword } from './passwords.ts'
+import { storePassword, type NewPassword } from './passwords.ts'
 import type { Pool } from './pools.ts'
 import type { Call } from './protocol.ts'
 import { aliases, devices, knownAddresses, passkeys, setUps, signInSteps, users, type User } from './schema.ts'
@@ -105,19 +105,17 @@ export async function takeAlias(
 /**
  * Gives an account, whose row is locked, a password. Who signed in with the one before, or has begun to, is signed out.
  * @param keep the sign-in that goes on, if one does.
- * @throws IdentityError InvalidPasswordException
  */
 export async function setPassword(
   tx: Transaction,
   user: User,
   pool: Pool,
-  password: string,
+  password: NewPassword,
   change: Pick<Partial<User>, 'status' | 'passwordExpiresAt' | 'attributes' | 'resetBy'>,
   call: Call,
   keep?: string,
 ): Promise<User> {
-  checkPolicy(password, pool.settings.passwordPolicy)
-  const stored = await storePassword(password, user, pool, call.context)
+  const stored = storePassword(password, user, pool, call.context)
   await endSignIns(tx, user.id, 'password_changed', call.context.clock.now(), keep === undefined ? {} : { keep })
   await tx.delete(signInSteps).where(eq(signInSteps.userId, user.id))
   return changeAccount(tx, user, { passwordExpiresAt: null, resetBy: null, ...change, ...stored }, ['password'], call)

@@ -43,20 +43,39 @@ function parameters(config: Config) {
 
 export const verifierPurpose = (userId: string) => `srp-verifier:${userId}`
 
-/** What is stored of a password, for the account `userId` of that canonical name. */
-export async function storePassword(
-  password: string,
+/** A password that an account is to have, with the slow work on it done. */
+export interface NewPassword {
+  typed: string
+  hash: string
+}
+
+/**
+ * Does the slow work on a new password: before the account is locked and a connection held.
+ * @throws IdentityError InvalidPasswordException
+ */
+export async function newPassword(
+  typed: string,
+  { settings }: Pool,
+  { config }: Context<Config>,
+): Promise<NewPassword> {
+  checkPolicy(typed, settings.passwordPolicy)
+  return { typed, hash: await inLine(config, () => hash(normalizePassword(typed), parameters(config))) }
+}
+
+/** What is stored of a password, for the account `user.id` of that canonical name. */
+export function storePassword(
+  password: NewPassword,
   user: { id: string; username: string },
   pool: Pool,
   { config }: Context<Config>,
-): Promise<Pick<User, 'passwordHash' | 'srpSalt' | 'sealedSrpVerifier' | 'passwordTag'>> {
-  const normal = normalizePassword(password)
-  const { salt, value } = makeVerifier(srpName(pool), user.username, normal)
+): Pick<User, 'passwordHash' | 'srpSalt' | 'sealedSrpVerifier' | 'passwordTag'> {
+  // SRP proves the very bytes that were typed: what a client hashes nobody can bring into another form.
+  const { salt, value } = makeVerifier(srpName(pool), user.username, password.typed)
   return {
-    passwordHash: await inLine(config, () => hash(normal, parameters(config))),
+    passwordHash: password.hash,
     srpSalt: salt,
     sealedSrpVerifier: config.SEALING_KEYS.seal(value.toString(16), verifierPurpose(user.id)),
-    passwordTag: passwordTags(normal, user.id, config)[0] ?? null,
+    passwordTag: passwordTags(normalizePassword(password.typed), user.id, config)[0] ?? null,
   }
 }
 

@@ -12,6 +12,7 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core'
+import { sql } from 'drizzle-orm'
 import type { ClientSettings, MfaFactor, PoolSettings } from './pool-settings.ts'
 
 export const pools = pgTable('pools', {
@@ -96,6 +97,9 @@ export const users = pgTable(
   (table) => [
     unique('users_username').on(table.poolId, table.username),
     index('users_email').on(table.poolId, table.emailKey),
+    index('users_unconfirmed')
+      .on(table.createdAt)
+      .where(sql`${table.status} = 'UNCONFIRMED'`),
   ],
 )
 export type User = typeof users.$inferSelect
@@ -134,10 +138,11 @@ export const codes = pgTable(
     purpose: text({ enum: codePurposes }).notNull(),
     /** As `codeSubject` writes it. */
     subject: text().notNull(),
-    /** Who asked for it, as limits count it: each has one at a time, and nobody's ends by what another does. */
+    /** The version before kept one for each who asked. Now there is one, whoever asks. */
     askedFrom: text('asked_from').notNull(),
     /** What it was sent to: it verifies nothing else. Null where it was only pretended to be sent. */
     destination: text(),
+    /** The version before counts tries by it. 0 once it was taken, or another of the address. */
     triesLeft: integer('tries_left').notNull(),
     expiresAt: instant('expires_at').notNull(),
   },
@@ -189,7 +194,7 @@ export const signIns = pgTable(
       enum: ['revoked', 'signed_out', 'token_reused', 'password_changed', 'mfa_turned_on', 'disabled'],
     }),
   },
-  (table) => [index('sign_ins_user').on(table.userId)],
+  (table) => [index('sign_ins_user').on(table.userId), index('sign_ins_device').on(table.deviceKey)],
 )
 
 export const refreshTokens = pgTable(

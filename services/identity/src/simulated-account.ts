@@ -24,12 +24,13 @@ const drawFor =
   (what: string): Buffer =>
     keys.mac(`${pool.id}:${nameKey(pool, name)}`, `simulated-account:${what}`)
 
-/** An account's canonical name stays for its life; that of one that is nobody's for so long. */
-const stays = { hours: 24 * 400 }
+/** For how long it is known whose a name would be that is nobody's, after it was told the last time. */
+const remembered = { hours: 24 * 30 }
+const oneDayMs = 86_400_000
 
 /**
- * The canonical name of an account, or of one that is not there: an address is no name itself. A UUID of version 7 tells
- * when it was made, so this one is of some time between the pool's beginning and the moment when it was first asked for.
+ * The canonical name of an account, or of one that is not there: an address is no name itself. To be asked for where it
+ * is told, since what was told is remembered.
  */
 export async function canonicalName(
   pool: Pool,
@@ -47,18 +48,28 @@ export async function canonicalName(
   // Looked for in any case: how long it takes does not tell whether there is an account.
   const [told] = await find()
   if (user) return user.username
-  if (told) return told.username
   const now = clock.now()
+  const expiresAt = now.add(remembered)
+  if (told) {
+    // Once a day is often enough.
+    if (expiresAt.since(told.expiresAt).total('milliseconds') > oneDayMs)
+      await db.update(simulatedNames).set({ expiresAt }).where(eq(simulatedNames.username, told.username))
+    return told.username
+  }
   const username = drawUsername(pool, address, now, config)
-  const row = { poolId: pool.id, address, username, expiresAt: now.add(stays) }
+  const row = { poolId: pool.id, address, username, expiresAt }
   await db.insert(simulatedNames).values(row).onConflictDoNothing()
   const [kept] = await find()
   return kept?.username ?? username
 }
 
+/**
+ * A UUID of version 7 tells when it was made: this one is of a time since the pool's beginning, and the same for as long as
+ * the pool has not got twice as old, also after it was forgotten.
+ */
 function drawUsername(pool: Pool, address: string, now: Temporal.Instant, { MAC_KEYS }: Config): string {
   const begin = pool.createdAt.epochMilliseconds
-  const age = Math.max(1, now.epochMilliseconds - begin)
+  const age = 2 ** Math.floor(Math.log2(Math.max(1, now.epochMilliseconds - begin)))
   const bytes = Buffer.from(drawFor(pool, address, MAC_KEYS)('username').subarray(0, 16))
   bytes.writeUIntBE(begin + (bytes.readUIntBE(0, 6) % age), 0, 6)
   bytes[6] = 0x70 | ((bytes[6] ?? 0) & 0x0f)

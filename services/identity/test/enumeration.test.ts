@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eq } from 'drizzle-orm'
 import { identity } from '../src/app.ts'
-import { passkeys, type users } from '../src/schema.ts'
+import { cleanUp } from '../src/clean-up.ts'
+import { passkeys, simulatedNames, type users } from '../src/schema.ts'
 import { openFrontDesk, password, publicClient, settings, type FrontDesk } from './front-desk.ts'
 import { signInsAt } from './sign-ins.ts'
 import { startSrp } from './srp-client.ts'
@@ -9,7 +11,8 @@ import { startSrp } from './srp-client.ts'
 let desk: FrontDesk
 let at: ReturnType<typeof signInsAt>
 beforeAll(async () => {
-  desk = await openFrontDesk({ EVEN_ANSWER_MS: '5', TRUST_PROXY: 'loopback' })
+  // What a day's tries come to is in strangers.test.ts.
+  desk = await openFrontDesk({ EVEN_ANSWER_MS: '5', TRUST_PROXY: 'loopback', CODE_TRIES_A_DAY: '1000' })
   at = signInsAt(desk)
 })
 afterAll(() => desk.stop())
@@ -189,6 +192,27 @@ describe('whoever has an account and who has not', () => {
       waiting: { message: 'Password attempts exceeded' },
       asked: { __type: 'LimitExceededException' },
     })
+  })
+
+  it('has a name remembered that was told, for as long as it is told, and none of whoever only guesses at passwords', async () => {
+    const { db, clock } = desk.service.context
+    const namesOf = (address: string) => db.$count(simulatedNames, eq(simulatedNames.address, address))
+    const [guessed, told] = [nobody(), nobody()]
+    for (let failures = 0; failures < 5; failures++) await at.byPassword(guessed)
+    expect(await namesOf(guessed)).toBe(0)
+    const { USERNAME: first = '' } = await srpOf(told)
+    expect(await namesOf(told)).toBe(1)
+    const kept = [first]
+    for (let week = 0; week < 6; week++) {
+      clock.advance({ hours: 24 * 7 })
+      await cleanUp.run(desk.service.context, AbortSignal.any([]))
+      kept.push((await srpOf(told)).USERNAME ?? '')
+    }
+    expect(new Set(kept)).toEqual(new Set([first]))
+    clock.advance({ hours: 24 * 31 })
+    await cleanUp.run(desk.service.context, AbortSignal.any([]))
+    expect(await namesOf(told)).toBe(0)
+    clock.set(Temporal.Now.instant())
   })
 
   it('is answered alike to who signed up with the address as well', async () => {

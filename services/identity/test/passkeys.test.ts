@@ -93,6 +93,18 @@ function register(authenticator: ReturnType<typeof makeAuthenticator>, options: 
 }
 
 describe('a passkey', () => {
+  it('is called as no other of the account is, also after one was deleted', async () => {
+    const { AccessToken } = await guest()
+    const add = async () => complete(AccessToken, register(makeAuthenticator(), await optionsOf(AccessToken)))
+    for (let made = 0; made < 2; made++) expect((await add()).status).toBe(200)
+    const [first] = await list(AccessToken)
+    const CredentialId = first?.['CredentialId']
+    expect((await desk.call('DeleteWebAuthnCredential', { AccessToken, CredentialId })).status).toBe(200)
+    expect((await add()).status).toBe(200)
+    const names = (await list(AccessToken)).map((one) => one['FriendlyCredentialName'])
+    expect(new Set(names).size).toBe(2)
+  })
+
   it('is registered, listed, signs in and is deleted', async () => {
     const { username, email, userId, AccessToken } = await guest()
     const options = await optionsOf(AccessToken)

@@ -293,6 +293,14 @@ describe('USER_AUTH', () => {
     expect((await at.answer('PASSWORD', third, { USERNAME: email, PASSWORD: password })).status).toBe(200)
   })
 
+  it('lets one choose where a password is preferred and none is given', async () => {
+    const { username } = await desk.member()
+    const asked = await at.begin('USER_AUTH', { USERNAME: username, PREFERRED_CHALLENGE: 'PASSWORD' })
+    expect(asked.body['ChallengeName']).toBe('SELECT_CHALLENGE')
+    const chosen = { USERNAME: username, ANSWER: 'PASSWORD', PASSWORD: password }
+    expect((await at.answer('SELECT_CHALLENGE', asked, chosen)).status).toBe(200)
+  })
+
   it('begins with the preferred challenge where the account has it', async () => {
     const { username, email } = await desk.member()
     expect(

@@ -3,19 +3,25 @@ import { setPassword } from '../accounts.ts'
 import { attributeListSchema, isForAdministrators, readAttributes } from '../attributes.ts'
 import { changeAttributes } from '../change-attributes.ts'
 import { invalid, missing } from '../errors.ts'
+import { newPassword, type NewPassword } from '../passwords.ts'
 import { missingAttributes, proceed } from '../sign-in.ts'
 import { endStep } from '../sign-in-steps.ts'
 import { publishAccount } from '../users.ts'
-import { accountOf, settled } from './answering.ts'
+import { accountOf, settle, type Answering, type Challenge } from './answering.ts'
 
 const prefix = 'userAttributes.'
 /** Clients send all attributes back, those that are not theirs to say as well. */
 const notGiven = ['sub', 'email_verified', 'phone_number_verified']
 
 /** A password of the person's own in place of a temporary one, with the attributes that the account lacks. */
-export const newPassword = settled(async ({ tx, step, responses, call, tokens }) => {
-  const password = responses['NEW_PASSWORD']
-  if (!password) throw missing('NEW_PASSWORD')
+export const newPasswordRequired: Challenge = async (answer) => {
+  const typed = answer.responses['NEW_PASSWORD']
+  if (!typed) throw missing('NEW_PASSWORD')
+  const password = await newPassword(typed, answer.client.pool, answer.call.context)
+  return settle(answer, (answering) => replaceTemporary(answering, password))
+}
+
+async function replaceTemporary({ tx, step, responses, call, tokens }: Answering, password: NewPassword) {
   const progress = accountOf(step)
   const { client, user } = progress
   const given = Object.entries(responses)
@@ -32,4 +38,4 @@ export const newPassword = settled(async ({ tx, step, responses, call, tokens })
   const changed = await setPassword(tx, user, client.pool, password, { status: 'CONFIRMED' }, call)
   await publishAccount(tx, userConfirmed, changed, {})
   return proceed(tx, { ...progress, user: changed }, call, tokens)
-})
+}

@@ -3,7 +3,7 @@ import type { Challenge } from './answering.ts'
 import { customChallenge, emailCode, selectMfaType, smsCode, smsMfa, softwareToken } from './codes.ts'
 import { devicePasswordVerifier, deviceSrpAuth } from './devices.ts'
 import { mfaSetup } from './mfa-setup.ts'
-import { newPassword } from './new-password.ts'
+import { newPasswordRequired } from './new-password.ts'
 import { passwordVerifier } from './password-verifier.ts'
 import { selectChallenge } from './select-challenge.ts'
 import { webAuthn } from './web-authn.ts'
@@ -11,7 +11,7 @@ import { webAuthn } from './web-authn.ts'
 /** Every challenge, by the name that its answer is given under. */
 export const challenges: Record<ChallengeName, Challenge> = {
   PASSWORD_VERIFIER: passwordVerifier,
-  NEW_PASSWORD_REQUIRED: newPassword,
+  NEW_PASSWORD_REQUIRED: newPasswordRequired,
   SMS_MFA: smsMfa,
   EMAIL_OTP: emailCode,
   SMS_OTP: smsCode,

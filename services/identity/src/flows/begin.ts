@@ -27,7 +27,8 @@ export async function begin({ client, parameters, call }: Flow, flow: SignInStat
   const deviceKey = parameters['DEVICE_KEY']
   return {
     client,
-    username: await canonicalName(pool, name, user, context),
+    // A password in the clear is right or wrong: nobody is answered a name that is not theirs.
+    username: flow === 'USER_PASSWORD_AUTH' ? (user?.username ?? name) : await canonicalName(pool, name, user, context),
     user,
     state: { flow, given, step: {}, ...(deviceKey ? { deviceKey } : {}) },
   }

@@ -19,7 +19,8 @@ export async function userAuth(flow: Flow): Promise<AuthAnswer> {
     await checkDevice(db, progress, config)
     const available = await firstFactorsOf(db, progress, call)
     const preferred = parameters['PREFERRED_CHALLENGE']
-    if (preferred === undefined || !isFirstFactor(preferred) || !available.includes(preferred)) {
+    const isGiven = preferred !== 'PASSWORD' || Boolean(parameters['PASSWORD'])
+    if (preferred === undefined || !isFirstFactor(preferred) || !available.includes(preferred) || !isGiven) {
       return ask(db, progress, 'SELECT_CHALLENGE', {}, call, { available })
     }
     if (preferred === 'PASSWORD') return signInByPassword(flow, progress)

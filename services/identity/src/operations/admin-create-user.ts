@@ -8,7 +8,7 @@ import { attributeListSchema, readAttributes } from '../attributes.ts'
 import { IdentityError } from '../errors.ts'
 import * as input from '../inputs.ts'
 import { invite, temporaryPassword, temporaryPasswordEnd } from '../invitations.ts'
-import { checkPolicy, storePassword } from '../passwords.ts'
+import { checkPolicy, newPassword, storePassword } from '../passwords.ts'
 import { findPool, type Pool } from '../pools.ts'
 import { administration, type Call } from '../protocol.ts'
 import { users } from '../schema.ts'
@@ -43,7 +43,12 @@ async function create(given: Request, pool: Pool, password: string, call: Call):
     else attributes[flag] = 'false'
   }
   const id = randomUUID()
-  const stored = await storePassword(password, { id, username: given.Username }, pool, context)
+  const stored = storePassword(
+    await newPassword(password, pool, context),
+    { id, username: given.Username },
+    pool,
+    context,
+  )
   const passwordExpiresAt = temporaryPasswordEnd(pool, call)
   const now = context.clock.now()
   const { email } = attributes
@@ -79,6 +84,7 @@ async function create(given: Request, pool: Pool, password: string, call: Call):
 /** Invites once more, with another password: the one before it, which may have got lost, is worth nothing any more. */
 async function resend(given: Request, pool: Pool, password: string, call: Call): Promise<object> {
   const passwordExpiresAt = temporaryPasswordEnd(pool, call)
+  const another = await newPassword(password, pool, call.context)
   return call.context.db.transaction(async (tx) => {
     const user = await lockNamed(tx, pool, given.Username)
     if (user.status !== 'FORCE_CHANGE_PASSWORD') {
@@ -87,7 +93,7 @@ async function resend(given: Request, pool: Pool, password: string, call: Call):
         `Resend not possible. ${user.username} status is not FORCE_CHANGE_PASSWORD`,
       )
     }
-    const changed = await setPassword(tx, user, pool, password, { passwordExpiresAt }, call)
+    const changed = await setPassword(tx, user, pool, another, { passwordExpiresAt }, call)
     await invite(tx, changed, password, given.DesiredDeliveryMediums, passwordExpiresAt, call)
     return describeUser(changed)
   })

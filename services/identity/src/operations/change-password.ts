@@ -4,7 +4,7 @@ import { onOwnAccount, setPassword } from '../accounts.ts'
 import { wrongPassword } from '../errors.ts'
 import * as input from '../inputs.ts'
 import { countWithin } from '../limits.ts'
-import { checkPolicy, isPassword } from '../passwords.ts'
+import { checkPolicy, isPassword, newPassword } from '../passwords.ts'
 import { operation } from '../protocol.ts'
 import { limits } from '../schema.ts'
 import type { Tokens } from '../tokens.ts'
@@ -28,11 +28,12 @@ export const changePassword = (tokens: Tokens) =>
         holder.passwordHash === null
           ? given.PreviousPassword === undefined
           : await isPassword(given.PreviousPassword ?? '', holder, context)
+      const password = isKnown ? await newPassword(given.ProposedPassword, client.pool, context) : undefined
       return onOwnAccount(tokens, given.AccessToken, call, async (tx, user, { client: { pool }, signIn }) => {
         // Changed while it was being checked: it is not the password any more.
-        if (!isKnown || user.passwordHash !== holder.passwordHash) return wrongPassword()
+        if (!password || user.passwordHash !== holder.passwordHash) return wrongPassword()
         await tx.delete(limits).where(eq(limits.key, key))
-        await setPassword(tx, user, pool, given.ProposedPassword, {}, call, signIn.id)
+        await setPassword(tx, user, pool, password, {}, call, signIn.id)
         return {}
       })
     },

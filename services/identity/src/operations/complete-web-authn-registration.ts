@@ -22,14 +22,16 @@ export const completeWebAuthnRegistration = (tokens: Tokens) =>
       await endSetUp(tx, user, 'passkey')
       const passkey = await judgeNewPasskey(given.Credential, challenge, settings)
       if (passkey instanceof IdentityError) return passkey
-      const count = await tx.$count(passkeys, eq(passkeys.userId, user.id))
-      if (count >= mostPasskeys) return attemptsExceeded()
+      const own = await tx.select({ name: passkeys.name }).from(passkeys).where(eq(passkeys.userId, user.id))
+      if (own.length >= mostPasskeys) return attemptsExceeded()
+      // One more than the highest there is: two of one name could not be told apart.
+      const numbers = own.map(({ name }) => Number(/^Passkey (\d+)$/.exec(name)?.[1] ?? 0))
       const [written] = await tx
         .insert(passkeys)
         .values({
           ...passkey,
           userId: user.id,
-          name: `Passkey ${count + 1}`,
+          name: `Passkey ${Math.max(0, ...numbers) + 1}`,
           relyingPartyId: settings.relyingPartyId,
           createdAt: call.context.clock.now(),
         })

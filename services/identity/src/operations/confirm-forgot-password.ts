@@ -7,7 +7,7 @@ import { disabled, expiredCode, IdentityError, orThrow, unknownUser } from '../e
 import { answerEvenly } from '../even-answers.ts'
 import * as input from '../inputs.ts'
 import { countGuess } from '../limits.ts'
-import { checkPolicy } from '../passwords.ts'
+import { checkPolicy, newPassword } from '../passwords.ts'
 import { clientOf } from '../pools.ts'
 import { operation } from '../protocol.ts'
 import { resetDestination } from '../reset-password.ts'
@@ -33,6 +33,7 @@ export const confirmForgotPassword = operation(
     checkPolicy(given.Password, pool.settings.passwordPolicy)
     return answerEvenly(context.config.EVEN_ANSWER_MS, async () => {
       await countGuess(call)
+      const password = await newPassword(given.Password, pool, context)
       const outcome = await context.db.transaction(async (tx) => {
         const found = await findUserToReset(tx, pool, given.Username)
         const user = found && (await lockUser(tx, found.id))
@@ -48,7 +49,7 @@ export const confirmForgotPassword = operation(
         if (!user?.enabled || user.status === 'FORCE_CHANGE_PASSWORD' || !to) return expiredCode()
         const wasConfirmed = user.status !== 'UNCONFIRMED'
         const change = { status: 'CONFIRMED' as const, resetBy: to.medium }
-        let written = await setPassword(tx, user, pool, given.Password, change, call)
+        let written = await setPassword(tx, user, pool, password, change, call)
         for (const attribute of ['email', 'phone_number'] as const) {
           const own = user.attributes[attribute]
           if (own === undefined || !isSameAddress(attribute, own, taken.destination)) continue

@@ -9,7 +9,7 @@ import { issueFirstCode } from '../codes.ts'
 import { IdentityError, invalid } from '../errors.ts'
 import * as input from '../inputs.ts'
 import { countRequest } from '../limits.ts'
-import { checkPolicy, isPassword, storePassword } from '../passwords.ts'
+import { checkPolicy, isPassword, newPassword, storePassword } from '../passwords.ts'
 import { clientOf, type Pool } from '../pools.ts'
 import { operation, type Call } from '../protocol.ts'
 import { users, type User } from '../schema.ts'
@@ -57,7 +57,12 @@ export const signUp = operation(
     const stored =
       given.Password === undefined
         ? {}
-        : await storePassword(given.Password, { id, username: given.Username }, pool, context)
+        : storePassword(
+            await newPassword(given.Password, pool, context),
+            { id, username: given.Username },
+            pool,
+            context,
+          )
 
     const begin = async (tx: Transaction, known: User | undefined) => {
       const user = known ? await renew(tx, known, attributes, now) : await insert(tx)

@@ -1,0 +1,2 @@
+CREATE INDEX "sign_ins_device" ON "sign_ins" USING btree ("device_key");--> statement-breakpoint
+CREATE INDEX "users_unconfirmed" ON "users" USING btree ("created_at") WHERE "users"."status" = 'UNCONFIRMED';
