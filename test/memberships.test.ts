@@ -16,6 +16,7 @@ import { freePort } from '@robokids/local/processes'
 import { webhookSecret } from '@robokids/local/settings'
 import { localSealingKeys } from '@robokids/runtime/seal'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
+import { browserCookie } from '@robokids/test/browser'
 import postgres from 'postgres'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { bff } from '../bff/src/app.ts'
@@ -85,10 +86,12 @@ async function control(path: string, body: object = {}): Promise<Record<string, 
   return (await answer.json()) as Record<string, unknown>
 }
 
+const cookie = browserCookie()
+
 async function ask(body: unknown, headers: Record<string, string> = {}) {
   const answer = await fetch(`${siteUrl}/api/createStripeSession`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': 'robokids-web', origin: siteUrl, ...headers },
+    headers: { 'content-type': 'application/json', 'x-api-key': 'robokids-web', origin: siteUrl, cookie, ...headers },
     body: JSON.stringify(body),
   })
   return { status: answer.status, body: (await answer.json()) as { code?: string; message?: string; url?: string } }

@@ -98,6 +98,8 @@ export type DeviceCookie = z.infer<typeof deviceSchema>
 /** The newest one is where processes of the version before look for the only one. */
 const devicesSchema = deviceSchema.extend({ others: z.array(deviceSchema).default([]) })
 
+const browserSchema = z.object({ id: z.uuid(), until: z.number() })
+
 /** As long as the code of a sign-up lives. */
 export const confirmingMs = 24 * 3_600_000
 
@@ -114,6 +116,8 @@ export interface Cookies {
   /** Which account was signed up here: others may have given the same address, and it is this one that is confirmed. */
   confirming: SealedCookie<z.infer<typeof confirmingSchema>>
   devices: DevicesCookie
+  /** Which browser this is, from its first purchase on: what was bought in it, it may see and change. */
+  browser: SealedCookie<z.infer<typeof browserSchema>>
 }
 
 /** Which devices this browser is, one of each person's own, the newest first. They stay when somebody signs out. */
@@ -160,8 +164,12 @@ export async function registerCookies(http: Http, config: Config, now: () => num
   await http.register(fastifyCookie)
   const session = sealedCookie('robokids-session', sessionSchema, config, now)
   const device = sealedCookie('robokids-device', devicesSchema, config, now)
-  // It lives for a year and is written once; a session is written at each renewal.
-  http.addHook('onRequest', async (request, reply) => device.reseal(request, reply))
+  const browser = sealedCookie('robokids-browser', browserSchema, config, now)
+  // They live for a year and are seldom written; a session is written at each renewal.
+  http.addHook('onRequest', async (request, reply) => {
+    device.reseal(request, reply)
+    browser.reseal(request, reply)
+  })
   return {
     session: {
       ...session,
@@ -175,5 +183,6 @@ export async function registerCookies(http: Http, config: Config, now: () => num
     newcomer: sealedCookie('robokids-sign-up', newcomerSchema, config, now),
     confirming: sealedCookie('robokids-confirm', confirmingSchema, config, now),
     devices: devicesCookie(device, now),
+    browser,
   }
 }

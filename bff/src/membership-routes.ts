@@ -55,9 +55,12 @@ export function membershipRoutes(
     { schema: { body: membershipCheckoutBodySchema, response: { 200: membershipCheckoutAnswerSchema } } },
     async (request, reply) => {
       const { email, classDate, consent, plan, agreed } = request.body
-      const ownerId = await sessions.ownerOf(request, reply)
+      const asker = await sessions.askerOf(request, reply)
       const hold = (attemptId?: string) =>
-        enrollment.call('POST', '/member-seats', { body: { email, classDate, attemptId }, answer: memberHoldSchema })
+        enrollment.call('POST', '/member-seats', {
+          body: { email, classDate, attemptId, ...asker },
+          answer: memberHoldSchema,
+        })
       const evidence = { ipAddress: request.ip, userAgent: (request.headers['user-agent'] ?? '').slice(0, 1000) }
       const body = {
         email,
@@ -65,7 +68,7 @@ export function membershipRoutes(
         classDate,
         agreed,
         ...(consent ? { consent: { ...consent, ...evidence } } : {}),
-        ownerId,
+        ...asker,
       }
       // Refuses a date that is full or not open, before anything can be paid.
       await hold()
@@ -77,7 +80,7 @@ export function membershipRoutes(
       } catch (error) {
         // What was held for this request is free again; where that cannot be said now, it runs out by itself.
         await enrollment
-          .call('POST', '/member-seats/release', { body: { email }, answer: doneSchema })
+          .call('POST', '/member-seats/release', { body: { email, ...asker }, answer: doneSchema })
           .catch((problem: unknown) => request.log.warn({ err: problem }, 'a member’s seat is held for nothing'))
         if (!(error instanceof DomainError) || error.code !== 'already_member') throw error
         const url = await portalOf(request, reply)

@@ -37,12 +37,12 @@ export function apiRoutes(
     { schema: { body: registerBodySchema, response: { 200: registerAnswerSchema } } },
     async (request, reply) => {
       const { agreed, ...asked } = request.body
-      const ownerId = await sessions.ownerOf(request, reply)
-      const body = { ...asked, id: asked.id ?? randomUUIDv7(), ownerId }
-      await closeReplaced(services, body)
+      const asker = await sessions.askerOf(request, reply)
+      const body = { ...asked, id: asked.id ?? randomUUIDv7(), ...asker }
+      await closeReplaced(services, body, agreed)
       const registration = await enrollment.call('POST', '/registrations', { body, answer: registrationSchema })
       references.remember(registration.registrationId)
-      return startCheckout(services, registration, { agreed, siteUrl: SITE_URL, now: context.clock.now() })
+      return startCheckout(services, registration, { asker, agreed, siteUrl: SITE_URL, now: context.clock.now() })
     },
   )
 
@@ -51,12 +51,13 @@ export function apiRoutes(
     {
       schema: { params: referenceParams, body: resumeCheckoutBodySchema, response: { 200: registerAnswerSchema } },
     },
-    async (request) => {
+    async (request, reply) => {
       const agreed = request.body?.agreed
+      const asker = await sessions.askerOf(request, reply)
       const registration = await references.find(request, request.params.reference, 'registration', (id) =>
         enrollment.call('GET', `/registrations/${id}`, { answer: registrationSchema }),
       )
-      return startCheckout(services, registration, { agreed, siteUrl: SITE_URL, now: context.clock.now() })
+      return startCheckout(services, registration, { asker, agreed, siteUrl: SITE_URL, now: context.clock.now() })
     },
   )
 
@@ -76,19 +77,22 @@ export function apiRoutes(
   http.get(
     '/api/member-seats/:reference',
     { schema: { params: referenceParams, response: { 200: memberSeatSchema } } },
-    (request) =>
-      references.find(request, request.params.reference, 'membership', (id) =>
-        enrollment.call('GET', `/member-seats/${id}`, { answer: memberSeatSchema, signal: request.signal }),
-      ),
+    async (request, reply) => {
+      const ownerId = await sessions.ownerOf(request, reply)
+      return references.find(request, request.params.reference, 'membership', (id) => {
+        const path = `/member-seats/${id}${ownerId === null ? '' : `?ownerId=${ownerId}`}`
+        return enrollment.call('GET', path, { answer: memberSeatSchema, signal: request.signal })
+      })
+    },
   )
 
   http.post(
     '/api/waivers',
     { schema: { body: waiverBodySchema, response: { 200: waiverAnswerSchema } } },
-    async (request) => {
+    async (request, reply) => {
       const evidence = { ipAddress: request.ip, userAgent: (request.headers['user-agent'] ?? '').slice(0, 1000) }
-      const sign = () =>
-        enrollment.call('POST', '/waivers', { body: { ...request.body, evidence }, answer: waiverSchema })
+      const body = { ...request.body, evidence, ...(await sessions.askerOf(request, reply)) }
+      const sign = () => enrollment.call('POST', '/waivers', { body, answer: waiverSchema })
       const { registrationId, classType } = request.body
       const kind = classType === 'membership' ? 'membership' : 'registration'
       if (registrationId !== undefined) return references.find(request, registrationId, kind, sign)

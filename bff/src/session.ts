@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { accessCheck } from '@robokids/runtime/access-check'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
@@ -15,6 +15,8 @@ const toleranceMs = 60_000
 const sessionDays = 30
 /** As the settings of this app client say at the identity service, which asks for the same. */
 const freshForMs = 5 * 60_000
+/** From its last purchase on, as long as a class lies ahead and its waiver may be signed. */
+const browserDays = 365
 /** For how long requests of the same page, which come a moment later, get what one of them has renewed. */
 const repeatForMs = 5_000
 
@@ -57,6 +59,10 @@ export interface Sessions {
    * cannot be asked to renew the session; null for nobody. Never throws.
    */
   ownerOf(request: FastifyRequest, reply: FastifyReply): Promise<string | null>
+  /**
+   * Who asks for a purchase: as `ownerOf`, with the browser, which is given its cookie where it has none yet. Never throws.
+   */
+  askerOf(request: FastifyRequest, reply: FastifyReply): Promise<{ ownerId: string | null; browserId: string }>
   /**
    * Asks for the addresses of a session's account.
    * @throws DomainError `sign_in_required` where the sign-in was ended meanwhile, `upstream_unavailable`
@@ -178,6 +184,12 @@ export function startSessions(
         return cookies.session.read(request)
       })
       return session?.userId ?? null
+    },
+
+    async askerOf(request, reply) {
+      const browserId = cookies.browser.read(request)?.id ?? randomUUID()
+      cookies.browser.write(reply, { id: browserId, until: now() + browserDays * 86_400_000 })
+      return { ownerId: await sessions.ownerOf(request, reply), browserId }
     },
 
     async addressesOf({ accessToken }, request, reply) {

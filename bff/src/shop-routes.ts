@@ -31,7 +31,7 @@ export function shopRoutes(
     '/api/checkout',
     { schema: { body: placeOrderSchema, response: { 200: checkoutAnswerSchema } } },
     async (request, reply) => {
-      const body = { ...request.body, ownerId: await sessions.ownerOf(request, reply) }
+      const body = { ...request.body, ...(await sessions.askerOf(request, reply)) }
       const { orderId, checkout } = await billing.call('POST', '/orders', { body, answer: orderSchema })
       references.remember(orderId)
       // Nothing is left to pay: its own page says how it is doing.

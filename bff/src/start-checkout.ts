@@ -25,18 +25,27 @@ const checkoutLifetime = Temporal.Duration.from({ minutes: 31 })
  * outlives the checkout. A hold that ran out, or is too old for a new checkout, is taken anew before billing is asked: the
  * end of an older checkout, of which that may hear, does not end it then. One that is paid leads to its confirmation page.
  * Safe to repeat.
+ * @param asker who goes on to pay.
  * @param agreed what the page showed. Where it costs something else by now, the seats stay held for whoever agrees to that.
  * @throws DomainError `class_full`, `already_registered`, `registration_closed`, `price_changed`, `upstream_unavailable`
  */
 export async function startCheckout(
   { enrollment, billing }: Services,
   registration: Registration,
-  { agreed, siteUrl, now }: { agreed?: AgreementTerms | undefined; siteUrl: string; now: Temporal.Instant },
+  {
+    asker,
+    agreed,
+    siteUrl,
+    now,
+  }: { asker: HoldAgain; agreed?: AgreementTerms | undefined; siteUrl: string; now: Temporal.Instant },
 ): Promise<RegisterAnswer> {
   const { registrationId } = registration
   const confirmation = { checkoutUrl: `${siteUrl}/robokids/success?reference=${registrationId}`, registrationId }
   const hold = (body: HoldAgain = {}) =>
-    enrollment.call('POST', `/registrations/${registrationId}/hold`, { body, answer: registrationSchema })
+    enrollment.call('POST', `/registrations/${registrationId}/hold`, {
+      body: { ...body, ...asker },
+      answer: registrationSchema,
+    })
   const outlives = (until: Temporal.Instant | string, { heldUntil }: Registration) =>
     heldUntil === null || Temporal.Instant.compare(heldUntil, until) >= 0
 

@@ -51,24 +51,47 @@ async function front() {
   return { asked, post }
 }
 
+const purchases: [string, string, object][] = [
+  ['/api/registrations', '/registrations', { ...sampleFamily(), classType: 'basic', startDate: '2030-01-04' }],
+  ['/api/checkout', '/orders', { orderId: randomUUIDv7(), items: [{ sku: 'product:robot-spider', quantity: 1 }] }],
+  [
+    '/api/createStripeSession',
+    '/membership-checkouts',
+    { email: 'maren@example.com', plan: 'monthly', classDate: '2030-01-04' },
+  ],
+]
+
 describe('what is bought', () => {
-  it.each([
-    ['/api/registrations', '/registrations', { ...sampleFamily(), classType: 'basic', startDate: '2030-01-04' }],
-    ['/api/checkout', '/orders', { orderId: randomUUIDv7(), items: [{ sku: 'product:robot-spider', quantity: 1 }] }],
-    [
-      '/api/createStripeSession',
-      '/membership-checkouts',
-      { email: 'maren@example.com', plan: 'monthly', classDate: '2030-01-04' },
-    ],
-  ])('by %s is whose the session is, also while identity is away, and never whose the page says', async (...kind) => {
+  it.each(purchases)(
+    'by %s is whose the session is, also while identity is away, and never whose the page says',
+    async (...kind) => {
+      const [path, upstream, body] = kind
+      const { asked, post } = await front()
+      const owners = () => asked.filter((one) => one.path === upstream).map((one) => one.body['ownerId'])
+      const userId = randomUUID()
+      const claimed = { ...body, ownerId: randomUUID() }
+      expect((await post(path, claimed, sessionOf(userId))).status).toBe(409)
+      expect((await post(path, claimed)).status).toBe(409)
+      expect((await post(path, claimed, 'robokids-session=forged')).status).toBe(409)
+      expect(owners()).toEqual([userId, null, null])
+    },
+  )
+
+  it.each(purchases)('by %s is of the browser that asked, known by a cookie that no page reads', async (...kind) => {
     const [path, upstream, body] = kind
     const { asked, post } = await front()
-    const owners = () => asked.filter((one) => one.path === upstream).map((one) => one.body['ownerId'])
-    const userId = randomUUID()
-    const claimed = { ...body, ownerId: randomUUID() }
-    expect((await post(path, claimed, sessionOf(userId))).status).toBe(409)
-    expect((await post(path, claimed)).status).toBe(409)
-    expect((await post(path, claimed, 'robokids-session=forged')).status).toBe(409)
-    expect(owners()).toEqual([userId, null, null])
+    const browsers = () => asked.filter((one) => one.path === upstream).map((one) => one.body['browserId'])
+    const claimed = { ...body, browserId: randomUUID() }
+    const first = await post(path, claimed)
+    const cookie = first.headers.getSetCookie().find((one) => one.startsWith('robokids-browser='))
+    expect(cookie).toMatch(/; HttpOnly/)
+    expect(cookie).toMatch(/; SameSite=Lax/)
+    await post(path, claimed, cookie?.split(';')[0])
+    await post(path, claimed)
+    await post(path, claimed, 'robokids-browser=forged')
+    const [one, again, other, forged] = browsers()
+    expect(again).toBe(one)
+    expect(new Set([one, other, forged, claimed.browserId]).size).toBe(4)
+    expect(cookie).not.toContain(String(one))
   })
 })

@@ -55,7 +55,7 @@ function checkoutOf(registrationId: string): Checkout {
 async function frontWith(differences: Replies = {}) {
   const asked: { call: string; body: Record<string, unknown> }[] = []
   const replies: Replies = {
-    'POST /registrations/judge': () => [200, { registrationId: null }],
+    'POST /registrations/judge': ({ replaces = null }) => [200, { registrationId: null, replaces }],
     'POST /registrations': (body) => [200, { ...sample, registrationId: body['id'] }],
     'POST /checkouts': (body) => [200, checkoutOf((body['purchase'] as Registration).registrationId)],
     ...differences,
@@ -73,14 +73,16 @@ async function frontWith(differences: Replies = {}) {
     })()
   })
   const { url } = await startFront(bed, { ENROLLMENT_URL: service.url, BILLING_URL: service.url })
+  let cookie = ''
   const post = async (path: string, body?: unknown) => {
     const json = body === undefined ? {} : { body: JSON.stringify(body) }
     const type = body === undefined ? {} : { 'content-type': 'application/json' }
     const answer = await fetch(`${url}${path}`, {
       method: 'POST',
-      headers: { ...type, 'x-api-key': 'robokids-web' },
+      headers: { ...type, 'x-api-key': 'robokids-web', cookie },
       ...json,
     })
+    cookie = answer.headers.getSetCookie()[0]?.split(';')[0] ?? cookie
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
   }
   return { asked, calls: () => asked.map(({ call }) => call), post }
@@ -111,6 +113,26 @@ describe('a registration that replaces another one', () => {
       expect(calls()).toEqual(['POST /registrations/judge', close, 'POST /registrations', 'POST /checkouts'])
       expect(asked[0]?.body).toEqual(asked[2]?.body)
       expect(asked[2]?.body).toMatchObject({ id: body.id, replaces, ownerId: null })
+      // Billing judges it as well, before it closes anything.
+      const { id: registrationId, classType, startDate } = body
+      expect(asked[1]?.body).toEqual({ replacedBy: { registrationId, classType, startDate, children: 1 } })
+    },
+  )
+
+  it('closes nothing where enrollment does not say that whoever asks may replace it', async () => {
+    const { post, calls } = await frontWith({
+      'POST /registrations/judge': () => [200, { registrationId: null, replaces: null }],
+    })
+    expect((await post('/api/registrations', request({ replaces }))).status).toBe(200)
+    expect(calls()).toEqual(['POST /registrations/judge', 'POST /registrations', 'POST /checkouts'])
+  })
+
+  it.each(['id_reused', 'price_changed'] as const)(
+    'is not held where billing refuses it before it closes anything: %s',
+    async (code) => {
+      const { post, calls } = await frontWith({ [close]: () => refusal(409, code) })
+      expect(await post('/api/registrations', request({ replaces }))).toMatchObject({ status: 409, body: { code } })
+      expect(calls()).toEqual(['POST /registrations/judge', close])
     },
   )
 
@@ -151,10 +173,10 @@ describe('a registration that replaces another one', () => {
     expect(calls()).toEqual(['POST /registrations/judge', 'POST /registrations', 'POST /checkouts'])
   })
 
-  it('is made as before beside services of the version before', async () => {
-    const { post, calls } = await frontWith({ 'POST /registrations/judge': () => refusal(404, 'not_found') })
+  it('is left to enrollment of the version before, which does not say who may replace what', async () => {
+    const { post, calls } = await frontWith({ 'POST /registrations/judge': () => [200, { registrationId: null }] })
     expect((await post('/api/registrations', request({ replaces }))).status).toBe(200)
-    expect(calls()).toEqual(['POST /registrations/judge', close, 'POST /registrations', 'POST /checkouts'])
+    expect(calls()).toEqual(['POST /registrations/judge', 'POST /registrations', 'POST /checkouts'])
   })
 
   it('is not judged apart where nothing is replaced', async () => {

@@ -5,6 +5,7 @@ import {
   childSchema,
   classTypeSchema,
   levelSchema,
+  needEmail,
   registrationCursorSchema,
   registrationRequestSchema,
   registrationSchema,
@@ -109,7 +110,7 @@ function placeOf(record: Record<string, unknown>) {
 /**
  * `POST /api/waivers`: the specified payload, read tolerantly: `selectedDate` for `startDate`, a nested `address`, and
  * timestamps in any shape are accepted. `registrationId` is ours: with it the waiver goes to exactly that registration.
- * With `classType` `membership` it is the membership's id, and is needed.
+ * With `classType` `membership` it is the membership's id, and is needed; `replaces` is for its owner alone.
  */
 export const waiverBodySchema = z.preprocess(
   (body) => {
@@ -119,20 +120,24 @@ export const waiverBodySchema = z.preprocess(
     const age = typeof childAge === 'string' && /^\d{1,3}$/.test(childAge.trim()) ? Number(childAge) : childAge
     return { ...body, startDate, childAge: typeof age === 'number' ? age : undefined, address: placeOf(body) }
   },
-  z.object({
-    registrationId: z.preprocess(emptyToUndefined, field.uuid('registrationId must be a UUID.').optional()),
-    guardianName: field.guardianName,
-    childName: childSchema.shape.childName,
-    childAge: z.number().optional(),
-    email: field.email,
-    startDate: z.union([field.plainDate, z.literal('')]),
-    classType: classTypeSchema,
-    address: signWaiverSchema.shape.address,
-    documentSha256: z
-      .string()
-      .regex(/^[0-9a-f]{64}$/, { error: 'documentSha256 must be 64 hex digits.' })
-      .nullish(),
-  }),
+  z
+    .object({
+      registrationId: z.preprocess(emptyToUndefined, field.uuid('registrationId must be a UUID.').optional()),
+      replaces: signWaiverSchema.shape.replaces,
+      guardianName: field.guardianName,
+      childName: childSchema.shape.childName,
+      childAge: z.number().optional(),
+      /** Of a membership's it is not read: its signature has the membership's address. */
+      email: field.email.optional(),
+      startDate: z.union([field.plainDate, z.literal('')]),
+      classType: classTypeSchema,
+      address: signWaiverSchema.shape.address,
+      documentSha256: z
+        .string()
+        .regex(/^[0-9a-f]{64}$/, { error: 'documentSha256 must be 64 hex digits.' })
+        .nullish(),
+    })
+    .superRefine(needEmail),
 )
 export type WaiverBody = z.infer<typeof waiverBodySchema>
 

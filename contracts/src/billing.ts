@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { agreementSchema, agreementTermsSchema } from './agreement.ts'
 import { membershipPlans, type MembershipPlan } from './auth.ts'
-import { levelClassTypeSchema, ownerId, registrationFactsSchema } from './enrollment.ts'
+import { askerShape, levelClassTypeSchema, registrationFactsSchema } from './enrollment.ts'
 import { defineEvent } from './event.ts'
 import { email, moneySchema, plainDate, unixSecond, uuid } from './fields.ts'
 import { membershipFactsSchema } from './membership.ts'
@@ -55,7 +55,20 @@ export const refundSchema = z.object({
 })
 export type Refund = z.infer<typeof refundSchema>
 
-/** `POST /checkouts/:registrationId/close`: closes what can still be paid, by the provider's own answer. */
+/**
+ * `POST /checkouts/:registrationId/close`: what is to take its place. It is judged first, as `POST /checkouts` would, so that
+ * nothing is closed for what is refused: 409 `id_reused`, 409 `price_changed`. A BFF of the version before sends no body.
+ */
+export const closeCheckoutSchema = z
+  .object({
+    replacedBy: registrationFactsSchema
+      .pick({ registrationId: true, classType: true, startDate: true })
+      .extend({ children: z.int(), agreed: agreementTermsSchema.optional() }),
+  })
+  .nullish()
+export type CloseCheckout = z.infer<typeof closeCheckoutSchema>
+
+/** The answer to it: closes what can still be paid, by the provider's own answer. */
 export const closedCheckoutSchema = z.object({
   /** `none` where there was no checkout, `closed` where nothing can be paid any more, else what keeps it from being closed. */
   outcome: z.enum(['none', 'closed', 'processing', 'paid']),
@@ -140,7 +153,9 @@ export type MembershipPlans = z.infer<typeof membershipPlansSchema>
 
 /**
  * `POST /membership-checkouts`: what `POST /api/createStripeSession` takes, and what proves the consent to the terms.
- * 409 `already_member` for an address that has a membership, `terms_changed` where other terms were agreed to.
+ * 409 `terms_changed` where other terms were agreed to; 409 `already_member` where there is a membership of whoever asks: their
+ * account's, or bought in their browser. A stranger who gives the address of a member is led to pay as anybody; the
+ * member is mailed, and what is paid a second time goes back.
  */
 export const createMembershipCheckoutSchema = z.object({
   email,
@@ -158,12 +173,11 @@ export const createMembershipCheckoutSchema = z.object({
     .optional(),
   /** What the page showed: 409 `terms_changed` with what is offered now where that is something else. */
   agreed: agreementTermsSchema.optional(),
-  /** The account that was signed in. */
-  ownerId,
+  ...askerShape,
 })
 export type CreateMembershipCheckout = z.infer<typeof createMembershipCheckoutSchema>
 
-/** The answer: the open checkout of that address, plan and date, or a new one. */
+/** The answer: the open checkout of whoever asks for that address, plan and date, or a new one. */
 export const membershipCheckoutSchema = z.object({
   /** Also the opaque reference in the address that the payment page sends back to. */
   attemptId: z.uuid(),
@@ -556,6 +570,9 @@ export const subscriptionReminder = defineEvent(
     next: z.object({ plan: z.enum(membershipPlans), amount: z.int() }).optional(),
   }),
 )
+
+/** A stranger gave the address of a running membership to become a member: they were told nothing, its member is. */
+export const membershipAskedAgain = defineEvent('billing', 'membership.asked_again', membershipFactsSchema)
 
 const membershipRefundFact = membershipFactsSchema.extend({
   refundId: z.uuid(),

@@ -50,33 +50,48 @@ export const registrationRequestSchema = z.object({
   startDate: field.plainDate,
   classType: levelClassTypeSchema,
   /**
-   * A registration that this one is sent instead of, by the same family. Its seats are let go where it is not paid: in the
-   * same transaction where they are of the same class and date, else once the new one has its payment page. 409
-   * `already_paid` where it is paid; one that is over, or not known, stays what it is.
+   * A registration that this one is sent instead of. Whoever it belongs to may say so: its account, or where none was signed
+   * in, the browser that made it, with the same email; of anybody else it is read as if it were left out. Its seats are let
+   * go where it is not paid: in the same transaction where they are of the same class and date, else once the new one has
+   * its payment page. 409 `already_paid` where it is paid; one that is over, or not known, stays what it is.
    */
   replaces: field.uuid('replaces must be a UUID.').optional(),
   /**
    * Refuses with `already_registered` where one of these children has a seat of this class and date already under this
-   * email, paid or held. Where that registration says the very same, it is answered instead. Our web asks for this; left
-   * out, every id is a registration of its own.
+   * email, paid or held, and whoever asks may know of that: it was made by their account or in their browser. Where that
+   * registration says the very same, it is answered instead. A stranger is led to pay as if there were none, and what is
+   * paid a second time goes back. Our web asks for this; left out, every id is a registration of its own.
    */
   unlessRegistered: z.boolean({ error: 'unlessRegistered must be true or false.' }).optional(),
 })
 export type RegistrationRequest = z.infer<typeof registrationRequestSchema>
 
 /** An account that something belongs to: the `sub` of its tokens. Never taken from a browser, which could name anybody. */
-export const ownerId = z.uuid().nullish()
+const ownerId = z.uuid().nullish()
 
 /**
- * `POST /registrations`: the request, with the account that was signed in when it was made. `POST /registrations/judge`
+ * Who asks for something: the account that is signed in, and the browser, by the id that the BFF sealed into its cookie when
+ * something was first bought there. Everybody else is a stranger, whatever address or reference they know. Neither is ever
+ * taken from a request's body, nor told in an answer or an event. Absent from requests of a BFF of the version before.
+ */
+export const askerShape = { ownerId, browserId: z.uuid().nullish() }
+
+/**
+ * `POST /registrations`: the request, with who made it. `POST /registrations/judge`
  * takes the same and refuses what that would refuse, but holds nothing: it is asked before the checkout of the replaced
  * registration is closed.
  */
-export const holdSeatsSchema = registrationRequestSchema.extend({ ownerId })
+export const holdSeatsSchema = registrationRequestSchema.extend(askerShape)
 export type HoldSeats = z.infer<typeof holdSeatsSchema>
 
-/** The answer to `POST /registrations/judge`: the registration that `POST /registrations` would answer without a new one. */
-export const judgedRegistrationSchema = z.object({ registrationId: z.uuid().nullable() })
+/** The answer to `POST /registrations/judge`. */
+export const judgedRegistrationSchema = z.object({
+  /** The registration that `POST /registrations` would answer without a new one. */
+  registrationId: z.uuid().nullable(),
+  /** The one that gives way to the new one: its payment page is to be closed first. Absent from answers of the time before. */
+  replaces: z.uuid().nullish(),
+})
+export type JudgedRegistration = z.infer<typeof judgedRegistrationSchema>
 
 /** The snapshot that events, checkouts and mails carry: true of a registration for its whole life, apart from `email` and `ownerId`, which go with its account. */
 export const registrationFactsSchema = z.object({
@@ -197,16 +212,17 @@ export const availableSlotsSchema = z.object({
 export type AvailableSlots = z.infer<typeof availableSlotsSchema>
 
 /**
- * `POST /member-seats`: holds a seat in the members' session of a date for an address, while its membership is paid. It is
- * called twice: without `attemptId` before a checkout is asked for, which keeps the seat of an open checkout of that
- * address as well, and with the checkout's id once it is there, which lets all other seats of the address go. 400
+ * `POST /member-seats`: holds a seat in the members' session of a date for whoever asks with an address, while the membership
+ * is paid. It is called twice: without `attemptId` before a checkout is asked for, which keeps the seat of an open checkout
+ * of theirs as well, and with the checkout's id once it is there, which lets all their other seats go. 400
  * `class_not_offered`, 409 `class_full`, 409 `already_member` where that checkout is paid. `POST /member-seats/release`
- * (its `email` alone) says that no checkout came of the first call.
+ * (the same without date and id) says that no checkout came of the first call.
  */
 export const holdMemberSeatSchema = z.object({
   email: field.email,
   classDate: field.plainDate,
   attemptId: field.uuid().optional(),
+  ...askerShape,
 })
 export type HoldMemberSeat = z.infer<typeof holdMemberSeatSchema>
 export const memberHoldSchema = z.object({ classDate: z.string(), heldUntil: z.iso.datetime() })
@@ -224,41 +240,64 @@ export const memberSeatSchema = z.object({
   /** `HH:MM`; null where there is no such session. */
   startTime: z.string().nullable(),
   waiverSignedAt: z.iso.datetime().nullable(),
+  /** Told to the account that the membership belongs to: what is signed, which it can sign anew. Else left out. */
+  signed: z.object({ waiverId: z.uuid(), guardianName: z.string(), childNames: z.array(z.string()) }).optional(),
 })
 export type MemberSeat = z.infer<typeof memberSeatSchema>
 
+/** `GET /member-seats/:id?ownerId=`: with the account that asks. */
+export const memberSeatQuerySchema = z.object({ ownerId: field.uuid('ownerId must be a UUID.').optional() })
+
+/** A registration is signed for by its email; a membership has its own. */
+export function needEmail(
+  { email, classType }: { email?: string | undefined; classType: ClassType },
+  issues: Pick<z.RefinementCtx, 'addIssue'>,
+): void {
+  if (email !== undefined || classType === 'membership') return
+  const message = field.email.safeParse(email).error?.issues[0]?.message
+  issues.addIssue({ code: 'custom', path: ['email'], message: message ?? 'Email is required.' })
+}
+
 /**
  * `POST /waivers`: the specified payload in its canonical shape, with what the BFF knows of the signer's request.
- * Without `registrationId`, the paid and unsigned registration of that email, child, date and class is meant.
+ * Without `registrationId`, the paid and unsigned registration of that email, child, date and class is meant, of those that
+ * were made by the asking account or in the asking browser. A stranger is answered 404 `registration_not_found` whatever
+ * there is, and the family is mailed the way to sign.
  * A membership's waiver (`classType` `membership`) needs it, with the membership's id, and the child's age: a member has
- * registered no child before.
+ * registered no child before. The address of a signature is always that of the membership, or the registration.
  */
-export const signWaiverSchema = z.object({
-  registrationId: field.uuid().optional(),
-  guardianName: field.guardianName,
-  childName: field.childName,
-  /** Read of a membership's waiver alone, as the address is. */
-  childAge: z.number().optional(),
-  email: field.email,
-  startDate: z.union([field.plainDate, z.literal('')]).default(''),
-  classType: classTypeSchema,
-  address: z
-    .object({
-      addressLine1: z.string(),
-      addressLine2: z.string(),
-      city: z.string(),
-      state: z.string(),
-      zipCode: z.string(),
-    })
-    .optional(),
-  /** Hex SHA-256 of the document that the signer's page showed; null where the client did not tell. */
-  documentSha256: z
-    .string()
-    .regex(/^[0-9a-f]{64}$/)
-    .nullable()
-    .default(null),
-  evidence: z.object({ ipAddress: z.string(), userAgent: z.string().max(1000) }),
-})
+export const signWaiverSchema = z
+  .object({
+    registrationId: field.uuid().optional(),
+    /** The signature of a membership that this one takes the place of, where its owner says so; both are kept. */
+    replaces: field.uuid('replaces must be a UUID.').optional(),
+    guardianName: field.guardianName,
+    childName: field.childName,
+    /** Read of a membership's waiver alone, as the address is. */
+    childAge: z.number().optional(),
+    /** Not read of a membership's. */
+    email: field.email.optional(),
+    startDate: z.union([field.plainDate, z.literal('')]).default(''),
+    classType: classTypeSchema,
+    address: z
+      .object({
+        addressLine1: z.string(),
+        addressLine2: z.string(),
+        city: z.string(),
+        state: z.string(),
+        zipCode: z.string(),
+      })
+      .optional(),
+    /** Hex SHA-256 of the document that the signer's page showed; null where the client did not tell. */
+    documentSha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .nullable()
+      .default(null),
+    evidence: z.object({ ipAddress: z.string(), userAgent: z.string().max(1000) }),
+    ...askerShape,
+  })
+  .superRefine(needEmail)
 export type SignWaiver = z.input<typeof signWaiverSchema>
 
 /**
@@ -277,7 +316,7 @@ export const waiverSchema = z.object({
 export type Waiver = z.infer<typeof waiverSchema>
 
 /** `POST /registrations/:id/hold`: `attemptId` is the checkout that the hold is for, where there is one already. */
-export const holdAgainSchema = z.object({ attemptId: z.uuid().optional() })
+export const holdAgainSchema = z.object({ attemptId: z.uuid().optional(), ...askerShape })
 export type HoldAgain = z.infer<typeof holdAgainSchema>
 
 /** `POST /kits/:registrationId/ship` (administrators). */
@@ -348,7 +387,18 @@ export const waiverSigned = defineEvent(
     documentSha256: z.string(),
     /** Where enrollment serves the signed PDF, relative to its own address: `/waivers/{id}.pdf`. */
     signedPdfPath: z.string(),
+    /** The signature that this one takes the place of. */
+    replaces: z.uuid().nullish(),
   }),
+)
+/**
+ * A stranger asked for what a paid registration has: a seat for one of its children (`seat`), or to sign its waiver without its
+ * reference (`waiver`). They were told nothing; its family is.
+ */
+export const registrationAskedAgain = defineEvent(
+  'enrollment',
+  'registration.asked_again',
+  registrationFactsSchema.extend({ askedFor: z.enum(['seat', 'waiver']), isSigned: z.boolean() }),
 )
 /** A membership that is paid has its seat in the members' session of its date: it is confirmed. */
 export const memberSeated = defineEvent(

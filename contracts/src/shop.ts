@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { agreementTermsSchema } from './agreement.ts'
 import { checkoutStatuses, disputeSchema, paymentStates, refundSchema } from './billing.ts'
-import { ownerId } from './enrollment.ts'
+import { askerShape } from './enrollment.ts'
 import { defineEvent } from './event.ts'
 import * as field from './fields.ts'
 import { moneySchema } from './fields.ts'
@@ -71,14 +71,15 @@ export const placeOrderSchema = z.object({
   /**
    * The order that the same cart was sent as first, before it was changed: what is open of the cart cannot be paid any more,
    * and two orders that name the same one are of one cart, also where that one is not known. An order that is paid stays
-   * what it is: 409 `already_paid`.
+   * what it is: 409 `already_paid`. Whoever that order belongs to may say so: its account, or where none was signed in, the
+   * browser that made it; of anybody else it is read as if it were left out.
    */
   replaces: field.uuid('replaces must be a UUID.').optional(),
   /** What the page showed: 409 `price_changed` with what is offered now where that is something else. */
   agreed: agreementTermsSchema.optional(),
 })
-/** `POST /orders`: with the account that was signed in. 409 `already_paid` where the replaced order is paid, or being paid. */
-export const placeOwnedOrderSchema = placeOrderSchema.extend({ ownerId })
+/** `POST /orders`: with who asks. 409 `already_paid` where the replaced order is paid, or being paid. */
+export const placeOwnedOrderSchema = placeOrderSchema.extend(askerShape)
 export type PlaceOrder = z.infer<typeof placeOwnedOrderSchema>
 
 /** The answer to `POST /api/checkout`: where to pay; an order that is paid leads to its own page. */

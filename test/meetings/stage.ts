@@ -21,7 +21,7 @@ import { notifications } from '../../services/notifications/src/app.ts'
 import type { Charge, Subscription } from '../../deploy/stripe-simulator/src/types.ts'
 import { eventually } from '../src/bed.ts'
 import { sampleFamily, sampleMember } from '../src/samples.ts'
-import { Browser as AnyBrowser, type Answer } from '../src/browser.ts'
+import { Browser as AnyBrowser, browserCookie, type Answer } from '../src/browser.ts'
 import { startParts, SteeredSystem } from '../src/steered-system.ts'
 import type { Mail } from '../src/system.ts'
 
@@ -373,7 +373,14 @@ export class Stage extends SteeredSystem {
   // Families
 
   address = () => `maren.${randomUUIDv7()}@example.com`
-  browser = (bffUrl?: string) => new Browser(this.system.siteUrl, bffUrl)
+  readonly #cookie = browserCookie().split('=') as [string, string]
+
+  /** A window of the one browser in which things are bought here, with nobody signed in. */
+  browser(bffUrl?: string): Browser {
+    const browser = new Browser(this.system.siteUrl, bffUrl)
+    browser.cookies.set(...this.#cookie)
+    return browser
+  }
 
   /** The newest code to an address, once there are `count`. */
   codeTo(destination: string, count = 1): Promise<string> {

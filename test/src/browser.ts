@@ -1,3 +1,12 @@
+import { randomUUID } from 'node:crypto'
+import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
+
+/** The cookie by which the BFF of a local system knows a browser that has bought something. */
+export function browserCookie(): string {
+  const known = { id: randomUUID(), until: Date.now() + 86_400_000 }
+  return `robokids-browser=${sealingKeysSchema.parse(localSealingKeys).seal(JSON.stringify(known), 'robokids-browser')}`
+}
+
 export interface Answer {
   /** 0 where there was none: a process was killed meanwhile. */
   status: number

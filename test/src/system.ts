@@ -21,6 +21,7 @@ import { createSmsCatcher, type TextMessage } from '../../deploy/sms-catcher/src
 import { createSimulator, type Simulator } from '../../deploy/stripe-simulator/src/app.ts'
 import { Store } from '../../deploy/stripe-simulator/src/store.ts'
 import { eventually } from './bed.ts'
+import { browserCookie } from './browser.ts'
 import './global-setup.ts'
 import { testNats } from './infrastructure.ts'
 import { sampleFamily } from './samples.ts'
@@ -64,6 +65,7 @@ export interface System {
   another(service: ServiceName, env?: Record<string, string>): Promise<ServiceProcess>
   /** A few connections to a service's database, to hold locks and to look. */
   sql(service: Exclude<ServiceName, 'bff'>): postgres.Sql
+  /** Always in the same browser. */
   post(path: string, body: unknown, siteUrl?: string): Promise<{ status: number; body: unknown }>
   /** Registers a family. Every call is another family unless it is told an id. */
   register(differences?: Partial<RegisterBody>): Promise<{ registrationId: string; checkoutUrl: string }>
@@ -191,6 +193,7 @@ export async function startSystem(
   const others: ServiceProcess[] = []
   const connections = new Map<string, postgres.Sql>()
   const headers = { 'content-type': 'application/json', 'x-api-key': 'robokids-web', origin: siteUrl }
+  const cookie = browserCookie()
 
   const system: System = {
     siteUrl,
@@ -215,7 +218,8 @@ export async function startSystem(
       return connection
     },
     async post(path, body, site = siteUrl) {
-      const answer = await fetch(site + path, { method: 'POST', headers, body: JSON.stringify(body) })
+      const init = { method: 'POST', headers: { ...headers, cookie }, body: JSON.stringify(body) }
+      const answer = await fetch(site + path, init)
       return { status: answer.status, body: await answer.json() }
     },
     async register(differences = {}) {

@@ -1,8 +1,9 @@
+import type { Browser } from './browser.ts'
 import { Violation } from './violation.ts'
 import type { Page, Purchase, Walk } from './walk.ts'
 
 /** A payment page was opened. An address of our own site means that nothing is left to pay. */
-export function openedPage(walk: Walk, of: Purchase, url: string, shown?: number): void {
+export function openedPage(walk: Walk, of: Purchase, url: string, browser: Browser, shown?: number): void {
   if (url.startsWith(walk.world.system.siteUrl)) return
   const sessionId = sessionOf(url)
   const known = walk.pages.find((page) => page.sessionId === sessionId)
@@ -12,7 +13,8 @@ export function openedPage(walk: Walk, of: Purchase, url: string, shown?: number
       'what was shown is what is charged',
       `${shown} was shown, ${amount} is to be paid at ${sessionId}`,
     )
-  if (!known) walk.pages.push({ sessionId, of, shown: shown ?? amount })
+  const byStranger = !walk.isMadeBy(walk.asker(browser), of)
+  if (!known) walk.pages.push({ sessionId, of, shown: shown ?? amount, byStranger })
 }
 
 export function sessionOf(url: string): string {

@@ -31,8 +31,16 @@ export interface Family {
   city: number
 }
 
+/** Who asked for something: what proves that it is theirs. */
+export interface Asker {
+  /** Who was signed in. */
+  account: Account | null
+  browser: Browser
+}
+
 export interface Registered {
   kind: 'registration'
+  by: Asker
   id: string
   family: Family
   body: RegisterBody
@@ -41,6 +49,7 @@ export interface Registered {
 }
 export interface Ordered {
   kind: 'order'
+  by: Asker
   id: string
   family: Family
   items: OrderItem[]
@@ -51,6 +60,7 @@ export interface Ordered {
 }
 export interface Joined {
   kind: 'membership'
+  by: Asker
   id: string
   family: Family
   /** That it was asked for with. */
@@ -74,6 +84,8 @@ export interface Page {
   of: Purchase
   /** Cents that were shown before it was opened. */
   shown: number
+  /** Whoever did not make what it is for has opened it: then nothing else was closed for it. */
+  byStranger?: boolean
   /** Where the bank asks, once it does. */
   challenge?: string | undefined
 }
@@ -107,6 +119,8 @@ export class Walk {
   readonly bookedFrom: string
   /** Something is ordered to be away, so that 503 is an answer. */
   troubled = false
+  /** Two things are done at the same time: what one of them finds may be the other's doing. */
+  together = false
   /** The steps that were possible, and so taken. */
   readonly taken: Step[] = []
 
@@ -140,6 +154,23 @@ export class Walk {
 
   get purchases(): Purchase[] {
     return [...this.registrations, ...this.orders, ...this.memberships]
+  }
+
+  /** Who asks in a browser. */
+  asker(browser: Browser): Asker {
+    return { account: browser.account ?? null, browser }
+  }
+
+  /** Whether a purchase was made by whoever asks: by their account or in their browser. */
+  isMadeBy({ account, browser }: Asker, { by }: Purchase): boolean {
+    return by.browser === browser || (account !== null && by.account === account)
+  }
+
+  /** The cart that somebody changes: one of which an order is another's is not theirs to change. */
+  cartOf(asker: Asker, cart: string): string | undefined {
+    const mayChange = ({ by }: Ordered) =>
+      by.account === null ? by.browser === asker.browser : by.account === asker.account
+    return this.orders.filter((order) => order.cart === cart).every(mayChange) ? cart : undefined
   }
 
   /** An account has proven to have its address: it owns what nobody owns of that address, or nobody any more. */

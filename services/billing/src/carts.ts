@@ -2,6 +2,7 @@ import type { Database, Transaction } from '@robokids/runtime/db'
 import { and, asc, eq, inArray, isNull, ne, or, sql } from 'drizzle-orm'
 import type { BillingContext } from './config.ts'
 import { oweRefund } from './owe-refund.ts'
+import { isMadeBy, type Asker } from './owner-rules.ts'
 import { checkoutAttempts, orders, payments, type Attempt } from './schema.ts'
 import { tryEach } from './try-each.ts'
 
@@ -14,6 +15,26 @@ import { tryEach } from './try-each.ts'
 export async function cartOf(db: Database | Transaction, purchaseId: string): Promise<string> {
   const [order] = await db.select({ cartId: orders.cartId }).from(orders).where(eq(orders.id, purchaseId))
   return order?.cartId ?? purchaseId
+}
+
+/**
+ * The cart that somebody changes who names one of its orders; undefined where one of them is another's. Else whoever knows an
+ * order's reference could close its payment page, or have its payment taken for a double one.
+ */
+export async function ownCart(db: Database | Transaction, asker: Asker, named: string): Promise<string | undefined> {
+  const cartId = await cartOf(db, named)
+  const all = await db
+    .select()
+    .from(orders)
+    .where(or(eq(orders.cartId, cartId), inArray(orders.id, [cartId, named])))
+  return all.every((order) => mayChange(asker, order)) ? cartId : undefined
+}
+
+/** Whether an order is that of whoever asks: of their account, or where none was signed in, placed in their browser. */
+export function mayChange({ ownerId, browserId }: Asker, order: typeof orders.$inferSelect): boolean {
+  if (isMadeBy({ ownerId, browserId: null }, order)) return true
+  const placedBy = order.placedWith ? order.placedWith.ownerId : order.ownerId
+  return placedBy === null && isMadeBy({ ownerId: null, browserId }, order)
 }
 
 /** The other orders of a cart; also those that name this one as their first, which they could before it was written down. */

@@ -1,18 +1,15 @@
-import type { closedCheckoutSchema } from '@robokids/contracts/billing'
 import { wake, type Transaction } from '@robokids/runtime/db'
-import { DomainError } from '@robokids/runtime/errors'
 import { and, asc, eq, inArray, isNotNull, isNull, lt, lte } from 'drizzle-orm'
-import type { z } from 'zod'
 import type { BillingContext } from './config.ts'
-import { applySession, fulfilSession, isLive, lockAttempts } from './fulfil-session.ts'
+import { applySession, fulfilSession, isLive } from './fulfil-session.ts'
 import { openMembershipSession, openSession } from './open-session.ts'
-import { isOrder } from './order-rules.ts'
-import { checkoutAttempts, membershipAttempts, payments, type Attempt } from './schema.ts'
+import { isOfRegistration } from './read-checkouts.ts'
+import { checkoutAttempts, membershipAttempts } from './schema.ts'
 import { expireSession, StripeFailure } from './stripe.ts'
 import { nextTry, tryEach } from './try-each.ts'
 
 /**
- * Has the checkout of a registration that is gone closed, if one is open. One that was made after `goneAt` belongs to a
+ * Has the checkout of a registration that is gone closed, if one is open; never that of an order with its id. One that was made after `goneAt` belongs to a
  * registration that has come back since and is left alone: the news of its end was late.
  * @returns the attempts that are to be closed because of this.
  */
@@ -31,6 +28,7 @@ export async function requestClose(
         inArray(checkoutAttempts.status, ['creating', 'open']),
         isNull(checkoutAttempts.closeRequestedAt),
         lt(checkoutAttempts.createdAt, goneAt),
+        isOfRegistration,
       ),
     )
     .returning({ id: checkoutAttempts.id })
@@ -124,39 +122,6 @@ export async function closeLive(context: BillingContext, attemptId: string): Pro
     // A session that the provider refused to make cannot be paid either.
     if (now && isLive(now)) throw error
   }
-}
-
-export type Closed = z.infer<typeof closedCheckoutSchema>['outcome']
-
-/**
- * Closes what can still be paid for a registration that another one is to replace, however often it is asked for. What was
- * paid and went back in full is over, and keeps nothing from taking its place.
- * @throws StripeFailure where the provider does not tell; then nothing has changed
- */
-export async function closeForReplacement(context: BillingContext, registrationId: string): Promise<Closed> {
-  const judge = () =>
-    context.db.transaction(async (tx): Promise<{ outcome: Closed; live?: Attempt | undefined }> => {
-      const attempts = await lockAttempts(tx, registrationId)
-      // An order's checkout is not closed by the id of a registration.
-      if (!attempts.some(({ purchase }) => !isOrder(purchase))) return { outcome: 'none' }
-      const [paid] = await tx
-        .select({ id: payments.id })
-        .from(payments)
-        .where(
-          and(eq(payments.purchaseId, registrationId), eq(payments.outcome, 'accepted'), isNull(payments.returnedAt)),
-        )
-      if (paid) return { outcome: 'paid' }
-      const live = attempts.find(isLive)
-      return { outcome: live ? 'processing' : 'closed', live }
-    })
-  const before = await judge()
-  if (!before.live) return before.outcome
-  await closeLive(context, before.live.id)
-  const { outcome, live } = await judge()
-  // Another page has opened it anew: whoever asked may ask again.
-  if (live && live.status !== 'processing')
-    throw new DomainError('upstream_unavailable', 'The checkout could not be closed. Please try again in a moment.')
-  return outcome
 }
 
 /** Closes an open session, whatever it sells, or learns what else has become of it. */

@@ -1,5 +1,7 @@
 import type { Checkout, CreateCheckout } from '@robokids/contracts/billing'
+import type { RegistrationFacts } from '@robokids/contracts/enrollment'
 import { registrationTerms } from '@robokids/contracts/offers'
+import type { Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import type { BillingContext } from './config.ts'
 import { openCheckout } from './open-checkout.ts'
@@ -15,23 +17,33 @@ import { promotions } from './schema.ts'
  * provider refuses the email.
  */
 export async function createCheckout(context: BillingContext, { purchase, agreed }: CreateCheckout): Promise<Checkout> {
-  const { registrationId, classType, startDate, children } = purchase
+  const { registrationId, children, ...of } = purchase
   await openCheckout(context, {
     id: registrationId,
     kind: 'registration',
     ownerId: purchase.ownerId ?? null,
     agreed,
     async offer(tx, now) {
-      const price = await priceOf(tx, purchaseSku(purchase), now)
-      if (price === undefined) throw new DomainError('class_not_offered', 'This class is not on sale.')
-      const quoted = quote(price, classType, children.length, await tx.select().from(promotions), now)
+      const { quoted, terms } = await offerOf(tx, { ...of, children: children.length }, now)
       return {
         purchase,
-        terms: registrationTerms({ classType, startDate, children: children.length, ...quoted }),
+        terms,
         parameters: (attemptId, expiresAt) =>
           sessionParameters(attemptId, purchase, quoted, expiresAt, context.config.SITE_URL),
       }
     },
   })
   return readCheckout(context.db, registrationId)
+}
+
+/** What seats in a class cost today. @throws DomainError class_not_offered */
+export async function offerOf(
+  tx: Transaction,
+  { classType, startDate, children }: Pick<RegistrationFacts, 'classType' | 'startDate'> & { children: number },
+  now: Temporal.Instant,
+) {
+  const price = await priceOf(tx, purchaseSku({ classType }), now)
+  if (price === undefined) throw new DomainError('class_not_offered', 'This class is not on sale.')
+  const quoted = quote(price, classType, children, await tx.select().from(promotions), now)
+  return { quoted, terms: registrationTerms({ classType, startDate, children, ...quoted }) }
 }

@@ -1,11 +1,17 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { Agreement } from '@robokids/contracts/agreement'
-import { membershipSku, type CreateMembershipCheckout, type MembershipCheckout } from '@robokids/contracts/billing'
+import {
+  membershipAskedAgain,
+  membershipSku,
+  type CreateMembershipCheckout,
+  type MembershipCheckout,
+} from '@robokids/contracts/billing'
 import { emailKey } from '@robokids/contracts/fields'
 import { renewalTerms, renewalTermsVersion } from '@robokids/contracts/membership'
 import { membershipTerms } from '@robokids/contracts/offers'
 import type { Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
+import { publish } from '@robokids/runtime/outbox'
 import { and, eq, inArray, or } from 'drizzle-orm'
 import { agreementOf, notOffered, requireAgreed } from './agreements.ts'
 import { refreshMembership } from './apply-membership.ts'
@@ -13,7 +19,8 @@ import { closeSession } from './close-checkouts.ts'
 import type { BillingContext } from './config.ts'
 import { fulfilSession } from './fulfil-session.ts'
 import { openMembershipSession } from './open-session.ts'
-import { isSamePerson, type Ownership } from './owner-rules.ts'
+import { factsOf } from './membership-facts.ts'
+import { isMadeBy, isSamePerson, type Asker, type Ownership } from './owner-rules.ts'
 import { addressesOf, isGone, lockMember, originOf, ownershipIn, runningMembership } from './owners.ts'
 import { readMembership } from './read-memberships.ts'
 import { priceOf } from './read-prices.ts'
@@ -40,7 +47,9 @@ const busy = () =>
 
 /**
  * The checkout where somebody becomes a member: the open one for what is agreed to now, else a new one, after every other
- * one of that account or address was closed at the provider. So however many tabs there are, one of them can be paid.
+ * one of that account or browser was closed at the provider. So however many tabs there are, one of them can be paid. What
+ * somebody else opened with the same address is neither used nor closed, and who is a member nobody else is told: of two
+ * memberships that are paid, the second one goes back.
  * @param left aborts where nobody waits for it any more: then no further question is begun.
  * @throws DomainError already_member, terms_changed, upstream_unavailable, or validation_failed where the provider refuses
  * the email.
@@ -51,7 +60,7 @@ export async function createMembershipCheckout(
   left: AbortSignal,
 ): Promise<MembershipCheckout> {
   // Two tabs with different plans would close each other's checkouts for as long as they both try.
-  const key = request.ownerId ?? emailKey(request.email)
+  const key = request.ownerId ?? request.browserId ?? emailKey(request.email)
   const line = lines.get(key) ?? { length: 0, last: Promise.resolve() }
   if (line.length >= longestLine) throw busy()
   lines.set(key, line)
@@ -127,13 +136,14 @@ type Found =
   | { membership?: never; attempt: MembershipAttempt; use: 'made' | 'kept' | 'close' }
 
 async function findOrMake(tx: Transaction, context: BillingContext, request: CreateMembershipCheckout): Promise<Found> {
-  const { email, plan, classDate, consent, ownerId = null } = request
+  const { email, plan, classDate, consent, ownerId = null, browserId = null } = request
+  const asker = { ownerId, browserId }
   const key = emailKey(email)
   const owned = await lockMember(tx, { email, emailKey: key, ownerId, at: Temporal.Now.instant() })
   if (ownerId !== null && (await isGone(tx, ownerId))) throw new DomainError('sign_in_required', 'Please log in again.')
   const membership = await runningMembership(tx, owned)
-  if (membership) return { membership }
-  const open = await openAttempts(tx, owned)
+  if (membership && (await isKnownTo(tx, asker, membership))) return { membership }
+  const open = await openAttempts(tx, owned, asker)
   // Whoever pays a page pays for whom it was opened: nobody is led to one that another account has opened for this address.
   const kept = open.find(
     ({ attempt, owner }) => owner === owned.ownerId && attempt.emailKey === key && isAgreed(attempt, request),
@@ -161,7 +171,7 @@ async function findOrMake(tx: Transaction, context: BillingContext, request: Cre
       email,
       plan,
       classDate,
-      ownerId,
+      ...asker,
       emailKey: key,
       status: 'creating',
       amount,
@@ -175,7 +185,15 @@ async function findOrMake(tx: Transaction, context: BillingContext, request: Cre
     .returning()
   if (!attempt) throw new Error('The attempt was not written.')
   await keepConsent(tx, context, attempt, consent)
+  if (membership) await publish(tx, membershipAskedAgain, membership.attemptId, factsOf(membership))
   return { attempt, use: 'made' }
+}
+
+/** Whether whoever asks may be told of a membership: it is their account's, or was bought in their browser. */
+async function isKnownTo(tx: Transaction, asker: Asker, { attemptId, userId }: Membership): Promise<boolean> {
+  const [bought] = await tx.select().from(membershipAttempts).where(eq(membershipAttempts.id, attemptId))
+  if (!bought) throw new Error(`The checkout of the membership ${attemptId} is gone.`)
+  return isMadeBy(asker, bought) || isMadeBy(asker, { ownerId: userId, browserId: null })
 }
 
 interface OwnedAttempt {
@@ -184,8 +202,8 @@ interface OwnedAttempt {
   owner: string | null
 }
 
-/** What can still be paid of the same person, or at the same address. */
-async function openAttempts(tx: Transaction, owned: Ownership): Promise<OwnedAttempt[]> {
+/** What whoever asks can still pay, for the same person or at the same address. */
+async function openAttempts(tx: Transaction, owned: Ownership, asker: Asker): Promise<OwnedAttempt[]> {
   const { ownerId, emailKey: key } = owned
   const keys = ownerId === null ? [key] : [key, ...(await addressesOf(tx, ownerId))]
   const live = await tx
@@ -203,6 +221,7 @@ async function openAttempts(tx: Transaction, owned: Ownership): Promise<OwnedAtt
     .orderBy(membershipAttempts.id)
   const found: OwnedAttempt[] = []
   for (const attempt of live) {
+    if (!isMadeBy(asker, attempt)) continue
     const ownership = await ownershipIn(tx, originOf(attempt))
     if (attempt.emailKey === key || isSamePerson(owned, ownership)) found.push({ attempt, owner: ownership.ownerId })
   }

@@ -11,7 +11,7 @@ import { fulfilSession, isLive, liveStatuses, lockAttempts } from './fulfil-sess
 import { openSession } from './open-session.ts'
 import { isOrder, termsOf } from './order-rules.ts'
 import { checkoutLifetime } from './rules.ts'
-import { checkoutAttempts, payments, type Attempt } from './schema.ts'
+import { checkoutAttempts, membershipAttempts, payments, type Attempt } from './schema.ts'
 import { stripeTime } from './stripe.ts'
 
 /** Enough for those that have to be closed before, one that turns out to be over, one that is refused as too old, and a new one. */
@@ -90,7 +90,7 @@ async function decide(
 ): Promise<Next> {
   const { id: purchaseId, agreed, cartId } = purchase
   const attempts = await lockAttempts(tx, purchaseId, cartId)
-  refuseReused(purchase, attempts)
+  await refuseReused(tx, purchase, attempts)
   const [payment] = await tx
     .select({ id: payments.id })
     .from(payments)
@@ -142,16 +142,29 @@ async function decide(
   if (made) return { do: 'open', attempt: made, made: true }
   // A process of the version before, which holds no lock on the purchase, was faster.
   const all = await lockAttempts(tx, purchaseId, cartId)
-  refuseReused(purchase, all)
+  await refuseReused(tx, purchase, all)
   const other = all.find(isLive)
   if (!other) throw unopened()
   return { do: 'open', attempt: other, made: false }
 }
 
-/** An id is of one purchase: a registration's checkout is no order's, and the other way round. */
-function refuseReused({ kind }: Purchase, attempts: Attempt[]): void {
-  if (attempts.every(({ purchase }) => isOrder(purchase) === (kind === 'order'))) return
-  throw new DomainError('id_reused', `This id belongs to ${kind === 'order' ? 'a registration' : 'an order'}.`)
+/**
+ * An id is of one purchase: a registration's checkout is no order's, and the other way round, and a membership's is neither's.
+ * Whoever makes an id up makes another one then.
+ * @param attempts all of the id, locked
+ * @throws DomainError id_reused
+ */
+export async function refuseReused(
+  tx: Transaction,
+  { id, kind }: Pick<Purchase, 'id' | 'kind'>,
+  attempts: Attempt[],
+): Promise<void> {
+  const isOther = attempts.some(({ purchase }) => isOrder(purchase) !== (kind === 'order'))
+  if (!isOther && (await tx.$count(membershipAttempts, eq(membershipAttempts.id, id))) === 0) return
+  throw new DomainError(
+    'id_reused',
+    `This id belongs to something else than ${kind === 'order' ? 'an order' : 'a registration'}.`,
+  )
 }
 
 function alreadyPaid(reference: string | undefined): DomainError {

@@ -118,6 +118,24 @@ function inOrder(states: AccountState[]): AccountState[] {
 
 const rank = { active: 0, disabled: 1, deleted: 2 } as const
 
+/**
+ * Who asks for something: the account that is signed in, and the browser that the BFF knows by its cookie. An address proves
+ * nobody, as anybody can type it, nor does a reference, which stands in mails.
+ */
+export interface Asker {
+  ownerId: string | null
+  browserId: string | null
+}
+
+/** Whether something was made by whoever asks. */
+export function isMadeBy({ ownerId, browserId }: Asker, made: Asker): boolean {
+  return isSame(ownerId, made.ownerId) || isSame(browserId, made.browserId)
+}
+
+function isSame(a: string | null, b: string | null): boolean {
+  return a !== null && a === b
+}
+
 /** Whether two purchases are the same person's, as far as can be known: one account's, or known at one address. */
 export function isSamePerson(
   a: Pick<Ownership, 'ownerId' | 'emailKey'>,

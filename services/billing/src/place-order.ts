@@ -3,7 +3,7 @@ import type { Order, PlaceOrder } from '@robokids/contracts/shop'
 import type { Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import { eq } from 'drizzle-orm'
-import { cartOf } from './carts.ts'
+import { mayChange, ownCart } from './carts.ts'
 import type { BillingContext } from './config.ts'
 import { openCheckout } from './open-checkout.ts'
 import { orderParameters, quoteOrder, sameItems } from './order-rules.ts'
@@ -17,16 +17,20 @@ import { orders } from './schema.ts'
  * @throws DomainError product_not_for_sale, price_changed, id_reused, already_paid, upstream_unavailable
  */
 export async function placeOrder(context: BillingContext, request: PlaceOrder): Promise<Order> {
-  const { orderId, items, agreed, replaces } = request
+  const { orderId, items, agreed, replaces, ownerId = null, browserId = null } = request
   const [known] = await context.db.select().from(orders).where(eq(orders.id, orderId))
   if (known && !sameItems(known.items, items)) throw reused()
-  const cartId = known?.cartId ?? (await cartOf(context.db, replaces ?? orderId))
+  const asker = { ownerId, browserId }
+  const isOwn = !known || mayChange(asker, known)
+  const named = replaces === undefined || !isOwn ? undefined : await ownCart(context.db, asker, replaces)
+  const cartId = known?.cartId ?? named ?? orderId
   await openCheckout(context, {
     id: orderId,
     kind: 'order',
-    ownerId: request.ownerId ?? null,
+    ownerId,
     agreed,
-    cartId,
+    // What else is of a cart is closed, or told of, by whoever filled it alone.
+    ...(isOwn ? { cartId } : {}),
     async offer(tx, now) {
       const { lines } = quoteOrder(items, await readProducts(tx, now))
       const purchase = { orderId, lines }
@@ -44,12 +48,19 @@ export async function placeOrder(context: BillingContext, request: PlaceOrder): 
 async function writeDown(
   tx: Transaction,
   { clock }: BillingContext,
-  { orderId, items, ownerId = null }: PlaceOrder,
+  { orderId, items, ownerId = null, browserId = null }: PlaceOrder,
   cartId: string,
 ): Promise<void> {
   await tx
     .insert(orders)
-    .values({ id: orderId, items, ownerId, cartId: cartId === orderId ? null : cartId, createdAt: clock.now() })
+    .values({
+      id: orderId,
+      items,
+      ownerId,
+      browserId,
+      cartId: cartId === orderId ? null : cartId,
+      createdAt: clock.now(),
+    })
     .onConflictDoNothing()
   const [written] = await tx.select().from(orders).where(eq(orders.id, orderId))
   if (!written || !sameItems(written.items, items)) throw reused()

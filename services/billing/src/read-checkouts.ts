@@ -1,7 +1,7 @@
 import type { Checkout, Refund } from '@robokids/contracts/billing'
 import type { Database, Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
-import { and, asc, desc, eq, inArray, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray, isNull, sql } from 'drizzle-orm'
 import { isOrder } from './order-rules.ts'
 import { presentDispute } from './record-dispute.ts'
 import { owed, paymentState } from './rules.ts'
@@ -45,15 +45,33 @@ function standingOf(payment: Payment, ofPurchase: RefundRow[], disputesOfPurchas
   }
 }
 
-/** The checkouts of these registrations, of each the paid attempt or else the newest; none for one that never had any. */
-export async function readCheckouts(db: Database | Transaction, registrationIds: string[]): Promise<Checkout[]> {
+/** Attempts at paying registrations. An order's id may be given to a registration, and must not give it the order's checkout. */
+export const isOfRegistration = sql`${checkoutAttempts.purchase} ->> 'orderId' is null`
+const isOfOrder = sql`${checkoutAttempts.purchase} ->> 'orderId' is not null`
+
+/**
+ * The checkouts of these registrations or orders, of each the paid attempt or else the newest; none for one that never had
+ * any, or whose id belongs to something of another kind.
+ */
+export async function readCheckouts(
+  db: Database | Transaction,
+  registrationIds: string[],
+  kind: 'registration' | 'order',
+): Promise<Checkout[]> {
   if (registrationIds.length === 0) return []
   // Together, so that an attempt that is shown as paid is never shown without its payment.
   const attempts = await db
     .selectDistinctOn([checkoutAttempts.purchaseId], { attempt: checkoutAttempts, payment: payments })
     .from(checkoutAttempts)
-    .leftJoin(payments, and(eq(payments.purchaseId, checkoutAttempts.purchaseId), eq(payments.outcome, 'accepted')))
-    .where(inArray(checkoutAttempts.purchaseId, registrationIds))
+    .leftJoin(
+      payments,
+      and(
+        eq(payments.purchaseId, checkoutAttempts.purchaseId),
+        eq(payments.outcome, 'accepted'),
+        isNull(payments.membershipId),
+      ),
+    )
+    .where(and(inArray(checkoutAttempts.purchaseId, registrationIds), kind === 'order' ? isOfOrder : isOfRegistration))
     .orderBy(checkoutAttempts.purchaseId, desc(sql`${checkoutAttempts.status} = 'paid'`), desc(checkoutAttempts.id))
   const back = await db
     .select()
@@ -103,7 +121,7 @@ export async function readCheckouts(db: Database | Transaction, registrationIds:
 
 /** @throws DomainError checkout_not_found */
 export async function readCheckout(db: Database | Transaction, registrationId: string): Promise<Checkout> {
-  const [checkout] = await readCheckouts(db, [registrationId])
+  const [checkout] = await readCheckouts(db, [registrationId], 'registration')
   if (!checkout) throw new DomainError('checkout_not_found', 'There is no checkout for this registration.')
   return checkout
 }

@@ -11,7 +11,9 @@ const mostListed = 500
 
 async function present(db: Database | Transaction, rows: OrderRow[]): Promise<Order[]> {
   const ids = rows.map(({ id }) => id)
-  const checkouts = new Map((await readCheckouts(db, ids)).map((checkout) => [checkout.registrationId, checkout]))
+  const checkouts = new Map(
+    (await readCheckouts(db, ids, 'order')).map((checkout) => [checkout.registrationId, checkout]),
+  )
   const attemptIds = [...checkouts.values()].map(({ attemptId }) => attemptId)
   const attempts = await db
     .select({ id: checkoutAttempts.id, purchase: checkoutAttempts.purchase })

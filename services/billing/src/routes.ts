@@ -2,6 +2,7 @@ import {
   checkoutSchema,
   checkoutsQuerySchema,
   checkoutsSchema,
+  closeCheckoutSchema,
   closedCheckoutSchema,
   createCheckoutSchema,
   createRefundSchema,
@@ -28,7 +29,7 @@ import {
 import { requireAdmin } from '@robokids/runtime/admin'
 import type { Http } from '@robokids/runtime/http'
 import { z } from 'zod'
-import { closeForReplacement } from './close-checkouts.ts'
+import { closeForReplacement } from './close-for-replacement.ts'
 import type { BillingContext } from './config.ts'
 import { createCheckout } from './create-checkout.ts'
 import { membershipRoutes } from './membership-routes.ts'
@@ -65,7 +66,7 @@ export async function routes(http: Http, context: BillingContext): Promise<void>
     '/checkouts',
     { schema: { querystring: checkoutsQuerySchema, response: { 200: checkoutsSchema } } },
     async (request) => ({
-      checkouts: await readCheckouts(db, request.query.registrationIds),
+      checkouts: await readCheckouts(db, request.query.registrationIds, 'registration'),
     }),
   )
 
@@ -77,8 +78,12 @@ export async function routes(http: Http, context: BillingContext): Promise<void>
 
   http.post(
     '/checkouts/:registrationId/close',
-    { schema: { params: registrationParams, response: { 200: closedCheckoutSchema } } },
-    async (request) => ({ outcome: await closeForReplacement(context, request.params.registrationId) }),
+    {
+      schema: { params: registrationParams, body: closeCheckoutSchema, response: { 200: closedCheckoutSchema } },
+    },
+    async ({ params, body }) => ({
+      outcome: await closeForReplacement(context, params.registrationId, body?.replacedBy),
+    }),
   )
 
   for (const name of refreshNames)

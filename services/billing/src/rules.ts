@@ -87,8 +87,8 @@ export function quote(
   return { siblingJoinsFree, unitAmount: price, quantity, amount: price * quantity }
 }
 
-export function purchaseSku(purchase: RegistrationFacts): string {
-  return classSku(purchase.classType)
+export function purchaseSku({ classType }: Pick<RegistrationFacts, 'classType'>): string {
+  return classSku(classType)
 }
 
 /** @throws DomainError validation_failed */

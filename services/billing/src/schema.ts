@@ -100,6 +100,8 @@ export const orders = pgTable(
     email: text(),
     /** The account that it belongs to; null while none has it. */
     ownerId: uuid('owner_id'),
+    /** The browser that placed it, by the BFF's cookie; null in rows of the time before. */
+    browserId: uuid('browser_id'),
     /** With which address and account it was placed, from when either is another one by now. */
     placedWith: jsonb('placed_with').$type<{ email: string; ownerId: string | null }>(),
     shipTo: jsonb('ship_to').$type<ShipTo>(),
@@ -175,6 +177,8 @@ export const membershipAttempts = pgTable(
     emailKey: text('email_key').notNull(),
     /** The account that was signed in. */
     ownerId: uuid('owner_id'),
+    /** The browser that asked, by the BFF's cookie; null in rows of the time before. */
+    browserId: uuid('browser_id'),
     plan: text({ enum: membershipPlans }).notNull(),
     classDate: date('class_date').notNull(),
     status: text({ enum: checkoutStatuses }).notNull(),
@@ -194,9 +198,9 @@ export const membershipAttempts = pgTable(
     createdAt: instant('created_at').notNull(),
   },
   (table) => [
-    // However many tabs there are, an address has one checkout that can be paid.
-    uniqueIndex('membership_attempts_live')
-      .on(table.emailKey)
+    // However many tabs there are, whoever asks with an address has one checkout that can be paid.
+    uniqueIndex('membership_attempts_live_asker')
+      .on(table.emailKey, sql`coalesce(${table.ownerId}, ${table.browserId})`)
       .where(sql`status in ('creating', 'open', 'processing')`),
     index('membership_attempts_unsettled')
       .on(table.checkedAt)

@@ -14,14 +14,24 @@ import { eventually, testBed, type TestBed } from '@robokids/test/bed'
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { closeForReplacement } from '../src/close-checkouts.ts'
+import { closeForReplacement } from '../src/close-for-replacement.ts'
 import { createCheckout } from '../src/create-checkout.ts'
 import { placeOrder } from '../src/place-order.ts'
 import { reconcile } from '../src/reconcile.ts'
 import { runRefunds } from '../src/run-refunds.ts'
 import { checkoutAttempts, orders, payments, refunds } from '../src/schema.ts'
 import { Mortal } from './mortal.ts'
-import { adminHeaders, cards, codeOf, neverAborts, purchase, sessionIdOf, Till, type Answer } from './till.ts'
+import {
+  adminHeaders,
+  browserId,
+  cards,
+  codeOf,
+  neverAborts,
+  purchase,
+  sessionIdOf,
+  Till,
+  type Answer,
+} from './till.ts'
 
 let bed: TestBed
 let till: Till
@@ -482,7 +492,7 @@ describe('whatever order things come in, with processes killed between any two s
             expect([200, 409]).toContain((await ask(body)).status)
           } else {
             const mortal = await Mortal.live(till, act.killedAfter)
-            await placeOrder(mortal.context, body).catch(() => {})
+            await placeOrder(mortal.context, { ...body, browserId }).catch(() => {})
             await mortal.end()
           }
         } else if (act.do === 'send two') {

@@ -25,7 +25,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DomainError } from '@robokids/runtime/errors'
 import { cancelMembership, resumeMembership, switchMembership } from '../src/change-membership.ts'
-import { closeForReplacement } from '../src/close-checkouts.ts'
+import { closeForReplacement } from '../src/close-for-replacement.ts'
 import type { BillingContext } from '../src/config.ts'
 import { consumers } from '../src/consumers.ts'
 import { createCheckout } from '../src/create-checkout.ts'
@@ -36,7 +36,7 @@ import { placeOrder } from '../src/place-order.ts'
 import { recordBalance } from '../src/record-balance.ts'
 import { requestRefund } from '../src/request-refund.ts'
 import { Mortal } from './mortal.ts'
-import { adminHeaders, neverAborts, purchase, sessionIdOf, Till } from './till.ts'
+import { browserId, adminHeaders, neverAborts, purchase, sessionIdOf, Till } from './till.ts'
 
 /*
  * A use case is killed at its first step towards the database or the payment provider, then at its second, and so on until
@@ -194,7 +194,7 @@ describe('killed at each step in turn', { timeout: 240_000 }, () => {
     const steps = await walk({
       prepare: async () => newWish(),
       async act(context, wish) {
-        const { checkoutUrl } = await createMembershipCheckout(context, wish, neverAborts)
+        const { checkoutUrl } = await createMembershipCheckout(context, { ...wish, browserId }, neverAborts)
         await till.pay({ checkoutUrl })
         await handleNotice(context, completed(checkoutUrl))
       },
@@ -334,7 +334,7 @@ describe('killed at each step in turn', { timeout: 240_000 }, () => {
     await walk({
       prepare: async () => randomUUIDv7(),
       async act(context, orderId) {
-        const { checkout } = await placeOrder(context, { orderId, items })
+        const { checkout } = await placeOrder(context, { orderId, items, browserId })
         await till.pay({ checkoutUrl: checkout.url })
         await handleNotice(context, completed(checkout.url ?? ''))
       },
@@ -362,7 +362,7 @@ describe('killed at each step in turn', { timeout: 240_000 }, () => {
         return { orderId: randomUUIDv7(), replaces: before }
       },
       async act(context, ids) {
-        const { checkout } = await placeOrder(context, { ...ids, items })
+        const { checkout } = await placeOrder(context, { ...ids, items, browserId })
         await till.pay({ checkoutUrl: checkout.url })
         await handleNotice(context, completed(checkout.url ?? ''))
       },

@@ -20,7 +20,17 @@ import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { membershipAttempts, membershipConsents, memberships } from '../src/schema.ts'
 import { idOf } from '../src/stripe.ts'
-import { adminHeaders, cards, codeOf, messageOf, sessionIdOf, Till, type Answer, type SimEvent } from './till.ts'
+import {
+  adminHeaders,
+  browserId,
+  cards,
+  codeOf,
+  messageOf,
+  sessionIdOf,
+  Till,
+  type Answer,
+  type SimEvent,
+} from './till.ts'
 
 let bed: TestBed
 let till: Till
@@ -313,7 +323,7 @@ describe('requests for one address', () => {
     const gone = fetch(`${slow.service.url}/membership-checkouts`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ ...wish, plan: 'yearly' }),
+      body: JSON.stringify({ ...wish, plan: 'yearly', browserId }),
       signal: leaving.signal,
     })
     const second = post(wish)

@@ -3,7 +3,7 @@ import { emailKey } from '@robokids/contracts/fields'
 import type { Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
-import { and, asc, eq, inArray, lt, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray, isNull, lt, sql } from 'drizzle-orm'
 import { unionAll } from 'drizzle-orm/pg-core'
 import type { Config } from './config.ts'
 import { moveSeats } from './lock-registration.ts'
@@ -16,35 +16,63 @@ export function membersSessionOf(classDate: string) {
   return and(eq(classSessions.classType, 'membership'), eq(classSessions.date, classDate))
 }
 
+type Holder = Pick<HoldMemberSeat, 'email' | 'ownerId' | 'browserId'>
+
 /**
- * What an address holds. Whoever does something with the seat of an address calls this first: it keeps all others waiting,
- * before any session's row is locked.
+ * Who holds a seat: an account or a browser, with the address it gave. Whoever gives the same address elsewhere cannot take it
+ * from them. A BFF of the version before names an address alone.
  */
-export async function lockMemberHolds(tx: Transaction, key: string): Promise<MemberHolds> {
-  await tx.execute(sql`select pg_advisory_xact_lock(hashtext('member_hold'), hashtext(${key}))`)
-  const [hold = null] = await tx.select().from(memberHolds).where(eq(memberHolds.emailKey, key))
-  const [pending = null] = await tx.select().from(pendingMemberHolds).where(eq(pendingMemberHolds.emailKey, key))
+function holderOf({ email, ownerId, browserId }: Holder): string {
+  return [emailKey(email), ownerId ?? browserId ?? []].flat().join(' ')
+}
+
+/** Who holds a seat for a checkout; where no seat is known to be for that, whoever holds one with its address. */
+export async function findHolder(
+  tx: Transaction,
+  { attemptId, email }: { attemptId: string; email: string },
+): Promise<string> {
+  const [bound] = await tx
+    .select({ holder: memberHolds.holder })
+    .from(memberHolds)
+    .where(eq(memberHolds.attemptId, attemptId))
+  if (bound) return bound.holder
+  const key = emailKey(email)
+  const [other] = await tx
+    .select({ holder: memberHolds.holder })
+    .from(memberHolds)
+    .where(sql`split_part(${memberHolds.holder}, ' ', 1) = ${key}`)
+    .orderBy(desc(isNull(memberHolds.attemptId)), asc(memberHolds.heldUntil))
+    .limit(1)
+  return other?.holder ?? key
+}
+
+/**
+ * What somebody holds. Whoever does something with their seat calls this first: it keeps all others waiting, before any
+ * session's row is locked.
+ */
+export async function lockMemberHolds(tx: Transaction, holder: string): Promise<MemberHolds> {
+  await tx.execute(sql`select pg_advisory_xact_lock(hashtext('member_hold'), hashtext(${holder}))`)
+  const [hold = null] = await tx.select().from(memberHolds).where(eq(memberHolds.holder, holder))
+  const [pending = null] = await tx.select().from(pendingMemberHolds).where(eq(pendingMemberHolds.holder, holder))
   return { hold, pending }
 }
 
-/** Writes what an address holds from now on, and moves the seats. */
+/** Writes what somebody holds from now on, and moves the seats. */
 export async function saveMemberHolds(
   tx: Transaction,
-  key: string,
+  holder: string,
   before: MemberHolds,
   { hold, pending }: MemberHolds,
 ): Promise<void> {
   if (hold && hold !== before.hold) {
-    const row = { ...hold, emailKey: key }
-    await tx.insert(memberHolds).values(row).onConflictDoUpdate({ target: memberHolds.emailKey, set: row })
-  } else if (!hold && before.hold) await tx.delete(memberHolds).where(eq(memberHolds.emailKey, key))
+    const row = { ...hold, holder }
+    await tx.insert(memberHolds).values(row).onConflictDoUpdate({ target: memberHolds.holder, set: row })
+  } else if (!hold && before.hold) await tx.delete(memberHolds).where(eq(memberHolds.holder, holder))
   if (pending && pending !== before.pending) {
-    const row = { ...pending, emailKey: key }
-    await tx
-      .insert(pendingMemberHolds)
-      .values(row)
-      .onConflictDoUpdate({ target: pendingMemberHolds.emailKey, set: row })
-  } else if (!pending && before.pending) await tx.delete(pendingMemberHolds).where(eq(pendingMemberHolds.emailKey, key))
+    const row = { ...pending, holder }
+    await tx.insert(pendingMemberHolds).values(row).onConflictDoUpdate({ target: pendingMemberHolds.holder, set: row })
+  } else if (!pending && before.pending)
+    await tx.delete(pendingMemberHolds).where(eq(pendingMemberHolds.holder, holder))
   const [had, has] = [seatsOf(before), seatsOf({ hold, pending })]
   // In one order everywhere, so that no two transactions wait for each other.
   for (const id of [...had.symmetricDifference(has)].toSorted()) {
@@ -52,23 +80,22 @@ export async function saveMemberHolds(
   }
 }
 
-/** Changes what an address holds. */
-async function change(tx: Transaction, email: string, rule: (holds: MemberHolds) => MemberHolds): Promise<void> {
-  const key = emailKey(email)
-  const holds = await lockMemberHolds(tx, key)
-  await saveMemberHolds(tx, key, holds, rule(holds))
+/** Changes what somebody holds. */
+async function change(tx: Transaction, holder: string, rule: (holds: MemberHolds) => MemberHolds): Promise<void> {
+  const holds = await lockMemberHolds(tx, holder)
+  await saveMemberHolds(tx, holder, holds, rule(holds))
 }
 
 /**
- * Holds a seat of a members' session for an address that asks for a checkout, or, by its id, for the checkout that it was
+ * Holds a seat of a members' session for whoever asks for a checkout, or, by its id, for the checkout that it was
  * given. Where the seat cannot be had, all stays as it is.
  * @throws DomainError `class_not_offered`, `class_full`, or `already_member` where the checkout is paid already
  */
 export async function holdMemberSeat(request: HoldMemberSeat, context: Context<Config>): Promise<MemberHold> {
-  const { email, classDate, attemptId } = request
-  const key = emailKey(email)
+  const { classDate, attemptId } = request
+  const holder = holderOf(request)
   return context.db.transaction(async (tx) => {
-    const holds = await lockMemberHolds(tx, key)
+    const holds = await lockMemberHolds(tx, holder)
     if (attemptId !== undefined && (await tx.$count(memberSeats, eq(memberSeats.attemptId, attemptId))) > 0) {
       throw new DomainError('already_member', 'This membership is paid already. Please log in to see it.')
     }
@@ -91,7 +118,7 @@ export async function holdMemberSeat(request: HoldMemberSeat, context: Context<C
       attemptId === undefined
         ? askForSeat(holds, classSessionId, now)
         : bindSeat(holds, { classSessionId, attemptId, heldUntil }, now)
-    await saveMemberHolds(tx, key, holds, after)
+    await saveMemberHolds(tx, holder, holds, after)
     const held = after.hold?.classSessionId === classSessionId ? after.hold : after.pending
     return { classDate, heldUntil: isoTime(held?.heldUntil ?? heldUntil) }
   })
@@ -100,18 +127,16 @@ export async function holdMemberSeat(request: HoldMemberSeat, context: Context<C
 /** A checkout ended unpaid. */
 export async function endMemberHold(
   tx: Transaction,
-  { email, attemptId }: { email: string; attemptId: string },
+  attempt: { email: string; attemptId: string },
   { clock }: Context<Config>,
 ): Promise<void> {
-  await change(tx, email, (holds) => endCheckout(holds, attemptId, clock.now()))
+  const { attemptId } = attempt
+  await change(tx, await findHolder(tx, attempt), (holds) => endCheckout(holds, attemptId, clock.now()))
 }
 
 /** No checkout came of a request. */
-export async function releaseMemberHold(
-  { email }: Pick<HoldMemberSeat, 'email'>,
-  { db, clock }: Context<Config>,
-): Promise<void> {
-  await db.transaction((tx) => change(tx, email, (holds) => endRequest(holds, clock.now())))
+export async function releaseMemberHold(holder: Holder, { db, clock }: Context<Config>): Promise<void> {
+  await db.transaction((tx) => change(tx, holderOf(holder), (holds) => endRequest(holds, clock.now())))
 }
 
 const batchSize = 100
@@ -120,14 +145,14 @@ const batchSize = 100
 export async function expireMemberHolds({ db, clock }: Context<Config>, signal: AbortSignal): Promise<void> {
   const now = clock.now()
   const due = await unionAll(
-    db.select({ emailKey: memberHolds.emailKey }).from(memberHolds).where(lt(memberHolds.heldUntil, now)),
+    db.select({ holder: memberHolds.holder }).from(memberHolds).where(lt(memberHolds.heldUntil, now)),
     db
-      .select({ emailKey: pendingMemberHolds.emailKey })
+      .select({ holder: pendingMemberHolds.holder })
       .from(pendingMemberHolds)
       .where(lt(pendingMemberHolds.heldUntil, now)),
   ).limit(batchSize)
-  for (const { emailKey: key } of due) {
+  for (const { holder } of due) {
     if (signal.aborted) return
-    await db.transaction((tx) => change(tx, key, (holds) => endOverdue(holds, now)))
+    await db.transaction((tx) => change(tx, holder, (holds) => endOverdue(holds, now)))
   }
 }

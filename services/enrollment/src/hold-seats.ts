@@ -19,12 +19,14 @@ import {
   contentHash,
   idReused,
   judgeRegistration,
+  partsOf,
   sessionOf,
   type Content,
 } from './judge-registration.ts'
 import { isoTime, readRegistration } from './read-registrations.ts'
-import { classFull, classNotOffered, isOffered, refuseOneChildTwice } from './rules.ts'
+import { classFull, classNotOffered, isOffered, refuseOneChildTwice, type Asker } from './rules.ts'
 import { classSessions, registrations } from './schema.ts'
+import { tellFamilies } from './tell-families.ts'
 
 /** What only the statement finds out. */
 type Found = Pick<
@@ -71,7 +73,7 @@ async function makeRoom(tx: Transaction, content: Content, replaced: string, now
  * @throws DomainError `class_full`, `class_not_offered`, `id_reused`, `already_registered`, `already_paid`
  */
 export async function holdSeats(request: HoldSeats, context: Context<Config>): Promise<Registration> {
-  const { replaces, unlessRegistered = false, ownerId = null, ...content } = request
+  const { content, asker, replaces, unlessRegistered } = partsOf(request)
   refuseOneChildTwice(childrenOf(content))
   const hash = contentHash(content)
   const instant = context.clock.now()
@@ -89,7 +91,7 @@ export async function holdSeats(request: HoldSeats, context: Context<Config>): P
   // Without what the statement finds out: it adds that.
   const event = newEvent(registrationHeld as EventDefinition, content.id, { ...requested, heldUntil })
   const isOne = replaces === undefined && !unlessRegistered
-  const hold = { content, hash, children: requested.children, ownerId, separate: isOne, now, heldUntil, event }
+  const hold = { content, hash, children: requested.children, asker, separate: isOne, now, heldUntil, event }
   const held = ([found]: Found[]): Registration | undefined =>
     found && {
       ...requested,
@@ -110,14 +112,16 @@ export async function holdSeats(request: HoldSeats, context: Context<Config>): P
       return held(rows) ?? (await explain(context.db, content, hash, instant))
     }
     return await context.db.transaction(async (tx) => {
-      const { standing, replaced } = await judgeRegistration(tx, request, instant)
+      const { standing, replaced, hidden } = await judgeRegistration(tx, request, instant)
       if (standing !== undefined) return readRegistration(tx, standing)
       if (replaced) await makeRoom(tx, content, replaced.id, instant)
       const { rows } = await tx.execute<Found & Record<string, unknown>>(
         holdStatement({ ...hold, replaces: replaced?.id }),
       )
       // Thrown, it takes what was let go back.
-      return held(rows) ?? (await explain(tx, content, hash, instant))
+      const registration = held(rows) ?? (await explain(tx, content, hash, instant))
+      if (rows.length > 0) await tellFamilies(tx, hidden, 'seat')
+      return registration
     })
   } catch (error) {
     // The same request at the same time: the other one was first.
@@ -129,7 +133,7 @@ export async function holdSeats(request: HoldSeats, context: Context<Config>): P
 interface Hold {
   content: Content
   hash: string
-  ownerId: string | null
+  asker: Asker
   separate: boolean
   replaces?: string | undefined
   children: Registration['children']
@@ -140,7 +144,7 @@ interface Hold {
 
 /** The statement by which seats are held. Who is signed in owns the registration, else the account that has the address. */
 function holdStatement(hold: Hold): SQL {
-  const { content, hash, ownerId, separate, replaces = null, children, now, heldUntil, event } = hold
+  const { content, hash, asker, separate, replaces = null, children, now, heldUntil, event } = hold
   const seats = children.length
   const key = emailKey(content.email)
   return sql`
@@ -152,20 +156,20 @@ function holdStatement(hold: Hold): SQL {
     returning *
   ), fact as (
     select session.id, start_time, duration_minutes, time_zone, levels.title as level_title, coalesce(
-        (select asked.id from (select ${ownerId}::uuid as id) as asked
+        (select asked.id from (select ${asker.ownerId}::uuid as id) as asked
           where not exists (select from accounts where user_id = asked.id and deleted)),
         (select user_id from accounts where email_key = ${key} order by user_id limit 1)
       ) as owner_id
     from session join levels using (class_type)
   ), registration as (
     insert into registrations (
-      id, content_hash, owner_id, asked_owner_id, asked_at, separate, replaces,
+      id, content_hash, owner_id, asked_owner_id, browser_id, asked_at, separate, replaces,
       guardian_name, email, email_key, children, seats,
       address_line1, address_line2, city, state, zip_code,
       class_session_id, class_type, level_title, start_date, start_time, duration_minutes, time_zone,
       status, held_until, held_since, created_at, updated_at
     )
-    select ${content.id}::uuid, ${hash}::text, owner_id, ${ownerId}::uuid, ${event.time}::timestamptz, ${separate}::boolean, ${replaces}::uuid,
+    select ${content.id}::uuid, ${hash}::text, owner_id, ${asker.ownerId}::uuid, ${asker.browserId}::uuid, ${event.time}::timestamptz, ${separate}::boolean, ${replaces}::uuid,
       ${content.guardianName}::text, ${content.email}::text, ${key}::text,
       ${JSON.stringify(children)}::jsonb, ${seats}::int,
       ${content.addressLine1}::text, ${content.addressLine2}::text, ${content.city}::text, ${content.state}::text, ${content.zipCode}::text,

@@ -1,26 +1,40 @@
 import { createHash } from 'node:crypto'
-import type { HoldSeats, RegistrationFacts } from '@robokids/contracts/enrollment'
+import type { HoldSeats, JudgedRegistration, RegistrationFacts } from '@robokids/contracts/enrollment'
 import type { Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
 import { and, eq } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { lockFamilies } from './lock-registration.ts'
-import { familyOf, findStanding, toFamilyRegistration } from './lock-family.ts'
+import { familyOf, findStanding, known } from './lock-family.ts'
 import type { RegistrationRow } from './read-registrations.ts'
 import {
   classFull,
   classNotOffered,
+  conflicts,
   findSame,
   isOffered,
+  mayReplace,
   refuseOneChildTwice,
   refuseSecondSeat,
   seatsLeft,
+  type Asker,
 } from './rules.ts'
 import { classSessions, registrations } from './schema.ts'
 
 /** What a registration says, apart from how and by whom it is asked for. */
-export type Content = Omit<HoldSeats, 'replaces' | 'unlessRegistered' | 'ownerId'>
+export type Content = Omit<HoldSeats, 'replaces' | 'unlessRegistered' | keyof Asker>
+
+/** What a request says, and who asks it and how. */
+export function partsOf({
+  replaces,
+  unlessRegistered = false,
+  ownerId = null,
+  browserId = null,
+  ...content
+}: HoldSeats) {
+  return { content, asker: { ownerId, browserId }, replaces, unlessRegistered }
+}
 
 /** Parsing has put the fields into one order and filled in what was left out. */
 export function contentHash(content: Content): string {
@@ -44,6 +58,8 @@ export interface Judgement {
   standing: string | undefined
   /** The unpaid one that gives way to the new one. */
   replaced: RegistrationRow | undefined
+  /** What others have of the same seats, of which whoever asks is told nothing. */
+  hidden: RegistrationRow[]
 }
 
 /**
@@ -53,59 +69,63 @@ export interface Judgement {
  */
 export async function judgeRegistration(
   tx: Transaction,
-  { replaces, unlessRegistered = false, ownerId = null, ...content }: HoldSeats,
+  request: HoldSeats,
   now: Temporal.Instant,
 ): Promise<Judgement> {
-  const family = await familyOf(tx, { email: content.email, ownerId })
-  const named = replaces === content.id ? undefined : replaces
+  const { content, asker, replaces, unlessRegistered } = partsOf(request)
+  const family = await familyOf(tx, { email: content.email, ownerId: asker.ownerId })
   const findReplaced = async () => {
-    if (named === undefined) return undefined
-    const [found] = await tx.select().from(registrations).where(eq(registrations.id, named))
-    return found
+    if (replaces === undefined || replaces === content.id) return undefined
+    const [found] = await tx.select().from(registrations).where(eq(registrations.id, replaces))
+    return found && mayReplace({ ...asker, email: content.email }, found) ? found : undefined
   }
   const before = await findReplaced()
   await lockFamilies(tx, before ? [family, await familyOf(tx, before)] : [family])
   const replaced = await findReplaced()
 
-  const standing = (await findStanding(tx, family, content))
-    .filter((row) => row.id !== content.id && (row.id !== named || row.status !== 'held'))
-    .map(toFamilyRegistration)
+  const others = (await findStanding(tx, family, content)).filter(
+    (row) => row.id !== content.id && (row.id !== replaced?.id || row.status !== 'held'),
+  )
+  const { standing, hidden } = known(asker, others)
   const asked = { ...content, children: childrenOf(content), address: addressOf(content), separate: false }
   if (unlessRegistered) {
     const same = findSame(standing, asked)
-    if (same) return { standing: same.registrationId, replaced: undefined }
+    if (same) return { standing: same.registrationId, replaced: undefined, hidden: [] }
   }
   if (replaced?.status === 'confirmed' || replaced?.status === 'waiver_signed') {
     const message = 'The registration that you change is paid already. Its confirmation is in your email.'
     throw new DomainError('already_paid', message, undefined, { reference: replaced.id })
   }
   if (unlessRegistered) refuseSecondSeat(standing, asked, now)
-  return { standing: undefined, replaced: replaced?.status === 'held' ? replaced : undefined }
+  return {
+    standing: undefined,
+    replaced: replaced?.status === 'held' ? replaced : undefined,
+    hidden: unlessRegistered ? conflicts(hidden, asked) : [],
+  }
 }
 
 /**
  * Refuses what holding would refuse, and holds nothing: it is asked before the payment page of a replaced registration is
  * closed, so that nothing is closed for a change that cannot be made.
- * @returns the id of the registration that holding would answer without a new one
  * @throws DomainError `already_paid`, `already_registered`, `id_reused`, `class_not_offered`, `class_full`
  */
-export async function judgeOnly(request: HoldSeats, context: Context<Config>): Promise<string | null> {
-  const { replaces: _replaces, unlessRegistered: _unless, ownerId: _owner, ...content } = request
+export async function judgeOnly(request: HoldSeats, context: Context<Config>): Promise<JudgedRegistration> {
+  const { content } = partsOf(request)
   const now = context.clock.now()
   refuseOneChildTwice(childrenOf(content))
   return context.db.transaction(async (tx) => {
     const { standing, replaced } = await judgeRegistration(tx, request, now)
-    if (standing !== undefined) return standing
-    const [known] = await tx.select().from(registrations).where(eq(registrations.id, content.id))
-    if (known) {
-      if (known.contentHash !== contentHash(content)) throw idReused()
-      return known.id
+    if (standing !== undefined) return { registrationId: standing }
+    const [made] = await tx.select().from(registrations).where(eq(registrations.id, content.id))
+    if (made) {
+      if (made.contentHash !== contentHash(content)) throw idReused()
+      return { registrationId: made.id, replaces: replaced?.id ?? null }
     }
     const [session] = await tx.select().from(classSessions).where(sessionOf(content))
     if (!session || !isOffered(session, now)) throw classNotOffered()
     const freed = replaced?.classSessionId === session.id ? replaced.seats : 0
     if (seatsLeft({ ...session, held: session.held - freed }) < childrenOf(content).length) throw classFull()
-    return null
+    return { registrationId: null, replaces: replaced?.id ?? null }
   })
 }
 

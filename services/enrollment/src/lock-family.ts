@@ -4,7 +4,7 @@ import { and, asc, eq, inArray, or } from 'drizzle-orm'
 import { lockFamilies, lockRegistrations, lockSessions, replacedBy, type Family } from './lock-registration.ts'
 import { holderOf } from './owners.ts'
 import { factsOf, type RegistrationRow } from './read-registrations.ts'
-import { stands, type FamilyRegistration } from './rules.ts'
+import { isKnownTo, stands, type Asker, type FamilyRegistration } from './rules.ts'
 import { registrations } from './schema.ts'
 
 /** The family of an address, and of whoever was signed in: the account that has the address belongs to it. */
@@ -39,6 +39,12 @@ export async function findStanding(
 export function toFamilyRegistration(row: RegistrationRow): FamilyRegistration {
   const { status, heldUntil, seats, separate } = row
   return { ...factsOf(row), status, heldUntil, seats, separate }
+}
+
+/** What of a family's registrations whoever asks may know, and the rest. */
+export function known(asker: Asker, rows: RegistrationRow[]) {
+  const { standing = [], hidden = [] } = Object.groupBy(rows, (row) => (isKnownTo(asker, row) ? 'standing' : 'hidden'))
+  return { standing: standing.map(toFamilyRegistration), hidden }
 }
 
 async function lockFamilyOf(tx: Transaction, id: string) {

@@ -77,7 +77,10 @@ async function keep(tx: Transaction, signedPdf: Uint8Array, { waiverId, facts, .
   if (made.length === 0) return
   const { signedAt, documentSha256 } = signature
   const signedPdfPath = `/waivers/${waiverId}.pdf`
-  await publish(tx, waiverSigned, facts.registrationId, { ...facts, waiverId, signedAt, documentSha256, signedPdfPath })
+  const [before] = await tx.select({ id: waivers.id }).from(waivers).where(eq(waivers.replacedBy, waiverId))
+  const replaces = before ? { replaces: before.id } : {}
+  const signed = { ...facts, waiverId, signedAt, documentSha256, signedPdfPath, ...replaces }
+  await publish(tx, waiverSigned, facts.registrationId, signed)
 }
 
 /**

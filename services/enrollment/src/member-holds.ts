@@ -1,4 +1,4 @@
-/** What an address holds of the members' sessions, and what becomes of it. Times are on enrollment's clock. */
+/** What somebody holds of the members' sessions, and what becomes of it. Times are on enrollment's clock. */
 
 interface HeldSeat {
   classSessionId: string
@@ -10,7 +10,7 @@ export interface MemberHolds {
     | (HeldSeat & {
         /** The checkout that it is held for; null until there is one. */
         attemptId: string | null
-        /** How many requests of the address for a checkout are under way; they count until `awaitedUntil` at the latest. */
+        /** How many of their requests for a checkout are under way; they count until `awaitedUntil` at the latest. */
         awaited: number
         awaitedUntil: Temporal.Instant | null
       })
@@ -32,7 +32,7 @@ function underWay({ hold }: MemberHolds, now: Temporal.Instant): number {
   return hold?.awaitedUntil && !isOver(hold.awaitedUntil, now) ? hold.awaited : 0
 }
 
-/** The sessions that the address has a seat in. */
+/** The sessions that they have a seat in. */
 export function seatsOf({ hold, pending }: MemberHolds): Set<string> {
   return new Set([hold, pending].flatMap((seat) => (seat ? [seat.classSessionId] : [])))
 }
@@ -59,7 +59,7 @@ export function askForSeat(holds: MemberHolds, classSessionId: string, now: Temp
   }
 }
 
-/** The checkout that was asked for is there, and is the only one of the address. */
+/** The checkout that was asked for is there, and is their only one. */
 export function bindSeat(
   holds: MemberHolds,
   seat: HeldSeat & { attemptId: string },
@@ -78,7 +78,7 @@ export function endRequest(holds: MemberHolds, now: Temporal.Instant): MemberHol
 }
 
 /**
- * A checkout ended unpaid, and its hold with it; but a request of the same address that is under way keeps the seat: it
+ * A checkout ended unpaid, and its hold with it; but another request of theirs that is under way keeps the seat: it
  * may be what the checkout was closed for. The end of another checkout than the one that is held for changes nothing.
  */
 export function endCheckout(holds: MemberHolds, attemptId: string, now: Temporal.Instant): MemberHolds {

@@ -8,7 +8,7 @@ import type { Config } from './config.ts'
 import { letGo } from './end-hold.ts'
 import { lockFamilies } from './lock-registration.ts'
 import type { RegistrationRow } from './read-registrations.ts'
-import { accountChanges, accounts, registrations } from './schema.ts'
+import { accountChanges, accounts, registrations, type memberSeats } from './schema.ts'
 
 /** How an account is from a moment on. */
 interface AccountChange {
@@ -27,7 +27,7 @@ interface AskedFor {
   at: Temporal.Instant
 }
 
-interface Ownership {
+export interface Ownership {
   ownerId: string | null
   email: string
   /** When its owner was last deleted or disabled. */
@@ -70,6 +70,25 @@ function ownershipOf(asked: AskedFor, changes: AccountChange[]): Ownership {
     }
   }
   return owned ?? begin()
+}
+
+/** Whose a membership is, and at which address it is known, by what was told of it and of accounts. */
+export async function ownershipOfSeat(
+  db: Database | Transaction,
+  { ownerId, email, toldAt }: Pick<typeof memberSeats.$inferSelect, 'ownerId' | 'email' | 'toldAt'>,
+): Promise<Ownership> {
+  const sharing = db
+    .select({ userId: accountChanges.userId })
+    .from(accountChanges)
+    .where(eq(accountChanges.emailKey, emailKey(email)))
+  const changes = await db
+    .select()
+    .from(accountChanges)
+    .where(
+      or(inArray(accountChanges.userId, sharing), ownerId === null ? undefined : eq(accountChanges.userId, ownerId)),
+    )
+    .orderBy(asc(accountChanges.at), asc(accountChanges.eventId))
+  return ownershipOf({ ownerId, email, at: toldAt }, changes)
 }
 
 /** The account that has verified an address; null where none has. */

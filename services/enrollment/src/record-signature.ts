@@ -16,7 +16,10 @@ export function newSignature(
   return { id: randomUUIDv7(), guardianName, documentSha256: waiverDocument().sha256, signedAt, ipAddress, userAgent }
 }
 
-/** Keeps a signature with its evidence, and has its PDF made. @returns whether it is the first. */
+/**
+ * Keeps a signature with its evidence, and has its PDF made.
+ * @returns whether it counts: of what is signed already, another signature is not kept.
+ */
 export async function recordSignature(
   tx: Transaction,
   signature: ReturnType<typeof newSignature>,

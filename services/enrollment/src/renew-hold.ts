@@ -5,11 +5,12 @@ import type { Context } from '@robokids/runtime/service'
 import { eq, sql } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { letGo } from './end-hold.ts'
-import { lockWithFamily, toFamilyRegistration } from './lock-family.ts'
+import { known, lockWithFamily } from './lock-family.ts'
 import { moveSeats } from './lock-registration.ts'
 import { factsOf, isoTime, readRegistration, registrationNotFound, type RegistrationRow } from './read-registrations.ts'
-import { renewHold } from './rules.ts'
+import { conflicts, renewHold } from './rules.ts'
 import { registrations } from './schema.ts'
+import { tellFamilies } from './tell-families.ts'
 
 /**
  * Makes the seats of a registration last for another checkout: takes them again where they had been let go. The end of
@@ -17,7 +18,11 @@ import { registrations } from './schema.ts'
  * has no payment page.
  * @throws DomainError `registration_not_found`, `registration_closed`, `class_not_offered`, `already_registered`, `class_full`
  */
-export async function holdAgain(id: string, { attemptId }: HoldAgain, context: Context<Config>): Promise<Registration> {
+export async function holdAgain(
+  id: string,
+  { attemptId, ownerId = null, browserId = null }: HoldAgain,
+  context: Context<Config>,
+): Promise<Registration> {
   return context.db.transaction(async (tx) => {
     const locked = await lockWithFamily(tx, id)
     if (!locked) throw registrationNotFound()
@@ -29,7 +34,9 @@ export async function holdAgain(id: string, { attemptId }: HoldAgain, context: C
     const given = registration.status === 'expired' ? changes : []
     const freed = given.reduce((sum, one) => sum + one.seats, 0)
     const after = { ...session, held: session.held - freed }
-    const seats = renewHold(registration, after, rest.map(toFamilyRegistration), now)
+    const { standing, hidden } = known({ ownerId, browserId }, rest)
+    const seats = renewHold(registration, after, standing, now)
+    await tellFamilies(tx, conflicts(hidden, registration), 'seat')
     await letGo(tx, given, now)
     const heldUntil = now.add({ minutes: context.config.HOLD_MINUTES })
     await moveSeats(tx, session.id, seats)

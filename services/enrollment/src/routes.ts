@@ -8,6 +8,7 @@ import {
   holdSeatsSchema,
   judgedRegistrationSchema,
   memberHoldSchema,
+  memberSeatQuerySchema,
   memberSeatSchema,
   registrationPageSchema,
   registrationQuerySchema,
@@ -59,7 +60,9 @@ export function routes(http: Http, context: Context<Config>): void {
 
   http.post(
     '/member-seats/release',
-    { schema: { body: holdMemberSeatSchema.pick({ email: true }), response: { 200: doneSchema } } },
+    {
+      schema: { body: holdMemberSeatSchema.omit({ classDate: true, attemptId: true }), response: { 200: doneSchema } },
+    },
     async (request) => {
       await releaseMemberHold(request.body, context)
       return {}
@@ -73,7 +76,7 @@ export function routes(http: Http, context: Context<Config>): void {
   http.post(
     '/registrations/judge',
     { schema: { body: holdSeatsSchema, response: { 200: judgedRegistrationSchema } } },
-    async (request) => ({ registrationId: await judgeOnly(request.body, context) }),
+    (request) => judgeOnly(request.body, context),
   )
 
   http.get('/registrations/:id', { schema: { params: byId, response: { 200: registrationSchema } } }, (request) =>
@@ -86,8 +89,10 @@ export function routes(http: Http, context: Context<Config>): void {
     (request) => holdAgain(request.params.id, request.body ?? {}, context),
   )
 
-  http.get('/member-seats/:id', { schema: { params: byId, response: { 200: memberSeatSchema } } }, (request) =>
-    readMemberSeat(request.params.id, context),
+  http.get(
+    '/member-seats/:id',
+    { schema: { params: byId, querystring: memberSeatQuerySchema, response: { 200: memberSeatSchema } } },
+    (request) => readMemberSeat(request.params.id, request.query.ownerId, context),
   )
 
   http.post('/waivers', { schema: { body: signWaiverSchema, response: { 200: waiverSchema } } }, ({ body }) =>

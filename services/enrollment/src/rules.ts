@@ -62,6 +62,45 @@ export interface RegistrationContent {
   address: Registration['address']
 }
 
+/**
+ * Who asks for something: the account that is signed in, and the browser that the BFF knows by its cookie. An address proves
+ * nobody, as anybody can type it, nor does a reference, which stands in mails.
+ */
+export interface Asker {
+  ownerId: string | null
+  browserId: string | null
+}
+
+/** Whose a registration is, and by whom it was made. */
+export interface Made {
+  email: string
+  ownerId: string | null
+  /** Who was signed in. */
+  askedOwnerId: string | null
+  /** The address that it was made with; null where that is still `email`. */
+  askedEmail: string | null
+  browserId: string | null
+  status: RegistrationStatus
+}
+
+const isSame = (a: string | null, b: string | null) => a !== null && a === b
+
+/**
+ * Whether whoever asks may be told of a registration: who made it, and of one that is paid its account. What others hold
+ * with an account's address is not that account's business before it is paid: they may hold it to keep the account out.
+ */
+export function isKnownTo({ ownerId, browserId }: Asker, made: Made): boolean {
+  if (isSame(browserId, made.browserId) || isSame(ownerId, made.askedOwnerId)) return true
+  return isPaidStatus(made.status) && isSame(ownerId, made.ownerId)
+}
+
+/** Whether whoever asks may have a registration give way to another one. */
+export function mayReplace({ ownerId, browserId, email }: Asker & { email: string }, made: Made): boolean {
+  if (isSame(ownerId, made.ownerId)) return true
+  if (made.askedOwnerId !== null || !isSame(browserId, made.browserId)) return false
+  return [made.email, made.askedEmail ?? made.email].some((one) => emailKey(one) === emailKey(email))
+}
+
 /** A registration of the same family, for the same class and date. */
 export interface FamilyRegistration extends RegistrationContent {
   registrationId: string
@@ -132,7 +171,7 @@ export function findSame<One extends RegistrationContent>(
 }
 
 /** The registrations of the family that have a seat for one of these children already. */
-function conflicts<One extends Pick<FamilyRegistration, 'children' | 'separate'>>(
+export function conflicts<One extends Pick<FamilyRegistration, 'children' | 'separate'>>(
   family: One[],
   { children, separate }: Pick<FamilyRegistration, 'children' | 'separate'>,
 ): One[] {
@@ -145,7 +184,7 @@ function conflicts<One extends Pick<FamilyRegistration, 'children' | 'separate'>
 
 /**
  * Refuses a seat for children that have one already by another registration of their family.
- * @param family what stands of it for this class and date, paid or held.
+ * @param family what stands of it for this class and date, paid or held, as far as whoever asks may know.
  * @throws DomainError `already_registered`, with the child's field in the form
  */
 export function refuseSecondSeat(
@@ -202,7 +241,8 @@ function registrationClosed(status: ClosedStatus): DomainError {
 
 /**
  * A parent comes back to pay: a hold that ran out takes its seats again, and one that still stands is prolonged.
- * @param family what else stands of it for this class and date. One that ran out gives way to all of that, one of its own too.
+ * @param family what else stands of it for this class and date, as far as whoever asks may know. One that ran out gives way to
+ * all of that, one of its own too.
  * @throws DomainError `registration_closed`, `class_not_offered`, `already_registered`, `class_full`
  */
 export function renewHold(
@@ -428,23 +468,40 @@ const notPaid: Record<Exclude<RegistrationStatus, 'confirmed' | 'waiver_signed'>
  * @throws DomainError `registration_not_found`, `registration_not_paid`
  */
 export function chooseSignable<Candidate extends Signable>(candidates: Candidate[], signature: Signature): Candidate {
-  const fitting = candidates.filter((candidate) => isAbout(signature, candidate))
-  const paid = fitting.filter(isPaid)
-  const byGuardian = paid.filter((candidate) =>
-    sameText((candidate.waiver ?? candidate).guardianName, signature.guardianName),
-  )
-  const chosen =
-    byGuardian.find((candidate) => candidate.waiver === null) ??
-    byGuardian[0] ??
-    paid.find((candidate) => candidate.waiver !== null) ??
-    paid[0] ??
-    fitting.at(-1)
+  const chosen = findSignable(candidates, signature)
   if (!chosen)
     throw new DomainError(
       'registration_not_found',
       'There is no registration with these details. Please return to the form.',
     )
   return chosen
+}
+
+/** As `chooseSignable`; undefined where none fits. */
+export function findSignable<Candidate extends Signable>(
+  candidates: Candidate[],
+  signature: Signature,
+): Candidate | undefined {
+  const fitting = candidates.filter((candidate) => isAbout(signature, candidate))
+  const paid = fitting.filter(isPaid)
+  const byGuardian = paid.filter((candidate) =>
+    sameText((candidate.waiver ?? candidate).guardianName, signature.guardianName),
+  )
+  return (
+    byGuardian.find((candidate) => candidate.waiver === null) ??
+    byGuardian[0] ??
+    paid.find((candidate) => candidate.waiver !== null) ??
+    paid[0] ??
+    fitting.at(-1)
+  )
+}
+
+/** What a stranger is told who wants to sign without a reference, whatever there is with these details. */
+export function notTold(): DomainError {
+  return new DomainError(
+    'registration_not_found',
+    'We cannot find this registration from here. Please sign by the link in its confirmation. If there is one with these details, we have just emailed that link once more.',
+  )
 }
 
 /**
@@ -492,7 +549,7 @@ export interface MemberSignable {
   outcome: MemberSeatOutcome
   classDate: string
   /** What is signed already. */
-  waiver: { guardianName: string; children: { childName: string }[]; documentSha256: string } | null
+  waiver: { id: string; guardianName: string; children: { childName: string }[]; documentSha256: string } | null
 }
 
 /** What the seat of a membership is to its member. */
@@ -501,16 +558,20 @@ export function memberSeatStatus(outcome: MemberSeatOutcome): 'seated' | 'releas
 }
 
 /**
- * As `judgeSignature`, of a membership. Its id is known to its member alone, and no child was registered with it: who signs
- * for whom is what the signature itself tells.
+ * As `judgeSignature`, of a membership. No child was registered with it: who signs for whom is what the signature itself
+ * tells. Its id stands in mails, so somebody else may have signed first: its owner's signature takes the place of the one
+ * that it names (`replace`).
  * @throws DomainError `registration_not_paid`, `waiver_already_signed`, `registration_not_found`, `waiver_document_changed`
  */
 export function judgeMemberSignature(
   { outcome, classDate, waiver }: MemberSignable,
-  signature: Pick<Signature, 'guardianName' | 'childName' | 'startDate' | 'documentSha256'>,
+  signature: Pick<Signature, 'guardianName' | 'childName' | 'startDate' | 'documentSha256'> & {
+    replaces?: string | undefined
+  },
+  isOwner: boolean,
   currentDocumentSha256: string,
-): 'sign' | 'repeat' {
-  const { guardianName, childName, startDate, documentSha256 } = signature
+): 'sign' | 'repeat' | 'replace' {
+  const { guardianName, childName, startDate, documentSha256, replaces } = signature
   if (startDate !== '' && startDate !== classDate) throw unknownMembership()
   const status = memberSeatStatus(outcome)
   if (status === 'released') {
@@ -527,11 +588,16 @@ export function judgeMemberSignature(
       sameText(waiver.guardianName, guardianName) &&
       waiver.children.some((child) => sameText(child.childName, childName)) &&
       (documentSha256 === null || documentSha256 === waiver.documentSha256)
-    if (!same) throw new DomainError('waiver_already_signed', 'The waiver of this membership is signed already.')
-    return 'repeat'
+    if (same) return 'repeat'
+    if (!isOwner || replaces !== waiver.id) throw memberSigned()
   }
   if (documentSha256 !== null && documentSha256 !== currentDocumentSha256) throw documentChanged()
-  return 'sign'
+  return waiver ? 'replace' : 'sign'
+}
+
+function memberSigned(): DomainError {
+  const way = 'If it was not you, please log in and sign it again: that signature takes its place.'
+  return new DomainError('waiver_already_signed', `The waiver of this membership is signed already. ${way}`)
 }
 
 /** Who signs is told no more than that. */

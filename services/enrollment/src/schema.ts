@@ -13,6 +13,7 @@ import {
   pgTable,
   text,
   unique,
+  uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core'
 import { memberSeatOutcomes, type RejectionReason, type SessionStatus } from './rules.ts'
@@ -83,6 +84,8 @@ export const registrations = pgTable(
     askedAt: instant('asked_at')
       .notNull()
       .default(sql`now()`),
+    /** The browser that made it, by the BFF's cookie; null in rows of the time before. */
+    browserId: uuid('browser_id'),
     /** One of its own, whatever else its family has: its client did not ask for `unlessRegistered`. */
     separate: boolean().notNull().default(false),
     /** The one that it was sent instead of, until it has a payment page. */
@@ -216,7 +219,10 @@ export const waiverDocuments = pgTable('waiver_documents', {
   pdf: bytes().notNull(),
 })
 
-/** What proves a signature, of a registration or of a membership. It is never changed; the signed PDF is made of it. */
+/**
+ * What proves a signature, of a registration or of a membership. It is never changed; the signed PDF is made of it. Of a
+ * membership one counts at a time.
+ */
 export const waivers = pgTable(
   'waivers',
   {
@@ -224,9 +230,9 @@ export const waivers = pgTable(
     registrationId: uuid('registration_id')
       .unique()
       .references(() => registrations.id),
-    membershipId: uuid('membership_id')
-      .unique()
-      .references(() => memberSeats.attemptId),
+    membershipId: uuid('membership_id').references(() => memberSeats.attemptId),
+    /** Its member signed anew, with this signature in its place: it stays as evidence, and counts no more. */
+    replacedBy: uuid('replaced_by'),
     /** What a member told with the signature; a registration holds its own. */
     member: jsonb().$type<Pick<RegistrationFacts, 'email' | 'children' | 'address'>>(),
     /** Hex SHA-256 of the PDF that was shown. */
@@ -242,6 +248,9 @@ export const waivers = pgTable(
     pdfDueAt: instant('pdf_due_at'),
   },
   (table) => [
+    uniqueIndex('waivers_membership')
+      .on(table.membershipId)
+      .where(sql`replaced_by is null`),
     index('waivers_without_pdf')
       .on(table.pdfDueAt)
       .where(sql`signed_pdf is null`),
@@ -261,18 +270,19 @@ export const kitShipments = pgTable('kit_shipments', {
   shippedAt: instant('shipped_at'),
 })
 
-/** Seats in members' sessions that are held while a membership is paid: an address holds one. */
+/** Seats in members' sessions that are held while a membership is paid: whoever asks with an address holds one. */
 export const memberHolds = pgTable(
   'member_holds',
   {
-    emailKey: text('email_key').primaryKey(),
+    /** As `holderOf` makes it; the column is from when an address alone was a holder. */
+    holder: text('email_key').primaryKey(),
     classSessionId: uuid('class_session_id')
       .notNull()
       .references(() => classSessions.id),
     /** The checkout that it is held for, once there is one. */
     attemptId: uuid('attempt_id'),
     heldUntil: instant('held_until').notNull(),
-    /** How many requests of the address for a checkout are under way; they count until `awaitedUntil` at the latest. */
+    /** How many of their requests for a checkout are under way; they count until `awaitedUntil` at the latest. */
     awaited: integer().notNull().default(0),
     awaitedUntil: instant('awaited_until'),
   },
@@ -281,7 +291,7 @@ export const memberHolds = pgTable(
 
 /** Seats of another date than the held one, whose checkout can still be paid: each takes its place with its own checkout. */
 export const pendingMemberHolds = pgTable('pending_member_holds', {
-  emailKey: text('email_key').primaryKey(),
+  holder: text('email_key').primaryKey(),
   classSessionId: uuid('class_session_id')
     .notNull()
     .references(() => classSessions.id),
@@ -292,7 +302,13 @@ export const pendingMemberHolds = pgTable('pending_member_holds', {
 export const memberSeats = pgTable('member_seats', {
   /** The checkout that began the membership. */
   attemptId: uuid('attempt_id').primaryKey(),
+  /** Its address, and the account it belonged to, when this was told: `owners.ts` works out from these which they are now. */
   email: text().notNull(),
+  ownerId: uuid('owner_id'),
+  /** On the clock of events. */
+  toldAt: instant('told_at')
+    .notNull()
+    .default(sql`now()`),
   /** Null while its end is all that is known of it. */
   classDate: date('class_date'),
   /** Null where there is no such session. */

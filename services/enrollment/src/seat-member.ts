@@ -1,18 +1,17 @@
 import type { subscriptionActivated, subscriptionEnded } from '@robokids/contracts/billing'
 import { memberRejected, memberSeated } from '@robokids/contracts/enrollment'
 import type { EventOf } from '@robokids/contracts/event'
-import { emailKey } from '@robokids/contracts/fields'
 import type { Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
 import { and, eq, isNull } from 'drizzle-orm'
 import type { Config } from './config.ts'
-import { lockMemberHolds, membersSessionOf, saveMemberHolds } from './hold-member-seat.ts'
+import { findHolder, lockMemberHolds, membersSessionOf, saveMemberHolds } from './hold-member-seat.ts'
 import { moveSeats } from './lock-registration.ts'
 import { seatsOf, takeSeat } from './member-holds.ts'
 import { count } from './metrics.ts'
 import { judgeMemberSeat } from './rules.ts'
-import { classSessions, memberHolds, memberSeats } from './schema.ts'
+import { classSessions, memberSeats } from './schema.ts'
 
 /**
  * A membership began: it takes a seat in the members' session of its date, once; the one that was held for it, else one
@@ -21,17 +20,13 @@ import { classSessions, memberHolds, memberSeats } from './schema.ts'
  */
 export async function seatMember(
   tx: Transaction,
-  { data }: EventOf<typeof subscriptionActivated>,
+  { data, time }: EventOf<typeof subscriptionActivated>,
   context: Context<Config>,
 ): Promise<void> {
-  const { attemptId, email, classDate, plan, amount, currency, receiptNumber, renewsAt } = data
-  // What is held for a checkout stands under the address that was typed there; the member's may be another one by now.
-  const [held] = await tx
-    .select({ emailKey: memberHolds.emailKey })
-    .from(memberHolds)
-    .where(eq(memberHolds.attemptId, attemptId))
-  const key = held?.emailKey ?? emailKey(email)
-  const holds = await lockMemberHolds(tx, key)
+  const { attemptId, email, ownerId = null, classDate, plan, amount, currency, receiptNumber, renewsAt } = data
+  const toldAt = Temporal.Instant.from(time)
+  const holder = await findHolder(tx, data)
+  const holds = await lockMemberHolds(tx, holder)
   const [session] = await tx.select().from(classSessions).where(membersSessionOf(classDate)).for('no key update')
   const now = context.clock.now()
   const isHeld = session !== undefined && seatsOf(holds).has(session.id)
@@ -39,7 +34,7 @@ export async function seatMember(
   const chosen = { classDate, classSessionId: session?.id ?? null }
   const written = await tx
     .insert(memberSeats)
-    .values({ attemptId, email, ...chosen, outcome, createdAt: now })
+    .values({ attemptId, email, ownerId, toldAt, ...chosen, outcome, createdAt: now })
     .onConflictDoNothing()
     .returning({ attemptId: memberSeats.attemptId })
   if (written.length === 0) {
@@ -49,13 +44,13 @@ export async function seatMember(
       .set(chosen)
       .where(and(eq(memberSeats.attemptId, attemptId), isNull(memberSeats.classDate)))
       .returning({ attemptId: memberSeats.attemptId })
-    if (ended.length > 0 && session) await saveMemberHolds(tx, key, holds, takeSeat(holds, session.id))
+    if (ended.length > 0 && session) await saveMemberHolds(tx, holder, holds, takeSeat(holds, session.id))
     return
   }
   count(context, 'member_seats_total', { outcome })
   const facts = { attemptId, email, plan, amount, currency, classDate }
   if (session && outcome === 'seated') {
-    await saveMemberHolds(tx, key, holds, takeSeat(holds, session.id))
+    await saveMemberHolds(tx, holder, holds, takeSeat(holds, session.id))
     await moveSeats(tx, session.id, { held: 0, sold: 1 })
     const { id: classSessionId, startTime, durationMinutes, timeZone } = session
     await publish(tx, memberSeated, attemptId, {
@@ -83,13 +78,13 @@ export async function seatMember(
  */
 export async function releaseMemberSeat(
   tx: Transaction,
-  { data: { attemptId, email } }: EventOf<typeof subscriptionEnded>,
+  { data: { attemptId, email, ownerId }, time }: EventOf<typeof subscriptionEnded>,
   { clock }: Context<Config>,
 ): Promise<void> {
   const now = clock.now()
   const unknown = await tx
     .insert(memberSeats)
-    .values({ attemptId, email, outcome: 'released', createdAt: now })
+    .values({ attemptId, email, ownerId, toldAt: Temporal.Instant.from(time), outcome: 'released', createdAt: now })
     .onConflictDoNothing()
     .returning({ attemptId: memberSeats.attemptId })
   if (unknown.length > 0) return

@@ -1,11 +1,18 @@
-import { childSchema, type MemberSeat, type signWaiverSchema, type Waiver } from '@robokids/contracts/enrollment'
+import {
+  childSchema,
+  type Child,
+  type MemberSeat,
+  type signWaiverSchema,
+  type Waiver,
+} from '@robokids/contracts/enrollment'
 import { lineOfText } from '@robokids/contracts/fields'
 import type { Database, Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
-import { eq } from 'drizzle-orm'
+import { and, eq, isNull } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Config } from './config.ts'
+import { ownershipOfSeat } from './owners.ts'
 import { isoTime } from './read-registrations.ts'
 import { answerOf, newSignature, recordSignature } from './record-signature.ts'
 import { judgeMemberSignature, memberSeatStatus, unknownMembership } from './rules.ts'
@@ -27,30 +34,46 @@ async function find(db: Database | Transaction, membershipId: string) {
     })
     .from(memberSeats)
     .leftJoin(classSessions, eq(classSessions.id, memberSeats.classSessionId))
-    .leftJoin(waivers, eq(waivers.membershipId, memberSeats.attemptId))
+    .leftJoin(waivers, and(eq(waivers.membershipId, memberSeats.attemptId), isNull(waivers.replacedBy)))
     .where(eq(memberSeats.attemptId, membershipId))
   // Of one whose end alone is known, nothing can be said.
   if (!found || found.seat.classDate === null) return undefined
   const { seat, session, waiver } = found
+  const { ownerId, email } = await ownershipOfSeat(db, seat)
   return {
     ...seat,
+    ownerId,
+    email,
     classDate: found.seat.classDate,
     session,
     waiver: waiver && { ...waiver, children: waiver.member?.children ?? [] },
   }
 }
 
-/** @throws DomainError `membership_not_found` */
-export async function readMemberSeat(membershipId: string, { db }: Context<Config>): Promise<MemberSeat> {
+function signedOf({ id, guardianName, children }: { id: string; guardianName: string; children: Child[] }) {
+  return { waiverId: id, guardianName, childNames: children.map(({ childName }) => childName) }
+}
+
+/**
+ * @param askedBy the account that is signed in.
+ * @throws DomainError `membership_not_found`
+ */
+export async function readMemberSeat(
+  membershipId: string,
+  askedBy: string | undefined,
+  { db }: Context<Config>,
+): Promise<MemberSeat> {
   const found = await find(db, membershipId)
   if (!found) throw new DomainError('membership_not_found', 'There is no such membership.')
-  const { outcome, classDate, session, waiver } = found
+  const { outcome, classDate, session, waiver, ownerId } = found
+  const isOwner = ownerId !== null && ownerId === askedBy
   return {
     membershipId,
     status: memberSeatStatus(outcome),
     classDate,
     startTime: session?.startTime ?? null,
     waiverSignedAt: waiver && isoTime(waiver.signedAt),
+    ...(waiver && isOwner ? { signed: signedOf(waiver) } : {}),
   }
 }
 
@@ -66,45 +89,46 @@ const memberSchema = z.object({
 const noAddress = { addressLine1: '', addressLine2: '', city: '', state: '', zipCode: '' }
 
 /** @throws DomainError `validation_failed` */
-function readMember({ childName, childAge, email, address }: z.infer<typeof signWaiverSchema>) {
+function readMember({ childName, childAge, address }: z.infer<typeof signWaiverSchema>) {
   const read = memberSchema.safeParse({ childName, childAge, ...noAddress, ...address })
   if (!read.success) {
     const issues = read.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }))
     throw new DomainError('validation_failed', issues[0]?.message ?? 'The waiver cannot be read.', issues)
   }
   const { childName: name, childAge: age, ...place } = read.data
-  return { email, children: [{ childName: name, childAge: age }], address: place }
+  return { children: [{ childName: name, childAge: age }], address: place }
 }
 
 /**
  * Records a member's signature with its evidence, once, as `signWaiver` does for a registration: by the membership's id,
- * which comes as the reference. No kit goes with a membership.
+ * which comes as the reference. Whatever address the request names, that of the signature, where its PDF is mailed to, is the
+ * membership's: whoever else signs cannot do so behind its member's back. No kit goes with a membership.
  * @throws DomainError `validation_failed`, `registration_not_found`, `registration_not_paid`, `waiver_already_signed`, `waiver_document_changed`
  */
 export async function signMemberWaiver(
   request: z.infer<typeof signWaiverSchema>,
   context: Context<Config>,
 ): Promise<Waiver> {
-  const { registrationId: membershipId, guardianName, evidence } = request
-  const member = readMember(request)
-  const document = waiverDocument()
-  const found = membershipId === undefined ? undefined : await find(context.db, membershipId)
-  if (!found || membershipId === undefined) throw unknownMembership()
-  const { waiver } = found
-  if (judgeMemberSignature(found, request, document.sha256) === 'repeat' && waiver) {
-    return answerOf(membershipId, waiver)
-  }
-  const signature = newSignature(guardianName, evidence, context.clock.now())
-  const signed = await context.db.transaction(async (tx) => {
-    const [seat] = await tx
-      .select({ outcome: memberSeats.outcome })
-      .from(memberSeats)
-      .where(eq(memberSeats.attemptId, membershipId))
-      .for('no key update')
-    if (seat?.outcome !== 'seated') return false
-    return recordSignature(tx, signature, { membershipId, member })
+  const { registrationId: membershipId, guardianName, evidence, ownerId = null } = request
+  const told = readMember(request)
+  if (membershipId === undefined) throw unknownMembership()
+  const { id, ...waiver } = await context.db.transaction(async (tx) => {
+    const isThis = eq(memberSeats.attemptId, membershipId)
+    // Two that sign at once take turns, and its end waits.
+    await tx.select({ id: memberSeats.attemptId }).from(memberSeats).where(isThis).for('no key update')
+    const found = await find(tx, membershipId)
+    if (!found) throw unknownMembership()
+    const isOwner = ownerId !== null && found.ownerId === ownerId
+    const verdict = judgeMemberSignature(found, request, isOwner, waiverDocument().sha256)
+    if (found.waiver && verdict === 'repeat') return found.waiver
+    const signature = newSignature(guardianName, evidence, context.clock.now())
+    if (found.waiver) {
+      await tx.update(waivers).set({ replacedBy: signature.id }).where(eq(waivers.id, found.waiver.id))
+    }
+    const member = { ...told, email: found.email }
+    if (!(await recordSignature(tx, signature, { membershipId, member })))
+      throw new Error('The signature was not kept.')
+    return signature
   })
-  // Signed, or ended, in the meantime: judged anew.
-  if (!signed) return signMemberWaiver(request, context)
-  return answerOf(membershipId, signature)
+  return answerOf(membershipId, { id, ...waiver })
 }

@@ -11,12 +11,15 @@ import { lockRegistration } from './lock-registration.ts'
 import { readPaymentStates } from './payment-states.ts'
 import { factsOf, type RegistrationRow } from './read-registrations.ts'
 import { answerOf, newSignature, recordSignature } from './record-signature.ts'
-import { chooseSignable, judgeSignature, whyNotBacked } from './rules.ts'
+import { chooseSignable, findSignable, isKnownTo, judgeSignature, notTold, whyNotBacked } from './rules.ts'
 import { kitShipments, registrations, waivers } from './schema.ts'
+import { tellFamilies } from './tell-families.ts'
 import { waiverDocument } from './waiver-document.ts'
 
+type Request = z.infer<typeof signWaiverSchema> & { email: string }
+
 /** A signer's registrations with what is signed of them, oldest first. */
-async function findSignable(db: Database, request: z.infer<typeof signWaiverSchema>) {
+async function candidatesOf(db: Database, request: Request) {
   const rows = await db
     .select({
       registration: registrations,
@@ -49,22 +52,42 @@ async function findSignable(db: Database, request: z.infer<typeof signWaiverSche
 }
 
 /** A page of before its account had another address, which has the registration's id, still names the old one. */
-function addressFor(
-  { email, askedEmail }: Pick<RegistrationRow, 'email' | 'askedEmail'>,
-  request: z.infer<typeof signWaiverSchema>,
-): string {
+function addressFor({ email, askedEmail }: Pick<RegistrationRow, 'email' | 'askedEmail'>, request: Request): string {
   if (request.registrationId === undefined || askedEmail === null) return email
   return emailKey(askedEmail) === emailKey(request.email) ? askedEmail : email
 }
 
 /**
- * Records a signature with its evidence, once, which makes the kit ready; its PDF is made afterwards. The same signature
- * again is answered the same.
+ * The registration that is signed for. Without its reference, it is one of the asking account or browser; of one of anybody
+ * else its family is told instead, and whoever asked is answered as if there were none.
+ * @throws DomainError `registration_not_found`, `registration_not_paid`
+ */
+async function chooseRegistration({ db }: Context<Config>, request: Request) {
+  const candidates = await candidatesOf(db, request)
+  if (request.registrationId !== undefined) return chooseSignable(candidates, request)
+  const { ownerId = null, browserId = null } = request
+  const { own = [], others = [] } = Object.groupBy(candidates, (candidate) =>
+    isKnownTo({ ownerId, browserId }, candidate) ? 'own' : 'others',
+  )
+  const chosen = findSignable(own, request)
+  if (chosen) return chosen
+  const hidden = findSignable(others, request)
+  if (hidden) await db.transaction((tx) => tellFamilies(tx, [hidden], 'waiver'))
+  throw notTold()
+}
+
+/**
+ * Records a signature with its evidence, once, which makes the kit ready; its PDF is made afterwards, and mailed to the
+ * registration's own address. The same signature again is answered the same.
  * @throws DomainError `registration_not_found`, `registration_not_paid`, `waiver_already_signed`, `waiver_document_changed`
  */
-export async function signWaiver(request: z.infer<typeof signWaiverSchema>, context: Context<Config>): Promise<Waiver> {
+export async function signWaiver(
+  { email = '', ...rest }: z.infer<typeof signWaiverSchema>,
+  context: Context<Config>,
+): Promise<Waiver> {
+  const request = { ...rest, email }
   const document = waiverDocument()
-  const registration = chooseSignable(await findSignable(context.db, request), request)
+  const registration = await chooseRegistration(context, request)
   const { registrationId, waiver } = registration
   if (judgeSignature(registration, request, document.sha256) === 'repeat' && waiver) {
     return answerOf(registrationId, waiver)

@@ -8,7 +8,7 @@ import {
   registrationSchema,
   type ClassType,
   type Registration,
-  type registrationRequestSchema,
+  type holdSeatsSchema,
 } from '@robokids/contracts/enrollment'
 import { errorBodySchema } from '@robokids/contracts/errors'
 import type { CloudEvent, EventDefinition } from '@robokids/contracts/event'
@@ -25,6 +25,18 @@ import { isoTime } from '../src/read-registrations.ts'
 import { classSessions } from '../src/schema.ts'
 
 export const adminHeaders = { 'x-admin-secret': 'local-admin' }
+
+/** Where all is done that a test does not do in another browser. */
+export const browserId = randomUUIDv7()
+const asPurchaser = /^\/(registrations(\/judge|\/[-0-9a-f]+\/hold)?|member-seats(\/release)?|waivers)$/
+
+/** As the BFF asks for what somebody does in a browser. */
+function inBrowser(method: string, path: string, body: unknown): unknown {
+  if (method !== 'POST' || !asPurchaser.test(path)) return body
+  return body === undefined || (typeof body === 'object' && body !== null && !Array.isArray(body))
+    ? { browserId, ...body }
+    : body
+}
 
 /** Far from the seeded seasons, and another one each time: each test has its classes for itself. */
 let day = Temporal.PlainDate.from('2030-01-01')
@@ -60,10 +72,11 @@ export class School {
     headers: Record<string, string> = {},
     url = this.service.url,
   ): Promise<Answer> {
+    const sent = inBrowser(method, path, body)
     const answer = await fetch(`${url}${path}`, {
       method,
-      headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      headers: sent === undefined ? headers : { 'content-type': 'application/json', ...headers },
+      ...(sent === undefined ? {} : { body: typeof sent === 'string' ? sent : JSON.stringify(sent) }),
     })
     const text = await answer.text()
     return { status: answer.status, headers: answer.headers, body: text === '' ? undefined : JSON.parse(text) }
@@ -239,7 +252,7 @@ export async function openSchool(env?: Record<string, string>): Promise<School> 
   return new School(bed, await bed.start(enrollment, env))
 }
 
-export type RequestBody = z.input<typeof registrationRequestSchema>
+export type RequestBody = z.input<typeof holdSeatsSchema>
 
 export function requestFor(
   session: { date: string; classType: ClassType },

@@ -8,7 +8,9 @@ import {
   waiverSigned,
   type Registration,
 } from '@robokids/contracts/enrollment'
-import { eq } from 'drizzle-orm'
+import { userConfirmed, userUpdated } from '@robokids/contracts/identity'
+import { eventually } from '@robokids/test/bed'
+import { asc, eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isoTime } from '../src/read-registrations.ts'
 import { kitShipments, waivers } from '../src/schema.ts'
@@ -419,6 +421,110 @@ describe('POST /waivers of a membership', () => {
     expect((await school.call('GET', `/member-seats/${randomUUIDv7()}`)).status).toBe(404)
     // A membership is no registration, nor the other way round.
     expect(codeOf(await sign(one, { classType: 'basic' }))).toBe('registration_not_found')
+  })
+})
+
+describe('a signature of somebody who knows a membership’s id', () => {
+  async function member() {
+    const { date } = await school.session({ classType: 'membership' })
+    const userId = randomUUIDv7()
+    const email = `${userId}@example.com`
+    const named = { poolId: 'pool', username: userId, givenName: null }
+    const account = { ...named, userId, email, emailVerified: true, verifiedEmail: email, enabled: true }
+    await school.hear(userConfirmed, userId, account)
+    const membershipId = randomUUIDv7()
+    await school.hear(subscriptionActivated, membershipId, {
+      attemptId: membershipId,
+      email,
+      plan: 'monthly',
+      amount: 700,
+      currency: 'usd',
+      ownerId: userId,
+      classDate: date,
+      subscriptionId: `sub_${membershipId}`,
+      customerId: 'cus_1',
+      activatedAt: isoTime(Temporal.Now.instant()),
+    })
+    return { membershipId, email, userId, account }
+  }
+  type Member = Awaited<ReturnType<typeof member>>
+
+  const sign = ({ membershipId }: Member, differences: Record<string, unknown> = {}) =>
+    school.call('POST', '/waivers', {
+      registrationId: membershipId,
+      guardianName: 'Maren Holt',
+      childName: 'Ivo',
+      childAge: 9,
+      classType: 'membership',
+      evidence: { ipAddress: '198.51.100.7', userAgent: 'Mozilla/5.0 (a test)' },
+      ...differences,
+    })
+  const mallory = { guardianName: 'Mallory', childName: 'Nobody', email: 'mallory@example.com' }
+  const seat = async ({ membershipId }: Member, query = '') =>
+    memberSeatSchema.parse((await school.call('GET', `/member-seats/${membershipId}${query}`)).body)
+  const evidenceOf = ({ membershipId }: Member) =>
+    school.db.select().from(waivers).where(eq(waivers.membershipId, membershipId)).orderBy(asc(waivers.id))
+
+  it('goes to the address of the membership, whatever address they give', async () => {
+    const one = await member()
+    expect((await sign(one, mallory)).status).toBe(200)
+    const [event] = await school.untilTold(waiverSigned, one.membershipId)
+    expect(event).toMatchObject({ guardianName: 'Mallory', email: one.email })
+    const [kept] = await evidenceOf(one)
+    expect(kept?.member).toMatchObject({ email: one.email })
+  })
+
+  it('goes to the address that the account of the membership has by now', async () => {
+    const one = await member()
+    const email = `moved.${one.email}`
+    await school.hear(userUpdated, one.userId, {
+      ...one.account,
+      email,
+      verifiedEmail: email,
+      changed: ['email'],
+      previousEmail: one.email,
+    })
+    await sign(one)
+    expect(await school.untilTold(waiverSigned, one.membershipId)).toMatchObject([{ email }])
+  })
+
+  it('is replaced by one of the member, and both are kept', async () => {
+    const one = await member()
+    const wrong = waiverSchema.parse((await sign(one, mallory)).body)
+    const own = { ownerId: one.userId, replaces: wrong.waiverId }
+    expect(await seat(one, `?ownerId=${one.userId}`)).toMatchObject({
+      signed: { waiverId: wrong.waiverId, guardianName: 'Mallory', childNames: ['Nobody'] },
+    })
+    const answers = await Promise.all(Array.from({ length: 3 }, () => sign(one, own)))
+    const right = waiverSchema.parse(answers[0]?.body)
+    for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: { waiverId: right.waiverId } })
+    expect(right.waiverId).not.toBe(wrong.waiverId)
+    expect(await evidenceOf(one)).toMatchObject([
+      { id: wrong.waiverId, guardianName: 'Mallory', ipAddress: '198.51.100.7', replacedBy: right.waiverId },
+      { id: right.waiverId, guardianName: 'Maren Holt', replacedBy: null },
+    ])
+    const told = await eventually(async () => {
+      const all = await school.told(waiverSigned, one.membershipId)
+      return all.length === 2 && all
+    })
+    expect(told.find(({ waiverId }) => waiverId === right.waiverId)).toMatchObject({ replaces: wrong.waiverId })
+    // One that comes late, of before, takes nothing back.
+    expect(codeOf(await sign(one, { ...mallory, ...own }))).toBe('waiver_already_signed')
+    expect(await seat(one, `?ownerId=${one.userId}`)).toMatchObject({ signed: { waiverId: right.waiverId } })
+  })
+
+  it('is replaced by nobody else, and shown to nobody else', async () => {
+    const one = await member()
+    const { waiverId } = waiverSchema.parse((await sign(one)).body)
+    for (const asker of [{}, { ownerId: randomUUIDv7() }, { ownerId: null }]) {
+      const answer = await sign(one, { ...mallory, ...asker, replaces: waiverId })
+      expect([answer.status, codeOf(answer)]).toEqual([409, 'waiver_already_signed'])
+    }
+    // Nor by its member who does not say which one.
+    expect(codeOf(await sign(one, { ...mallory, ownerId: one.userId }))).toBe('waiver_already_signed')
+    expect(await seat(one)).not.toHaveProperty('signed')
+    expect(await seat(one, `?ownerId=${randomUUIDv7()}`)).not.toHaveProperty('signed')
+    expect(await evidenceOf(one)).toHaveLength(1)
   })
 })
 

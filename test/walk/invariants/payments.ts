@@ -1,7 +1,7 @@
 import { emailKey } from '@robokids/contracts/fields'
 import { chargesOf, type ProviderCharge } from '../provider.ts'
 import { Violation } from '../violation.ts'
-import type { Walk } from '../walk.ts'
+import type { Page, Purchase, Walk } from '../walk.ts'
 
 interface Row {
   id: string
@@ -39,7 +39,7 @@ async function known(walk: Walk) {
     billing<MembershipRow[]>`
       select attempt_id as id, status, seat from memberships where attempt_id = any(${ids}::uuid[])`,
     walk.world.system.sql('enrollment')<{ email: string; date: string }[]>`
-      select email_key as email, date::text from (
+      select split_part(email_key, ' ', 1) as email, date::text from (
         select email_key, class_session_id from member_holds
         union select email_key, class_session_id from pending_member_holds) as holds
       join class_sessions on class_sessions.id = class_session_id
@@ -124,18 +124,29 @@ export async function moneyHasItsThing(walk: Walk): Promise<void> {
   for (const paid of chargesOf(walk)) judge(paid)
 }
 
+/** Whether of two purchases one is to be paid: what others ask for with the same address is theirs. */
+function isForTheSame(walk: Walk, one: Purchase, other: Purchase): boolean {
+  if (one.kind === 'order' && other.kind === 'order') return one.cart === other.cart
+  if (one.kind === 'membership' && other.kind === 'membership')
+    return one.email === other.email && walk.isMadeBy(one.by, other)
+  return one.id === other.id
+}
+
 /** A page that can be paid has its seats held, and no other stands beside it. For when all has settled. */
 export async function openPagesHoldTheirSeats(walk: Walk): Promise<void> {
   const { provider } = walk.world.system
   const { registrations, holds } = await known(walk)
-  const openOf = new Map<string, string>()
-  for (const { sessionId, of } of walk.pages) {
+  const open: Page[] = []
+  for (const page of walk.pages) {
+    const { sessionId, of } = page
     if (provider.sessions.get(sessionId)?.object.status !== 'open') continue
-    const key = of.kind === 'order' ? of.cart : of.kind === 'registration' ? of.id : of.email
-    const other = openOf.get(key)
-    if (other !== undefined)
-      throw new Violation('one page at a time can be paid', `${other} and ${sessionId} for the ${of.kind} ${of.id}`)
-    openOf.set(key, sessionId)
+    const other = open.find((one) => !one.byStranger && !page.byStranger && isForTheSame(walk, one.of, of))
+    if (other)
+      throw new Violation(
+        'one page at a time can be paid',
+        `${other.sessionId} and ${sessionId} for the ${of.kind} ${of.id}`,
+      )
+    open.push(page)
     if (of.kind === 'registration') {
       const status = registrations.get(of.id)?.status
       if (status !== 'held')

@@ -10,6 +10,7 @@ import { moneyOperations } from './money.ts'
 import { orderOperations } from './orders.ts'
 import { payingOperations } from './paying.ts'
 import { registrationOperations } from './registrations.ts'
+import { strangerOperations } from './strangers.ts'
 import { waiverOperations } from './waivers.ts'
 
 /** What two can do at the same time. */
@@ -18,6 +19,7 @@ const people: Operation[] = [
   ...orderOperations,
   ...membershipOperations,
   ...waiverOperations,
+  ...strangerOperations,
   ...accountOperations,
   ...payingOperations,
   ...moneyOperations,
@@ -40,12 +42,14 @@ const both = operation(bothName, {
   args: fc.tuple(oneOf, oneOf),
   possible: () => true,
   async run(walk, pair) {
+    walk.together = true
     const outcomes = await Promise.allSettled(
       pair.map(async ({ name, args }) => {
         const one = byName.get(name)
         if (one?.possible(walk)) await one.run(walk, args as never)
       }),
     )
+    walk.together = false
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   },
 })

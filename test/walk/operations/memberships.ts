@@ -107,6 +107,7 @@ export const membershipOperations = [
         const owner = browser.account ?? null
         membership = {
           kind: 'membership',
+          by: walk.asker(browser),
           id,
           family,
           email,
@@ -119,7 +120,7 @@ export const membershipOperations = [
         }
         walk.memberships.push(membership)
       }
-      openedPage(walk, membership, url, answer.agreed.dueNow)
+      openedPage(walk, membership, url, browser, answer.agreed.dueNow)
     },
   }),
 

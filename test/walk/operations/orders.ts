@@ -3,7 +3,7 @@ import { orderTerms } from '@robokids/contracts/offers'
 import { robotSpider, teddyBear } from '@robokids/contracts/products'
 import { productsSchema, type OrderItem } from '@robokids/contracts/shop'
 import * as fc from 'fast-check'
-import type { Browser } from '../browser.ts'
+import type { Answer, Browser } from '../browser.ts'
 import { operation, pick } from '../operation.ts'
 import { openedPage, sessionAt } from '../pages.ts'
 import { Violation } from '../violation.ts'
@@ -36,7 +36,8 @@ interface Cart {
 }
 
 async function send(walk: Walk, { family, browser, id, items, cart, replaces, fresh = true }: Cart) {
-  const owner = browser.account ?? null
+  const by = walk.asker(browser)
+  const owner = by.account
   const body = { orderId: id, items, ...(replaces === undefined ? {} : { replaces }) }
   const answer = await walk.agree(
     'an order',
@@ -47,10 +48,10 @@ async function send(walk: Walk, { family, browser, id, items, cart, replaces, fr
   if (answer.status !== 200) return answer
   let ordered = walk.orders.find((order) => order.id === id)
   if (!ordered) {
-    ordered = { kind: 'order', id, family, items, cart, owner }
+    ordered = { kind: 'order', by, id, family, items, cart, owner }
     walk.orders.push(ordered)
   }
-  openedPage(walk, ordered, String(answer.body['checkoutUrl']), answer.agreed.dueNow)
+  openedPage(walk, ordered, String(answer.body['checkoutUrl']), browser, answer.agreed.dueNow)
   return answer
 }
 
@@ -60,6 +61,8 @@ const cart = fc.array(fc.nat(3), { minLength: 2, maxLength: 2 }).map(([spiders =
     { sku: teddyBear, quantity: bears },
   ].filter(({ quantity }) => quantity > 0),
 )
+/** The page may have been paid while it was to be closed. */
+const isPaid = ({ body }: Answer) => body['code'] === 'already_paid'
 const hasOrders = (walk: Walk) => walk.orders.length > 0
 
 export const orderOperations = [
@@ -78,12 +81,21 @@ export const orderOperations = [
     args: fc.record({ which, browser: fc.nat(1), items: cart, fresh: fc.boolean() }),
     possible: hasOrders,
     async run(walk, { which, browser, items, fresh }) {
-      const { family, id: replaces, cart } = pick(walk.orders, which)
+      const { family, id: replaces, cart: named } = pick(walk.orders, which)
+      const asker = pick(family.browsers, browser)
+      const id = randomUUIDv7()
+      // What another browser asks for is a cart of its own.
+      const cart = walk.cartOf(walk.asker(asker), named) ?? id
       const before = walk.pages.filter((page) => page.of.id === replaces && sessionAt(walk, page)?.status === 'open')
-      const order = { family, browser: pick(family.browsers, browser), id: randomUUIDv7(), items, cart }
+      const order = { family, browser: asker, id, items, cart }
       const answer = await send(walk, { ...order, replaces, fresh })
-      const refused = answer.status === 409 && answer.body['code'] === 'product_not_for_sale'
-      if (refused && before.some((page) => sessionAt(walk, page)?.status !== 'open'))
+      const refused = answer.status === 409 || cart === id
+      if (
+        refused &&
+        !isPaid(answer) &&
+        !walk.together &&
+        before.some((page) => sessionAt(walk, page)?.status !== 'open')
+      )
         throw new Violation('a refused change leaves what it was to replace', `${replaces} can be paid no more`)
     },
   }),

@@ -54,10 +54,11 @@ async function send(walk: Walk, family: Family, browser: Browser, body: Register
   const { registrationId, checkoutUrl } = answer.body as { registrationId: string; checkoutUrl: string }
   let registered = walk.registrations.find(({ id }) => id === registrationId)
   if (!registered) {
-    registered = { kind: 'registration', id: registrationId, family, body: { ...body, id: registrationId }, owner }
+    const sent = { ...body, id: registrationId }
+    registered = { kind: 'registration', by: walk.asker(browser), id: registrationId, family, body: sent, owner }
     walk.registrations.push(registered)
   }
-  openedPage(walk, registered, checkoutUrl, answer.agreed.dueNow)
+  openedPage(walk, registered, checkoutUrl, browser, answer.agreed.dueNow)
 }
 
 function form(family: Family, childIndex: number, siblings: number, level: number, date: string): RegisterBody {
@@ -147,7 +148,7 @@ export const registrationOperations = [
       const answer = await walk.ask(pick(registered.family.browsers, browser), 'POST', path)
       if (answer.status !== 200) return
       const { checkoutUrl } = answer.body as { checkoutUrl: string }
-      openedPage(walk, registered, checkoutUrl)
+      openedPage(walk, registered, checkoutUrl, pick(registered.family.browsers, browser))
     },
   }),
 
