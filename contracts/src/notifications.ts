@@ -30,6 +30,8 @@ export const mailKinds = [
   'payment_disputed',
   'kit_shipped',
   'refund_owed',
+  'registration_asked_again',
+  'membership_asked_again',
 ] as const
 export type MailKind = (typeof mailKinds)[number]
 

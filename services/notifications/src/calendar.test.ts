@@ -6,6 +6,7 @@ import { renderCalendar, type CalendarEntry } from './calendar.ts'
 function entry(facts: Partial<CalendarEntry['facts']> = {}, changes: Partial<CalendarEntry> = {}): string {
   return renderCalendar({
     method: 'PUBLISH',
+    uid: 'class-0196f3c0-0000-4000-8000-000000000009',
     sequence: 0,
     stamp: Temporal.Instant.from('2026-11-28T03:15:30.123Z'),
     organizer: 'hello@example.com',
@@ -88,7 +89,7 @@ describe('a calendar entry', () => {
   it('has what RFC 5546 asks of a publication: one UID, SEQUENCE, a UTC stamp and an organizer', () => {
     const source = entry()
     expect(source).toContain('METHOD:PUBLISH\r\n')
-    expect(source).toContain('UID:registration-0196f3c0-0000-7000-8000-000000000002@robokidslearning\r\n')
+    expect(source).toContain('UID:class-0196f3c0-0000-4000-8000-000000000009@robokidslearning\r\n')
     expect(source).toContain('SEQUENCE:0\r\n')
     expect(source).toContain('DTSTAMP:20261128T031530Z\r\n')
     expect(source).toContain('ORGANIZER;CN=Robo Kids Learning:mailto:hello@example.com\r\n')

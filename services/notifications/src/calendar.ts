@@ -4,6 +4,8 @@ import { tzlib_get_ical_block } from 'timezones-ical-library'
 
 export interface CalendarEntry {
   method: 'PUBLISH' | 'CANCEL'
+  /** What the entry is known by: the same in all that is ever sent about it. */
+  uid: string
   facts: RegistrationFacts
   /** 0 when the entry is first sent, and again when that is repeated; one more for each change. */
   sequence: number
@@ -25,10 +27,10 @@ function timeZoneComponent(timeZone: string): ICAL.Component {
 }
 
 /**
- * A class as an iCalendar object (RFC 5545), the same UID in all that is ever sent about a registration: a newer one
- * replaces the entry, a repeated one changes nothing.
+ * A class as an iCalendar object (RFC 5545): a newer one of the same UID replaces the entry, a repeated one changes nothing.
+ * Calendars are shared with people and programs, so nothing in it opens or does anything: no reference, no link with one.
  */
-export function renderCalendar({ method, facts, sequence, stamp, organizer, description }: CalendarEntry): string {
+export function renderCalendar({ method, uid, facts, sequence, stamp, organizer, description }: CalendarEntry): string {
   const start = Temporal.PlainDate.from(facts.startDate)
     .toPlainDateTime(facts.startTime)
     .toZonedDateTime(facts.timeZone)
@@ -43,7 +45,7 @@ export function renderCalendar({ method, facts, sequence, stamp, organizer, desc
     const wallClock = time.toPlainDateTime().toString({ smallestUnit: 'second' })
     event.addPropertyWithValue(name, ICAL.Time.fromDateTimeString(wallClock)).setParameter('tzid', facts.timeZone)
   }
-  event.addPropertyWithValue('uid', `registration-${facts.registrationId}@robokidslearning`)
+  event.addPropertyWithValue('uid', `${uid}@robokidslearning`)
   event.addPropertyWithValue('sequence', sequence)
   event.addPropertyWithValue('dtstamp', ICAL.Time.fromDateTimeString(stamp.toString({ smallestUnit: 'second' })))
   inZone('dtstart', start)

@@ -1,5 +1,5 @@
 import type { MembershipFacts } from '@robokids/contracts/membership'
-import { and, desc, eq, inArray } from 'drizzle-orm'
+import { and, desc, eq, gte, inArray, isNull, ne, or } from 'drizzle-orm'
 import type { Context } from '@robokids/runtime/service'
 import { renderCalendar } from './calendar.ts'
 import type { Config } from './config.ts'
@@ -13,6 +13,7 @@ import { paymentRefundedMail, tellsOfEnd } from './mails/payment-refunded.ts'
 import { noticeAskedMail, productAvailableMail } from './mails/product-notice.ts'
 import { refundFailedMail } from './mails/refund-failed.ts'
 import { refundOwedMail } from './mails/refund-owed.ts'
+import { registrationAskedAgainMail } from './mails/registration-asked-again.ts'
 import { registrationConfirmedMail } from './mails/registration-confirmed.ts'
 import { signInLockedMail } from './mails/sign-in-locked.ts'
 import { userDeletedMail } from './mails/user-deleted.ts'
@@ -62,6 +63,8 @@ async function progressOf(registrationId: string, { db }: Context<Config>) {
     .where(
       and(
         eq(mails.registrationId, registrationId),
+        // A membership's waiver names the membership, whose id a registration may have been given.
+        or(isNull(mails.subject), eq(mails.subject, `registration:${registrationId}`)),
         inArray(mails.kind, ['payment_refunded', 'kit_shipped', 'waiver_signed']),
       ),
     )
@@ -84,15 +87,21 @@ async function isAccountDeleted(
   return (await db.$count(mails, and(eq(mails.userId, ownerId), eq(mails.kind, 'user_deleted')))) > 0
 }
 
+/** What the calendar entry that came with a confirmation is known by. */
+function calendarUid({ calendarId }: Pick<MailRow, 'calendarId'>, registrationId: string): string {
+  return calendarId === null ? `registration-${registrationId}` : `class-${calendarId}`
+}
+
 const confirmation: Write<'registration_confirmed'> = async (data, { mail, context, siteUrl }) => {
   const { isSigned } = await progressOf(data.registrationId, context)
   const calendar = renderCalendar({
     method: 'PUBLISH',
+    uid: calendarUid(mail, data.registrationId),
     facts: data,
     sequence: 0,
     stamp: mail.createdAt,
     organizer: context.config.MAIL_FROM,
-    description: `The class link comes by email once the waiver is signed:\n${siteUrl}/robokids/waiver?reference=${data.registrationId}`,
+    description: 'The class link comes by email once the waiver is signed.',
   })
   return {
     ...registrationConfirmedMail(data, siteUrl, isSigned),
@@ -101,10 +110,11 @@ const confirmation: Write<'registration_confirmed'> = async (data, { mail, conte
   }
 }
 
-const signedWaiver: Write<'waiver_signed'> = async (data, { context, limit }) => {
+const signedWaiver: Write<'waiver_signed'> = async (data, { context, siteUrl, limit }) => {
   const content = await fetchSignedWaiver(context.config, data.signedPdfPath, limit)
   const file = { filename: 'signed-waiver.pdf', contentType: 'application/pdf', content }
-  return { ...waiverSignedMail(data), recipientName: data.guardianName, attachments: [file] }
+  const recipientName = data.classType === 'membership' ? '' : data.guardianName
+  return { ...waiverSignedMail(data, siteUrl), recipientName, attachments: [file] }
 }
 
 const refund: Write<'payment_refunded'> = async (data, { mail, context, siteUrl }) => {
@@ -115,8 +125,15 @@ const refund: Write<'payment_refunded'> = async (data, { mail, context, siteUrl 
     recipientName: data.purchase.guardianName,
   }
   if (!tellsOfEnd(data)) return letter
+  const { registrationId } = data.purchase
+  const [confirmed] = await context.db
+    .select({ calendarId: mails.calendarId })
+    .from(mails)
+    .where(eq(mails.fact, `registration_confirmed:${registrationId}`))
   const calendar = renderCalendar({
     method: 'CANCEL',
+    // Where no entry was sent there is none to take back, whatever this one is called.
+    uid: confirmed ? calendarUid(confirmed, registrationId) : `class-${mail.id}`,
     facts: data.purchase,
     sequence: 1,
     stamp: mail.createdAt,
@@ -203,6 +220,11 @@ const writers: { [Kind in keyof MailData]: Write<Kind> } = {
   membership_refund_failed: ofMembership('membership_refund_failed'),
   payment_disputed: ofMembership('payment_disputed'),
   kit_shipped: kitShipped,
+  registration_asked_again: (data, { siteUrl }) => ({
+    ...registrationAskedAgainMail(data, siteUrl),
+    recipientName: data.guardianName,
+  }),
+  membership_asked_again: ofMembership('membership_asked_again'),
   refund_owed: refundOwedMail,
 }
 

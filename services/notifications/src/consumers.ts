@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import {
+  membershipAskedAgain,
   membershipRefunded,
   membershipRefundFailed,
   paymentDisputed,
@@ -16,12 +18,14 @@ import {
 import {
   kitShipped,
   memberSeated,
+  registrationAskedAgain,
   registrationConfirmed,
   registrationRejected,
   waiverSigned,
 } from '@robokids/contracts/enrollment'
 import type { EventDefinition } from '@robokids/contracts/event'
 import { codeIssued, signInLocked, userDeleted, userUpdated, type Account } from '@robokids/contracts/identity'
+import { schoolDate } from '@robokids/contracts/school-date'
 import { consume, type Consumer } from '@robokids/runtime/inbox'
 import type { Config } from './config.ts'
 import { orderMail, type About } from './order-mail.ts'
@@ -54,6 +58,7 @@ export const consumers: Consumer<Config>[] = [
       factId: data.registrationId,
       about: { subject: `registration:${data.registrationId}`, time },
       registrationId: data.registrationId,
+      calendarId: randomUUID(),
       recipient: data.email,
       data,
     }),
@@ -71,6 +76,26 @@ export const consumers: Consumer<Config>[] = [
       data,
     })
   }),
+  // Once a day: whoever asks again and again does not fill anybody's mailbox.
+  consume(registrationAskedAgain, { from: 'now' }, (tx, { time, data }, context) =>
+    orderMail(tx, context, {
+      kind: 'registration_asked_again',
+      factId: `${data.registrationId}:${data.askedFor}:${schoolDate(time)}`,
+      about: { subject: `registration:${data.registrationId}`, time },
+      registrationId: data.registrationId,
+      recipient: data.email,
+      data,
+    }),
+  ),
+  consume(membershipAskedAgain, { from: 'now' }, (tx, { time, data }, context) =>
+    orderMail(tx, context, {
+      kind: 'membership_asked_again',
+      factId: `${data.attemptId}:${schoolDate(time)}`,
+      about: { subject: `membership:${data.attemptId}`, time },
+      recipient: data.email,
+      data,
+    }),
+  ),
   consume(kitShipped, { from: 'now' }, (tx, { time, data }, context) =>
     orderMail(tx, context, {
       kind: 'kit_shipped',

@@ -25,7 +25,7 @@ export type Order<Kind extends keyof MailData> = {
   data: MailData[Kind]
   /** Left out for what keeps no order. */
   about?: About
-} & Partial<Pick<MailRow, 'medium' | 'registrationId' | 'userId' | 'sealedCode' | 'expiresAt'>>
+} & Partial<Pick<MailRow, 'medium' | 'registrationId' | 'calendarId' | 'userId' | 'sealedCode' | 'expiresAt'>>
 
 /**
  * Has the tries of earlier mails about the subject begin again, so that the one that waits for them is no later than if it

@@ -1,4 +1,5 @@
 import type {
+  membershipAskedAgain,
   membershipRefunded,
   membershipRefundFailed,
   paymentDisputed,
@@ -16,6 +17,7 @@ import type {
 import type {
   kitShipped,
   memberSeated,
+  registrationAskedAgain,
   registrationConfirmed,
   registrationRejected,
   waiverSigned,
@@ -74,6 +76,8 @@ export interface MailData {
   membership_refund_failed: EventOf<typeof membershipRefundFailed>['data']
   payment_disputed: EventOf<typeof paymentDisputed>['data']
   kit_shipped: EventOf<typeof kitShipped>['data']
+  registration_asked_again: EventOf<typeof registrationAskedAgain>['data']
+  membership_asked_again: EventOf<typeof membershipAskedAgain>['data']
   refund_owed: Pick<
     EventOf<typeof refundDeclined>['data'],
     'refundId' | 'paymentId' | 'registrationId' | 'orderId' | 'membershipId' | 'amount' | 'currency' | 'reason'
@@ -101,6 +105,11 @@ export const mails = pgTable(
     /** The time of the event that it tells about; null where `subject` is. */
     happenedAt: instant('happened_at'),
     registrationId: uuid('registration_id'),
+    /**
+     * What the calendar entry of a confirmation is known by. Calendars are shared, so it is good for nothing else. Null in rows
+     * of the version that used the registration's own id: an entry that is out there keeps its name.
+     */
+    calendarId: uuid('calendar_id'),
     userId: uuid('user_id'),
     medium: text({ enum: codeMedia }).notNull().default('EMAIL'),
     recipient: text().notNull(),

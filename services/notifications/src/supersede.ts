@@ -55,8 +55,14 @@ const table: { [Later in MailKind]?: Entry<Later> } = {
       registration_confirmed: ({ data }, refund) =>
         isWhole(refund.data) && data.payment.paymentId === refund.data.paymentId,
       waiver_signed: (_, refund) => endsRegistration(refund.data),
+      registration_asked_again: (_, refund) => endsRegistration(refund.data),
     },
     earlier: { refund_failed: isMadeGood, refund_owed: isAllBack },
+  },
+  waiver_signed: {
+    reason: 'The waiver was signed anew before this could be sent.',
+    any: { waiver_signed: ({ data }, { data: later }) => later.replaces === data.waiverId },
+    earlier: { registration_asked_again: ({ data }) => data.askedFor === 'waiver' && !data.isSigned },
   },
   order_refunded: {
     reason: 'All of the payment went back before this could be sent.',
@@ -102,6 +108,7 @@ const table: { [Later in MailKind]?: Entry<Later> } = {
     any: {
       // Its seat may be confirmed by another service after its end is told.
       membership_confirmed: always,
+      membership_asked_again: always,
       membership_cancelled: always,
       membership_resumed: always,
       membership_past_due: always,

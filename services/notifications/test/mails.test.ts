@@ -1,12 +1,20 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { paymentRefunded, refundFailed } from '@robokids/contracts/billing'
-import { kitShipped, registrationConfirmed, registrationRejected, waiverSigned } from '@robokids/contracts/enrollment'
+import {
+  kitShipped,
+  registrationAskedAgain,
+  registrationConfirmed,
+  registrationRejected,
+  waiverSigned,
+  type RegistrationFacts,
+} from '@robokids/contracts/enrollment'
 import { mailDelivered } from '@robokids/contracts/notifications'
+import { newEvent } from '@robokids/runtime/outbox'
 import { eventually } from '@robokids/test/bed'
 import { eq } from 'drizzle-orm'
 import nodeIcal, { type VEvent } from 'node-ical'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { rejections } from '../src/schema.ts'
+import { mails, rejections } from '../src/schema.ts'
 import { confirmed, refunded, refundInVain, registration, signed } from './events.ts'
 import { adminHeaders, openOffice, siteUrl, waiverAt, type Office } from './office.ts'
 import type { Received } from './post-office.ts'
@@ -476,6 +484,103 @@ describe('payment.refunded', () => {
     await office.post.mailTo(last.email)
     expect(await office.mailsOf(facts.registrationId)).toHaveLength(2)
     expect(office.post.to(facts.email)).toHaveLength(2)
+  })
+})
+
+describe('what a calendar entry tells', () => {
+  const entriesOf = async (facts: RegistrationFacts) => {
+    const booked = confirmed(facts)
+    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, booked)
+    const published = calendarOf(await office.post.mailTo(facts.email))
+    const data = refunded(facts, { reason: 'requested', paymentId: booked.payment.paymentId })
+    await office.bed.bus.publish(paymentRefunded, data.refundId, data)
+    return [published, calendarOf(await office.post.mailTo(facts.email, 2))]
+  }
+
+  it('is nothing that opens or does anything: no reference, no link and no address of the family', async () => {
+    const facts = registration()
+    for (const { source } of await entriesOf(facts)) {
+      const unfolded = source.replaceAll('\r\n ', '')
+      expect(unfolded).not.toContain(facts.registrationId)
+      expect(unfolded).not.toMatch(/https?:|reference/i)
+      expect(unfolded).not.toContain(facts.email)
+    }
+  })
+
+  it('keeps the name of an entry that the version before has sent, so that a later one replaces it', async () => {
+    const facts = registration()
+    const booked = confirmed(facts)
+    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, booked)
+    await office.post.mailTo(facts.email)
+    const { db } = office.service.context
+    await db
+      .update(mails)
+      .set({ calendarId: null })
+      .where(eq(mails.fact, `registration_confirmed:${facts.registrationId}`))
+    const data = refunded(facts, { reason: 'requested', paymentId: booked.payment.paymentId })
+    await office.bed.bus.publish(paymentRefunded, data.refundId, data)
+    const { event } = calendarOf(await office.post.mailTo(facts.email, 2))
+    expect(event.uid).toBe(`registration-${facts.registrationId}@robokidslearning`)
+  })
+})
+
+describe('registration.asked_again', () => {
+  const tell = (facts: RegistrationFacts, askedFor: 'seat' | 'waiver', isSigned = false, time?: string) =>
+    office.bed.bus.republish({
+      ...newEvent(registrationAskedAgain, facts.registrationId, { ...facts, askedFor, isSigned }),
+      ...(time === undefined ? {} : { time }),
+    })
+
+  it.each([
+    [
+      'seat',
+      false,
+      'You are registered already: Ivo, Level 1 Foundations, Friday, January 8, 2027',
+      'that second payment goes back to your card by itself',
+      '/robokids/success?reference=',
+    ],
+    [
+      'waiver',
+      false,
+      'Your link to the waiver: Ivo, Level 1 Foundations, Friday, January 8, 2027',
+      'Nothing was signed.',
+      '/robokids/waiver?reference=',
+    ],
+    [
+      'waiver',
+      true,
+      'Your waiver is signed already: Ivo, Level 1 Foundations, Friday, January 8, 2027',
+      'If it was you, nothing is left to do.',
+      undefined,
+    ],
+  ] as const)('for a %s (signed: %s) tells its family what it has, and what to do', async (...kind) => {
+    const [askedFor, isSigned, subject, words, path] = kind
+    const facts = registration()
+    await tell(facts, askedFor, isSigned)
+    const { parsed } = await office.post.mailTo(facts.email)
+    expect(parsed.subject).toBe(subject)
+    for (const part of [parsed.text ?? '', htmlText(parsed.html)]) {
+      expect(part).toContain('Hello Maren Holt,')
+      expect(part).toContain('from a browser that we do not recognize')
+      expect(part).toContain(words)
+      expect(part).toContain('If it was not you')
+      expect(part).toContain('Ivo, age 8')
+    }
+    const links = (parsed.text ?? '').match(/https?:\S+/g) ?? []
+    expect(links).toEqual(path === undefined ? [] : [`${siteUrl}${path}${facts.registrationId}`])
+  })
+
+  it('is told once a day, however often a stranger asks', async () => {
+    const facts = registration()
+    const times = ['2027-01-02T08:00:00.000Z', '2027-01-02T20:00:00.000Z', '2027-01-03T07:59:00.000Z']
+    // In California the last of them is another day.
+    for (const time of [...times, '2027-01-03T08:01:00.000Z']) await tell(facts, 'seat', false, time)
+    await office.post.mailTo(facts.email, 2)
+    await tell(facts, 'waiver', false, times[0])
+    await office.post.mailTo(facts.email, 3)
+    expect((await office.mailsOf(facts.registrationId)).map(({ kind }) => kind)).toEqual(
+      Array.from({ length: 3 }, () => 'registration_asked_again'),
+    )
   })
 })
 

@@ -11,6 +11,7 @@ import {
   subscriptionResumed,
   subscriptionSwitched,
 } from '@robokids/contracts/billing'
+import { membershipAskedAgain } from '@robokids/contracts/billing'
 import { memberSeated, waiverSigned } from '@robokids/contracts/enrollment'
 import type { EventDefinition } from '@robokids/contracts/event'
 import { userDeleted } from '@robokids/contracts/identity'
@@ -86,8 +87,10 @@ describe('a member is told', () => {
     const data = signed({ ...facts, address: { ...facts.address, addressLine1: '', city: '' } })
     await office.bed.bus.publish(waiverSigned, facts.registrationId, data)
     const { parsed } = await office.post.mailTo(facts.email)
-    expect(parsed.subject).toBe('Your signed waiver: Ivo, Members’ session')
-    expect(parsed.text).toContain('Your membership is complete')
+    expect(parsed.subject).toBe('The signed waiver of your membership')
+    expect(parsed.text).toContain('The waiver of your membership is signed. A copy is attached for your records.')
+    // Anybody who has its link can sign, and type a name.
+    expect(parsed.text).not.toContain('Hello Maren Holt')
     expect(parsed.text).not.toMatch(/kit/i)
     expect(parsed.attachments[0]?.content.equals(waiverAt(data.signedPdfPath))).toBe(true)
   })
@@ -215,6 +218,32 @@ describe('a member is told', () => {
     expect(text).toContain(confirmUrl)
     expect(html).toContain(`href="${confirmUrl}"`)
     expect(text).not.toContain('declined')
+  })
+
+  it('once a day that somebody else has given their address, and that a second payment goes back', async () => {
+    const data = member()
+    const { subject, text } = await told(membershipAskedAgain, data)
+    expect(subject).toBe('You are a member already')
+    expect(text).toContain('from a browser that we do not recognize')
+    expect(text).toContain('that second payment goes back to your card by itself')
+    expect(text).toContain('If it was not you')
+    expect(text).toContain(`${siteUrl}/profile`)
+    expect(text).not.toContain(data.attemptId)
+    await office.bed.bus.publish(membershipAskedAgain, data.attemptId, data)
+    await told(subscriptionResumed, { ...data, email: `last.${data.email}`, renewsAt: at })
+    expect((await mailsTo(data.email)).map(({ kind }) => kind)).toEqual(['membership_asked_again'])
+  })
+
+  it('how to sign anew where it was not them who signed, and that both signatures are kept', async () => {
+    const facts = registration({ classType: 'membership', levelTitle: 'Members’ session' })
+    const first = signed(facts)
+    await office.bed.bus.publish(waiverSigned, facts.registrationId, first)
+    const { parsed } = await office.post.mailTo(facts.email)
+    expect(parsed.text).toContain('Was it not you who signed?')
+    expect(parsed.text).toContain(`${siteUrl}/waiver?membership=${facts.registrationId}`)
+    await office.bed.bus.publish(waiverSigned, facts.registrationId, { ...signed(facts), replaces: first.waiverId })
+    const { parsed: anew } = await office.post.mailTo(facts.email, 2)
+    expect(anew.text).toContain('This signature takes the place of the one before. We keep both on record.')
   })
 
   describe('whose account is deleted', () => {

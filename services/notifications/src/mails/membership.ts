@@ -237,6 +237,32 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known) 
       closing: [...withoutProfile(known, toChange), questions],
     }
   },
+  membership_asked_again(_data, known) {
+    return {
+      subject: ['You are a member already'],
+      heading: 'You are a member already',
+      opening: [
+        hello,
+        [
+          'Somebody has just started to become a member with your email address, from a browser that we do not recognize. Your membership is running, and nothing about it was changed.',
+        ],
+      ],
+      facts: [],
+      ...onProfile(
+        known,
+        'Your membership, its card and its payments are on your profile page. Log in, or sign up with this address:',
+        'Go to your profile',
+      ),
+      closing: [
+        [
+          'If it was you, nothing is left to do. Should you pay once more all the same, that second payment goes back to your card by itself.',
+        ],
+        ['If it was not you: nothing of yours was shown to anybody, and you need not do anything.'],
+        ...withoutProfile(known, toChange),
+        questions,
+      ],
+    }
+  },
   membership_ended({ reason, endedAt }, { siteUrl }) {
     return {
       subject: ['Your membership has ended'],

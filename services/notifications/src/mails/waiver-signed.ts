@@ -4,16 +4,22 @@ import { addressFact, childrenFact, childrenInShort, classFact, momentIn, questi
 import { say } from './words.ts'
 
 /** Signed: the guardian's own copy, and what happens now. A membership comes with no kit. */
-export function waiverSignedMail(data: MailData['waiver_signed']): RenderedLetter {
+export function waiverSignedMail(data: MailData['waiver_signed'], siteUrl: string): RenderedLetter {
   const isMember = data.classType === 'membership'
   return renderLetter({
-    subject: ['Your signed waiver: ', ...childrenInShort(data), `, ${data.levelTitle}`],
+    subject: isMember
+      ? ['The signed waiver of your membership']
+      : ['Your signed waiver: ', ...childrenInShort(data), `, ${data.levelTitle}`],
     heading: 'Your waiver is signed',
+    // Whoever signs for a membership says who they are: what they typed is no greeting and no subject of its member's mail.
     opening: [
-      say`Hello ${data.guardianName},`,
+      isMember ? ['Hello,'] : say`Hello ${data.guardianName},`,
       [
-        `Thank you. Your ${isMember ? 'membership' : 'registration'} is complete, and your signed waiver is attached for your records.`,
+        isMember
+          ? 'The waiver of your membership is signed. A copy is attached for your records.'
+          : 'Thank you. Your registration is complete, and your signed waiver is attached for your records.',
       ],
+      ...(data.replaces ? [['This signature takes the place of the one before. We keep both on record.']] : []),
     ],
     facts: [
       { label: 'Signed', lines: [say`${data.guardianName}`, [`${momentIn(data.signedAt, data.timeZone)} Pacific`]] },
@@ -22,6 +28,17 @@ export function waiverSignedMail(data: MailData['waiver_signed']): RenderedLette
       childrenFact(data),
       ...(isMember ? [] : [addressFact(data)]),
     ],
+    ...(isMember
+      ? {
+          aside: {
+            text: [
+              'Was it not you who signed? Then log in and sign it again: your signature takes the place of this one.',
+            ],
+            label: 'Sign it again',
+            url: `${siteUrl}/waiver?membership=${data.registrationId}`,
+          },
+        }
+      : {}),
     closing: [
       [
         isMember

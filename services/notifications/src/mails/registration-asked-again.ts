@@ -1,0 +1,77 @@
+import type { MailData } from '../schema.ts'
+import { renderLetter, type Letter, type RenderedLetter } from './letter.ts'
+import { childrenFact, childrenInShort, classFact, dateOf, questions, whenFact } from './phrases.ts'
+import { say, type Words } from './words.ts'
+
+type AskedAgain = MailData['registration_asked_again']
+
+interface Story {
+  subject: string
+  heading: string
+  told: Words
+  step?: Letter['step']
+  closing: Words[]
+}
+
+const notYou: Words = [
+  'If it was not you: nothing of yours was changed or shown to anybody, and you need not do anything.',
+]
+
+function storyOf({ askedFor, isSigned, registrationId, children }: AskedAgain, siteUrl: string): Story {
+  if (askedFor === 'seat') {
+    const seats = children.length === 1 ? 'the seat is' : 'the seats are'
+    return {
+      subject: 'You are registered already',
+      heading: 'You are registered already',
+      told: [
+        `Somebody has just started to register for this class with your email address, from a browser that we do not recognize. Your registration is paid and confirmed, and ${seats} yours.`,
+      ],
+      step: {
+        text: ['Here is your registration:'],
+        label: 'See your registration',
+        url: `${siteUrl}/robokids/success?reference=${registrationId}`,
+      },
+      closing: [
+        [
+          'If it was you, nothing is left to do. Should you pay once more all the same, that second payment goes back to your card by itself.',
+        ],
+        notYou,
+      ],
+    }
+  }
+  const told = (state: string): Words => [
+    `Somebody has just asked to sign the waiver of this registration with your details, from a browser that we do not recognize. ${state}`,
+  ]
+  if (isSigned) {
+    return {
+      subject: 'Your waiver is signed already',
+      heading: 'Your waiver is signed already',
+      told: told('It is signed already, so nothing was signed now.'),
+      closing: [['If it was you, nothing is left to do.'], notYou],
+    }
+  }
+  return {
+    subject: 'Your link to the waiver',
+    heading: 'Please sign the waiver by this link',
+    told: told('Nothing was signed.'),
+    step: {
+      text: ['If it was you, please sign by this link:'],
+      label: 'Read and sign the waiver',
+      url: `${siteUrl}/robokids/waiver?reference=${registrationId}`,
+    },
+    closing: [notYou],
+  }
+}
+
+/** A stranger asked for what a family has already, and was told nothing: it is the family that hears of it. */
+export function registrationAskedAgainMail(data: AskedAgain, siteUrl: string): RenderedLetter {
+  const { subject, heading, told, step, closing } = storyOf(data, siteUrl)
+  return renderLetter({
+    subject: [`${subject}: `, ...childrenInShort(data), `, ${data.levelTitle}, ${dateOf(data)}`],
+    heading,
+    opening: [say`Hello ${data.guardianName},`, told],
+    facts: [classFact(data), whenFact(data), childrenFact(data)],
+    ...(step ? { step } : {}),
+    closing: [...closing, questions],
+  })
+}
