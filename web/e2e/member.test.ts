@@ -210,7 +210,7 @@ describe('a member', () => {
     await page.getByRole('heading', { name: 'Waiver submitted successfully!' }).waitFor()
     const welcome = await eventually(async () => {
       const mails = await system.mailsTo(email)
-      const isSigned = mails.some(({ subject }) => subject === 'Your signed waiver: Ivo, Members’ session')
+      const isSigned = mails.some(({ subject }) => subject === 'The signed waiver of your membership')
       return isSigned && mails.find(({ subject }) => subject === 'You are a member of Robo Kids Learning')
     }, 20_000)
     expect(welcome.text).toContain('$60.00 a year')

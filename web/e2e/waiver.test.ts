@@ -246,10 +246,12 @@ describe('the waiver of a member', () => {
     await page.goto(`/waiver?membership=${reference}`)
     await agree(page).check()
     await submit(page).click()
-    await page.getByText('Email is required.').waitFor()
+    await page.getByText("Child's first name is required.").waitFor()
+    // Its signature is mailed to the membership's own address, whoever signs.
+    expect(await field(page, 'Email').count()).toBe(0)
+    await page.getByText('The signed waiver is emailed to the address of your membership.').waitFor()
     expect(await field(page, 'Your full name').evaluate((input) => input === document.activeElement)).toBe(true)
     await field(page, 'Your full name').fill('Zoë Holt')
-    await field(page, 'Email').fill('zoe.holt@example.com')
     await field(page, "Child's first name").fill('Ivo')
     await field(page, "Child's age").fill('nine')
     await submit(page).click()
@@ -263,7 +265,6 @@ describe('the waiver of a member', () => {
       {
         registrationId: reference,
         guardianName: 'Zoë Holt',
-        email: 'zoe.holt@example.com',
         childName: 'Ivo',
         childAge: 9,
         classType: 'membership',
@@ -272,6 +273,41 @@ describe('the waiver of a member', () => {
     ])
     expect(await page.getByRole('main').innerText()).not.toMatch(/kit|receipt/i)
     await page.getByRole('link', { name: 'Go to your profile' }).waitFor()
+  })
+
+  it('that somebody else has signed is signed anew by the account that it belongs to, and by nobody else', async () => {
+    const waiverId = '01a21f00-0000-7000-8000-000000000077'
+    const seat = {
+      membershipId: reference,
+      status: 'seated',
+      classDate: '2030-01-04',
+      startTime: '16:00',
+      waiverSignedAt: '2026-11-28T18:00:00.000Z',
+    }
+    site.api.on('GET /api/member-seats/:reference', () => ({ json: seat }))
+    const page = await site.open({ viewport: { width: 390, height: 800 } })
+    await page.goto(`/waiver?membership=${reference}`)
+    await page.getByText('Was it not you who signed? Please log in').waitFor()
+    expect(await page.getByRole('button', { name: 'Sign it again' }).count()).toBe(0)
+
+    const signed = { waiverId, guardianName: 'Mallory Fox', childNames: ['Nobody'] }
+    site.api.on('GET /api/member-seats/:reference', () => ({ json: { ...seat, signed } }))
+    await page.reload()
+    await page.getByText('Mallory Fox').waitFor()
+    expect(await sidewaysScroll(page)).toBe(0)
+    await page.getByRole('button', { name: 'Sign it again' }).click()
+    await page.getByRole('heading', { name: 'Sign the waiver again' }).waitFor()
+    await field(page, 'Your full name').fill('Zoë Holt')
+    await field(page, "Child's first name").fill('Ivo')
+    await field(page, "Child's age").fill('9')
+    await agree(page).check()
+    await submit(page).click()
+    await page.getByRole('heading', { name: 'Waiver submitted successfully!' }).waitFor()
+    expect(waivers().at(-1)?.body).toMatchObject({
+      registrationId: reference,
+      replaces: waiverId,
+      guardianName: 'Zoë Holt',
+    })
   })
 
   it('asks for the child alone where the guardian is known, shows the server’s words, and is signed once', async () => {

@@ -63,10 +63,9 @@ function AddressLines({ addressLine1, addressLine2, city, state, zipCode }: Know
 }
 
 /** What is known of a member, who registered no child: nothing is asked for that was never asked. */
-export function memberRows({ guardianName, email, startDate }: KnownDetails): Row[] {
+export function memberRows({ guardianName, startDate }: KnownDetails): Row[] {
   const rows: Row[] = [
     ['Guardian', guardianName],
-    ['Email', email],
     ['Class', 'Members’ session'],
     ['Class date', startDate && formatClassDate(startDate)],
   ]

@@ -27,7 +27,6 @@ export type Done = 'sent' | 'signed before'
 /** What a member's record may lack: whoever signs is asked for it here. */
 const memberFields = [
   { name: 'guardianName', label: 'Your full name', autoComplete: 'name' },
-  { name: 'email', label: 'Email', type: 'email', autoComplete: 'email' },
   { name: 'childName', label: "Child's first name", autoComplete: 'off' },
   { name: 'childAge', label: "Child's age", inputMode: 'numeric', autoComplete: 'off' },
 ] as const satisfies (ComponentProps<typeof Field> & { name: keyof RegistrationRecord })[]
@@ -38,11 +37,13 @@ const idOf = (field: string) => `waiver-${field}`
 interface WaiverFormProps {
   record: RegistrationRecord
   startTime: string | undefined
+  /** The signature of a membership that this one takes the place of. */
+  replaces?: string | undefined
   /** With what was signed for. */
   onDone: (done: Done, signed: RegistrationRecord) => void
 }
 
-export function WaiverForm({ record: known, startTime, onDone }: WaiverFormProps) {
+export function WaiverForm({ record: known, startTime, replaces, onDone }: WaiverFormProps) {
   const isMember = isOfMember(known)
   const [told, setTold] = useState<Partial<Record<MemberField, string>>>({})
   const [errors, setErrors] = useState<FieldErrors>({})
@@ -56,7 +57,7 @@ export function WaiverForm({ record: known, startTime, onDone }: WaiverFormProps
   const document = useQuery(waiverDocumentQuery)
   const asked = memberFields.filter(({ name }) => isMember && known[name] === '')
   const record = { ...known, ...told }
-  const complete = record.email !== '' && record.guardianName !== '' && record.classType !== ''
+  const complete = (isMember || record.email !== '') && record.guardianName !== '' && record.classType !== ''
 
   const point = (found: FieldErrors) => {
     flushSync(() => setErrors(found))
@@ -70,7 +71,7 @@ export function WaiverForm({ record: known, startTime, onDone }: WaiverFormProps
     setRefusal(null)
     try {
       const sha256 = await queryClient.ensureQueryData(waiverDocumentQuery)
-      await api('/api/waivers', { method: 'POST', body: waiverPayload(record, sha256), answer: waiverAnswer })
+      await api('/api/waivers', { method: 'POST', body: waiverPayload(record, sha256, replaces), answer: waiverAnswer })
       finish(record)
       onDone('sent', record)
     } catch (error) {
@@ -147,6 +148,7 @@ export function WaiverForm({ record: known, startTime, onDone }: WaiverFormProps
               ))}
             </div>
           )}
+          {isMember && <p>The signed waiver is emailed to the address of your membership.</p>}
         </Card>
         <Checkbox
           label="I have read the waiver and agree to it."

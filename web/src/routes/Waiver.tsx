@@ -1,6 +1,8 @@
+import type { MemberSeat } from '@robokids/contracts/enrollment'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
+import { Details } from '../components/Details.tsx'
 import { Actions, EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
 import { DisputedNotice, EndedOutcome, endedTitle, isEnded } from '../components/Outcome.tsx'
 import { type Done, WaiverForm } from '../components/WaiverForm.tsx'
@@ -17,7 +19,8 @@ import {
 import { standingOf } from '../registration/standing.ts'
 import { useRegistration } from '../registration/use-registration.ts'
 import { Alert } from '../ui/Alert.tsx'
-import { ButtonLink } from '../ui/Button.tsx'
+import { Button, ButtonLink } from '../ui/Button.tsx'
+import { Card } from '../ui/Card.tsx'
 import { Notice } from '../ui/Notice.tsx'
 
 /** `?reference=` names a registration, `?membership=` a membership; else it is about what this tab remembers. */
@@ -123,6 +126,7 @@ function Sign({ record }: { record: RegistrationRecord }) {
 function SignMembership({ record: known }: { record: RegistrationRecord }) {
   const { registrationId: membershipId } = known
   const [done, setDone] = useState<{ how: Done; record: RegistrationRecord } | null>(null)
+  const [again, setAgain] = useState(false)
   const asked = useQuery({ ...memberSeatQuery(membershipId), enabled: membershipId !== '' })
   const { data: seat, error, errorUpdateCount } = asked
   const record = seat ? { ...known, startDate: seat.classDate } : known
@@ -146,7 +150,16 @@ function SignMembership({ record: known }: { record: RegistrationRecord }) {
       </EnrollmentPage>
     )
   }
-  if (seat?.waiverSignedAt) return <Thanks done="signed before" record={record} />
+  if (seat?.waiverSignedAt && !again)
+    return (
+      <Thanks done="signed before" record={record}>
+        {seat.signed ? (
+          <SignedBy {...seat.signed} onAgain={() => setAgain(true)} />
+        ) : (
+          <p>Was it not you who signed? Please log in, and sign it again from your profile page.</p>
+        )}
+      </Thanks>
+    )
   if (seat && seat.status !== 'seated') {
     return (
       <EnrollmentPage title="There is nothing to sign">
@@ -163,25 +176,50 @@ function SignMembership({ record: known }: { record: RegistrationRecord }) {
     )
   }
   return (
-    <EnrollmentPage title="Sign the waiver">
+    <EnrollmentPage title={again ? 'Sign the waiver again' : 'Sign the waiver'}>
       <WaiverForm
         record={record}
         startTime={seat?.startTime ?? undefined}
+        replaces={again ? seat?.signed?.waiverId : undefined}
         onDone={(how, signed) => setDone({ how, record: signed })}
       />
     </EnrollmentPage>
   )
 }
 
+interface SignedByProps extends NonNullable<MemberSeat['signed']> {
+  onAgain: () => void
+}
+
+/** For the membership's own account: somebody else who had its link may have signed. */
+function SignedBy({ guardianName, childNames, onAgain }: SignedByProps) {
+  return (
+    <Card>
+      <Details
+        rows={[
+          ['Signed by', guardianName],
+          [childNames.length === 1 ? 'For the child' : 'For the children', childNames.join(', ')],
+        ]}
+      />
+      <p>Was it not you, or is something wrong? Sign it again: your signature takes the place of this one.</p>
+      <Button variant="secondary" onClick={onAgain}>
+        Sign it again
+      </Button>
+    </Card>
+  )
+}
+
 interface ThanksProps {
   done: Done
   record: RegistrationRecord
+  children?: ReactNode
   /** It takes the place of the form, which was longer. */
   arriving?: boolean
 }
 
-function Thanks({ done, record, arriving = false }: ThanksProps) {
+function Thanks({ done, record, children, arriving = false }: ThanksProps) {
   const isMember = isOfMember(record)
+  const address = isMember ? 'the address of your membership' : record.email
   useEffect(() => {
     if (!arriving) return
     window.scrollTo(0, 0)
@@ -202,14 +240,13 @@ function Thanks({ done, record, arriving = false }: ThanksProps) {
         live
       >
         {done === 'sent' ? (
-          <p>
-            A confirmation email will arrive shortly{record.email && ` at ${record.email}`}, with the signed waiver.
-          </p>
+          <p>A confirmation email will arrive shortly{address && ` at ${address}`}, with the signed waiver.</p>
         ) : (
-          <p>The signed waiver comes by email{record.email && `, to ${record.email}`}.</p>
+          <p>The signed waiver comes by email{address && `, to ${address}`}.</p>
         )}
         {!isMember && <p>The kit now gets ready to ship, and arrives before the first class.</p>}
       </Notice>
+      {children}
       <Actions>
         <ButtonLink to="/">Back to the homepage</ButtonLink>
         {isMember ? (

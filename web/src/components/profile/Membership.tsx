@@ -360,7 +360,6 @@ function SessionItem({ membership: { membershipId, classDate } }: Pick<KnownProp
 function WaiverItem({ membership: { membershipId, classDate }, profile }: Omit<KnownProps, 'userId'>) {
   const { data: seat } = useQuery(memberSeatQuery(membershipId))
   if (seat?.status !== 'seated') return null
-  if (seat.waiverSignedAt) return <Item name="Waiver" detail={`Signed on ${formatMoment(seat.waiverSignedAt)}`} />
   const { givenName, familyName, email, address } = profile
   const remember = () =>
     saveSessionRecord(
@@ -371,11 +370,17 @@ function WaiverItem({ membership: { membershipId, classDate }, profile }: Omit<K
         startDate: classDate,
       }),
     )
+  const signed = seat.signed ? ` by ${seat.signed.guardianName}, for ${seat.signed.childNames.join(', ')}` : ''
   return (
-    <Item name="Waiver" detail="Not signed yet">
-      <ButtonLink to="/waiver" search={{ membership: membershipId }} variant="secondary" onClick={remember}>
-        Complete Waiver Form
-      </ButtonLink>
+    <Item
+      name="Waiver"
+      detail={seat.waiverSignedAt ? `Signed on ${formatMoment(seat.waiverSignedAt)}${signed}` : 'Not signed yet'}
+    >
+      {(!seat.waiverSignedAt || seat.signed) && (
+        <ButtonLink to="/waiver" search={{ membership: membershipId }} variant="secondary" onClick={remember}>
+          {seat.waiverSignedAt ? 'Sign it again' : 'Complete Waiver Form'}
+        </ButtonLink>
+      )}
     </Item>
   )
 }
