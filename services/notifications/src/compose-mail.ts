@@ -1,5 +1,5 @@
 import type { MembershipFacts } from '@robokids/contracts/membership'
-import { and, desc, eq, gte, inArray, isNull, ne, or } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNull, or } from 'drizzle-orm'
 import type { Context } from '@robokids/runtime/service'
 import { renderCalendar } from './calendar.ts'
 import type { Config } from './config.ts'
