@@ -29,7 +29,7 @@ async function startPeer(postgresUrl: string, pgbench: string) {
   const clock = new Clock()
   const config = { DATABASE_URL: databaseUrl, DATABASE_POOL: 2 }
   await prepareDatabase(config, enrollment.migrations ?? '', createLogger('bench', 'silent'), async (db) => {
-    await enrollment.seed?.(db, clock, { HOLD_MINUTES: 36 })
+    await enrollment.seed?.(db, clock, enrollment.config.parse({}))
   })
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} })
   await sql`update class_sessions set capacity = 1000000`

@@ -11,6 +11,7 @@ import { membershipRoutes } from './membership-routes.ts'
 import { offerRoutes } from './offer-routes.ts'
 import { offersOf } from './offers.ts'
 import { pages } from './pages.ts'
+import { paymentPageRoutes } from './payment-pages.ts'
 import { profileRoutes } from './profile-routes.ts'
 import { apiRoutes } from './routes.ts'
 import { References } from './references.ts'
@@ -47,7 +48,8 @@ export const bff: Service<Config> = {
     await http.register(async (scope) => shopRoutes(scope, context, services, accounts, references))
     await http.register(async (scope) => authRoutes(scope, context, accounts))
     await http.register(async (scope) => profileRoutes(scope, context, accounts))
-    await http.register(async (scope) => membershipRoutes(scope, services, accounts, references))
+    await http.register(async (scope) => membershipRoutes(scope, context, services, accounts, references))
+    await http.register(async (scope) => paymentPageRoutes(scope, context, services, references))
     await http.register(async (scope) => adminRoutes(scope, context, services))
     if (context.config.WEB_DIST !== '') await pages(http, context, offers)
   },

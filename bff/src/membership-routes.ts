@@ -15,8 +15,12 @@ import {
 import { memberHoldSchema } from '@robokids/contracts/enrollment'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
+import { blockOf } from '@robokids/runtime/network-address'
+import type { Context } from '@robokids/runtime/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Accounts } from './auth-routes.ts'
+import type { Config } from './config.ts'
+import { paymentLink } from './payment-pages.ts'
 import { readCheckout } from './read-checkout.ts'
 import { referenceParams, type References } from './references.ts'
 import type { Services } from './upstream.ts'
@@ -24,10 +28,13 @@ import type { Services } from './upstream.ts'
 /** The membership's checkout, and what its member does with it afterwards. */
 export function membershipRoutes(
   http: Http,
+  { config: { SITE_URL } }: Context<Config>,
   { enrollment, billing }: Services,
   { sessions }: Pick<Accounts, 'sessions'>,
   references: References,
 ): void {
+  const linkTo = (id: string, pageUrl: string) => paymentLink(SITE_URL, 'membership-checkouts', id, pageUrl)
+
   /** The memberships of whoever is signed in: by the account, and by an address that is verified. */
   async function find(request: FastifyRequest, reply: FastifyReply): Promise<FoundMembership> {
     const session = await sessions.need(request, reply)
@@ -58,7 +65,7 @@ export function membershipRoutes(
       const asker = await sessions.askerOf(request, reply)
       const hold = (attemptId?: string) =>
         enrollment.call('POST', '/member-seats', {
-          body: { email, classDate, attemptId, ...asker },
+          body: { email, classDate, attemptId, ...asker, network: blockOf(request.ip) },
           answer: memberHoldSchema,
         })
       const evidence = { ipAddress: request.ip, userAgent: (request.headers['user-agent'] ?? '').slice(0, 1000) }
@@ -74,9 +81,9 @@ export function membershipRoutes(
       await hold()
       try {
         const checkout = await billing.call('POST', '/membership-checkouts', { body, answer: membershipCheckoutSchema })
-        // The hold outlives the checkout, and ends with it.
+        // Once its page is opened, the hold outlives the checkout, and ends with it.
         await hold(checkout.attemptId)
-        return { url: checkout.checkoutUrl }
+        return { url: linkTo(checkout.attemptId, checkout.checkoutUrl) }
       } catch (error) {
         // What was held for this request is free again; where that cannot be said now, it runs out by itself.
         await enrollment
@@ -104,9 +111,10 @@ export function membershipRoutes(
       schema: { params: referenceParams, querystring: refreshQuerySchema, response: { 200: membershipOutcomeSchema } },
     },
     (request) =>
-      references.find(request, request.params.reference, 'payment', (id) => {
+      references.find(request, request.params.reference, 'payment', async (id) => {
         const call = { answer: membershipOutcomeSchema, signal: request.signal }
-        return readCheckout(billing, `/membership-checkouts/${id}`, request.query.returned, call)
+        const outcome = await readCheckout(billing, `/membership-checkouts/${id}`, request.query.returned, call)
+        return { ...outcome, checkoutUrl: outcome.checkoutUrl && linkTo(id, outcome.checkoutUrl) }
       }),
   )
 

@@ -11,6 +11,7 @@ import { refreshQuerySchema } from '@robokids/contracts/billing'
 import { memberSeatSchema, registrationSchema, waiverSchema } from '@robokids/contracts/enrollment'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
+import { blockOf } from '@robokids/runtime/network-address'
 import type { Context } from '@robokids/runtime/service'
 import type { Accounts } from './auth-routes.ts'
 import { closeReplaced } from './close-replaced.ts'
@@ -30,7 +31,7 @@ export function apiRoutes(
 ): void {
   const { SITE_URL } = context.config
   const { enrollment } = services
-  const streams = new RegistrationStreams(http, context, (id) => registrationView(services, id))
+  const streams = new RegistrationStreams(http, context, (id) => registrationView(services, id, { siteUrl: SITE_URL }))
 
   http.post(
     '/api/registrations',
@@ -38,11 +39,13 @@ export function apiRoutes(
     async (request, reply) => {
       const { agreed, ...asked } = request.body
       const asker = await sessions.askerOf(request, reply)
-      const body = { ...asked, id: asked.id ?? randomUUIDv7(), ...asker }
+      const network = blockOf(request.ip)
+      const body = { ...asked, id: asked.id ?? randomUUIDv7(), ...asker, network }
       await closeReplaced(services, body, agreed)
       const registration = await enrollment.call('POST', '/registrations', { body, answer: registrationSchema })
       references.remember(registration.registrationId)
-      return startCheckout(services, registration, { asker, agreed, siteUrl: SITE_URL, now: context.clock.now() })
+      const started = { asker, agreed, network, siteUrl: SITE_URL, now: context.clock.now() }
+      return startCheckout(services, registration, started)
     },
   )
 
@@ -57,7 +60,9 @@ export function apiRoutes(
       const registration = await references.find(request, request.params.reference, 'registration', (id) =>
         enrollment.call('GET', `/registrations/${id}`, { answer: registrationSchema }),
       )
-      return startCheckout(services, registration, { asker, agreed, siteUrl: SITE_URL, now: context.clock.now() })
+      const network = blockOf(request.ip)
+      const started = { asker, agreed, network, siteUrl: SITE_URL, now: context.clock.now() }
+      return startCheckout(services, registration, started)
     },
   )
 
@@ -65,9 +70,10 @@ export function apiRoutes(
     '/api/registrations/:reference',
     { schema: { params: referenceParams, querystring: refreshQuerySchema, response: { 200: registrationViewSchema } } },
     (request) =>
-      references.find(request, request.params.reference, 'registration', (id) =>
-        registrationView(services, id, { returned: request.query.returned, signal: request.signal }),
-      ),
+      references.find(request, request.params.reference, 'registration', (id) => {
+        const how = { siteUrl: SITE_URL, returned: request.query.returned, signal: request.signal }
+        return registrationView(services, id, how)
+      }),
   )
 
   http.get('/api/registrations/:reference/events', { schema: { params: referenceParams } }, (request, reply) =>

@@ -38,7 +38,7 @@ function checkoutOf(registrationId: string): Checkout {
     attemptId: randomUUIDv7(),
     registrationId,
     status: 'open',
-    checkoutUrl: `https://pay.example/${registrationId}`,
+    checkoutUrl: `https://pay.example/page-of-${registrationId}#a-part-for-scripts`,
     amount: 40_000,
     currency: 'usd',
     unitAmount: 40_000,
@@ -108,11 +108,14 @@ describe('a registration that replaces another one', () => {
       const body = request({ replaces })
       expect(await post('/api/registrations', body)).toMatchObject({
         status: 200,
-        body: { registrationId: body.id, checkoutUrl: `https://pay.example/${body.id}` },
+        body: {
+          registrationId: body.id,
+          checkoutUrl: `http://localhost:3000/api/registrations/${body.id}/pay/page-of-${body.id}`,
+        },
       })
       expect(calls()).toEqual(['POST /registrations/judge', close, 'POST /registrations', 'POST /checkouts'])
       expect(asked[0]?.body).toEqual(asked[2]?.body)
-      expect(asked[2]?.body).toMatchObject({ id: body.id, replaces, ownerId: null })
+      expect(asked[2]?.body).toMatchObject({ id: body.id, replaces, ownerId: null, network: '127.0.0.0/24' })
       // Billing judges it as well, before it closes anything.
       const { id: registrationId, classType, startDate } = body
       expect(asked[1]?.body).toEqual({ replacedBy: { registrationId, classType, startDate, children: 1 } })

@@ -77,11 +77,18 @@ const ownerId = z.uuid().nullish()
 export const askerShape = { ownerId, browserId: z.uuid().nullish() }
 
 /**
+ * Where a visitor's request came from, as `blockOf` writes it: unpaid seats are limited by it. The BFF tells it from the
+ * connection, never from a body. A BFF of the version before tells none: its seats are not limited, and held for as long as
+ * their payment page is open from the start.
+ */
+export const visitorNetwork = z.string().min(1).max(60).optional()
+
+/**
  * `POST /registrations`: the request, with who made it. `POST /registrations/judge`
  * takes the same and refuses what that would refuse, but holds nothing: it is asked before the checkout of the replaced
  * registration is closed.
  */
-export const holdSeatsSchema = registrationRequestSchema.extend(askerShape)
+export const holdSeatsSchema = registrationRequestSchema.extend({ ...askerShape, network: visitorNetwork })
 export type HoldSeats = z.infer<typeof holdSeatsSchema>
 
 /** The answer to `POST /registrations/judge`. */
@@ -127,6 +134,8 @@ export const registrationSchema = registrationFactsSchema.extend({
   status: registrationStatusSchema,
   /** When the seats are let go if nothing is paid; null once they are confirmed or gone. */
   heldUntil: z.iso.datetime().nullable(),
+  /** Whether its payment page was opened, so that the seats are held for as long as that can be paid. Absent from answers of the time before. */
+  pageOpened: z.boolean().optional(),
   /** Why a paid registration was turned away. */
   rejectionReason: z.enum(['class_full', 'class_started', 'registration_cancelled']).nullable(),
   payment: z
@@ -211,6 +220,12 @@ export const availableSlotsSchema = z.object({
 })
 export type AvailableSlots = z.infer<typeof availableSlotsSchema>
 
+/** `GET /unpaid-seats`: of each session on sale, how many seats wait for their payment, and how many are free. */
+export const unpaidSeatsSchema = z.object({
+  sessions: z.array(z.object({ classType: classTypeSchema, held: z.int().min(0), left: z.int().min(0) })),
+})
+export type UnpaidSeats = z.infer<typeof unpaidSeatsSchema>
+
 /**
  * `POST /member-seats`: holds a seat in the members' session of a date for whoever asks with an address, while the membership
  * is paid. It is called twice: without `attemptId` before a checkout is asked for, which keeps the seat of an open checkout
@@ -223,10 +238,17 @@ export const holdMemberSeatSchema = z.object({
   classDate: field.plainDate,
   attemptId: field.uuid().optional(),
   ...askerShape,
+  network: visitorNetwork,
 })
 export type HoldMemberSeat = z.infer<typeof holdMemberSeatSchema>
 export const memberHoldSchema = z.object({ classDate: z.string(), heldUntil: z.iso.datetime() })
 export type MemberHold = z.infer<typeof memberHoldSchema>
+
+/**
+ * `POST /member-seats/:id/open`: the payment page of a membership's checkout is being opened, so its seat is held for
+ * as long as it can be paid there. 404 `membership_not_found` where no seat is held for it (any more).
+ */
+export const openedMemberSeatSchema = z.object({ heldUntil: z.iso.datetime() })
 
 /**
  * `GET /member-seats/:id`: the seat of a membership, by the membership's id, as far as its waiver goes. Names nobody:
@@ -315,8 +337,13 @@ export const waiverSchema = z.object({
 })
 export type Waiver = z.infer<typeof waiverSchema>
 
-/** `POST /registrations/:id/hold`: `attemptId` is the checkout that the hold is for, where there is one already. */
-export const holdAgainSchema = z.object({ attemptId: z.uuid().optional(), ...askerShape })
+/**
+ * `POST /registrations/:id/hold`: `attemptId` is the checkout that the hold is for, where there is one already.
+ *
+ * `POST /registrations/:id/open` (no body): its payment page is being opened, so the seats are held for as long as it can be
+ * paid there. 409 `registration_closed` where it holds no seats (any more).
+ */
+export const holdAgainSchema = z.object({ attemptId: z.uuid().optional(), ...askerShape, network: visitorNetwork })
 export type HoldAgain = z.infer<typeof holdAgainSchema>
 
 /** `POST /kits/:registrationId/ship` (administrators). */

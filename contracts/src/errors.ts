@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { agreementSchema } from './agreement.ts'
+import { challengeSchema } from './proof.ts'
 
 /**
  * What a refusal of the identity service can be called: the names of the public protocol, which its clients know. They
@@ -56,6 +57,7 @@ export const errorStatus = {
   api_key_invalid: 401,
   admin_secret_invalid: 401,
   origin_forbidden: 403,
+  proof_required: 403,
   not_found: 404,
   registration_not_found: 404,
   checkout_not_found: 404,
@@ -95,6 +97,7 @@ export const errorStatus = {
   request_timeout: 408,
   payload_too_large: 413,
   unsupported_media_type: 415,
+  too_many_unpaid: 429,
   rate_limited: 429,
   headers_too_large: 431,
   internal: 500,
@@ -118,6 +121,8 @@ export const refusalDetailsSchema = z.object({
   url: z.url().optional(),
   /** With `already_paid` and `already_registered`: the registration, order or membership that stands, where the caller knows it. */
   reference: z.uuid().optional(),
+  /** With `proof_required`: what is to be solved before the request is sent again. */
+  challenge: challengeSchema.optional(),
 })
 export type RefusalDetails = z.infer<typeof refusalDetailsSchema>
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { networkOf } from './network-address.ts'
+import { blockOf, networkOf } from './network-address.ts'
 
 describe('networkOf', () => {
   it.each([
@@ -15,5 +15,18 @@ describe('networkOf', () => {
     ['', ''],
   ])('counts %s as %s', (address, network) => {
     expect(networkOf(address)).toBe(network)
+  })
+})
+
+describe('blockOf', () => {
+  it.each([
+    ['203.0.113.7', '203.0.113.0/24'],
+    ['::ffff:203.0.113.255', '203.0.113.0/24'],
+    ['2001:db8:1:2::1', '2001:db8:1::/48'],
+    ['2001:0DB8:1:ffff:ffff:ffff:ffff:ffff', '2001:db8:1::/48'],
+    ['::1', '::/48'],
+    ['unknown', 'unknown'],
+  ])('counts %s with all of %s', (address, block) => {
+    expect(blockOf(address)).toBe(block)
   })
 })

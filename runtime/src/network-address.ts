@@ -5,8 +5,24 @@ import ipaddr from 'ipaddr.js'
  * address, since whoever has one of its addresses has them all. What is no address stays as it is.
  */
 export function networkOf(address: string): string {
+  return within(address, { ipv4: 32, ipv6: 64 })
+}
+
+/**
+ * The block that an address is of: 256 addresses of IPv4 (/24), or a /48 of IPv6. No smaller one is routed on its own, so
+ * whoever rents some addresses has them of few blocks. Families share one too, behind a school's or a carrier's network. What is no
+ * address stays as it is.
+ */
+export function blockOf(address: string): string {
+  return within(address, { ipv4: 24, ipv6: 48 })
+}
+
+function within(address: string, bits: { ipv4: number; ipv6: number }): string {
   if (!ipaddr.isValid(address)) return address
   const parsed = ipaddr.process(address)
-  if (parsed.kind() === 'ipv4') return parsed.toString()
-  return `${ipaddr.fromByteArray([...parsed.toByteArray().slice(0, 8), ...Array<number>(8).fill(0)]).toString()}/64`
+  const bytes = parsed.toByteArray()
+  const length = bits[parsed.kind()]
+  if (length === bytes.length * 8) return parsed.toString()
+  const first = ipaddr.fromByteArray(bytes.map((byte, index) => (index < length / 8 ? byte : 0)))
+  return `${first.toString()}/${length}`
 }

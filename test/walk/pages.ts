@@ -2,10 +2,11 @@ import type { Browser } from './browser.ts'
 import { Violation } from './violation.ts'
 import type { Page, Purchase, Walk } from './walk.ts'
 
-/** A payment page was opened. An address of our own site means that nothing is left to pay. */
+/** A payment page was opened. Where the address leads to none, nothing is left to pay. */
 export function openedPage(walk: Walk, of: Purchase, url: string, browser: Browser, shown?: number): void {
-  if (url.startsWith(walk.world.system.siteUrl)) return
   const sessionId = sessionOf(url)
+  const isLink = new URL(url).pathname.split('/').at(-2) === 'pay'
+  if (url.startsWith(walk.world.system.siteUrl) && !isLink) return
   const known = walk.pages.find((page) => page.sessionId === sessionId)
   const amount = walk.world.system.provider.sessions.get(sessionId)?.object.amount_total ?? 0
   if (shown !== undefined && amount !== shown)

@@ -2,10 +2,12 @@ import { checkoutSchema, type Checkout } from '@robokids/contracts/billing'
 import type { RegistrationView } from '@robokids/contracts/bff'
 import { registrationSchema, type Registration } from '@robokids/contracts/enrollment'
 import { DomainError } from '@robokids/runtime/errors'
+import { paymentLink } from '../payment-pages.ts'
 import { readCheckout } from '../read-checkout.ts'
 import type { Services } from '../upstream.ts'
 
 export interface ViewOptions {
+  siteUrl: string
   /** The parent has just come back from the payment page, before its webhook perhaps. */
   returned?: boolean
   signal?: AbortSignal
@@ -14,7 +16,7 @@ export interface ViewOptions {
 async function findCheckout(
   { billing }: Services,
   registrationId: string,
-  { returned = false, signal }: ViewOptions,
+  { returned = false, signal }: Omit<ViewOptions, 'siteUrl'>,
 ): Promise<Checkout | null> {
   try {
     return await readCheckout(billing, `/checkouts/${registrationId}`, returned, { answer: checkoutSchema, signal })
@@ -26,7 +28,8 @@ async function findCheckout(
   }
 }
 
-function present(registration: Registration, checkout: Checkout | null): RegistrationView {
+function present(registration: Registration, checkout: Checkout | null, siteUrl: string): RegistrationView {
+  const pageUrl = checkout?.checkoutUrl ?? null
   return {
     registrationId: registration.registrationId,
     status: registration.status,
@@ -44,7 +47,7 @@ function present(registration: Registration, checkout: Checkout | null): Registr
     waiverSignedAt: registration.waiver?.signedAt ?? null,
     checkout: checkout && {
       status: checkout.status,
-      url: checkout.checkoutUrl,
+      url: pageUrl && paymentLink(siteUrl, 'registrations', registration.registrationId, pageUrl),
       amount: checkout.amount,
       currency: checkout.currency,
       receiptNumber: checkout.payment?.receiptNumber ?? null,
@@ -62,7 +65,7 @@ function present(registration: Registration, checkout: Checkout | null): Registr
 export async function registrationView(
   services: Services,
   registrationId: string,
-  options: ViewOptions = {},
+  options: ViewOptions,
 ): Promise<RegistrationView> {
   const path = `/registrations/${registrationId}`
   const [registration, checkout] = await Promise.all([
@@ -71,5 +74,6 @@ export async function registrationView(
   ])
   // The payment that has confirmed it came between the two answers.
   const isOutdated = registration.payment !== null && checkout !== null && checkout.payment === null
-  return present(registration, isOutdated ? await findCheckout(services, registrationId, options) : checkout)
+  const latest = isOutdated ? await findCheckout(services, registrationId, options) : checkout
+  return present(registration, latest, options.siteUrl)
 }

@@ -11,6 +11,7 @@ import { askForSeat, bindSeat, endCheckout, endOverdue, endRequest, seatsOf, typ
 import { isoTime } from './read-registrations.ts'
 import { classFull, classNotOffered, isOffered, seatsLeft } from './rules.ts'
 import { classSessions, memberHolds, memberSeats, pendingMemberHolds } from './schema.ts'
+import { lockUnpaid, refuseTooMany } from './unpaid-seats.ts'
 
 export function membersSessionOf(classDate: string) {
   return and(eq(classSessions.classType, 'membership'), eq(classSessions.date, classDate))
@@ -89,12 +90,14 @@ async function change(tx: Transaction, holder: string, rule: (holds: MemberHolds
 /**
  * Holds a seat of a members' session for whoever asks for a checkout, or, by its id, for the checkout that it was
  * given. Where the seat cannot be had, all stays as it is.
- * @throws DomainError `class_not_offered`, `class_full`, or `already_member` where the checkout is paid already
+ * @throws DomainError `class_not_offered`, `class_full`, `too_many_unpaid`, or `already_member` where the checkout is paid already
  */
 export async function holdMemberSeat(request: HoldMemberSeat, context: Context<Config>): Promise<MemberHold> {
-  const { classDate, attemptId } = request
+  const { email, classDate, attemptId, network, ownerId = null } = request
   const holder = holderOf(request)
+  const applicant = { emailKey: emailKey(email), ownerId, network }
   return context.db.transaction(async (tx) => {
+    await lockUnpaid(tx, applicant)
     const holds = await lockMemberHolds(tx, holder)
     if (attemptId !== undefined && (await tx.$count(memberSeats, eq(memberSeats.attemptId, attemptId))) > 0) {
       throw new DomainError('already_member', 'This membership is paid already. Please log in to see it.')
@@ -113,11 +116,14 @@ export async function holdMemberSeat(request: HoldMemberSeat, context: Context<C
     if (!session || !isOffered(session, now)) throw classNotOffered('classDate')
     if (!had.has(session.id) && seatsLeft(session) < 1) throw classFull()
     const { id: classSessionId } = session
-    const heldUntil = now.add({ minutes: context.config.HOLD_MINUTES })
+    // Until its payment page is opened, where the BFF is one that tells of that.
+    const { HOLD_MINUTES, UNOPENED_HOLD_MINUTES } = context.config
+    const heldUntil = now.add({ minutes: network === undefined ? HOLD_MINUTES : UNOPENED_HOLD_MINUTES })
+    const asked = { classSessionId, network: network ?? null }
     const after =
-      attemptId === undefined
-        ? askForSeat(holds, classSessionId, now)
-        : bindSeat(holds, { classSessionId, attemptId, heldUntil }, now)
+      attemptId === undefined ? askForSeat(holds, asked, now) : bindSeat(holds, { ...asked, attemptId, heldUntil }, now)
+    const more = seatsOf(after).size - had.size
+    if (more > 0) await refuseTooMany(tx, applicant, more, context)
     await saveMemberHolds(tx, holder, holds, after)
     const held = after.hold?.classSessionId === classSessionId ? after.hold : after.pending
     return { classDate, heldUntil: isoTime(held?.heldUntil ?? heldUntil) }

@@ -27,6 +27,7 @@ import { isoTime, readRegistration } from './read-registrations.ts'
 import { classFull, classNotOffered, isOffered, refuseOneChildTwice, type Asker } from './rules.ts'
 import { classSessions, registrations } from './schema.ts'
 import { tellFamilies } from './tell-families.ts'
+import { lockUnpaid, refuseTooMany } from './unpaid-seats.ts'
 
 /** What only the statement finds out. */
 type Found = Pick<
@@ -70,15 +71,19 @@ async function makeRoom(tx: Transaction, content: Content, replaced: string, now
  * Holds seats for all children of a registration, or for none. The same request again is answered with what became of
  * the registration since. One statement, so that the session's row, which all its buyers wait for, is locked for the
  * shortest time there is.
- * @throws DomainError `class_full`, `class_not_offered`, `id_reused`, `already_registered`, `already_paid`
+ * @throws DomainError `class_full`, `class_not_offered`, `id_reused`, `already_registered`, `already_paid`, `too_many_unpaid`
  */
 export async function holdSeats(request: HoldSeats, context: Context<Config>): Promise<Registration> {
-  const { content, asker, replaces, unlessRegistered } = partsOf(request)
+  const { content, asker, network, replaces, unlessRegistered } = partsOf(request)
   refuseOneChildTwice(childrenOf(content))
+  const applicant = { emailKey: emailKey(content.email), ownerId: asker.ownerId, network }
   const hash = contentHash(content)
   const instant = context.clock.now()
   const now = isoTime(instant)
-  const heldUntil = isoTime(instant.add({ minutes: context.config.HOLD_MINUTES }))
+  // Until its payment page is opened, where the BFF is one that tells of that.
+  const { HOLD_MINUTES, UNOPENED_HOLD_MINUTES } = context.config
+  const isOpened = network === undefined
+  const heldUntil = isoTime(instant.add({ minutes: isOpened ? HOLD_MINUTES : UNOPENED_HOLD_MINUTES }))
   const requested = {
     registrationId: content.id,
     guardianName: content.guardianName,
@@ -91,13 +96,14 @@ export async function holdSeats(request: HoldSeats, context: Context<Config>): P
   // Without what the statement finds out: it adds that.
   const event = newEvent(registrationHeld as EventDefinition, content.id, { ...requested, heldUntil })
   const isOne = replaces === undefined && !unlessRegistered
-  const hold = { content, hash, children: requested.children, asker, separate: isOne, now, heldUntil, event }
+  const hold = { content, hash, children: requested.children, asker, separate: isOne, network, now, heldUntil, event }
   const held = ([found]: Found[]): Registration | undefined =>
     found && {
       ...requested,
       ...found,
       status: 'held',
       heldUntil,
+      pageOpened: isOpened,
       rejectionReason: null,
       payment: null,
       waiver: null,
@@ -107,13 +113,16 @@ export async function holdSeats(request: HoldSeats, context: Context<Config>): P
     }
 
   try {
-    if (isOne) {
+    if (isOne && isOpened) {
       const rows = await runPrepared<Found>(context.db, 'hold_seats', holdStatement(hold))
       return held(rows) ?? (await explain(context.db, content, hash, instant))
     }
     return await context.db.transaction(async (tx) => {
+      await lockUnpaid(tx, applicant)
       const { standing, replaced, hidden } = await judgeRegistration(tx, request, instant)
       if (standing !== undefined) return readRegistration(tx, standing)
+      const isNew = (await tx.$count(registrations, eq(registrations.id, content.id))) === 0
+      if (isNew) await refuseTooMany(tx, applicant, requested.children.length, context, replaced ? [replaced.id] : [])
       if (replaced) await makeRoom(tx, content, replaced.id, instant)
       const { rows } = await tx.execute<Found & Record<string, unknown>>(
         holdStatement({ ...hold, replaces: replaced?.id }),
@@ -136,6 +145,7 @@ interface Hold {
   asker: Asker
   separate: boolean
   replaces?: string | undefined
+  network: string | undefined
   children: Registration['children']
   now: string
   heldUntil: string
@@ -144,7 +154,7 @@ interface Hold {
 
 /** The statement by which seats are held. Who is signed in owns the registration, else the account that has the address. */
 function holdStatement(hold: Hold): SQL {
-  const { content, hash, asker, separate, replaces = null, children, now, heldUntil, event } = hold
+  const { content, hash, asker, separate, replaces = null, network = null, children, now, heldUntil, event } = hold
   const seats = children.length
   const key = emailKey(content.email)
   return sql`
@@ -167,14 +177,15 @@ function holdStatement(hold: Hold): SQL {
       guardian_name, email, email_key, children, seats,
       address_line1, address_line2, city, state, zip_code,
       class_session_id, class_type, level_title, start_date, start_time, duration_minutes, time_zone,
-      status, held_until, held_since, created_at, updated_at
+      status, held_until, held_since, opened_at, network, created_at, updated_at
     )
     select ${content.id}::uuid, ${hash}::text, owner_id, ${asker.ownerId}::uuid, ${asker.browserId}::uuid, ${event.time}::timestamptz, ${separate}::boolean, ${replaces}::uuid,
       ${content.guardianName}::text, ${content.email}::text, ${key}::text,
       ${JSON.stringify(children)}::jsonb, ${seats}::int,
       ${content.addressLine1}::text, ${content.addressLine2}::text, ${content.city}::text, ${content.state}::text, ${content.zipCode}::text,
       id, ${content.classType}::text, level_title, ${content.startDate}::date, start_time, duration_minutes, time_zone,
-      'held', ${heldUntil}::timestamptz, ${event.time}::timestamptz, ${now}::timestamptz, ${now}::timestamptz
+      'held', ${heldUntil}::timestamptz, ${event.time}::timestamptz,
+      ${network === null ? now : null}::timestamptz, ${network}::text, ${now}::timestamptz, ${now}::timestamptz
     from fact
   ), event as (
     insert into outbox (id, type, envelope)

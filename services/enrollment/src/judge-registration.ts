@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { HoldSeats, JudgedRegistration, RegistrationFacts } from '@robokids/contracts/enrollment'
+import { emailKey } from '@robokids/contracts/fields'
 import type { Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
@@ -21,9 +22,10 @@ import {
   type Asker,
 } from './rules.ts'
 import { classSessions, registrations } from './schema.ts'
+import { lockUnpaid, refuseTooMany } from './unpaid-seats.ts'
 
 /** What a registration says, apart from how and by whom it is asked for. */
-export type Content = Omit<HoldSeats, 'replaces' | 'unlessRegistered' | keyof Asker>
+export type Content = Omit<HoldSeats, 'replaces' | 'unlessRegistered' | 'network' | keyof Asker>
 
 /** What a request says, and who asks it and how. */
 export function partsOf({
@@ -31,9 +33,10 @@ export function partsOf({
   unlessRegistered = false,
   ownerId = null,
   browserId = null,
+  network,
   ...content
 }: HoldSeats) {
-  return { content, asker: { ownerId, browserId }, replaces, unlessRegistered }
+  return { content, asker: { ownerId, browserId }, network, replaces, unlessRegistered }
 }
 
 /** Parsing has put the fields into one order and filled in what was left out. */
@@ -107,13 +110,15 @@ export async function judgeRegistration(
 /**
  * Refuses what holding would refuse, and holds nothing: it is asked before the payment page of a replaced registration is
  * closed, so that nothing is closed for a change that cannot be made.
- * @throws DomainError `already_paid`, `already_registered`, `id_reused`, `class_not_offered`, `class_full`
+ * @throws DomainError `already_paid`, `already_registered`, `id_reused`, `class_not_offered`, `class_full`, `too_many_unpaid`
  */
 export async function judgeOnly(request: HoldSeats, context: Context<Config>): Promise<JudgedRegistration> {
-  const { content } = partsOf(request)
+  const { content, asker, network } = partsOf(request)
+  const applicant = { emailKey: emailKey(content.email), ownerId: asker.ownerId, network }
   const now = context.clock.now()
   refuseOneChildTwice(childrenOf(content))
   return context.db.transaction(async (tx) => {
+    await lockUnpaid(tx, applicant)
     const { standing, replaced } = await judgeRegistration(tx, request, now)
     if (standing !== undefined) return { registrationId: standing }
     const [made] = await tx.select().from(registrations).where(eq(registrations.id, content.id))
@@ -121,6 +126,7 @@ export async function judgeOnly(request: HoldSeats, context: Context<Config>): P
       if (made.contentHash !== contentHash(content)) throw idReused()
       return { registrationId: made.id, replaces: replaced?.id ?? null }
     }
+    await refuseTooMany(tx, applicant, childrenOf(content).length, context, replaced ? [replaced.id] : [])
     const [session] = await tx.select().from(classSessions).where(sessionOf(content))
     if (!session || !isOffered(session, now)) throw classNotOffered()
     const freed = replaced?.classSessionId === session.id ? replaced.seats : 0

@@ -1,4 +1,4 @@
-import type { AvailableSlots, ClassType, Level } from '@robokids/contracts/enrollment'
+import type { AvailableSlots, ClassType, Level, UnpaidSeats } from '@robokids/contracts/enrollment'
 import type { Context } from '@robokids/runtime/service'
 import { and, asc, eq, gt } from 'drizzle-orm'
 import type { Config } from './config.ts'
@@ -49,4 +49,9 @@ export async function listLevels(context: Context<Config>): Promise<Level[]> {
 export async function listSlots(classType: ClassType, context: Context<Config>): Promise<AvailableSlots['slots']> {
   const sessions = await offeredSessions(context, classType)
   return sessions.map((session) => ({ classDate: session.date, availableSlots: seatsLeft(session) }))
+}
+
+export async function listUnpaidSeats(context: Context<Config>): Promise<UnpaidSeats['sessions']> {
+  const sessions = await offeredSessions(context)
+  return sessions.map((session) => ({ classType: session.classType, held: session.held, left: seatsLeft(session) }))
 }

@@ -59,6 +59,11 @@ export async function lockFamilies(tx: Transaction, families: Family[]): Promise
     ...emails.map((key) => `email ${key}`),
     ...owners.map((id) => `owner ${id}`),
   ])
+  await lockNames(tx, names)
+}
+
+/** Keeps others who want one of these names waiting until the transaction ends. */
+export async function lockNames(tx: Transaction, names: string[]): Promise<void> {
   if (names.length === 0) return
   // In one order everywhere, so that no two wait for each other.
   const sorted = JSON.stringify([...new Set(names)].toSorted())

@@ -4,10 +4,12 @@ import { askForSeat, bindSeat, endCheckout, endOverdue, endRequest, seatsOf, tak
 
 const now = Temporal.Instant.from('2027-01-01T12:00:00Z')
 const later = (minutes: number) => now.add({ minutes })
+const ask = (holds: Parameters<typeof askForSeat>[0], classSessionId: string, at = now) =>
+  askForSeat(holds, { classSessionId, network: null }, at)
 const empty = { hold: null, pending: null }
 const bind = (holds: Parameters<typeof bindSeat>[0], classSessionId: string, attemptId: string, at = now) =>
-  bindSeat(holds, { classSessionId, attemptId, heldUntil: at.add({ minutes: 36 }) }, at)
-const bound = bind(askForSeat(empty, 'friday', now), 'friday', 'first')
+  bindSeat(holds, { classSessionId, attemptId, heldUntil: at.add({ minutes: 36 }), network: null }, at)
+const bound = bind(ask(empty, 'friday', now), 'friday', 'first')
 const seats = (holds: Parameters<typeof seatsOf>[0]) => [...seatsOf(holds)].toSorted()
 
 describe('what an address holds', () => {
@@ -19,7 +21,7 @@ describe('what an address holds', () => {
   })
 
   it('stays through the end of a checkout that makes way for another one of the same date', () => {
-    const asked = askForSeat(bound, 'friday', now)
+    const asked = ask(bound, 'friday', now)
     const closed = endCheckout(asked, 'first', now)
     expect(seats(closed)).toEqual(['friday'])
     expect(seats(endCheckout(bind(closed, 'friday', 'second'), 'first', now))).toEqual(['friday'])
@@ -32,7 +34,7 @@ describe('what an address holds', () => {
   })
 
   it('stays for the second of two tabs that close each other’s checkouts', () => {
-    const both = askForSeat(askForSeat(bound, 'friday', now), 'friday', now)
+    const both = ask(ask(bound, 'friday', now), 'friday', now)
     const first = bind(endCheckout(both, 'first', now), 'friday', 'second')
     const second = bind(endCheckout(first, 'second', now), 'friday', 'third')
     expect(seats(second)).toEqual(['friday'])
@@ -40,11 +42,11 @@ describe('what an address holds', () => {
   })
 
   it('is the seat of another date as well, from when that is asked for until its checkout is there', () => {
-    const asked = askForSeat(bound, 'monday', now)
+    const asked = ask(bound, 'monday', now)
     expect(seats(asked)).toEqual(['friday', 'monday'])
     expect(seats(endRequest(asked, now))).toEqual(['friday'])
     expect(seats(endOverdue(asked, later(5)))).toEqual(['friday'])
-    expect(seats(askForSeat(asked, 'friday', now))).toEqual(['friday'])
+    expect(seats(ask(asked, 'friday', now))).toEqual(['friday'])
     expect(seats(takeSeat(asked, 'friday'))).toEqual(['monday'])
     expect(seats(takeSeat(asked, 'monday'))).toEqual(['friday'])
     const closed = endCheckout(asked, 'first', now)
@@ -58,7 +60,7 @@ describe('what an address holds', () => {
     const dates = fc.constantFrom('friday', 'monday', 'sunday')
     const attempts = fc.constantFrom('first', 'second', 'third')
     const steps = fc.oneof(
-      dates.map((date) => (holds: typeof bound) => askForSeat(holds, date, now)),
+      dates.map((date) => (holds: typeof bound) => ask(holds, date, now)),
       fc.tuple(dates, attempts).map(
         ([date, attempt]) =>
           (holds: typeof bound) =>

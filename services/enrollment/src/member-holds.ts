@@ -3,7 +3,12 @@
 interface HeldSeat {
   classSessionId: string
   heldUntil: Temporal.Instant
+  /** Where it was asked for first; null where that was not told. */
+  network: string | null
 }
+
+/** Who asks for a seat, and which. */
+type AskedSeat = Pick<HeldSeat, 'classSessionId' | 'network'>
 
 export interface MemberHolds {
   hold:
@@ -46,16 +51,22 @@ function withoutHold({ hold, pending }: MemberHolds): MemberHolds {
  * A checkout is asked for. What is held for one that can still be paid stays held until `endCheckout` or `bindSeat` says
  * that it cannot be paid any more.
  */
-export function askForSeat(holds: MemberHolds, classSessionId: string, now: Temporal.Instant): MemberHolds {
-  const { hold } = holds
+export function askForSeat(
+  holds: MemberHolds,
+  { classSessionId, network }: AskedSeat,
+  now: Temporal.Instant,
+): MemberHolds {
+  const { hold, pending } = holds
   const awaitedUntil = now.add(requestLifetime)
   const asked = { awaited: underWay(holds, now) + 1, awaitedUntil }
-  const seat = { classSessionId, heldUntil: awaitedUntil }
-  if (!hold || hold.attemptId === null) return { hold: { ...seat, attemptId: null, ...asked }, pending: null }
+  const seat = { classSessionId, heldUntil: awaitedUntil, network }
+  if (!hold || hold.attemptId === null) {
+    return { hold: { ...seat, network: hold ? hold.network : network, attemptId: null, ...asked }, pending: null }
+  }
   const heldUntil = isOver(hold.heldUntil, awaitedUntil) ? awaitedUntil : hold.heldUntil
   return {
     hold: { ...hold, heldUntil, ...asked },
-    pending: hold.classSessionId === classSessionId ? null : seat,
+    pending: hold.classSessionId === classSessionId ? null : { ...seat, network: pending ? pending.network : network },
   }
 }
 
@@ -65,8 +76,21 @@ export function bindSeat(
   seat: HeldSeat & { attemptId: string },
   now: Temporal.Instant,
 ): MemberHolds {
+  const { hold, pending } = holds
   const awaited = Math.max(0, underWay(holds, now) - 1)
-  return { hold: { awaitedUntil: holds.hold?.awaitedUntil ?? null, ...seat, awaited }, pending: null }
+  const held = [hold, pending].find((one) => one?.classSessionId === seat.classSessionId)
+  // The same checkout, asked for once more: its page may be open.
+  const isSame = hold?.attemptId === seat.attemptId && hold.classSessionId === seat.classSessionId
+  const heldUntil = isSame && isOver(seat.heldUntil, hold.heldUntil) ? hold.heldUntil : seat.heldUntil
+  const network = held ? held.network : seat.network
+  return { hold: { awaitedUntil: hold?.awaitedUntil ?? null, ...seat, heldUntil, network, awaited }, pending: null }
+}
+
+/** The payment page of the checkout is opened: its seat is kept until then at least. */
+export function keepSeat(holds: MemberHolds, attemptId: string, until: Temporal.Instant): MemberHolds {
+  const { hold, pending } = holds
+  if (hold?.attemptId !== attemptId) return holds
+  return { hold: { ...hold, heldUntil: isOver(until, hold.heldUntil) ? hold.heldUntil : until }, pending }
 }
 
 /** No checkout came of a request: what is held for none is let go, unless another request is under way. */

@@ -82,6 +82,7 @@ async function select(db: Database | Transaction, where: SQL | undefined, limit:
     ...factsOf(row),
     status: row.status,
     heldUntil: row.heldUntil && isoTime(row.heldUntil),
+    pageOpened: row.openedAt !== null,
     rejectionReason: row.rejectionReason,
     payment: paymentOf(row, states),
     waiver: waiver && { ...waiver, signedAt: isoTime(waiver.signedAt) },

@@ -1,5 +1,6 @@
 import type { HoldAgain, Registration } from '@robokids/contracts/enrollment'
 import { registrationHeld } from '@robokids/contracts/enrollment'
+import type { Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
 import { eq, sql } from 'drizzle-orm'
@@ -11,19 +12,29 @@ import { factsOf, isoTime, readRegistration, registrationNotFound, type Registra
 import { conflicts, renewHold } from './rules.ts'
 import { registrations } from './schema.ts'
 import { tellFamilies } from './tell-families.ts'
+import { lockUnpaid, refuseTooMany, type Applicant } from './unpaid-seats.ts'
+
+async function applicantOf(tx: Transaction, id: string, network: string | undefined): Promise<Applicant> {
+  const { emailKey, ownerId } = registrations
+  const [found] = await tx.select({ emailKey, ownerId }).from(registrations).where(eq(registrations.id, id))
+  if (!found) throw registrationNotFound()
+  return { ...found, network }
+}
 
 /**
  * Makes the seats of a registration last for another checkout: takes them again where they had been let go. The end of
  * the checkout that is named is the end of this hold. One that was sent instead of it gives its seats back, as long as it
  * has no payment page.
- * @throws DomainError `registration_not_found`, `registration_closed`, `class_not_offered`, `already_registered`, `class_full`
+ * @throws DomainError `registration_not_found`, `registration_closed`, `class_not_offered`, `already_registered`, `class_full`, `too_many_unpaid`
  */
 export async function holdAgain(
   id: string,
-  { attemptId, ownerId = null, browserId = null }: HoldAgain,
+  { attemptId, network, ownerId = null, browserId = null }: HoldAgain,
   context: Context<Config>,
 ): Promise<Registration> {
   return context.db.transaction(async (tx) => {
+    const applicant = await applicantOf(tx, id, network)
+    await lockUnpaid(tx, applicant)
     const locked = await lockWithFamily(tx, id)
     if (!locked) throw registrationNotFound()
     const { registration, session, others } = locked
@@ -31,14 +42,22 @@ export async function holdAgain(
     const isChange = ({ status, replaces, attemptId: page }: RegistrationRow) =>
       status === 'held' && replaces === id && page === null
     const { changes = [], rest = [] } = Object.groupBy(others, (one) => (isChange(one) ? 'changes' : 'rest'))
-    const given = registration.status === 'expired' ? changes : []
+    const isBack = registration.status === 'expired'
+    const given = isBack ? changes : []
     const freed = given.reduce((sum, one) => sum + one.seats, 0)
     const after = { ...session, held: session.held - freed }
-    const { standing, hidden } = known({ ownerId, browserId }, rest)
-    const seats = renewHold(registration, after, standing, now)
+    const { standing: family, hidden } = known({ ownerId, browserId }, rest)
+    const seats = renewHold(registration, after, family, now)
     await tellFamilies(tx, conflicts(hidden, registration), 'seat')
+    const without = given.map((one) => one.id)
+    if (isBack) await refuseTooMany(tx, applicant, registration.seats, context, without)
     await letGo(tx, given, now)
-    const heldUntil = now.add({ minutes: context.config.HOLD_MINUTES })
+    // Until its payment page is opened (again), where the BFF is one that tells of that. What stands is never cut short.
+    const { HOLD_MINUTES, UNOPENED_HOLD_MINUTES } = context.config
+    const openedAt = network === undefined ? now : isBack ? null : registration.openedAt
+    const fresh = now.add({ minutes: openedAt ? HOLD_MINUTES : UNOPENED_HOLD_MINUTES })
+    const standing = isBack ? null : registration.heldUntil
+    const heldUntil = standing && Temporal.Instant.compare(standing, fresh) > 0 ? standing : fresh
     await moveSeats(tx, session.id, seats)
     await tx
       .update(registrations)
@@ -46,6 +65,8 @@ export async function holdAgain(
         status: 'held',
         ownerId: registration.ownerId,
         heldUntil,
+        openedAt,
+        network: isBack ? (network ?? null) : registration.network,
         holds: sql`${registrations.holds} + 1`,
         // Compared with the times of billing's events, which a set clock does not move.
         heldSince: Temporal.Now.instant(),
@@ -54,7 +75,7 @@ export async function holdAgain(
         updatedAt: now,
       })
       .where(eq(registrations.id, id))
-    if (registration.status === 'expired') {
+    if (isBack) {
       await publish(tx, registrationHeld, id, { ...factsOf(registration), heldUntil: isoTime(heldUntil) })
     }
     return readRegistration(tx, id)

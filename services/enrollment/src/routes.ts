@@ -10,11 +10,13 @@ import {
   memberHoldSchema,
   memberSeatQuerySchema,
   memberSeatSchema,
+  openedMemberSeatSchema,
   registrationPageSchema,
   registrationQuerySchema,
   registrationSchema,
   shipKitSchema,
   signWaiverSchema,
+  unpaidSeatsSchema,
   waiverSchema,
 } from '@robokids/contracts/enrollment'
 import { uuid } from '@robokids/contracts/fields'
@@ -26,11 +28,12 @@ import type { Config } from './config.ts'
 import { expireNow } from './end-hold.ts'
 import { holdSeats } from './hold-seats.ts'
 import { judgeOnly } from './judge-registration.ts'
-import { listLevels, listSlots } from './list-classes.ts'
+import { listLevels, listSlots, listUnpaidSeats } from './list-classes.ts'
 import { registerMetrics } from './metrics.ts'
 import { listRegistrations, readRegistration } from './read-registrations.ts'
 import { holdAgain } from './renew-hold.ts'
 import { holdMemberSeat, releaseMemberHold } from './hold-member-seat.ts'
+import { openMemberPage, openPage } from './open-page.ts'
 import { shipKit } from './ship-kit.ts'
 import { readMemberSeat, signMemberWaiver } from './sign-member-waiver.ts'
 import { readSignedPdf, signWaiver } from './sign-waiver.ts'
@@ -51,6 +54,10 @@ export function routes(http: Http, context: Context<Config>): void {
     { schema: { querystring: availableSlotsQuerySchema, response: { 200: availableSlotsSchema } } },
     async (request) => ({ slots: await listSlots(request.query.classType, context) }),
   )
+
+  http.get('/unpaid-seats', { schema: { response: { 200: unpaidSeatsSchema } } }, async () => ({
+    sessions: await listUnpaidSeats(context),
+  }))
 
   http.post(
     '/member-seats',
@@ -87,6 +94,16 @@ export function routes(http: Http, context: Context<Config>): void {
     '/registrations/:id/hold',
     { schema: { params: byId, body: holdAgainSchema.nullish(), response: { 200: registrationSchema } } },
     (request) => holdAgain(request.params.id, request.body ?? {}, context),
+  )
+
+  http.post('/registrations/:id/open', { schema: { params: byId, response: { 200: registrationSchema } } }, (request) =>
+    openPage(request.params.id, context),
+  )
+
+  http.post(
+    '/member-seats/:id/open',
+    { schema: { params: byId, response: { 200: openedMemberSeatSchema } } },
+    (request) => openMemberPage(request.params.id, context),
   )
 
   http.get(

@@ -207,6 +207,55 @@ export function refuseSecondSeat(
   throw new DomainError('already_registered', message, [{ path, message }])
 }
 
+/** Seats that wait for their payment. */
+export interface UnpaidSeats {
+  seats: number
+  heldUntil: Temporal.Instant
+  /** Of the email address or the account that asks for more. */
+  ofFamily: boolean
+  /** Of the network from which more are asked for. */
+  ofNetwork: boolean
+}
+
+/** The minutes after which enough of them were let go, should nobody pay; undefined where there is room at once. */
+function minutesUntilRoom(unpaid: UnpaidSeats[], wanted: number, limit: number, now: Temporal.Instant) {
+  let over = unpaid.reduce((sum, { seats }) => sum + seats, 0) + wanted - limit
+  if (over <= 0) return undefined
+  const soonest = unpaid.toSorted((a, b) => Temporal.Instant.compare(a.heldUntil, b.heldUntil))
+  const last = soonest.find(({ seats }) => (over -= seats) <= 0)
+  return Math.max(1, Math.ceil(last ? now.until(last.heldUntil).total('minutes') : 1))
+}
+
+/**
+ * Refuses seats beyond what a family and a network may have unpaid at once.
+ * @throws DomainError `too_many_unpaid`
+ */
+export function refuseTooManyUnpaid(
+  unpaid: UnpaidSeats[],
+  wanted: number,
+  limits: { family: number; network: number },
+  now: Temporal.Instant,
+): void {
+  const after = (minutes: number) => (minutes === 1 ? 'in 1 minute' : `in ${minutes} minutes`)
+  const family = unpaid.filter(({ ofFamily }) => ofFamily)
+  const ofFamily = minutesUntilRoom(family, wanted, limits.family, now)
+  if (ofFamily !== undefined) {
+    const count = family.reduce((sum, { seats }) => sum + seats, 0)
+    const held = count === 1 ? '1 seat is held' : `${count} seats are held`
+    throw new DomainError(
+      'too_many_unpaid',
+      `${held} for your family already and not paid yet. Please pay for what you want to keep, or try again ${after(ofFamily)}: what is not paid is let go.`,
+    )
+  }
+  const network = unpaid.filter((one) => one.ofNetwork)
+  const ofNetwork = minutesUntilRoom(network, wanted, limits.network, now)
+  if (ofNetwork === undefined) return
+  throw new DomainError(
+    'too_many_unpaid',
+    `Many seats that are not paid yet are held from the network you are on, by other families perhaps. If some are yours, please pay for them first. Otherwise try again ${after(ofNetwork)}, or from another network, such as your phone's.`,
+  )
+}
+
 /** `released`: it had one, and the membership ended before the class. */
 export const memberSeatOutcomes = ['seated', 'class_full', 'class_started', 'class_not_offered', 'released'] as const
 export type MemberSeatOutcome = (typeof memberSeatOutcomes)[number]
@@ -262,6 +311,13 @@ export function renewHold(
   refuseSecondSeat(family, { children, separate: false }, now)
   if (seatsLeft(session) < seats) throw classFull()
   return { held: seats, sold: 0 }
+}
+
+/** A payment page is being opened for a hold. @throws DomainError `registration_closed` where there is none (any more) */
+export function refuseOpening(status: RegistrationStatus): void {
+  if (status === 'held') return
+  if (status !== 'expired') throw registrationClosed(status)
+  throw new DomainError('registration_closed', 'The seats of this registration were let go. Please hold them again.')
 }
 
 const notEndable: Record<ClosedStatus, string> = {

@@ -117,6 +117,10 @@ export const registrations = pgTable(
     heldSince: instant('held_since').notNull(),
     /** The newest checkout attempt that is known to belong to the present hold. */
     attemptId: uuid('attempt_id'),
+    /** When a payment page was opened for the present (or last) hold; null before. */
+    openedAt: instant('opened_at'),
+    /** Where the present (or last) hold was asked for; null where a BFF of the version before did not tell. */
+    network: text(),
     attemptCreatedAt: instant('attempt_created_at'),
     /** The payment that confirmed this registration, or for which it was rejected. */
     paymentId: uuid('payment_id'),
@@ -133,6 +137,9 @@ export const registrations = pgTable(
     index('registrations_created').on(table.createdAt, table.id),
     index('registrations_holds')
       .on(table.heldUntil)
+      .where(sql`status = 'held'`),
+    index('registrations_network')
+      .on(table.network)
       .where(sql`status = 'held'`),
     index('registrations_session').on(table.classSessionId),
     index('registrations_owner').on(table.ownerId, table.createdAt),
@@ -282,21 +289,32 @@ export const memberHolds = pgTable(
     /** The checkout that it is held for, once there is one. */
     attemptId: uuid('attempt_id'),
     heldUntil: instant('held_until').notNull(),
+    /** Where it was asked for; null where a BFF of the version before did not tell. */
+    network: text(),
     /** How many of their requests for a checkout are under way; they count until `awaitedUntil` at the latest. */
     awaited: integer().notNull().default(0),
     awaitedUntil: instant('awaited_until'),
   },
-  (table) => [index('member_holds_until').on(table.heldUntil)],
+  (table) => [
+    index('member_holds_until').on(table.heldUntil),
+    index('member_holds_network').on(table.network),
+    index('member_holds_attempt').on(table.attemptId),
+  ],
 )
 
 /** Seats of another date than the held one, whose checkout can still be paid: each takes its place with its own checkout. */
-export const pendingMemberHolds = pgTable('pending_member_holds', {
-  holder: text('email_key').primaryKey(),
-  classSessionId: uuid('class_session_id')
-    .notNull()
-    .references(() => classSessions.id),
-  heldUntil: instant('held_until').notNull(),
-})
+export const pendingMemberHolds = pgTable(
+  'pending_member_holds',
+  {
+    holder: text('email_key').primaryKey(),
+    classSessionId: uuid('class_session_id')
+      .notNull()
+      .references(() => classSessions.id),
+    heldUntil: instant('held_until').notNull(),
+    network: text(),
+  },
+  (table) => [index('pending_member_holds_network').on(table.network)],
+)
 
 /** New members, and whether each got a seat in the members' session of the date that was chosen. */
 export const memberSeats = pgTable('member_seats', {

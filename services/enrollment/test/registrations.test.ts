@@ -22,7 +22,7 @@ afterEach(() => school.resetClock())
 afterAll(() => school.bed.stop())
 
 describe('POST /registrations', () => {
-  it('holds a seat for 36 minutes and says so', async () => {
+  it('holds a seat for 36 minutes, for a BFF that tells of no opened page, and says so', async () => {
     const session = await school.session()
     const request = requestFor(session)
     const answer = await school.register(request)
@@ -44,6 +44,7 @@ describe('POST /registrations', () => {
       ownerId: null,
       status: 'held',
       heldUntil: expect.any(String),
+      pageOpened: true,
       rejectionReason: null,
       payment: null,
       waiver: null,

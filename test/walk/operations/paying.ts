@@ -1,6 +1,8 @@
 import * as fc from 'fast-check'
+import { askJson } from '../../src/browser.ts'
 import { operation, pick } from '../operation.ts'
 import { sessionAt } from '../pages.ts'
+import { Violation } from '../violation.ts'
 import type { Page, Walk } from '../walk.ts'
 
 export const cards = {
@@ -23,6 +25,23 @@ const newest = (walk: Walk, index: number): Page => pick(walk.pages.toReversed()
 const hasPages = (walk: Walk) => walk.pages.length > 0
 
 export const payingOperations = [
+  operation('open a payment page', {
+    weight: 4,
+    args: fc.record({ which: fc.oneof(fc.nat(2), which) }),
+    possible: (walk) => walk.pages.some(({ of }) => of.kind !== 'order'),
+    async run(walk, { which }) {
+      const pages = walk.pages.filter(({ of }) => of.kind !== 'order')
+      const { of, sessionId } = pick(pages.toReversed(), which)
+      const path = `/api/${of.kind === 'registration' ? 'registrations' : 'membership-checkouts'}/${of.id}/pay/${sessionId}`
+      const answer = await askJson(walk.world.system.siteUrl + path, { redirect: 'manual' })
+      walk.judge(`GET ${path}`, answer)
+      const target = answer.headers.get('location') ?? ''
+      const leadsThere = target.includes(sessionId)
+      if (answer.status !== 303 || leadsThere === target.startsWith(walk.world.system.siteUrl))
+        throw new Violation('a payment page is opened, or the way back is', `${path} led to ${answer.status} ${target}`)
+    },
+  }),
+
   operation('pay', {
     weight: 14,
     args: fc.record({ which: fc.oneof(fc.nat(2), which), card: cardName }),

@@ -1,0 +1,49 @@
+import type { Registration } from '@robokids/contracts/enrollment'
+import { DomainError } from '@robokids/runtime/errors'
+import type { Context } from '@robokids/runtime/service'
+import { eq, sql } from 'drizzle-orm'
+import type { Config } from './config.ts'
+import { lockMemberHolds, saveMemberHolds } from './hold-member-seat.ts'
+import { lockRegistration } from './lock-registration.ts'
+import { keepSeat } from './member-holds.ts'
+import { isoTime, readRegistration, registrationNotFound } from './read-registrations.ts'
+import { refuseOpening } from './rules.ts'
+import { memberHolds, registrations } from './schema.ts'
+
+/**
+ * The payment page of a registration is about to be opened: its seats are held for as long as it can be paid there. One that
+ * ran out a moment before stays so, and is not to be paid. Safe to repeat.
+ * @throws DomainError `registration_not_found`, `registration_closed`
+ */
+export async function openPage(id: string, { db, clock, config }: Context<Config>): Promise<Registration> {
+  return db.transaction(async (tx) => {
+    const locked = await lockRegistration(tx, id)
+    if (!locked) throw registrationNotFound()
+    refuseOpening(locked.registration.status)
+    const now = clock.now()
+    const heldUntil = isoTime(now.add({ minutes: config.HOLD_MINUTES }))
+    await tx
+      .update(registrations)
+      .set({
+        openedAt: locked.registration.openedAt ?? now,
+        heldUntil: sql`greatest(${registrations.heldUntil}, ${heldUntil}::timestamptz)`,
+        updatedAt: now,
+      })
+      .where(eq(registrations.id, id))
+    return readRegistration(tx, id)
+  })
+}
+
+/** As `openPage`, of a membership's checkout. @throws DomainError `membership_not_found` where no seat is held for it */
+export async function openMemberPage(attemptId: string, { db, clock, config }: Context<Config>) {
+  return db.transaction(async (tx) => {
+    const gone = () => new DomainError('membership_not_found', 'The seat of this membership was let go.')
+    const [found] = await tx.select().from(memberHolds).where(eq(memberHolds.attemptId, attemptId))
+    if (!found) throw gone()
+    const holds = await lockMemberHolds(tx, found.holder)
+    const kept = keepSeat(holds, attemptId, clock.now().add({ minutes: config.HOLD_MINUTES }))
+    if (!kept.hold || kept === holds) throw gone()
+    await saveMemberHolds(tx, found.holder, holds, kept)
+    return { heldUntil: isoTime(kept.hold.heldUntil) }
+  })
+}
