@@ -1,5 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { levelClassTypes } from '@robokids/contracts/enrollment'
+import { proofChallengeSchema } from '@robokids/contracts/proof'
+import { prove } from '@robokids/local/prove'
 import type { System } from '@robokids/test/system'
 import { Pool } from 'undici'
 import { family } from './hold-statement.ts'
@@ -26,21 +28,33 @@ interface Answer {
   checkoutUrl?: string
 }
 
-/** An address that registers families. */
+/** An address that registers families, with a proof of work each where it is the BFF's. */
 export function openDoor(
   url: string,
   path: string,
   headers: Record<string, string>,
   see: (answer: Answer) => void = () => {},
 ) {
+  /** Browsers solve while the form is filled in: no part of what is measured. */
+  async function readyProofs(count: number): Promise<Record<string, string>[]> {
+    const ready: Record<string, string>[] = []
+    while (path.startsWith('/api/') && ready.length < count) {
+      const answer = await fetch(`${url}/api/proof?form=registration`)
+      const { challenge } = proofChallengeSchema.parse(await answer.json())
+      ready.push(challenge ? await prove(challenge) : {})
+    }
+    return ready
+  }
+
   const pool = new Pool(url, { connections })
   let answered = 0
   return {
     /** How many registrations it has answered with success so far; any other answer ends the run. */
     answered: () => answered,
     /** Each worker keeps to one of `sessions`. */
-    run: (count: number, sessions: ClassSession[], limitMs?: number): Promise<Figures> =>
-      closedLoop(
+    async run(count: number, sessions: ClassSession[], limitMs?: number): Promise<Figures> {
+      const proofs = await readyProofs(count)
+      return closedLoop(
         connections,
         count,
         async (worker) => {
@@ -49,7 +63,7 @@ export function openDoor(
           const answer = await pool.request({
             method: 'POST',
             path,
-            headers: { 'content-type': 'application/json', ...headers },
+            headers: { 'content-type': 'application/json', ...headers, ...proofs.pop() },
             body: JSON.stringify(body),
           })
           const text = await answer.body.text()
@@ -58,7 +72,8 @@ export function openDoor(
           answered += 1
         },
         limitMs,
-      ),
+      )
+    },
     stop: () => pool.close(),
   }
 }

@@ -48,6 +48,8 @@ beforeAll(async () => {
     IDENTITY_ISSUER_URL: desk.context.config.ISSUER_URL,
     IDENTITY_CLIENT_SECRET: 'local-client-secret',
     SESSION_KEYS: localSealingKeys,
+    PROOF_SECRET: 'local-proof-secret',
+    PROOF_DERIVATIONS: '2',
   }
   bffSettings = settings
   const door = await bed.start(bff, settings)

@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import { errorBodySchema } from '@robokids/contracts/errors'
+import { fetchProven } from '@robokids/local/prove'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from './src/bed.ts'
 import { sampleFamily } from './src/samples.ts'
@@ -33,7 +34,11 @@ async function rows(): Promise<unknown> {
 const headers = () => ({ 'content-type': 'application/json', 'x-api-key': 'robokids-web', origin: system.siteUrl })
 
 async function send(path: string, body: string, given: Record<string, string> = headers(), method = 'POST') {
-  const answer = await fetch(system.siteUrl + path, { method, headers: given, ...(method === 'GET' ? {} : { body }) })
+  const answer = await fetchProven(system.siteUrl + path, {
+    method,
+    headers: given,
+    ...(method === 'GET' ? {} : { body }),
+  })
   const text = await answer.text()
   return { status: answer.status, text, body: () => errorBodySchema.parse(JSON.parse(text)) }
 }

@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import { classesViewSchema, registrationViewSchema } from '@robokids/contracts/bff'
+import { fetchProven } from '@robokids/local/prove'
 import { root } from '@robokids/local/settings'
 import { buildWeb } from '@robokids/local/web-build'
 import { join } from 'node:path'
@@ -347,7 +348,7 @@ describe('what a process tells of itself', () => {
 describe('the limits at the door', () => {
   const behindProxy = { TRUST_PROXY: '127.0.0.1', RATE_LIMIT_WRITES: '3', RATE_LIMIT_READS: '5' }
   const ask = (door: ServiceProcess, headers: Record<string, string>, method = 'POST', path = '/api/registrations') =>
-    fetch(door.url + path, {
+    fetchProven(door.url + path, {
       method,
       headers: { 'content-type': 'application/json', 'x-api-key': 'robokids-web', ...headers },
       ...(method === 'POST' ? { body: '{}' } : {}),

@@ -64,6 +64,8 @@ beforeAll(async () => {
     BILLING_URL: till.url,
     IDENTITY_CLIENT_SECRET: 'local-client-secret',
     SESSION_KEYS: localSealingKeys,
+    PROOF_SECRET: 'local-proof-secret',
+    PROOF_DERIVATIONS: '2',
   })
 })
 afterAll(async () => {

@@ -13,6 +13,7 @@ import { emailKey } from '@robokids/contracts/fields'
 import { renewalTerms, renewalTermsVersion } from '@robokids/contracts/membership'
 import { membershipTerms } from '@robokids/contracts/offers'
 import { freePort } from '@robokids/local/processes'
+import { fetchProven } from '@robokids/local/prove'
 import { webhookSecret } from '@robokids/local/settings'
 import { localSealingKeys } from '@robokids/runtime/seal'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
@@ -64,6 +65,8 @@ beforeAll(async () => {
     BILLING_URL: till.url,
     IDENTITY_CLIENT_SECRET: 'local-client-secret',
     SESSION_KEYS: localSealingKeys,
+    PROOF_SECRET: 'local-proof-secret',
+    PROOF_DERIVATIONS: '2',
   })
 })
 afterEach(async () => {
@@ -89,7 +92,7 @@ async function control(path: string, body: object = {}): Promise<Record<string, 
 const cookie = browserCookie()
 
 async function ask(body: unknown, headers: Record<string, string> = {}) {
-  const answer = await fetch(`${siteUrl}/api/createStripeSession`, {
+  const answer = await fetchProven(`${siteUrl}/api/createStripeSession`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-api-key': 'robokids-web', origin: siteUrl, cookie, ...headers },
     body: JSON.stringify(body),

@@ -116,5 +116,7 @@ export default defineConfig({
       },
     },
   },
+  // Of several files, so that what few browsers need is loaded by those alone.
+  worker: { format: 'es' },
   server: { proxy: { '/api': toBff, '/webhooks': toBff, '/waiver.pdf': toBff } },
 })

@@ -13,6 +13,8 @@ import { offersOf } from './offers.ts'
 import { pages } from './pages.ts'
 import { paymentPageRoutes } from './payment-pages.ts'
 import { profileRoutes } from './profile-routes.ts'
+import { proofRoutes } from './proof-routes.ts'
+import { proofsOf } from './proofs.ts'
 import { apiRoutes } from './routes.ts'
 import { References } from './references.ts'
 import { securityText } from './security-text.ts'
@@ -42,13 +44,16 @@ export const bff: Service<Config> = {
     checkAccounts(http, accounts.sessions)
     const offers = offersOf(services, context)
     const references = new References(context)
+    const proofs = proofsOf(context, accounts.sessions, services)
+    const provenAccounts = { ...accounts, proofs }
     securityText(http, context)
     await http.register(async (scope) => offerRoutes(scope, offers))
-    await http.register(async (scope) => apiRoutes(scope, context, services, accounts, references))
-    await http.register(async (scope) => shopRoutes(scope, context, services, accounts, references))
-    await http.register(async (scope) => authRoutes(scope, context, accounts))
+    await http.register(async (scope) => proofRoutes(scope, proofs))
+    await http.register(async (scope) => apiRoutes(scope, context, services, provenAccounts, references))
+    await http.register(async (scope) => shopRoutes(scope, context, services, provenAccounts, references))
+    await http.register(async (scope) => authRoutes(scope, context, provenAccounts))
     await http.register(async (scope) => profileRoutes(scope, context, accounts))
-    await http.register(async (scope) => membershipRoutes(scope, context, services, accounts, references))
+    await http.register(async (scope) => membershipRoutes(scope, context, services, provenAccounts, references))
     await http.register(async (scope) => paymentPageRoutes(scope, context, services, references))
     await http.register(async (scope) => adminRoutes(scope, context, services))
     if (context.config.WEB_DIST !== '') await pages(http, context, offers)

@@ -28,6 +28,7 @@ import type { Config } from './config.ts'
 import { confirmingMs, stepMs, type Cookies, type SessionCookie } from './cookies.ts'
 import { confirmDevice, isForgotten, proveDevice } from './device.ts'
 import type { AuthAnswer, Identity, TokenAnswer } from './identity.ts'
+import type { Proofs } from './proofs.ts'
 import type { Sessions } from './session.ts'
 import { answerStep, nextStep } from './sign-in-steps.ts'
 import { within } from './within.ts'
@@ -78,7 +79,11 @@ function passwordRequired(): DomainError {
   return new DomainError('password_required', message, [{ path: 'password', message }])
 }
 
-export function authRoutes(http: Http, context: Context<Config>, { cookies, sessions, identity }: Accounts): void {
+export function authRoutes(
+  http: Http,
+  context: Context<Config>,
+  { cookies, sessions, identity, proofs }: Accounts & { proofs: Proofs },
+): void {
   const { clock, log } = context
   const until = () => clock.now().epochMilliseconds + stepMs
 
@@ -225,6 +230,8 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
     if (device && device.names.join() !== names.join()) cookies.devices.keep(request, reply, { ...device, names })
   }
 
+  const provenSignIn = proofs.required('sign-in')
+
   const userOf = ({ userId, username }: SessionCookie, email: string) => ({ userId, username, email })
 
   http.get('/api/auth/session', { schema: { response: { 200: sessionSchema } } }, async (request, reply) => {
@@ -242,7 +249,10 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
 
   http.post(
     '/api/auth/sign-up',
-    { schema: { body: signUpBodySchema, response: { 200: signUpAnswerSchema } } },
+    {
+      schema: { body: signUpBodySchema, response: { 200: signUpAnswerSchema } },
+      preHandler: proofs.required('sign-up'),
+    },
     async (request, reply) => {
       const { email, password, middle_name: decoy, ...person } = request.body
       if (decoy !== undefined && decoy !== '') return { delivery: null, confirmed: false }
@@ -367,7 +377,10 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
 
   http.post(
     '/api/auth/resend-code',
-    { schema: { body: nameBodySchema, response: { 200: deliveryAnswerSchema } } },
+    {
+      schema: { body: nameBodySchema, response: { 200: deliveryAnswerSchema } },
+      preHandler: proofs.required('code'),
+    },
     async (request) => {
       const { email } = request.body
       const name = ownName(email, request)
@@ -379,7 +392,10 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
 
   http.post(
     '/api/auth/forgot-password',
-    { schema: { body: nameBodySchema, response: { 200: deliveryAnswerSchema } } },
+    {
+      schema: { body: nameBodySchema, response: { 200: deliveryAnswerSchema } },
+      preHandler: proofs.required('password'),
+    },
     async (request) => {
       const { email } = request.body
       const { CodeDeliveryDetails } = await identity.call(
@@ -408,6 +424,8 @@ export function authRoutes(http: Http, context: Context<Config>, { cookies, sess
     async (request, reply): Promise<SignInStep> => {
       await refuseSignedIn(request, reply)
       const { email, password, preferred } = request.body
+      // Without a password it may begin with a mail.
+      if (password === undefined) await provenSignIn(request, reply)
       try {
         const answer =
           password === undefined

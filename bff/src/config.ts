@@ -18,6 +18,10 @@ export const configSchema = z.object({
   /** The app client that this is, and its secret. */
   IDENTITY_CLIENT_ID: z.string().trim().min(1).default('robokidsbff'),
   IDENTITY_CLIENT_SECRET: z.string().trim().min(1).register(inProduction, productionRules.secret),
+  /** Signs the challenges of proofs of work: whoever knows it needs none. The same for all BFFs. */
+  PROOF_SECRET: z.string().trim().min(16).register(inProduction, productionRules.secret),
+  /** Keys that a browser derives at most for a proof while nothing runs hot: a quarter of a second on a laptop. */
+  PROOF_DERIVATIONS: numeric(z.int().min(1).max(10_000)).default(800),
   /** Seal the cookies. */
   SESSION_KEYS: sealingKeysSchema,
   ENROLLMENT_URL: serviceUrl('http://127.0.0.1:4002'),

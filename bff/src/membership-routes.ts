@@ -21,6 +21,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Accounts } from './auth-routes.ts'
 import type { Config } from './config.ts'
 import { paymentLink } from './payment-pages.ts'
+import type { Proofs } from './proofs.ts'
 import { readCheckout } from './read-checkout.ts'
 import { referenceParams, type References } from './references.ts'
 import type { Services } from './upstream.ts'
@@ -30,7 +31,7 @@ export function membershipRoutes(
   http: Http,
   { config: { SITE_URL } }: Context<Config>,
   { enrollment, billing }: Services,
-  { sessions }: Pick<Accounts, 'sessions'>,
+  { sessions, proofs }: Pick<Accounts, 'sessions'> & { proofs: Proofs },
   references: References,
 ): void {
   const linkTo = (id: string, pageUrl: string) => paymentLink(SITE_URL, 'membership-checkouts', id, pageUrl)
@@ -59,7 +60,10 @@ export function membershipRoutes(
 
   http.post(
     '/api/createStripeSession',
-    { schema: { body: membershipCheckoutBodySchema, response: { 200: membershipCheckoutAnswerSchema } } },
+    {
+      schema: { body: membershipCheckoutBodySchema, response: { 200: membershipCheckoutAnswerSchema } },
+      preHandler: proofs.required('membership'),
+    },
     async (request, reply) => {
       const { email, classDate, consent, plan, agreed } = request.body
       const asker = await sessions.askerOf(request, reply)

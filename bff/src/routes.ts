@@ -16,6 +16,7 @@ import type { Context } from '@robokids/runtime/service'
 import type { Accounts } from './auth-routes.ts'
 import { closeReplaced } from './close-replaced.ts'
 import type { Config } from './config.ts'
+import type { Proofs } from './proofs.ts'
 import { referenceParams, type References } from './references.ts'
 import { RegistrationStreams } from './registration-stream.ts'
 import { startCheckout } from './start-checkout.ts'
@@ -26,7 +27,7 @@ export function apiRoutes(
   http: Http,
   context: Context<Config>,
   services: Services,
-  { sessions }: Accounts,
+  { sessions, proofs }: Pick<Accounts, 'sessions'> & { proofs: Proofs },
   references: References,
 ): void {
   const { SITE_URL } = context.config
@@ -35,7 +36,10 @@ export function apiRoutes(
 
   http.post(
     '/api/registrations',
-    { schema: { body: registerBodySchema, response: { 200: registerAnswerSchema } } },
+    {
+      schema: { body: registerBodySchema, response: { 200: registerAnswerSchema } },
+      preHandler: proofs.required('registration'),
+    },
     async (request, reply) => {
       const { agreed, ...asked } = request.body
       const asker = await sessions.askerOf(request, reply)
@@ -53,6 +57,7 @@ export function apiRoutes(
     '/api/registrations/:reference/checkout',
     {
       schema: { params: referenceParams, body: resumeCheckoutBodySchema, response: { 200: registerAnswerSchema } },
+      preHandler: proofs.required('payment'),
     },
     async (request, reply) => {
       const agreed = request.body?.agreed

@@ -14,6 +14,7 @@ import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
 import type { Accounts } from './auth-routes.ts'
 import type { Config } from './config.ts'
+import type { Proofs } from './proofs.ts'
 import { readCheckout } from './read-checkout.ts'
 import { referenceParams, type References } from './references.ts'
 import type { Services } from './upstream.ts'
@@ -22,14 +23,17 @@ export function shopRoutes(
   http: Http,
   { config }: Context<Config>,
   services: Services,
-  { sessions }: Pick<Accounts, 'sessions'>,
+  { sessions, proofs }: Pick<Accounts, 'sessions'> & { proofs: Proofs },
   references: References,
 ): void {
   const { billing, notifications } = services
 
   http.post(
     '/api/checkout',
-    { schema: { body: placeOrderSchema, response: { 200: checkoutAnswerSchema } } },
+    {
+      schema: { body: placeOrderSchema, response: { 200: checkoutAnswerSchema } },
+      preHandler: proofs.required('order'),
+    },
     async (request, reply) => {
       const body = { ...request.body, ...(await sessions.askerOf(request, reply)) }
       const { orderId, checkout } = await billing.call('POST', '/orders', { body, answer: orderSchema })
@@ -54,6 +58,7 @@ export function shopRoutes(
       schema: { body: askNoticeSchema, response: { 200: noticeAskedSchema } },
       // It sends a mail to whatever address is typed in: no one place needs many.
       config: { rateLimit: { max: config.RATE_LIMIT_NOTICES, timeWindow: '1 hour' } },
+      preHandler: proofs.required('notice'),
     },
     async ({ body }) => {
       const { products } = await billing.call('GET', '/products', { answer: productsSchema })

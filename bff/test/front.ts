@@ -53,6 +53,8 @@ export function startFront(bed: TestBed, env: Record<string, string>): Promise<R
     PORT: '0',
     IDENTITY_CLIENT_SECRET: 'a-secret-of-the-tests',
     SESSION_KEYS: localSealingKeys,
+    PROOF_SECRET: 'a-secret-of-the-tests',
+    PROOF_DERIVATIONS: '2',
     IDENTITY_URL: nobody,
     ENROLLMENT_URL: nobody,
     BILLING_URL: nobody,

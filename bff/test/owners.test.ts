@@ -1,5 +1,6 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { text } from 'node:stream/consumers'
+import { fetchProven } from '@robokids/local/prove'
 import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
 import { testBed, type TestBed } from '@robokids/test/bed'
 import { sampleFamily } from '@robokids/test/samples'
@@ -43,7 +44,7 @@ async function front() {
   })
   const { url } = await startFront(bed, { ENROLLMENT_URL: service.url, BILLING_URL: service.url })
   const post = (path: string, body: object, cookie = '') =>
-    fetch(url + path, {
+    fetchProven(url + path, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-api-key': 'robokids-web', cookie },
       body: JSON.stringify(body),

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { fetchProven } from '@robokids/local/prove'
 import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
 
 /** The cookie by which the BFF of a local system knows a browser that has bought something. */
@@ -14,9 +15,9 @@ export interface Answer {
   headers: Headers
 }
 
-/** Asks over HTTP with JSON. An answer that is no JSON is its `text`. */
+/** Asks over HTTP with JSON, with a proof of work where one is asked for. An answer that is no JSON is its `text`. */
 export async function askJson(url: string | URL, request: RequestInit): Promise<Answer> {
-  const answer = await fetch(url, request).catch(() => undefined)
+  const answer = await fetchProven(url, request).catch(() => undefined)
   if (!answer) return { status: 0, body: {}, headers: new Headers() }
   const text = await answer.text().catch(() => '')
   return { status: answer.status, body: parsed(text), headers: answer.headers }
@@ -43,6 +44,8 @@ export class Browser {
   readonly siteUrl: string
   /** Where its requests go: to one of several BFFs, perhaps. */
   bffUrl: string
+  /** Where it is, as a proxy in front would tell; undefined where none is in front. */
+  address: string | undefined
   /** The account (`userId`) that its page was made for. */
   userId: string | undefined
 
@@ -55,6 +58,7 @@ export class Browser {
   copyTo<Other extends Browser>(other: Other): Other {
     other.cookies = new Map(this.cookies)
     other.bffUrl = this.bffUrl
+    other.address = this.address
     other.userId = this.userId
     return other
   }
@@ -68,6 +72,7 @@ export class Browser {
         'x-api-key': 'robokids-web',
         origin: this.siteUrl,
         cookie: [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+        ...(this.address === undefined ? {} : { 'x-forwarded-for': this.address }),
         ...(this.userId === undefined ? {} : { 'x-account': this.userId }),
         ...content.headers,
         ...headers,

@@ -13,6 +13,7 @@ import {
 } from '@robokids/contracts/bff'
 import { startMailbox } from '@robokids/local/mailbox'
 import { ensureDatabase } from '@robokids/local/postgres'
+import { fetchProven } from '@robokids/local/prove'
 import { freePort, until, type LocalServer } from '@robokids/local/processes'
 import { readSettings, root, serviceEnvironment, webhookSecret, type ServiceName } from '@robokids/local/settings'
 import postgres from 'postgres'
@@ -181,6 +182,7 @@ export async function startSystem(
     ...base[name],
     ...quick,
     ...(name === 'enrollment' ? manySeats : {}),
+    ...(name === 'bff' ? { PROOF_DERIVATIONS: '1' } : {}),
     ...settings.all,
     ...settings[name],
     ...extra,
@@ -222,7 +224,7 @@ export async function startSystem(
     },
     async post(path, body, site = siteUrl) {
       const init = { method: 'POST', headers: { ...headers, cookie }, body: JSON.stringify(body) }
-      const answer = await fetch(site + path, init)
+      const answer = await fetchProven(site + path, init)
       return { status: answer.status, body: await answer.json() }
     },
     async register(differences = {}) {

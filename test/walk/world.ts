@@ -7,6 +7,9 @@ import { startParts, SteeredSystem } from '../src/steered-system.ts'
 import { EventLedger } from './event-ledger.ts'
 import { Walk } from './walk.ts'
 
+/** How many seats may wait for their payment at once. */
+export const unpaidLimits = { family: 10, network: 10 }
+
 /** The real system that walks go through, one after the other, and what can be done to it. */
 export class World extends SteeredSystem {
   readonly events: EventLedger
@@ -23,7 +26,14 @@ export class World extends SteeredSystem {
   }
 
   static async start(postgresUrl: string): Promise<World> {
-    const settings = { CONSUMER_RETRY_DELAYS: '20,50,100,200,400,800,1600', CONSUMER_ACK_WAIT_MS: '1500' }
+    const settings = {
+      CONSUMER_RETRY_DELAYS: '20,50,100,200,400,800,1600',
+      CONSUMER_ACK_WAIT_MS: '1500',
+      // As in production, behind a proxy that tells where each family is.
+      UNPAID_SEATS_PER_FAMILY: String(unpaidLimits.family),
+      UNPAID_SEATS_PER_NETWORK: String(unpaidLimits.network),
+      TRUST_PROXY: 'loopback',
+    }
     const world = new World(await startParts('walk', settings, postgresUrl))
     await world.stopTheBank()
     return world

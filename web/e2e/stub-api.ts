@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { accountHeader } from '@robokids/contracts/auth'
 import type { ClassesView, RegistrationView } from '@robokids/contracts/bff'
 import { type ErrorCode, errorStatus, type RefusalDetails } from '@robokids/contracts/errors'
+import { proofHeader } from '@robokids/contracts/proof'
 import { robotSpider, teddyBear } from '@robokids/contracts/products'
 import type { ShopView } from '@robokids/contracts/shop'
 import { StubAccounts } from './stub-accounts.ts'
@@ -18,6 +19,8 @@ export interface Call {
   body: Record<string, unknown>
   /** The account that the page was composed for, where it names one. */
   account: string | undefined
+  /** Its proof of work, where it brings one. */
+  proof: string | undefined
 }
 
 export interface Answer {
@@ -136,7 +139,8 @@ export class StubApi {
     const method = request.method ?? 'GET'
     const body = await text(request)
     const account = request.headers[accountHeader]?.toString()
-    const call: Call = { method, path, query, body: body === '' ? {} : JSON.parse(body), account }
+    const proof = request.headers[proofHeader]?.toString()
+    const call: Call = { method, path, query, body: body === '' ? {} : JSON.parse(body), account, proof }
     this.calls.push(call)
     if (this.delayMs > 0) await wait(this.delayMs)
     const named = path
@@ -166,6 +170,8 @@ export class StubApi {
         })
         response.end(waiverPdf)
         return
+      case 'GET /api/proof':
+        return send(response, { json: { challenge: null } })
       case 'GET /api/classes':
         return send(response, { json: this.classes })
       case 'GET /api/shop':

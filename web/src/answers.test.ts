@@ -26,6 +26,7 @@ import {
 } from '@robokids/contracts/billing'
 import { availableSlotsSchema, memberSeatSchema } from '@robokids/contracts/enrollment'
 import { checkoutAnswerSchema, noticeSchema, orderSchema, shopViewSchema } from '@robokids/contracts/shop'
+import { proofChallengeSchema } from '@robokids/contracts/proof'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -40,6 +41,7 @@ import { sampleMembership } from './membership/sample.ts'
 import * as shop from './shop/answers.ts'
 import { shopView } from './shop/shop-query.ts'
 import { sampleAgreement } from './agreement/sample.ts'
+import { proofChallenge } from './proof/answers.ts'
 import { agreementAnswer } from './way-on.ts'
 
 const uuid = '019a0000-0000-7000-8000-000000000001'
@@ -55,6 +57,27 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
       termsVersion: '1',
       reckonedAt: 1_900_000_000,
     }),
+  },
+  {
+    file: 'proof-challenge',
+    schema: proofChallengeSchema,
+    answer: proofChallenge,
+    sample: {
+      challenge: {
+        parameters: {
+          algorithm: 'PBKDF2/SHA-256',
+          nonce: '00',
+          salt: '00',
+          cost: 500,
+          keyLength: 32,
+          keyPrefix: '00',
+          keySignature: '00',
+          expiresAt: 1_900_000_000,
+          data: { form: 'registration', level: 0 },
+        },
+        signature: '00',
+      },
+    },
   },
   {
     file: 'member-seat',

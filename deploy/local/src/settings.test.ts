@@ -95,6 +95,7 @@ const production: Record<ServiceName, Record<string, string>> = {
     SECURITY_EMAIL: 'security@robokids.org',
     IDENTITY_URL: 'http://identity.internal:4001',
     IDENTITY_CLIENT_SECRET: secret(),
+    PROOF_SECRET: secret(),
     SESSION_KEYS: `${key('k2')},${key()}`,
     ENROLLMENT_URL: 'http://enrollment.internal:4002',
     BILLING_URL: 'http://billing.internal:4003',
@@ -243,7 +244,7 @@ const forDevelopment: Record<ServiceName, string[]> = {
     'STRIPE_WEBHOOK_SECRETS',
   ],
   notifications: ['ADMIN_SECRET', 'CODE_SEALING_KEYS', 'DATABASE_URL', 'MAIL_FROM', 'OPERATOR_EMAIL', 'SITE_URL'],
-  bff: ['ADMIN_SECRET', 'IDENTITY_CLIENT_SECRET', 'SECURITY_EMAIL', 'SESSION_KEYS', 'SITE_URL'],
+  bff: ['ADMIN_SECRET', 'IDENTITY_CLIENT_SECRET', 'PROOF_SECRET', 'SECURITY_EMAIL', 'SESSION_KEYS', 'SITE_URL'],
 }
 
 describe('production', () => {

@@ -136,6 +136,7 @@ export function serviceEnvironment(
       IDENTITY_URL: identityUrl,
       IDENTITY_CLIENT_SECRET: clientSecret,
       SESSION_KEYS: localSealingKeys,
+      PROOF_SECRET: 'local-proof-secret',
       ENROLLMENT_URL: enrollmentUrl,
       BILLING_URL: `http://127.0.0.1:${settings.BILLING_PORT}`,
       NOTIFICATIONS_URL: `http://127.0.0.1:${settings.NOTIFICATIONS_PORT}`,

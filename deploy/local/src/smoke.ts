@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
+import { fetchProven } from './prove.ts'
 import { readSettings } from './settings.ts'
 
 /**
@@ -13,7 +14,7 @@ const mailbox = process.env['MAILBOX_URL'] ?? `http://localhost:${settings.MAILB
 const patienceMs = 60_000
 
 async function ask<Answer>(url: string, body?: unknown): Promise<Answer> {
-  const answer = await fetch(url, {
+  const answer = await fetchProven(url, {
     method: body === undefined ? 'GET' : 'POST',
     headers: { 'content-type': 'application/json', 'x-api-key': 'robokids-web' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),

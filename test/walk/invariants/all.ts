@@ -3,14 +3,14 @@ import { mailsSayWhatIsSo, theLastMailIsTrue } from './mails.ts'
 import { cancelledIsNotCharged, membershipsHaveOwners, sessionsAreCurrent } from './memberships.ts'
 import { ledgerAgrees, noDeadLetters } from './operation.ts'
 import { moneyHasItsThing, openPagesHoldTheirSeats } from './payments.ts'
-import { seatsAddUp } from './seats.ts'
+import { seatsAddUp, unpaidSeatsAreFew } from './seats.ts'
 import { listsAgree, purchasesHaveOwners, viewsAgree } from './views.ts'
 
 /** @throws Violation */
 export type Invariant = (walk: Walk) => Promise<void>
 
 /** True after each step, whatever is under way. */
-export const always: Invariant[] = [seatsAddUp]
+export const always: Invariant[] = [seatsAddUp, unpaidSeatsAreFew]
 
 /** True when all has settled. */
 export const settled: Invariant[] = [

@@ -1,5 +1,6 @@
 import { Violation } from '../violation.ts'
 import type { Walk } from '../walk.ts'
+import { unpaidLimits } from '../world.ts'
 
 interface Count {
   class: string
@@ -27,4 +28,19 @@ export async function seatsAddUp(walk: Walk): Promise<void> {
     if (held !== holds || sold !== sales)
       throw new Violation('seats add up', `${name} counts ${held} held, ${sold} sold; there are ${holds} and ${sales}`)
   }
+}
+
+/** No network holds more seats unpaid than it may; those that give way to others are not counted. True at any time. */
+export async function unpaidSeatsAreFew(walk: Walk): Promise<void> {
+  const rows = await walk.world.system.sql('enrollment')<{ network: string; seats: number }[]>`
+    with held as (
+      select r.network, r.seats from registrations r
+      where r.status = 'held' and not exists (select from registrations o where o.replaces = r.id and o.status = 'held')
+      union all select network, 1 from member_holds
+      union all select network, 1 from pending_member_holds
+    )
+    select network, sum(seats)::int as seats from held where network is not null group by network`
+  for (const { network, seats } of rows)
+    if (seats > unpaidLimits.network)
+      throw new Violation('unpaid seats are few', `${seats} of ${network} wait for their payment`)
 }

@@ -5,7 +5,7 @@ import { canBeBought } from '@robokids/contracts/products'
 import type { Product } from '@robokids/contracts/shop'
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
-import { api } from '../api.ts'
+import { api, prepareProof } from '../api.ts'
 import { isRefusal, messageOf } from '../identity/messages.ts'
 import { useLeaveFor } from '../registration/use-leave-for.ts'
 import { checkoutAnswer } from '../shop/answers.ts'
@@ -73,6 +73,7 @@ export function Cart({ items, products, onChanged }: CartProps) {
     setProblem(null)
     try {
       const { checkoutUrl } = await api('/api/checkout', {
+        proof: 'order',
         method: 'POST',
         body: { ...orderOf(items), agreed },
         answer: checkoutAnswer,
@@ -128,6 +129,8 @@ export function Cart({ items, products, onChanged }: CartProps) {
         ref={checkOutButton}
         wide
         disabled={unsold}
+        onPointerEnter={() => prepareProof('order')}
+        onFocus={() => prepareProof('order')}
         onClick={() => void checkOut(shown)}
         pending={sending || leaving}
       >

@@ -63,6 +63,7 @@ export function ConfirmForm({ email: known, onConfirmed, onForgot }: ConfirmForm
     if (needsEmail()) return
     state.send(async () => {
       const { delivery } = await api('/api/auth/resend-code', {
+        proof: 'code',
         method: 'POST',
         body: { email: email.trim() },
         answer: deliveryAnswer,

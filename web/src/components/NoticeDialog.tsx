@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react'
-import { api } from '../api.ts'
+import { api, prepareProof } from '../api.ts'
 import { done } from '../identity/answers.ts'
 import { useSending } from '../identity/use-sending.ts'
 import { Button } from '../ui/Button.tsx'
@@ -23,7 +23,12 @@ export function NoticeDialog({ product, open, onClose }: NoticeDialogProps) {
   const submit = (event: FormEvent) => {
     event.preventDefault()
     state.send(async () => {
-      await api('/api/shop/notices', { method: 'POST', body: { sku: product.sku, email }, answer: done })
+      await api('/api/shop/notices', {
+        proof: 'notice',
+        method: 'POST',
+        body: { sku: product.sku, email },
+        answer: done,
+      })
       setAsked(email.trim())
     })
   }
@@ -56,7 +61,10 @@ export function NoticeDialog({ product, open, onClose }: NoticeDialogProps) {
               spellCheck={false}
               value={email}
               error={state.errors['email']}
-              onChange={(event) => setEmail(event.target.value)}
+              onChange={(event) => {
+                setEmail(event.target.value)
+                prepareProof('notice')
+              }}
               required
             />
           </div>

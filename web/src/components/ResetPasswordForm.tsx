@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { api } from '../api.ts'
+import { api, prepareProof } from '../api.ts'
 import { deliveryAnswer, done } from '../identity/answers.ts'
 import { useSending } from '../identity/use-sending.ts'
 import { Button } from '../ui/Button.tsx'
@@ -12,6 +12,7 @@ import { isPasswordGood } from './PasswordChecklist.tsx'
 
 async function sendCode(email: string): Promise<string> {
   const { delivery } = await api('/api/auth/forgot-password', {
+    proof: 'password',
     method: 'POST',
     body: { email },
     answer: deliveryAnswer,
@@ -29,6 +30,10 @@ interface ForgotPasswordFormProps {
 export function ForgotPasswordForm({ email: known, onSent }: ForgotPasswordFormProps) {
   const [email, setEmail] = useState(known)
   const state = useSending('Something went wrong.')
+  const type = (typed: string) => {
+    setEmail(typed)
+    prepareProof('password')
+  }
   const ask = () => {
     if (email.trim() === '') {
       state.refuse('username is required to signIn', { email: 'Enter your email.' })
@@ -38,7 +43,7 @@ export function ForgotPasswordForm({ email: known, onSent }: ForgotPasswordFormP
   }
   return (
     <Form state={state} onSubmit={ask}>
-      <EmailField value={email} error={state.errors['email']} onChange={setEmail} />
+      <EmailField value={email} error={state.errors['email']} onChange={type} />
       <Button type="submit" wide pending={state.sending}>
         Send me a code
       </Button>

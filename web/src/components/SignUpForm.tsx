@@ -8,7 +8,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
-import { ApiError } from '../api.ts'
+import { ApiError, prepareProof } from '../api.ts'
 import { errorsByField, type FieldErrors } from '../field-errors.ts'
 import { loadOrRenew } from '../load-or-renew.ts'
 import { classesQuery } from '../queries.ts'
@@ -85,6 +85,7 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
     setValues(next)
     saveDraft(next)
     loadChecks().catch(() => undefined)
+    prepareProof('registration')
     setErrors((before) => Object.fromEntries(Object.entries(before).filter(([field]) => !fields.includes(field))))
   }
 

@@ -25,6 +25,7 @@ export async function signUpOnce(
   }
   const { address: _, ...body } = member
   const { delivery } = await api('/api/auth/sign-up', {
+    proof: 'sign-up',
     method: 'POST',
     body: { ...body, password },
     answer: signUpAnswer,
@@ -46,6 +47,7 @@ export async function membershipCheckout(
   agreed: AgreementTerms,
 ): Promise<{ url: string; message?: string }> {
   return api('/api/createStripeSession', {
+    proof: 'membership',
     method: 'POST',
     body: { email, plan, classDate, consent, agreed },
     answer: membershipCheckoutAnswer,

@@ -66,6 +66,8 @@ export function useSignIn({ again = false } = {}): SignIn {
 
   const sendBeginning = (beginning: Beginning) =>
     api(again ? '/api/auth/sign-in-again' : '/api/auth/sign-in', {
+      // With a password it costs no mail, and whoever is signed in needs none.
+      proof: again || beginning.password !== undefined ? undefined : 'sign-in',
       method: 'POST',
       body: beginning,
       answer: signInStep,

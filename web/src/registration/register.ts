@@ -39,6 +39,7 @@ async function send(
 ): Promise<RegisterAnswer> {
   const replaces = await findReplaced(id)
   const answer = await api('/api/registrations', {
+    proof: 'registration',
     method: 'POST',
     body: { id, ...content, replaces, unlessRegistered: true, agreed },
     answer: registerAnswer,
@@ -65,7 +66,7 @@ export async function register(content: RegistrationContent, agreed: AgreementTe
     return { next: 'pay', ...(await send(id, content, agreed)) }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    if (error.code === 'class_full' || error.code === 'already_registered') noteRefused(id)
+    if (['class_full', 'already_registered', 'too_many_unpaid'].includes(error.code)) noteRefused(id)
     // What was to be replaced keeps its seats: the next try is one of its own.
     if (error.code === 'already_paid') {
       noteRefused(id)

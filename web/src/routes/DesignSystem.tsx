@@ -172,8 +172,8 @@ export function DesignSystem() {
         <PasswordChecklist password="robot2030" />
       </Part>
       <Part title="Notices">
-        <Notice title="Your seat is held for 30 minutes.">
-          <p>Pay within that time and it is yours.</p>
+        <Notice title="Your seat is held while you pay.">
+          <p>Nothing is charged before you confirm it.</p>
         </Notice>
         <Notice kind="success" title="You're registered" />
         <Notice kind="error" title="Your card was declined.">

@@ -7,7 +7,7 @@ import { renewalTerms, renewalTermsVersion } from '@robokids/contracts/renewal-t
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
-import { api } from '../api.ts'
+import { api, prepareProof } from '../api.ts'
 import { Form, Problems } from '../components/Form.tsx'
 import { weakPassword } from '../components/NewPasswordFields.tsx'
 import { isPasswordGood, PasswordChecklist } from '../components/PasswordChecklist.tsx'
@@ -168,6 +168,8 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
     setValues(next)
     saveMemberDraft(next)
     loadChecks().catch(() => undefined)
+    if (!accountMade) prepareProof('sign-up')
+    prepareProof('membership')
   }
   const text = (name: Exclude<keyof MemberValues, 'plan' | 'classDate'>) => ({
     name,

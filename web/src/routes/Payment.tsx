@@ -6,7 +6,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { type ReactNode, useRef, useState } from 'react'
 import { registerAnswer } from '../answers.ts'
-import { api, ApiError } from '../api.ts'
+import { api, ApiError, prepareProof } from '../api.ts'
 import { classRow, Details, familyRows, startRow } from '../components/Details.tsx'
 import { Actions, EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
 import { EndedOutcome, endedTitle, isEnded } from '../components/Outcome.tsx'
@@ -167,6 +167,7 @@ function Payable({
     setSending(true)
     try {
       const { checkoutUrl } = await api(`/api/registrations/${encodeURIComponent(registrationId)}/checkout`, {
+        proof: 'payment',
         method: 'POST',
         body: { agreed },
         answer: registerAnswer,
@@ -212,7 +213,13 @@ function Payable({
       ) : (
         <>
           <Actions>
-            <Button ref={payButton} onClick={() => void pay(terms)} pending={sending || leaving}>
+            <Button
+              ref={payButton}
+              onPointerEnter={() => prepareProof('payment')}
+              onFocus={() => prepareProof('payment')}
+              onClick={() => void pay(terms)}
+              pending={sending || leaving}
+            >
               {view.status === 'expired' ? 'Hold a seat again and pay' : 'Pay'} {due && formatMoney(due)} by card
             </Button>
           </Actions>

@@ -1,0 +1,182 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { registrationViewSchema, type RegistrationView } from '@robokids/contracts/bff'
+import { levelClassTypes } from '@robokids/contracts/enrollment'
+import { fetchProven } from '@robokids/local/prove'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from './src/bed.ts'
+import { sampleFamily } from './src/samples.ts'
+import { startSystem, type System } from './src/system.ts'
+
+let system: System
+beforeAll(async () => {
+  // As in production, with a proxy in front that tells where each request comes from.
+  const limits = { UNPAID_SEATS_PER_FAMILY: '12', UNPAID_SEATS_PER_NETWORK: '16' }
+  system = await startSystem({ enrollment: limits, bff: { TRUST_PROXY: 'loopback' } })
+})
+afterAll(() => system.stop())
+
+const newEmail = () => `${randomUUIDv7()}@example.com`
+
+async function post(path: string, body: object, address: string) {
+  const answer = await fetchProven(system.siteUrl + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': 'robokids-web', 'x-forwarded-for': address },
+    body: JSON.stringify(body),
+  })
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+}
+
+/** A registration of so many children. */
+const registrationOf = (classType: string, startDate: string, children: number, email = newEmail()) => ({
+  ...sampleFamily(),
+  email,
+  classType,
+  startDate,
+  childName: 'Ivo 0',
+  siblings: Array.from({ length: children - 1 }, (_, nth) => ({ childName: `Ivo ${nth + 1}`, childAge: 9 })),
+})
+
+const memberDates = async () => {
+  const answer = await fetch(`${system.siteUrl}/api/availableSlots`)
+  return ((await answer.json()) as { slots: { classDate: string; availableSlots: number }[] }).slots
+}
+
+async function season() {
+  const levels = await Promise.all(
+    levelClassTypes.map(async (classType) =>
+      (await system.openDates(classType)).map(({ date, seatsLeft }) => ({ classType, date, seatsLeft })),
+    ),
+  )
+  const [classes, members] = [levels.flat(), await memberDates()]
+  const free = classes.reduce((sum, { seatsLeft }) => sum + seatsLeft, 0)
+  return { classes, members, free, freeForMembers: members.reduce((sum, slot) => sum + slot.availableSlots, 0) }
+}
+
+describe('a stranger who pays for nothing', () => {
+  it('with sixteen requests for ten seats each, and forty for members’ seats, leaves most of the season free', async () => {
+    const before = await season()
+    expect([before.free, before.freeForMembers]).toEqual([160, 40])
+    const address = (nth: number) => `198.51.100.${nth + 1}`
+    const answers = await Promise.all([
+      ...before.classes.map(({ classType, date }, nth) =>
+        post('/api/registrations', registrationOf(classType, date, 10), address(nth)),
+      ),
+      ...Array.from({ length: 40 }, (_, nth) => {
+        const classDate = before.members[nth % before.members.length]?.classDate
+        const body = { email: newEmail(), plan: 'monthly', classDate }
+        return post('/api/createStripeSession', body, address(nth))
+      }),
+    ])
+    const after = await season()
+    expect(after.free + after.freeForMembers).toBeGreaterThanOrEqual(200 - 16)
+    const refused = answers.filter(({ status }) => status !== 200)
+    expect(new Set(refused.map(({ status, body }) => `${status} ${String(body['code'])}`))).toEqual(
+      new Set(['429 too_many_unpaid']),
+    )
+    // Nobody else notices.
+    const open = after.classes.find(({ seatsLeft }) => seatsLeft > 0)
+    const family = registrationOf(open?.classType ?? '', open?.date ?? '', 1)
+    expect((await post('/api/registrations', family, '203.0.113.7')).status).toBe(200)
+  })
+
+  it('gets no further with the same address from many networks', async () => {
+    const { classes, free } = await season()
+    const email = newEmail()
+    await Promise.all(
+      classes.map(({ classType, date }, nth) =>
+        post('/api/registrations', registrationOf(classType, date, 4, email), `10.${nth}.0.1`),
+      ),
+    )
+    expect(free - (await season()).free).toBeLessThanOrEqual(12)
+  })
+})
+
+describe('the address of a payment page', () => {
+  const viewOf = async (id: string): Promise<RegistrationView> => system.state(id)
+  const minutesLeft = ({ heldUntil }: RegistrationView) =>
+    Math.round(
+      Temporal.Now.instant()
+        .until(heldUntil ?? '')
+        .total('minutes'),
+    )
+  const follow = async (url: string) => {
+    const answer = await fetch(url, { redirect: 'manual' })
+    return { status: answer.status, location: answer.headers.get('location') ?? '' }
+  }
+  async function register() {
+    const date = (await system.openDates('custom')).find(({ seatsLeft }) => seatsLeft > 0)
+    const body = registrationOf('custom', date?.date ?? '', 1)
+    const answer = await post('/api/registrations', body, `192.0.${Math.floor(Math.random() * 250)}.1`)
+    expect(answer.status).toBe(200)
+    return answer.body as { registrationId: string; checkoutUrl: string }
+  }
+
+  it('leads by our own site to the provider’s page, and has the seat held for as long as that is open', async () => {
+    const { registrationId, checkoutUrl } = await register()
+    expect(minutesLeft(await viewOf(registrationId))).toBe(10)
+    expect(checkoutUrl.startsWith(`${system.siteUrl}/api/registrations/${registrationId}/pay/cs_`)).toBe(true)
+    expect((await viewOf(registrationId)).checkout?.url).toBe(checkoutUrl)
+    // It opens nothing to ask for it by another name.
+    const guessed = await follow(checkoutUrl.replace(/cs_\w+$/, 'cs_test_guess'))
+    expect(guessed).toEqual({
+      status: 303,
+      location: `${system.siteUrl}/robokids-payment?reference=${registrationId}`,
+    })
+    expect(minutesLeft(await viewOf(registrationId))).toBe(10)
+
+    const led = await follow(checkoutUrl)
+    expect(led.status).toBe(303)
+    expect(led.location.startsWith(system.simulator.url)).toBe(true)
+    expect(minutesLeft(await viewOf(registrationId))).toBe(36)
+    expect((await system.pay(checkoutUrl)).status).toBe('paid')
+    await system.reaches(registrationId, 'confirmed')
+    expect((await follow(checkoutUrl)).location).toBe(`${system.siteUrl}/robokids-payment?reference=${registrationId}`)
+  })
+
+  it('of a seat that was let go leads to where it can be taken again, and its page is closed', async () => {
+    const { registrationId, checkoutUrl } = await register()
+    await system.sql('enrollment')`
+      update registrations set held_until = now() - interval '1 second' where id = ${registrationId}`
+    await system.reaches(registrationId, 'expired')
+    expect((await follow(checkoutUrl)).location).toBe(`${system.siteUrl}/robokids-payment?reference=${registrationId}`)
+    const sessionId = checkoutUrl.split('/').at(-1) ?? ''
+    await eventually(() => system.provider.sessions.get(sessionId)?.object.status === 'expired')
+    const again = await post(`/api/registrations/${registrationId}/checkout`, {}, '192.0.2.1')
+    expect(again.status).toBe(200)
+    const led = await follow(String(again.body['checkoutUrl']))
+    expect(led.location.startsWith(system.simulator.url)).toBe(true)
+    expect(registrationViewSchema.parse(await viewOf(registrationId)).status).toBe('held')
+  })
+
+  it('leads nowhere else while enrollment is away: no page is opened for a seat that nobody holds', async () => {
+    const { registrationId, checkoutUrl } = await register()
+    await system.processes.enrollment.kill()
+    const led = await follow(checkoutUrl)
+    await system.processes.enrollment.start()
+    expect(led.location).toBe(`${system.siteUrl}/robokids-payment?reference=${registrationId}`)
+    expect((await follow(checkoutUrl)).location.startsWith(system.simulator.url)).toBe(true)
+  })
+
+  it('of a membership does the same', async () => {
+    const { members } = await season()
+    const body = { email: newEmail(), plan: 'monthly', classDate: members.at(-1)?.classDate }
+    const { url } = (await post('/api/createStripeSession', body, '192.0.2.2')).body as { url: string }
+    const [, attemptId = ''] = /membership-checkouts\/([^/]+)\/pay\/cs_/.exec(url) ?? []
+    const left = async () => {
+      const [row] = await system.sql('enrollment')<{ minutes: number }[]>`
+        select round(extract(epoch from held_until - now()) / 60)::int as minutes from member_holds
+        where attempt_id = ${attemptId}`
+      return row?.minutes
+    }
+    expect(await left()).toBe(10)
+    expect((await follow(url)).location.startsWith(system.simulator.url)).toBe(true)
+    expect(await left()).toBe(36)
+    await system.sql('enrollment')`update member_holds set held_until = now() - interval '1 second'
+      where attempt_id = ${attemptId}`
+    await eventually(async () => (await left()) === undefined)
+    expect((await follow(url)).location).toBe(`${system.siteUrl}/membership/register`)
+    // The same page, with a seat again.
+    expect((await post('/api/createStripeSession', body, '192.0.2.2')).body).toEqual({ url })
+    expect((await follow(url)).location.startsWith(system.simulator.url)).toBe(true)
+  })
+})

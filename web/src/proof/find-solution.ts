@@ -1,0 +1,38 @@
+import type { Challenge } from '@robokids/contracts/proof'
+import { solveChallenge } from 'altcha-lib'
+
+/** How long this thread is kept busy at a time, where it is the page's own: shorter than a frame. */
+const sliceMs = 10
+
+const derived = async ({ cost, keyLength }: Challenge['parameters'], salt: Uint8Array, password: Uint8Array) => {
+  // Only on pages that came by https, and from this very machine. It works beside this thread.
+  if (globalThis.crypto?.subtle) {
+    const key = await crypto.subtle.importKey('raw', password as BufferSource, 'PBKDF2', false, ['deriveBits'])
+    const how = { name: 'PBKDF2', hash: 'SHA-256', salt: salt as BufferSource, iterations: cost }
+    return new Uint8Array(await crypto.subtle.deriveBits(how, key, keyLength * 8))
+  }
+  const [{ pbkdf2 }, { sha256 }] = await Promise.all([
+    import('@noble/hashes/pbkdf2.js'),
+    import('@noble/hashes/sha2.js'),
+  ])
+  return pbkdf2(sha256, password, salt, { c: cost, dkLen: keyLength })
+}
+
+/** Solves a challenge, and lets whatever else this thread has to do come in between. */
+export async function findSolution(challenge: Challenge): Promise<{ counter: number; derivedKey: string }> {
+  let begun = performance.now()
+  const solution = await solveChallenge({
+    challenge,
+    timeout: 0,
+    async deriveKey(_, salt, password) {
+      if (performance.now() - begun > sliceMs) {
+        await new Promise((resolve) => setTimeout(resolve))
+        begun = performance.now()
+      }
+      return { derivedKey: await derived(challenge.parameters, salt, password) }
+    },
+  })
+  if (!solution) throw new Error('The challenge has no solution.')
+  const { counter, derivedKey } = solution
+  return { counter, derivedKey }
+}
