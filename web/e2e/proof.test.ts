@@ -81,6 +81,30 @@ describe('a registration', () => {
     expect(asked()).toHaveLength(1)
   })
 
+  it('is proven beside the page, while its form is filled in', async () => {
+    giveChallenges(400)
+    const page = await site.open()
+    await page.addInitScript(() => {
+      const count = () => {
+        const { dataset } = document.documentElement
+        dataset['solved'] = String(Number(dataset['solved'] ?? 0) + 1)
+      }
+      window.Worker = class extends Worker {
+        constructor(...given: ConstructorParameters<typeof Worker>) {
+          super(...given)
+          this.addEventListener('message', count)
+        }
+      }
+    })
+    await openForm(page)
+    await page.getByLabel('Guardian name').fill('Maren Holt')
+    await eventually(() => page.locator('html').getAttribute('data-solved')).toBe('1')
+    // What is typed afterwards asks for no other one.
+    await fillSignUp(page)
+    expect(asked()).toHaveLength(1)
+    expect(await page.locator('html').getAttribute('data-solved')).toBe('1')
+  })
+
   it('that is sent too early says that it is at work until its proof is there, and then goes on by itself', async () => {
     const slow = held(() => ({}))
     site.api.on('GET /api/proof', async (call, nth) => {

@@ -35,6 +35,8 @@ export const payingOperations = [
       const path = `/api/${of.kind === 'registration' ? 'registrations' : 'membership-checkouts'}/${of.id}/pay/${sessionId}`
       const answer = await askJson(walk.world.system.siteUrl + path, { redirect: 'manual' })
       walk.judge(`GET ${path}`, answer)
+      // The BFF is away.
+      if (answer.status === 0) return
       const target = answer.headers.get('location') ?? ''
       const leadsThere = target.includes(sessionId)
       if (answer.status !== 303 || leadsThere === target.startsWith(walk.world.system.siteUrl))
