@@ -471,7 +471,7 @@ describe('the confirmation of an account', () => {
     await page.getByText('Did you not sign up yourself?').waitFor()
     await press(page, 'Choose a new password')
     await page.waitForURL('**/membership/login')
-    expect(await heading(page).innerText()).toBe('Forgot your password')
+    await eventually(() => heading(page).innerText()).toBe('Forgot your password')
     expect(await page.getByLabel('Email').inputValue()).toBe(member.email)
     await press(page, 'Send me a code')
     await eventually(() => bodiesOf(/forgot-password$/)).toEqual([{ email: member.email }])

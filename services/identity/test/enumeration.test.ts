@@ -346,7 +346,7 @@ describe('whoever has an account and who has not', () => {
     ]
     for (const change of changes) {
       const { email, userId } = await desk.member(client)
-      await at.change(userId, change)
+      if (Object.keys(change).length > 0) await at.change(userId, change)
       expect(ofNobody).toContain(await ways(email))
     }
     // Nor does what is asked of a passkey tell how many there are, or of which make.
