@@ -114,7 +114,7 @@ beforeAll(async () => {
     products: { sku: string; state: string }[]
   }
   const sku = products.find(({ state }) => state === 'in_stock')?.sku ?? products[0]?.sku
-  const order = await post(`${billing.url}/orders`, { id: randomUUIDv7(), items: [{ sku, quantity: 1 }] })
+  const order = await post(`${billing.url}/orders`, { orderId: randomUUIDv7(), items: [{ sku, quantity: 1 }] })
   const membership = membershipCheckoutSchema.parse(
     await (await post(`${billing.url}/membership-checkouts`, { email, plan: 'monthly', classDate: startDate })).json(),
   )
@@ -137,8 +137,8 @@ function idFor(path: string): string {
 }
 
 /** What ends what the others need comes last. */
-const rank = (path: string) =>
-  /sign-out|profile$/.test(path) ? 2 : /cancel|expire|password|devices|mfa/.test(path) ? 1 : 0
+const ends = [/cancel|expire|password|devices|mfa/, /resume/, /sign-out|profile$/]
+const rank = (path: string) => ends.findIndex((end) => end.test(path))
 
 describe.each(['enrollment', 'billing', 'notifications', 'identity', 'bff'] as const)('%s', (name) => {
   it('answers no request with a fault of its own, whatever is in one of its fields', { timeout: 600_000 }, async () => {

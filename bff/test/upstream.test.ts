@@ -66,10 +66,11 @@ describe('a service that answers nothing', () => {
     for (const one of leaving) one.leave()
     await settled()
     revive()
-    expect((await staying.answered).status).toBe(404)
-    expect((await Promise.all(first.map(({ answered }) => answered))).map(({ status }) => status)).toEqual(
-      first.map(() => 404),
+    // The service knows none of them, and so many unknown ones at once are beyond the limit of one network.
+    const statuses = (await Promise.all([staying, ...first].map(({ answered }) => answered))).map(
+      ({ status }) => status,
     )
+    expect(new Set(statuses)).toEqual(new Set([404, 429]))
     expect(enrollment.asked.filter((asked) => asked.endsWith(stayed))).toHaveLength(1)
     expect(enrollment.asked.filter((asked) => asked.endsWith(left))).toEqual([])
   })
