@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { membershipCheckoutSchema } from '@robokids/contracts/billing'
 import { registrationSchema } from '@robokids/contracts/enrollment'
 import { codeIssued } from '@robokids/contracts/identity'
-import { orderSchema } from '@robokids/contracts/shop'
+import { canBeBought, orderSchema, productsSchema } from '@robokids/contracts/shop'
 import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from './src/bed.ts'
@@ -110,10 +110,8 @@ beforeAll(async () => {
   const startDate = classes.levels.find(({ classType }) => classType === 'basic')?.sessions[0]?.date ?? ''
   const family = { ...sampleFamily(), classType: 'basic', startDate }
   const registration = registrationSchema.parse(await (await post(`${enrollment.url}/registrations`, family)).json())
-  const { products } = (await (await fetch(`${billing.url}/products`)).json()) as {
-    products: { sku: string; state: string }[]
-  }
-  const sku = products.find(({ state }) => state === 'in_stock')?.sku ?? products[0]?.sku
+  const { products } = productsSchema.parse(await (await fetch(`${billing.url}/products`)).json())
+  const sku = products.find(({ state }) => canBeBought(state))?.sku
   const order = await post(`${billing.url}/orders`, { orderId: randomUUIDv7(), items: [{ sku, quantity: 1 }] })
   const membership = membershipCheckoutSchema.parse(
     await (await post(`${billing.url}/membership-checkouts`, { email, plan: 'monthly', classDate: startDate })).json(),

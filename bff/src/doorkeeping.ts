@@ -1,4 +1,5 @@
 import rateLimit from '@fastify/rate-limit'
+import { isAccessCheck } from '@robokids/runtime/access-check'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import { networkOf } from '@robokids/runtime/network-address'
@@ -65,6 +66,12 @@ export async function doorkeeping(http: Http, config: Config): Promise<void> {
     keyGenerator: (request) => `${isRead(request) ? 'read' : 'write'} ${networkOf(request.ip)}`,
     allowList: (request) => !isApi(request),
     errorResponseBuilder: () => new DomainError('rate_limited', 'Too many requests. Please try again in a minute.'),
+  })
+
+  // The limit comes before the question who somebody is: guesses are requests like any other.
+  http.addHook('onRoute', (route) => {
+    const hooks = [route.onRequest ?? []].flat()
+    route.onRequest = [...hooks.filter((hook) => !isAccessCheck(hook)), ...hooks.filter(isAccessCheck)]
   })
 
   http.addHook('onRequest', async (request) => {

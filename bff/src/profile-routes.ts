@@ -46,7 +46,7 @@ const ownThing = z.object({ id: z.string().min(1).max(1024) })
 /** The signed-in person's own account, and nobody else's: each call is made with their own token. */
 export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions, identity, cookies }: Accounts): void {
   http.addHook('onRoute', (route) => {
-    route.onRequest = sessions.required
+    route.onRequest = [route.onRequest ?? [], sessions.required].flat()
   })
   type Call = ReturnType<typeof callFor>
   const callFor =

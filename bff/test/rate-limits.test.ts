@@ -14,6 +14,16 @@ afterAll(async () => {
 })
 
 describe('a client that has used up its limit', () => {
+  it.each(['/api/profile', '/api/membership', '/api/getAllRegistrations'])(
+    'is told so before it is asked who it is, at %s',
+    async (path) => {
+      const { url } = await startFront(bed, { RATE_LIMIT_READS: '3' })
+      const statuses = []
+      for (let n = 0; n < 4; n += 1) statuses.push((await fetch(url + path)).status)
+      expect(statuses).toEqual([401, 401, 401, 429])
+    },
+  )
+
   it('stays limited, however many others ask after it', { timeout: 120_000 }, async () => {
     const { url } = await startFront(bed, { RATE_LIMIT_READS: '3', TRUST_PROXY: '127.0.0.1' })
     const askAs = async (address: string) => {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { plainDate, unixSecond } from './fields.ts'
+import { plainDate } from './fields.ts'
 
 /**
  * What somebody agrees to by going on to pay: what is bought, what it costs now and later, and by which terms. A page
@@ -28,7 +28,7 @@ export const agreementTermsSchema = z.object({
   /** Of the renewal terms; null where there are none. */
   termsVersion: z.string().nullable(),
   /** The second in Unix time that unused time was reckoned for; null where none is. */
-  reckonedAt: unixSecond.nullable(),
+  reckonedAt: z.int().nullable(),
 })
 export type AgreementTerms = z.infer<typeof agreementTermsSchema>
 

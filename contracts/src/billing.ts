@@ -286,7 +286,7 @@ export const switchQuoteSchema = z.object({
   ...moneySchema.shape,
   nextChargeAt: z.iso.datetime(),
   /** The second, in Unix time, that the money was reckoned for: it goes into the change unchanged. */
-  reckonedAt: unixSecond,
+  reckonedAt: z.int(),
   /** All of it in one: what is sent back with the consent. */
   agreement: agreementSchema.optional(),
 })
@@ -297,8 +297,8 @@ export type SwitchQuote = z.infer<typeof switchQuoteSchema>
  * now; 402 `payment_confirmation_required` with the page where the cardholder confirms, and nothing changed until then.
  */
 export const switchMembershipSchema = switchQuoteSchema
-  .pick({ plan: true, dueNow: true, reckonedAt: true })
-  .extend({ agreed: agreementTermsSchema.optional() })
+  .pick({ plan: true, dueNow: true })
+  .extend({ reckonedAt: unixSecond, agreed: agreementTermsSchema.optional() })
 export type SwitchMembership = z.infer<typeof switchMembershipSchema>
 
 /** `POST /memberships/:id/portal`: the provider's page where the card is changed. */
