@@ -13,7 +13,7 @@ import { TOTP } from 'otpauth'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bff } from '../bff/src/app.ts'
 import { identity } from '../services/identity/src/app.ts'
-import { devices, passkeys, users } from '../services/identity/src/schema.ts'
+import { devices, limits, passkeys, users } from '../services/identity/src/schema.ts'
 
 const site = 'http://localhost:3000'
 const { password } = sampleMember('')
@@ -581,6 +581,19 @@ describe('an account', () => {
     expect(users).toEqual(users.map(() => expect.objectContaining({ email })))
     expect((await visitor.ask('GET', '/api/profile')).status).toBe(200)
     expect((await other.ask('GET', '/api/profile')).status).toBe(200)
+  })
+
+  it('asks for a new password as the device that its browser is, whose tries no stranger uses up', async () => {
+    const { visitor, email } = await member()
+    const sealed = visitor.cookies.get('robokids-device') ?? ''
+    const { key } = JSON.parse(sealer.open(sealed, 'robokids-device')?.toString() ?? '') as { key: string }
+    expect((await visitor.post('/api/auth/forgot-password', { email })).status).toBe(200)
+    const asked = async () => (await accounts.select().from(limits)).filter((one) => one.key.endsWith(`:${key}`))
+    expect((await asked()).map((one) => one.key)).toContainEqual(expect.stringMatching(/^asked:/))
+    const answer = { email, code: await codeTo(email, 2), password: `${password}2` }
+    expect((await visitor.post('/api/auth/confirm-forgot-password', answer)).status).toBe(200)
+    // Taken by the same device, the code is over for it.
+    expect((await asked()).map((one) => one.key)).not.toContainEqual(expect.stringMatching(/^asked:/))
   })
 
   it('stays a known browser where the keys of cookies are replaced, once it has been here', async () => {
