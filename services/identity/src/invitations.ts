@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { passwordSymbols } from '@robokids/contracts/password'
 import type { Transaction } from '@robokids/runtime/db'
-import { publishCode, type Destination } from './codes.ts'
+import { publishCode, type Destination } from './one-time-codes.ts'
 import { invalid } from './errors.ts'
 import type { Pool } from './pools.ts'
 import type { Call } from './protocol.ts'

@@ -1,6 +1,6 @@
 import { emailKey } from '@robokids/contracts/fields'
 import type { Database, Transaction } from '@robokids/runtime/db'
-import type { Destination } from './codes.ts'
+import type { Destination } from './one-time-codes.ts'
 import { IdentityError, invalid } from './errors.ts'
 import type { User } from './schema.ts'
 import { verifiedAddress } from './users.ts'

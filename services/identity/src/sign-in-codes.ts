@@ -2,11 +2,19 @@ import { randomUUID } from 'node:crypto'
 import type { Database, Transaction } from '@robokids/runtime/db'
 import { z } from 'zod'
 import { mask } from './attributes.ts'
-import { asTyped, guessedAt, hashCode, matchesCode, sendCode, type Destination, type SentCode } from './codes.ts'
+import {
+  asTyped,
+  guessedAt,
+  hashCode,
+  matchesCode,
+  sendCode,
+  type Destination,
+  type SentCode,
+} from './one-time-codes.ts'
 import { expiredCode, wrongCode, type IdentityError } from './errors.ts'
 import type { Call } from './protocol.ts'
 import type { User } from './schema.ts'
-import { countSignInCode, countTry, uncountTry } from './sign-in-limits.ts'
+import { countSignInCode, countTry, uncountTry } from './code-limits.ts'
 import { ask, type AuthAnswer, type OpenStep, type SignInProgress } from './sign-in-steps.ts'
 import { simulateAccount } from './simulated-account.ts'
 import { codesName, verifiedAddress } from './users.ts'

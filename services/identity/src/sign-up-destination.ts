@@ -1,4 +1,4 @@
-import type { Destination } from './codes.ts'
+import type { Destination } from './one-time-codes.ts'
 import type { Pool } from './pools.ts'
 import type { User } from './schema.ts'
 
