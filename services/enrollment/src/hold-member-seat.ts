@@ -23,8 +23,9 @@ type Holder = Pick<HoldMemberSeat, 'email' | 'ownerId' | 'browserId'>
  * Who holds a seat: an account or a browser, with the address it gave. Whoever gives the same address elsewhere cannot take it
  * from them. A BFF of the version before names an address alone.
  */
-function holderOf({ email, ownerId, browserId }: Holder): string {
-  return [emailKey(email), ownerId ?? browserId ?? []].flat().join(' ')
+function keyOf({ email, ownerId, browserId }: Holder): string {
+  const asker = ownerId ?? browserId
+  return asker ? `${emailKey(email)} ${asker}` : emailKey(email)
 }
 
 /** Who holds a seat for a checkout; where no seat is known to be for that, whoever holds one with its address. */
@@ -94,7 +95,7 @@ async function change(tx: Transaction, holder: string, rule: (holds: MemberHolds
  */
 export async function holdMemberSeat(request: HoldMemberSeat, context: Context<Config>): Promise<MemberHold> {
   const { email, classDate, attemptId, network, ownerId = null } = request
-  const holder = holderOf(request)
+  const holder = keyOf(request)
   const applicant = { emailKey: emailKey(email), ownerId, network }
   return context.db.transaction(async (tx) => {
     await lockUnpaid(tx, applicant)
@@ -142,7 +143,7 @@ export async function endMemberHold(
 
 /** No checkout came of a request. */
 export async function releaseMemberHold(holder: Holder, { db, clock }: Context<Config>): Promise<void> {
-  await db.transaction((tx) => change(tx, holderOf(holder), (holds) => endRequest(holds, clock.now())))
+  await db.transaction((tx) => change(tx, keyOf(holder), (holds) => endRequest(holds, clock.now())))
 }
 
 const batchSize = 100

@@ -556,7 +556,7 @@ export function findSignable<Candidate extends Signable>(
 export function notTold(): DomainError {
   return new DomainError(
     'registration_not_found',
-    'We cannot find this registration from here. Please sign by the link in its confirmation. If there is one with these details, we have just emailed that link once more.',
+    'We cannot find this registration from here. Please sign by the link in its confirmation. If there is one with these details, that link has been emailed once more today.',
   )
 }
 

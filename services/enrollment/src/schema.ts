@@ -281,7 +281,7 @@ export const kitShipments = pgTable('kit_shipments', {
 export const memberHolds = pgTable(
   'member_holds',
   {
-    /** As `holderOf` makes it; the column is from when an address alone was a holder. */
+    /** The address, a blank, and who asked with it; the column is from when an address alone was a holder. */
     holder: text('email_key').primaryKey(),
     classSessionId: uuid('class_session_id')
       .notNull()

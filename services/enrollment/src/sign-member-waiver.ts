@@ -112,7 +112,7 @@ export async function signMemberWaiver(
   const { registrationId: membershipId, guardianName, evidence, ownerId = null } = request
   const told = readMember(request)
   if (membershipId === undefined) throw unknownMembership()
-  const { id, ...waiver } = await context.db.transaction(async (tx) => {
+  const signed = await context.db.transaction(async (tx) => {
     const isThis = eq(memberSeats.attemptId, membershipId)
     // Two that sign at once take turns, and its end waits.
     await tx.select({ id: memberSeats.attemptId }).from(memberSeats).where(isThis).for('no key update')
@@ -130,5 +130,5 @@ export async function signMemberWaiver(
       throw new Error('The signature was not kept.')
     return signature
   })
-  return answerOf(membershipId, { id, ...waiver })
+  return answerOf(membershipId, signed)
 }

@@ -3,7 +3,7 @@ import { orderTerms } from '@robokids/contracts/offers'
 import { robotSpider, teddyBear } from '@robokids/contracts/products'
 import { productsSchema, type OrderItem } from '@robokids/contracts/shop'
 import * as fc from 'fast-check'
-import type { Answer, Browser } from '../browser.ts'
+import type { Browser } from '../browser.ts'
 import { operation, pick } from '../operation.ts'
 import { openedPage, sessionAt } from '../pages.ts'
 import { Violation } from '../violation.ts'
@@ -61,8 +61,6 @@ const cart = fc.array(fc.nat(3), { minLength: 2, maxLength: 2 }).map(([spiders =
     { sku: teddyBear, quantity: bears },
   ].filter(({ quantity }) => quantity > 0),
 )
-/** The page may have been paid while it was to be closed. */
-const isPaid = ({ body }: Answer) => body['code'] === 'already_paid'
 const hasOrders = (walk: Walk) => walk.orders.length > 0
 
 export const orderOperations = [
@@ -89,13 +87,8 @@ export const orderOperations = [
       const before = walk.pages.filter((page) => page.of.id === replaces && sessionAt(walk, page)?.status === 'open')
       const order = { family, browser: asker, id, items, cart }
       const answer = await send(walk, { ...order, replaces, fresh })
-      const refused = answer.status === 409 || cart === id
-      if (
-        refused &&
-        !isPaid(answer) &&
-        !walk.together &&
-        before.some((page) => sessionAt(walk, page)?.status !== 'open')
-      )
+      const refused = answer.status === 409 && answer.body['code'] === 'product_not_for_sale'
+      if (refused && before.some((page) => sessionAt(walk, page)?.status !== 'open'))
         throw new Violation('a refused change leaves what it was to replace', `${replaces} can be paid no more`)
     },
   }),

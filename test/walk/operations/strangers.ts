@@ -4,7 +4,7 @@ import type { Browser } from '../browser.ts'
 import { operation, pick } from '../operation.ts'
 import { openedPage, sessionAt, sessionOf } from '../pages.ts'
 import { Violation } from '../violation.ts'
-import type { Family, Joined, Purchase, Walk } from '../walk.ts'
+import type { Account, Family, Joined, Page, Purchase, Walk } from '../walk.ts'
 
 const which = fc.nat(11)
 
@@ -16,10 +16,31 @@ function strangersBrowser(walk: Walk, family: Family, index: number): Browser {
   )
 }
 
+/** The open pages of these that nothing is about to close. */
+async function lastingPages(walk: Walk, of: Purchase[]): Promise<Page[]> {
+  const ids = of.map(({ id }) => id)
+  const { sql } = walk.world.system
+  const attempts = await sql('billing')<{ sessionId: string }[]>`
+    select stripe_session_id as "sessionId" from checkout_attempts
+    where registration_id = any(${ids}::uuid[]) and status = 'open' and close_requested_at is null
+    union all select stripe_session_id from membership_attempts
+    where id = any(${ids}::uuid[]) and status = 'open' and close_requested_at is null`
+  const held = await sql('enrollment')<{ id: string }[]>`
+    select id from registrations where id = any(${ids}::uuid[]) and status = 'held'`
+  const isThere = ({ state }: Account) => state === 'active' || state === 'unconfirmed'
+  return walk.pages.filter(
+    (page) =>
+      attempts.some(({ sessionId }) => sessionId === page.sessionId) &&
+      sessionAt(walk, page)?.status === 'open' &&
+      page.of.family.accounts.every(isThere) &&
+      (page.of.kind !== 'registration' || held.some(({ id }) => id === page.of.id)),
+  )
+}
+
 /** Whoever only knows what a family's address, child or reference is closes nothing of theirs, and learns nothing. */
 async function changesNothing(walk: Walk, of: Purchase[], act: () => Promise<{ body: Record<string, unknown> }>) {
   const ids = of.map(({ id }) => id)
-  const before = walk.pages.filter((page) => ids.includes(page.of.id) && sessionAt(walk, page)?.status === 'open')
+  const before = await lastingPages(walk, of)
   const { body } = await act()
   const code = String(body['code'])
   if (code.startsWith('already_')) throw new Violation('a stranger is told nothing', `${ids.join(', ')}: ${code}`)
