@@ -1,6 +1,7 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { createHmac } from 'node:crypto'
 import type { ErrorBody } from '@robokids/contracts/errors'
+import { fetchProven } from '@robokids/local/prove'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { notifications } from '../../services/notifications/src/app.ts'
@@ -18,7 +19,11 @@ const behindProxy = { TRUST_PROXY: '127.0.0.1', RATE_LIMIT_READS: '100000', RATE
 /** Asks as a visitor at an address, through a proxy. */
 function from(url: string, address: string) {
   return async (path: string, init: { method?: string; headers?: Record<string, string>; body?: string } = {}) => {
-    const answer = await fetch(url + path, { ...init, headers: { 'x-forwarded-for': address, ...init.headers } })
+    const answer = await fetchProven(url + path, {
+      redirect: 'manual',
+      ...init,
+      headers: { 'x-forwarded-for': address, ...init.headers },
+    })
     const text = await answer.text()
     return { status: answer.status, headers: answer.headers, text, body: () => JSON.parse(text) as ErrorBody }
   }
@@ -148,6 +153,9 @@ const pages: [string, string, string][] = [
   ['POST', '/api/shop/notices/:reference/removal', 'NOTIFICATIONS_URL'],
 ]
 
+/** Which lead on to a payment page, or back to where it can be asked for. */
+const paymentPages = ['/api/registrations/:reference/pay/:page', '/api/membership-checkouts/:reference/pay/:page']
+
 describe('a reference', () => {
   /** A front before a service that knows nothing. */
   async function frontBefore(setting: string) {
@@ -172,7 +180,7 @@ describe('a reference', () => {
   }
 
   it('is what these addresses are asked with, and no others', async () => {
-    const known = pages.map(([method, path]) => `${method} ${path}`)
+    const known = [...pages.map(([method, path]) => `${method} ${path}`), ...paymentPages.map((path) => `GET ${path}`)]
     const found = (await routes()).flatMap(({ method, url }) =>
       [method]
         .flat()
@@ -203,7 +211,11 @@ describe('a reference', () => {
           headers: { 'x-api-key': 'robokids-web' },
         })
         const { requestId: _, ...said } = body()
-        const asked = service.asked.slice(before).map((one) => one.replace(/[0-9a-f-]{36}/, ':id'))
+        const asked = service.asked
+          .slice(before)
+          // How hot it runs, which is asked now and then.
+          .filter((one) => !one.endsWith('/unpaid-seats'))
+          .map((one) => one.replace(/[0-9a-f-]{36}/, ':id'))
         answers.push({ status, said, asked: asked.toSorted(), type: headers.get('content-type') })
       }
       expect(answers[0]).toMatchObject({ status: 404 })
@@ -211,6 +223,20 @@ describe('a reference', () => {
       for (const answer of answers) expect(answer).toEqual(answers[0])
     },
   )
+
+  it.each(paymentPages)('leads back by %s, by the same way, malformed or unknown', async (path) => {
+    const { url, service } = await frontBefore('')
+    const answers = []
+    for (const reference of [randomUUIDv7(), randomUUID(), 'none', "'--", '%00']) {
+      const before = service.asked.length
+      const address = path.replace(':reference', reference).replace(':page', 'cs_1')
+      const { status, headers } = await from(url, '198.51.100.9')(address)
+      const to = decodeURIComponent(headers.get('location') ?? '').replace(decodeURIComponent(reference), ':reference')
+      answers.push({ status, to, asked: service.asked.slice(before).map((one) => one.replace(/[0-9a-f-]{36}/, ':id')) })
+    }
+    expect(answers[0]).toMatchObject({ status: 303, asked: [expect.any(String)] })
+    for (const answer of answers) expect(answer).toEqual(answers[0])
+  })
 
   it('cannot be tried out from one network, and others look at their pages meanwhile', async () => {
     const { url } = await frontBefore('ENROLLMENT_URL')

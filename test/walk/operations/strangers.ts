@@ -19,13 +19,13 @@ function strangersBrowser(walk: Walk, family: Family, index: number): Browser {
 /** The open pages of these that nothing is about to close. */
 async function lastingPages(walk: Walk, of: Purchase[]): Promise<Page[]> {
   const ids = of.map(({ id }) => id)
-  const { sql } = walk.world.system
-  const attempts = await sql('billing')<{ sessionId: string }[]>`
+  const { system } = walk.world
+  const attempts = await system.sql('billing')<{ sessionId: string }[]>`
     select stripe_session_id as "sessionId" from checkout_attempts
     where registration_id = any(${ids}::uuid[]) and status = 'open' and close_requested_at is null
     union all select stripe_session_id from membership_attempts
     where id = any(${ids}::uuid[]) and status = 'open' and close_requested_at is null`
-  const held = await sql('enrollment')<{ id: string }[]>`
+  const held = await system.sql('enrollment')<{ id: string }[]>`
     select id from registrations where id = any(${ids}::uuid[]) and status = 'held'`
   const isThere = ({ state }: Account) => state === 'active' || state === 'unconfirmed'
   return walk.pages.filter(
