@@ -1,12 +1,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Outlet, useNavigate } from '@tanstack/react-router'
-import { type ComponentType, useEffect, useState } from 'react'
+import { type ComponentType, type ReactNode, useEffect, useState } from 'react'
 import { whenOtherAccount } from '../api.ts'
 import { sessionQuery } from '../identity/session.ts'
 import { messageOf } from '../identity/messages.ts'
 import { signOut } from '../identity/sign-out.ts'
 import { local } from '../storage.ts'
-import { Alert } from '../ui/Alert.tsx'
 import { CookieBanner } from './CookieBanner.tsx'
 import { Footer } from './Footer.tsx'
 import styles from './Frame.module.css'
@@ -39,11 +38,16 @@ export function Frame() {
       )
     })
   }, [])
-  const [stillIn, setStillIn] = useState<string | null>(null)
+  const [alert, setAlert] = useState<ReactNode>(null)
   const logout = () =>
-    signOut(queryClient, { leave: () => navigate({ to: '/' }) }).catch((error: unknown) =>
-      setStillIn(messageOf(error, 'You are still logged in.')),
-    )
+    signOut(queryClient, { leave: () => navigate({ to: '/' }) }).catch((error: unknown) => {
+      const message = messageOf(error, 'You are still logged in.')
+      import('../ui/Alert.tsx').then(
+        ({ Alert }) => setAlert(<Alert message={message} onClose={() => setAlert(null)} />),
+        // The same line may have kept it from coming.
+        () => window.alert(message),
+      )
+    })
   return (
     <div className={styles['frame']}>
       <a
@@ -63,7 +67,7 @@ export function Frame() {
       </main>
       <Footer />
       <CookieBanner />
-      <Alert message={stillIn} onClose={() => setStillIn(null)} />
+      {alert}
       {OtherAccount && <OtherAccount onClose={() => setOtherAccount(null)} />}
     </div>
   )

@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { api, prepareProof } from '../api.ts'
-import { deliveryAnswer, done } from '../identity/answers.ts'
+import { done } from '../answer.ts'
+import { deliveryAnswer } from '../identity/answers.ts'
 import { useSending } from '../identity/use-sending.ts'
 import { Button } from '../ui/Button.tsx'
 import { CodeField } from './CodeField.tsx'

@@ -11,8 +11,6 @@ import signInStepShape from '../answers/sign-in-step.json'
 import signUpAnswerShape from '../answers/sign-up-answer.json'
 import totpSetUpShape from '../answers/totp-set-up.json'
 
-/** Says no more than that it is done, or more than anybody asks for. */
-export const done: Answer<object> = answer({ type: 'object' })
 export const availableSlots = answer<AvailableSlots>(availableSlotsShape)
 export const confirmSignUpAnswer = answer<{ signedIn: boolean }>(confirmSignUpAnswerShape)
 export const deliveryAnswer = answer<{ delivery: CodeDelivery }>(deliveryAnswerShape)

@@ -1,7 +1,8 @@
 import type { Profile } from '@robokids/contracts/auth'
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { api, type Call } from '../api.ts'
-import { done, profile } from './answers.ts'
+import { done } from '../answer.ts'
+import { profile } from './answers.ts'
 import { sessionQuery } from './session.ts'
 
 /** What the account holds. It stays nowhere once no screen shows it. */

@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { api } from '../api.ts'
-import { done } from './answers.ts'
+import { done } from '../answer.ts'
 import { forgetUser } from './session.ts'
 
 const answerWithinMs = 8_000

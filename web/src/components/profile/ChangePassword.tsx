@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { api } from '../../api.ts'
-import { done } from '../../identity/answers.ts'
+import { done } from '../../answer.ts'
 import { useSending } from '../../identity/use-sending.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Field } from '../../ui/Field.tsx'
