@@ -285,3 +285,30 @@ describe('a change of plan that was arranged', () => {
     expect(plain.next).toBeUndefined()
   })
 })
+
+describe('a change of plan reckoned for another time than it was quoted', () => {
+  it.each([-1, 0.5, 4_102_444_801, 253_402_300_800, 2 ** 53, 1e21, null, 'now', '2027-01-08', [], {}])(
+    'is refused as no time at all: %j',
+    async (reckonedAt) => {
+      const id = await theOne()
+      const answer = await till.call('POST', `/memberships/${id}/switch`, { plan: 'yearly', dueNow: 0, reckonedAt })
+      expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed'])
+    },
+  )
+
+  it.each([0, 1, 1_000_000_000, 4_102_444_800])(
+    'is outdated, and the provider is asked nothing of %i',
+    async (reckonedAt) => {
+      const id = await theOne()
+      const answer = await till.call('POST', `/memberships/${id}/switch`, { plan: 'yearly', dueNow: 0, reckonedAt })
+      expect([answer.status, codeOf(answer)]).toEqual([409, 'quote_outdated'])
+      expect((await subscriptionOf(id)).items.data[0]?.price.recurring?.interval).toBe('month')
+    },
+  )
+
+  let joined: Promise<string> | undefined
+  function theOne(): Promise<string> {
+    joined ??= join('monthly')
+    return joined
+  }
+})
