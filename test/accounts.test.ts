@@ -602,6 +602,7 @@ describe('an account', () => {
     const [both, only] = await Promise.all(
       [`${next},${localSealingKeys}`, next].map((SESSION_KEYS) => bed.start(bff, { ...bffSettings, SESSION_KEYS })),
     )
+    for (const door of [both, only]) door!.context.clock.set(Temporal.Instant.fromEpochMilliseconds(deskNow()))
     const before = visitor.cookies.get('robokids-device') ?? ''
     visitor.bffUrl = both!.url
     expect(await visitor.user()).toMatchObject({ email })
