@@ -47,7 +47,8 @@ export const childAge = z
   .number({ error: "Child's age is required, as a number." })
   .int({ error: "Child's age must be a whole number." })
   .min(5, { error: 'A child must be at least 5 years old.' })
-  .max(17, { error: 'These classes are for children: at most 17 years old.' })
+  // The form has no maximum, for older students; a slip of the finger is none of them.
+  .max(99, { error: "Please check the child's age." })
 
 /**
  * An address that every mail server takes unquoted (RFC 5321, 5322): words of letters, digits and signs between single

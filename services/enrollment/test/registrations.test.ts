@@ -192,7 +192,7 @@ describe('POST /registrations', () => {
     ['age as text', { childAge: '9' }, 'childAge'],
     ['age and a half', { childAge: 9.5 }, 'childAge'],
     ['a huge age', { childAge: 1e308 }, 'childAge'],
-    ['age 18', { childAge: 18 }, 'childAge'],
+    ['age 100', { childAge: 100 }, 'childAge'],
     ['age 999', { childAge: 999 }, 'childAge'],
     ['a sibling of 999', { siblings: [{ childName: 'Noa', childAge: 999 }] }, 'siblings.0.childAge'],
     ['a zip as a number', { zipCode: 2139 }, 'zipCode'],
