@@ -122,7 +122,8 @@ describe('identity, killed between writing and publishing a code', () => {
   it('has it sent once after its restart, and the code works', async () => {
     const email = `${randomUUIDv7()}@example.com`
     const letGo = await holdPublishing('identity')
-    const answer = await system.post('/api/auth/sign-up', sampleMember(email))
+    const member = sampleMember(email)
+    const answer = await system.post('/api/auth/sign-up', member)
     expect(answer.status).toBe(200)
     await killAndRestart('identity', letGo)
     const [mail] = await eventually(async () => {
@@ -130,7 +131,7 @@ describe('identity, killed between writing and publishing a code', () => {
       return mails.length > 0 && mails
     }, 30_000)
     const [code = ''] = /\b\d{6}\b/.exec(mail?.text ?? '') ?? []
-    const confirmed = await system.post('/api/auth/confirm-sign-up', { email, code })
+    const confirmed = await system.post('/api/auth/confirm-sign-up', { email, code, password: member.password })
     expect(confirmed.status).toBe(200)
     // The row of a secret is gone once it is published, and nothing was sent twice.
     await eventually(async () => {

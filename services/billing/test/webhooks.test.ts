@@ -6,6 +6,7 @@ import { eq, sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { reconcile } from '../src/reconcile.ts'
+import { readCheckouts } from '../src/read-checkouts.ts'
 import { idOf } from '../src/stripe.ts'
 import { checkoutAttempts, counters, payments, refunds, stripeEvents } from '../src/schema.ts'
 import {
@@ -44,7 +45,8 @@ const now = () => Math.floor(Temporal.Now.instant().epochMilliseconds / 1000)
 /** All that billing knows and has said of a registration or an order, without ids and times that differ from run to run. */
 async function stateOf(registrationId: string) {
   const { db } = till.service.context
-  const { status, lastDecline, amount, checkoutUrl, disputes } = await till.read(registrationId)
+  const [ofAnOrder] = await readCheckouts(db, [registrationId], 'order')
+  const { status, lastDecline, amount, checkoutUrl, disputes } = ofAnOrder ?? (await till.read(registrationId))
   const ofOrder = ({ orderId }: { orderId: string }) => orderId === registrationId
   const paid = await db.select().from(payments).where(eq(payments.purchaseId, registrationId))
   const back = await db.select().from(refunds).where(eq(refunds.purchaseId, registrationId))

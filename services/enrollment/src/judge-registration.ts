@@ -80,7 +80,7 @@ export async function judgeRegistration(
   const findReplaced = async () => {
     if (replaces === undefined || replaces === content.id) return undefined
     const [found] = await tx.select().from(registrations).where(eq(registrations.id, replaces))
-    return found && mayReplace({ ...asker, email: content.email }, found) ? found : undefined
+    return found && mayReplace(asker, found) ? found : undefined
   }
   const before = await findReplaced()
   await lockFamilies(tx, before ? [family, await familyOf(tx, before)] : [family])

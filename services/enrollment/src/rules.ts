@@ -77,8 +77,6 @@ export interface Made {
   ownerId: string | null
   /** Who was signed in. */
   askedOwnerId: string | null
-  /** The address that it was made with; null where that is still `email`. */
-  askedEmail: string | null
   browserId: string | null
   status: RegistrationStatus
 }
@@ -94,11 +92,9 @@ export function isKnownTo({ ownerId, browserId }: Asker, made: Made): boolean {
   return isPaidStatus(made.status) && isSame(ownerId, made.ownerId)
 }
 
-/** Whether whoever asks may have a registration give way to another one. */
-export function mayReplace({ ownerId, browserId, email }: Asker & { email: string }, made: Made): boolean {
-  if (isSame(ownerId, made.ownerId)) return true
-  if (made.askedOwnerId !== null || !isSame(browserId, made.browserId)) return false
-  return [made.email, made.askedEmail ?? made.email].some((one) => emailKey(one) === emailKey(email))
+/** Whether whoever asks may have a registration give way to another one. Its address may be what is corrected. */
+export function mayReplace({ ownerId, browserId }: Asker, made: Made): boolean {
+  return isSame(ownerId, made.ownerId) || (made.askedOwnerId === null && isSame(browserId, made.browserId))
 }
 
 /** A registration of the same family, for the same class and date. */

@@ -159,7 +159,12 @@ describe('a registration that another one names in replaces', () => {
 
   it.each([
     ['another browser', {}, () => stranger(), false],
-    ['the browser that made it, with another address', {}, () => ({ email: 'other@example.com' }), false],
+    [
+      'the browser that made it, with a corrected address',
+      {},
+      () => ({ email: `corrected.${randomUUID()}@example.com` }),
+      true,
+    ],
     ['the browser that made it', {}, () => ({}), true],
     ['another account, in another browser', {}, () => ({ ...stranger(), ownerId: randomUUID() }), false],
     ['the browser of an account, where nobody is signed in any more', { signedIn: true }, () => ({}), false],

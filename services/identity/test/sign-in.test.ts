@@ -215,9 +215,12 @@ describe('NEW_PASSWORD_REQUIRED', () => {
     const changed = await at.answer('NEW_PASSWORD_REQUIRED', asked, {
       USERNAME: username,
       NEW_PASSWORD: 'Mended-2031!',
-      'userAttributes.nickname': 'Mari',
+      'userAttributes.given_name': 'Mari',
+      // For administrators alone: what clients send back of it is left alone.
+      'userAttributes.nickname': 'Admiral',
     })
-    expect(claimsOf(tokensOf(changed)['IdToken'])).toMatchObject({ nickname: 'Mari', email_verified: true })
+    expect(claimsOf(tokensOf(changed)['IdToken'])).toMatchObject({ given_name: 'Mari', email_verified: true })
+    expect(claimsOf(tokensOf(changed)['IdToken'])).not.toHaveProperty('nickname')
     expect(await at.byPassword(username)).toMatchObject(wrong)
     expect((await at.bySrp(username, 'Mended-2031!')).status).toBe(200)
   })
@@ -245,7 +248,7 @@ describe('NEW_PASSWORD_REQUIRED', () => {
     const long = await at.answer('NEW_PASSWORD_REQUIRED', asked, {
       ...answer,
       'userAttributes.email': `${username}@example.org`,
-      'userAttributes.nickname': 'x'.repeat(2049),
+      'userAttributes.address': 'x'.repeat(2049),
     })
     expect(long.body['__type']).toBe('InvalidParameterException')
     const email = `${username}@example.org`
