@@ -4,6 +4,7 @@ import { levelClassTypes } from '@robokids/contracts/enrollment'
 import { fetchProven } from '@robokids/local/prove'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from './src/bed.ts'
+import { browserCookie } from './src/browser.ts'
 import { sampleFamily } from './src/samples.ts'
 import { startSystem, type System } from './src/system.ts'
 
@@ -17,10 +18,13 @@ afterAll(() => system.stop())
 
 const newEmail = () => `${randomUUIDv7()}@example.com`
 
+/** In the one browser of these tests. */
+const cookie = browserCookie()
+
 async function post(path: string, body: object, address: string) {
   const answer = await fetchProven(system.siteUrl + path, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': 'robokids-web', 'x-forwarded-for': address },
+    headers: { 'content-type': 'application/json', 'x-api-key': 'robokids-web', 'x-forwarded-for': address, cookie },
     body: JSON.stringify(body),
   })
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }

@@ -106,7 +106,9 @@ describe('the settings', () => {
       ADMIN_SECRET: 'a-secret-of-our-own',
       CODE_SEALING_KEYS: localSealingKeys,
     }
-    await expect(startService(notifications, env)).rejects.toThrow(/CODE_SEALING_KEYS: set keys of your own/)
+    await expect(startService(notifications, env)).rejects.toThrow(
+      /CODE_SEALING_KEYS: has a key that is written in the source code/,
+    )
   })
 
   it('refuse an SMS_URL that is no address', async () => {
