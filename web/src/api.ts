@@ -1,6 +1,5 @@
 import type { accountHeader } from '@robokids/contracts/auth'
 import type { ErrorBody, ErrorCode, Issue, RefusalDetails } from '@robokids/contracts/errors'
-import type { ProofForm } from '@robokids/contracts/proof'
 import type { Answer } from './answer.ts'
 
 /** Names this client to the server; no authority comes with it. */
@@ -43,13 +42,12 @@ export class ApiError extends Error {
 }
 
 export interface Call<T> {
-  /** Where a proof of work comes with it: which. Whoever is signed in needs none. */
-  proof?: ProofForm | undefined
   method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   body?: unknown
   /** What checks the answer: one of `answers.ts`, or a schema of the contracts. */
   answer: Answer<T>
   signal?: AbortSignal
+  headers?: Record<string, string>
 }
 
 let signedIn: string | null = null
@@ -92,26 +90,10 @@ export function composeAnew(): void {
   account = signedIn
 }
 
-const loadProver = () => import('./proof/prover.ts')
-
-/** A form is being filled in: its proof of work is to be ready when it is sent. */
-export function prepareProof(form: ProofForm): void {
-  loadProver().then(
-    ({ prepare }) => void prepare(form),
-    () => undefined,
-  )
-}
-
 /** Calls the BFF and hands back its answer as the contract describes it; anything else throws an `ApiError`. */
 export async function api<T>(path: `/api/${string}`, call: Call<T>): Promise<T> {
-  const { proof } = call
-  const prover = proof && (await loadProver().catch(() => undefined))
-  return prover ? prover.sendProven(proof, (headers) => ask(path, call, headers)) : ask(path, call)
-}
-
-async function ask<T>(path: `/api/${string}`, call: Call<T>, more: Record<string, string> = {}): Promise<T> {
   const { method = 'GET', body, answer, signal } = call
-  const headers: Record<string, string> = { accept: 'application/json', 'x-api-key': apiKey, ...more }
+  const headers: Record<string, string> = { accept: 'application/json', 'x-api-key': apiKey, ...call.headers }
   if (body !== undefined) headers['content-type'] = 'application/json'
   // Signing out is for whoever is signed in.
   if (account && method !== 'GET' && !path.endsWith('/sign-out')) headers[accountHeaderName] = account

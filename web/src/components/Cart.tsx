@@ -5,7 +5,7 @@ import { canBeBought } from '@robokids/contracts/products'
 import type { Product } from '@robokids/contracts/shop'
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
-import { api, prepareProof } from '../api.ts'
+import { prepareProof, provenApi } from '../proof/proven.ts'
 import { isRefusal, messageOf } from '../identity/messages.ts'
 import { useLeaveFor } from '../registration/use-leave-for.ts'
 import { checkoutAnswer } from '../shop/answers.ts'
@@ -72,8 +72,7 @@ export function Cart({ items, products, onChanged }: CartProps) {
     setSending(true)
     setProblem(null)
     try {
-      const { checkoutUrl } = await api('/api/checkout', {
-        proof: 'order',
+      const { checkoutUrl } = await provenApi('order', '/api/checkout', {
         method: 'POST',
         body: { ...orderOf(items), agreed },
         answer: checkoutAnswer,

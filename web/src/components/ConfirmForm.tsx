@@ -2,6 +2,7 @@ import type { CodeDelivery } from '@robokids/contracts/auth'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api.ts'
+import { provenApi } from '../proof/proven.ts'
 import { confirmSignUpAnswer, deliveryAnswer } from '../identity/answers.ts'
 import { isRefusal } from '../identity/messages.ts'
 import { askSession } from '../identity/session.ts'
@@ -62,8 +63,7 @@ export function ConfirmForm({ email: known, onConfirmed, onForgot }: ConfirmForm
   const resend = () => {
     if (needsEmail()) return
     state.send(async () => {
-      const { delivery } = await api('/api/auth/resend-code', {
-        proof: 'code',
+      const { delivery } = await provenApi('code', '/api/auth/resend-code', {
         method: 'POST',
         body: { email: email.trim() },
         answer: deliveryAnswer,

@@ -1,9 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Outlet, useNavigate } from '@tanstack/react-router'
-import { type ComponentType, type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { whenOtherAccount } from '../api.ts'
 import { sessionQuery } from '../identity/session.ts'
-import { messageOf } from '../identity/messages.ts'
 import { signOut } from '../identity/sign-out.ts'
 import { local } from '../storage.ts'
 import { CookieBanner } from './CookieBanner.tsx'
@@ -13,6 +12,8 @@ import { TopNavigation } from './TopNavigation.tsx'
 
 /** Whether somebody was signed in when this browser last asked; never who. The document reads it before its first paint. */
 const signedInKey = 'signedIn'
+
+const loadDialogs = () => import('./frame-dialogs.ts')
 
 /** What every page stands in. */
 export function Frame() {
@@ -28,26 +29,25 @@ export function Frame() {
     // From now on it answers: for whoever measures that, or waits for it.
     document.documentElement.dataset['hydrated'] = ''
   }, [])
-  const [OtherAccount, setOtherAccount] = useState<ComponentType<{ onClose: () => void }> | null>(null)
+  const [dialog, setDialog] = useState<ReactNode>(null)
   useEffect(() => {
     whenOtherAccount(() => {
-      import('./OtherAccount.tsx').then(
-        (loaded) => setOtherAccount(() => loaded.OtherAccount),
+      loadDialogs().then(
+        ({ OtherAccount }) => setDialog(<OtherAccount onClose={() => setDialog(null)} />),
         // It would offer just that.
-        () => window.location.reload(),
+        () => location.reload(),
       )
     })
   }, [])
-  const [alert, setAlert] = useState<ReactNode>(null)
-  const logout = () =>
-    signOut(queryClient, { leave: () => navigate({ to: '/' }) }).catch((error: unknown) => {
-      const message = messageOf(error, 'You are still logged in.')
-      import('../ui/Alert.tsx').then(
-        ({ Alert }) => setAlert(<Alert message={message} onClose={() => setAlert(null)} />),
+  const logout = () => {
+    signOut(queryClient, { leave: () => navigate({ to: '/' }) }).catch(({ message }: Error) => {
+      loadDialogs().then(
+        ({ Alert }) => setDialog(<Alert message={message} onClose={() => setDialog(null)} />),
         // The same line may have kept it from coming.
-        () => window.alert(message),
+        () => alert(message),
       )
     })
+  }
   return (
     <div className={styles['frame']}>
       <a
@@ -61,14 +61,13 @@ export function Frame() {
       >
         Skip to content
       </a>
-      <TopNavigation email={user?.email} onLogout={() => void logout()} expected={!data && !isError} />
+      <TopNavigation email={user?.email} onLogout={logout} expected={!data && !isError} />
       <main id="main" tabIndex={-1} className={styles['main']}>
         <Outlet />
       </main>
       <Footer />
       <CookieBanner />
-      {alert}
-      {OtherAccount && <OtherAccount onClose={() => setOtherAccount(null)} />}
+      {dialog}
     </div>
   )
 }

@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react'
-import { api, prepareProof } from '../api.ts'
+import { prepareProof, provenApi } from '../proof/proven.ts'
 import { done } from '../answer.ts'
 import { useSending } from '../identity/use-sending.ts'
 import { Button } from '../ui/Button.tsx'
@@ -23,8 +23,7 @@ export function NoticeDialog({ product, open, onClose }: NoticeDialogProps) {
   const submit = (event: FormEvent) => {
     event.preventDefault()
     state.send(async () => {
-      await api('/api/shop/notices', {
-        proof: 'notice',
+      await provenApi('notice', '/api/shop/notices', {
         method: 'POST',
         body: { sku: product.sku, email },
         answer: done,

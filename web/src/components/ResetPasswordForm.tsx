@@ -1,5 +1,6 @@
 import { useState } from 'react'
-import { api, prepareProof } from '../api.ts'
+import { api } from '../api.ts'
+import { prepareProof, provenApi } from '../proof/proven.ts'
 import { done } from '../answer.ts'
 import { deliveryAnswer } from '../identity/answers.ts'
 import { useSending } from '../identity/use-sending.ts'
@@ -12,8 +13,7 @@ import { NewPasswordFields, weakPassword } from './NewPasswordFields.tsx'
 import { isPasswordGood } from './PasswordChecklist.tsx'
 
 async function sendCode(email: string): Promise<string> {
-  const { delivery } = await api('/api/auth/forgot-password', {
-    proof: 'password',
+  const { delivery } = await provenApi('password', '/api/auth/forgot-password', {
     method: 'POST',
     body: { email },
     answer: deliveryAnswer,

@@ -1,6 +1,6 @@
 import type { AgreementTerms } from '@robokids/contracts/agreement'
 import { emailKey } from '@robokids/contracts/email-key'
-import { api } from '../api.ts'
+import { provenApi } from '../proof/proven.ts'
 import { membershipCheckoutAnswer, signUpAnswer } from './answers.ts'
 import { type PendingUser, readPendingUser, savePendingUser } from './pending-user.ts'
 import type { Member } from './read-member.ts'
@@ -24,8 +24,7 @@ export async function signUpOnce(
     return pending
   }
   const { address: _, ...body } = member
-  const { delivery } = await api('/api/auth/sign-up', {
-    proof: 'sign-up',
+  const { delivery } = await provenApi('sign-up', '/api/auth/sign-up', {
     method: 'POST',
     body: { ...body, password },
     answer: signUpAnswer,
@@ -46,8 +45,7 @@ export async function membershipCheckout(
   consent: { version: string; text: string },
   agreed: AgreementTerms,
 ): Promise<{ url: string; message?: string }> {
-  return api('/api/createStripeSession', {
-    proof: 'membership',
+  return provenApi('membership', '/api/createStripeSession', {
     method: 'POST',
     body: { email, plan, classDate, consent, agreed },
     answer: membershipCheckoutAnswer,

@@ -21,8 +21,7 @@ export async function signOut(
   } catch (error) {
     // oxlint-disable-next-line no-console -- as specified
     console.error('Could not sign out', error)
-    const known = everywhere ? 'You are not signed out everywhere.' : 'You are still logged in in this browser.'
-    throw new Error(`${known} Our server did not answer. Please try again.`, { cause: error })
+    throw new Error('You are still logged in in this browser.', { cause: error })
   }
   try {
     await leave?.()

@@ -2,6 +2,7 @@ import type { firstFactors, SignInStep } from '@robokids/contracts/auth'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api.ts'
+import { provenApi } from '../proof/proven.ts'
 import { signInStep } from './answers.ts'
 import { isRefusal } from './messages.ts'
 import { askSession } from './session.ts'
@@ -64,14 +65,13 @@ export function useSignIn({ again = false } = {}): SignIn {
     setStep(next)
   }
 
-  const sendBeginning = (beginning: Beginning) =>
-    api(again ? '/api/auth/sign-in-again' : '/api/auth/sign-in', {
-      // With a password it costs no mail, and whoever is signed in needs none.
-      proof: again || beginning.password !== undefined ? undefined : 'sign-in',
-      method: 'POST',
-      body: beginning,
-      answer: signInStep,
-    })
+  const sendBeginning = (beginning: Beginning) => {
+    const call = { method: 'POST', body: beginning, answer: signInStep } as const
+    if (again) return api('/api/auth/sign-in-again', call)
+    // With a password it costs no mail.
+    if (beginning.password !== undefined) return api('/api/auth/sign-in', call)
+    return provenApi('sign-in', '/api/auth/sign-in', call)
+  }
   const sendAnswer = ({ answer, attributes, trust }: SignInAnswer) =>
     api('/api/auth/sign-in/answer', {
       method: 'POST',

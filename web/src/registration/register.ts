@@ -2,6 +2,7 @@ import type { AgreementTerms } from '@robokids/contracts/agreement'
 import type { RegisterAnswer } from '@robokids/contracts/bff'
 import { registerAnswer, registrationView } from '../answers.ts'
 import { api, ApiError } from '../api.ts'
+import { provenApi } from '../proof/proven.ts'
 import { forgetSent, idToReplace, idToSend, isKnownToBeHeld, noteBeingPaid, noteHeld, noteRefused } from './draft.ts'
 import type { RegistrationContent } from './sign-up-values.ts'
 
@@ -38,8 +39,7 @@ async function send(
   agreed: AgreementTerms | undefined,
 ): Promise<RegisterAnswer> {
   const replaces = await findReplaced(id)
-  const answer = await api('/api/registrations', {
-    proof: 'registration',
+  const answer = await provenApi('registration', '/api/registrations', {
     method: 'POST',
     body: { id, ...content, replaces, unlessRegistered: true, agreed },
     answer: registerAnswer,

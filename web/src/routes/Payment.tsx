@@ -6,7 +6,8 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { type ReactNode, useRef, useState } from 'react'
 import { registerAnswer } from '../answers.ts'
-import { api, ApiError, prepareProof } from '../api.ts'
+import { ApiError } from '../api.ts'
+import { prepareProof, provenApi } from '../proof/proven.ts'
 import { classRow, Details, familyRows, startRow } from '../components/Details.tsx'
 import { Actions, EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
 import { EndedOutcome, endedTitle, isEnded } from '../components/Outcome.tsx'
@@ -166,12 +167,15 @@ function Payable({
     underWay.current = true
     setSending(true)
     try {
-      const { checkoutUrl } = await api(`/api/registrations/${encodeURIComponent(registrationId)}/checkout`, {
-        proof: 'payment',
-        method: 'POST',
-        body: { agreed },
-        answer: registerAnswer,
-      })
+      const { checkoutUrl } = await provenApi(
+        'payment',
+        `/api/registrations/${encodeURIComponent(registrationId)}/checkout`,
+        {
+          method: 'POST',
+          body: { agreed },
+          answer: registerAnswer,
+        },
+      )
       saveRecords(record)
       leaveFor(checkoutUrl)
     } catch (error) {

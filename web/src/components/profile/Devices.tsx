@@ -33,6 +33,8 @@ export function Devices({ devices }: { devices: Profile['devices'] }) {
       signOut(queryClient, {
         everywhere: true,
         leave: () => navigate({ to: '/membership/login', replace: true, state: { signedOutEverywhere: true } }),
+      }).catch((cause: unknown) => {
+        throw new Error('You are not signed out everywhere. Please try again.', { cause })
       }),
     )
   return (
