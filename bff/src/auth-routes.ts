@@ -445,7 +445,7 @@ export function authRoutes(
 
   http.post(
     '/api/auth/sign-in-again',
-    { schema: { body: signInAgainBodySchema, response: { 200: signInStepSchema } } },
+    { onRequest: sessions.required, schema: { body: signInAgainBodySchema, response: { 200: signInStepSchema } } },
     async (request, reply): Promise<SignInStep> => {
       const { username, userId } = await sessions.need(request, reply)
       const { password, preferred } = request.body

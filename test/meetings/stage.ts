@@ -375,6 +375,9 @@ export class Stage extends SteeredSystem {
   address = () => `maren.${randomUUIDv7()}@example.com`
   readonly #cookie = browserCookie().split('=') as [string, string]
 
+  /** A browser in which nothing was bought. */
+  stranger = () => new Browser(this.system.siteUrl)
+
   /** A window of the one browser in which things are bought here, with nobody signed in. */
   browser(bffUrl?: string): Browser {
     const browser = new Browser(this.system.siteUrl, bffUrl)

@@ -42,6 +42,7 @@ export async function startServicesInProcess(): Promise<ServicesInProcess> {
     bed.start(identity, {
       ...shared,
       SEALING_KEYS: localSealingKeys,
+      MAC_KEYS: localSealingKeys,
       CLIENT_SECRETS: 'robokidsbff:local-client-secret',
       ADDRESS_ATTEMPTS_A_MINUTE: plenty,
       ADDRESS_REQUESTS_AN_HOUR: plenty,
@@ -55,6 +56,8 @@ export async function startServicesInProcess(): Promise<ServicesInProcess> {
     ...shared,
     PORT: String(site),
     SESSION_KEYS: localSealingKeys,
+    PROOF_SECRET: 'a-secret-of-the-tests',
+    PROOF_DERIVATIONS: '1',
     IDENTITY_URL: desk.url,
     // What it calls itself where nothing else is set.
     IDENTITY_ISSUER_URL: 'http://localhost:4001',
