@@ -75,6 +75,8 @@ describe.each(names)('each route of %s', (name) => {
   it('that does not ask first who somebody is does not ask later', async () => {
     const { url: door } = services.running[name]
     for (const route of routes().filter((one) => !asksWho(one))) {
+      // Anybody may sign out here; only its body says whether it is to be everywhere, which needs a session.
+      if (route.url === '/api/auth/sign-out') continue
       for (const method of methodsOf(route)) {
         // A proper request, so that it comes as far as it can. A stream goes on for as long as somebody looks.
         const sample = sampleOfSchema(route.schema?.body)
