@@ -101,10 +101,18 @@ export async function theLastMailIsTrue(walk: Walk): Promise<void> {
   }
 }
 
+async function isOnItsWayBack(walk: Walk, { id }: Purchase): Promise<boolean> {
+  const rows = await walk.world.system.sql('billing')`
+    select from refunds where registration_id = ${id} and status = 'pending'`
+  return rows.length > 0
+}
+
 /** What the last mail should say. */
 async function stateOf(walk: Walk, purchase: Purchase, registration: string | undefined): Promise<Told | undefined> {
   if (purchase.kind === 'registration') {
     if (registration === 'confirmed' || registration === 'waiver_signed') return 'stands'
+    // Of what was turned away its family hears with the refund, which some banks take days for.
+    if (registration === 'rejected' && (await isOnItsWayBack(walk, purchase))) return undefined
     if (registration === 'cancelled' || registration === 'rejected') return 'is over'
     return undefined
   }
