@@ -7,6 +7,7 @@ import {
   type Proof,
   type ProofForm,
 } from '@robokids/contracts/proof'
+import { ClientCounts } from '@robokids/runtime/client-counts'
 import { DomainError } from '@robokids/runtime/errors'
 import { blockOf, networkOf } from '@robokids/runtime/network-address'
 import type { Context } from '@robokids/runtime/service'
@@ -15,7 +16,6 @@ import { deriveKey } from 'altcha-lib/algorithms/pbkdf2'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from './config.ts'
 import { Recent } from './recent.ts'
-import { RequestCounts } from './request-counts.ts'
 import type { Sessions } from './session.ts'
 import { SpentProofsInMemory, type SpentProofs } from './spent-proofs.ts'
 import type { Services } from './upstream.ts'
@@ -60,11 +60,10 @@ export function proofsOf(
     hmacSignatureSecret: `challenge ${config.PROOF_SECRET}`,
     hmacKeySignatureSecret: `key ${config.PROOF_SECRET}`,
   }
-  const counts = new RequestCounts()
+  const counts = new ClientCounts()
 
   function askedBy(who: string, most: number): number {
-    let asked = 0
-    counts.incr(who, (_, result) => (asked = result?.current ?? 0), windowMs)
+    const { count: asked } = counts.add(who, windowMs)
     return asked <= most ? 0 : asked <= most * 4 ? 1 : asked <= most * 16 ? 2 : 3
   }
 
