@@ -18,10 +18,10 @@ afterAll(() => system.stop())
 
 const newEmail = () => `${randomUUIDv7()}@example.com`
 
-/** In the one browser of these tests. */
-const cookie = browserCookie()
+/** The one browser in which a family pays. */
+const ownBrowser = browserCookie()
 
-async function post(path: string, body: object, address: string) {
+async function post(path: string, body: object, address: string, cookie = ownBrowser) {
   const answer = await fetchProven(system.siteUrl + path, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-api-key': 'robokids-web', 'x-forwarded-for': address, cookie },
@@ -59,20 +59,23 @@ async function season() {
 describe('a stranger who pays for nothing', () => {
   it('with sixteen requests for ten seats each, and forty for members’ seats, leaves most of the season free', async () => {
     const before = await season()
-    expect([before.free, before.freeForMembers]).toEqual([160, 40])
-    const address = (nth: number) => `198.51.100.${nth + 1}`
+    expect(before.classes.length).toBe(16)
+    // One network, where each request comes from another browser: what one browser asks for takes turns.
+    const network = `198.51.${Math.floor(Math.random() * 250)}`
+    const send = (path: string, body: object, nth: number) => post(path, body, `${network}.${nth + 1}`, browserCookie())
     const answers = await Promise.all([
       ...before.classes.map(({ classType, date }, nth) =>
-        post('/api/registrations', registrationOf(classType, date, 10), address(nth)),
+        send('/api/registrations', registrationOf(classType, date, 10), nth),
       ),
       ...Array.from({ length: 40 }, (_, nth) => {
         const classDate = before.members[nth % before.members.length]?.classDate
-        const body = { email: newEmail(), plan: 'monthly', classDate }
-        return post('/api/createStripeSession', body, address(nth))
+        return send('/api/createStripeSession', { email: newEmail(), plan: 'monthly', classDate }, nth)
       }),
     ])
     const after = await season()
-    expect(after.free + after.freeForMembers).toBeGreaterThanOrEqual(200 - 16)
+    const taken = before.free + before.freeForMembers - (after.free + after.freeForMembers)
+    expect(taken).toBeGreaterThan(0)
+    expect(taken).toBeLessThanOrEqual(16)
     const refused = answers.filter(({ status }) => status !== 200)
     expect(new Set(refused.map(({ status, body }) => `${status} ${String(body['code'])}`))).toEqual(
       new Set(['429 too_many_unpaid']),
