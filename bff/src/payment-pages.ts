@@ -1,5 +1,5 @@
 import { checkoutSchema, membershipOutcomeSchema } from '@robokids/contracts/billing'
-import { openedMemberSeatSchema, registrationSchema } from '@robokids/contracts/enrollment'
+import { openedMemberSeatSchema, registrationSchema, type OpenPage } from '@robokids/contracts/enrollment'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
@@ -44,25 +44,37 @@ export function paymentPageRoutes(
       of: 'registrations',
       kind: 'registration',
       back: (reference: string) => `${SITE_URL}/robokids-payment?reference=${encodeURIComponent(reference)}`,
-      find: (id: string) => billing.call('GET', `/checkouts/${id}`, { answer: checkoutSchema }),
-      open: (id: string) => enrollment.call('POST', `/registrations/${id}/open`, { answer: registrationSchema }),
+      find: async (id: string) => {
+        const { checkoutUrl, attemptId, createdAt } = await billing.call('GET', `/checkouts/${id}`, {
+          answer: checkoutSchema,
+        })
+        // A billing of the version before does not tell when.
+        const page = createdAt === undefined ? {} : { body: { attemptId, createdAt } satisfies OpenPage }
+        const open = () => enrollment.call('POST', `/registrations/${id}/open`, { ...page, answer: registrationSchema })
+        return { checkoutUrl, open }
+      },
     },
     {
       of: 'membership-checkouts',
       kind: 'payment',
       back: () => `${SITE_URL}/membership/register`,
-      find: (id: string) => billing.call('GET', `/membership-checkouts/${id}`, { answer: membershipOutcomeSchema }),
-      open: (id: string) => enrollment.call('POST', `/member-seats/${id}/open`, { answer: openedMemberSeatSchema }),
+      find: async (id: string) => {
+        const { checkoutUrl } = await billing.call('GET', `/membership-checkouts/${id}`, {
+          answer: membershipOutcomeSchema,
+        })
+        const open = () => enrollment.call('POST', `/member-seats/${id}/open`, { answer: openedMemberSeatSchema })
+        return { checkoutUrl, open }
+      },
     },
   ] as const
-  for (const { of, kind, back, find, open } of pages) {
+  for (const { of, kind, back, find } of pages) {
     http.get(`/api/${of}/:reference/pay/:page`, { schema: { params: pageParams } }, async (request, reply) => {
       const { reference, page } = request.params
       try {
         const url = await references.find(request, reference, kind, async (id) => {
-          const { checkoutUrl } = await find(id)
+          const { checkoutUrl, open } = await find(id)
           if (checkoutUrl === null || nameOf(checkoutUrl) !== page) return back(reference)
-          await open(id).catch((error: unknown) => {
+          await open().catch((error: unknown) => {
             // An enrollment of the version before has held it for that long already.
             if (!(error instanceof DomainError) || error.code !== 'not_found') throw error
           })

@@ -97,6 +97,8 @@ export const checkoutSchema = z.object({
   /** Cents for one seat, and how many are paid for: a sibling may join free. Null for an order, which has lines. */
   unitAmount: z.int().nullable().default(null),
   paidSeats: z.int().nullable().default(null),
+  /** When the attempt was begun. Absent from a process of the version before. */
+  createdAt: z.iso.datetime().optional(),
   expiresAt: z.iso.datetime(),
   payment: z
     .object({

@@ -339,12 +339,17 @@ export type Waiver = z.infer<typeof waiverSchema>
 
 /**
  * `POST /registrations/:id/hold`: `attemptId` is the checkout that the hold is for, where there is one already.
- *
- * `POST /registrations/:id/open` (no body): its payment page is being opened, so the seats are held for as long as it can be
- * paid there. 409 `registration_closed` where it holds no seats (any more).
  */
 export const holdAgainSchema = z.object({ attemptId: z.uuid().optional(), ...askerShape, network: visitorNetwork })
 export type HoldAgain = z.infer<typeof holdAgainSchema>
+
+/**
+ * `POST /registrations/:id/open`: its payment page, that of this checkout, is being opened, so the seats are held for as long
+ * as it can be paid there. 409 `registration_closed` where it holds no seats (any more). A BFF of the version before names no
+ * checkout.
+ */
+export const openPageSchema = z.object({ attemptId: z.uuid(), createdAt: z.iso.datetime() })
+export type OpenPage = z.infer<typeof openPageSchema>
 
 /** `POST /kits/:registrationId/ship` (administrators). */
 export const shipKitSchema = z.object({

@@ -100,6 +100,7 @@ export async function readCheckouts(
       currency: attempt.currency,
       unitAmount: seats?.price_data.unit_amount ?? null,
       paidSeats: seats?.quantity ?? null,
+      createdAt: attempt.createdAt.toString(),
       expiresAt: attempt.expiresAt.toString(),
       payment: payment
         ? {

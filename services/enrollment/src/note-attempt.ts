@@ -6,25 +6,39 @@ import { eq } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { letGo } from './end-hold.ts'
 import { lockWithReplaced } from './lock-registration.ts'
+import type { RegistrationRow } from './read-registrations.ts'
 import { isNewestAttempt } from './rules.ts'
 import { registrations } from './schema.ts'
 
+interface NewAttempt {
+  attemptId: string
+  createdAt: Temporal.Instant
+}
+
 /**
- * Remembers which checkout belongs to the present hold, so that the end of an older one does not end it. Now that the
- * registration has a payment page, the seats of the one that it was sent instead of are let go.
+ * Remembers which checkout belongs to the present hold of a locked registration, so that the end of an older one does not end
+ * it. Now that the registration has a payment page, the seats of the one that it was sent instead of are let go.
  */
-export async function noteAttempt(
+export async function bindAttempt(
   tx: Transaction,
-  event: EventOf<typeof checkoutCreated>,
+  { registration, replaced }: { registration: RegistrationRow; replaced: RegistrationRow | undefined },
+  { attemptId, createdAt }: NewAttempt,
   context: Context<Config>,
 ): Promise<void> {
-  const { registrationId, attemptId } = event.data
-  const createdAt = Temporal.Instant.from(event.time)
-  const locked = await lockWithReplaced(tx, registrationId)
-  if (!locked || !isNewestAttempt(locked.registration, createdAt)) return
+  if (!isNewestAttempt(registration, createdAt)) return
   await tx
     .update(registrations)
     .set({ attemptId, attemptCreatedAt: createdAt, replaces: null })
-    .where(eq(registrations.id, registrationId))
-  if (locked.replaced) await letGo(tx, [locked.replaced], context.clock.now())
+    .where(eq(registrations.id, registration.id))
+  if (replaced) await letGo(tx, [replaced], context.clock.now())
+}
+
+export async function noteAttempt(
+  tx: Transaction,
+  { data, time }: EventOf<typeof checkoutCreated>,
+  context: Context<Config>,
+): Promise<void> {
+  const { registrationId, attemptId } = data
+  const locked = await lockWithReplaced(tx, registrationId)
+  if (locked) await bindAttempt(tx, locked, { attemptId, createdAt: Temporal.Instant.from(time) }, context)
 }

@@ -1,25 +1,34 @@
-import type { Registration } from '@robokids/contracts/enrollment'
+import type { OpenPage, Registration } from '@robokids/contracts/enrollment'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
 import { eq, sql } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { lockMemberHolds, saveMemberHolds } from './hold-member-seat.ts'
-import { lockRegistration } from './lock-registration.ts'
+import { lockWithReplaced } from './lock-registration.ts'
+import { bindAttempt } from './note-attempt.ts'
 import { keepSeat } from './member-holds.ts'
 import { isoTime, readRegistration, registrationNotFound } from './read-registrations.ts'
 import { refuseOpening } from './rules.ts'
 import { memberHolds, registrations } from './schema.ts'
 
 /**
- * The payment page of a registration is about to be opened: its seats are held for as long as it can be paid there. One that
- * ran out a moment before stays so, and is not to be paid. Safe to repeat.
+ * The payment page of a registration is about to be opened: its seats are held for as long as it can be paid there, and the
+ * end of an older page, of which enrollment may hear only now, does not end them. One that ran out a moment before stays so,
+ * and is not to be paid. Safe to repeat.
+ * @param page undefined where a BFF of the version before asks.
  * @throws DomainError `registration_not_found`, `registration_closed`
  */
-export async function openPage(id: string, { db, clock, config }: Context<Config>): Promise<Registration> {
+export async function openPage(
+  id: string,
+  page: OpenPage | undefined,
+  context: Context<Config>,
+): Promise<Registration> {
+  const { db, clock, config } = context
   return db.transaction(async (tx) => {
-    const locked = await lockRegistration(tx, id)
+    const locked = await lockWithReplaced(tx, id)
     if (!locked) throw registrationNotFound()
     refuseOpening(locked.registration.status)
+    if (page) await bindAttempt(tx, locked, { ...page, createdAt: Temporal.Instant.from(page.createdAt) }, context)
     const now = clock.now()
     const heldUntil = isoTime(now.add({ minutes: config.HOLD_MINUTES }))
     await tx

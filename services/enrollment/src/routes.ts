@@ -11,6 +11,7 @@ import {
   memberSeatQuerySchema,
   memberSeatSchema,
   openedMemberSeatSchema,
+  openPageSchema,
   registrationPageSchema,
   registrationQuerySchema,
   registrationSchema,
@@ -96,8 +97,10 @@ export function routes(http: Http, context: Context<Config>): void {
     (request) => holdAgain(request.params.id, request.body ?? {}, context),
   )
 
-  http.post('/registrations/:id/open', { schema: { params: byId, response: { 200: registrationSchema } } }, (request) =>
-    openPage(request.params.id, context),
+  http.post(
+    '/registrations/:id/open',
+    { schema: { params: byId, body: openPageSchema.nullish(), response: { 200: registrationSchema } } },
+    (request) => openPage(request.params.id, request.body ?? undefined, context),
   )
 
   http.post(

@@ -270,6 +270,43 @@ describe('a hold', () => {
     expect(await school.counts(session.id)).toMatchObject({ held: kept, sold: 0 })
   })
 
+  it(
+    'whose page is opened outlasts an older page, in whatever order its end is heard of',
+    { timeout: 120_000 },
+    async () => {
+      const [older, newer] = [Temporal.Now.instant(), Temporal.Now.instant().add({ milliseconds: 5 })]
+      await fc.assert(
+        fc.asyncProperty(
+          fc.shuffledSubarray(['first', 'end', 'second', 'open'] as const, { minLength: 4 }),
+          async (order) => {
+            const session = await school.session()
+            const { registrationId } = (await register(session, { network: newNetwork() })).body as Registration
+            const [first, second] = [randomUUIDv7(), randomUUIDv7()]
+            const page = { attemptId: second, createdAt: newer.toString() }
+            let opened = 0
+            const happen = {
+              first: () => school.checkoutCreated(registrationId, older, first),
+              end: () => school.checkoutExpired(registrationId, first),
+              second: () => school.checkoutCreated(registrationId, newer, second),
+              async open() {
+                opened = (await school.call('POST', `/registrations/${registrationId}/open`, page)).status
+              },
+            }
+            for (const what of order) await happen[what]()
+            // Where the end was heard of first, no page was opened.
+            expect([200, 409]).toContain(opened)
+            const status = opened === 200 ? 'held' : 'expired'
+            expect(await school.read(registrationId)).toMatchObject({ status })
+            expect(await school.counts(session.id)).toMatchObject({ held: opened === 200 ? 1 : 0 })
+            await school.checkoutExpired(registrationId, second)
+            expect(await school.read(registrationId)).toMatchObject({ status: 'expired' })
+          },
+        ),
+        { numRuns: 24 },
+      )
+    },
+  )
+
   it('of a member is as short, and is kept once the payment page is opened', async () => {
     const session = await school.session({ classType: 'membership' })
     const [email, network, attemptId] = [newEmail(), newNetwork(), randomUUIDv7()]
