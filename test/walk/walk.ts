@@ -86,6 +86,8 @@ export interface Page {
   shown: number
   /** Whoever did not make what it is for has opened it: then nothing else was closed for it. */
   byStranger?: boolean
+  /** Our site has led to it. Nobody pays where it never did, and a page may be left behind there for seats that are gone. */
+  opened?: boolean
   /** Where the bank asks, once it does. */
   challenge?: string | undefined
 }

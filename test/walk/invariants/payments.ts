@@ -132,7 +132,7 @@ function isForTheSame(walk: Walk, one: Purchase, other: Purchase): boolean {
   return one.id === other.id
 }
 
-/** A page that can be paid has its seats held, and no other stands beside it. For when all has settled. */
+/** A page that was opened and can be paid has its seats held, and no other stands beside it. For when all has settled. */
 export async function openPagesHoldTheirSeats(walk: Walk): Promise<void> {
   const { provider } = walk.world.system
   const { registrations, holds } = await known(walk)
@@ -147,6 +147,7 @@ export async function openPagesHoldTheirSeats(walk: Walk): Promise<void> {
         `${other.sessionId} and ${sessionId} for the ${of.kind} ${of.id}`,
       )
     open.push(page)
+    if (!page.opened) continue
     if (of.kind === 'registration') {
       const status = registrations.get(of.id)?.status
       if (status !== 'held')

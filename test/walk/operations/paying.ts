@@ -24,6 +24,21 @@ const which = fc.nat(15)
 const newest = (walk: Walk, index: number): Page => pick(walk.pages.toReversed(), index)
 const hasPages = (walk: Walk) => walk.pages.length > 0
 
+/** Opens a payment page by its address at our site, which may lead back instead: then it cannot be paid. */
+async function openPage(walk: Walk, page: Page): Promise<void> {
+  const { of, sessionId } = page
+  const path = `/api/${of.kind === 'registration' ? 'registrations' : 'membership-checkouts'}/${of.id}/pay/${sessionId}`
+  const answer = await askJson(walk.world.system.siteUrl + path, { redirect: 'manual' })
+  walk.judge(`GET ${path}`, answer)
+  // The BFF is away.
+  if (answer.status === 0) return
+  const target = answer.headers.get('location') ?? ''
+  const leadsThere = target.includes(sessionId)
+  if (answer.status !== 303 || leadsThere === target.startsWith(walk.world.system.siteUrl))
+    throw new Violation('a payment page is opened, or the way back is', `${path} led to ${answer.status} ${target}`)
+  if (leadsThere) page.opened = true
+}
+
 export const payingOperations = [
   operation('open a payment page', {
     weight: 4,
@@ -31,16 +46,7 @@ export const payingOperations = [
     possible: (walk) => walk.pages.some(({ of }) => of.kind !== 'order'),
     async run(walk, { which }) {
       const pages = walk.pages.filter(({ of }) => of.kind !== 'order')
-      const { of, sessionId } = pick(pages.toReversed(), which)
-      const path = `/api/${of.kind === 'registration' ? 'registrations' : 'membership-checkouts'}/${of.id}/pay/${sessionId}`
-      const answer = await askJson(walk.world.system.siteUrl + path, { redirect: 'manual' })
-      walk.judge(`GET ${path}`, answer)
-      // The BFF is away.
-      if (answer.status === 0) return
-      const target = answer.headers.get('location') ?? ''
-      const leadsThere = target.includes(sessionId)
-      if (answer.status !== 303 || leadsThere === target.startsWith(walk.world.system.siteUrl))
-        throw new Violation('a payment page is opened, or the way back is', `${path} led to ${answer.status} ${target}`)
+      await openPage(walk, pick(pages.toReversed(), which))
     },
   }),
 
@@ -50,6 +56,9 @@ export const payingOperations = [
     possible: hasPages,
     async run(walk, { which, card }) {
       const page = newest(walk, which)
+      // Once open, it may be left open for long.
+      if (page.of.kind !== 'order' && !page.opened) await openPage(walk, page)
+      if (page.of.kind !== 'order' && !page.opened) return
       const body = { card: cards[card], ...(page.of.kind === 'order' ? { email: page.of.family.email } : {}) }
       const { status, redirectUrl } = (await walk.world.control(`checkout/${page.sessionId}/pay`, body)).body
       if (status === 'requires_action') page.challenge = String(redirectUrl)

@@ -16,24 +16,29 @@ function strangersBrowser(walk: Walk, family: Family, index: number): Browser {
   )
 }
 
-/** The open pages of these that nothing is about to close. */
+/** The open pages of these that nothing is about to close: none while a payment is on its way that may close the others. */
 async function lastingPages(walk: Walk, of: Purchase[]): Promise<Page[]> {
   const ids = of.map(({ id }) => id)
   const { system } = walk.world
-  const attempts = await system.sql('billing')<{ sessionId: string }[]>`
-    select stripe_session_id as "sessionId" from checkout_attempts
-    where registration_id = any(${ids}::uuid[]) and status = 'open' and close_requested_at is null
-    union all select stripe_session_id from membership_attempts
-    where id = any(${ids}::uuid[]) and status = 'open' and close_requested_at is null`
+  const attempts = await system.sql('billing')<{ sessionId: string; status: string; lasts: boolean }[]>`
+    select stripe_session_id as "sessionId", status, status = 'open' and close_requested_at is null as lasts
+    from checkout_attempts where registration_id = any(${ids}::uuid[])
+    union all select stripe_session_id, status, status = 'open' and close_requested_at is null
+    from membership_attempts where id = any(${ids}::uuid[])`
   const held = await system.sql('enrollment')<{ id: string }[]>`
     select id from registrations where id = any(${ids}::uuid[]) and status = 'held'`
+  const attemptOf = (page: Page) => attempts.find(({ sessionId }) => sessionId === page.sessionId)
+  const isHeld = (page: Page) => held.some(({ id }) => id === page.of.id)
+  const isComplete = (page: Page) => sessionAt(walk, page)?.status === 'complete'
+  const pages = walk.pages.filter((page) => ids.includes(page.of.id))
+  if (pages.some((page) => isComplete(page) && (attemptOf(page)?.status !== 'paid' || isHeld(page)))) return []
   const isThere = ({ state }: Account) => state === 'active' || state === 'unconfirmed'
-  return walk.pages.filter(
+  return pages.filter(
     (page) =>
-      attempts.some(({ sessionId }) => sessionId === page.sessionId) &&
+      attemptOf(page)?.lasts === true &&
       sessionAt(walk, page)?.status === 'open' &&
       page.of.family.accounts.every(isThere) &&
-      (page.of.kind !== 'registration' || held.some(({ id }) => id === page.of.id)),
+      (page.of.kind !== 'registration' || isHeld(page)),
   )
 }
 
