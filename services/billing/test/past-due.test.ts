@@ -24,7 +24,6 @@ beforeAll(async () => {
 afterEach(() => till.sim('DELETE', '/faults'))
 afterAll(() => till.close())
 
-const month = 31 * 24 * 3600 + 2 * 3600
 const day = 24 * 3600
 
 interface Member {
@@ -61,7 +60,7 @@ async function useCard(member: Member, token: string): Promise<void> {
 async function pastDue(token = 'pm_card_chargeCustomerFail'): Promise<Member> {
   const member = await join()
   await useCard(member, token)
-  till.simulator.advanceClock(month)
+  await till.renewal((await subscriptionOf(member)).id)
   await bed.bus.seen(subscriptionPastDue, ({ attemptId }) => attemptId === member.id, 20_000)
   return member
 }

@@ -227,6 +227,16 @@ export class Till {
     return answer.body
   }
 
+  /**
+   * Passes time until a subscription is renewed, or over, and its invoice was tried once: months are not equally long, and a
+   * day later it would be tried again.
+   */
+  async renewal(subscriptionId: string): Promise<void> {
+    const { items } = await this.stripe.subscriptions.retrieve(subscriptionId)
+    const end = items.data[0]?.current_period_end ?? 0
+    this.simulator.advanceClock(end + 2 * 3600 - this.simulator.now())
+  }
+
   /** What the parent does on the payment page. */
   async pay(
     checkout: Pick<Checkout, 'checkoutUrl'>,
