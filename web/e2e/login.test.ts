@@ -126,6 +126,48 @@ describe('the login', () => {
   })
 })
 
+describe('what the browser has filled in before the script is there', () => {
+  /** A page whose script waits until the browser has filled in what it has kept. */
+  async function openFilled(path: string, kept: Record<string, string>): Promise<Page> {
+    const page = await site.open()
+    const { promise: filled, resolve: letScriptsGo } = Promise.withResolvers<void>()
+    await page.route('**/assets/*.js', async (route) => {
+      await filled
+      await route.continue()
+    })
+    await page.goto(path, { waitUntil: 'commit' })
+    for (const [name, value] of Object.entries(kept)) {
+      const field = page.locator(`input[name=${name}]`)
+      expect(await field.isDisabled()).toBe(true)
+      await field.evaluate((input, text) => {
+        ;(input as HTMLInputElement).value = text
+      }, value)
+    }
+    letScriptsGo()
+    await page.locator('fieldset:enabled').first().waitFor()
+    return page
+  }
+
+  it('stays in the login, which it is sent from', async () => {
+    const page = await openFilled('/membership/login', { email: member.email, password: goodPassword })
+    await eventually(() => passwordField(page).inputValue()).toBe(goodPassword)
+    expect(await page.getByLabel('Email').inputValue()).toBe(member.email)
+    expect(await page.locator('[data-met=true]').count()).toBe(4)
+    await press(page, 'Log In')
+    await loggedIn(page)
+    expect(begun()).toEqual([{ email: member.email, password: goodPassword }])
+  })
+
+  it('stays in the registration of a membership, all of it', async () => {
+    const { email, given_name, family_name, zip } = member
+    const page = await openFilled('/membership/register', { given_name, family_name, email, zip })
+    const draft = () => page.evaluate(() => JSON.parse(sessionStorage.getItem('membershipDraft') ?? '{}'))
+    await eventually(draft).toMatchObject({ given_name, family_name, email, zip })
+    expect(await page.getByLabel('ZIP').inputValue()).toBe(zip)
+    expect(await page.getByLabel('First name').inputValue()).toBe(given_name)
+  })
+})
+
 describe('the steps of a sign-in', () => {
   it.each([
     ['CONFIRM_SIGN_IN_WITH_TOTP_CODE', 'Enter the code from your app', 'Open your authenticator app'],

@@ -8,10 +8,12 @@ import { useHydrated } from './use-hydrated.ts'
 export function useKeptState<T>(blank: T, read: () => T): [T, Dispatch<SetStateAction<T>>] {
   const hydrated = useHydrated()
   const [value, setValue] = useState(() => (hydrated ? read() : blank))
+  const [first] = useState(value)
   const [isRead, setIsRead] = useState(hydrated)
   if (hydrated && !isRead) {
     setIsRead(true)
-    setValue(read())
+    // What the browser has filled in meanwhile is newer.
+    if (value === first) setValue(read())
   }
   return [value, setValue]
 }
