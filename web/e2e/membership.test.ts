@@ -249,6 +249,34 @@ describe('the membership registration', () => {
     expect(checkouts().at(-1)?.body).toMatchObject({ plan: 'yearly' })
   })
 
+  it('shows what the account was made with once it is made, and asks for all of it again for another email', async () => {
+    const page = await site.open()
+    site.api.on('POST /api/createStripeSession', () => ({ status: 500, json: {} }))
+    await openForm(page)
+    await fillRegistration(page)
+    await proceedButton(page).click()
+    await page.getByText('Your account is made.').waitFor()
+    expect(await detailsOf(page)).toEqual({
+      Name: 'Maren Holt',
+      Birthdate: 'Tuesday, April 12, 1988',
+      Phone: '+16175550123',
+      Address: '14 Alder Way, Cambridge, MA 02139',
+    })
+    // What would be typed there would not reach the account.
+    for (const field of ['First name', 'Last name', 'Birthdate', 'Phone number', 'Street', 'ZIP'])
+      expect(await page.getByLabel(field).count()).toBe(0)
+    await page.getByLabel('Email').fill('ivo.holt@example.com')
+    expect(await page.getByLabel('Street').inputValue()).toBe('14 Alder Way')
+    await page.getByLabel('First name').fill('')
+    await page.getByLabel('Email').fill('Maren.Holt@example.com')
+    expect(await detailsOf(page)).toMatchObject({ Name: 'Maren Holt' })
+    site.api.on('POST /api/createStripeSession', () => ({ json: { url: `${site.url}/card-page` } }))
+    await proceedButton(page).click()
+    await page.waitForURL('**/card-page')
+    expect(signUps()).toHaveLength(1)
+    expect(checkouts().at(-1)?.body).toMatchObject({ email: 'maren.holt@example.com' })
+  })
+
   it('makes one sign-up of a double click and Enter at once', async () => {
     const page = await site.open()
     const signingUp = held(() => ({ json: { delivery: null, confirmed: false } }))
@@ -275,7 +303,7 @@ describe('the membership registration', () => {
     await page.waitForURL('**/card-page')
     await page.goBack()
     await eventually(() => proceedButton(page).innerText()).toBe('Proceed to Payment')
-    await eventually(() => page.getByLabel('Street').inputValue()).toBe('14 Alder Way')
+    expect(await detailsOf(page)).toMatchObject({ Address: '14 Alder Way, Cambridge, MA 02139' })
     await agree(page)
     await proceedButton(page).click()
     await page.waitForURL('**/card-page')

@@ -9,6 +9,7 @@ import { Link, useSearch } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { api } from '../api.ts'
 import { prepareProof } from '../proof/proven.ts'
+import { Details } from '../components/Details.tsx'
 import { Form, Problems } from '../components/Form.tsx'
 import { weakPassword } from '../components/NewPasswordFields.tsx'
 import { isPasswordGood, PasswordChecklist } from '../components/PasswordChecklist.tsx'
@@ -20,6 +21,7 @@ import type { FieldErrors } from '../field-errors.ts'
 import {
   type MemberValues,
   noValues,
+  type PendingUser,
   readMemberDraft,
   saveMemberDraft,
   savePendingUser,
@@ -126,6 +128,23 @@ function useSlots() {
   return { slots: data?.slots ?? [], isPending, isFetching, refetch }
 }
 
+/** What the account was made with, to read: what would be changed here now would not reach it. */
+function AccountDetails({ made }: { made: PendingUser }) {
+  return (
+    <>
+      <Details
+        rows={[
+          ['Name', `${made.given_name} ${made.family_name}`],
+          ['Birthdate', formatClassDate(made.birthdate)],
+          ['Phone', made.phone_number],
+          ['Address', made.address],
+        ]}
+      />
+      <p className={styles['soft']}>Once you are a member, you can change this on your profile.</p>
+    </>
+  )
+}
+
 /** A try that was refused with a way on. */
 interface Refused {
   way: Way
@@ -181,6 +200,7 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
 
   const readForm = async (): Promise<{ member: Member | null } | { errors: FieldErrors }> => {
     if (user) return { member: null }
+    if (made) return { member: made }
     const { readMember } = await loadOrRenew(loadChecks)
     return readMember(values, new Date())
   }
@@ -276,10 +296,12 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
           <>
             <fieldset className={styles['group']}>
               <legend>You</legend>
-              <div className={styles['pair']}>
-                <Field {...text('given_name')} label="First name" autoComplete="given-name" required />
-                <Field {...text('family_name')} label="Last name" autoComplete="family-name" required />
-              </div>
+              {!made && (
+                <div className={styles['pair']}>
+                  <Field {...text('given_name')} label="First name" autoComplete="given-name" required />
+                  <Field {...text('family_name')} label="Last name" autoComplete="family-name" required />
+                </div>
+              )}
               <Field
                 {...text('email')}
                 label="Email"
@@ -291,6 +313,7 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
                 spellCheck={false}
                 required
               />
+              {made && <AccountDetails made={made} />}
               {!accountMade && (
                 <>
                   <Field
@@ -325,26 +348,28 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
                   />
                 </>
               )}
-              <div className={styles['pair']}>
-                <Field
-                  {...text('birthdate')}
-                  label="Birthdate"
-                  hint="You must be 18 or older."
-                  type="date"
-                  max={latestBirthdate}
-                  autoComplete="bday"
-                  required
-                />
-                <Field
-                  {...text('phone_number')}
-                  label="Phone number"
-                  hint="It must be verified later, from your profile page."
-                  type="tel"
-                  inputMode="tel"
-                  autoComplete="tel"
-                  required
-                />
-              </div>
+              {!made && (
+                <div className={styles['pair']}>
+                  <Field
+                    {...text('birthdate')}
+                    label="Birthdate"
+                    hint="You must be 18 or older."
+                    type="date"
+                    max={latestBirthdate}
+                    autoComplete="bday"
+                    required
+                  />
+                  <Field
+                    {...text('phone_number')}
+                    label="Phone number"
+                    hint="It must be verified later, from your profile page."
+                    type="tel"
+                    inputMode="tel"
+                    autoComplete="tel"
+                    required
+                  />
+                </div>
+              )}
               <div className={styles['decoy']} aria-hidden="true">
                 <label>
                   Middle name
@@ -353,22 +378,24 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
               </div>
             </fieldset>
 
-            <fieldset className={styles['group']}>
-              <legend>Your address</legend>
-              <Field {...text('street')} label="Street" autoComplete="street-address" required />
-              <div className={styles['place']}>
-                <Field {...text('city')} label="City" autoComplete="address-level2" required />
-                <Field {...text('state')} label="State" autoComplete="address-level1" required />
-                <Field
-                  {...text('zip')}
-                  label="ZIP"
-                  inputMode="numeric"
-                  autoComplete="postal-code"
-                  maxLength={10}
-                  required
-                />
-              </div>
-            </fieldset>
+            {!made && (
+              <fieldset className={styles['group']}>
+                <legend>Your address</legend>
+                <Field {...text('street')} label="Street" autoComplete="street-address" required />
+                <div className={styles['place']}>
+                  <Field {...text('city')} label="City" autoComplete="address-level2" required />
+                  <Field {...text('state')} label="State" autoComplete="address-level1" required />
+                  <Field
+                    {...text('zip')}
+                    label="ZIP"
+                    inputMode="numeric"
+                    autoComplete="postal-code"
+                    maxLength={10}
+                    required
+                  />
+                </div>
+              </fieldset>
+            )}
           </>
         )}
 
