@@ -5,7 +5,7 @@ import { addAuthenticator, goodPassword, logIn, member, messageLine, passwordFie
 import { eventually, useSite } from './fixture.ts'
 import { heading, textsSeen, watchTexts } from './pages.ts'
 import { maren, sampleSteps } from './stub-accounts.ts'
-import { refusal } from './stub-api.ts'
+import { held, refusal } from './stub-api.ts'
 
 const site = useSite()
 
@@ -346,6 +346,52 @@ describe('the steps of a sign-in', () => {
     await press(page, 'Continue')
     await eventually(() => messageLine(page).innerText()).toBe('This sign-in took too long. Please start again.')
     expect(await page.getByLabel('Email').inputValue()).toBe(member.email)
+  })
+})
+
+describe('an answer that comes after somebody has gone back to the login', () => {
+  it('signs nobody in over the address that is typed there now', async () => {
+    const page = await site.open()
+    lead(stepOf('CONFIRM_SIGN_IN_WITH_TOTP_CODE'))
+    await logIn(page)
+    const { handler, letGo } = held(() => ({ json: { step: 'DONE' } }))
+    site.api.on('POST /api/auth/sign-in/answer', handler)
+    await page.getByLabel('Code').fill('123456')
+    await press(page, 'Continue')
+    await eventually(answered).toHaveLength(1)
+    const cut = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/sign-in/answer'))
+    await press(page, 'Back to Log In')
+    await cut
+    await page.getByLabel('Email').fill('ivo.holt@example.com')
+    letGo()
+    lead(stepOf('CONFIRM_SIGN_IN_WITH_SMS_CODE'))
+    await passwordField(page).fill(goodPassword)
+    await press(page, 'Log In')
+    await page.getByRole('heading', { name: 'Enter the code from your phone' }).waitFor()
+    expect(begun().at(-1)).toEqual({ email: 'ivo.holt@example.com', password: goodPassword })
+  })
+
+  it('leads to no form for a new password', async () => {
+    const page = await site.open()
+    const { handler, letGo } = held(() => ({
+      json: { delivery: { medium: 'EMAIL', destination: 'm***@e***' } },
+    }))
+    site.api.on('POST /api/auth/forgot-password', handler)
+    await page.goto('/membership/login')
+    await press(page, 'Forgot your password?')
+    await page.getByLabel('Email').fill(member.email)
+    await press(page, 'Send me a code')
+    await eventually(() => bodiesOf(/forgot-password$/)).toHaveLength(1)
+    await press(page, 'Back to Log In')
+    await page.getByLabel('Email').fill('ivo.holt@example.com')
+    const came = page.waitForResponse('**/api/auth/forgot-password')
+    letGo()
+    await (await came).finished()
+    // Typed and answered since: what came has been read.
+    lead(stepOf('CONTINUE_SIGN_IN_WITH_FIRST_FACTOR_SELECTION'))
+    await press(page, 'Other ways to sign in')
+    await page.getByRole('heading', { name: 'How do you want to sign in?' }).waitFor()
+    expect(begun()).toEqual([{ email: 'ivo.holt@example.com' }])
   })
 })
 

@@ -41,6 +41,8 @@ export interface SignIn {
   /** Goes back to the last choice; absent where there was none. */
   chooseAgain?: () => Promise<void>
   startAgain: () => void
+  /** Aborted once it was started again: what comes for it after that comes too late. */
+  signal: AbortSignal
 }
 
 /**
@@ -52,8 +54,12 @@ export function useSignIn({ again = false } = {}): SignIn {
   const [step, setStep] = useState<SignInStep | null>(null)
   const [ended, setEnded] = useState<Message | null>(null)
   const [way, setWay] = useState<{ beginning: Beginning; answers: SignInAnswer[] } | null>(null)
+  const [underWay, setUnderWay] = useState(() => new AbortController())
+  const { signal } = underWay
 
   const startAgain = (why: string | null = null) => {
+    underWay.abort()
+    setUnderWay(new AbortController())
     setWay(null)
     setStep(null)
     setEnded(why === null ? null : { kind: 'error', text: why })
@@ -62,11 +68,11 @@ export function useSignIn({ again = false } = {}): SignIn {
   const arrive = async (next: SignInStep) => {
     // Signed in all the same where the session cannot be asked just now.
     if (next.step === 'DONE') await askSession(queryClient).catch(() => undefined)
-    setStep(next)
+    if (!signal.aborted) setStep(next)
   }
 
   const sendBeginning = (beginning: Beginning) => {
-    const call = { method: 'POST', body: beginning, answer: signInStep } as const
+    const call = { method: 'POST', body: beginning, answer: signInStep, signal } as const
     if (again) return api('/api/auth/sign-in-again', call)
     // With a password it costs no mail.
     if (beginning.password !== undefined) return api('/api/auth/sign-in', call)
@@ -77,6 +83,7 @@ export function useSignIn({ again = false } = {}): SignIn {
       method: 'POST',
       body: { answer, ...(attributes ? { attributes } : {}), ...(trust ? { trust } : {}) },
       answer: signInStep,
+      signal,
     })
 
   const walk = async (beginning: Beginning, answers: SignInAnswer[]) => {
@@ -119,5 +126,6 @@ export function useSignIn({ again = false } = {}): SignIn {
         }
       : {}),
     startAgain: () => startAgain(),
+    signal,
   }
 }

@@ -54,8 +54,14 @@ export function Login() {
   const [newPassword, setNewPassword] = useState(false)
   const signIn = useSignIn()
   const user = useUser()
-  const { step } = signIn
+  const { step, signal } = signIn
 
+  /** An answer that comes once somebody has gone back is for a screen that is not there any more. */
+  const unlessBack =
+    <Given extends unknown[]>(act: (...given: Given) => void) =>
+    (...given: Given) => {
+      if (!signal.aborted) act(...given)
+    }
   const backToStart = (message: Message | null = null) => {
     signIn.startAgain()
     setNews(message)
@@ -82,10 +88,10 @@ export function Login() {
       >
         <ForgotPasswordForm
           email={email}
-          onSent={(to, sent) => {
+          onSent={unlessBack((to, sent) => {
             setEmail(to)
             setView({ name: 'reset', email: to, sent })
-          }}
+          })}
         />
         {back}
       </AccountPage>
@@ -96,7 +102,7 @@ export function Login() {
       <AccountPage step="reset" title="Choose a new password" lead={view.sent}>
         <ResetPasswordForm
           email={view.email}
-          onReset={() => backToStart({ kind: 'success', text: '✅ Password updated! You can now log in.' })}
+          onReset={unlessBack(() => backToStart({ kind: 'success', text: '✅ Password updated! You can now log in.' }))}
         />
         {back}
       </AccountPage>
@@ -110,11 +116,11 @@ export function Login() {
           signIn={signIn}
           step={step}
           email={email}
-          onConfirmed={(signedIn) => {
+          onConfirmed={unlessBack((signedIn) => {
             if (signedIn) setView({ name: 'done', text: '✅ Account confirmed! You are now logged in.' })
             else backToStart({ kind: 'success', text: '✅ Account confirmed! You can now log in.' })
-          }}
-          onReset={(to, sent) => setView({ name: 'reset', email: to, sent })}
+          })}
+          onReset={unlessBack((to, sent) => setView({ name: 'reset', email: to, sent }))}
           onNewPassword={() => setNewPassword(true)}
           onForgot={(of) => {
             setEmail(of)
