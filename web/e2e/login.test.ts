@@ -349,6 +349,58 @@ describe('the steps of a sign-in', () => {
   })
 })
 
+describe('a reload on the way', () => {
+  const kept = (page: Page) => page.evaluate(() => JSON.stringify({ ...sessionStorage, ...localStorage }))
+
+  it('comes back to the code that is asked for, and takes it', async () => {
+    const page = await site.open()
+    lead(stepOf('CONFIRM_SIGN_IN_WITH_EMAIL_CODE'))
+    await logIn(page)
+    await page.getByRole('heading', { name: 'Enter the code from your email' }).waitFor()
+    await page.reload()
+    await page.getByText('We mailed a code to m***@e***.').waitFor()
+    expect(await kept(page)).not.toContain(goodPassword)
+    // What led here is gone, and cannot be gone again.
+    expect(await page.getByRole('button', { name: 'Send a new code' }).count()).toBe(0)
+    await page.getByLabel('Code').fill('123456')
+    await page.getByLabel('Trust this browser').check()
+    await press(page, 'Continue')
+    await loggedIn(page)
+    expect(begun()).toHaveLength(1)
+    expect(answered()).toEqual([{ answer: '123456', trust: true }])
+    expect(await kept(page)).not.toContain('m***@e***')
+  })
+
+  it('comes back to the choice of a new password, and is over with it or by going back', async () => {
+    const page = await site.open()
+    await page.goto('/membership/login')
+    await page.getByLabel('Email').fill(member.email)
+    await press(page, 'Forgot your password?')
+    await press(page, 'Send me a code')
+    await page.getByRole('heading', { name: 'Choose a new password' }).waitFor()
+    await page.reload()
+    await page.getByText('We mailed a code to m***@e***.').waitFor()
+    await page.getByLabel('Code').fill('123456')
+    await page.getByLabel('New password').fill('Robot-2031!')
+    await press(page, 'Set New Password')
+    await page.getByText('✅ Password updated! You can now log in.').waitFor()
+    expect(bodiesOf(/confirm-forgot-password$/)).toEqual([
+      { email: member.email, code: '123456', password: 'Robot-2031!' },
+    ])
+    await page.reload()
+    await page.getByRole('heading', { name: 'Log in' }).waitFor()
+
+    await page.getByLabel('Email').fill(member.email)
+    await press(page, 'Forgot your password?')
+    await press(page, 'Send me a code')
+    await page.getByRole('heading', { name: 'Choose a new password' }).waitFor()
+    await press(page, 'Back to Log In')
+    await page.reload()
+    await page.getByRole('heading', { name: 'Log in' }).waitFor()
+    expect(await kept(page)).not.toContain('m***@e***')
+  })
+})
+
 describe('an answer that comes after somebody has gone back to the login', () => {
   it('signs nobody in over the address that is typed there now', async () => {
     const page = await site.open()

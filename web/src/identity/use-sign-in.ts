@@ -3,7 +3,9 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api.ts'
 import { provenApi } from '../proof/proven.ts'
+import { useKeptState } from '../use-kept-state.ts'
 import { signInStep } from './answers.ts'
+import { forgetStep, keepStep, readKeptStep } from './kept-step.ts'
 import { isRefusal } from './messages.ts'
 import { askSession } from './session.ts'
 import type { Message } from './use-sending.ts'
@@ -46,18 +48,21 @@ export interface SignIn {
 }
 
 /**
- * A sign-in from its first form to its end; the server's cookie holds the step, this holds the way that led there.
+ * A sign-in from its first form to its end; the server's cookie holds the step, this holds the way that led there. After a
+ * reload it goes on at the same step, and only the way is gone, as a password is never kept.
  * @param again whether it is that of who is signed in, to show that it is they: nobody is named then.
  */
 export function useSignIn({ again = false } = {}): SignIn {
   const queryClient = useQueryClient()
-  const [step, setStep] = useState<SignInStep | null>(null)
+  const [kept] = useKeptState(null, () => (again ? null : readKeptStep()))
+  const [step, setStep] = useKeptState<SignInStep | null>(null, () => (again ? null : readKeptStep().step))
   const [ended, setEnded] = useState<Message | null>(null)
   const [way, setWay] = useState<{ beginning: Beginning; answers: SignInAnswer[] } | null>(null)
   const [underWay, setUnderWay] = useState(() => new AbortController())
   const { signal } = underWay
 
   const startAgain = (why: string | null = null) => {
+    if (!again) forgetStep()
     underWay.abort()
     setUnderWay(new AbortController())
     setWay(null)
@@ -65,10 +70,16 @@ export function useSignIn({ again = false } = {}): SignIn {
     setEnded(why === null ? null : { kind: 'error', text: why })
   }
 
-  const arrive = async (next: SignInStep) => {
+  const arrive = async (next: SignInStep, beginning?: Beginning) => {
     // Signed in all the same where the session cannot be asked just now.
     if (next.step === 'DONE') await askSession(queryClient).catch(() => undefined)
-    if (!signal.aborted) setStep(next)
+    if (signal.aborted) return
+    setStep(next)
+    if (again) return
+    if (next.step === 'DONE') forgetStep()
+    else if (beginning)
+      keepStep({ email: beginning.email ?? '', step: next, isSecond: beginning.password !== undefined, sent: null })
+    else keepStep({ step: next })
   }
 
   const sendBeginning = (beginning: Beginning) => {
@@ -91,7 +102,7 @@ export function useSignIn({ again = false } = {}): SignIn {
       let next = await sendBeginning(beginning)
       for (const answer of answers) next = await sendAnswer(answer)
       setWay({ beginning, answers })
-      await arrive(next)
+      await arrive(next, beginning)
     } catch (error) {
       if (!isRefusal(error, 'already_signed_in')) throw error
       await askSession(queryClient).catch(() => undefined)
@@ -103,7 +114,7 @@ export function useSignIn({ again = false } = {}): SignIn {
   return {
     step,
     ended,
-    isSecondStep: !again && way?.beginning.password !== undefined,
+    isSecondStep: !again && (way ? way.beginning.password !== undefined : kept?.isSecond === true),
     begin: (beginning) => {
       setEnded(null)
       return walk(beginning, [])
@@ -112,7 +123,7 @@ export function useSignIn({ again = false } = {}): SignIn {
       try {
         const next = await sendAnswer(answer)
         setWay((before) => before && { ...before, answers: [...before.answers, answer] })
-        await arrive(next)
+        await arrive(next, way?.beginning)
       } catch (error) {
         if (!isRefusal(error, 'sign_in_step_expired', 'already_signed_in')) throw error
         if (error.code === 'already_signed_in') await askSession(queryClient).catch(() => undefined)

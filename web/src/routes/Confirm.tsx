@@ -4,6 +4,7 @@ import { AccountPage } from '../components/AccountPage.tsx'
 import { AutoSignInLine } from '../components/AutoSignInLine.tsx'
 import { ConfirmForm } from '../components/ConfirmForm.tsx'
 import { MessageLine, Row } from '../components/Form.tsx'
+import { forgetStep } from '../identity/kept-step.ts'
 import { type PendingUser, readPendingUser } from '../identity/pending-user.ts'
 import { useAutoSignIn } from '../identity/use-auto-sign-in.ts'
 import type { Message } from '../identity/use-sending.ts'
@@ -42,7 +43,10 @@ export function Confirm() {
         key={email}
         email={email}
         onConfirmed={(signedIn) => setDone({ signedIn })}
-        onForgot={(forgotten) => void navigate({ to: '/membership/login', state: { forgotten } })}
+        onForgot={(forgotten) => {
+          forgetStep()
+          void navigate({ to: '/membership/login', state: { forgotten } })
+        }}
       />
       <AutoSignInLine autoSignIn={autoSignIn} />
     </AccountPage>

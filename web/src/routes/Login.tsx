@@ -7,6 +7,7 @@ import { Aside, Form, MessageLine, Or, Stack } from '../components/Form.tsx'
 import { PasswordChecklist } from '../components/PasswordChecklist.tsx'
 import { ForgotPasswordForm, ResetPasswordForm } from '../components/ResetPasswordForm.tsx'
 import { SignInStepForm, stepTitle } from '../components/SignInStepForm.tsx'
+import { forgetStep, keepStep, readKeptStep } from '../identity/kept-step.ts'
 import { readPendingUser } from '../identity/pending-user.ts'
 import { signOut } from '../identity/sign-out.ts'
 import { type Message, useSending } from '../identity/use-sending.ts'
@@ -46,10 +47,15 @@ function signedOutEverywhere(): Message | null {
 const forgotten = () => (window.history.state as { forgotten?: string } | null)?.forgotten
 
 export function Login() {
-  const [view, setView] = useKeptState<View>({ name: 'sign in' }, () => ({
-    name: forgotten() === undefined ? 'sign in' : 'forgot',
-  }))
-  const [email, setEmail] = useKeptState('', () => forgotten() ?? readPendingUser()?.email ?? '')
+  const [view, setView] = useKeptState<View>({ name: 'sign in' }, () => {
+    const { email, sent } = readKeptStep()
+    if (sent !== null) return { name: 'reset', email, sent }
+    return { name: forgotten() === undefined ? 'sign in' : 'forgot' }
+  })
+  const [email, setEmail] = useKeptState(
+    '',
+    () => readKeptStep().email || forgotten() || readPendingUser()?.email || '',
+  )
   const [news, setNews] = useKeptState<Message | null>(null, signedOutEverywhere)
   const [newPassword, setNewPassword] = useState(false)
   const signIn = useSignIn()
@@ -62,6 +68,11 @@ export function Login() {
     (...given: Given) => {
       if (!signal.aborted) act(...given)
     }
+  const reset = unlessBack((to: string, sent: string) => {
+    setEmail(to)
+    setView({ name: 'reset', email: to, sent })
+    keepStep({ email: to, sent })
+  })
   const backToStart = (message: Message | null = null) => {
     signIn.startAgain()
     setNews(message)
@@ -86,13 +97,7 @@ export function Login() {
         title="Forgot your password"
         lead="We send a code to the email that you signed up with. With it you choose a new password."
       >
-        <ForgotPasswordForm
-          email={email}
-          onSent={unlessBack((to, sent) => {
-            setEmail(to)
-            setView({ name: 'reset', email: to, sent })
-          })}
-        />
+        <ForgotPasswordForm email={email} onSent={reset} />
         {back}
       </AccountPage>
     )
@@ -117,10 +122,12 @@ export function Login() {
           step={step}
           email={email}
           onConfirmed={unlessBack((signedIn) => {
-            if (signedIn) setView({ name: 'done', text: '✅ Account confirmed! You are now logged in.' })
-            else backToStart({ kind: 'success', text: '✅ Account confirmed! You can now log in.' })
+            if (signedIn) {
+              forgetStep()
+              setView({ name: 'done', text: '✅ Account confirmed! You are now logged in.' })
+            } else backToStart({ kind: 'success', text: '✅ Account confirmed! You can now log in.' })
           })}
-          onReset={unlessBack((to, sent) => setView({ name: 'reset', email: to, sent }))}
+          onReset={reset}
           onNewPassword={() => setNewPassword(true)}
           onForgot={(of) => {
             setEmail(of)
