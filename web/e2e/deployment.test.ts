@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { root } from '@robokids/local/settings'
 import { buildWeb } from '@robokids/local/web-build'
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { launchBrowser, newVisitor } from './browser.ts'
 import { firstOpenDate } from './pages.ts'
@@ -55,4 +55,48 @@ describe('a tab from before a deployment', () => {
     await context.close()
     await site.close()
   })
+})
+
+describe('a page whose files do not come', () => {
+  /** The page at an address where so many of the first requests for such a file find none. */
+  async function openWithout(
+    files: string,
+    times: number,
+    use: (page: Page, documents: () => number) => Promise<void>,
+  ) {
+    const api = new StubApi()
+    const site = await serveSite(join(root, 'web/dist'), () => api)
+    const { context, errors } = await newVisitor(browser, { baseURL: site.url, viewport: { width: 390, height: 844 } })
+    const page = await context.newPage()
+    let documents = 0
+    page.on('request', (request) => {
+      if (request.resourceType() === 'document') documents += 1
+    })
+    await page.route(files, (route) => (documents <= times ? route.fulfill({ status: 404 }) : route.continue()))
+    await page.goto('/membership/login', { waitUntil: 'commit' })
+    await use(page, () => documents)
+    expect(errors).toEqual([])
+    await context.close()
+    await site.close()
+  }
+  const notice = 'This page could not be loaded whole: some of it may not work.'
+
+  it.each(['**/assets/main-*.js', '**/assets/*.css'])('is loaded anew by itself, without %s the first time', (files) =>
+    openWithout(files, 1, async (page, documents) => {
+      await page.locator('fieldset:enabled').waitFor()
+      expect(documents()).toBe(2)
+      expect(await page.getByText(notice).isVisible()).toBe(false)
+    }),
+  )
+
+  it.each(['**/assets/main-*.js', '**/assets/*.css'])('says so, without %s the second time as well', (files) =>
+    openWithout(files, 2, async (page, documents) => {
+      await page.getByText(notice).waitFor()
+      expect(documents()).toBe(2)
+      await page.getByRole('button', { name: 'Load it again' }).click()
+      await page.locator('fieldset:enabled').waitFor()
+      expect(documents()).toBe(3)
+      expect(await page.getByText(notice).isVisible()).toBe(false)
+    }),
+  )
 })

@@ -12,6 +12,13 @@ import codeFace from './ui/fonts/jetbrains-mono.woff2?url'
 const beforePaint = `(function(){var d=document.documentElement.dataset;d.scripts="";try{if(localStorage.cookiesAccepted==="true")d.cookies="";if(localStorage.signedIn)d.signedIn=""}catch(e){}})()`
 
 /**
+ * Notices that a style sheet or a script does not come, as where another version of the site has answered for the page than
+ * for its files. The page is loaded anew, once in a minute and where the server is there; otherwise a line says so, as
+ * nothing else would: the forms stay disabled. Once the application is there it looks after what it loads itself.
+ */
+const whenFilesAreMissing = `addEventListener("error",function(e){var t=e.target,s=false;if(!t.matches||!t.matches("script,[rel=stylesheet]")||"hydrated"in document.documentElement.dataset)return;function tell(){var n=document.getElementById("not-whole");n.hidden=false;n.lastChild.onclick=function(){location.reload()}}function show(){document.readyState==="loading"?addEventListener("DOMContentLoaded",tell):tell()}try{s=!(Date.now()-sessionStorage.loadedAnew<6e4);sessionStorage.loadedAnew=Date.now()}catch(e){s=false}if(!s)return show();fetch(location.href,{method:"HEAD"}).then(function(r){r.ok?location.reload():show()},show)},true)`
+
+/**
  * Has the scripts asked for once something is painted: what it takes to read the page has the line and the processor for
  * itself until then. In a tab that nobody sees nothing is painted; where no paint is told of in a second, they come all the same.
  */
@@ -46,7 +53,7 @@ export function Document({ application, siteUrl, files }: DocumentProps) {
         <meta name="theme-color" content="#fbfaf6" media="(prefers-color-scheme: light)" />
         <meta name="theme-color" content="#0b1a2f" media="(prefers-color-scheme: dark)" />
         {/* Before the style sheet: what comes after that waits for it. */}
-        <script dangerouslySetInnerHTML={{ __html: beforePaint }} />
+        <script dangerouslySetInnerHTML={{ __html: `${beforePaint};${whenFilesAreMissing}` }} />
         {/* One small style sheet, the same for every page: whoever goes on reading has it. */}
         {files.styles.map((href) => (
           <link key={href} rel="stylesheet" href={href} />
@@ -65,6 +72,10 @@ export function Document({ application, siteUrl, files }: DocumentProps) {
         <HeadContent />
       </head>
       <body>
+        <div id="not-whole" role="alert" hidden>
+          <p>This page could not be loaded whole: some of it may not work.</p>
+          <button type="button">Load it again</button>
+        </div>
         <div id="root" dangerouslySetInnerHTML={{ __html: applicationMarks.join(application) }} />
         <Scripts />
         <template id="scripts" dangerouslySetInnerHTML={{ __html: scriptTags(files) }} />
