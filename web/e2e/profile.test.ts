@@ -158,6 +158,24 @@ describe('the profile', () => {
     await page.getByRole('heading', { name: 'Maren Holt-Lind' }).waitFor()
   })
 
+  it('sends nothing back of what another tab has changed meanwhile', async () => {
+    const page = await site.open()
+    await openProfile(page)
+    await press(page, 'Edit')
+    await page.getByLabel('First name').fill('Mara')
+    site.api.accounts.profile = sampleProfile({ phoneNumber: '+16175550177' })
+    const asked = site.api.callsOf('GET', /^\/api\/profile$/).length
+    const answer = page.waitForResponse('**/api/profile')
+    // Somebody comes back to the tab.
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange', { bubbles: true })))
+    await answer
+    expect(site.api.callsOf('GET', /^\/api\/profile$/).length).toBeGreaterThan(asked)
+    await press(page, 'Save')
+    await page.getByText('Your details are saved.').waitFor()
+    expect(bodiesOf('PATCH', /^\/api\/profile$/)).toEqual([{ givenName: 'Mara' }])
+    await page.getByText('+16175550177').waitFor()
+  })
+
   it('asks for the code of a new email', async () => {
     const page = await site.open()
     await openProfile(page)

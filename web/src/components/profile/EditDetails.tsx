@@ -17,9 +17,12 @@ interface EditDetailsProps {
 }
 
 export function EditDetails({ profile, onSaved, onCancel }: EditDetailsProps) {
-  const { email, givenName, familyName, birthdate, phoneNumber, address } = profile
-  const before = { email, givenName, familyName, birthdate, phoneNumber, address }
-  const [values, setValues] = useState<ProfileValues>(before)
+  // As the form began: what another tab changes meanwhile is no change that was made here.
+  const [before] = useState<ProfileValues>(() => {
+    const { email, givenName, familyName, birthdate, phoneNumber, address } = profile
+    return { email, givenName, familyName, birthdate, phoneNumber, address }
+  })
+  const [values, setValues] = useState(before)
   const [latestBirthdate] = useState(() => latestAdultBirthdate(new Date()))
   const state = useSending('Something went wrong.')
   const queryClient = useQueryClient()
