@@ -27,19 +27,42 @@ describe('the navigation', () => {
     await page.goto('/')
     const more = page.getByRole('button', { name: 'More' })
     const focused = () => page.evaluate(() => document.activeElement?.textContent)
+    const membership = page.getByRole('link', { name: 'Membership' })
     await more.focus()
     await page.keyboard.press('Enter')
-    expect(await more.getAttribute('aria-expanded')).toBe('true')
-    await page.keyboard.press('ArrowDown')
+    await membership.waitFor()
+    await page.keyboard.press('Tab')
     expect(await focused()).toBe('Membership')
-    await page.keyboard.press('ArrowUp')
-    expect(await focused()).toBe('Follow Us')
     await page.keyboard.press('Escape')
-    expect(await more.getAttribute('aria-expanded')).toBe('false')
+    await membership.waitFor({ state: 'hidden' })
     expect(await focused()).toBe('More')
     await page.keyboard.press('Enter')
     for (let links = 0; links < 5; links++) await page.keyboard.press('Tab')
-    expect(await more.getAttribute('aria-expanded')).toBe('false')
+    await membership.waitFor({ state: 'hidden' })
+  })
+
+  it('closes More for a finger beside it, also where a pressed button takes no focus', async () => {
+    const page = await site.open({ viewport: { width: 1280, height: 800 }, hasTouch: true })
+    // As WebKit has it.
+    await page.addInitScript(() => window.addEventListener('mousedown', (event) => event.preventDefault(), true))
+    await page.goto('/')
+    const more = page.getByRole('button', { name: 'More' })
+    const membership = page.getByRole('link', { name: 'Membership' })
+    await more.tap()
+    await membership.waitFor()
+    const [button, list] = [
+      await more.boundingBox(),
+      await page.getByRole('list').filter({ has: membership }).last().boundingBox(),
+    ]
+    // Below its button, and within the page.
+    expect(list!.y - button!.y - button!.height).toBeLessThan(20)
+    expect(Math.abs(list!.x + list!.width - button!.x - button!.width)).toBeLessThan(2)
+    await page.touchscreen.tap(200, 600)
+    await membership.waitFor({ state: 'hidden' })
+    await more.tap()
+    await membership.waitFor()
+    await more.tap()
+    await membership.waitFor({ state: 'hidden' })
   })
 
   it('repeats all links in a sheet on a phone', async () => {

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { type KeyboardEvent, type PointerEvent, useEffect, useId, useRef, useState } from 'react'
+import { type PointerEvent, useEffect, useId, useRef } from 'react'
 import { moreLinks } from '../content/site.ts'
 import styles from './MoreMenu.module.css'
 import { Icon } from '../ui/Icon.tsx'
@@ -7,80 +7,56 @@ import { Icon } from '../ui/Icon.tsx'
 /** How long the menu stays when the pointer has left it. */
 const closeDelayMs = 100
 
-/** The rest of the links. A mouse opens it by pointing; keys and fingers by its button. */
+/** The rest of the links. A mouse opens it by pointing; keys and fingers by its button, and Escape or a press beside it closes it. */
 export function MoreMenu() {
-  const [open, setOpen] = useState(false)
   const listId = useId()
-  const button = useRef<HTMLButtonElement>(null)
-  const list = useRef<HTMLUListElement>(null)
+  const list = useRef<HTMLDivElement>(null)
   const leaving = useRef<ReturnType<typeof setTimeout>>(undefined)
   const lastPointer = useRef('')
 
-  const close = () => {
-    if (list.current?.contains(document.activeElement)) button.current?.focus()
-    setOpen(false)
-  }
+  const show = (open: boolean) => list.current?.togglePopover(open)
   useEffect(() => () => clearTimeout(leaving.current), [])
 
   const enter = (event: PointerEvent) => {
     if (event.pointerType !== 'mouse') return
     clearTimeout(leaving.current)
-    setOpen(true)
+    show(true)
   }
   const leave = (event: PointerEvent) => {
-    if (event.pointerType === 'mouse') leaving.current = setTimeout(close, closeDelayMs)
+    if (event.pointerType === 'mouse') leaving.current = setTimeout(show, closeDelayMs, false)
   }
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Escape' && open) {
-      close()
-      return
-    }
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (step === undefined) return
-    event.preventDefault()
-    if (!open) {
-      setOpen(true)
-      return
-    }
-    const links = [...(list.current?.querySelectorAll('a') ?? [])]
-    const at = links.findIndex((link) => link === document.activeElement)
-    links.at(at === -1 && step === -1 ? -1 : (at + step) % links.length)?.focus()
-  }
-
   return (
     // oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- it only watches over the button and the links in it
     <div
       className={styles['more']}
       onPointerEnter={enter}
       onPointerLeave={leave}
-      onKeyDown={onKeyDown}
       onBlur={(event) => {
-        if (!event.currentTarget.contains(event.relatedTarget)) setOpen(false)
+        if (event.relatedTarget && !event.currentTarget.contains(event.relatedTarget)) show(false)
       }}
     >
       <button
-        ref={button}
         type="button"
         className={styles['button']}
-        aria-expanded={open}
-        aria-controls={listId}
+        popoverTarget={listId}
         onPointerDown={(event) => {
           lastPointer.current = event.pointerType
         }}
         onClick={(event) => {
           // A mouse has opened it already by coming here; `detail` is 0 for keys.
-          const byMouse = event.detail > 0 && lastPointer.current === 'mouse'
-          setOpen(byMouse || !open)
+          if (event.detail === 0 || lastPointer.current !== 'mouse') return
+          event.preventDefault()
+          show(true)
         }}
       >
         More
         <Icon name="down" size={14} />
       </button>
-      <div className={styles['drop']} hidden={!open}>
-        <ul id={listId} ref={list} className={styles['list']}>
+      <div ref={list} id={listId} popover="auto" className={styles['drop']}>
+        <ul className={styles['list']}>
           {moreLinks.map(({ label, to }) => (
             <li key={to}>
-              <Link to={to} className={styles['link']} onClick={() => setOpen(false)}>
+              <Link to={to} className={styles['link']} onClick={() => show(false)}>
                 {label}
               </Link>
             </li>
