@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
+import { sampleMembership } from '../src/membership/sample.ts'
 import { goodPassword } from './accounts.ts'
 import { eventually, useSite } from './fixture.ts'
 import { layoutShift, textsSeen, watchLayoutShift, watchTexts } from './pages.ts'
@@ -50,6 +51,29 @@ describe('the session', () => {
     const text = await page.locator('body').innerText()
     for (const personal of ['Maren', 'maren.holt', 'Alder Way']) expect(text).not.toContain(personal)
     expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage, ...localStorage }))).not.toContain('aren')
+  })
+
+  it('leaves nothing of a member whose waiver was opened in this tab, and keeps what is of a registration', async () => {
+    const page = await site.open(wide)
+    site.api.accounts.membership = { ...sampleMembership, unpaid: null }
+    await openProfile(page)
+    await page.getByRole('link', { name: 'Complete Waiver Form' }).click()
+    await page.getByRole('heading', { name: 'Sign the waiver' }).waitFor()
+    const kept = () => page.evaluate(() => sessionStorage.getItem('roboKidsWaiverSession'))
+    expect(await kept()).toContain('maren.holt@example.com')
+    await press(page, 'Logout')
+    await eventually(() => new URL(page.url()).pathname).toBe('/')
+    await eventually(kept).toBeNull()
+    await page.goto('/waiver')
+    await page.getByText('Registration info missing. Please return to the form.').waitFor()
+
+    site.api.accounts.user = maren
+    const registration = JSON.stringify({ guardianName: 'Maren Holt', classType: 'basic' })
+    await page.evaluate((record) => sessionStorage.setItem('roboKidsWaiverSession', record), registration)
+    await page.goto('/membership')
+    await press(page, 'Logout')
+    await page.getByRole('button', { name: 'Logout' }).waitFor({ state: 'hidden' })
+    expect(await kept()).toBe(registration)
   })
 
   it('goes on where it could not be ended, and says so', async () => {

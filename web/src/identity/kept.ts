@@ -13,3 +13,12 @@ export function forgetPendingUser(): void {
   session.remove(pendingKey)
   forgetMemberDraft()
 }
+
+/** Whose waiver is signed next in this tab. */
+export const waiverKey = 'roboKidsWaiverSession'
+export const memberClass = 'membership'
+
+/** A member's alone: that of a registration, which takes no account, stays. */
+export function forgetMemberRecord(): void {
+  if (session.get(waiverKey)?.includes(`"classType":"${memberClass}"`)) session.remove(waiverKey)
+}

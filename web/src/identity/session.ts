@@ -3,7 +3,7 @@ import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { answer } from '../answer.ts'
 import sessionShape from '../answers/session.json'
 import { api, noteAccount } from '../api.ts'
-import { forgetPendingUser } from './kept.ts'
+import { forgetMemberRecord, forgetPendingUser } from './kept.ts'
 
 export const sessionAnswer = answer<Session>(sessionShape)
 
@@ -30,6 +30,7 @@ export function forgetUser(queryClient: QueryClient): void {
     predicate: ({ queryKey }) => queryKey[0] === 'profile' || queryKey[0] === 'registration',
   })
   forgetPendingUser()
+  forgetMemberRecord()
 }
 
 /** Asks who is signed in after something may have changed it, and hands back the answer. */

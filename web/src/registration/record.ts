@@ -1,9 +1,9 @@
 import type { RegistrationView } from '@robokids/contracts/bff'
+import { memberClass, waiverKey } from '../identity/kept.ts'
 import type { Search } from '../search.ts'
 import { local, session } from '../storage.ts'
 import type { RegistrationContent } from './sign-up-values.ts'
 
-const waiverSessionKey = 'roboKidsWaiverSession'
 const localKey = 'roboKidsRegistration'
 
 /** A registration as this browser remembers it; what it does not know is an empty string. */
@@ -81,7 +81,7 @@ function read(stored: string | null): StoredRecord {
   return record ? { state: 'found', record } : { state: 'corrupt' }
 }
 
-export const readSessionRecord = (): StoredRecord => read(session.get(waiverSessionKey))
+export const readSessionRecord = (): StoredRecord => read(session.get(waiverKey))
 export const readLocalRecord = (): StoredRecord => read(local.get(localKey))
 
 /** The record of this tab, else of this browser. */
@@ -150,7 +150,7 @@ export function recordOfView(view: RegistrationView): RegistrationRecord {
 }
 
 /** A member's record has the membership's id where a registration's has its own. */
-export const isOfMember = ({ classType }: Pick<RegistrationRecord, 'classType'>) => classType === 'membership'
+export const isOfMember = ({ classType }: Pick<RegistrationRecord, 'classType'>) => classType === memberClass
 
 /** What the waiver's page reads of a member: a membership has no child until its waiver is signed. */
 export function recordOfMembership(membershipId: string, known: Partial<RegistrationRecord> = {}): RegistrationRecord {
@@ -169,12 +169,12 @@ export function recordOfMembership(membershipId: string, known: Partial<Registra
     timestamp: new Date().toISOString(),
     ...known,
     registrationId: membershipId,
-    classType: 'membership',
+    classType: memberClass,
   }
 }
 
 export function saveSessionRecord(record: RegistrationRecord): void {
-  session.set(waiverSessionKey, JSON.stringify(record))
+  session.set(waiverKey, JSON.stringify(record))
 }
 
 /** The registration that the parent goes to pay for: in this tab for the waiver, in this browser for the way back. */
@@ -184,6 +184,6 @@ export function saveRecords(record: RegistrationRecord): void {
 }
 
 export function forgetRecords(): void {
-  session.remove(waiverSessionKey)
+  session.remove(waiverKey)
   local.remove(localKey)
 }
