@@ -153,7 +153,7 @@ describe.each([
     // As the receipt and the waiver do when all is done.
     await page.goto('/robokids/receipt')
     await page.evaluate(() => {
-      window.print = () => undefined
+      window.print = () => window.dispatchEvent(new Event('afterprint'))
     })
     await page.getByRole('button', { name: 'Download & Close' }).click()
     await heading(page).filter({ hasText: 'Empowering Kids' }).waitFor()

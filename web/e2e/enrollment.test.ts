@@ -70,7 +70,10 @@ describe('a parent', () => {
     await page.goto('/robokids/receipt')
     await page.getByText("Una O'Neil").first().waitFor()
     await page.evaluate(() => {
-      window.print = () => Object.assign(window, { printed: true })
+      window.print = () => {
+        Object.assign(window, { printed: true })
+        window.dispatchEvent(new Event('afterprint'))
+      }
     })
     await page.getByRole('button', { name: 'Download & Close' }).click()
     await page.waitForURL(`${system.siteUrl}/`)

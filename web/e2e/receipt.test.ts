@@ -38,6 +38,7 @@ async function openReceipt(stored: object, path = '/robokids/receipt') {
   return page
 }
 
+const closeDialog = (page: Page) => page.evaluate(() => window.dispatchEvent(new Event('afterprint')))
 const prints = (page: Page) => page.evaluate(() => (window as unknown as { prints: number }).prints)
 
 describe('the receipt page', () => {
@@ -114,6 +115,28 @@ describe('the receipt page', () => {
     await page.getByRole('button', { name: 'Download & Close' }).click()
     expect(await prints(page)).toBe(1)
     expect(await heading(page).innerText()).toBe('Receipt')
+    await closeDialog(page)
+    await page.waitForURL(`${site.url}/`)
+    expect(await page.evaluate(() => sessionStorage.getItem('roboKidsReceipt'))).toBeNull()
+  })
+
+  it('keeps all of it while the print dialog of a phone is open, which the page does not wait for', async () => {
+    const page = await openReceipt(receipt)
+    await page.clock.install()
+    // A print that is not by our button closes nothing.
+    await closeDialog(page)
+    await page.getByRole('button', { name: 'Download & Close' }).click()
+    expect(await prints(page)).toBe(1)
+    await page.clock.runFor(60_000)
+    expect(await heading(page).innerText()).toBe('Receipt')
+    expect(await detailsOf(page)).toMatchObject({ Guardian: 'Maren Holt' })
+    // A dialog that never came, as in the browser of another app, can be asked for again.
+    await page.getByRole('button', { name: 'Download & Close' }).click()
+    expect(await prints(page)).toBe(2)
+    await closeDialog(page)
+    await page.clock.runFor(900)
+    expect(await page.evaluate(() => sessionStorage.getItem('roboKidsReceipt'))).not.toBeNull()
+    await page.clock.runFor(200)
     await page.waitForURL(`${site.url}/`)
     expect(await page.evaluate(() => sessionStorage.getItem('roboKidsReceipt'))).toBeNull()
   })

@@ -16,7 +16,7 @@ import { Card } from '../ui/Card.tsx'
 import { Notice } from '../ui/Notice.tsx'
 import styles from './Receipt.module.css'
 
-/** How long the print dialog gets before the saved data goes and the page leads home. */
+/** How long after the print dialog the saved data goes and the page leads home. */
 const closeAfterMs = 1_000
 
 function savedReceipt(): ReceiptRecord | undefined {
@@ -113,19 +113,30 @@ function stepOf(standing: Standing | undefined, signed: boolean) {
 
 function Paper({ receipt, view }: { receipt: ReceiptRecord; view: RegistrationView | undefined }) {
   const navigate = useNavigate()
-  const [closing, setClosing] = useState(false)
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  useEffect(() => () => clearTimeout(timer.current), [])
-
-  const downloadAndClose = () => {
-    setClosing(true)
-    window.print()
-    timer.current = setTimeout(() => {
+  const closing = useRef(false)
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout>
+    const close = () => {
       forgetReceipt()
       forgetRecords()
       forgetDraft()
       void navigate({ to: '/' })
-    }, closeAfterMs)
+    }
+    // Not as soon as it was asked for: a phone draws the sheet while its dialog is open, and does not wait for it.
+    const afterPrint = () => {
+      clearTimeout(timer)
+      if (closing.current) timer = setTimeout(close, closeAfterMs)
+    }
+    window.addEventListener('afterprint', afterPrint)
+    return () => {
+      window.removeEventListener('afterprint', afterPrint)
+      clearTimeout(timer)
+    }
+  }, [navigate])
+
+  const downloadAndClose = () => {
+    closing.current = true
+    window.print()
   }
 
   const standing = view && standingOf(view)
@@ -154,9 +165,7 @@ function Paper({ receipt, view }: { receipt: ReceiptRecord; view: RegistrationVi
       )}
       {standing?.kind === 'registered' && standing.disputed && <DisputedNotice />}
       <Actions>
-        <Button onClick={downloadAndClose} disabled={closing}>
-          Download & Close
-        </Button>
+        <Button onClick={downloadAndClose}>Download & Close</Button>
         <p className={styles['aside']}>
           In the print dialog, choose “Save as PDF” to keep a copy. This page then closes and forgets your data.
         </p>
