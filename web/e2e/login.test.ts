@@ -14,7 +14,7 @@ const begun = () => bodiesOf(/^\/api\/auth\/sign-in$/)
 const answered = () => bodiesOf(/^\/api\/auth\/sign-in\/answer$/)
 
 /** The first form leads to this step, and each answer to the next one; after the last the person is signed in. */
-function lead(...steps: (SignInStep | { step: string })[]) {
+function lead(...steps: (SignInStep | { step: string; options?: object })[]) {
   const [first, ...later] = steps
   let at = 0
   const next = (step: unknown) => {
@@ -488,8 +488,20 @@ describe('a passkey', () => {
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   }
 
-  it('signs in once it was added', async () => {
+  it.each([
+    ['today', []],
+    [
+      'before they read and write the JSON of passkeys',
+      ['parseCreationOptionsFromJSON', 'parseRequestOptionsFromJSON', 'toJSON'],
+    ],
+  ])('signs in once it was added, with the browsers of %s', async (_, missing) => {
     const page = await site.open()
+    await page.addInitScript((names) => {
+      for (const name of names) {
+        Reflect.deleteProperty(PublicKeyCredential, name)
+        Reflect.deleteProperty(PublicKeyCredential.prototype, name)
+      }
+    }, missing)
     site.api.accounts.user = maren
     site.api.on('POST /api/profile/passkeys/options', () => ({ json: { options: creation } }))
     const authenticator = await addAuthenticator(page)
@@ -510,7 +522,8 @@ describe('a passkey', () => {
     ])
 
     site.api.accounts.user = null
-    lead(passkeyStep)
+    const allowCredentials = [{ type: 'public-key', id }]
+    lead({ ...passkeyStep, options: { ...passkeyStep.options, allowCredentials } })
     await page.goto('/membership/login')
     await page.getByLabel('Email').fill(member.email)
     await press(page, 'Sign in with a passkey')
@@ -518,8 +531,23 @@ describe('a passkey', () => {
     expect(begun()).toEqual([{ email: member.email, preferred: 'WEB_AUTHN' }])
     await loggedIn(page)
     expect(answered()).toMatchObject([
-      { answer: { id, response: { authenticatorData: expect.any(String), signature: expect.any(String) } } },
+      {
+        answer: {
+          id,
+          rawId: id,
+          type: 'public-key',
+          response: {
+            clientDataJSON: expect.stringMatching(/^[\w-]+$/),
+            authenticatorData: expect.stringMatching(/^[\w-]+$/),
+            signature: expect.stringMatching(/^[\w-]+$/),
+            userHandle: 'bWFyZW4',
+          },
+        },
+      },
     ])
+    const [{ answer }] = answered() as [{ answer: { response: { clientDataJSON: string } } }]
+    const clientData: unknown = JSON.parse(Buffer.from(answer.response.clientDataJSON, 'base64url').toString())
+    expect(clientData).toMatchObject({ type: 'webauthn.get', challenge: 'AAAAAAAAAAAAAAAAAAAAAA' })
   })
 
   it('says why it could not be used', async () => {

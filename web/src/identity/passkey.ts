@@ -9,17 +9,43 @@ const failures: Record<string, string> = {
 
 const notSupported = () => new Error(failures['NotSupportedError'])
 
-/** Browsers of today read and write the standard's JSON themselves; one that cannot is told so. */
-function isSupported(): boolean {
-  return (
-    typeof PublicKeyCredential === 'function' &&
-    'parseCreationOptionsFromJSON' in PublicKeyCredential &&
-    'parseRequestOptionsFromJSON' in PublicKeyCredential
-  )
+const bytesOf = (text: string) =>
+  Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0))
+
+function textOf(bytes: ArrayBuffer): string {
+  const base64 = btoa(String.fromCharCode(...new Uint8Array(bytes)))
+  return base64.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
 
-async function jsonOf(ask: () => Promise<Credential | null>): Promise<Record<string, unknown>> {
-  if (!isSupported()) throw notSupported()
+/** The options of an authenticator as they are sent: what is bytes is text. */
+type Sent<Options, Text> = Omit<Options, keyof Text> & Text
+
+/** Not every browser that has passkeys reads the standard's JSON by itself. */
+const withIds = (credentials: PublicKeyCredentialDescriptorJSON[] = []) =>
+  credentials.map((one) => ({ ...one, id: bytesOf(one.id) }) as PublicKeyCredentialDescriptor)
+
+/** Nor does each write it; and a password manager may hand over an object of its own. */
+function jsonOf(credential: PublicKeyCredential): Record<string, unknown> {
+  if (typeof credential.toJSON === 'function') return credential.toJSON() as unknown as Record<string, unknown>
+  const { id, rawId, type, authenticatorAttachment } = credential
+  const response = credential.response as Partial<AuthenticatorAttestationResponse & AuthenticatorAssertionResponse>
+  const { clientDataJSON, attestationObject, authenticatorData, signature, userHandle } = response
+  const parts = { clientDataJSON, attestationObject, authenticatorData, signature, userHandle }
+  return {
+    id,
+    rawId: textOf(rawId),
+    type,
+    ...(authenticatorAttachment ? { authenticatorAttachment } : {}),
+    clientExtensionResults: credential.getClientExtensionResults(),
+    response: {
+      ...Object.fromEntries(Object.entries(parts).flatMap(([name, part]) => (part ? [[name, textOf(part)]] : []))),
+      ...(response.getTransports ? { transports: response.getTransports() } : {}),
+    },
+  }
+}
+
+async function answerOf(ask: () => Promise<Credential | null>): Promise<Record<string, unknown>> {
+  if (typeof PublicKeyCredential !== 'function') throw notSupported()
   let credential: Credential | null
   try {
     credential = await ask()
@@ -27,28 +53,35 @@ async function jsonOf(ask: () => Promise<Credential | null>): Promise<Record<str
     const known = error instanceof DOMException ? failures[error.name] : undefined
     throw new Error(known ?? 'The passkey could not be used.', { cause: error })
   }
-  if (!(credential instanceof PublicKeyCredential)) throw notSupported()
-  return credential.toJSON() as unknown as Record<string, unknown>
+  if (!credential) throw notSupported()
+  return jsonOf(credential as PublicKeyCredential)
 }
 
 /** Has the device make a passkey; answers what the server keeps of it. */
 export function createPasskey(options: Record<string, unknown>): Promise<Record<string, unknown>> {
-  return jsonOf(() =>
-    navigator.credentials.create({
-      publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(
-        options as unknown as PublicKeyCredentialCreationOptionsJSON,
-      ),
-    }),
-  )
+  return answerOf(() => {
+    const { challenge, user, excludeCredentials, ...others } = options as unknown as Sent<
+      PublicKeyCredentialCreationOptions,
+      Pick<PublicKeyCredentialCreationOptionsJSON, 'challenge' | 'user' | 'excludeCredentials'>
+    >
+    const publicKey = {
+      ...others,
+      challenge: bytesOf(challenge),
+      user: { ...user, id: bytesOf(user.id) },
+      excludeCredentials: withIds(excludeCredentials),
+    }
+    return navigator.credentials.create({ publicKey })
+  })
 }
 
 /** Has the device prove a passkey. */
 export function provePasskey(options: Record<string, unknown>): Promise<Record<string, unknown>> {
-  return jsonOf(() =>
-    navigator.credentials.get({
-      publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(
-        options as unknown as PublicKeyCredentialRequestOptionsJSON,
-      ),
-    }),
-  )
+  return answerOf(() => {
+    const { challenge, allowCredentials, ...others } = options as unknown as Sent<
+      PublicKeyCredentialRequestOptions,
+      Pick<PublicKeyCredentialRequestOptionsJSON, 'challenge' | 'allowCredentials'>
+    >
+    const publicKey = { ...others, challenge: bytesOf(challenge), allowCredentials: withIds(allowCredentials) }
+    return navigator.credentials.get({ publicKey })
+  })
 }
