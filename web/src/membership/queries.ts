@@ -1,6 +1,7 @@
 import type { Membership } from '@robokids/contracts/billing'
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { api } from '../api.ts'
+import { askAgainMs } from '../ask-again.ts'
 import { isRefusal } from '../identity/messages.ts'
 import { returnedQuery } from '../returned.ts'
 import { foundMembership, type FoundMembership, memberSeat, membership, membershipOutcome } from './answers.ts'
@@ -37,8 +38,6 @@ export async function changeMembership(
   return changed
 }
 
-const askEveryMs = 1_500
-
 /** Whether the server knows no such payment, as against: it cannot be asked now. */
 export const isUnknown = (error: unknown) => isRefusal(error, 'checkout_not_found', 'not_found', 'validation_failed')
 
@@ -53,9 +52,9 @@ export function outcomeQuery(reference: string) {
       }),
     retry: false,
     staleTime: 0,
-    refetchInterval: ({ state: { data, error } }) => {
+    refetchInterval: ({ state: { data, error, dataUpdateCount, errorUpdateCount } }) => {
       const isSettled = data && data.status !== 'open' && data.status !== 'processing'
-      return isSettled || isUnknown(error) ? false : askEveryMs
+      return isSettled || isUnknown(error) ? false : askAgainMs(1_500, dataUpdateCount + errorUpdateCount)
     },
   })
 }
@@ -64,7 +63,7 @@ export function outcomeQuery(reference: string) {
 export const isNoMembership = (error: unknown) => isRefusal(error, 'membership_not_found')
 
 /** It is known a moment after it was paid; who waits longer has another reference. */
-const mostLooksForSeat = 40
+const mostLooksForSeat = 20
 
 /** The seat of a membership, as far as its waiver goes, asked for until it is known. */
 export function memberSeatQuery(membershipId: string) {
@@ -75,6 +74,6 @@ export function memberSeatQuery(membershipId: string) {
     retry: false,
     staleTime: 0,
     refetchInterval: ({ state: { data, errorUpdateCount } }) =>
-      data || errorUpdateCount >= mostLooksForSeat ? false : 2 * askEveryMs,
+      data || errorUpdateCount >= mostLooksForSeat ? false : askAgainMs(3_000, errorUpdateCount),
   })
 }

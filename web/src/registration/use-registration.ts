@@ -1,14 +1,24 @@
 import type { RegistrationView } from '@robokids/contracts/bff'
-import { focusManager, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { focusManager, type QueryState, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import { registrationView } from '../answers.ts'
 import { api, ApiError } from '../api.ts'
+import { askAgainMs } from '../ask-again.ts'
 import { returnedQuery } from '../returned.ts'
 import { isSettled, standingOf } from './standing.ts'
 
 /** While the event stream is open it brings the news; asking is only for a stream that is open and silent. */
 const askBesideStreamMs = 8_000
 const askWithoutStreamMs = 3_000
+
+type Asked = Pick<QueryState<RegistrationView>, 'data' | 'error' | 'dataUpdateCount' | 'errorUpdateCount'>
+
+/** False where there is nothing more to ask. */
+export function askRegistrationAgainMs(asked: Asked, streaming: boolean): number | false {
+  const { data, error, dataUpdateCount, errorUpdateCount } = asked
+  if (isUnknown(error) || (data && isSettled(standingOf(data)))) return false
+  return streaming ? askBesideStreamMs : askAgainMs(askWithoutStreamMs, dataUpdateCount + errorUpdateCount)
+}
 
 export function registrationQuery(reference: string, paid = false) {
   return queryOptions({
@@ -57,10 +67,7 @@ export function useRegistration(reference: string | null, { paid = false } = {})
     ...registrationQuery(reference ?? '', paid),
     enabled: reference !== null,
     refetchOnWindowFocus: ({ state: { error } }) => !isUnknown(error),
-    refetchInterval: ({ state: { data, error } }) => {
-      if (isUnknown(error) || (data && isSettled(standingOf(data)))) return false
-      return streaming ? askBesideStreamMs : askWithoutStreamMs
-    },
+    refetchInterval: ({ state }) => askRegistrationAgainMs(state, streaming),
   })
   const { data, error } = query
   const watch = visible && reference !== null && !isUnknown(error) && !(data && isSettled(standingOf(data)))

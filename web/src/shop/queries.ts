@@ -1,6 +1,7 @@
 import type { Order } from '@robokids/contracts/shop'
 import { queryOptions } from '@tanstack/react-query'
 import { api, ApiError } from '../api.ts'
+import { askAgainMs } from '../ask-again.ts'
 import { returnedQuery } from '../returned.ts'
 import { noticeAnswer, orderAnswer } from './answers.ts'
 
@@ -14,9 +15,6 @@ export function isUnknown(error: unknown): boolean {
   return error instanceof ApiError && ['order_not_found', 'notice_not_found', 'not_found'].includes(error.code)
 }
 
-/** Often at first, while a payment is likely to be under way; then ever more seldom. */
-const askAgainMs = (times: number) => Math.min(3_000 * 1.15 ** times, 30_000)
-
 export function orderQuery(reference: string) {
   return queryOptions({
     queryKey: ['order', reference],
@@ -25,7 +23,7 @@ export function orderQuery(reference: string) {
     retry: false,
     staleTime: 0,
     refetchInterval: ({ state: { data, error, dataUpdateCount, errorUpdateCount } }) =>
-      isUnknown(error) || (data && !isUndecided(data)) ? false : askAgainMs(dataUpdateCount + errorUpdateCount),
+      isUnknown(error) || (data && !isUndecided(data)) ? false : askAgainMs(3_000, dataUpdateCount + errorUpdateCount),
   })
 }
 
