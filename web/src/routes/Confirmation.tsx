@@ -49,8 +49,14 @@ function AsGiven({ record, fresh }: { record: RegistrationRecord; fresh: boolean
     if (fresh) saveSessionRecord(given)
   }, [fresh, given])
   return (
-    // Nothing is known of a payment here: no step is shown as done.
-    <EnrollmentPage step="register" title="You're Registered">
+    // Nothing is known of a payment here, nor of a registration: a link can say whatever its writer likes.
+    <EnrollmentPage step="register" title="Your registration">
+      <Notice title="We have not checked these details.">
+        <p>
+          They came with the link, or from this browser. The email that we sent you says whether your seat is paid and
+          yours.
+        </p>
+      </Notice>
       <p>Once your payment is with us, the waiver is the last thing before we ship the kit. It takes a minute.</p>
       <Actions>
         <ButtonLink to="/robokids/waiver">Read and sign the waiver</ButtonLink>
