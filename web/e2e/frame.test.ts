@@ -170,6 +170,8 @@ describe('the cookie banner', () => {
     await eventually(async () => bottom(await page.getByRole('contentinfo').boundingBox())).toBeLessThanOrEqual(top + 1)
     await banner.getByRole('button', { name: 'Accept' }).click()
     await banner.waitFor({ state: 'hidden' })
+    // Keys go on with the page, as the button is gone.
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
     expect(await page.evaluate(() => localStorage.getItem('cookiesAccepted'))).toBe('true')
     await page.reload()
     await page.getByRole('heading', { level: 1 }).waitFor()

@@ -334,6 +334,9 @@ describe('the profile', () => {
     await press(page, 'Sign out')
     await page.waitForURL('**/membership/login')
     await page.getByText('You are signed out in every browser.').waitFor()
+    await page.reload()
+    await page.getByRole('heading', { name: 'Log in' }).waitFor()
+    expect(await page.getByText('You are signed out in every browser.').count()).toBe(0)
     for (const body of bodiesOf('POST', /sign-out$/)) expect(body).toEqual({ everywhere: true })
   })
 

@@ -14,6 +14,8 @@ export function CookieBanner() {
       onAccept={() => {
         local.set(acceptedKey, 'true')
         setAccepted(true)
+        // The button that has it goes: keys go on with the page.
+        document.getElementById('main')?.focus({ preventScroll: true })
       }}
     />
   )

@@ -5,6 +5,7 @@ import { whenOtherAccount } from '../api.ts'
 import { sessionQuery } from '../identity/session.ts'
 import { signOut } from '../identity/sign-out.ts'
 import { local } from '../storage.ts'
+import { useHydrated } from '../use-hydrated.ts'
 import { CookieBanner } from './CookieBanner.tsx'
 import { Footer } from './Footer.tsx'
 import styles from './Frame.module.css'
@@ -25,10 +26,11 @@ export function Frame() {
     if (data?.user) local.set(signedInKey, 'true')
     else if (data) local.remove(signedInKey)
   }, [data])
+  const hydrated = useHydrated()
   useEffect(() => {
-    // From now on it answers: for whoever measures that, or waits for it.
-    document.documentElement.dataset['hydrated'] = ''
-  }, [])
+    // From now on it answers, and its forms take what is typed: for whoever measures that, or waits for it.
+    if (hydrated) document.documentElement.dataset['hydrated'] = ''
+  }, [hydrated])
   const [dialog, setDialog] = useState<ReactNode>(null)
   useEffect(() => {
     whenOtherAccount(() => {

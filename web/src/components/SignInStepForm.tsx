@@ -44,7 +44,7 @@ const attributes: Record<string, Attribute> = {
   family_name: { label: 'Last name', autoComplete: 'family-name' },
   birthdate: { label: 'Birthdate', type: 'date', autoComplete: 'bday' },
   phone_number: { label: 'Phone number', type: 'tel', autoComplete: 'tel' },
-  address: { label: 'Address', autoComplete: 'street-address' },
+  address: { label: 'Address', autoComplete: 'off' },
 }
 
 /** What the screen is called at this step. */

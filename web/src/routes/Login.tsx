@@ -61,6 +61,11 @@ export function Login() {
   const signIn = useSignIn()
   const user = useUser()
   const { step, signal } = signIn
+  const navigate = useNavigate()
+  useEffect(() => {
+    // It is said once, and not at each reload.
+    if (signedOutEverywhere()) void navigate({ to: '/membership/login', replace: true, state: {} })
+  }, [navigate])
 
   /** An answer that comes once somebody has gone back is for a screen that is not there any more. */
   const unlessBack =

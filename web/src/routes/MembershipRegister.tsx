@@ -381,7 +381,7 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
             {!made && (
               <fieldset className={styles['group']}>
                 <legend>Your address</legend>
-                <Field {...text('street')} label="Street" autoComplete="street-address" required />
+                <Field {...text('street')} label="Street" autoComplete="address-line1" required />
                 <div className={styles['place']}>
                   <Field {...text('city')} label="City" autoComplete="address-level2" required />
                   <Field {...text('state')} label="State" autoComplete="address-level1" required />

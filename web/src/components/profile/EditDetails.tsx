@@ -67,7 +67,8 @@ export function EditDetails({ profile, onSaved, onCancel }: EditDetailsProps) {
       />
       <Field {...text('birthdate')} label="Birthdate" type="date" max={latestBirthdate} autoComplete="bday" />
       <Field {...text('phoneNumber')} label="Phone number" type="tel" inputMode="tel" autoComplete="tel" />
-      <Field {...text('address')} label="Address" autoComplete="street-address" />
+      {/* No browser keeps a whole address in one line: it would put the street in its place. */}
+      <Field {...text('address')} label="Address" autoComplete="off" />
       <Row>
         <Button type="submit" pending={state.sending}>
           Save
