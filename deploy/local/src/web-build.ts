@@ -42,8 +42,24 @@ export async function buildWeb(): Promise<void> {
     { cwd: join(root, 'web'), env: { ...process.env, NODE_ENV: 'production' } },
   )
   await writeFile(join(folder, stamp), wanted)
-  // Another process may have been quicker: what it put there is read by now.
-  if (await isBuilt()) return rm(folder, { recursive: true, force: true })
-  await rm(dist, { recursive: true, force: true })
-  await rename(folder, dist)
+  // Another process may be quicker: what it put there is read by now.
+  if (!(await isBuilt()))
+    await replaceDist(folder).catch(async (error: unknown) => {
+      if (!(await isBuilt())) throw error
+    })
+  await rm(folder, { recursive: true, force: true })
+}
+
+/** @throws where another process puts its own there at the same moment. */
+async function replaceDist(folder: string): Promise<void> {
+  const before = `${folder}-before`
+  // Moved first, since it is removed file by file.
+  await rename(dist, before).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+  })
+  try {
+    await rename(folder, dist)
+  } finally {
+    await rm(before, { recursive: true, force: true })
+  }
 }
