@@ -38,6 +38,8 @@ export async function pages(http: Http, { config, log }: Context<Config>, offers
   const live = livePages(offers, config.SITE_URL)
 
   for (const [path, document] of documents) {
+    // For its developers: nobody else finds anything there.
+    if (path === '/design-system' && config.APP_ENV === 'production') continue
     const read = live.get(path)
     if (!read) {
       http.get(path, (request, reply) => sendFile(request, reply, document.file()))
