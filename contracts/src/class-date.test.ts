@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { classTimeZone, formatClassDate, formatClassTime, formatShortClassDate, schoolDate } from './class-date.ts'
+import {
+  classTimeZone,
+  formatClassDate,
+  formatClassTime,
+  formatShortClassDate,
+  schoolDate,
+  schoolInstant,
+} from './class-date.ts'
 
 const anyDate = fc.integer({ min: 0, max: 40_000 }).map((days) => Temporal.PlainDate.from('1990-01-01').add({ days }))
 const american = (date: Temporal.PlainDate, options: Intl.DateTimeFormatOptions) =>
@@ -36,6 +43,37 @@ describe('a class date', () => {
     ])
     expect(formatShortClassDate('soon')).toBe('soon')
     expect(formatClassTime('4 PM')).toBe('4 PM')
+  })
+})
+
+describe('the instant of a day and time at the school', () => {
+  it('is the one that its time zone says, at any hour, also where the clocks change', () => {
+    const days = Temporal.PlainDate.from('2007-01-01').until('2100-01-01').days
+    fc.assert(
+      fc.property(fc.nat(days - 1), fc.nat(24 * 60 - 1), (day, minute) => {
+        const date = Temporal.PlainDate.from('2007-01-01').add({ days: day })
+        const time = Temporal.PlainTime.from({ hour: Math.floor(minute / 60), minute: minute % 60 })
+        const zoned = date.toZonedDateTime({ timeZone: classTimeZone, plainTime: time })
+        expect(schoolInstant(date.toString(), time.toString().slice(0, 5))).toBe(zoned.epochMilliseconds)
+      }),
+      { numRuns: 1_000 },
+    )
+    for (const date of ['2027-03-14', '2027-11-07'])
+      for (const time of ['00:00', '01:00', '01:59', '02:00', '02:30', '03:00', '16:00'])
+        expect(schoolInstant(date, time)).toBe(
+          Temporal.PlainDate.from(date).toZonedDateTime({ timeZone: classTimeZone, plainTime: time }).epochMilliseconds,
+        )
+  })
+
+  it('is none where there is no such day or time', () => {
+    const given = [
+      ['', '16:00'],
+      ['soon', '16:00'],
+      ['2027-13-01', '16:00'],
+      ['2027-01-01', '4 PM'],
+      ['2027-01-01', '25:00'],
+    ] as const
+    expect(given.map(([date, time]) => schoolInstant(date, time))).toEqual(given.map(() => undefined))
   })
 })
 

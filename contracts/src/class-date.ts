@@ -4,7 +4,7 @@
  */
 export const classTimeZone = 'America/Los_Angeles'
 
-export { schoolDate } from './school-date.ts'
+export { schoolDate, schoolInstant } from './school-date.ts'
 
 // Not by Intl: its first formatter costs a phone a fifth of a second, and these are read in American English alone.
 const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']

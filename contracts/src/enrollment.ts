@@ -63,6 +63,8 @@ export const registrationRequestSchema = z.object({
    * paid a second time goes back. Our web asks for this; left out, every id is a registration of its own.
    */
   unlessRegistered: z.boolean({ error: 'unlessRegistered must be true or false.' }).optional(),
+  /** The time zone in which the family reads its mails: its browser's, an IANA name. The first that is told is kept. */
+  familyTimeZone: field.timeZone.optional(),
 })
 export type RegistrationRequest = z.infer<typeof registrationRequestSchema>
 
@@ -124,6 +126,8 @@ export const registrationFactsSchema = z.object({
   durationMinutes: z.int(),
   /** IANA name. */
   timeZone: z.string(),
+  /** As the request told it; null or absent where it told none. */
+  familyTimeZone: z.string().nullish(),
   /** Absent from events of the time before registrations had an owner; null while no account has it. */
   ownerId,
 })

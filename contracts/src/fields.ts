@@ -41,6 +41,12 @@ export function requiredLine(label: string, max: number) {
   })
 }
 
+/** The form of an IANA time zone's name, such as `America/New_York`. Which there are, each reader's own data tells. */
+export const timeZone = z
+  .string({ error: 'A time zone is a name.' })
+  .max(64, { error: 'A time zone’s name has at most 64 characters.' })
+  .regex(/^[A-Za-z][\w+-]*(\/[\w+-]+)*$/, { error: 'This is no name of a time zone.' })
+
 export const guardianName = requiredLine('Guardian name', 100)
 export const childName = requiredLine("Child's first name", 100)
 export const childAge = z

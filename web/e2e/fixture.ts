@@ -10,7 +10,7 @@ import { StubApi } from './stub-api.ts'
 interface Fixture {
   api: StubApi
   url: string
-  /** A new browser profile's first page. Its uncaught errors fail the test. */
+  /** A new browser profile's first page, at the school's time unless the profile says another. Its uncaught errors fail the test. */
   open: (profile?: BrowserContextOptions) => Promise<Page>
 }
 
@@ -47,7 +47,7 @@ export function useSite(options: BrowserOptions = {}): Fixture {
       return site.url
     },
     async open(profile = {}) {
-      const visitor = await newVisitor(browser, { baseURL: site.url, ...profile })
+      const visitor = await newVisitor(browser, { baseURL: site.url, timezoneId: 'America/Los_Angeles', ...profile })
       visitors.push(visitor)
       return visitor.context.newPage()
     },

@@ -53,6 +53,7 @@ describe('the sign-up form', () => {
       startDate: '2025-10-03',
       classType: 'basic',
       unlessRegistered: true,
+      familyTimeZone: 'America/Los_Angeles',
       agreed: {
         kind: 'registration',
         lines: [{ sku: 'class:basic', quantity: 1, unitAmount: 40_000 }],

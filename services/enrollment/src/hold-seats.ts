@@ -74,7 +74,7 @@ async function makeRoom(tx: Transaction, content: Content, replaced: string, now
  * @throws DomainError `class_full`, `class_not_offered`, `id_reused`, `already_registered`, `already_paid`, `too_many_unpaid`
  */
 export async function holdSeats(request: HoldSeats, context: Context<Config>): Promise<Registration> {
-  const { content, asker, network, replaces, unlessRegistered } = partsOf(request)
+  const { content, asker, network, replaces, unlessRegistered, familyTimeZone } = partsOf(request)
   refuseOneChildTwice(childrenOf(content))
   const applicant = { emailKey: emailKey(content.email), ownerId: asker.ownerId, network }
   const hash = contentHash(content)
@@ -92,11 +92,23 @@ export async function holdSeats(request: HoldSeats, context: Context<Config>): P
     address: addressOf(content),
     classType: content.classType,
     startDate: content.startDate,
+    familyTimeZone,
   } satisfies Omit<RegistrationFacts, keyof Found>
   // Without what the statement finds out: it adds that.
   const event = newEvent(registrationHeld as EventDefinition, content.id, { ...requested, heldUntil })
   const isOne = replaces === undefined && !unlessRegistered
-  const hold = { content, hash, children: requested.children, asker, separate: isOne, network, now, heldUntil, event }
+  const hold = {
+    content,
+    hash,
+    children: requested.children,
+    asker,
+    separate: isOne,
+    network,
+    familyTimeZone,
+    now,
+    heldUntil,
+    event,
+  }
   const held = ([found]: Found[]): Registration | undefined =>
     found && {
       ...requested,
@@ -146,6 +158,7 @@ interface Hold {
   separate: boolean
   replaces?: string | undefined
   network: string | undefined
+  familyTimeZone: string | null
   children: Registration['children']
   now: string
   heldUntil: string
@@ -154,7 +167,8 @@ interface Hold {
 
 /** The statement by which seats are held. Who is signed in owns the registration, else the account that has the address. */
 function holdStatement(hold: Hold): SQL {
-  const { content, hash, asker, separate, replaces = null, network = null, children, now, heldUntil, event } = hold
+  const { content, hash, asker, separate, replaces = null, network = null, familyTimeZone } = hold
+  const { children, now, heldUntil, event } = hold
   const seats = children.length
   const key = emailKey(content.email)
   return sql`
@@ -176,14 +190,14 @@ function holdStatement(hold: Hold): SQL {
       id, content_hash, owner_id, asked_owner_id, browser_id, asked_at, separate, replaces,
       guardian_name, email, email_key, children, seats,
       address_line1, address_line2, city, state, zip_code,
-      class_session_id, class_type, level_title, start_date, start_time, duration_minutes, time_zone,
+      class_session_id, class_type, level_title, start_date, start_time, duration_minutes, time_zone, family_time_zone,
       status, held_until, held_since, opened_at, network, created_at, updated_at
     )
     select ${content.id}::uuid, ${hash}::text, owner_id, ${asker.ownerId}::uuid, ${asker.browserId}::uuid, ${event.time}::timestamptz, ${separate}::boolean, ${replaces}::uuid,
       ${content.guardianName}::text, ${content.email}::text, ${key}::text,
       ${JSON.stringify(children)}::jsonb, ${seats}::int,
       ${content.addressLine1}::text, ${content.addressLine2}::text, ${content.city}::text, ${content.state}::text, ${content.zipCode}::text,
-      id, ${content.classType}::text, level_title, ${content.startDate}::date, start_time, duration_minutes, time_zone,
+      id, ${content.classType}::text, level_title, ${content.startDate}::date, start_time, duration_minutes, time_zone, ${familyTimeZone}::text,
       'held', ${heldUntil}::timestamptz, ${event.time}::timestamptz,
       ${network === null ? now : null}::timestamptz, ${network}::text, ${now}::timestamptz, ${now}::timestamptz
     from fact

@@ -25,7 +25,7 @@ import { classSessions, registrations } from './schema.ts'
 import { lockUnpaid, refuseTooMany } from './unpaid-seats.ts'
 
 /** What a registration says, apart from how and by whom it is asked for. */
-export type Content = Omit<HoldSeats, 'replaces' | 'unlessRegistered' | 'network' | keyof Asker>
+export type Content = Omit<HoldSeats, 'replaces' | 'unlessRegistered' | 'familyTimeZone' | 'network' | keyof Asker>
 
 /** What a request says, and who asks it and how. */
 export function partsOf({
@@ -34,9 +34,17 @@ export function partsOf({
   ownerId = null,
   browserId = null,
   network,
+  familyTimeZone,
   ...content
 }: HoldSeats) {
-  return { content, asker: { ownerId, browserId }, network, replaces, unlessRegistered }
+  return {
+    content,
+    asker: { ownerId, browserId },
+    network,
+    replaces,
+    unlessRegistered,
+    familyTimeZone: familyTimeZone ?? null,
+  }
 }
 
 /** Parsing has put the fields into one order and filled in what was left out. */

@@ -41,6 +41,7 @@ export function factsOf(row: RegistrationRow): RegistrationFacts {
     startTime: row.startTime,
     durationMinutes: row.durationMinutes,
     timeZone: row.timeZone,
+    familyTimeZone: row.familyTimeZone,
     ownerId: row.ownerId,
   }
 }

@@ -109,6 +109,8 @@ export const registrations = pgTable(
     startTime: text('start_time').notNull(),
     durationMinutes: integer('duration_minutes').notNull(),
     timeZone: text('time_zone').notNull(),
+    /** The family's own, as its browser told it; null where none did. */
+    familyTimeZone: text('family_time_zone'),
     status: text().$type<RegistrationStatus>().notNull(),
     heldUntil: instant('held_until'),
     /** How often the seats were held: 1, and one more for each resumed checkout. */

@@ -1,6 +1,7 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import {
   registrationExpired,
+  registrationConfirmed,
   registrationHeld,
   registrationPageSchema,
   type Registration,
@@ -68,6 +69,21 @@ describe('POST /registrations', () => {
       timeZone: 'America/Los_Angeles',
       heldUntil: registration.heldUntil,
     })
+  })
+
+  it('keeps the time zone of the family that was told first, and is the same from another one', async () => {
+    const session = await school.session()
+    const request = requestFor(session)
+    const first = await school.register({ ...request, familyTimeZone: 'America/New_York' })
+    expect(first).toMatchObject({ status: 200, body: { familyTimeZone: 'America/New_York' } })
+    for (const familyTimeZone of ['Asia/Tokyo', undefined])
+      expect((await school.register({ ...request, familyTimeZone })).body).toEqual(first.body)
+    await school.pay(request.id)
+    const [confirmed] = await school.untilTold(registrationConfirmed, request.id)
+    expect(confirmed?.familyTimeZone).toBe('America/New_York')
+    expect((await school.hold(session)).familyTimeZone).toBeNull()
+    const answer = await school.register({ ...requestFor(session), familyTimeZone: '<b>' })
+    expect([answer.status, codeOf(answer), pathsOf(answer)]).toEqual([400, 'validation_failed', ['familyTimeZone']])
   })
 
   it('answers 409 class_full when the last seat is taken', async () => {

@@ -1,8 +1,9 @@
-import { formatClassDate, formatClassTime } from '@robokids/contracts/class-date'
+import { formatClassDate } from '@robokids/contracts/class-date'
 import { openingLevels } from '@robokids/contracts/opening-levels'
 import type { ReactNode } from 'react'
 import { isLevel } from '../content/levels.ts'
 import type { RegistrationRecord } from '../registration/record.ts'
+import { ClassMoment } from './ClassTime.tsx'
 import styles from './Details.module.css'
 
 export type Row = readonly [name: string, value: ReactNode]
@@ -85,20 +86,10 @@ export function familyRows(details: KnownDetails): Row[] {
   ]
 }
 
-/** A day and a time of it, which stays whole where the line is too short for both. */
-export function Moment({ day, time }: { day: string; time: string }) {
-  return (
-    <>
-      {day}
-      <span className={styles['whole']}>{time} Pacific</span>
-    </>
-  )
-}
-
 /** The date as a calendar day, never moved by the reader's own zone. */
 export function startRow(startDate: string, startTime?: string): Row {
   const day = startDate ? formatClassDate(startDate) : '[Missing Start Date]'
-  return ['Start date', startTime ? <Moment day={`${day}, `} time={formatClassTime(startTime)} /> : day]
+  return ['Start date', startDate && startTime ? <ClassMoment date={startDate} time={startTime} /> : day]
 }
 
 export function classRow(classType: string): Row {

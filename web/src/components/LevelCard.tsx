@@ -1,5 +1,5 @@
 import type { ClassesView } from '@robokids/contracts/bff'
-import { formatClassDate, formatClassTime } from '@robokids/contracts/class-date'
+import { formatClassDate } from '@robokids/contracts/class-date'
 import type { LevelClassType } from '@robokids/contracts/enrollment'
 import { openingLevels } from '@robokids/contracts/opening-levels'
 import { formatMoney } from '@robokids/contracts/pricing'
@@ -8,6 +8,7 @@ import { levels } from '../content/levels.ts'
 import { LevelRobot } from '../illustrations/LevelRobot.tsx'
 import { ButtonLink } from '../ui/Button.tsx'
 import { Skeleton } from '../ui/Skeleton.tsx'
+import { ClassTime } from './ClassTime.tsx'
 import styles from './LevelCard.module.css'
 
 type Level = ClassesView['levels'][number]
@@ -92,7 +93,9 @@ function Dates({ sessions }: { sessions: Level['sessions'] }) {
           </li>
         ))}
       </ul>
-      <p className={styles['time']}>{formatClassTime(first.startTime)} Pacific, live video call</p>
+      <p className={styles['time']}>
+        <ClassTime date={first.date} time={first.startTime} />, live video call
+      </p>
     </>
   )
 }

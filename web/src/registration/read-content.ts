@@ -1,8 +1,8 @@
 import { type LevelClassType, registrationRequestSchema } from '@robokids/contracts/enrollment'
 import { errorsOfIssues, type FieldErrors } from '../field-errors.ts'
-import { noChild, type RegistrationContent, type SignUpValues } from './sign-up-values.ts'
+import { noChild, notOfTheForm, type RegistrationContent, type SignUpValues } from './sign-up-values.ts'
 
-const contentSchema = registrationRequestSchema.omit({ id: true, replaces: true, unlessRegistered: true })
+const contentSchema = registrationRequestSchema.omit(notOfTheForm)
 
 function readAge(typed: string): number | undefined {
   const text = typed.trim()

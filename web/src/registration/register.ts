@@ -2,6 +2,7 @@ import type { AgreementTerms } from '@robokids/contracts/agreement'
 import type { RegisterAnswer } from '@robokids/contracts/bff'
 import { registerAnswer, registrationView } from '../answers.ts'
 import { api, ApiError } from '../api.ts'
+import { readersTimeZone } from '../class-time.ts'
 import { provenApi } from '../proof/proven.ts'
 import { forgetSent, idToReplace, idToSend, isKnownToBeHeld, noteBeingPaid, noteHeld, noteRefused } from './draft.ts'
 import type { RegistrationContent } from './sign-up-values.ts'
@@ -41,7 +42,7 @@ async function send(
   const replaces = await findReplaced(id)
   const answer = await provenApi('registration', '/api/registrations', {
     method: 'POST',
-    body: { id, ...content, replaces, unlessRegistered: true, agreed },
+    body: { id, ...content, replaces, unlessRegistered: true, familyTimeZone: readersTimeZone(), agreed },
     answer: registerAnswer,
     signal: AbortSignal.timeout(answerWithinMs),
   })

@@ -33,8 +33,11 @@ export const emptyValues: SignUpValues = {
   children: [noChild],
 }
 
-/** What is sent, apart from its id. */
-export type RegistrationContent = Omit<RegistrationRequest, 'id' | 'replaces' | 'unlessRegistered'> & {
+/** What is sent beside what the form says. */
+export const notOfTheForm = { id: true, replaces: true, unlessRegistered: true, familyTimeZone: true } as const
+
+/** What the form says. */
+export type RegistrationContent = Omit<RegistrationRequest, keyof typeof notOfTheForm> & {
   classType: LevelClassType
 }
 

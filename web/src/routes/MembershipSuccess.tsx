@@ -1,11 +1,12 @@
 import type { MembershipOutcome } from '@robokids/contracts/billing'
-import { formatClassDate, formatClassTime } from '@robokids/contracts/class-date'
+import { formatClassDate } from '@robokids/contracts/class-date'
 import { openingLevels } from '@robokids/contracts/opening-levels'
 import { openingMembershipPrices } from '@robokids/contracts/opening-prices'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
+import { timeForReader } from '../class-time.ts'
 import { AutoSignInLine } from '../components/AutoSignInLine.tsx'
 import { type Row as DetailsRow, Details } from '../components/Details.tsx'
 import { Actions } from '../components/EnrollmentPage.tsx'
@@ -115,7 +116,7 @@ function Asked({ reference, pending }: { reference: string; pending: PendingUser
   }
   const details = rowsOfOutcome(data, pending)
   const confirmed: DetailsRow[] = seat?.startTime
-    ? [...details, ['Class time', `${formatClassTime(seat.startTime)} Pacific, live on a video call`]]
+    ? [...details, ['Class time', `${timeForReader(seat.classDate, seat.startTime)}, live on a video call`]]
     : details
   const back = data.refunded > 0 && (
     <p>{formatMoney({ amount: data.refunded, currency: data.currency })} goes back to your card, by itself.</p>

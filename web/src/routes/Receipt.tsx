@@ -2,7 +2,7 @@ import { formatMoney } from '@robokids/contracts/pricing'
 import type { RegistrationView } from '@robokids/contracts/bff'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import { classRow, Details, familyRows, Moment, startRow } from '../components/Details.tsx'
+import { classRow, Details, familyRows, startRow } from '../components/Details.tsx'
 import { Actions, EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
 import { DisputedNotice, endedTitle, isEnded } from '../components/Outcome.tsx'
 import { disputeInShort } from '../registration/disputes.ts'
@@ -58,7 +58,7 @@ const timeOf = new Intl.DateTimeFormat('en-US', { timeStyle: 'short', timeZone }
 function momentOf(timestamp: string | number): ReactNode {
   const moment = new Date(timestamp)
   if (Number.isNaN(moment.getTime())) return String(timestamp)
-  return <Moment day={`${dayOf.format(moment)} at `} time={timeOf.format(moment).replaceAll('\u202f', ' ')} />
+  return `${dayOf.format(moment)} at ${timeOf.format(moment)} Pacific`.replaceAll('\u202f', ' ')
 }
 
 /** Why several children cost what one does. */

@@ -1,4 +1,4 @@
-import { formatClassTime, formatShortClassDate } from '@robokids/contracts/class-date'
+import { formatShortClassDate } from '@robokids/contracts/class-date'
 import type { LevelClassType } from '@robokids/contracts/enrollment'
 import { openingLevels } from '@robokids/contracts/opening-levels'
 import { formatMoney } from '@robokids/contracts/pricing'
@@ -15,6 +15,7 @@ import { Button } from '../ui/Button.tsx'
 import { Notice } from '../ui/Notice.tsx'
 import { Skeleton } from '../ui/Skeleton.tsx'
 import { Steps } from '../ui/Steps.tsx'
+import { ClassTime } from '../components/ClassTime.tsx'
 import styles from './SignUp.module.css'
 
 export function SignUp({ classType }: { classType: LevelClassType }) {
@@ -127,7 +128,9 @@ function Dates({ offer }: { offer: LevelOffer }) {
           </li>
         ))}
       </ul>
-      <span>{formatClassTime(first.startTime)} Pacific, on a live video call</span>
+      <span>
+        <ClassTime date={first.date} time={first.startTime} />, on a live video call
+      </span>
     </>
   )
 }

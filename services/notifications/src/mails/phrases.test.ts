@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { validFor } from './phrases.ts'
+import { timesOf, validFor } from './phrases.ts'
 
 describe('validFor', () => {
   it.each([
@@ -16,5 +16,29 @@ describe('validFor', () => {
     ['PT167H59M57S', '7 days'],
   ])('says %s as %s', (duration, words) => {
     expect(validFor(Temporal.Duration.from(duration))).toBe(words)
+  })
+})
+
+describe('the time of a class', () => {
+  const at = (familyTimeZone: string | null | undefined, startDate = '2027-01-22', startTime = '16:00') =>
+    timesOf({ startDate, startTime, timeZone: 'America/Los_Angeles', familyTimeZone })
+
+  it('is told in the zone of the family too where its clocks show another one', () => {
+    expect(at('America/New_York')).toEqual(['4:00 PM Pacific Time', '7:00 PM your time (Eastern Time)'])
+    expect(at('Europe/Berlin')).toEqual([
+      '4:00 PM Pacific Time',
+      'Saturday, January 23, 1:00 AM your time (Central European Time)',
+    ])
+    expect(at('America/Phoenix')).toEqual(['4:00 PM Pacific Time', '5:00 PM your time (Mountain Standard Time)'])
+  })
+
+  it('is told once where they show the same, where no zone is known, and where it is none', () => {
+    const once = ['4:00 PM Pacific Time']
+    expect([at('America/Los_Angeles'), at('America/Tijuana'), at('America/Phoenix', '2027-07-02')]).toEqual([
+      once,
+      once,
+      once,
+    ])
+    expect([at(undefined), at(null), at('Mars/Olympus_Mons')]).toEqual([once, once, once])
   })
 })

@@ -13,9 +13,32 @@ export function dateOf({ startDate }: RegistrationFacts): string {
   return formatClassDate(startDate)
 }
 
-/** `4:00 PM Pacific Time` */
-function timeOf({ startTime, timeZone }: RegistrationFacts): string {
-  return `${formatClassTime(startTime)} ${zoneName(timeZone)}`
+/** A time zone that a browser named may be one that is not known here. */
+function isKnown(timeZone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone })
+    return true
+  } catch {
+    return false
+  }
+}
+
+type When = Pick<RegistrationFacts, 'startDate' | 'startTime' | 'timeZone' | 'familyTimeZone'>
+
+/**
+ * When a class begins: `4:00 PM Pacific Time`, and where the family's clocks show something else then, also that:
+ * `7:00 PM your time (Eastern Time)`, or `Saturday, January 23, 1:00 AM your time (Germany Time)`.
+ */
+export function timesOf({ startDate, startTime, timeZone, familyTimeZone }: When): string[] {
+  const atSchool = `${formatClassTime(startTime)} ${zoneName(timeZone)}`
+  if (!familyTimeZone || !isKnown(familyTimeZone)) return [atSchool]
+  const wallClock = Temporal.PlainDate.from(startDate).toPlainDateTime(startTime)
+  const theirs = wallClock.toZonedDateTime(timeZone).withTimeZone(familyTimeZone).toPlainDateTime()
+  if (theirs.equals(wallClock)) return [atSchool]
+  const date = theirs.toPlainDate().toString()
+  const day = date === startDate ? '' : `${formatClassDate(date).replace(/, \d+$/, '')}, `
+  const time = formatClassTime(theirs.toPlainTime().toString({ smallestUnit: 'minute' }))
+  return [atSchool, `${day}${time} your time (${zoneName(familyTimeZone)})`]
 }
 
 /** `Ivo`, `Ivo and Mia`, `Ivo, Mia and 2 more`: a subject has little room. */
@@ -32,7 +55,10 @@ export function classFact(facts: RegistrationFacts): Letter['facts'][number] {
 }
 
 export function whenFact(facts: RegistrationFacts): Letter['facts'][number] {
-  return { label: 'When', lines: [[dateOf(facts)], [timeOf(facts)], [`${facts.durationMinutes} minutes`]] }
+  return {
+    label: 'When',
+    lines: [[dateOf(facts)], ...timesOf(facts).map((line) => [line]), [`${facts.durationMinutes} minutes`]],
+  }
 }
 
 export function childrenFact({ children }: RegistrationFacts): Letter['facts'][number] {

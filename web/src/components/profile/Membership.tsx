@@ -1,11 +1,12 @@
 import type { AgreementTerms } from '@robokids/contracts/agreement'
 import type { MembershipPlan, Profile } from '@robokids/contracts/auth'
 import type { Membership as MembershipData, SwitchQuote } from '@robokids/contracts/billing'
-import { formatClassDate, formatClassTime } from '@robokids/contracts/class-date'
+import { formatClassDate } from '@robokids/contracts/class-date'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { periodOf } from '@robokids/contracts/renewal-terms'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { timeForReader } from '../../class-time.ts'
 import { api } from '../../api.ts'
 import { isRefusal } from '../../identity/messages.ts'
 import { useSending } from '../../identity/use-sending.ts'
@@ -352,7 +353,7 @@ function Other({ userId, membership }: Omit<KnownProps, 'profile'>) {
 /** What the one date of a membership is: a class of its own, at its time. */
 function SessionItem({ membership: { membershipId, classDate } }: Pick<KnownProps, 'membership'>) {
   const { data: seat } = useQuery(memberSeatQuery(membershipId))
-  const time = seat?.startTime ? `, ${formatClassTime(seat.startTime)} Pacific` : ''
+  const time = seat?.startTime ? `, ${timeForReader(classDate, seat.startTime)}` : ''
   return <Item name="Members’ session" detail={`${formatClassDate(classDate)}${time}: a live class on a video call`} />
 }
 

@@ -1,0 +1,1 @@
+ALTER TABLE "registrations" ADD COLUMN "family_time_zone" text;

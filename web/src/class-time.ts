@@ -1,0 +1,56 @@
+import { timeZone } from '@robokids/contracts/fields'
+import { formatClassDate, formatClassTime, schoolInstant } from '@robokids/contracts/class-date'
+
+/** A wall clock: the day as `YYYY-MM-DD` and the time as `HH:MM`. */
+interface WallClock {
+  date: string
+  time: string
+}
+
+/** By the getters of `Date`, not by Intl: its first formatter costs a phone a fifth of a second. */
+function readersClock(instant: number): WallClock {
+  const local = new Date(instant)
+  const two = (part: number) => String(part).padStart(2, '0')
+  return {
+    date: `${local.getFullYear()}-${two(local.getMonth() + 1)}-${two(local.getDate())}`,
+    time: `${two(local.getHours())}:${two(local.getMinutes())}`,
+  }
+}
+
+/** Where the reader's clock shows something else than the school's when the class begins: what it shows then. */
+function elsewhere({ date, time }: WallClock): WallClock | undefined {
+  const instant = schoolInstant(date, time)
+  if (instant === undefined) return undefined
+  const clock = readersClock(instant)
+  return clock.date === date && clock.time === time ? undefined : clock
+}
+
+/**
+ * A class time beside dates that are told already, in the reader's zone and in the school's where they differ:
+ * `4:00 PM Pacific`, `7:00 PM your time (4:00 PM Pacific)`, `1:00 AM your time, the day after (4:00 PM Pacific)`.
+ */
+export function timeForReader(date: string, time: string): string {
+  const pacific = `${formatClassTime(time)} Pacific`
+  const clock = elsewhere({ date, time })
+  if (!clock) return pacific
+  const day = clock.date === date ? '' : clock.date > date ? ', the day after' : ', the day before'
+  return `${formatClassTime(clock.time)} your time${day} (${pacific})`
+}
+
+/**
+ * When a class begins: its own day, which is never moved by the reader's zone, and its time; where the reader's day is another
+ * one then, also that, as `Saturday, January 23, 1:00 AM your time`.
+ */
+export function momentForReader(date: string, time: string): { day: string; time: string; elsewhere?: string } {
+  const day = formatClassDate(date)
+  const clock = elsewhere({ date, time })
+  if (!clock || clock.date === date) return { day, time: timeForReader(date, time) }
+  const there = `${formatClassDate(clock.date).replace(/, \d+$/, '')}, ${formatClassTime(clock.time)} your time`
+  return { day, time: `${formatClassTime(time)} Pacific`, elsewhere: there }
+}
+
+/** The reader's time zone, by its IANA name; undefined where the browser does not know it by one. */
+export function readersTimeZone(): string | undefined {
+  const { data } = timeZone.safeParse(Intl.DateTimeFormat().resolvedOptions().timeZone)
+  return data
+}
