@@ -180,6 +180,18 @@ describe('a signed waiver', () => {
     expect(page?.text).toContain(name.normalize('NFC'))
   })
 
+  it.each(['Ọ̀ṣun Adébáyọ̀', 'M̃aria N̂gọc', 'Ė́va', 'ɛ́kua Ɔ̀wusu', 'Ǫ́ra', 'ё̄жик', 'ᾱ́ρης'])(
+    'keeps the accents of %s at their letters, and every other letter of the page as it is',
+    async (name) => {
+      const page = (await readPages(await render(signature([name])))).at(-1)
+      const letters = (text = '') => text.normalize('NFC').replaceAll(/\s/gu, '')
+      expect(letters(page?.text).split(letters(name))).toHaveLength(3)
+      expect(page?.text).toContain('parent or legal guardian, 18 or older')
+      expect(page?.text).toContain('Level 1 Foundations')
+      expect(page?.glyphs).not.toContain(0)
+    },
+  )
+
   it('goes on on another page where one is too short, and loses nothing', async () => {
     const names = Array.from({ length: 10 }, (_, index) => `${index}${'é'.repeat(99)}`)
     const userAgent = Array.from({ length: 100 }, (_, index) => `part/${index}`).join(' ')

@@ -88,6 +88,8 @@ interface Run {
   text: string
   face: Face
   level: number
+  /** Letters of which each stands for several characters. */
+  stacked: boolean
 }
 
 // Its types describe an ES module, Node gets its CommonJS one.
@@ -152,6 +154,12 @@ function inLayoutOrder(text: string, level: number): string {
 const reorderingScript =
   /[\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Gujarati}\p{Script=Gurmukhi}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Oriya}\p{Script=Sinhala}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}]/u
 
+/**
+ * A letter with marks that nothing composes, all or some of them: m̃, ọ̀. It is laid out from its parts. As it is, the face
+ * takes ọ̀ apart, and its o would be copied as ọ wherever else an o is drawn.
+ */
+const stackedLetter = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]\p{M}/u
+
 /** Splits one line into runs of one face and one direction, in the order in which they stand from left to right. */
 function runsOf(line: string, style: Style): Run[] {
   const { levels } = bidi.getEmbeddingLevels(line)
@@ -163,13 +171,14 @@ function runsOf(line: string, style: Style): Run[] {
       previous && !firstScripted.test(segment) && codePoints(segment).every((codePoint) => previous.has(codePoint))
     const face = (stays ? previous : faceOf(segment, style)) ?? style.face
     const level = levels[index] ?? 0
-    const text = Array.from(segment)
+    const stacked = stackedLetter.test(segment)
+    const text = Array.from(stacked ? segment.normalize('NFD') : segment)
       .filter((character) => !directionControl.test(character))
       .filter((character) => !ignorable.test(character) || face.has(character.codePointAt(0) ?? 0))
       .join('')
     const last = runs.at(-1)
-    if (last && last.face === face && last.level === level) last.text += text
-    else runs.push({ text, face, level })
+    if (last && last.face === face && last.level === level && last.stacked === stacked) last.text += text
+    else runs.push({ text, face, level, stacked })
   }
   // Rule L2 of UAX 9: from the highest level down to the lowest odd one, reverse every sequence at that level or above.
   for (let level = Math.max(0, ...runs.map((run) => run.level)); level > 0; level -= 1) {
