@@ -407,8 +407,8 @@ describe('the sign-up form', () => {
     await openForm(page)
     const total = () =>
       page
-        .getByText(/^Total for/)
-        .locator('..')
+        .locator('[aria-live]')
+        .filter({ hasText: /^Total for/ })
         .innerText()
     expect(await total()).toMatch(/1 child\s+\$400\.00/)
     await page.getByRole('button', { name: 'Add a sibling' }).click()

@@ -103,8 +103,8 @@ export function Cart({ items, products, onChanged }: CartProps) {
         {lines.map(({ id, name, quantity, amount, isSold }) => (
           <li key={id}>
             <span className={styles['name']}>
-              {name}
-              {quantity > 1 && <span className={styles['count']}> × {quantity}</span>}
+              <span>{name}</span>
+              {quantity > 1 && <span className={styles['count']}>{` × ${quantity}`}</span>}
               {!isSold && <span className={styles['unsold']}>Cannot be bought right now</span>}
             </span>
             <span className={styles['sum']}>{usd(amount * quantity)}</span>
@@ -112,9 +112,7 @@ export function Cart({ items, products, onChanged }: CartProps) {
               variant="quiet"
               onClick={() => change(`${name} is no longer in your cart.`, () => removeFromCart(id))}
             >
-              <span>
-                Remove<span className="visually-hidden"> {name}</span>
-              </span>
+              Remove<span className="visually-hidden">{` ${name}`}</span>
             </Button>
           </li>
         ))}

@@ -21,7 +21,7 @@ export function ClassMoment({ date, time }: ClassTimeProps) {
   const moment = momentForReader(date, time)
   return (
     <>
-      {`${moment.day}, `}
+      <span>{`${moment.day}, `}</span>
       <span className={styles['whole']}>{moment.time}</span>
       {moment.elsewhere !== undefined && <div>{moment.elsewhere}</div>}
     </>

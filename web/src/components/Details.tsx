@@ -46,21 +46,21 @@ function childLine(child: { childName: string; childAge: string }, position: str
   return child.childAge ? `${name}, age ${child.childAge}` : name
 }
 
+/** Lines of text below each other, without the empty ones. */
+export function Lines({ of }: { of: readonly string[] }) {
+  return of.filter((line) => line !== '').map((line, index) => <div key={index}>{line}</div>)
+}
+
 function AddressLines({ addressLine1, addressLine2, city, state, zipCode }: KnownDetails) {
-  if (!addressLine1 && !city && !state && !zipCode) return '[Missing Address]'
-  return (
-    <>
-      {known(addressLine1, 'Address Line 1')}
-      {addressLine2 && (
-        <>
-          <br />
-          {addressLine2}
-        </>
-      )}
-      <br />
-      {known(city, 'City')}, {known(state, 'State')} {known(zipCode, 'Zip Code')}
-    </>
-  )
+  const lines =
+    !addressLine1 && !city && !state && !zipCode
+      ? ['[Missing Address]']
+      : [
+          known(addressLine1, 'Address Line 1'),
+          addressLine2,
+          `${known(city, 'City')}, ${known(state, 'State')} ${known(zipCode, 'Zip Code')}`,
+        ]
+  return <Lines of={lines} />
 }
 
 /** What is known of a member, who registered no child: nothing is asked for that was never asked. */

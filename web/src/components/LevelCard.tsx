@@ -48,14 +48,12 @@ export function LevelCard({ classType, level, failed }: LevelCardProps) {
           </div>
           <div>
             <dt>Recommended ages</dt>
-            <dd>
-              {recommendedAges.from} to {recommendedAges.to}
-            </dd>
+            <dd>{`${recommendedAges.from} to ${recommendedAges.to}`}</dd>
           </div>
         </dl>
         <h4 className={styles['datesTitle']}>Upcoming dates</h4>
         <div className={styles['dates']}>
-          {level ? <Dates sessions={level.sessions} /> : failed ? 'Not loaded' : <Lines of={4} />}
+          {level ? <Dates sessions={level.sessions} /> : failed ? <span>Not loaded</span> : <Lines of={4} />}
           {!level && <noscript>Shown with JavaScript turned on</noscript>}
         </div>
         <div className={styles['action']}>
@@ -94,7 +92,8 @@ function Dates({ sessions }: { sessions: Level['sessions'] }) {
         ))}
       </ul>
       <p className={styles['time']}>
-        <ClassTime date={first.date} time={first.startTime} />, live video call
+        <ClassTime date={first.date} time={first.startTime} />
+        <span>, live video call</span>
       </p>
     </>
   )

@@ -45,13 +45,13 @@ export function OtherAccount({ onClose }: { onClose: () => void }) {
     <Dialog open role="alertdialog" title="Another account is logged in" onClose={onClose}>
       <p>
         {email ? (
-          <>
+          <span>
             In this browser <strong>{email}</strong> is logged in now, and this page was made for another account.
-          </>
+          </span>
         ) : (
-          'In this browser somebody else is logged in now than when this page was made.'
+          <span>In this browser somebody else is logged in now than when this page was made.</span>
         )}{' '}
-        Nothing was changed.
+        <span>Nothing was changed.</span>
       </p>
       <MessageLine message={state.message} />
       <Row>

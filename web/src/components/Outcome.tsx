@@ -84,9 +84,7 @@ export function EndedOutcome({ view, standing, children }: EndedOutcomeProps) {
       return (
         <>
           <Notice title={refundText(standing.refund).title} live>
-            <p>
-              {whyRejected[standing.reason ?? 'class_full']} We are sorry. {refundText(standing.refund).detail}
-            </p>
+            <p>{`${whyRejected[standing.reason ?? 'class_full']} We are sorry. ${refundText(standing.refund).detail}`}</p>
           </Notice>
           <Actions>
             <StartAgain record={record}>Choose another date</StartAgain>

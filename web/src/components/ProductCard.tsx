@@ -46,10 +46,7 @@ export function ProductCard({
       <div className={styles['words']}>
         <h2 className={styles['title']}>{name}</h2>
         <p className={styles['priceLine']}>
-          <span className={styles['price']}>
-            {from && 'From '}
-            {formatMoney(price, wholePrice)}
-          </span>
+          <span className={styles['price']}>{`${from ? 'From ' : ''}${formatMoney(price, wholePrice)}`}</span>
           {marks.map((mark) => (
             <span key={mark} className={styles['mark']}>
               {mark}

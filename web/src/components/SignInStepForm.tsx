@@ -243,9 +243,11 @@ function CodeStep({ signIn, lead, label, sent = false, second = false }: CodeSte
         <OtherWays signIn={signIn} state={state} />
       </Form>
       <Aside>
-        {sent
-          ? 'Does nothing arrive? Look into the spam folder, and wait a minute.'
-          : 'Is a right code refused? Let the phone set its clock by itself.'}{' '}
+        <span>
+          {sent
+            ? 'Does nothing arrive? Look into the spam folder, and wait a minute.'
+            : 'Is a right code refused? Let the phone set its clock by itself.'}
+        </span>{' '}
         If you cannot get a code any more, <Link to="/contact">write to us</Link>.
       </Aside>
     </>
@@ -263,7 +265,8 @@ function CustomChallenge({ signIn, parameters }: { signIn: SignIn; parameters: R
     <Form state={state} onSubmit={submit}>
       {Object.entries(parameters).map(([name, value]) => (
         <p key={name}>
-          <strong>{name}</strong>: {value}
+          <strong>{name}</strong>
+          <span>{`: ${value}`}</span>
         </p>
       ))}
       <Field

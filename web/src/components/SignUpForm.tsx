@@ -223,7 +223,7 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
         </fieldset>
 
         <fieldset className={styles['group']}>
-          <legend>Your {values.children.length > 1 ? 'children' : 'child'}</legend>
+          <legend>{`Your ${values.children.length > 1 ? 'children' : 'child'}`}</legend>
           {values.children.map((child, index) => {
             const set = (changes: Partial<ChildValues>, name: keyof ChildValues) =>
               change(
@@ -258,7 +258,7 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
             if (index === 0) return <div key={index}>{rows}</div>
             return (
               <fieldset key={index} className={styles['sibling']}>
-                <legend>Sibling {values.children.length > 2 ? index : ''}</legend>
+                <legend>{`Sibling ${values.children.length > 2 ? index : ''}`}</legend>
                 {rows}
                 <Button
                   variant="quiet"
@@ -266,9 +266,7 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
                     flushSync(() => changeChildren(values.children.filter((_, at) => at !== index)))
                     addSibling.current?.focus()
                   }}
-                >
-                  Remove {child.childName.trim() || 'this sibling'}
-                </Button>
+                >{`Remove ${child.childName.trim() || 'this sibling'}`}</Button>
               </fieldset>
             )
           })}
@@ -310,10 +308,11 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
           >
             <option value="">Select a date</option>
             {offer?.sessions.map(({ classSessionId, date, seatsLeft }) => (
-              <option key={classSessionId} value={date} disabled={seatsLeft === 0 && !mayHoldSeats(classType, date)}>
-                {formatClassDate(date)}
-                {seatsLeft === 0 && ' (full)'}
-              </option>
+              <option
+                key={classSessionId}
+                value={date}
+                disabled={seatsLeft === 0 && !mayHoldSeats(classType, date)}
+              >{`${formatClassDate(date)}${seatsLeft === 0 ? ' (full)' : ''}`}</option>
             ))}
           </Select>
           {offer?.sessions.length === 0 && (
@@ -364,11 +363,11 @@ function TotalLine({ offer, count }: { offer: LevelOffer; count: number }) {
   return (
     <>
       <span>
-        Total for {count === 1 ? '1 child' : `${count} children`}
+        <span>{`Total for ${count === 1 ? '1 child' : `${count} children`}`}</span>
         {free > 0 && (
-          <span className={styles['saving']}>
-            {free === 1 ? 'One sibling joins free' : `${free} siblings join free`}: you save {formatMoney(saved)}
-          </span>
+          <span
+            className={styles['saving']}
+          >{`${free === 1 ? 'One sibling joins free' : `${free} siblings join free`}: you save ${formatMoney(saved)}`}</span>
         )}
       </span>
       <strong>{formatMoney(total)}</strong>
@@ -382,11 +381,7 @@ function AgeNotice({ child, offer }: { child: ChildValues; offer: LevelOffer }) 
   if (age === undefined || age < 5 || (age >= from && age <= to)) return null
   return (
     <Notice live>
-      <p>
-        We made this class for ages {from} to {to}. {child.childName.trim() || 'Your child'} is{' '}
-        {age < from ? 'younger' : 'older'} and welcome all the same
-        {age < from && '; sitting together for the first sessions helps'}.
-      </p>
+      <p>{`We made this class for ages ${from} to ${to}. ${child.childName.trim() || 'Your child'} is ${age < from ? 'younger' : 'older'} and welcome all the same${age < from ? '; sitting together for the first sessions helps' : ''}.`}</p>
     </Notice>
   )
 }

@@ -37,9 +37,7 @@ export function Slideshow({ label, slides, intervalMs }: SlideshowProps) {
         ))}
       </div>
       <div className={styles['controls']}>
-        <span className={styles['count']}>
-          {index + 1} of {slides.length}
-        </span>
+        <span className={styles['count']}>{`${index + 1} of ${slides.length}`}</span>
         <button
           type="button"
           className={`${styles['control']} ${still ? styles['still'] : ''}`}
@@ -49,7 +47,7 @@ export function Slideshow({ label, slides, intervalMs }: SlideshowProps) {
           <Icon name={paused ? 'play' : 'pause'} />
         </button>
         <button type="button" className={styles['control']} onClick={() => show(index + 1)}>
-          <span className="visually-hidden">Next picture of {label}</span>
+          <span className="visually-hidden">{`Next picture of ${label}`}</span>
           <Icon name="next" />
         </button>
       </div>

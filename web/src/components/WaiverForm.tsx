@@ -116,10 +116,7 @@ export function WaiverForm({ record: known, startTime, replaces, onDone }: Waive
 
   return (
     <>
-      <p>
-        Please read the whole waiver. You sign it as the parent or guardian
-        {record.siblings.length > 0 ? ' for all your children below' : ''}.
-      </p>
+      <p>{`Please read the whole waiver. You sign it as the parent or guardian${record.siblings.length > 0 ? ' for all your children below' : ''}.`}</p>
       <Document key={document.dataUpdatedAt} />
       <form className={styles['form']} onSubmit={submit} noValidate>
         <Card>

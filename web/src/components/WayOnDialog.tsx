@@ -77,7 +77,7 @@ function NewOffer({
     <Dialog open role="alertdialog" title={title} onClose={onClose}>
       {amounts && (
         <p className={styles['amounts']}>
-          {amounts.before}{' '}
+          <span>{amounts.before}</span>{' '}
           <span>
             <span aria-hidden="true">→</span>
             <span className="visually-hidden">is now</span>

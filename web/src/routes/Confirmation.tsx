@@ -102,16 +102,9 @@ function MoneyBack({ standing: { refunded, returned } }: { standing: Extract<Sta
   const verb = ({ state }: RefundStanding) => (state === 'done' ? 'went back' : 'is on its way back')
   return (
     <>
-      {refunded?.money && (
-        <p>
-          {formatMoney(refunded.money)} of it {verb(refunded)} to your card.
-        </p>
-      )}
+      {refunded?.money && <p>{`${formatMoney(refunded.money)} of it ${verb(refunded)} to your card.`}</p>}
       {returned?.money && (
-        <p>
-          You paid {formatMoney(returned.money)} more than you owe, and it {verb(returned)} to your card. Your seat
-          stays paid.
-        </p>
+        <p>{`You paid ${formatMoney(returned.money)} more than you owe, and it ${verb(returned)} to your card. Your seat stays paid.`}</p>
       )}
     </>
   )
@@ -151,9 +144,7 @@ function Told({ view }: { view: RegistrationView }) {
       const facts = (
         <>
           {view.checkout?.receiptNumber && (
-            <p>
-              {formatMoney(view.checkout)} paid, receipt {view.checkout.receiptNumber}.
-            </p>
+            <p>{`${formatMoney(view.checkout)} paid, receipt ${view.checkout.receiptNumber}.`}</p>
           )}
           <MoneyBack standing={standing} />
           {view.checkout?.disputes.map((dispute, index) => (
@@ -212,7 +203,7 @@ function Told({ view }: { view: RegistrationView }) {
         return (
           <EnrollmentPage step="pay" title="Your payment did not go through">
             <Notice kind="error" title="Your card was declined, and nothing was charged." live>
-              <p>{standing.lastDecline} You can try again, with this card or another one.</p>
+              <p>{`${standing.lastDecline} You can try again, with this card or another one.`}</p>
             </Notice>
             {toPayment}
             {details}

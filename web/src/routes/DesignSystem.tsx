@@ -99,7 +99,7 @@ export function DesignSystem() {
             {tokens.map((token) => (
               <div key={token} className={styles['tile']}>
                 <div className={styles['swatch']} style={{ background: `var(--${token})` }} />
-                <code>--{token}</code>
+                <code>{`--${token}`}</code>
               </div>
             ))}
           </div>
@@ -113,9 +113,7 @@ export function DesignSystem() {
               fontSize: `var(--size-${size})`,
               ...(size.startsWith('h') ? { fontFamily: 'var(--heading)', fontWeight: 700 } : {}),
             }}
-          >
-            Build, code and test a robot: --size-{size}
-          </p>
+          >{`Build, code and test a robot: --size-${size}`}</p>
         ))}
         <code>digitalWrite(LED_PIN, HIGH);</code>
       </Part>
@@ -124,7 +122,7 @@ export function DesignSystem() {
           {spaces.map((space) => (
             <div key={space} className={styles['tile']}>
               <div className={styles['bar']} style={{ width: `var(--${space})` }} />
-              <code>--{space}</code>
+              <code>{`--${space}`}</code>
             </div>
           ))}
         </div>

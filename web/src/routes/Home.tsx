@@ -55,7 +55,7 @@ export function Home() {
                 </h3>
                 <p className={styles['soft']}>{text}</p>
                 <p className={styles['go']} aria-hidden="true">
-                  {action} →
+                  {`${action} →`}
                 </p>
               </div>
             </li>

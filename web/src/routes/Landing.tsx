@@ -99,7 +99,7 @@ export function Landing() {
             <li key={name}>
               <figure className={styles['quote']}>
                 <blockquote>
-                  <p>“{quote}”</p>
+                  <p>{`“${quote}”`}</p>
                 </blockquote>
                 <figcaption className={styles['who']}>
                   <span className={styles['avatar']}>
@@ -134,8 +134,8 @@ function Promotion({ classes }: { classes: ClassesView | undefined }) {
       )}
       {classes && promotion && (
         <p>
-          <strong>Enroll one child and a sibling joins free.</strong> {levelNames(classes, promotion.classTypes)}, until{' '}
-          {formatClassDate(promotion.lastDay)}.
+          <strong>Enroll one child and a sibling joins free.</strong>{' '}
+          <span>{`${levelNames(classes, promotion.classTypes)}, until ${formatClassDate(promotion.lastDay)}.`}</span>
         </p>
       )}
     </div>

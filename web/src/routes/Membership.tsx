@@ -47,12 +47,14 @@ export function Membership() {
               <Card key={plan} className={styles['plan'] ?? ''} accent={plan === 'monthly' ? 'blue' : 'green'}>
                 <h3>{plan === 'monthly' ? 'Monthly' : 'Yearly'}</h3>
                 <p className={styles['price']}>
-                  <strong>{formatMoney({ amount, currency: 'usd' }, true)}</strong> a {periodOf(plan)}
+                  <strong>{formatMoney({ amount, currency: 'usd' }, true)}</strong> <span>{`a ${periodOf(plan)}`}</span>
                 </p>
                 <p className={styles['soft']}>{planNote(plan, amount)}</p>
-                <ButtonLink to="/membership/register" search={{ plan }} variant="secondary">
-                  Choose {plan}
-                </ButtonLink>
+                <ButtonLink
+                  to="/membership/register"
+                  search={{ plan }}
+                  variant="secondary"
+                >{`Choose ${plan}`}</ButtonLink>
               </Card>
             )
           })}

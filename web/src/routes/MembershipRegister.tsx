@@ -92,15 +92,15 @@ export function MembershipRegister() {
       <header className={styles['head']}>
         <h1>Create Your ChronoTech Account</h1>
         <p className={styles['soft']}>
-          You register as the parent or guardian.{' '}
+          <span>You register as the parent or guardian.</span>{' '}
           {user ? (
-            <>
+            <span>
               Your account is <Link to="/profile">on your profile</Link>.
-            </>
+            </span>
           ) : (
-            <>
+            <span>
               Already have an account? <Link to="/membership/login">Log in</Link>.
-            </>
+            </span>
           )}
         </p>
       </header>
@@ -432,10 +432,11 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
           >
             <option value="">{isPending ? 'Loading the dates...' : 'Select a date'}</option>
             {slots.map(({ classDate, availableSlots: left }) => (
-              <option key={classDate} value={classDate} disabled={left === 0 && !accountMade}>
-                {formatClassDate(classDate)}
-                {left === 0 && ' (full)'}
-              </option>
+              <option
+                key={classDate}
+                value={classDate}
+                disabled={left === 0 && !accountMade}
+              >{`${formatClassDate(classDate)}${left === 0 ? ' (full)' : ''}`}</option>
             ))}
           </Select>
           {slots.length === 0 && !isPending && (
@@ -483,7 +484,7 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
           setTimeout(() => proceedButton.current?.focus())
         }}
       >
-        <p>I agree: {refused?.words}</p>
+        <p>{`I agree: ${refused?.words}`}</p>
       </WayOn>
     </div>
   )

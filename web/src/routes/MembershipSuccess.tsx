@@ -119,7 +119,7 @@ function Asked({ reference, pending }: { reference: string; pending: PendingUser
     ? [...details, ['Class time', `${timeForReader(seat.classDate, seat.startTime)}, live on a video call`]]
     : details
   const back = data.refunded > 0 && (
-    <p>{formatMoney({ amount: data.refunded, currency: data.currency })} goes back to your card, by itself.</p>
+    <p>{`${formatMoney({ amount: data.refunded, currency: data.currency })} goes back to your card, by itself.`}</p>
   )
   switch (data.status) {
     case 'processing':

@@ -60,7 +60,7 @@ export function NoticePage() {
       {problem !== null && <Notice kind="error" title={problem} live />}
       {data?.status === 'unconfirmed' && (
         <>
-          <p>Shall we write to you when the {data.productName} can be had? One email, nothing else.</p>
+          <p>{`Shall we write to you when the ${data.productName} can be had? One email, nothing else.`}</p>
           <Actions>
             {confirm}
             {remove}

@@ -3,7 +3,7 @@ import type { Order } from '@robokids/contracts/shop'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
-import { Details, type Row } from '../components/Details.tsx'
+import { Details, Lines, type Row } from '../components/Details.tsx'
 import { Actions } from '../components/EnrollmentPage.tsx'
 import { forgetOrdered } from '../shop/cart-order.ts'
 import { disputeText } from '../registration/disputes.ts'
@@ -96,19 +96,15 @@ function rowsOf(order: Order): Row[] {
       : [
           [
             'Ships to',
-            <>
-              {shipTo.name}
-              <br />
-              {shipTo.addressLine1}
-              {shipTo.addressLine2 !== '' && (
-                <>
-                  <br />
-                  {shipTo.addressLine2}
-                </>
-              )}
-              <br />
-              {shipTo.city}, {shipTo.state} {shipTo.zipCode}
-            </>,
+            <Lines
+              key="address"
+              of={[
+                shipTo.name,
+                shipTo.addressLine1,
+                shipTo.addressLine2,
+                `${shipTo.city}, ${shipTo.state} ${shipTo.zipCode}`,
+              ]}
+            />,
           ] as const,
         ]),
   ]
@@ -121,13 +117,9 @@ function toldOf(order: Order): { title: string; notice: ReactNode; again?: boole
   const { kind, wasShipped, back } = orderStandingOf(order)
   const { done, pending, owed } = back
   const ships = wasShipped ? 'It is for what we had shipped to you.' : 'Nothing will be shipped.'
-  const part = done > 0 && (
-    <p>
-      {usd(done)} of it went back to your card. {banks}
-    </p>
-  )
+  const part = done > 0 && <p>{`${usd(done)} of it went back to your card. ${banks}`}</p>
   const stillOwed = owed > 0 && (
-    <p>A refund of {usd(owed)} did not go through at your bank. We still owe it to you, and will write to you.</p>
+    <p>{`A refund of ${usd(owed)} did not go through at your bank. We still owe it to you, and will write to you.`}</p>
   )
   const disputed = order.disputes?.map((dispute, index) => <p key={index}>{disputeText(dispute)}</p>)
   const twice = order.refunds.some(({ reason }) => reason === 'duplicate' || reason === 'amount_mismatch') && (
@@ -139,7 +131,7 @@ function toldOf(order: Order): { title: string; notice: ReactNode; again?: boole
         title: 'Your money is on its way back',
         notice: (
           <Notice title={`${usd(pending)} is on its way back to your card.`} live>
-            <p>You do not need to do anything. {ships}</p>
+            <p>{`You do not need to do anything. ${ships}`}</p>
             {part}
           </Notice>
         ),
@@ -149,9 +141,7 @@ function toldOf(order: Order): { title: string; notice: ReactNode; again?: boole
         title: wasShipped ? 'Your returned order is refunded' : 'Your order is refunded',
         notice: (
           <Notice title={`${usd(done)} went back to your card.`} live>
-            <p>
-              {banks} {ships}
-            </p>
+            <p>{`${banks} ${ships}`}</p>
           </Notice>
         ),
       }
@@ -160,7 +150,7 @@ function toldOf(order: Order): { title: string; notice: ReactNode; again?: boole
         title: wasShipped ? 'Your order was returned' : 'Your order is cancelled',
         notice: (
           <Notice kind="error" title={`Your bank did not take the refund of ${usd(owed)}.`} live>
-            <p>We still owe it to you, will send it another way, and write to you. {ships}</p>
+            <p>{`We still owe it to you, will send it another way, and write to you. ${ships}`}</p>
             {part}
           </Notice>
         ),

@@ -195,7 +195,7 @@ function Payable({
     <>
       {lastDecline && (
         <Notice kind="error" title="Your card was declined, and nothing was charged.">
-          <p>{lastDecline} You can try again, with this card or another one.</p>
+          <p>{`${lastDecline} You can try again, with this card or another one.`}</p>
         </Notice>
       )}
       <Card>
@@ -223,9 +223,7 @@ function Payable({
               onFocus={() => prepareProof('payment')}
               onClick={() => void pay(terms)}
               pending={sending || leaving}
-            >
-              {view.status === 'expired' ? 'Hold a seat again and pay' : 'Pay'} {due && formatMoney(due)} by card
-            </Button>
+            >{`${view.status === 'expired' ? 'Hold a seat again and pay' : 'Pay'} ${due ? formatMoney(due) : ''} by card`}</Button>
           </Actions>
           <p className={styles['aside']}>Nothing has been charged yet. You confirm the payment on the card page.</p>
         </>

@@ -96,9 +96,9 @@ export function Shop() {
                 {today && canBeBought(state) && (
                   <Button wide disabled={!hydrated} onClick={() => add(today)}>
                     <span>
-                      Add <span className="visually-hidden">{today.name} </span>to cart
-                      {inCart > 0 && <span className={styles['inCart']}> ({inCart} in it)</span>}
+                      Add <span className="visually-hidden">{`${today.name} `}</span>to cart
                     </span>
+                    {inCart > 0 && <span className={styles['inCart']}>{` (${inCart} in it)`}</span>}
                   </Button>
                 )}
                 {today && canBeAwaited(state) && (
@@ -108,10 +108,8 @@ export function Shop() {
                     disabled={!hydrated}
                     onClick={() => setAwaited(today)}
                   >
-                    <span>
-                      {canBeBought(state) ? 'Notify me when it is in stock' : 'Notify me'}
-                      <span className="visually-hidden"> about the {today.name}</span>
-                    </span>
+                    <span>{canBeBought(state) ? 'Notify me when it is in stock' : 'Notify me'}</span>
+                    <span className="visually-hidden">{` about the ${today.name}`}</span>
                   </Button>
                 )}
               </ProductCard>

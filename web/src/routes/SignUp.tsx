@@ -93,12 +93,12 @@ function Facts({ content, offer, failed }: { content: SignUpContent; offer: Leve
       <Fact name="Price" keeps="price">
         {offer ? (
           <>
-            <strong className={styles['price']}>{formatMoney(offer.price, true)}</strong> a child, everything included
+            <strong className={styles['price']}>{formatMoney(offer.price, true)}</strong>{' '}
+            <span>a child, everything included</span>
             {offer.siblingJoinsFree ? (
-              <span className={styles['promotion']}>
-                A sibling joins free
-                {offer.promotionLastDay && ` until ${formatShortClassDate(offer.promotionLastDay)}`}
-              </span>
+              <span
+                className={styles['promotion']}
+              >{`A sibling joins free${offer.promotionLastDay ? ` until ${formatShortClassDate(offer.promotionLastDay)}` : ''}`}</span>
             ) : (
               <span>The kit and its shipping are in it.</span>
             )}
@@ -110,7 +110,7 @@ function Facts({ content, offer, failed }: { content: SignUpContent; offer: Leve
       <Fact name="Starts" keeps="dates">
         {offer ? <Dates offer={offer} /> : waiting}
       </Fact>
-      <Fact name="In the box">{content.boxInShort} Kit styles may vary.</Fact>
+      <Fact name="In the box">{`${content.boxInShort} Kit styles may vary.`}</Fact>
       <Fact name="What happens next">You pay by card, sign the waiver, and the kit ships before the first class.</Fact>
     </dl>
   )
@@ -118,18 +118,19 @@ function Facts({ content, offer, failed }: { content: SignUpContent; offer: Leve
 
 function Dates({ offer }: { offer: LevelOffer }) {
   const first = offer.sessions[0]
-  if (!first) return 'No dates are open right now.'
+  if (!first) return <span>No dates are open right now.</span>
   return (
     <>
       <ul className={styles['dates']}>
         {offer.sessions.map(({ classSessionId, date, seatsLeft }) => (
           <li key={classSessionId}>
-            <strong>{formatShortClassDate(date)}</strong> {seatsLeftText(seatsLeft)}
+            <strong>{formatShortClassDate(date)}</strong> <span>{seatsLeftText(seatsLeft)}</span>
           </li>
         ))}
       </ul>
       <span>
-        <ClassTime date={first.date} time={first.startTime} />, on a live video call
+        <ClassTime date={first.date} time={first.startTime} />
+        <span>, on a live video call</span>
       </span>
     </>
   )
@@ -148,10 +149,8 @@ function About({ classType, level }: AboutProps) {
         <h2 id="about-heading">About this class</h2>
         <p>{level.description}</p>
         <ul className={styles['marks']}>
-          <li>
-            Recommended ages: {level.recommendedAges.from} to {level.recommendedAges.to}
-          </li>
-          <li>Program: {level.programLength}</li>
+          <li>{`Recommended ages: ${level.recommendedAges.from} to ${level.recommendedAges.to}`}</li>
+          <li>{`Program: ${level.programLength}`}</li>
           <li>Groups of 5 to 10 students</li>
         </ul>
         <p className={styles['small']}>

@@ -240,9 +240,9 @@ function Thanks({ done, record, children, arriving = false }: ThanksProps) {
         live
       >
         {done === 'sent' ? (
-          <p>A confirmation email will arrive shortly{address && ` at ${address}`}, with the signed waiver.</p>
+          <p>{`A confirmation email will arrive shortly${address ? ` at ${address}` : ''}, with the signed waiver.`}</p>
         ) : (
-          <p>The signed waiver comes by email{address && `, to ${address}`}.</p>
+          <p>{`The signed waiver comes by email${address ? `, to ${address}` : ''}.`}</p>
         )}
         {!isMember && <p>The kit now gets ready to ship, and arrives before the first class.</p>}
       </Notice>

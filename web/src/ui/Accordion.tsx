@@ -13,7 +13,7 @@ export function Accordion({ items }: AccordionProps) {
       {items.map(({ question, answer }) => (
         <details key={question} className={styles['item']}>
           <summary className={styles['question']}>
-            {question}
+            <span>{question}</span>
             <Icon name="down" />
           </summary>
           <div className={styles['answer']}>{typeof answer === 'string' ? <p>{answer}</p> : answer}</div>

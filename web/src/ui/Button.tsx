@@ -35,8 +35,8 @@ export function Button({
       disabled={disabled || pending}
       aria-busy={pending || undefined}
     >
-      {pending && <span className={styles['spinner']} aria-hidden="true" />}
-      {pending ? pendingLabel : children}
+      {/* An element, and another one while it is at work: a translator's page puts elements in the place of words that stand alone. */}
+      <span key={Number(pending)}>{pending ? pendingLabel : children}</span>
     </button>
   )
 }

@@ -36,7 +36,7 @@ export function Labelled({
   return (
     <div className={styles['field']}>
       <label htmlFor={controlId} className={styles['label']}>
-        {label}
+        <span>{label}</span>
         {optional && <span className={styles['optional']}> (optional)</span>}
       </label>
       {children({
@@ -60,7 +60,7 @@ export function FieldError({ id, error }: { id: string; error: string | undefine
   return (
     <p id={id} className={styles['error']}>
       <Icon name="warning" />
-      {error}
+      <span>{error}</span>
     </p>
   )
 }

@@ -20,11 +20,11 @@ export function Cards({ cards }: { cards: readonly (Card | PlaceCard)[] }) {
               <p className={styles['meta']}>
                 {card.category}
                 {card.date && (
-                  <>
+                  <span>
                     {' · '}
                     {/* The weekday would take a second line in a narrow card, and says nothing here. */}
                     <time dateTime={card.date}>{formatClassDate(card.date).replace(/^\w+, /, '')}</time>
-                  </>
+                  </span>
                 )}
               </p>
             )}
@@ -40,9 +40,7 @@ export function Cards({ cards }: { cards: readonly (Card | PlaceCard)[] }) {
               )}
             </h3>
             <p className={styles['snippet']}>{card.snippet}</p>
-            <p className={styles['go']} aria-hidden="true">
-              {action(card)} →
-            </p>
+            <p className={styles['go']} aria-hidden="true">{`${action(card)} →`}</p>
           </div>
         </li>
       ))}

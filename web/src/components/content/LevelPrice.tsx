@@ -8,8 +8,7 @@ import { Skeleton } from '../../ui/Skeleton.tsx'
 function LevelPrice({ of }: { of: LevelClassType }) {
   const { data, isError } = useQuery(classesQuery)
   const level = data?.levels.find(({ classType }) => classType === of)
-  if (level) return formatMoney(level.price, true)
-  return isError ? 'On its page' : <Skeleton width="4ch" />
+  return <span>{level ? formatMoney(level.price, true) : isError ? 'On its page' : <Skeleton width="4ch" />}</span>
 }
 
 export const showLevelPrice = (of: LevelClassType) => <LevelPrice of={of} />

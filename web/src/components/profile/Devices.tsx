@@ -55,11 +55,11 @@ export function Devices({ devices }: { devices: Profile['devices'] }) {
               detail={`Last used ${formatMoment(lastUsedAt)}${remembered ? ' · trusted: no second step' : ''}`}
             >
               <Button variant="quiet" disabled={state.sending} onClick={() => trust(key, !remembered)}>
-                {remembered ? 'Ask for the second step' : 'Trust'}
-                <span className="visually-hidden"> {name}</span>
+                <span>{remembered ? 'Ask for the second step' : 'Trust'}</span>
+                <span className="visually-hidden">{` ${name}`}</span>
               </Button>
               <Button variant="quiet" disabled={state.sending} onClick={() => forget(key)}>
-                Forget<span className="visually-hidden"> {name}</span>
+                Forget<span className="visually-hidden">{` ${name}`}</span>
               </Button>
             </Item>
           ))}

@@ -118,7 +118,7 @@ function Known({ userId, membership, profile }: KnownProps) {
     return (
       <Section title="Your membership">
         <MessageLine message={state.message} />
-        <p>Your membership ended{endsAt && ` on ${formatMoment(endsAt)}`}. You are welcome back at any time.</p>
+        <p>{`Your membership ended${endsAt ? ` on ${formatMoment(endsAt)}` : ''}. You are welcome back at any time.`}</p>
         <div>
           <ButtonLink to="/membership/register">Become a member again</ButtonLink>
         </div>
@@ -140,9 +140,11 @@ function Known({ userId, membership, profile }: KnownProps) {
       <Items label="Membership" facts>
         <Item name="Plan" detail={priceOf(plan, amount)}>
           {!endsAt && status === 'active' && !nextPlan && (
-            <Button variant="quiet" disabled={busy} onClick={() => askSwitch(other[plan])}>
-              Pay by the {periodOf(other[plan])}
-            </Button>
+            <Button
+              variant="quiet"
+              disabled={busy}
+              onClick={() => askSwitch(other[plan])}
+            >{`Pay by the ${periodOf(other[plan])}`}</Button>
           )}
         </Item>
         {nextPlan && membership.nextCharge && (
@@ -150,9 +152,11 @@ function Known({ userId, membership, profile }: KnownProps) {
             name="Next plan"
             detail={`${priceOf(nextPlan, membership.nextCharge.amount)}, from ${formatMoment(membership.paidUntil)}`}
           >
-            <Button variant="quiet" disabled={busy} onClick={() => askSwitch(plan)}>
-              Keep paying by the {periodOf(plan)}
-            </Button>
+            <Button
+              variant="quiet"
+              disabled={busy}
+              onClick={() => askSwitch(plan)}
+            >{`Keep paying by the ${periodOf(plan)}`}</Button>
           </Item>
         )}
         <SessionItem membership={membership} />
@@ -188,10 +192,7 @@ function Known({ userId, membership, profile }: KnownProps) {
       <Payments payments={membership.payments} />
 
       <Dialog open={asking?.what === 'cancel'} title="Cancel your membership?" onClose={() => setAsking(null)}>
-        <p>
-          You keep it until {formatMoment(membership.paidUntil)}, which is paid. Nothing more is charged. Until then you
-          can change your mind here.
-        </p>
+        <p>{`You keep it until ${formatMoment(membership.paidUntil)}, which is paid. Nothing more is charged. Until then you can change your mind here.`}</p>
         <Row>
           <Button
             onClick={() =>
@@ -261,16 +262,13 @@ function Unpaid({ unpaid: { amount, nextTryAt, confirmUrl }, busy, onConfirm, on
   if (!confirmUrl) {
     return (
       <Notice kind="error" title={`Your payment of ${dollars(amount)} did not go through.`}>
-        <p>{next} Please update your card.</p>
+        <p>{`${next} Please update your card.`}</p>
       </Notice>
     )
   }
   return (
     <Notice kind="error" title={`Your bank asks you to confirm the payment of ${dollars(amount)}.`}>
-      <p>
-        It wants to know that it is you who pays. You confirm on our payment provider’s page, perhaps with your banking
-        app. {next}
-      </p>
+      <p>{`It wants to know that it is you who pays. You confirm on our payment provider’s page, perhaps with your banking app. ${next}`}</p>
       <Row>
         <Button disabled={busy} onClick={() => onConfirm(confirmUrl)}>
           Confirm the payment
@@ -325,10 +323,7 @@ function Other({ userId, membership }: Omit<KnownProps, 'profile'>) {
         )}
       </div>
       <Dialog open={asking} title="End your second membership?" onClose={() => setAsking(false)}>
-        <p>
-          Only this one ends, on {formatMoment(paidUntil)}, when what is paid for it is over. Nothing more is charged
-          for it. Your other membership stays as it is.
-        </p>
+        <p>{`Only this one ends, on ${formatMoment(paidUntil)}, when what is paid for it is over. Nothing more is charged for it. Your other membership stays as it is.`}</p>
         <Row>
           <Button
             onClick={() =>
@@ -411,15 +406,10 @@ function SwitchTerms({ quote, onAgree, onCancel }: SwitchTermsProps) {
             {credit > 0 && <Item name="Taken off for unused time" detail={`−${dollars(credit)}`} />}
             <Item name="Charged to your card now" detail={dollars(dueNow)} />
           </Items>
-          <p>
-            Then {priceOf(plan, amount)}, from {formatMoment(nextChargeAt)}, until you cancel.
-          </p>
+          <p>{`Then ${priceOf(plan, amount)}, from ${formatMoment(nextChargeAt)}, until you cancel.`}</p>
         </>
       ) : (
-        <p>
-          Nothing is charged now, and no time that you have paid is lost. From {formatMoment(nextChargeAt)} you pay{' '}
-          {priceOf(plan, amount)}, until you cancel.
-        </p>
+        <p>{`Nothing is charged now, and no time that you have paid is lost. From ${formatMoment(nextChargeAt)} you pay ${priceOf(plan, amount)}, until you cancel.`}</p>
       )}
       <Row>
         <Button onClick={onAgree}>{dueNow > 0 ? `Pay ${dollars(dueNow)} now` : `Pay by the ${periodOf(plan)}`}</Button>

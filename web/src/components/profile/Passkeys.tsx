@@ -42,7 +42,7 @@ export function Passkeys({ passkeys }: { passkeys: Profile['passkeys'] }) {
           {passkeys.map((passkey) => (
             <Item key={passkey.id} name={passkey.name} detail={`Added ${formatMoment(passkey.createdAt)}`}>
               <Button variant="quiet" disabled={state.sending} onClick={() => setRemoving(passkey)}>
-                Remove<span className="visually-hidden"> {passkey.name}</span>
+                Remove<span className="visually-hidden">{` ${passkey.name}`}</span>
               </Button>
             </Item>
           ))}
@@ -54,9 +54,7 @@ export function Passkeys({ passkeys }: { passkeys: Profile['passkeys'] }) {
         </Button>
       </div>
       <Dialog open={removing !== null} title="Remove this passkey?" onClose={() => setRemoving(null)}>
-        <p>
-          You can no longer sign in with {removing?.name}. Your device may still offer it until you delete it there.
-        </p>
+        <p>{`You can no longer sign in with ${removing?.name}. Your device may still offer it until you delete it there.`}</p>
         <Row>
           <Button onClick={() => removing && remove(removing.id)}>Remove passkey</Button>
           <Button variant="secondary" onClick={() => setRemoving(null)}>

@@ -62,18 +62,18 @@ export function SecondStep({ profile }: { profile: Profile }) {
             >
               {on && preferred !== type && (
                 <Button variant="quiet" disabled={state.sending} onClick={() => set(type, true, true)}>
-                  Ask first<span className="visually-hidden"> ({name})</span>
+                  Ask first<span className="visually-hidden">{` (${name})`}</span>
                 </Button>
               )}
               {on ? (
                 <Button variant="quiet" disabled={state.sending} onClick={() => set(type, false, false)}>
-                  Turn off<span className="visually-hidden"> ({name})</span>
+                  Turn off<span className="visually-hidden">{` (${name})`}</span>
                 </Button>
               ) : (
                 !missing && (
                   <Button variant="quiet" disabled={state.sending} onClick={() => turnOn(type)}>
-                    {type === 'TOTP' ? 'Set up' : 'Turn on'}
-                    <span className="visually-hidden"> ({name})</span>
+                    <span>{type === 'TOTP' ? 'Set up' : 'Turn on'}</span>
+                    <span className="visually-hidden">{` (${name})`}</span>
                   </Button>
                 )
               )}

@@ -39,7 +39,7 @@ export function Item({ name, badge, open = false, detail, children }: ItemProps)
     <li className={styles['item']}>
       <div className={styles['what']}>
         <span className={styles['name']}>
-          {name}
+          <span>{name}</span>
           {badge && <span className={`${styles['badge']} ${open ? styles['open'] : ''}`}>{badge}</span>}
         </span>
         {detail && <span className={styles['detail']}>{detail}</span>}

@@ -1,0 +1,76 @@
+import type { Page } from 'playwright-core'
+
+/**
+ * Does to the page what a browser's translator does (Google's, in Chrome): each text, and each that comes later, has elements
+ * in its place. The words stay the same, so that tests find them. Answers what went wrong by that, as it happens: a node
+ * that the page's script looked for in vain, or words that it changed where nobody sees them.
+ */
+export async function translate(
+  page: Page,
+  from: 'the first moment' | 'when it answers' = 'when it answers',
+): Promise<string[]> {
+  const faults: string[] = []
+  await page.exposeFunction('tellFault', (fault: string) => faults.push(fault))
+  await page.addInitScript((atFirst) => {
+    // Not in the browser's own viewer of PDF files, which has a document of its own.
+    if (!location.protocol.startsWith('http')) return
+    const tell = (fault: string) => (window as unknown as { tellFault: (fault: string) => void }).tellFault(fault)
+
+    // What is translated while React takes it over is not what it made: it makes that part anew, and only tells of it.
+    addEventListener('error', (event) => {
+      if (String(event.error).includes('React error #418')) event.preventDefault()
+    })
+
+    for (const name of ['insertBefore', 'removeChild'] as const) {
+      const own = Node.prototype[name] as (this: Node, ...nodes: Node[]) => Node
+      Node.prototype[name] = function (this: Node, ...nodes: Node[]) {
+        try {
+          return own.apply(this, nodes)
+        } catch (error) {
+          tell(`${name}: ${nodes.map((node) => node?.textContent).join(', ')}`)
+          throw error
+        }
+      } as never
+    }
+    const nodeValue = Object.getOwnPropertyDescriptor(Node.prototype, 'nodeValue')!
+    Object.defineProperty(Node.prototype, 'nodeValue', {
+      ...nodeValue,
+      set(this: Node, value: string) {
+        if (!this.isConnected) tell(`nobody sees: ${value}`)
+        nodeValue.set?.call(this, value)
+      },
+    })
+
+    const wrap = (text: Text) => {
+      const parent = text.parentElement
+      if (!text.data.trim() || !parent || parent.closest('font, script, style, noscript, svg, title')) return
+      const [outer, inner] = [document.createElement('font'), document.createElement('font')]
+      inner.textContent = text.data
+      outer.append(inner)
+      text.replaceWith(outer)
+    }
+    const wrapAll = (root: Node) => {
+      const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT)
+      const all: Text[] = []
+      while (texts.nextNode()) all.push(texts.currentNode as Text)
+      for (const text of all) wrap(text)
+    }
+    const begin = () => {
+      wrapAll(document.body)
+      new MutationObserver((changes) => {
+        for (const { target, addedNodes } of changes) {
+          for (const node of [target, ...addedNodes]) {
+            if (node instanceof Text) wrap(node)
+            else if (node.isConnected) wrapAll(node)
+          }
+        }
+      }).observe(document.body, { subtree: true, childList: true, characterData: true })
+    }
+    const beginInTime = () => {
+      if (document.body && (atFirst || 'hydrated' in document.documentElement.dataset)) begin()
+      else setTimeout(beginInTime, 5)
+    }
+    beginInTime()
+  }, from === 'the first moment')
+  return faults
+}
