@@ -152,6 +152,34 @@ describe('an account', () => {
     expect((await thief.ask('GET', '/api/profile')).status).toBe(401)
   })
 
+  it('takes each code however it is typed: with gaps, with a hyphen, in wide digits', async () => {
+    const typings = [
+      (code: string) => `${code.slice(0, 3)} ${code.slice(3)} `,
+      (code: string) => `${code.slice(0, 3)}-${code.slice(3)}`,
+      (code: string) => code.replaceAll(/\d/g, (digit) => String.fromCodePoint(0xff10 + Number(digit))),
+    ]
+    for (const typed of typings) {
+      const { visitor, email } = await newcomer()
+      const body = { email, code: typed(await codeTo(email)) }
+      expect((await visitor.post('/api/auth/confirm-sign-up', body)).body).toEqual({ signedIn: true })
+      const { secret } = (await visitor.post('/api/profile/totp')).body as { secret: string }
+      const totp = new TOTP({ secret })
+      const set = { code: typed(totp.generate({ timestamp: deskNow() })) }
+      expect(await visitor.post('/api/profile/totp/verify', set)).toMatchObject({ status: 200 })
+      await visitor.post('/api/auth/sign-out', {})
+
+      await visitor.post('/api/auth/sign-in', { email, password })
+      const shown = { answer: typed(totp.generate({ timestamp: deskNow() + 30_000 })) }
+      expect((await visitor.post('/api/auth/sign-in/answer', shown)).body).toEqual({ step: 'DONE' })
+      await visitor.post('/api/auth/sign-out', {})
+
+      const elsewhere = new Visitor()
+      await elsewhere.post('/api/auth/forgot-password', { email })
+      const reset = { email, code: typed(await codeTo(email, 2)), password: 'Robot-2031!' }
+      expect((await elsewhere.post('/api/auth/confirm-forgot-password', reset)).body).toEqual({})
+    }
+  })
+
   it('is confirmed twice, where the first answer was lost or another tab was faster', async () => {
     const { visitor, email } = await newcomer()
     const before = new Map(visitor.cookies)

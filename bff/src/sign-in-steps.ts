@@ -1,5 +1,6 @@
 import type { MfaType, SignInStep } from '@robokids/contracts/auth'
 import { firstFactors } from '@robokids/contracts/auth'
+import { readCode } from '@robokids/contracts/code'
 import { DomainError } from '@robokids/runtime/errors'
 import { z } from 'zod'
 import type { StepCookie } from './cookies.ts'
@@ -129,7 +130,7 @@ export async function answerStep(
     answer: await identity.respond({ ...kept, ...changed }, responses, address),
   })
   const text = typeof given.answer === 'string' ? given.answer : JSON.stringify(given.answer)
-  const code = text.trim()
+  const choice = text.trim()
   switch (challenge) {
     case 'NEW_PASSWORD_REQUIRED':
       return respond({
@@ -139,22 +140,26 @@ export async function answerStep(
         ),
       })
     case 'SMS_MFA':
-      return respond({ SMS_MFA_CODE: code })
+      return respond({ SMS_MFA_CODE: readCode(text) })
     case 'SMS_OTP':
-      return respond({ SMS_OTP_CODE: code })
+      return respond({ SMS_OTP_CODE: readCode(text) })
     case 'EMAIL_OTP':
-      return respond({ EMAIL_OTP_CODE: code })
+      return respond({ EMAIL_OTP_CODE: readCode(text) })
     case 'SOFTWARE_TOKEN_MFA':
-      return respond({ SOFTWARE_TOKEN_MFA_CODE: code })
+      return respond({ SOFTWARE_TOKEN_MFA_CODE: readCode(text) })
     case 'SELECT_MFA_TYPE':
-      return respond({ ANSWER: mfaChallengeOf(code) })
+      return respond({ ANSWER: mfaChallengeOf(choice) })
     case 'MFA_SETUP': {
-      if (kept.step === 'CONTINUE_SIGN_IN_WITH_EMAIL_SETUP') return respond({ EMAIL: code })
+      if (kept.step === 'CONTINUE_SIGN_IN_WITH_EMAIL_SETUP') return respond({ EMAIL: choice })
       if (kept.step === 'CONTINUE_SIGN_IN_WITH_TOTP_SETUP') {
-        const verified = await identity.call('VerifySoftwareToken', { Session: session, UserCode: code }, address)
+        const verified = await identity.call(
+          'VerifySoftwareToken',
+          { Session: session, UserCode: readCode(text) },
+          address,
+        )
         return respond({}, { session: verified.Session ?? session })
       }
-      if (mfaChallengeOf(code) === 'EMAIL_OTP') {
+      if (mfaChallengeOf(choice) === 'EMAIL_OTP') {
         const step = 'CONTINUE_SIGN_IN_WITH_EMAIL_SETUP' as const
         return { asked: { shown: { step }, kept: { ...kept, step } } }
       }
@@ -163,11 +168,11 @@ export async function answerStep(
     case 'SELECT_CHALLENGE': {
       // Choosing the password asks for it first; the service wants both in one answer.
       if (kept.step === 'CONFIRM_SIGN_IN_WITH_PASSWORD') return respond({ ANSWER: 'PASSWORD', PASSWORD: text })
-      if (code === 'PASSWORD' || code === 'PASSWORD_SRP') {
+      if (choice === 'PASSWORD' || choice === 'PASSWORD_SRP') {
         const step = 'CONFIRM_SIGN_IN_WITH_PASSWORD' as const
         return { asked: { shown: { step }, kept: { ...kept, step } } }
       }
-      return respond({ ANSWER: code })
+      return respond({ ANSWER: choice })
     }
     case 'WEB_AUTHN':
       return respond({ CREDENTIAL: text })

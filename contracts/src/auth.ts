@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { agreementTermsSchema } from './agreement.ts'
+import { readCode } from './code.ts'
 import * as field from './fields.ts'
 
-/** What a person types as it is: passwords and codes are never trimmed. */
+/** What a person types as it is: passwords are never trimmed. */
 const typed = (label: string, max: number) =>
   z
     .string({ error: `${label} is required.` })
@@ -23,9 +24,9 @@ const password = (operation: string) =>
     .max(256, { error: 'Password is too long.' })
 const confirmationCode = z
   .string({ error: 'code is required to confirmSignUp' })
-  .trim()
-  .min(1, { error: 'code is required to confirmSignUp' })
   .max(64, { error: 'Code is too long.' })
+  .transform(readCode)
+  .refine((code) => code !== '', { error: 'code is required to confirmSignUp' })
 
 export const membershipPlans = ['monthly', 'yearly'] as const
 export type MembershipPlan = (typeof membershipPlans)[number]

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { readCode } from '@robokids/contracts/code'
 import type { CodePurpose } from '@robokids/contracts/identity'
 import type { Transaction } from '@robokids/runtime/db'
 import type { Context } from '@robokids/runtime/service'
@@ -10,7 +11,6 @@ import { attemptsExceeded, expiredCode, wrongCode, type IdentityError } from './
 import { count, countWithin } from './limits.ts'
 import {
   addressSubject,
-  asTyped,
   codeOf,
   deliveryDetails,
   guessedAt,
@@ -241,7 +241,7 @@ export async function takeCode(
 ): Promise<{ destination: string } | IdentityError> {
   const { context } = call
   const { config, clock } = context
-  const given = asTyped(code)
+  const given = readCode(code)
   const known = await lockCodes(tx, key)
   const open = known.filter((one) => !isOver(one, context) && one.triesLeft > 0)
   const { own } = await callerOf(tx, user, deviceKey, call)

@@ -62,9 +62,6 @@ export function matchesCode(hash: string, id: string, code: string, { MAC_KEYS }
   return MAC_KEYS.macs(`${id}:${code}`, 'code').some((mac) => isSameSecret(mac.toString('base64url'), hash))
 }
 
-/** A code as it was typed, perhaps with gaps. */
-export const asTyped = (code: string) => code.replaceAll(/\s/g, '')
-
 /** An address as what is counted and kept by it is named. */
 export const addressSubject = (address: string) =>
   address.includes('@') ? `EMAIL:${aliasValue('email', address)}` : `SMS:${address}`

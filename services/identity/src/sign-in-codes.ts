@@ -1,16 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { readCode } from '@robokids/contracts/code'
 import type { Database, Transaction } from '@robokids/runtime/db'
 import { z } from 'zod'
 import { mask } from './attributes.ts'
-import {
-  asTyped,
-  guessedAt,
-  hashCode,
-  matchesCode,
-  sendCode,
-  type Destination,
-  type SentCode,
-} from './one-time-codes.ts'
+import { guessedAt, hashCode, matchesCode, sendCode, type Destination, type SentCode } from './one-time-codes.ts'
 import { expiredCode, wrongCode, type IdentityError } from './errors.ts'
 import type { Call } from './protocol.ts'
 import type { User } from './schema.ts'
@@ -128,7 +121,7 @@ export async function judgeSentCode(
       : guessedAt('sign_in', poolId, user, to, state.deviceKey)
   // Another one, which the person asks for, has more digits.
   if (isShort && !(await countTry(tx, guessed, config.CODE_TRIES_A_DAY, call))) return expiredCode()
-  if (!matchesCode(hash, codeId, asTyped(code), config)) return wrongCode()
+  if (!matchesCode(hash, codeId, readCode(code), config)) return wrongCode()
   if (isShort) await uncountTry(tx, guessed, call)
   return undefined
 }

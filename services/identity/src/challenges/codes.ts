@@ -1,3 +1,4 @@
+import { readCode } from '@robokids/contracts/code'
 import { attemptsExceeded, expiredCode, invalid, missing, wrongCode } from '../errors.ts'
 import type { User } from '../schema.ts'
 import { askForFactor } from '../second-factor.ts'
@@ -61,7 +62,7 @@ const rightAtOnce = 4
 /** A code of the account's authenticator: a step is taken once, also by two sign-ins at once, since the account is locked. */
 export const softwareToken = settled(async (answering) => {
   const { tx, step, responses, call, tokens } = answering
-  const code = given(responses, 'SOFTWARE_TOKEN_MFA_CODE').replaceAll(/\s/g, '')
+  const code = readCode(given(responses, 'SOFTWARE_TOKEN_MFA_CODE'))
   const progress = accountOf(step)
   const { user } = progress
   const { config, clock } = call.context

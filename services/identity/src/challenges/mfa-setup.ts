@@ -1,4 +1,5 @@
 import type { Transaction } from '@robokids/runtime/db'
+import { readCode } from '@robokids/contracts/code'
 import { emailKey } from '@robokids/contracts/fields'
 import { changeAccount, takeAlias } from '../accounts.ts'
 import { readAttributes } from '../attributes.ts'
@@ -127,7 +128,7 @@ export function verifyBySession(
     if (typeof secret !== 'string') {
       throw new IdentityError('SoftwareTokenMFANotFoundException', 'Associate a software token first.')
     }
-    const taken = totpStep(secret, code.replaceAll(/\s/g, ''), clock.now())
+    const taken = totpStep(secret, readCode(code), clock.now())
     if (taken === undefined) return keepStep(tx, step, wrongSetUpCode())
     if (user.mfa.length === 0) await forgetOthers(tx, user, call)
     await changeAccount(

@@ -1,3 +1,4 @@
+import { readCode } from '@robokids/contracts/code'
 import { eq } from 'drizzle-orm'
 import { z } from 'zod'
 import { changeAccount, onOwnAccount } from '../accounts.ts'
@@ -32,7 +33,7 @@ export const verifySoftwareToken = (tokens: Tokens) =>
         if (secret === undefined) {
           throw new IdentityError('SoftwareTokenMFANotFoundException', 'Associate a software token first.')
         }
-        const step = totpStep(secret, given.UserCode.replaceAll(/\s/g, ''), clock.now())
+        const step = totpStep(secret, readCode(given.UserCode), clock.now())
         if (step === undefined) throw wrongSetUpCode()
         await endSetUp(tx, user, 'totp')
         // Where everybody needs a second factor it is one at once; elsewhere the person turns it on.
