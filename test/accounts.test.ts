@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { latestAdultBirthdate } from '@robokids/contracts/adult'
 import { codeIssued, userDeleted } from '@robokids/contracts/identity'
 import type { Database } from '@robokids/runtime/db'
 import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
@@ -27,6 +28,7 @@ let moveDoorClock: typeof moveClocks
 let moveDeskClock: typeof moveClocks
 /** By the service's clock, which tests move. */
 let deskNow: () => number
+let doorNow: () => number
 /** Between a second BFF and identity. */
 let line: BreakableProxy
 let otherDoor: string
@@ -69,6 +71,7 @@ beforeAll(async () => {
     for (const { context } of [door, second]) context.clock.advance(by)
   }
   moveDeskClock = (by) => desk.context.clock.advance(by)
+  doorNow = () => door.context.clock.now().epochMilliseconds
   deskNow = () => desk.context.clock.now().epochMilliseconds
   moveClocks = (by) => {
     moveDeskClock(by)
@@ -992,6 +995,13 @@ describe('an account', () => {
     const email = `bot+${randomUUID()}@example.com`
     const young = await new Visitor().post('/api/auth/sign-up', { ...sampleMember(email), birthdate: '2015-01-01' })
     expect(young).toMatchObject({ status: 400, body: { issues: [{ path: 'birthdate' }] } })
+    // The day before the date 18 years ago, at the school; a day later is too late, also where that day has begun on earth.
+    const latest = latestAdultBirthdate(new Date(doorNow()).toISOString())
+    const dayAfter = Temporal.PlainDate.from(latest).add({ days: 1 }).toString()
+    const almost = await new Visitor().post('/api/auth/sign-up', { ...sampleMember(email), birthdate: dayAfter })
+    expect(almost).toMatchObject({ status: 400, body: { issues: [{ path: 'birthdate' }] } })
+    const adult = { ...sampleMember(`adult+${randomUUID()}@example.com`), birthdate: latest }
+    expect((await new Visitor().post('/api/auth/sign-up', adult)).status).toBe(200)
     const robot = await new Visitor().post('/api/auth/sign-up', { ...sampleMember(email), middle_name: 'X' })
     expect(robot.status).toBe(200)
     expect((await new Visitor().post('/api/auth/sign-in', { email, password })).body['code']).toBe(

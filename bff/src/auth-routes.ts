@@ -19,6 +19,7 @@ import {
   type CodeDelivery,
   type SignInStep,
 } from '@robokids/contracts/auth'
+import { latestAdultBirthdate } from '@robokids/contracts/adult'
 import { emailKey } from '@robokids/contracts/fields'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
@@ -55,11 +56,11 @@ export function deliveryOf(details: { Destination: string; DeliveryMedium: 'EMAI
 }
 
 /**
- * The last day that an adult is born on, somewhere on earth, is the day before the one 18 years ago.
+ * Refuses who is no adult on the school's calendar, by the rule that pages go by too.
  * @throws DomainError `validation_failed`
  */
 export function requireAdult(birthdate: string, now: Temporal.Instant): void {
-  const last = now.toZonedDateTimeISO('+14:00').toPlainDate().subtract({ years: 18 }).subtract({ days: 1 })
+  const last = Temporal.PlainDate.from(latestAdultBirthdate(now.toString()))
   const refuse = (message: string) => {
     throw new DomainError('validation_failed', message, [{ path: 'birthdate', message }])
   }

@@ -57,7 +57,7 @@ const profileFields = {
 }
 
 /**
- * `POST /api/auth/sign-up`: the membership's registration. `birthdate` must be that of an adult on the server's day.
+ * `POST /api/auth/sign-up`: the membership's registration. `birthdate` must be that of an adult (`latestAdultBirthdate`).
  * `middle_name` is a decoy that no person sees: a filled one is answered as if it had worked, and nothing happens.
  */
 export const signUpBodySchema = z.object({

@@ -1,6 +1,6 @@
 import { composeAddress, signUpBodySchema } from '@robokids/contracts/auth'
 import { errorsOfIssues, type FieldErrors } from '../field-errors.ts'
-import { latestAdultBirthdate } from './adult.ts'
+import { latestAdultBirthdate } from '@robokids/contracts/adult'
 import type { MemberValues } from './pending-user.ts'
 
 const memberSchema = signUpBodySchema.omit({ password: true, middle_name: true })
@@ -12,7 +12,7 @@ export type Member = Omit<MemberValues, 'plan' | 'classDate'> & { address: strin
 export function readMember(values: MemberValues, now: Date): { member: Member } | { errors: FieldErrors } {
   const parsed = memberSchema.safeParse(values)
   const errors = parsed.success ? {} : { ...errorsOfIssues(parsed.error.issues) }
-  if (!errors['birthdate'] && values.birthdate > latestAdultBirthdate(now))
+  if (!errors['birthdate'] && values.birthdate > latestAdultBirthdate(now.toISOString()))
     errors['birthdate'] = 'You must be 18 or older to register.'
   if (!parsed.success || errors['birthdate']) return { errors }
   return { member: { ...parsed.data, address: composeAddress(parsed.data) } }

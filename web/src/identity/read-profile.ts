@@ -1,6 +1,6 @@
 import { type Profile, profileChangeSchema } from '@robokids/contracts/auth'
 import { errorsOfIssues, type FieldErrors } from '../field-errors.ts'
-import { latestAdultBirthdate } from './adult.ts'
+import { latestAdultBirthdate } from '@robokids/contracts/adult'
 
 export type ProfileValues = Pick<
   Profile,
@@ -20,7 +20,7 @@ export function readProfileChange(
   const parsed = profileChangeSchema.safeParse(changed)
   if (!parsed.success) return { errors: errorsOfIssues(parsed.error.issues) }
   const { birthdate } = parsed.data
-  if (birthdate !== undefined && birthdate > latestAdultBirthdate(now))
+  if (birthdate !== undefined && birthdate > latestAdultBirthdate(now.toISOString()))
     return { errors: { birthdate: 'You must be 18 or older.' } }
   const sent = Object.entries(parsed.data).filter(([, value]) => value !== undefined)
   return { change: Object.fromEntries(sent) as Partial<ProfileValues> }

@@ -1,3 +1,4 @@
+import { latestAdultBirthdate } from '@robokids/contracts/adult'
 import type { AgreementTerms } from '@robokids/contracts/agreement'
 import type { MembershipPlan, Session } from '@robokids/contracts/auth'
 import type { MembershipPlans } from '@robokids/contracts/billing'
@@ -15,7 +16,6 @@ import { weakPassword } from '../components/NewPasswordFields.tsx'
 import { isPasswordGood, PasswordChecklist } from '../components/PasswordChecklist.tsx'
 import { WayOn } from '../components/WayOn.tsx'
 import { membershipSteps, planInShort, planNames, planNote } from '../content/membership.ts'
-import { latestAdultBirthdate } from '../identity/adult.ts'
 import { availableSlots } from '../identity/answers.ts'
 import type { FieldErrors } from '../field-errors.ts'
 import {
@@ -165,7 +165,7 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
   const [confirmPassword, setConfirmPassword] = useState('')
   const [shown, setShown] = useState(false)
   const decoy = useRef<HTMLInputElement>(null)
-  const [latestBirthdate] = useKeptState('', () => latestAdultBirthdate(new Date()))
+  const [latestBirthdate] = useKeptState('', () => latestAdultBirthdate(new Date().toISOString()))
   const state = useSending('Something went wrong.')
   const { leaving, leaveFor } = useLeaveFor()
   const { slots, isPending, isFetching, refetch } = useSlots()

@@ -1,7 +1,7 @@
 import type { Profile } from '@robokids/contracts/auth'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { latestAdultBirthdate } from '../../identity/adult.ts'
+import { latestAdultBirthdate } from '@robokids/contracts/adult'
 import { changeProfile } from '../../identity/profile.ts'
 import { type ProfileValues, readProfileChange } from '../../identity/read-profile.ts'
 import { useSending } from '../../identity/use-sending.ts'
@@ -23,7 +23,7 @@ export function EditDetails({ profile, onSaved, onCancel }: EditDetailsProps) {
     return { email, givenName, familyName, birthdate, phoneNumber, address }
   })
   const [values, setValues] = useState(before)
-  const [latestBirthdate] = useState(() => latestAdultBirthdate(new Date()))
+  const [latestBirthdate] = useState(() => latestAdultBirthdate(new Date().toISOString()))
   const state = useSending('Something went wrong.')
   const queryClient = useQueryClient()
 
