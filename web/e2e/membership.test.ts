@@ -201,6 +201,25 @@ describe('the membership registration', () => {
     expect(checkouts()).toHaveLength(1)
   })
 
+  it('keeps password managers from filling in what people cannot see', async () => {
+    const page = await site.open()
+    await openForm(page)
+    await fillRegistration(page)
+    const decoy = page.locator('input[name=middle_name]')
+    // Browsers and managers fill in nothing that is read-only; each manager has a word for a field that is not for it.
+    expect(
+      await decoy.evaluate((input: HTMLInputElement) => [
+        input.readOnly,
+        input.autocomplete,
+        ...['data-1p-ignore', 'data-bwignore', 'data-lpignore', 'data-form-type', 'data-protonpass-ignore'].filter(
+          (name) => !input.hasAttribute(name),
+        ),
+      ]),
+    ).toEqual([true, 'off'])
+    await proceedButton(page).click()
+    await page.waitForURL('**/card-page')
+  })
+
   it.each([
     ['what the server says', refusal('UsernameExistsException', 'User already exists'), 'User already exists'],
     ['Something went wrong.', { lost: true }, 'Something went wrong.'],

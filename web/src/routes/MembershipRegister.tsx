@@ -373,7 +373,20 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
               <div className={styles['decoy']} aria-hidden="true">
                 <label>
                   Middle name
-                  <input ref={decoy} type="text" name="middle_name" tabIndex={-1} autoComplete="off" />
+                  {/* Password managers fill in what they know a name of: not what is read-only, or marked as not for them. */}
+                  <input
+                    ref={decoy}
+                    type="text"
+                    name="middle_name"
+                    tabIndex={-1}
+                    autoComplete="off"
+                    readOnly
+                    data-1p-ignore=""
+                    data-bwignore=""
+                    data-lpignore="true"
+                    data-form-type="other"
+                    data-protonpass-ignore="true"
+                  />
                 </label>
               </div>
             </fieldset>
