@@ -220,6 +220,22 @@ describe('the membership registration', () => {
     await page.waitForURL('**/card-page')
   })
 
+  it('says nothing more of a field once it is corrected', async () => {
+    const page = await site.open()
+    await openForm(page)
+    await proceedButton(page).click()
+    const problems = page.getByRole('list', { name: 'What to correct' })
+    await problems.getByText('First name is required.').waitFor()
+    await page.getByLabel('First name').fill('Maren')
+    await page.getByText('First name is required.').first().waitFor({ state: 'detached' })
+    expect(await page.getByLabel('First name').getAttribute('aria-invalid')).toBeNull()
+    await problems.getByText('Last name is required.').waitFor()
+    await agree(page)
+    await page.getByText('Please agree to the terms of the membership.').first().waitFor({ state: 'detached' })
+    await page.getByLabel('Class date').selectOption({ index: 1 })
+    await page.getByText('Choose a class date.', { exact: true }).first().waitFor({ state: 'detached' })
+  })
+
   it.each([
     ['what the server says', refusal('UsernameExistsException', 'User already exists'), 'User already exists'],
     ['Something went wrong.', { lost: true }, 'Something went wrong.'],

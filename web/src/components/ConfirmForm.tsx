@@ -86,6 +86,7 @@ export function ConfirmForm({ email: known, onConfirmed, onForgot }: ConfirmForm
         <>
           <Field
             label="Password"
+            name="password"
             error={state.errors['password']}
             type={shown ? 'text' : 'password'}
             autoComplete="current-password"

@@ -48,7 +48,8 @@ export function Problems({ errors, order }: { errors: FieldErrors; order: readon
 }
 
 interface FormProps {
-  state: Pick<Sending, 'message'>
+  /** With `forget`, what is said of a field goes once somebody corrects it: by its `name`. */
+  state: Pick<Sending, 'message'> & Partial<Pick<Sending, 'forget'>>
   onSubmit: () => void
   /** The id of what names it. */
   labelledBy?: string
@@ -62,7 +63,14 @@ export function Form({ state, onSubmit, labelledBy, children }: FormProps) {
     onSubmit()
   }
   return (
-    <form className={styles['form']} onSubmit={submit} noValidate aria-labelledby={labelledBy}>
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- it hears of its fields
+    <form
+      className={styles['form']}
+      onSubmit={submit}
+      onChange={(event) => state.forget?.((event.target as unknown as HTMLInputElement).name)}
+      noValidate
+      aria-labelledby={labelledBy}
+    >
       <MessageLine message={state.message} />
       <WaitsForScript>{children}</WaitsForScript>
     </form>

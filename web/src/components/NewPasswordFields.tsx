@@ -8,20 +8,22 @@ export const weakPassword =
 
 interface NewPasswordFieldsProps {
   label?: string
+  /** As errors name it. */
+  name: string
   value: string
   error?: string | undefined
   onChange: (password: string) => void
 }
 
 /** A password that is chosen now: shown if wished, with its rules. */
-export function NewPasswordFields({ label = 'New password', value, error, onChange }: NewPasswordFieldsProps) {
+export function NewPasswordFields({ label = 'New password', name, value, error, onChange }: NewPasswordFieldsProps) {
   const [shown, setShown] = useState(false)
   return (
     <>
       <Field
         label={label}
         error={error}
-        name="new-password"
+        name={name}
         type={shown ? 'text' : 'password'}
         autoComplete="new-password"
         autoCapitalize="none"

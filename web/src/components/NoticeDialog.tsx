@@ -62,6 +62,7 @@ export function NoticeDialog({ product, open, onClose }: NoticeDialogProps) {
               error={state.errors['email']}
               onChange={(event) => {
                 setEmail(event.target.value)
+                state.forget('email')
                 prepareProof('notice')
               }}
               required

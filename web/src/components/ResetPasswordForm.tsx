@@ -84,7 +84,7 @@ export function ResetPasswordForm({ email, onReset }: ResetPasswordFormProps) {
     <Form state={state} onSubmit={reset}>
       <AccountName email={email} />
       <CodeField error={state.errors['code']} value={code} onChange={setCode} />
-      <NewPasswordFields value={password} error={state.errors['password']} onChange={setPassword} />
+      <NewPasswordFields name="password" value={password} error={state.errors['password']} onChange={setPassword} />
       <Button type="submit" wide pending={state.sending}>
         Set New Password
       </Button>

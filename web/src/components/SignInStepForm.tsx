@@ -221,7 +221,8 @@ function CodeStep({ signIn, lead, label, sent = false, second = false }: CodeSte
       <Form state={state} onSubmit={submit}>
         <CodeField
           {...(label ? { label } : {})}
-          error={state.errors['answer'] ?? state.errors['code']}
+          name="answer"
+          error={state.errors['answer']}
           value={code}
           onChange={setCode}
         />
@@ -271,6 +272,7 @@ function CustomChallenge({ signIn, parameters }: { signIn: SignIn; parameters: R
       ))}
       <Field
         label="Your answer"
+        name="answer"
         error={state.errors['answer']}
         value={answer}
         onChange={(event) => setAnswer(event.target.value)}
@@ -326,6 +328,7 @@ function EmailSetUp({ signIn, email: known }: { signIn: SignIn; email: string })
     <Form state={state} onSubmit={submit}>
       <Field
         label="Email"
+        name="answer"
         hint="We mail you a code now, and one at each sign-in."
         error={state.errors['answer']}
         type="email"
@@ -358,6 +361,7 @@ function Password({ signIn, email }: { signIn: SignIn; email: string }) {
       <AccountName email={email} />
       <Field
         label="Password"
+        name="answer"
         error={state.errors['answer']}
         type={shown ? 'text' : 'password'}
         autoComplete="current-password"
@@ -432,7 +436,7 @@ function NewPassword({ signIn, email, missing, onDone }: NewPasswordProps) {
   return (
     <Form state={state} onSubmit={submit}>
       <AccountName email={email} />
-      <NewPasswordFields value={password} error={state.errors['answer']} onChange={setPassword} />
+      <NewPasswordFields name="answer" value={password} error={state.errors['answer']} onChange={setPassword} />
       {names.map((name) => {
         const { label, ...input } = attributes[name] ?? { label: name }
         return (
@@ -440,6 +444,7 @@ function NewPassword({ signIn, email, missing, onDone }: NewPasswordProps) {
             key={name}
             {...input}
             label={label}
+            name={`attributes.${name}`}
             error={state.errors[`attributes.${name}`]}
             value={values[name] ?? ''}
             onChange={(event) => setValues({ ...values, [name]: event.target.value })}

@@ -16,6 +16,8 @@ export interface Sending {
   errors: FieldErrors
   succeed: (text: string) => void
   refuse: (text: string, errors?: FieldErrors) => void
+  /** This field is being corrected: what was said of it is no longer so. */
+  forget: (field: string) => void
   /** Runs what the form does. A failure is told in its own words, `otherwise` where it has none. */
   send: (work: () => Promise<void>, otherwise?: string) => void
 }
@@ -36,6 +38,8 @@ export function useSending(otherwise: string): Sending {
     message,
     errors,
     refuse,
+    forget: (field) =>
+      setErrors((before) => Object.fromEntries(Object.entries(before).filter(([name]) => name !== field))),
     succeed(text) {
       setErrors({})
       setMessage({ kind: 'success', text })

@@ -39,6 +39,7 @@ export function ChangePassword({ email }: { email: string }) {
         <AccountName email={email} />
         <Field
           label="Current password"
+          name="previousPassword"
           error={state.errors['previousPassword']}
           type="password"
           autoComplete="current-password"
@@ -46,7 +47,12 @@ export function ChangePassword({ email }: { email: string }) {
           onChange={(event) => setPrevious(event.target.value)}
           required
         />
-        <NewPasswordFields value={proposedPassword} error={state.errors['proposedPassword']} onChange={setProposed} />
+        <NewPasswordFields
+          name="proposedPassword"
+          value={proposedPassword}
+          error={state.errors['proposedPassword']}
+          onChange={setProposed}
+        />
         <div>
           <Button type="submit" variant="secondary" pending={state.sending}>
             Change password

@@ -94,12 +94,13 @@ function Proof({ profile: { email, passkeys }, fieldId, onProven, onCancel }: Pr
     state.send(() => signIn.begin({ password }))
   }
   return (
-    <Form state={{ message: state.message ?? signIn.ended }} onSubmit={prove}>
+    <Form state={{ message: state.message ?? signIn.ended, forget: state.forget }} onSubmit={prove}>
       <p>You logged in a while ago. Show us that nobody else is at your screen, and we go on with what you wanted.</p>
       <AccountName email={email} />
       <Field
         id={fieldId}
         label="Password"
+        name="password"
         error={state.errors['password']}
         type="password"
         autoComplete="current-password"

@@ -72,6 +72,7 @@ function ReallyDelete({ email, onCancel, onDeleted }: ReallyDeleteProps) {
       <AccountName email={email} />
       <Field
         label="Password"
+        name="password"
         error={state.errors['password']}
         type="password"
         autoComplete="current-password"
