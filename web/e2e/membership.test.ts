@@ -236,6 +236,18 @@ describe('the membership registration', () => {
     await page.getByText('Choose a class date.', { exact: true }).first().waitFor({ state: 'detached' })
   })
 
+  it('is read out each time that it was not sent, for the same reason too', async () => {
+    const page = await site.open()
+    await openForm(page)
+    await proceedButton(page).click()
+    await eventually(() => messageLine(page).innerText()).toBe('Please check the marked fields.')
+    const said = await messageLine(page).locator('span').elementHandle()
+    await page.getByLabel('First name').press('Enter')
+    await eventually(async () => said?.evaluate((words) => words.isConnected)).toBe(false)
+    expect(await messageLine(page).innerText()).toBe('Please check the marked fields.')
+    expect(await messageLine(page).getAttribute('role')).toBe('alert')
+  })
+
   it.each([
     ['what the server says', refusal('UsernameExistsException', 'User already exists'), 'User already exists'],
     ['Something went wrong.', { lost: true }, 'Something went wrong.'],

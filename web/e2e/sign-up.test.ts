@@ -31,6 +31,19 @@ async function openForm(page: Page, path = '/robokidspage1') {
 }
 
 describe('the sign-up form', () => {
+  it('is read out each time that it was not sent, for the same reason too', async () => {
+    const page = await site.open()
+    await openForm(page)
+    await submitButton(page).click()
+    const said = page.getByRole('alert').getByText('Please check the marked fields.')
+    await said.waitFor()
+    const before = await said.elementHandle()
+    await page.getByLabel('Guardian name').press('Enter')
+    await eventually(async () => before?.evaluate((words) => words.isConnected)).toBe(false)
+    await said.waitFor()
+    expect(await page.getByLabel('Guardian name').evaluate((field) => field === document.activeElement)).toBe(true)
+  })
+
   it('sends the specified fields, keeps the registration and goes to the checkout address', async () => {
     const page = await site.open()
     await openForm(page)

@@ -1,4 +1,4 @@
-import { type FormEvent, type MouseEvent, type ReactNode, useEffect, useRef } from 'react'
+import { type FormEvent, type MouseEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import type { FieldErrors } from '../field-errors.ts'
 import type { Message, Sending } from '../identity/use-sending.ts'
 import { WaitsForScript } from '../ui/WaitsForScript.tsx'
@@ -7,6 +7,9 @@ import styles from './Form.module.css'
 /** What a form has to say, in a line above it; null keeps the place from which it is read out. */
 export function MessageLine({ message }: { message: Message | null }) {
   const line = useRef<HTMLDivElement>(null)
+  // The same words again are another element: only what changes is read out.
+  const [latest, setLatest] = useState({ message, nth: 0 })
+  if (latest.message !== message) setLatest({ message, nth: latest.nth + 1 })
   useEffect(() => {
     if (!message) return
     // Where a field is marked, that is where to go on; the line is read out all the same.
@@ -21,7 +24,7 @@ export function MessageLine({ message }: { message: Message | null }) {
       role={message?.kind === 'success' ? 'status' : 'alert'}
       className={`${styles['line']} ${message ? styles[message.kind] : ''}`}
     >
-      {message?.text}
+      {message && <span key={latest.nth}>{message.text}</span>}
     </div>
   )
 }

@@ -29,6 +29,7 @@ import {
 import { useLeaveFor } from '../registration/use-leave-for.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { Button } from '../ui/Button.tsx'
+import { CheckFields } from '../ui/CheckFields.tsx'
 import { Field } from '../ui/Field.tsx'
 import { Notice } from '../ui/Notice.tsx'
 import { Select } from '../ui/Select.tsx'
@@ -67,6 +68,8 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
     ...(startDate ? { startDate } : {}),
   }))
   const [errors, setErrors] = useState<FieldErrors>({})
+  /** How often it was not sent, as fields are wrong. */
+  const [refusals, setRefusals] = useState(0)
   const [sending, setSending] = useState(false)
   const [alert, setAlert] = useState<string | null>(null)
   const [refused, setRefused] = useState<Refused | null>(null)
@@ -97,7 +100,10 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
 
   const point = (found: FieldErrors) => {
     const first = fieldsInOrder(values.children.length).find((field) => found[field])
-    flushSync(() => setErrors(found))
+    flushSync(() => {
+      setErrors(found)
+      setRefusals((before) => before + 1)
+    })
     if (first) focusField(first)
   }
 
@@ -337,6 +343,7 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
           </p>
         </div>
       </WaitsForScript>
+      <CheckFields refused={refusals} />
       <Alert message={alert} onClose={backToForm} />
       <WayOn
         from="form"

@@ -15,6 +15,7 @@ import { Alert } from '../ui/Alert.tsx'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
 import { Checkbox } from '../ui/Checkbox.tsx'
+import { CheckFields } from '../ui/CheckFields.tsx'
 import { Field } from '../ui/Field.tsx'
 import { Notice } from '../ui/Notice.tsx'
 import { classRow, Details, familyRows, memberRows, startRow } from './Details.tsx'
@@ -47,6 +48,8 @@ export function WaiverForm({ record: known, startTime, replaces, onDone }: Waive
   const isMember = isOfMember(known)
   const [told, setTold] = useState<Partial<Record<MemberField, string>>>({})
   const [errors, setErrors] = useState<FieldErrors>({})
+  /** How often it was not sent, as fields are wrong. */
+  const [refusals, setRefusals] = useState(0)
   const [agreed, setAgreed] = useState(false)
   const [sending, setSending] = useState(false)
   const [alert, setAlert] = useState<string | null>(null)
@@ -60,7 +63,10 @@ export function WaiverForm({ record: known, startTime, replaces, onDone }: Waive
   const complete = (isMember || record.email !== '') && record.guardianName !== '' && record.classType !== ''
 
   const point = (found: FieldErrors) => {
-    flushSync(() => setErrors(found))
+    flushSync(() => {
+      setErrors(found)
+      setRefusals((before) => before + 1)
+    })
     const first = asked.find(({ name }) => found[name])
     if (first) window.document.getElementById(idOf(first.name))?.focus()
   }
@@ -170,6 +176,7 @@ export function WaiverForm({ record: known, startTime, replaces, onDone }: Waive
           </Button>
         </Actions>
       </form>
+      <CheckFields refused={refusals} />
       <Alert message={alert} onClose={() => setAlert(null)} />
     </>
   )
