@@ -5,6 +5,8 @@ export { emailKey } from './email-key.ts'
 const controlCharacters = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 /** Overrides and isolates can make the sentence around a name read backwards; plain right-to-left text needs none of them. */
 const directionControls = /[\u202a-\u202e\u2066-\u2069]/
+/** Half of a pair that has lost the other; browsers of 2022 have no `isWellFormed`. */
+const halfCharacter = /\p{Surrogate}/u
 /** No characters and never will be: fonts, PDFs and databases drop them. */
 const noncharacters = /\p{Noncharacter_Code_Point}/u
 /** Drawn as nothing: joiners, fillers, soft hyphens; and the blank pattern of Braille. */
@@ -27,7 +29,7 @@ export function lineOfText(label: string, max: number) {
     .superRefine((value, context) => {
       const refuse = (message: string) => context.addIssue({ code: 'custom', message, input: value })
       if (value.length > max * 2 || [...value].length > max) refuse(`${label} can have at most ${max} characters.`)
-      else if (!value.isWellFormed()) refuse(`${label} has a character that is cut in half.`)
+      else if (halfCharacter.test(value)) refuse(`${label} has a character that is cut in half.`)
       else if (controlCharacters.test(value)) refuse(`${label} must be on one line, without control characters.`)
       else if (directionControls.test(value)) refuse(`${label} has characters that change the reading direction.`)
       else if (noncharacters.test(value)) refuse(`${label} has a character that does not exist.`)

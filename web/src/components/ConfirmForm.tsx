@@ -56,8 +56,9 @@ export function ConfirmForm({ email: known, onConfirmed, onForgot }: ConfirmForm
         if (isRefusal(error, 'password_required')) setAsksPassword(true)
         throw error
       })
-      if (signedIn) await askSession(queryClient).catch(() => undefined)
-      onConfirmed(signedIn)
+      const session = signedIn ? await askSession(queryClient).catch(() => undefined) : undefined
+      // Where the browser keeps no cookies, nobody is.
+      onConfirmed(signedIn && session?.user !== null)
     })
   }
   const resend = () => {

@@ -141,9 +141,12 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
   const once = (work: () => Promise<void>) => {
     if (underWay.current || leaving) return
     underWay.current = true
-    void work().finally(() => {
-      underWay.current = false
-    })
+    work()
+      // Whatever it is, a button never does nothing.
+      .catch((error: unknown) => setAlert(registrationAlert(error)))
+      .finally(() => {
+        underWay.current = false
+      })
   }
 
   const submit = (event: FormEvent) => {

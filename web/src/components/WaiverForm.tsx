@@ -182,9 +182,13 @@ export function WaiverForm({ record: known, startTime, replaces, onDone }: Waive
   )
 }
 
+/** Older browsers list what they show, and do not answer. */
+const showsPdf = () =>
+  (navigator as Partial<Navigator>).pdfViewerEnabled ?? navigator.mimeTypes.namedItem('application/pdf') !== null
+
 /** Browsers without a viewer for it, those of most phones, show what stands inside the element. */
 function Document() {
-  const [isShown] = useState(() => navigator.pdfViewerEnabled)
+  const [isShown] = useState(showsPdf)
   const links = (
     <p className={styles['links']}>
       <a href={waiverAddress} target="_blank" rel="noreferrer">

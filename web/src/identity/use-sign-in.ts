@@ -10,6 +10,9 @@ import { isRefusal } from './messages.ts'
 import { askSession } from './session.ts'
 import type { Message } from './use-sending.ts'
 
+const noCookies =
+  'Your browser keeps no cookies of this site, so that you cannot stay logged in. Please allow cookies, and log in again.'
+
 export type FirstFactor = (typeof firstFactors)[number]
 
 interface Beginning {
@@ -71,8 +74,11 @@ export function useSignIn({ again = false } = {}): SignIn {
   }
 
   const arrive = async (next: SignInStep, beginning?: Beginning) => {
-    // Signed in all the same where the session cannot be asked just now.
-    if (next.step === 'DONE') await askSession(queryClient).catch(() => undefined)
+    if (next.step === 'DONE') {
+      // Signed in all the same where the session cannot be asked just now.
+      const session = await askSession(queryClient).catch(() => undefined)
+      if (session?.user === null) throw new Error(noCookies)
+    }
     if (signal.aborted) return
     setStep(next)
     if (again) return
@@ -98,6 +104,7 @@ export function useSignIn({ again = false } = {}): SignIn {
     })
 
   const walk = async (beginning: Beginning, answers: SignInAnswer[]) => {
+    if (!navigator.cookieEnabled) throw new Error(noCookies)
     try {
       let next = await sendBeginning(beginning)
       for (const answer of answers) next = await sendAnswer(answer)

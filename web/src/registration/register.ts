@@ -44,7 +44,8 @@ async function send(
     method: 'POST',
     body: { id, ...content, replaces, unlessRegistered: true, familyTimeZone: readersTimeZone(), agreed },
     answer: registerAnswer,
-    signal: AbortSignal.timeout(answerWithinMs),
+    // Browsers without it wait as long as the line does.
+    signal: AbortSignal.timeout?.(answerWithinMs),
   })
   noteHeld(id, answer.registrationId, replaces)
   return answer

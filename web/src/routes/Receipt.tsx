@@ -114,6 +114,7 @@ function stepOf(standing: Standing | undefined, signed: boolean) {
 function Paper({ receipt, view }: { receipt: ReceiptRecord; view: RegistrationView | undefined }) {
   const navigate = useNavigate()
   const closing = useRef(false)
+  const [unprintable, setUnprintable] = useState(false)
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout>
     const close = () => {
@@ -135,6 +136,11 @@ function Paper({ receipt, view }: { receipt: ReceiptRecord; view: RegistrationVi
   }, [navigate])
 
   const downloadAndClose = () => {
+    // Browsers inside other apps cannot: what nobody could keep stays.
+    if (!('print' in window)) {
+      setUnprintable(true)
+      return
+    }
     closing.current = true
     window.print()
   }
@@ -164,6 +170,14 @@ function Paper({ receipt, view }: { receipt: ReceiptRecord; view: RegistrationVi
         </Notice>
       )}
       {standing?.kind === 'registered' && standing.disputed && <DisputedNotice />}
+      {unprintable && (
+        <Notice kind="error" title="This browser cannot print." live>
+          <p>
+            Open this page in the browser of your phone or computer and try again there, or take a picture of the
+            screen. Your receipt stays here until then.
+          </p>
+        </Notice>
+      )}
       <Actions>
         <Button onClick={downloadAndClose}>Download & Close</Button>
         <p className={styles['aside']}>
