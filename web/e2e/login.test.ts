@@ -49,6 +49,16 @@ describe('the login', () => {
     expect(new URL(page.url()).pathname).not.toBe('/membership/login')
   })
 
+  it('says nothing more of a field once it is corrected', async () => {
+    const page = await site.open()
+    await page.goto('/membership/login')
+    await press(page, 'Log In')
+    await page.getByText('Enter your email.').waitFor()
+    await page.getByLabel('Email').fill(member.email)
+    await page.getByText('Enter your email.').waitFor({ state: 'detached' })
+    expect(await page.getByLabel('Email').getAttribute('aria-invalid')).toBeNull()
+  })
+
   it('asks for the name and the password in the specified words', async () => {
     const page = await site.open()
     await page.goto('/membership/login')

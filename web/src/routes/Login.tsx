@@ -187,7 +187,10 @@ function SignInForm({ signIn, email, onEmail, news, onForgot }: SignInFormProps)
 
   return (
     <>
-      <Form state={{ message: tried ? state.message : news }} onSubmit={() => begin({ password })}>
+      <Form
+        state={{ message: tried ? state.message : news, forget: state.forget }}
+        onSubmit={() => begin({ password })}
+      >
         <EmailField value={email} error={state.errors['email']} onChange={onEmail} />
         <Field
           label="Password"
