@@ -16,8 +16,7 @@ export function dateOf({ startDate }: RegistrationFacts): string {
 /** A time zone that a browser named may be one that is not known here. */
 function isKnown(timeZone: string): boolean {
   try {
-    new Intl.DateTimeFormat('en-US', { timeZone })
-    return true
+    return Intl.DateTimeFormat('en-US', { timeZone }).resolvedOptions().timeZone !== ''
   } catch {
     return false
   }
