@@ -381,6 +381,15 @@ describe('a reload on the way', () => {
     expect(await kept(page)).not.toContain('m***@e***')
   })
 
+  it('is none where somebody opens the login anew', async () => {
+    const page = await site.open()
+    lead(stepOf('CONFIRM_SIGN_IN_WITH_EMAIL_CODE'))
+    await logIn(page)
+    await page.getByRole('heading', { name: 'Enter the code from your email' }).waitFor()
+    await page.goto('/membership/login')
+    expect(await heading(page).innerText()).toBe('Log in')
+  })
+
   it('comes back to the choice of a new password, and is over with it or by going back', async () => {
     const page = await site.open()
     await page.goto('/membership/login')

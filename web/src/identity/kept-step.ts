@@ -41,7 +41,14 @@ export function forgetStep(): void {
   session.remove(key)
 }
 
+/** Whether somebody has opened the page anew: that asks for its form. */
+function isOpenedAnew(): boolean {
+  const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
+  return navigation?.type === 'navigate'
+}
+
 export function readKeptStep(): KeptStep {
+  if (isOpenedAnew()) return nowhere
   try {
     const { until, step, ...kept } = JSON.parse(session.get(key) ?? '{}') as Partial<KeptStep & { until: number }>
     if (!until || until < Date.now()) return nowhere
