@@ -101,7 +101,12 @@ export default defineConfig({
             },
             {
               name: 'registration',
-              test: /\/src\/(registration\/(record|failure|uuid-v7|use-leave-for)|ui\/Steps|school-date)\./,
+              test: /\/src\/(registration\/(record|failure|uuid-v7|use-leave-for)|ui\/Steps)\./,
+              includeDependenciesRecursively: false,
+            },
+            {
+              name: 'times',
+              test: /\/src\/(school-date|class-time|components\/ClassTime)\./,
               includeDependenciesRecursively: false,
               // Before what every page needs: that names the school's date, and few pages ask for it.
               priority: 3,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { timeZoneName } from './time-zone.ts'
 
 export { emailKey } from './email-key.ts'
 
@@ -43,11 +44,9 @@ export function requiredLine(label: string, max: number) {
   })
 }
 
-/** The form of an IANA time zone's name, such as `America/New_York`. Which there are, each reader's own data tells. */
 export const timeZone = z
   .string({ error: 'A time zone is a name.' })
-  .max(64, { error: 'A time zone’s name has at most 64 characters.' })
-  .regex(/^[A-Za-z][\w+-]*(\/[\w+-]+)*$/, { error: 'This is no name of a time zone.' })
+  .regex(timeZoneName, { error: 'This is no name of a time zone.' })
 
 export const guardianName = requiredLine('Guardian name', 100)
 export const childName = requiredLine("Child's first name", 100)

@@ -32,15 +32,17 @@ describe('the confirmation page', () => {
     },
   )
 
-  it.each(['Asia/Tokyo', 'America/Los_Angeles', 'Europe/London'])(
-    'shows October 3 as October 3 in %s',
-    async (timezoneId) => {
-      site.api.tell(confirmed)
-      const page = await site.open({ timezoneId })
-      await page.goto(address)
-      expect((await detailsOf(page))['Start date']).toBe('Friday, October 3, 2025, 4:00 PM Pacific')
-    },
-  )
+  it.each([
+    ['Asia/Tokyo', 'Friday, October 3, 2025, 4:00 PM Pacific\nSaturday, October 4, 8:00 AM your time'],
+    ['America/Los_Angeles', 'Friday, October 3, 2025, 4:00 PM Pacific'],
+    ['America/New_York', 'Friday, October 3, 2025, 7:00 PM your time (4:00 PM Pacific)'],
+    ['Europe/London', 'Friday, October 3, 2025, 4:00 PM Pacific\nSaturday, October 4, 12:00 AM your time'],
+  ])('shows October 3 as October 3 in %s, with the time there', async (timezoneId, shown) => {
+    site.api.tell(confirmed)
+    const page = await site.open({ timezoneId })
+    await page.goto(address)
+    expect((await detailsOf(page))['Start date']).toBe(shown)
+  })
 
   it.each([
     [{ status: 'held' }, { status: 'paid' }],

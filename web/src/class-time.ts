@@ -1,4 +1,3 @@
-import { timeZone } from '@robokids/contracts/fields'
 import { formatClassDate, formatClassTime, schoolInstant } from '@robokids/contracts/class-date'
 
 /** A wall clock: the day as `YYYY-MM-DD` and the time as `HH:MM`. */
@@ -47,10 +46,4 @@ export function momentForReader(date: string, time: string): { day: string; time
   if (!clock || clock.date === date) return { day, time: timeForReader(date, time) }
   const there = `${formatClassDate(clock.date).replace(/, \d+$/, '')}, ${formatClassTime(clock.time)} your time`
   return { day, time: `${formatClassTime(time)} Pacific`, elsewhere: there }
-}
-
-/** The reader's time zone, by its IANA name; undefined where the browser does not know it by one. */
-export function readersTimeZone(): string | undefined {
-  const { data } = timeZone.safeParse(Intl.DateTimeFormat().resolvedOptions().timeZone)
-  return data
 }

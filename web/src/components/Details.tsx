@@ -1,9 +1,9 @@
 import { formatClassDate } from '@robokids/contracts/class-date'
 import { openingLevels } from '@robokids/contracts/opening-levels'
 import type { ReactNode } from 'react'
+import { momentForReader } from '../class-time.ts'
 import { isLevel } from '../content/levels.ts'
 import type { RegistrationRecord } from '../registration/record.ts'
-import { ClassMoment } from './ClassTime.tsx'
 import styles from './Details.module.css'
 
 export type Row = readonly [name: string, value: ReactNode]
@@ -84,6 +84,18 @@ export function familyRows(details: KnownDetails): Row[] {
     ['Email', known(details.email, 'Email')],
     ['Shipping address', <AddressLines key="address" {...details} />],
   ]
+}
+
+/** The date and time of a class. */
+function ClassMoment({ date, time }: { date: string; time: string }) {
+  const moment = momentForReader(date, time)
+  return (
+    <>
+      <span>{`${moment.day}, `}</span>
+      <span className={styles['whole']}>{moment.time}</span>
+      {moment.elsewhere !== undefined && <div>{moment.elsewhere}</div>}
+    </>
+  )
 }
 
 /** The date as a calendar day, never moved by the reader's own zone. */
