@@ -66,7 +66,7 @@ export async function newVisitor(
   browser: Browser,
   options: BrowserContextOptions = {},
 ): Promise<{ context: BrowserContext; errors: string[] }> {
-  const context = await browser.newContext({ locale: 'en-US', ...options })
+  const context = await browser.newContext({ locale: 'en-US', timezoneId: 'America/Los_Angeles', ...options })
   context.setDefaultTimeout(deadlineMs)
   const errors: string[] = []
   context.on('page', waitForAnswers)

@@ -47,7 +47,7 @@ export function useSite(options: BrowserOptions = {}): Fixture {
       return site.url
     },
     async open(profile = {}) {
-      const visitor = await newVisitor(browser, { baseURL: site.url, timezoneId: 'America/Los_Angeles', ...profile })
+      const visitor = await newVisitor(browser, { baseURL: site.url, ...profile })
       visitors.push(visitor)
       return visitor.context.newPage()
     },

@@ -136,7 +136,7 @@ describe('a member', () => {
     await proceedButton(page).click()
 
     await subscribe(page)
-    await page.getByText(/4:00 PM Pacific\)?, live on a video call/).waitFor()
+    await page.getByText('4:00 PM Pacific, live on a video call').waitFor()
 
     const code = await newestCode(email, 1)
     await openAsScanner(email)
