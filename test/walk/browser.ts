@@ -6,6 +6,8 @@ export type { Answer } from '../src/browser.ts'
 /** A browser of a family. */
 export class Browser extends AnyBrowser {
   #account: Account | undefined
+  /** As what the site knows it, until it forgets that with an account that is deleted here. */
+  knownAs = {}
 
   /** Who is signed in, as far as its family knows: its pages are made for that account. */
   get account(): Account | undefined {

@@ -35,7 +35,8 @@ export interface Family {
 export interface Asker {
   /** Who was signed in. */
   account: Account | null
-  browser: Browser
+  /** As what the site knows the browser. */
+  browser: object
 }
 
 export interface Registered {
@@ -164,7 +165,7 @@ export class Walk {
 
   /** Who asks in a browser. */
   asker(browser: Browser): Asker {
-    return { account: browser.account ?? null, browser }
+    return { account: browser.account ?? null, browser: browser.knownAs }
   }
 
   /** Whether a purchase was made by whoever asks: by their account or in their browser. */

@@ -194,7 +194,10 @@ export const accountOperations = [
       const browser = theSignedIn(walk, which)
       const { account } = browser
       const answer = await walk.ask(browser, 'DELETE', '/api/profile', { password })
-      if (account && answer.status === 200) end(walk, account, 'deleted')
+      if (account && answer.status === 200) {
+        end(walk, account, 'deleted')
+        browser.knownAs = {}
+      }
     },
   }),
 
