@@ -36,6 +36,7 @@ function tokenOf({ kid, privateKey }: Key): string {
 function identityWith(...keys: Key[]) {
   const identity = { keys, isAway: false, asked: 0 }
   const service: Upstream = {
+    isFull: () => false,
     call: () => Promise.reject(new Error('Only the key set is asked for.')),
     async raw() {
       identity.asked += 1

@@ -38,7 +38,7 @@ export const bff: Service<Config> = {
     await http.register(async (scope) => webhookRoute(scope, context, services))
     const { config, clock } = context
     const cookies = await registerCookies(http, config, () => clock.now().epochMilliseconds)
-    const identity = new Identity(services.identity, config)
+    const identity = new Identity(services, config)
     const accessTokens = startAccessTokens(http, context, services.identity)
     const accounts = { cookies, identity, sessions: startSessions(context, cookies, identity, accessTokens) }
     checkAccounts(http, accounts.sessions)

@@ -425,8 +425,10 @@ export function authRoutes(
     async (request, reply): Promise<SignInStep> => {
       await refuseSignedIn(request, reply)
       const { email, password, preferred } = request.body
-      // Without a password it may begin with a mail.
-      if (password === undefined) await provenSignIn(request, reply)
+      // Without a password it may begin with a mail. With one it is work for identity: while that has too much of it, whoever
+      // is in a browser that is new to the account does some as well.
+      const isDearNow = identity.isBusy && deviceOf(email, request).DeviceKey === undefined
+      if (password === undefined || isDearNow) await provenSignIn(request, reply)
       try {
         const answer =
           password === undefined

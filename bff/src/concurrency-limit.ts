@@ -28,6 +28,11 @@ export class ConcurrencyLimit {
     }
   }
 
+  /** Whether whoever comes now has to wait. */
+  get isFull(): boolean {
+    return this.#free === 0
+  }
+
   release(): void {
     const [next] = this.#waiting
     if (next) {

@@ -3,7 +3,7 @@ import { identityErrorStatus, type IdentityErrorName } from '@robokids/contracts
 import { DomainError } from '@robokids/runtime/errors'
 import { z } from 'zod'
 import type { Config } from './config.ts'
-import { unavailable, type Upstream } from './upstream.ts'
+import { busy, unavailable, type Services } from './upstream.ts'
 
 const codeDelivery = z.object({ Destination: z.string(), DeliveryMedium: z.enum(['EMAIL', 'SMS']) })
 
@@ -95,27 +95,57 @@ function isKnown(name: string): name is IdentityErrorName {
   return Object.hasOwn(identityErrorStatus, name)
 }
 
+/** What an input has a password as, which is hashed. */
+const passwords = ['Password', 'ProposedPassword', 'PASSWORD', 'NEW_PASSWORD']
+/** What says that whoever asks was here before. */
+const acquaintances = ['AccessToken', 'DeviceKey', 'DEVICE_KEY']
+
+/** Whether an input has one of these fields, itself or in what it holds. */
+function has(input: Record<string, unknown>, names: string[]): boolean {
+  const { AuthParameters = {}, ChallengeResponses = {} } = input
+  const fields = { ...input, ...(AuthParameters as object), ...(ChallengeResponses as object) }
+  return names.some((name) => Object.hasOwn(fields, name))
+}
+
+/** For how long after a refusal the service counts as busy. */
+const busyForMs = 60_000
+
 /** The identity service as the BFF uses it: as one of its app clients, one that has a secret. */
 export class Identity {
-  readonly #service: Upstream
+  readonly #services: Pick<Services, 'identity' | 'hashing'>
   readonly #config: Config
+  #busyUntil = -Infinity
 
-  constructor(service: Upstream, config: Config) {
-    this.#service = service
+  constructor(services: Pick<Services, 'identity' | 'hashing'>, config: Config) {
+    this.#services = services
     this.#config = config
+  }
+
+  /** Whether more passwords were to be checked lately than could be. */
+  get isBusy(): boolean {
+    return performance.now() < this.#busyUntil
+  }
+
+  #busy(): DomainError {
+    this.#busyUntil = performance.now() + busyForMs
+    return busy()
   }
 
   /**
    * Calls an operation for the visitor at `address`.
    * @throws DomainError with the service's own name and words where it refused, `validation_failed` where the name is not
-   * one that browsers know; `upstream_unavailable` for everything else
+   * one that browsers know; `busy` where more passwords are to be hashed than can be; `upstream_unavailable` for everything else
    */
   async call<Name extends keyof Operations>(
     name: Name,
     input: Record<string, unknown>,
     address: string,
   ): Promise<z.infer<Operations[Name]>> {
-    const { status, body } = await this.#service.raw('POST', '/', {
+    const { identity, hashing } = this.#services
+    const hashes = has(input, passwords)
+    // Strangers are turned away where it is full, so that whoever was here before has little to wait for.
+    if (hashes && hashing.isFull() && !has(input, acquaintances)) throw this.#busy()
+    const { status, body } = await (hashes ? hashing : identity).raw('POST', '/', {
       headers: {
         'content-type': 'application/x-amz-json-1.1',
         'x-amz-target': `AWSCognitoIdentityProviderService.${name}`,
@@ -141,6 +171,7 @@ export class Identity {
       // Names that are the protocol's own (a body that cannot be read, a field of another type) are about what was sent.
       throw isKnown(name) ? new DomainError(name, message) : new DomainError('validation_failed', message)
     }
+    if (refusal.success && refusal.data.__type === 'ServiceUnavailable') throw this.#busy()
     throw unavailable(new Error(`${name} was answered ${status}`))
   }
 

@@ -7,7 +7,9 @@ import { ConcurrencyLimit } from './concurrency-limit.ts'
 import type { Config } from './config.ts'
 
 /** Also how many requests a service is sent at once. */
-const connections = 64
+const usualConnections = 64
+/** As many wait at identity for their turn there; it refuses by itself what it cannot do soon. */
+const hashingConnections = 256
 
 interface RawCall {
   headers?: Record<string, string>
@@ -38,12 +40,16 @@ export interface Upstream {
    * @throws DomainError with the service's own code and words where it refused; `upstream_unavailable` for everything else.
    */
   call<Answer>(method: 'GET' | 'POST', path: string, call: Call<Answer>): Promise<Answer>
+  /** Whether whoever calls now has to wait for a connection. */
+  isFull(): boolean
   /** Calls the service with bytes and answers with bytes, whatever the status. @throws DomainError `upstream_unavailable` */
   raw(method: 'GET' | 'POST', path: string, call?: RawCall): Promise<RawAnswer>
 }
 
 export interface Services {
   identity: Upstream
+  /** Identity, for what has a password hashed: that takes long, and nothing else is to wait for it. */
+  hashing: Upstream
   enrollment: Upstream
   billing: Upstream
   notifications: Upstream
@@ -57,12 +63,23 @@ export function unavailable(cause: unknown): DomainError {
   return error
 }
 
+/** What is told where a service has more to do than it can. */
+export function busy(): DomainError {
+  return new DomainError('busy', 'Many people are logging in just now. Please try again in a moment.')
+}
+
 /** A call as it is logged: an id in its path opens a family's pages, and a query may hold an address. */
 const named = (method: string, path: string) =>
   `${method} ${path.replace(/\?.*$/s, '').replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi, ':id')}`
 
 /** @param timeoutMs from the call to the last byte of the answer, with the wait for a connection */
-function upstream(pool: Pool, timeoutMs: number): Upstream {
+function upstream(
+  url: string,
+  timeoutMs: number,
+  connections = usualConnections,
+): Upstream & { close(): Promise<void> } {
+  // The limit of a whole call is ours: these would begin only once a request has a connection.
+  const pool = new Pool(url, { connections, headersTimeout: 0, bodyTimeout: 0, connectTimeout: 2_000 })
   const limit = new ConcurrencyLimit(connections)
 
   async function raw(
@@ -108,6 +125,8 @@ function upstream(pool: Pool, timeoutMs: number): Upstream {
 
   return {
     raw,
+    isFull: () => limit.isFull,
+    close: () => pool.close(),
     async call(method, path, { body, answer, headers, signal }) {
       const json = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
       const given = await raw(method, path, {
@@ -140,22 +159,18 @@ function upstream(pool: Pool, timeoutMs: number): Upstream {
 
 /** Opens a pool of connections to each service. */
 export function connectServices(config: Config): Services {
-  const pool = (url: string) =>
-    // The limit of a whole call is ours: these would begin only once a request has a connection.
-    new Pool(url, { connections, headersTimeout: 0, bodyTimeout: 0, connectTimeout: 2_000 })
-  const pools = {
-    identity: pool(config.IDENTITY_URL),
-    enrollment: pool(config.ENROLLMENT_URL),
-    billing: pool(config.BILLING_URL),
-    notifications: pool(config.NOTIFICATIONS_URL),
+  const { UPSTREAM_TIMEOUT_MS: timeoutMs } = config
+  const services = {
+    identity: upstream(config.IDENTITY_URL, timeoutMs),
+    hashing: upstream(config.IDENTITY_URL, timeoutMs, hashingConnections),
+    enrollment: upstream(config.ENROLLMENT_URL, timeoutMs),
+    billing: upstream(config.BILLING_URL, timeoutMs),
+    notifications: upstream(config.NOTIFICATIONS_URL, timeoutMs),
   }
   return {
-    identity: upstream(pools.identity, config.UPSTREAM_TIMEOUT_MS),
-    enrollment: upstream(pools.enrollment, config.UPSTREAM_TIMEOUT_MS),
-    billing: upstream(pools.billing, config.UPSTREAM_TIMEOUT_MS),
-    notifications: upstream(pools.notifications, config.UPSTREAM_TIMEOUT_MS),
+    ...services,
     async close() {
-      await Promise.all(Object.values(pools).map((one) => one.close()))
+      await Promise.all(Object.values(services).map((one) => one.close()))
     },
   }
 }

@@ -101,6 +101,8 @@ export const errorStatus = {
   rate_limited: 429,
   headers_too_large: 431,
   internal: 500,
+  /** More is asked for than can be done just now: the same may be asked for again in a moment. */
+  busy: 503,
   upstream_unavailable: 503,
   ...identityErrorStatus,
 } as const

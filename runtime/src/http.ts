@@ -97,7 +97,8 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   const code = refusal?.code ?? 'internal'
   const status = errorStatus[code]
   const about = { err: error, route: request.routeOptions.url }
-  if (status >= 500) request.log.error(about, 'request failed')
+  // Whoever is busy has said so, in a line a minute.
+  if (status >= 500 && code !== 'busy') request.log.error(about, 'request failed')
   else if (unstorable.has(sqlState(error) ?? '')) request.log.warn(about, 'the database cannot hold what was sent')
   if (status === 503) void reply.header('retry-after', '2')
   if (status === 429 && !reply.hasHeader('retry-after')) void reply.header('retry-after', '60')

@@ -34,6 +34,17 @@ export async function callerOf(
   return { own: address, isKnown: await isKnownAddress(tx, user, address) }
 }
 
+/** Has whoever is known to an account not wait behind strangers for its passwords to be hashed. */
+export async function goBeforeStrangers(
+  tx: Transaction | Database,
+  user: User | undefined,
+  deviceKey: string | undefined,
+  call: Call,
+): Promise<void> {
+  const { isKnown } = await callerOf(tx, user, deviceKey, call)
+  if (user && isKnown) call.hashing.account = user.id
+}
+
 /** Tells a person that somebody tries to get into their account, once a day. */
 export async function tellLocked(
   tx: Transaction,

@@ -1,4 +1,5 @@
 import type { Transaction } from '@robokids/runtime/db'
+import { goBeforeStrangers } from './callers.ts'
 import { askCustomChallenge } from './custom-challenge.ts'
 import { disabled, IdentityError, notConfirmed, wrongPassword } from './errors.ts'
 import { isPassword } from './passwords.ts'
@@ -23,11 +24,12 @@ export interface CheckedPassword {
 export async function checkPassword(
   { user, client: { pool }, state }: SignInProgress,
   password: string,
-  { context }: Call,
+  call: Call,
 ): Promise<CheckedPassword> {
+  await goBeforeStrangers(call.context.db, user, state.deviceKey, call)
   const [isOwn, toConfirm] = await Promise.all([
-    isPassword(password, user, context),
-    findByPassword(pool, state.given, password, context),
+    isPassword(password, user, call),
+    findByPassword(pool, state.given, password, call),
   ])
   return { owner: isOwn ? user : toConfirm }
 }

@@ -84,6 +84,8 @@ export const configSchema = z
     ARGON2_PASSES: count(2),
     /** How many passwords are hashed at once; more wait. */
     HASHES_AT_ONCE: count(availableParallelism()),
+    /** How much of that work may be in line; who comes then is told to try again in a moment. */
+    HASH_LINE_MS: milliseconds(1).default(2_000),
 
     SIGN_IN_STEP_SECONDS: numeric(z.int().min(1).max(86_400)).default(180),
     SIGN_UP_CODE_MINUTES: minutes(24 * 60),

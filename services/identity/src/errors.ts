@@ -7,6 +7,7 @@ type ProtocolErrorName =
   | 'InvalidSignatureException'
   | 'MissingAuthenticationTokenException'
   | 'SerializationException'
+  | 'ServiceUnavailable'
   | 'UnknownOperationException'
   | 'UnrecognizedClientException'
   | 'UnsupportedUserStateException'
@@ -50,5 +51,7 @@ export const attemptsExceeded = () =>
 /** Ours alone: only clients whose settings ask for it are told so, and who wants to trust a browser without a second factor. */
 export const freshSignInRequired = () =>
   new IdentityError('FreshSignInRequiredException', 'Please confirm that it is you.')
+/** More is asked for than can be done: by its name, clients try again after a moment. */
+export const busy = () => new IdentityError('ServiceUnavailable', 'Please try again in a moment.')
 export const invalid = (message: string) => new IdentityError('InvalidParameterException', message)
 export const missing = (name: string) => invalid(`Missing required parameter ${name}`)

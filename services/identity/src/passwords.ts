@@ -1,10 +1,10 @@
 import { hash, verify } from '@node-rs/argon2'
 import { passwordRules } from '@robokids/contracts/password'
 import type { Context } from '@robokids/runtime/service'
-import pLimit, { type LimitFunction } from 'p-limit'
 import type { Config } from './config.ts'
 import { IdentityError } from './errors.ts'
 import { srpName, type Pool } from './pools.ts'
+import type { Call } from './protocol.ts'
 import type { PoolSettings } from './pool-settings.ts'
 import type { User } from './schema.ts'
 import { makeVerifier, parseHex } from '@robokids/runtime/srp'
@@ -30,13 +30,6 @@ export function checkPolicy(password: string, policy: PoolSettings['passwordPoli
   }
 }
 
-/** Hashing takes memory and a core: as many at once as are set, and the rest in line. */
-let line: LimitFunction | undefined
-function inLine<T>(config: Config, work: () => Promise<T>): Promise<T> {
-  line ??= pLimit(config.HASHES_AT_ONCE)
-  return line(work)
-}
-
 function parameters(config: Config) {
   return { memoryCost: config.ARGON2_MEMORY_KIB, timeCost: config.ARGON2_PASSES, parallelism: 1 }
 }
@@ -51,15 +44,15 @@ export interface NewPassword {
 
 /**
  * Does the slow work on a new password: before the account is locked and a connection held.
- * @throws IdentityError InvalidPasswordException
+ * @throws IdentityError InvalidPasswordException, ServiceUnavailable
  */
 export async function newPassword(
   typed: string,
   { settings }: Pool,
-  { config }: Context<Config>,
+  { context: { config }, hashing }: Call,
 ): Promise<NewPassword> {
   checkPolicy(typed, settings.passwordPolicy)
-  return { typed, hash: await inLine(config, () => hash(normalizePassword(typed), parameters(config))) }
+  return { typed, hash: await hashing.hash(() => hash(normalizePassword(typed), parameters(config))) }
 }
 
 /** What is stored of a password, for the account `user.id` of that canonical name. */
@@ -106,15 +99,18 @@ export function openVerifier(user: User, { config }: Context<Config>): { salt: s
 
 let nobody: Promise<string> | undefined
 
-/** Whether it is the account's password. Takes as long where there is no account, or none with a password. */
+/**
+ * Whether it is the account's password. Takes as long where there is no account, or none with a password.
+ * @throws IdentityError ServiceUnavailable
+ */
 export async function isPassword(
   password: string,
   user: User | undefined,
-  { config }: Context<Config>,
+  { context: { config }, hashing }: Call,
 ): Promise<boolean> {
   const normal = normalizePassword(password)
   nobody ??= hash('nobody', parameters(config))
   const stored = user?.passwordHash ?? (await nobody)
-  const matches = await inLine(config, () => verify(stored, normal))
+  const matches = await hashing.hash(() => verify(stored, normal))
   return matches && user?.passwordHash !== null && user !== undefined
 }

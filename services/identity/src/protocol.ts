@@ -8,6 +8,7 @@ import type { z } from 'zod'
 import { authorizeAdministrator } from './administrators.ts'
 import type { Config } from './config.ts'
 import { IdentityError, invalid, missing } from './errors.ts'
+import { HashLine, type HashPlace } from './hash-line.ts'
 
 const targetPrefix = 'AWSCognitoIdentityProviderService.'
 const contentType = 'application/x-amz-json-1.1'
@@ -17,6 +18,8 @@ export interface Call {
   context: Context<Config>
   /** Where the client is, as limits count it: `networkOf` its network address. */
   address: string
+  /** Where it stands in line to have passwords hashed. */
+  hashing: HashPlace
 }
 
 /** One operation of the protocol. */
@@ -105,6 +108,7 @@ function refusalOf(error: unknown, request: FastifyRequest): IdentityError {
 
 /** Serves the protocol at `POST /`: the header `X-Amz-Target` names the operation. */
 export function protocolRoutes(http: Http, context: Context<Config>, operations: Record<string, Operation>): void {
+  const line = new HashLine(context)
   http.removeAllContentTypeParsers()
   http.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
   http.addHook('onSend', async (_request, reply) => {
@@ -112,8 +116,10 @@ export function protocolRoutes(http: Http, context: Context<Config>, operations:
   })
   http.setErrorHandler((error, request, reply) => {
     const { name, message } = refusalOf(error, request)
+    const status = name === 'InternalErrorException' ? 500 : name === 'ServiceUnavailable' ? 503 : 400
+    if (status === 503) void reply.header('retry-after', '2')
     return reply
-      .code(name === 'InternalErrorException' ? 500 : 400)
+      .code(status)
       .header('x-amzn-errortype', name)
       .type(contentType)
       .serializer(JSON.stringify)
@@ -132,8 +138,13 @@ export function protocolRoutes(http: Http, context: Context<Config>, operations:
     const found = Object.hasOwn(operations, name) ? operations[name] : undefined
     if (!found) throw new IdentityError('UnknownOperationException', `Unknown operation ${name}`)
     const text = typeof request.body === 'string' ? request.body : ''
-    if (found.administrators) await authorizeAdministrator(request, text, context)
-    const answer = await found.run(read(found.input, text) as never, { context, address: networkOf(request.ip) })
+    const hashing = line.place(() => request.raw.socket.destroyed)
+    if (found.administrators) {
+      await authorizeAdministrator(request, text, context)
+      hashing.account = 'administrators'
+    }
+    const call = { context, address: networkOf(request.ip), hashing }
+    const answer = await found.run(read(found.input, text) as never, call)
     return reply.type(contentType).serializer(JSON.stringify).send(answer)
   })
 }

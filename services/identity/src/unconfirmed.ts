@@ -4,6 +4,7 @@ import { and, desc, eq } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { isPassword, mayBePassword } from './passwords.ts'
 import type { Pool } from './pools.ts'
+import type { Call } from './protocol.ts'
 import { users, type User } from './schema.ts'
 import { addressKind } from './usernames.ts'
 import { findByName, hasUnverified, isUnconfirmed } from './users.ts'
@@ -40,11 +41,11 @@ export async function findByPassword(
   pool: Pool,
   name: string,
   password: string,
-  context: Context<Config>,
+  call: Call,
 ): Promise<User | undefined> {
   if (addressKind(pool, name) !== 'email') return undefined
-  const user = await findLikely(context.db, pool, name, password, context)
-  return (await isPassword(password, user, context)) ? user : undefined
+  const user = await findLikely(call.context.db, pool, name, password, call.context)
+  return (await isPassword(password, user, call)) ? user : undefined
 }
 
 /** As `findByPassword`, without the work of finding out: now and then one whose password is another. */

@@ -91,9 +91,13 @@ export function useSignIn({ again = false } = {}): SignIn {
   const sendBeginning = (beginning: Beginning) => {
     const call = { method: 'POST', body: beginning, answer: signInStep, signal } as const
     if (again) return api('/api/auth/sign-in-again', call)
-    // With a password it costs no mail.
-    if (beginning.password !== undefined) return api('/api/auth/sign-in', call)
-    return provenApi('sign-in', '/api/auth/sign-in', call)
+    const prove = () => provenApi('sign-in', '/api/auth/sign-in', call)
+    if (beginning.password === undefined) return prove()
+    // With a password it costs no mail: a proof is asked for only while many log in.
+    return api('/api/auth/sign-in', call).catch((error: unknown) => {
+      if (!isRefusal(error, 'proof_required')) throw error
+      return prove()
+    })
   }
   const sendAnswer = ({ answer, attributes, trust }: SignInAnswer) =>
     api('/api/auth/sign-in/answer', {

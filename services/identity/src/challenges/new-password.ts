@@ -7,7 +7,7 @@ import { newPassword, type NewPassword } from '../passwords.ts'
 import { missingAttributes, proceed } from '../sign-in.ts'
 import { endStep } from '../sign-in-steps.ts'
 import { publishAccount } from '../users.ts'
-import { accountOf, settle, type Answering, type Challenge } from './answering.ts'
+import { accountOf, peek, settle, type Answering, type Challenge } from './answering.ts'
 
 const prefix = 'userAttributes.'
 /** Clients send all attributes back, those that are not theirs to say as well. */
@@ -17,7 +17,10 @@ const notGiven = ['sub', 'email_verified', 'phone_number_verified']
 export const newPasswordRequired: Challenge = async (answer) => {
   const typed = answer.responses['NEW_PASSWORD']
   if (!typed) throw missing('NEW_PASSWORD')
-  const password = await newPassword(typed, answer.client.pool, answer.call.context)
+  // They have proven the temporary one.
+  const { id } = accountOf(await peek(answer)).user
+  answer.call.hashing.account = id
+  const password = await newPassword(typed, answer.client.pool, answer.call)
   return settle(answer, (answering) => replaceTemporary(answering, password))
 }
 

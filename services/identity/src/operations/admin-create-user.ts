@@ -43,12 +43,7 @@ async function create(given: Request, pool: Pool, password: string, call: Call):
     else attributes[flag] = 'false'
   }
   const id = randomUUID()
-  const stored = storePassword(
-    await newPassword(password, pool, context),
-    { id, username: given.Username },
-    pool,
-    context,
-  )
+  const stored = storePassword(await newPassword(password, pool, call), { id, username: given.Username }, pool, context)
   const passwordExpiresAt = temporaryPasswordEnd(pool, call)
   const now = context.clock.now()
   const { email } = attributes
@@ -84,7 +79,7 @@ async function create(given: Request, pool: Pool, password: string, call: Call):
 /** Invites once more, with another password: the one before it, which may have got lost, is worth nothing any more. */
 async function resend(given: Request, pool: Pool, password: string, call: Call): Promise<object> {
   const passwordExpiresAt = temporaryPasswordEnd(pool, call)
-  const another = await newPassword(password, pool, call.context)
+  const another = await newPassword(password, pool, call)
   return call.context.db.transaction(async (tx) => {
     const user = await lockNamed(tx, pool, given.Username)
     if (user.status !== 'FORCE_CHANGE_PASSWORD') {

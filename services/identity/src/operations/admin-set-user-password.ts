@@ -12,7 +12,7 @@ import { publishAccount } from '../users.ts'
 export const adminSetUserPassword = administration(
   input.named.extend({ Password: input.password, Permanent: z.boolean().default(false) }),
   async (given, call) => {
-    const password = await newPassword(given.Password, await findPool(given.UserPoolId, call.context), call.context)
+    const password = await newPassword(given.Password, await findPool(given.UserPoolId, call.context), call)
     return onNamed(given, call, async (tx, user, pool) => {
       const change = given.Permanent
         ? { status: 'CONFIRMED' as const }

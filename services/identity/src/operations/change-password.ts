@@ -19,6 +19,7 @@ export const changePassword = (tokens: Tokens) =>
     async (given, call) => {
       const { context } = call
       const { user: holder, client, signIn: asking } = await tokens.authenticate(given.AccessToken)
+      call.hashing.account = holder.id
       checkPolicy(given.ProposedPassword, client.pool.settings.passwordPolicy)
       // Whoever has got hold of a token must not guess the password that belongs to it, nor use up the tries of its owner.
       const key = `change-password:${asking.id}`
@@ -27,8 +28,8 @@ export const changePassword = (tokens: Tokens) =>
       const isKnown =
         holder.passwordHash === null
           ? given.PreviousPassword === undefined
-          : await isPassword(given.PreviousPassword ?? '', holder, context)
-      const password = isKnown ? await newPassword(given.ProposedPassword, client.pool, context) : undefined
+          : await isPassword(given.PreviousPassword ?? '', holder, call)
+      const password = isKnown ? await newPassword(given.ProposedPassword, client.pool, call) : undefined
       return onOwnAccount(tokens, given.AccessToken, call, async (tx, user, { client: { pool }, signIn }) => {
         // Changed while it was being checked: it is not the password any more.
         if (!password || user.passwordHash !== holder.passwordHash) return wrongPassword()

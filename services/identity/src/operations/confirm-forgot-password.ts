@@ -1,6 +1,7 @@
 import { userConfirmed } from '@robokids/contracts/identity'
 import { z } from 'zod'
 import { dropCredentials, setPassword } from '../accounts.ts'
+import { goBeforeStrangers } from '../callers.ts'
 import { verifyAttribute } from '../change-attributes.ts'
 import { codeSubject, takeCode } from '../codes.ts'
 import { disabled, expiredCode, IdentityError, orThrow, unknownUser } from '../errors.ts'
@@ -33,7 +34,9 @@ export const confirmForgotPassword = operation(
     checkPolicy(given.Password, pool.settings.passwordPolicy)
     return answerEvenly(context.config.EVEN_ANSWER_MS, async () => {
       await countGuess(call)
-      const password = await newPassword(given.Password, pool, context)
+      const owner = await findUserToReset(context.db, pool, given.Username)
+      await goBeforeStrangers(context.db, owner, given.DeviceKey, call)
+      const password = await newPassword(given.Password, pool, call)
       const outcome = await context.db.transaction(async (tx) => {
         const found = await findUserToReset(tx, pool, given.Username)
         const user = found && (await lockUser(tx, found.id))

@@ -79,10 +79,10 @@ export const confirmSignUp = operation(
         return { Session }
       })
     const ownerOf = async (password: string) => {
-      const byAddress = await findByPassword(pool, given.Username, password, context)
+      const byAddress = await findByPassword(pool, given.Username, password, call)
       if (byAddress) return byAddress
       const named = await findByName(context.db, pool, given.Username)
-      return (await isPassword(password, named, context)) ? named : undefined
+      return (await isPassword(password, named, call)) ? named : undefined
     }
     return answerEvenly(context.config.EVEN_ANSWER_MS, async () => {
       await countGuess(call)

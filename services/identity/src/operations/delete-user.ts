@@ -24,7 +24,8 @@ export const deleteUser = (tokens: Tokens) =>
       }
       await countGuess(call)
       const { user: holder } = await tokens.authenticate(AccessToken)
-      const isKnown = await isPassword(password, holder, call.context)
+      call.hashing.account = holder.id
+      const isKnown = await isPassword(password, holder, call)
       return onOwnAccount(tokens, AccessToken, call, async (tx, user, { signIn }) => {
         const deviceKey = signIn.deviceKey ?? undefined
         const target = { poolId: user.poolId, name: user.username, user, deviceKey }

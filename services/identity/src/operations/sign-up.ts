@@ -57,12 +57,7 @@ export const signUp = operation(
     const stored =
       given.Password === undefined
         ? {}
-        : storePassword(
-            await newPassword(given.Password, pool, context),
-            { id, username: given.Username },
-            pool,
-            context,
-          )
+        : storePassword(await newPassword(given.Password, pool, call), { id, username: given.Username }, pool, context)
 
     const begin = async (tx: Transaction, known: User | undefined) => {
       const user = known ? await renew(tx, known, attributes, now) : await insert(tx)
@@ -126,8 +121,9 @@ async function renew(
 async function once<T>(
   { pool, email, password }: { pool: Pool; email: string; password: string },
   begin: (tx: Transaction, known: User | undefined) => Promise<T>,
-  { context }: Call,
+  call: Call,
 ): Promise<T> {
+  const { context } = call
   let compared: { id: string; isSame: boolean } | undefined
   for (;;) {
     const outcome = await context.db.transaction(async (tx) => {
@@ -140,6 +136,6 @@ async function once<T>(
     })
     if (!outcome.likely) return outcome.begun
     const { likely } = outcome
-    compared = { id: likely.id, isSame: await isPassword(password, likely, context) }
+    compared = { id: likely.id, isSame: await isPassword(password, likely, call) }
   }
 }

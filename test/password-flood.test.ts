@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto'
+import { codeIssued } from '@robokids/contracts/identity'
+import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
+import { eventually, testBed, type TestBed } from '@robokids/test/bed'
+import { sampleMember } from '@robokids/test/samples'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { bff } from '../bff/src/app.ts'
+import { identity } from '../services/identity/src/app.ts'
+import { Browser, type Answer } from './src/browser.ts'
+
+const site = 'http://localhost:3000'
+const plenty = '1000000'
+const { password } = sampleMember('')
+
+let bed: TestBed
+let bffUrl: string
+let identityUrl: string
+beforeAll(async () => {
+  bed = await testBed()
+  const desk = await bed.start(identity, {
+    SEALING_KEYS: localSealingKeys,
+    MAC_KEYS: localSealingKeys,
+    CODE_SEALING_KEYS: localSealingKeys,
+    CLIENT_SECRETS: 'robokidsbff:local-client-secret',
+    TRUST_PROXY: 'loopback',
+    SITE_URL: site,
+    EVEN_ANSWER_MS: '5',
+    // So slow that a few visitors are more than can be served.
+    HASHES_AT_ONCE: '1',
+    ARGON2_PASSES: '8',
+    HASH_LINE_MS: '100',
+  })
+  identityUrl = desk.url
+  const door = await bed.start(bff, {
+    SITE_URL: site,
+    TRUST_PROXY: 'loopback',
+    IDENTITY_URL: desk.url,
+    IDENTITY_ISSUER_URL: desk.context.config.ISSUER_URL,
+    IDENTITY_CLIENT_SECRET: 'local-client-secret',
+    SESSION_KEYS: localSealingKeys,
+    PROOF_SECRET: 'local-proof-secret',
+    PROOF_DERIVATIONS: '1',
+    RATE_LIMIT_READS: plenty,
+    RATE_LIMIT_WRITES: plenty,
+  })
+  bffUrl = door.url
+})
+afterAll(() => bed.stop())
+
+let addresses = 0
+/** A browser somewhere else than all others. */
+function visitor(): Browser {
+  const browser = new Browser(site, bffUrl)
+  addresses += 1
+  browser.address = `198.${18 + (addresses >> 8)}.${addresses & 255}.1`
+  return browser
+}
+
+const sealer = sealingKeysSchema.parse(localSealingKeys)
+async function member(): Promise<{ browser: Browser; email: string }> {
+  const browser = visitor()
+  const email = `maren+${randomUUID()}@example.com`
+  expect(await browser.post('/api/auth/sign-up', sampleMember(email))).toMatchObject({ status: 200 })
+  const { data } = await bed.bus.seen(codeIssued, ({ destination }) => destination === email)
+  const code = sealer.open(data.sealedCode, `code:${data.codeId}`)?.toString()
+  const confirmed = await browser.post('/api/auth/confirm-sign-up', { email, code })
+  expect(confirmed).toMatchObject({ status: 200, body: { signedIn: true } })
+  return { browser, email }
+}
+
+const signIn = (browser: Browser, email: string, secret = password) =>
+  browser.post('/api/auth/sign-in', { email, password: secret })
+
+/** Strangers who try passwords of people that nobody knows, each again as soon as they are answered. */
+function flood(strangers: number) {
+  const answers: Answer[] = []
+  let isOver = false
+  const all = Array.from({ length: strangers }, async () => {
+    const browser = visitor()
+    while (!isOver) answers.push(await signIn(browser, `${randomUUID()}@example.com`))
+  })
+  const end = async () => {
+    isOver = true
+    await Promise.all(all)
+  }
+  return { answers, end }
+}
+
+async function hashes(outcome: string): Promise<number> {
+  const text = await (await fetch(`${identityUrl}/metrics`)).text()
+  return Number(new RegExp(`^password_hashes_total\\{outcome="${outcome}"\\} (\\d+)$`, 'm').exec(text)?.[1])
+}
+
+const isBusy = ({ status, body }: Answer) => status === 503 && body['code'] === 'busy'
+
+describe('a flood of passwords from strangers', { timeout: 120_000 }, () => {
+  it('keeps nobody out who has a known browser or network, or is signed in, and is over when it is over', async () => {
+    const { browser: owner, email } = await member()
+    const { browser: reader } = await member()
+    const elsewhere = visitor()
+    expect((await signIn(elsewhere, email)).status).toBe(200)
+    const { answers, end } = flood(16)
+    onTestFinished(end)
+    await eventually(() => answers.filter(isBusy).length >= 20)
+
+    for (let nth = 0; nth < 5; nth += 1) {
+      const profile = reader.get('/api/profile')
+      await owner.post('/api/auth/sign-out', {})
+      expect(await signIn(owner, email)).toMatchObject({ status: 200, body: { step: 'DONE' } })
+      // The cookies were cleared: known by the network alone.
+      const bare = visitor()
+      bare.address = elsewhere.address
+      expect(await signIn(bare, email)).toMatchObject({ status: 200, body: { step: 'DONE' } })
+      expect((await profile).status).toBe(200)
+    }
+    await end()
+
+    const refused = answers.filter(({ status }) => status !== 401)
+    expect(refused.length).toBeGreaterThan(answers.length / 2)
+    for (const answer of refused) {
+      expect([answer.status, answer.body['code']]).toEqual([503, 'busy'])
+      expect(answer.body['message']).toContain('Please try again in a moment.')
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+    }
+    const newBrowser = visitor()
+    expect(await signIn(newBrowser, email)).toMatchObject({ status: 200, body: { step: 'DONE' } })
+  })
+
+  it('has to be paid for with work while it lasts, but by nobody whose browser is known', async () => {
+    const { browser: owner, email } = await member()
+    const { answers, end } = flood(16)
+    onTestFinished(end)
+    await eventually(() => answers.some(isBusy))
+    await end()
+    const ask = (cookie: string, headers: Record<string, string> = {}) =>
+      fetch(`${bffUrl}/api/auth/sign-in`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-api-key': 'robokids-web', cookie, ...headers },
+        body: JSON.stringify({ email, password }),
+      })
+    const refused = await ask('')
+    expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([403, 'proof_required'])
+    await owner.post('/api/auth/sign-out', {})
+    expect((await ask([...owner.cookies].map(([name, value]) => `${name}=${value}`).join('; '))).status).toBe(200)
+  })
+
+  it('is not worked for once its askers have gone', async () => {
+    const before = await hashes('gone')
+    const leave = new AbortController()
+    const body = JSON.stringify({
+      ClientId: 'robokidsapp',
+      AuthFlow: 'USER_PASSWORD_AUTH',
+      AuthParameters: { USERNAME: `${randomUUID()}@example.com`, PASSWORD: password },
+    })
+    const headers = {
+      'content-type': 'application/x-amz-json-1.1',
+      'x-amz-target': 'AWSCognitoIdentityProviderService.InitiateAuth',
+    }
+    await eventually(async () => {
+      const all = Array.from({ length: 12 }, () =>
+        fetch(identityUrl, { method: 'POST', headers, body, signal: leave.signal }).catch(() => undefined),
+      )
+      const refused = all.map(async (one) => (await one)?.status === 503)
+      // Some were refused at once, so the others stand in line.
+      await Promise.race([Promise.any(refused), ...all])
+      leave.abort()
+      await Promise.all(all)
+      return (await hashes('gone')) > before
+    })
+  })
+})
