@@ -149,7 +149,11 @@ async function sendKept(
   const { id, expiresAt } = await keepCode(tx, key, to, { user, deviceKey }, call)
   const guessed = guessedAt(key.purpose, key.poolId, user, to.destination, deviceKey)
   const isShort = await hasTries(tx, guessed, config.CODE_TRIES_A_DAY, call)
-  const mailed = { key: `mailed:${id}:${isShort ? 'short' : 'long'}`, within: { hours: 1 } }
+  // Of a sign-up, all codes of the address: it is signed up with again once one is used. Of a new password each on its own,
+  // so that who has used one is sent the next.
+  const { purpose: what, poolId, subject } = key
+  const whose = what === 'sign_up' ? `${poolId}:${what}:${subject}` : id
+  const mailed = { key: `mailed:${whose}:${isShort ? 'short' : 'long'}`, within: { hours: 1 } }
   if (isAtWill || (await count(tx, call.context, mailed)) <= config.CODES_AN_HOUR) {
     const [purpose] = lifeOf(key.purpose, config)
     await publishCode(tx, user, { purpose, to, code: codeOf(id, isShort, config), expiresAt }, config)
@@ -177,8 +181,8 @@ export async function issueCode(
 }
 
 /**
- * The code that a sign-up sends by itself. How many are sent to an address that is signed up with again and again is
- * limited; that one was not sent is told to nobody, since it would tell of the other sign-ups.
+ * The code that a sign-up sends by itself. How many are sent to an address that is signed up with again and again, or asked
+ * for, is limited; that one was not sent is told to nobody, since it would tell of the other sign-ups.
  */
 export async function issueFirstCode(
   tx: Transaction,
@@ -190,10 +194,7 @@ export async function issueFirstCode(
   await countText(tx, to.medium, call)
   const subject = await codeSubject(tx, pool, user.username, user, to)
   const key: CodeKey = { poolId: pool.id, purpose: 'sign_up', subject }
-  const sent = await count(tx, call.context, { key: `sign-ups:${pool.id}:${subject}`, within: { hours: 1 } })
-  if (sent <= call.context.config.CODES_AN_HOUR) return sendKept(tx, user, key, to, true, call)
-  await keepCode(tx, key, to, { user }, call)
-  return deliveryDetails(to)
+  return sendKept(tx, user, key, to, false, call)
 }
 
 /** Counts a code to an address that an account only claims, whichever accounts claim it. @throws IdentityError LimitExceededException */

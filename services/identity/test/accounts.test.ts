@@ -143,7 +143,7 @@ describe('SignUp', () => {
     expect((await signUp(desk.url, 'Maren')).sub).not.toBe(sub)
   })
 
-  it('mails an address a few times an hour, however often it is signed up with, and the code that is asked for then works', async () => {
+  it('mails an address ten times an hour, however often it is signed up with and the code asked for, and the newest code works', async () => {
     const email = `often-${randomUUID()}@example.com`
     const answers = await Array.fromAsync({ length: 14 }, (_, nth) =>
       desk.call('SignUp', {
@@ -158,9 +158,14 @@ describe('SignUp', () => {
     )
     const { username } = await desk.signUp(publicClient, { email })
     const sent = () => desk.codesFor(email) + desk.codesFor(email.toUpperCase())
-    await desk.call('ResendConfirmationCode', { ClientId: publicClient, Username: username })
-    const ConfirmationCode = await desk.codeFor(email, 5)
-    expect(sent()).toBe(11)
+    for (let asked = 0; asked < 9; asked++) {
+      const resent = await desk.call('ResendConfirmationCode', { ClientId: publicClient, Username: username })
+      expect(resent).toMatchObject({ status: 200, body: { CodeDeliveryDetails: { DeliveryMedium: 'EMAIL' } } })
+    }
+    // Events leave in the order in which they happened.
+    await desk.codeFor((await desk.signUp()).email)
+    expect(sent()).toBe(10)
+    const ConfirmationCode = desk.codesTo(email).at(-1)
     const confirmed = await desk.call('ConfirmSignUp', { ClientId: publicClient, Username: username, ConfirmationCode })
     expect(confirmed.status).toBe(200)
   })
