@@ -179,6 +179,22 @@ describe('a reference', () => {
     return routes.filter(({ url }) => url.includes(':reference') && url.startsWith('/api/'))
   }
 
+  it('is not tried out from the networks of one IPv6 /48 in turn, and each address of IPv4 has its own tries', async () => {
+    const { url } = await frontBefore('')
+    const tries = async (addressOf: (nth: number) => string) => {
+      const statuses = new Map<number, number>()
+      for (let nth = 0; nth < 350; nth += 1) {
+        const { status } = await from(url, addressOf(nth % 10))(`/api/registrations/${randomUUIDv7()}`)
+        statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      }
+      return Object.fromEntries(statuses)
+    }
+    expect(await tries((nth) => `2001:db8:5:${nth}::1`)).toEqual({ 404: 320, 429: 30 })
+    expect(await tries((nth) => `203.0.113.${nth + 1}`)).toEqual({ 404: 350 })
+    // Those of another /48 have their own as well.
+    expect(await tries((nth) => `2001:db8:${nth + 6}::1`)).toEqual({ 404: 350 })
+  })
+
   it('is what these addresses are asked with, and no others', async () => {
     const known = [...pages.map(([method, path]) => `${method} ${path}`), ...paymentPages.map((path) => `GET ${path}`)]
     const found = (await routes()).flatMap(({ method, url }) =>

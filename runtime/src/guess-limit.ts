@@ -3,13 +3,13 @@ import { ClientCounts } from './client-counts.ts'
 import { DomainError } from './errors.ts'
 import { MinuteLog } from './minute-log.ts'
 import { isNeighbour } from './neighbours.ts'
-import { networkOf } from './network-address.ts'
+import { countedNetworks, type CountedNetwork } from './network-address.ts'
 import type { Logger, Metrics } from './telemetry.ts'
 
 export interface GuessLimitOptions {
   /** What is guessed, as the metric names it: `admin_secret`. */
   what: string
-  /** Wrong ones of one network within the window. */
+  /** Wrong ones of one network within the window; of a /48 of IPv6 so many times that as `countedNetworks` says. */
   ofNetwork: number
   /** Wrong ones of all networks together; left out, there is no such limit. */
   ofAll?: number
@@ -19,7 +19,7 @@ export interface GuessLimitOptions {
 const everybody = 'everybody'
 
 /**
- * Limits what can be tried out: a network that was wrong too often is not listened to any more in that window; where all
+ * Limits what can be tried out: a network that was wrong too often, or whose /48 was, is not listened to any more in that window; where all
  * together were wrong too often, one wrong try is enough for that. So nobody is kept out by what others try elsewhere:
  * who is right at the first try is always let in. Neighbours are listened to in any case, since whoever looks after the
  * system shares their network, and are refused what is wrong.
@@ -41,18 +41,18 @@ export class GuessLimit {
 
   /** Whether a request is refused without a look at what it tries. */
   isDeaf(request: FastifyRequest): boolean {
-    return this.#isExhausted(networkOf(request.ip)) && !isNeighbour(request)
+    return this.#isExhausted(countedNetworks(request.ip)) && !isNeighbour(request)
   }
 
   /** Counts a wrong try, and says so: with `rate_limited` from the limit on, else with `refusal`. */
   wrong(request: FastifyRequest, refusal: DomainError): DomainError {
-    const network = networkOf(request.ip)
-    const isLimited = this.#isExhausted(network)
+    const networks = countedNetworks(request.ip)
+    const isLimited = this.#isExhausted(networks)
     const { what, windowMs } = this.#options
-    this.#counts.add(network, windowMs)
+    for (const { name } of networks) this.#counts.add(name, windowMs)
     this.#counts.add(everybody, windowMs)
     this.#metrics.wrongGuesses.inc({ what, outcome: isLimited ? 'limited' : 'wrong' })
-    this.#lines.note({ what, network })
+    this.#lines.note({ what, network: networks[0].name })
     return isLimited ? this.refusal() : refusal
   }
 
@@ -61,9 +61,9 @@ export class GuessLimit {
     return new DomainError('rate_limited', 'Too many tries that were wrong. Please try again in a while.')
   }
 
-  #isExhausted(network: string): boolean {
+  #isExhausted(networks: [CountedNetwork, ...CountedNetwork[]]): boolean {
     const { ofNetwork, ofAll = Infinity } = this.#options
-    const own = this.#counts.of(network)
-    return own >= ofNetwork || (own > 0 && this.#counts.of(everybody) >= ofAll)
+    if (networks.some(({ name, times }) => this.#counts.of(name) >= ofNetwork * times)) return true
+    return this.#counts.of(networks[0].name) > 0 && this.#counts.of(everybody) >= ofAll
   }
 }

@@ -17,6 +17,23 @@ export function blockOf(address: string): string {
   return within(address, { ipv4: 24, ipv6: 48 })
 }
 
+/** A part of the network that a limit counts by. */
+export interface CountedNetwork {
+  name: string
+  /** How many times the limit it may have. */
+  times: number
+}
+
+/**
+ * What a limit to what one network does is counted by: the network (`networkOf`), and, of IPv6, the /48 that it is one of 65,536
+ * of. Somebody may have that wholly, with a server or a line at home, and a carrier may have many customers in one, so it may
+ * have more. IPv4 is counted by its address alone: there, those around it are somebody else's.
+ */
+export function countedNetworks(address: string): [own: CountedNetwork, ...around: CountedNetwork[]] {
+  const own = { name: networkOf(address), times: 1 }
+  return own.name.endsWith('/64') ? [own, { name: blockOf(address), times: 8 }] : [own]
+}
+
 function within(address: string, bits: { ipv4: number; ipv6: number }): string {
   if (!ipaddr.isValid(address)) return address
   const parsed = ipaddr.process(address)

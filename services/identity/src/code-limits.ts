@@ -2,7 +2,8 @@ import type { CodeMedium } from '@robokids/contracts/identity'
 import type { Transaction } from '@robokids/runtime/db'
 import { and, eq, gt, sql } from 'drizzle-orm'
 import { callerOf, tellLocked } from './callers.ts'
-import { count, countWithin } from './limits.ts'
+import { attemptsExceeded } from './errors.ts'
+import { count, countWithin, isTooMuch } from './limits.ts'
 import type { Call } from './protocol.ts'
 import { limits, type User } from './schema.ts'
 import type { Target } from './sign-in-limits.ts'
@@ -11,10 +12,10 @@ const oneHour = { hours: 1 }
 const oneDay = { hours: 24 }
 
 /** Counts a text message that an address has sent. @throws IdentityError LimitExceededException */
-export async function countText(tx: Transaction, medium: CodeMedium, { context, address }: Call): Promise<void> {
+export async function countText(tx: Transaction, medium: CodeMedium, call: Call): Promise<void> {
   if (medium !== 'SMS') return
-  const most = context.config.ADDRESS_TEXTS_AN_HOUR
-  await countWithin(tx, context, { key: `texts:${address}`, most, within: oneHour })
+  const most = call.context.config.ADDRESS_TEXTS_AN_HOUR
+  if (await isTooMuch(tx, call, { key: 'texts', most, within: oneHour })) throw attemptsExceeded()
 }
 
 /**

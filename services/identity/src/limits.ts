@@ -42,19 +42,31 @@ export async function countWithin(db: Database | Transaction, context: Context<C
   if ((await count(db, context, limit)) > limit.most) throw attemptsExceeded()
 }
 
+/** Counts something that the client's network does. @returns whether it, or what is around it, does more of that than `most` allows. */
+export async function isTooMuch(
+  db: Database | Transaction,
+  { context, networks }: Call,
+  { key, most, within }: Limit,
+): Promise<boolean> {
+  let isMore = false
+  for (const { name, times } of networks) {
+    if ((await count(db, context, { key: `${key}:${name}`, within })) > most * times) isMore = true
+  }
+  return isMore
+}
+
 /** Counts a request that may guess something. @throws IdentityError TooManyRequestsException for an address that does so all the time. */
-export async function countGuess({ context, address }: Call): Promise<void> {
-  const limit = { key: `guesses:${address}`, most: context.config.ADDRESS_ATTEMPTS_A_MINUTE, within: { minutes: 1 } }
-  if ((await count(context.db, context, limit)) > limit.most) {
+export async function countGuess(call: Call): Promise<void> {
+  const { db, config } = call.context
+  const limit = { key: 'guesses', most: config.ADDRESS_ATTEMPTS_A_MINUTE, within: { minutes: 1 } }
+  if (await isTooMuch(db, call, limit)) {
     throw new IdentityError('TooManyRequestsException', 'Too many requests, please try again in a minute.')
   }
 }
 
 /** Counts a request that has something sent or made. @throws IdentityError LimitExceededException */
-export async function countRequest({ context, address }: Call): Promise<void> {
-  await countWithin(context.db, context, {
-    key: `requests:${address}`,
-    most: context.config.ADDRESS_REQUESTS_AN_HOUR,
-    within: { hours: 1 },
-  })
+export async function countRequest(call: Call): Promise<void> {
+  const { db, config } = call.context
+  const limit = { key: 'requests', most: config.ADDRESS_REQUESTS_AN_HOUR, within: { hours: 1 } }
+  if (await isTooMuch(db, call, limit)) throw attemptsExceeded()
 }

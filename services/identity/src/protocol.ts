@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { DomainError, isConnectionError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
-import { networkOf } from '@robokids/runtime/network-address'
+import { countedNetworks, type CountedNetwork } from '@robokids/runtime/network-address'
 import type { Context } from '@robokids/runtime/service'
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
@@ -18,6 +18,8 @@ export interface Call {
   context: Context<Config>
   /** Where the client is, as limits count it: `networkOf` its network address. */
   address: string
+  /** What limits to one network count it by: `address` and what is around it. */
+  networks: CountedNetwork[]
   /** Where it stands in line to have passwords hashed. */
   hashing: HashPlace
 }
@@ -143,7 +145,8 @@ export function protocolRoutes(http: Http, context: Context<Config>, operations:
       await authorizeAdministrator(request, text, context)
       hashing.account = 'administrators'
     }
-    const call = { context, address: networkOf(request.ip), hashing }
+    const networks = countedNetworks(request.ip)
+    const call = { context, address: networks[0].name, networks, hashing }
     const answer = await found.run(read(found.input, text) as never, call)
     return reply.type(contentType).serializer(JSON.stringify).send(answer)
   })

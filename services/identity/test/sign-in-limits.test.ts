@@ -115,6 +115,34 @@ describe('requests of one address', () => {
   })
 })
 
+describe('networks of one IPv6 /48', () => {
+  it('have eight times what one network has together, and addresses of IPv4 each their own', async () => {
+    const strict = await openFrontDesk({ TRUST_PROXY: 'true', ADDRESS_ATTEMPTS_A_MINUTE: '3' })
+    try {
+      const guess = async (address: string) => {
+        const input = {
+          ClientId: publicClient,
+          ChallengeName: 'EMAIL_OTP',
+          Session: 'x'.repeat(40),
+          ChallengeResponses: { USERNAME: 'x' },
+        }
+        return String((await strict.call('RespondToAuthChallenge', input, from(address))).body['__type'])
+      }
+      const guesses = async (addressOf: (nth: number) => string) => {
+        const names = await Array.fromAsync({ length: 30 }, (_, nth) => guess(addressOf(nth % 10)))
+        return names.filter((name) => name !== 'TooManyRequestsException').length
+      }
+      strict.service.context.clock.set(Temporal.Now.instant())
+      expect(await guesses((nth) => `2001:db8:5:${nth}::1`)).toBe(24)
+      expect(await guess('2001:db8:5:99::1')).toBe('TooManyRequestsException')
+      expect(await guess('2001:db8:6:1::1')).toBe('NotAuthorizedException')
+      expect(await guesses((nth) => `203.0.113.${nth + 1}`)).toBe(30)
+    } finally {
+      await strict.stop()
+    }
+  })
+})
+
 describe('text messages', () => {
   it('are so many an hour for one address, whichever accounts they are for, and mails go on', async () => {
     const address = newAddress()
