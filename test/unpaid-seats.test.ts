@@ -134,7 +134,11 @@ describe('the address of a payment page', () => {
     const led = await follow(checkoutUrl)
     expect(led.status).toBe(303)
     expect(led.location.startsWith(system.simulator.url)).toBe(true)
-    expect(minutesLeft(await viewOf(registrationId))).toBe(36)
+    const opened = await viewOf(registrationId)
+    expect(minutesLeft(opened)).toBe(36)
+    // Opened again it is no longer than the page itself.
+    expect(await follow(checkoutUrl)).toEqual(led)
+    expect((await viewOf(registrationId)).heldUntil).toBe(opened.heldUntil)
     expect((await system.pay(checkoutUrl)).status).toBe('paid')
     await system.reaches(registrationId, 'confirmed')
     expect((await follow(checkoutUrl)).location).toBe(`${system.siteUrl}/robokids-payment?reference=${registrationId}`)

@@ -45,11 +45,11 @@ export function paymentPageRoutes(
       kind: 'registration',
       back: (reference: string) => `${SITE_URL}/robokids-payment?reference=${encodeURIComponent(reference)}`,
       find: async (id: string) => {
-        const { checkoutUrl, attemptId, createdAt } = await billing.call('GET', `/checkouts/${id}`, {
+        const { checkoutUrl, attemptId, createdAt, expiresAt } = await billing.call('GET', `/checkouts/${id}`, {
           answer: checkoutSchema,
         })
         // A billing of the version before does not tell when.
-        const page = createdAt === undefined ? {} : { body: { attemptId, createdAt } satisfies OpenPage }
+        const page = createdAt === undefined ? {} : { body: { attemptId, createdAt, expiresAt } satisfies OpenPage }
         const open = () => enrollment.call('POST', `/registrations/${id}/open`, { ...page, answer: registrationSchema })
         return { checkoutUrl, open }
       },
@@ -59,10 +59,11 @@ export function paymentPageRoutes(
       kind: 'payment',
       back: () => `${SITE_URL}/membership/register`,
       find: async (id: string) => {
-        const { checkoutUrl } = await billing.call('GET', `/membership-checkouts/${id}`, {
+        const { checkoutUrl, expiresAt } = await billing.call('GET', `/membership-checkouts/${id}`, {
           answer: membershipOutcomeSchema,
         })
-        const open = () => enrollment.call('POST', `/member-seats/${id}/open`, { answer: openedMemberSeatSchema })
+        const open = () =>
+          enrollment.call('POST', `/member-seats/${id}/open`, { body: { expiresAt }, answer: openedMemberSeatSchema })
         return { checkoutUrl, open }
       },
     },

@@ -203,6 +203,8 @@ export const membershipOutcomeSchema = z.object({
   refusal: z.enum(['class_full', 'class_started', 'class_not_offered', 'duplicate', 'amount_mismatch']).nullable(),
   /** Where to pay, while that is possible. */
   checkoutUrl: z.url().nullable(),
+  /** When that ends. Absent from a process of the version before. */
+  expiresAt: z.iso.datetime().optional(),
   plan: z.enum(membershipPlans),
   classDate: z.string(),
   ...moneySchema.shape,

@@ -250,8 +250,10 @@ export type MemberHold = z.infer<typeof memberHoldSchema>
 
 /**
  * `POST /member-seats/:id/open`: the payment page of a membership's checkout is being opened, so its seat is held for
- * as long as it can be paid there. 404 `membership_not_found` where no seat is held for it (any more).
+ * as long as it can be paid there. 404 `membership_not_found` where no seat is held for it (any more). A BFF of the version
+ * before does not tell how long that is.
  */
+export const openMemberPageSchema = z.object({ expiresAt: z.iso.datetime().optional() })
 export const openedMemberSeatSchema = z.object({ heldUntil: z.iso.datetime() })
 
 /**
@@ -352,7 +354,12 @@ export type HoldAgain = z.infer<typeof holdAgainSchema>
  * as it can be paid there. 409 `registration_closed` where it holds no seats (any more). A BFF of the version before names no
  * checkout.
  */
-export const openPageSchema = z.object({ attemptId: z.uuid(), createdAt: z.iso.datetime() })
+export const openPageSchema = z.object({
+  attemptId: z.uuid(),
+  createdAt: z.iso.datetime(),
+  /** When the page can be paid no more. */
+  expiresAt: z.iso.datetime().optional(),
+})
 export type OpenPage = z.infer<typeof openPageSchema>
 
 /** `POST /kits/:registrationId/ship` (administrators). */

@@ -86,6 +86,7 @@ export async function readOutcome(db: Database, attemptId: string): Promise<Memb
     status,
     refusal: status === 'refused' && membership ? refusalOf(membership) : null,
     checkoutUrl: attempt.status === 'open' ? attempt.checkoutUrl : null,
+    expiresAt: attempt.expiresAt.toString(),
     plan: attempt.plan,
     classDate: attempt.classDate,
     amount: attempt.amount,

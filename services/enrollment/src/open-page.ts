@@ -11,6 +11,19 @@ import { isoTime, readRegistration, registrationNotFound } from './read-registra
 import { refuseOpening } from './rules.ts'
 import { memberHolds, registrations } from './schema.ts'
 
+/** How long after a page's end what came of it may still be on its way. */
+const untilOutcome = Temporal.Duration.from({ minutes: 5 })
+
+/**
+ * Until when a seat is held for a page that is opened: as long as the page can be paid, however often it is opened.
+ * @param expiresAt the page's end; undefined where a BFF of the version before asks.
+ */
+function heldFor(expiresAt: string | undefined, { clock, config }: Context<Config>): Temporal.Instant {
+  const longest = clock.now().add({ minutes: config.HOLD_MINUTES })
+  const end = expiresAt === undefined ? longest : Temporal.Instant.from(expiresAt).add(untilOutcome)
+  return Temporal.Instant.compare(end, longest) < 0 ? end : longest
+}
+
 /**
  * The payment page of a registration is about to be opened: its seats are held for as long as it can be paid there, and the
  * end of an older page, of which enrollment may hear only now, does not end them. One that ran out a moment before stays so,
@@ -23,14 +36,14 @@ export async function openPage(
   page: OpenPage | undefined,
   context: Context<Config>,
 ): Promise<Registration> {
-  const { db, clock, config } = context
+  const { db, clock } = context
   return db.transaction(async (tx) => {
     const locked = await lockWithReplaced(tx, id)
     if (!locked) throw registrationNotFound()
     refuseOpening(locked.registration.status)
     if (page) await bindAttempt(tx, locked, { ...page, createdAt: Temporal.Instant.from(page.createdAt) }, context)
     const now = clock.now()
-    const heldUntil = isoTime(now.add({ minutes: config.HOLD_MINUTES }))
+    const heldUntil = isoTime(heldFor(page?.expiresAt, context))
     await tx
       .update(registrations)
       .set({
@@ -44,13 +57,13 @@ export async function openPage(
 }
 
 /** As `openPage`, of a membership's checkout. @throws DomainError `membership_not_found` where no seat is held for it */
-export async function openMemberPage(attemptId: string, { db, clock, config }: Context<Config>) {
-  return db.transaction(async (tx) => {
+export async function openMemberPage(attemptId: string, expiresAt: string | undefined, context: Context<Config>) {
+  return context.db.transaction(async (tx) => {
     const gone = () => new DomainError('membership_not_found', 'The seat of this membership was let go.')
     const [found] = await tx.select().from(memberHolds).where(eq(memberHolds.attemptId, attemptId))
     if (!found) throw gone()
     const holds = await lockMemberHolds(tx, found.holder)
-    const kept = keepSeat(holds, attemptId, clock.now().add({ minutes: config.HOLD_MINUTES }))
+    const kept = keepSeat(holds, attemptId, heldFor(expiresAt, context))
     if (!kept.hold || kept === holds) throw gone()
     await saveMemberHolds(tx, found.holder, holds, kept)
     return { heldUntil: isoTime(kept.hold.heldUntil) }

@@ -11,6 +11,7 @@ import {
   memberSeatQuerySchema,
   memberSeatSchema,
   openedMemberSeatSchema,
+  openMemberPageSchema,
   openPageSchema,
   registrationPageSchema,
   registrationQuerySchema,
@@ -105,8 +106,8 @@ export function routes(http: Http, context: Context<Config>): void {
 
   http.post(
     '/member-seats/:id/open',
-    { schema: { params: byId, response: { 200: openedMemberSeatSchema } } },
-    (request) => openMemberPage(request.params.id, context),
+    { schema: { params: byId, body: openMemberPageSchema.nullish(), response: { 200: openedMemberSeatSchema } } },
+    (request) => openMemberPage(request.params.id, request.body?.expiresAt, context),
   )
 
   http.get(

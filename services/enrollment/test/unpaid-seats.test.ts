@@ -242,6 +242,30 @@ describe('a hold', () => {
     expect(minutesLeft(again.body as Registration)).toBe(36)
   })
 
+  it('lasts until its payment page can be paid no more and a little longer, however often that is opened', async () => {
+    const held = (await register(await school.session(), { network: newNetwork() })).body as Registration
+    const { clock } = school.service.context
+    const page = {
+      attemptId: randomUUIDv7(),
+      createdAt: Temporal.Now.instant().toString(),
+      expiresAt: clock.now().add({ minutes: 31 }).round('second').toString(),
+    }
+    const opened = async () => {
+      const answer = await school.call('POST', `/registrations/${held.registrationId}/open`, page)
+      expect(answer.body).toMatchObject({ status: 'held', pageOpened: true })
+      return (answer.body as Registration).heldUntil
+    }
+    clock.advance({ minutes: 9 })
+    const until = await opened()
+    expect(
+      Temporal.Instant.from(page.expiresAt)
+        .until(until ?? '')
+        .total('minutes'),
+    ).toBe(5)
+    clock.advance({ minutes: 20 })
+    expect(await opened()).toBe(until)
+  })
+
   it('that ran out is not opened, and its seat is another family’s', async () => {
     const session = await school.session({ capacity: 1 })
     const held = (await register(session, { network: newNetwork() })).body as Registration
@@ -319,6 +343,24 @@ describe('a hold', () => {
     expect(left(await askForMember(session, { email, network, attemptId }))).toBe(36)
     const unknown = await school.call('POST', `/member-seats/${randomUUIDv7()}/open`)
     expect([unknown.status, codeOf(unknown)]).toEqual([404, 'membership_not_found'])
+  })
+})
+
+describe('a member’s seat', () => {
+  it('is held until its payment page can be paid no more and a little longer, however often that is opened', async () => {
+    const session = await school.session({ classType: 'membership' })
+    const [email, network, attemptId] = [newEmail(), newNetwork(), randomUUIDv7()]
+    await askForMember(session, { email, network, attemptId })
+    const { clock } = school.service.context
+    const expiresAt = clock.now().add({ minutes: 31 }).round('second')
+    const opened = async () => {
+      const body = { expiresAt: expiresAt.toString() }
+      const answer = await school.call('POST', `/member-seats/${attemptId}/open`, body)
+      return expiresAt.until((answer.body as { heldUntil: string }).heldUntil).total('minutes')
+    }
+    expect(await opened()).toBe(5)
+    clock.advance({ minutes: 9 })
+    expect(await opened()).toBe(5)
   })
 })
 
