@@ -47,6 +47,7 @@ export async function startServicesInProcess(): Promise<ServicesInProcess> {
       ADDRESS_ATTEMPTS_A_MINUTE: plenty,
       ADDRESS_REQUESTS_AN_HOUR: plenty,
       ADDRESS_TEXTS_AN_HOUR: plenty,
+      TEXTS_A_DAY: plenty,
       EVEN_ANSWER_MS: '1',
       ARGON2_MEMORY_KIB: '64',
       ARGON2_PASSES: '1',

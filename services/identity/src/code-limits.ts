@@ -2,21 +2,14 @@ import type { CodeMedium } from '@robokids/contracts/identity'
 import type { Transaction } from '@robokids/runtime/db'
 import { and, eq, gt, sql } from 'drizzle-orm'
 import { callerOf, tellLocked } from './callers.ts'
-import { attemptsExceeded } from './errors.ts'
-import { count, countWithin, isTooMuch } from './limits.ts'
+import { count, countWithin } from './limits.ts'
 import type { Call } from './protocol.ts'
 import { limits, type User } from './schema.ts'
 import type { Target } from './sign-in-limits.ts'
+import { countText } from './text-limits.ts'
 
 const oneHour = { hours: 1 }
 const oneDay = { hours: 24 }
-
-/** Counts a text message that an address has sent. @throws IdentityError LimitExceededException */
-export async function countText(tx: Transaction, medium: CodeMedium, call: Call): Promise<void> {
-  if (medium !== 'SMS') return
-  const most = call.context.config.ADDRESS_TEXTS_AN_HOUR
-  if (await isTooMuch(tx, call, { key: 'texts', most, within: oneHour })) throw attemptsExceeded()
-}
 
 /**
  * Counts a code that an account is asked to be sent: so many an hour for each who asks.
@@ -25,7 +18,7 @@ export async function countText(tx: Transaction, medium: CodeMedium, call: Call)
  * @throws IdentityError LimitExceededException
  */
 export async function countCode(tx: Transaction, target: Target, medium: CodeMedium, call: Call): Promise<boolean> {
-  await countText(tx, medium, call)
+  if (medium === 'SMS') await countText(tx, call)
   const { poolId, name, user, deviceKey } = target
   const { own, isKnown } = await callerOf(tx, user, deviceKey, call)
   const most = call.context.config.CODES_AN_HOUR

@@ -5,7 +5,7 @@ import type { Transaction } from '@robokids/runtime/db'
 import type { Context } from '@robokids/runtime/service'
 import { and, eq, gt, inArray, sql } from 'drizzle-orm'
 import { callerOf } from './callers.ts'
-import { countCode, countText, countTry, hasTries, uncountTry } from './code-limits.ts'
+import { countCode, countTry, hasTries, uncountTry } from './code-limits.ts'
 import type { Config } from './config.ts'
 import { attemptsExceeded, expiredCode, wrongCode, type IdentityError } from './errors.ts'
 import { count, countWithin } from './limits.ts'
@@ -23,6 +23,7 @@ import type { Pool } from './pools.ts'
 import type { Call } from './protocol.ts'
 import { codes, limits, type StoredCodePurpose, type User } from './schema.ts'
 import { nobodysName, simulateAccount } from './simulated-account.ts'
+import { checkCountry, countText } from './text-limits.ts'
 import { addressKind } from './usernames.ts'
 import { codesName } from './users.ts'
 
@@ -156,7 +157,7 @@ async function sendKept(
   const mailed = { key: `mailed:${whose}:${isShort ? 'short' : 'long'}`, within: { hours: 1 } }
   if (isAtWill || (await count(tx, call.context, mailed)) <= config.CODES_AN_HOUR) {
     const [purpose] = lifeOf(key.purpose, config)
-    await publishCode(tx, user, { purpose, to, code: codeOf(id, isShort, config), expiresAt }, config)
+    await publishCode(tx, user, { purpose, to, code: codeOf(id, isShort, config), expiresAt }, call.context)
   }
   return deliveryDetails(to)
 }
@@ -191,7 +192,7 @@ export async function issueFirstCode(
   to: Destination,
   call: Call,
 ): Promise<CodeDeliveryDetails> {
-  await countText(tx, to.medium, call)
+  if (to.medium === 'SMS') await countText(tx, call)
   const subject = await codeSubject(tx, pool, user.username, user, to)
   const key: CodeKey = { poolId: pool.id, purpose: 'sign_up', subject }
   return sendKept(tx, user, key, to, false, call)
@@ -215,7 +216,7 @@ export async function issueOwnCode(
   to: Destination,
   call: Call,
 ): Promise<CodeDeliveryDetails> {
-  await countText(tx, to.medium, call)
+  if (to.medium === 'SMS') await countText(tx, call)
   await countWithin(tx, call.context, {
     key: `codes:${user.poolId}:account:${user.id}`,
     most: call.context.config.CODES_AN_HOUR,
@@ -296,6 +297,7 @@ export async function pretendCode(
   const known = await nobodysName(tx, pool, name)
   // Under the account where there is one, as the codes that it is sent: two doors in turn have one count, as for a name that nobody has.
   const medium = addressKind(pool, known) === 'phone_number' ? 'SMS' : 'EMAIL'
+  if (medium === 'SMS') checkCountry(known, call.context.config)
   await countCode(tx, { poolId: pool.id, name: user ? codesName(user) : known, user, deviceKey }, medium, call)
   const subject = await codeSubject(tx, pool, name, user, to)
   await keepCode(tx, { poolId: pool.id, purpose, subject }, undefined, { user, deviceKey }, call)

@@ -40,6 +40,12 @@ const poolsFile = z
   })
   .pipe(poolsFileSchema)
 
+/** `+1,+44` */
+const dialCodes = z
+  .string()
+  .transform((list) => list.split(',').map((code) => code.trim()))
+  .refine((codes) => codes.every((code) => /^\+[1-9]\d{0,6}$/.test(code)), 'is not a list like +1,+44')
+
 /** What has to fit together. */
 const clientsSchema = z.object({ POOLS_FILE: poolsFileSchema, CLIENT_SECRETS: z.map(z.string(), z.string()) })
 
@@ -117,6 +123,10 @@ export const configSchema = z
     ADDRESS_REQUESTS_AN_HOUR: count(100),
     /** Text messages of all accounts together that one address has sent in an hour: each costs money. */
     ADDRESS_TEXTS_AN_HOUR: count(30),
+    /** Text messages of all accounts together in a day. */
+    TEXTS_A_DAY: count(500),
+    /** How the numbers begin that text messages are sent to, comma-separated. */
+    TEXT_COUNTRIES: dialCodes.default(['+1']),
 
     /** After how long a new signing key takes over; the old one stays published until its last token is dead. */
     SIGNING_KEY_DAYS: numeric(z.number().positive().max(3_650)).default(90),

@@ -49,6 +49,6 @@ export async function invite(
       throw invalid(`User has no ${medium === 'EMAIL' ? 'email' : 'phone_number'} to send the invitation to.`)
     }
     const letter = { purpose: 'invitation' as const, to: { medium, destination }, code: password, expiresAt }
-    await publishCode(tx, user, letter, context.config)
+    await publishCode(tx, user, letter, context)
   }
 }

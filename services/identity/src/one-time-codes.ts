@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { codeIssued, type CodeMedium, type CodePurpose } from '@robokids/contracts/identity'
 import type { Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
+import type { Context } from '@robokids/runtime/service'
 import { isSameSecret } from '@robokids/runtime/same-secret'
 import { mask } from './attributes.ts'
 import { countSignInCode, hasTries, type Guessed } from './code-limits.ts'
 import type { Config } from './config.ts'
 import type { Call } from './protocol.ts'
 import type { User } from './schema.ts'
+import { countSentText } from './text-limits.ts'
 import { aliasValue, codesName, isSameAddress, isVerified } from './users.ts'
 
 /** As clients are told where a code went. */
@@ -106,11 +108,14 @@ export async function sendCode(
   const guessed = guessedAt('sign_in', user.poolId, user, to.destination, deviceKey)
   const isShort = await hasTries(tx, guessed, config.CODE_TRIES_A_DAY, call)
   const code = codeOf(codeId, isShort, config)
-  await publishCode(tx, user, { purpose: 'sign_in', to, code, expiresAt }, config)
+  await publishCode(tx, user, { purpose: 'sign_in', to, code, expiresAt }, call.context)
   return { codeId, hash: hashCode(codeId, code, config), isShort }
 }
 
-/** Has a code, or a temporary password, sent, sealed on its way. */
+/**
+ * Has a code, or a temporary password, sent, sealed on its way.
+ * @throws IdentityError LimitExceededException, InvalidParameterException where a text message cannot be sent
+ */
 export async function publishCode(
   tx: Transaction,
   user: User,
@@ -120,8 +125,10 @@ export async function publishCode(
     code,
     expiresAt,
   }: { purpose: CodePurpose; to: Destination; code: string; expiresAt: Temporal.Instant },
-  { CODE_SEALING_KEYS }: Config,
+  context: Context<Config>,
 ): Promise<void> {
+  const { CODE_SEALING_KEYS } = context.config
+  if (to.medium === 'SMS') await countSentText(tx, to.destination, context)
   const codeId = randomUUID()
   await publish(tx, codeIssued, user.id, {
     codeId,

@@ -8,9 +8,11 @@ import { IdentityError } from './errors.ts'
 import { operations } from './operations/table.ts'
 import { findPool } from './pools.ts'
 import { protocolRoutes } from './protocol.ts'
+import { registerTextMetric } from './text-limits.ts'
 import { startTokens } from './tokens.ts'
 
 export async function routes(http: Http, context: Context<Config>): Promise<void> {
+  registerTextMetric(context)
   const tokens = await startTokens(http, context)
   // Browsers speak the protocol from any origin: what they may do is in the request, never in a cookie.
   await http.register(cors, {

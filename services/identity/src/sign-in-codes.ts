@@ -10,6 +10,8 @@ import type { User } from './schema.ts'
 import { countSignInCode, countTry, uncountTry } from './code-limits.ts'
 import { ask, type AuthAnswer, type OpenStep, type SignInProgress } from './sign-in-steps.ts'
 import { simulateAccount } from './simulated-account.ts'
+import { checkCountry } from './text-limits.ts'
+import { addressKind } from './usernames.ts'
 import { codesName, verifiedAddress } from './users.ts'
 
 /** What a step remembers of the code that it was sent with. */
@@ -75,6 +77,7 @@ export async function pretendToSend(
   const { client, state, user } = progress
   const { destinations } = simulateAccount(client.pool, state.given, call.context.config)
   const name = user ? codesName(user) : state.given
+  if (medium === 'SMS' && addressKind(client.pool, name) === 'phone_number') checkCountry(name, call.context.config)
   await countSignInCode(tx, { poolId: client.pool.id, name, user, deviceKey: state.deviceKey }, medium, call)
   const codeId = randomUUID()
   const nothing = { codeId, hash: hashCode(codeId, randomUUID(), call.context.config), isShort: true }

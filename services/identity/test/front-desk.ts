@@ -22,6 +22,7 @@ export const settings: Record<string, string> = {
   ADDRESS_ATTEMPTS_A_MINUTE: '100000',
   ADDRESS_REQUESTS_AN_HOUR: '100000',
   ADDRESS_TEXTS_AN_HOUR: '100000',
+  TEXTS_A_DAY: '100000',
   // Enough to be argon2id, not to be slow.
   ARGON2_MEMORY_KIB: '64',
   ARGON2_PASSES: '1',

@@ -161,6 +161,58 @@ describe('text messages', () => {
   })
 })
 
+describe('text messages of all together', () => {
+  const metrics = async ({ url }: FrontDesk) => {
+    const text = await (await fetch(`${url}/metrics`)).text()
+    return Object.fromEntries(
+      [...text.matchAll(/^text_messages_total\{outcome="(\w+)"\} (\d+)$/gm)].map(([, outcome, n]) => [
+        outcome,
+        Number(n),
+      ]),
+    )
+  }
+  const tokenAt = async (at: FrontDesk, phone_number: string) => {
+    const { username } = await at.member(publicClient, { phone_number })
+    const parameters = { USERNAME: username, PASSWORD: password }
+    const begin = { ClientId: publicClient, AuthFlow: 'USER_PASSWORD_AUTH', AuthParameters: parameters }
+    return (await at.call('InitiateAuth', begin)).body['AuthenticationResult'].AccessToken as string
+  }
+  const verify = (at: FrontDesk, AccessToken: string, address: string, AttributeName = 'phone_number') =>
+    at.call('GetUserAttributeVerificationCode', { AccessToken, AttributeName }, from(address))
+
+  it('are so many a day, whoever asks from wherever, and mails go on', async () => {
+    const strict = await openFrontDesk({ TRUST_PROXY: 'true', TEXTS_A_DAY: '3' })
+    try {
+      const tokens = await Promise.all(Array.from({ length: 5 }, (_, nth) => tokenAt(strict, `+1650555010${nth}`)))
+      const answers = await Promise.all(tokens.map((token) => verify(strict, token, newAddress())))
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(3)
+      expect(answers.find(({ status }) => status !== 200)?.body).toEqual({
+        __type: 'LimitExceededException',
+        message: 'No more text messages can be sent today. Please use another way, or try again tomorrow.',
+      })
+      expect(await metrics(strict)).toEqual({ sent: 3, refused: 2 })
+      expect((await verify(strict, tokens[0] ?? '', newAddress(), 'email')).status).toBe(200)
+      strict.service.context.clock.advance({ hours: 24, minutes: 1 })
+      expect((await verify(strict, await tokenAt(strict, '+16505550109'), newAddress())).status).toBe(200)
+    } finally {
+      await strict.stop()
+    }
+  })
+
+  it('go to numbers of the countries that are set alone, and who has another is told so', async () => {
+    const before = (await metrics(desk))['sent']
+    const foreign = await verify(desk, await tokenAt(desk, '+447700900123'), newAddress())
+    expect(foreign).toEqual({
+      status: 400,
+      body: {
+        __type: 'InvalidParameterException',
+        message: 'We can send text messages only to numbers that begin with +1. Please use another way instead.',
+      },
+    })
+    expect((await metrics(desk))['sent']).toBe(before)
+  })
+})
+
 describe('codes of a sign-in', () => {
   const ask = (name: string, address: string) =>
     desk.call(
