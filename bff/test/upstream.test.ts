@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { challengeSchema } from '@robokids/contracts/proof'
-import { prove } from '@robokids/local/prove'
+import { fetchProven, prove } from '@robokids/local/prove'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { ask, startFront, StubService } from './front.ts'
@@ -124,5 +124,32 @@ describe('a change', () => {
     await ask(`${front.url}/healthz`).answered
     revive()
     await eventually(() => enrollment.asked.length === 70)
+  })
+})
+
+describe('passwords that wait to be checked', () => {
+  it('keep nothing else from identity waiting, and more of them than it can be asked at once are refused', async () => {
+    const identity = await StubService.start()
+    onTestFinished(() => identity.stop())
+    const settings = { RATE_LIMIT_WRITES: '100000', UPSTREAM_TIMEOUT_MS: '60000' }
+    const front = await startFront(bed, { IDENTITY_URL: identity.url, ...settings })
+    const post = (path: string, body: object, send = fetch) =>
+      send(front.url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-api-key': 'robokids-web' },
+        body: JSON.stringify(body),
+      })
+    const email = 'maren@example.com'
+    const signIn = () => post('/api/auth/sign-in', { email, password: 'Robot-2030!' })
+    for (let nth = 0; nth < 256; nth += 1) signIn().catch(() => {})
+    await eventually(() => identity.asked.length === 256)
+
+    const refused = await signIn()
+    expect([refused.status, await refused.json()]).toMatchObject([503, { code: 'busy' }])
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(await (await signIn()).json()).toMatchObject({ code: 'proof_required' })
+    expect(identity.asked).toHaveLength(256)
+    post('/api/auth/forgot-password', { email }, fetchProven as typeof fetch).catch(() => {})
+    await eventually(() => identity.asked.length === 257)
   })
 })
