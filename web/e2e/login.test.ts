@@ -94,6 +94,11 @@ describe('the login', () => {
       'Incorrect username or password.',
     ],
     ['it was tried too often', refusal('TooManyRequestsException', 'Too many requests.'), 'Too many requests.'],
+    [
+      'many log in at once',
+      refusal('busy', 'Many people are logging in just now. Please try again in a moment.'),
+      'Many people are logging in just now. Please try again in a moment.',
+    ],
     ['the server says nothing', { status: 500, json: {} }, 'Login failed.'],
     ['the connection breaks', { lost: true }, 'Login failed.'],
     ['the answer is no JSON', { status: 502, html: '<h1>Bad gateway</h1>' }, 'Login failed.'],

@@ -3,8 +3,10 @@ import { createChallenge, verifySolution } from 'altcha-lib'
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
+import { logIn, messageLine } from './accounts.ts'
 import { eventually, useSite } from './fixture.ts'
 import { alertBox, fillSignUp, firstOpenDate, submitButton } from './pages.ts'
+import { maren } from './stub-accounts.ts'
 import { held, refusal, type Call } from './stub-api.ts'
 
 const site = useSite()
@@ -65,6 +67,30 @@ const browsers: [string, () => void][] = [
     },
   ],
 ]
+
+describe('a login with a password', () => {
+  it('brings a proof of work where it is asked for one, and none else', async () => {
+    giveChallenges()
+    const signIns = () => site.api.callsOf('POST', /^\/api\/auth\/sign-in$/)
+    const page = await site.open()
+    site.api.on('POST /api/auth/sign-in', async (call, nth) => {
+      if (nth === 1) return refusal('NotAuthorizedException', 'Incorrect username or password.')
+      if (!(await provenFor(call)))
+        return refusal('proof_required', 'No.', undefined, { challenge: await challengeFor('sign-in') })
+      site.api.accounts.user = maren
+      return { json: { step: 'DONE' } }
+    })
+    await logIn(page)
+    await eventually(() => messageLine(page).innerText()).toBe('Incorrect username or password.')
+    expect(asked()).toEqual([])
+    await page.getByRole('button', { name: 'Log In', exact: true }).click()
+    await page.getByText('✅ Logged in.', { exact: true }).waitFor()
+    const calls = signIns()
+    expect(calls.map(({ proof }) => proof !== undefined)).toEqual([false, false, true])
+    const [last] = calls.slice(-1)
+    expect(last && (await provenFor(last))).toBe('sign-in')
+  })
+})
 
 describe('a registration', () => {
   it.each(browsers)('brings a proof of work that nobody sees, in a browser %s', async (_, without) => {
