@@ -13,8 +13,8 @@ export function checkAccounts(http: Http, sessions: Sessions): void {
   http.addHook('preValidation', async (request, reply) => {
     const composedFor = request.headers[accountHeader]
     if (composedFor === undefined || isRead(request) || !isApi(request)) return
-    const userId = await sessions.ownerOf(request, reply)
-    if (userId === null || userId === composedFor) return
+    const { ownerId } = await sessions.ownerOf(request, reply)
+    if (ownerId === null || ownerId === composedFor) return
     const message = await otherAccount(request, reply, sessions)
     if (message !== undefined) throw new DomainError('other_account', message)
   })

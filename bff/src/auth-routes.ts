@@ -415,6 +415,7 @@ export function authRoutes(
       const { email, code, password } = request.body
       const input = { ...identity.client(email), Username: email, ConfirmationCode: code, Password: password }
       await identity.call('ConfirmForgotPassword', { ...input, ...deviceOf(email, request) }, request.ip)
+      sessions.forget()
       return {}
     },
   )
@@ -488,9 +489,10 @@ export function authRoutes(
       const kept = cookies.session.read(request)
       if (request.body.everywhere) {
         // Whoever asks for it is told the truth of it: nothing is forgotten here before it is done.
-        const { accessToken, username } = await sessions.need(request, reply)
+        const { accessToken, username, userId } = await sessions.need(request, reply)
         const input = { AccessToken: accessToken, ForgetDevices: true }
         await sessions.use(reply, () => identity.call('GlobalSignOut', input, request.ip))
+        sessions.forget(userId)
         const device = cookies.devices.of(request, username)
         if (device) cookies.devices.drop(request, reply, device.key)
       } else if (kept) {
@@ -498,6 +500,7 @@ export function authRoutes(
         await identity.call('RevokeToken', input, request.ip).catch((error: unknown) => {
           log.warn({ err: error }, 'a sign-out could not be told to identity')
         })
+        sessions.forget(kept.userId)
       }
       sessions.end(reply)
       for (const cookie of [cookies.step, cookies.newcomer, cookies.confirming]) cookie.clear(reply)
@@ -509,10 +512,12 @@ export function authRoutes(
     '/api/auth/change-password',
     { onRequest: sessions.required, schema: { body: changePasswordBodySchema, response: { 200: doneSchema } } },
     async (request, reply) => {
-      const { accessToken } = await sessions.need(request, reply)
+      const { accessToken, userId } = await sessions.need(request, reply)
       const { previousPassword, proposedPassword } = request.body
       const input = { AccessToken: accessToken, PreviousPassword: previousPassword, ProposedPassword: proposedPassword }
       await sessions.use(reply, () => identity.call('ChangePassword', input, request.ip))
+      // The others of the account are over.
+      sessions.forget(userId)
       return {}
     },
   )

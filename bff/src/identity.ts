@@ -64,6 +64,8 @@ const answers = {
   DeleteUser: z.unknown(),
 } as const
 
+export type UserAnswer = z.infer<typeof answers.GetUser>
+
 const tokensSchema = z.object({
   AccessToken: z.string(),
   RefreshToken: z.string().optional(),

@@ -66,7 +66,7 @@ export function membershipRoutes(
     },
     async (request, reply) => {
       const { email, classDate, consent, plan, agreed } = request.body
-      const asker = await sessions.askerOf(request, reply)
+      const { asker } = await sessions.askerOf(request, reply)
       const hold = (attemptId?: string) =>
         enrollment.call('POST', '/member-seats', {
           body: { email, classDate, attemptId, ...asker, network: blockOf(request.ip) },

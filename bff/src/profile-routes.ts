@@ -66,6 +66,12 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
     return profileView(call, cookies.devices.of(request, username)?.key)
   }
 
+  /** The profile after a change, which may have ended the account's sign-ins in other browsers. */
+  async function viewChanged(call: Call, request: FastifyRequest, reply: FastifyReply): Promise<Profile> {
+    sessions.forget((await sessions.need(request, reply)).userId)
+    return view(call, request, reply)
+  }
+
   /**
    * A route that changes something with what it is sent, and answers the profile as it is then.
    * @param needsFresh whether that gives the account away.
@@ -85,7 +91,7 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
         const body = request.body as Body
         const call = await (needsFresh(body) ? freshCallOf : callOf)(request, reply)
         await make(call, body)
-        return view(call, request, reply)
+        return viewChanged(call, request, reply)
       },
     })
   }
@@ -116,6 +122,7 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
       const session = await sessions.need(request, reply)
       // Whoever sits at a browser that was left open knows no password.
       await callFor(session, request, reply)('DeleteUser', { Password: request.body.password })
+      sessions.forget(session.userId)
       const { devices, ...others } = cookies
       for (const cookie of Object.values(others)) cookie.clear(reply)
       const device = devices.of(request, session.username)
@@ -180,7 +187,7 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
     async (request, reply) => {
       const call = await callOf(request, reply)
       await call('DeleteWebAuthnCredential', { CredentialId: request.params.id })
-      return view(call, request, reply)
+      return viewChanged(call, request, reply)
     },
   )
 
@@ -194,7 +201,7 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
         DeviceKey: request.params.id,
         DeviceRememberedStatus: remembered ? 'remembered' : 'not_remembered',
       })
-      return view(call, request, reply)
+      return viewChanged(call, request, reply)
     },
   )
 
@@ -206,7 +213,7 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
       const { id } = request.params
       await call('ForgetDevice', { DeviceKey: id })
       cookies.devices.drop(request, reply, id)
-      return view(call, request, reply)
+      return viewChanged(call, request, reply)
     },
   )
 }

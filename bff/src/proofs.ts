@@ -111,13 +111,18 @@ export function proofsOf(
     return verified && spent.spend(challenge.signature, expiresAt * 1_000)
   }
 
+  async function isSpared(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+    const { ownerId, isConfirmed } = await sessions.ownerOf(request, reply)
+    return ownerId !== null && isConfirmed
+  }
+
   return {
     async challenge(form, request, reply) {
-      return (await sessions.ownerOf(request, reply)) === null ? make(form, request) : null
+      return (await isSpared(request, reply)) ? null : make(form, request)
     },
 
     required: (form) => async (request, reply) => {
-      if ((await sessions.ownerOf(request, reply)) !== null) return
+      if (await isSpared(request, reply)) return
       const proof = readProof(request.headers[proofHeader])
       if (!proof || !(await isGood(proof, form))) await refuse(form, request)
     },

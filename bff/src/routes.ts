@@ -41,10 +41,11 @@ export function apiRoutes(
       preHandler: proofs.required('registration'),
     },
     async (request, reply) => {
-      const { agreed, ...asked } = request.body
-      const asker = await sessions.askerOf(request, reply)
+      const { agreed, replaces, ...asked } = request.body
+      const { asker, mayReplace } = await sessions.askerOf(request, reply)
       const network = blockOf(request.ip)
-      const body = { ...asked, id: asked.id ?? randomUUIDv7(), ...asker, network }
+      const changed = mayReplace ? { replaces } : {}
+      const body = { ...asked, ...changed, id: asked.id ?? randomUUIDv7(), ...asker, network }
       await closeReplaced(services, body, agreed)
       const registration = await enrollment.call('POST', '/registrations', { body, answer: registrationSchema })
       references.remember(registration.registrationId)
@@ -61,7 +62,7 @@ export function apiRoutes(
     },
     async (request, reply) => {
       const agreed = request.body?.agreed
-      const asker = await sessions.askerOf(request, reply)
+      const { asker } = await sessions.askerOf(request, reply)
       const registration = await references.find(request, request.params.reference, 'registration', (id) =>
         enrollment.call('GET', `/registrations/${id}`, { answer: registrationSchema }),
       )
@@ -89,9 +90,9 @@ export function apiRoutes(
     '/api/member-seats/:reference',
     { schema: { params: referenceParams, response: { 200: memberSeatSchema } } },
     async (request, reply) => {
-      const ownerId = await sessions.ownerOf(request, reply)
+      const { ownerId, isConfirmed } = await sessions.ownerOf(request, reply)
       return references.find(request, request.params.reference, 'membership', (id) => {
-        const path = `/member-seats/${id}${ownerId === null ? '' : `?ownerId=${ownerId}`}`
+        const path = `/member-seats/${id}${ownerId !== null && isConfirmed ? `?ownerId=${ownerId}` : ''}`
         return enrollment.call('GET', path, { answer: memberSeatSchema, signal: request.signal })
       })
     },
@@ -102,7 +103,7 @@ export function apiRoutes(
     { schema: { body: waiverBodySchema, response: { 200: waiverAnswerSchema } } },
     async (request, reply) => {
       const evidence = { ipAddress: request.ip, userAgent: (request.headers['user-agent'] ?? '').slice(0, 1000) }
-      const body = { ...request.body, evidence, ...(await sessions.askerOf(request, reply)) }
+      const body = { ...request.body, evidence, ...(await sessions.confirmedAskerOf(request, reply)) }
       const sign = () => enrollment.call('POST', '/waivers', { body, answer: waiverSchema })
       const { registrationId, classType } = request.body
       const kind = classType === 'membership' ? 'membership' : 'registration'

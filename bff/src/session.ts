@@ -6,9 +6,10 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify
 import type { AccessTokens } from './access-tokens.ts'
 import type { Config } from './config.ts'
 import type { Cookies, SessionCookie } from './cookies.ts'
-import type { Identity, TokenAnswer } from './identity.ts'
+import type { Identity, TokenAnswer, UserAnswer } from './identity.ts'
 import { says } from './identity-refusals.ts'
 import { unavailable } from './upstream.ts'
+import { within } from './within.ts'
 
 /** How long before its end a token is not used any more: it may take a while on its way, and clocks differ. */
 const toleranceMs = 60_000
@@ -19,6 +20,10 @@ const freshForMs = 5 * 60_000
 const browserDays = 365
 /** For how long requests of the same page, which come a moment later, get what one of them has renewed. */
 const repeatForMs = 5_000
+/** For how long a session is good, or over, by what the identity service has said of it. */
+const judgedForMs = 60_000
+/** For how long whoever buys something waits for that. */
+const waitForJudgementMs = 2_000
 
 /** Whether the service has said that a sign-in is over, rather than that it cannot or will not say so now. */
 function isOver(error: unknown): boolean {
@@ -28,12 +33,40 @@ function isOver(error: unknown): boolean {
   )
 }
 
+/** Whether the service was not reached or would not judge, rather than that it has refused: that makes nobody a stranger. */
+function isAway(error: unknown): boolean {
+  if (!(error instanceof DomainError) || says(error, 'tokenExpired')) return true
+  return ['upstream_unavailable', 'TooManyRequestsException', 'LimitExceededException'].includes(error.code)
+}
+
 /** What an account has now: it may change in any browser, so no session keeps it. */
 interface AccountAddresses {
   /** As it was last given, proven or not; null where there is none. */
   email: string | null
   /** The one that is proven, whatever `email` is about to become. */
   verifiedEmail: string | null
+}
+
+function addressesIn({ UserAttributes, VerifiedEmail }: UserAnswer): AccountAddresses {
+  const attributes = new Map(UserAttributes.map(({ Name, Value }) => [Name, Value]))
+  const email = attributes.get('email') ?? null
+  return { email, verifiedEmail: VerifiedEmail ?? (attributes.get('email_verified') === 'true' ? email : null) }
+}
+
+/** Whose a request is. */
+interface Owner {
+  /** The `userId` of who is signed in; null for nobody, and where the sign-in is over. */
+  ownerId: string | null
+  /** The address that is proven to be that account's; null where there is none, or none is known. */
+  verifiedEmail: string | null
+  /** Whether the identity service has said so within the last minute; without it, it is what a cookie of ours says. */
+  isConfirmed: boolean
+}
+
+/** Who asks for a purchase: an account or nobody, in a browser. */
+interface Asker {
+  ownerId: string | null
+  browserId: string
 }
 
 /** Who is signed in in which browser. */
@@ -55,14 +88,19 @@ export interface Sessions {
    */
   needFresh(request: FastifyRequest, reply: FastifyReply): Promise<SessionCookie>
   /**
-   * Whose a purchase is that this request asks for: the `userId` of who is signed in, also while the identity service
-   * cannot be asked to renew the session; null for nobody. Never throws.
+   * Whose a request is, by what the identity service has said of the session within the last minute. While that cannot be
+   * asked, it is whose the cookie is, unconfirmed: enough to pay, and for nothing else. Never throws.
    */
-  ownerOf(request: FastifyRequest, reply: FastifyReply): Promise<string | null>
+  ownerOf(request: FastifyRequest, reply: FastifyReply): Promise<Owner>
   /**
    * Who asks for a purchase: as `ownerOf`, with the browser, which is given its cookie where it has none yet. Never throws.
+   * @returns also whether what was bought before may give way to it.
    */
-  askerOf(request: FastifyRequest, reply: FastifyReply): Promise<{ ownerId: string | null; browserId: string }>
+  askerOf(request: FastifyRequest, reply: FastifyReply): Promise<{ asker: Asker; mayReplace: boolean }>
+  /** Who asks for what needs an account that is confirmed, or none. @throws DomainError `upstream_unavailable` */
+  confirmedAskerOf(request: FastifyRequest, reply: FastifyReply): Promise<Asker>
+  /** Sign-ins of an account, or of one that is not known here, have been ended: those that go on are asked about again. */
+  forget(userId?: string): void
   /**
    * Asks for the addresses of a session's account.
    * @throws DomainError `sign_in_required` where the sign-in was ended meanwhile, `upstream_unavailable`
@@ -119,11 +157,14 @@ export function startSessions(
     const forget = () => {
       if (renewals.get(id) === renewal) renewals.delete(id)
     }
-    const keep = () => {
-      renewal.until = now() + repeatForMs
-      setTimeout(forget, repeatForMs).unref()
+    const keep = (forMs: number) => {
+      renewal.until = now() + forMs
+      setTimeout(forget, forMs).unref()
     }
-    void renewing.then(keep, forget)
+    void renewing.then(
+      () => keep(repeatForMs),
+      (error: unknown) => (isAway(error) ? forget() : keep(judgedForMs)),
+    )
     return renewing
   }
 
@@ -142,6 +183,63 @@ export function startSessions(
       sessions.end(reply)
       return undefined
     }
+  }
+
+  type Account = Pick<AccountAddresses, 'verifiedEmail'>
+  /** What the service says of a sign-in, by its access token; undefined where it is over. */
+  const judgements = new Map<string, { userId: string; judging: Promise<Account | undefined>; until: number }>()
+  function judge({ accessToken, userId }: SessionCookie, address: string): Promise<Account | undefined> {
+    const id = createHash('sha256').update(accessToken).digest('base64url')
+    const known = judgements.get(id)
+    if (known && now() < known.until) return known.judging
+    const judging = (async () => {
+      try {
+        return addressesIn(await identity.call('GetUser', { AccessToken: accessToken }, address))
+      } catch (error) {
+        if (isAway(error)) throw unavailable(error)
+        return undefined
+      }
+    })()
+    const judgement = { userId, judging, until: now() + judgedForMs }
+    judgements.set(id, judgement)
+    const forget = () => {
+      if (judgements.get(id) === judgement) judgements.delete(id)
+    }
+    void judging.then(() => setTimeout(forget, judgedForMs).unref(), forget)
+    return judging
+  }
+
+  const owners = new WeakMap<FastifyRequest, Promise<Owner>>()
+  const nobody: Owner = { ownerId: null, verifiedEmail: null, isConfirmed: true }
+  async function findOwner(request: FastifyRequest, reply: FastifyReply): Promise<Owner> {
+    try {
+      const session = await sessions.find(request, reply)
+      if (!session) return nobody
+      const judged = await within(
+        waitForJudgementMs,
+        judge(session, request.ip).then((account) => ({ account })),
+      )
+      if (!judged) throw unavailable(new Error('identity takes long to say whether a session is over'))
+      if (judged.account) {
+        const { verifiedEmail } = judged.account
+        return { ownerId: session.userId, verifiedEmail, isConfirmed: true }
+      }
+      // For what is left of this request as well.
+      found.set(request, Promise.resolve(undefined))
+      sessions.end(reply)
+      return nobody
+    } catch (error) {
+      if (!isAway(error)) return nobody
+      log.warn({ err: error }, 'a session could not be confirmed')
+      const kept = cookies.session.read(request)
+      return { ownerId: kept?.userId ?? null, verifiedEmail: null, isConfirmed: kept === undefined }
+    }
+  }
+
+  function browserOf(request: FastifyRequest, reply: FastifyReply): string {
+    const browserId = cookies.browser.read(request)?.id ?? randomUUID()
+    cookies.browser.write(reply, { id: browserId, until: now() + browserDays * 86_400_000 })
+    return browserId
   }
 
   const sessions: Sessions = {
@@ -178,26 +276,35 @@ export function startSessions(
       return session
     },
 
-    async ownerOf(request, reply) {
-      const session = await sessions.find(request, reply).catch((error: unknown) => {
-        log.warn({ err: error }, 'a session could not be renewed')
-        return cookies.session.read(request)
-      })
-      return session?.userId ?? null
+    ownerOf(request, reply) {
+      const known = owners.get(request)
+      if (known) return known
+      const finding = findOwner(request, reply)
+      owners.set(request, finding)
+      return finding
     },
 
     async askerOf(request, reply) {
-      const browserId = cookies.browser.read(request)?.id ?? randomUUID()
-      cookies.browser.write(reply, { id: browserId, until: now() + browserDays * 86_400_000 })
-      return { ownerId: await sessions.ownerOf(request, reply), browserId }
+      const browserId = browserOf(request, reply)
+      const { ownerId, isConfirmed } = await sessions.ownerOf(request, reply)
+      return { asker: { ownerId, browserId }, mayReplace: isConfirmed }
+    },
+
+    async confirmedAskerOf(request, reply) {
+      const { ownerId, isConfirmed } = await sessions.ownerOf(request, reply)
+      if (!isConfirmed) throw unavailable(new Error('a session could not be confirmed'))
+      return { ownerId, browserId: browserOf(request, reply) }
+    },
+
+    forget(userId) {
+      for (const [id, judgement] of judgements) {
+        if (userId === undefined || judgement.userId === userId) judgements.delete(id)
+      }
     },
 
     async addressesOf({ accessToken }, request, reply) {
       const call = () => identity.call('GetUser', { AccessToken: accessToken }, request.ip)
-      const { UserAttributes, VerifiedEmail } = await sessions.use(reply, call)
-      const attributes = new Map(UserAttributes.map(({ Name, Value }) => [Name, Value]))
-      const email = attributes.get('email') ?? null
-      return { email, verifiedEmail: VerifiedEmail ?? (attributes.get('email_verified') === 'true' ? email : null) }
+      return addressesIn(await sessions.use(reply, call))
     },
 
     async use(reply, work) {

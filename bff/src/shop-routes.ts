@@ -35,7 +35,9 @@ export function shopRoutes(
       preHandler: proofs.required('order'),
     },
     async (request, reply) => {
-      const body = { ...request.body, ...(await sessions.askerOf(request, reply)) }
+      const { replaces, ...cart } = request.body
+      const { asker, mayReplace } = await sessions.askerOf(request, reply)
+      const body = { ...cart, ...(mayReplace ? { replaces } : {}), ...asker }
       const { orderId, checkout } = await billing.call('POST', '/orders', { body, answer: orderSchema })
       references.remember(orderId)
       // Nothing is left to pay: its own page says how it is doing.
