@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { emailKey } from '@robokids/contracts/fields'
 import { accessCheck } from '@robokids/runtime/access-check'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
@@ -61,6 +62,11 @@ interface Owner {
   verifiedEmail: string | null
   /** Whether the identity service has said so within the last minute; without it, it is what a cookie of ours says. */
   isConfirmed: boolean
+}
+
+/** Whether an address is proven to be that of the account whose a request is, by identity's word. */
+export function isOwnAddress(address: string, { verifiedEmail }: Owner): boolean {
+  return verifiedEmail !== null && emailKey(verifiedEmail) === emailKey(address)
 }
 
 /** Who asks for a purchase: an account or nobody, in a browser. */

@@ -17,6 +17,7 @@ import type { Config } from './config.ts'
 import type { Proofs } from './proofs.ts'
 import { readCheckout } from './read-checkout.ts'
 import { referenceParams, type References } from './references.ts'
+import { isOwnAddress } from './session.ts'
 import type { Services } from './upstream.ts'
 
 export function shopRoutes(
@@ -62,7 +63,8 @@ export function shopRoutes(
       config: { rateLimit: { max: config.RATE_LIMIT_NOTICES, timeWindow: '1 hour' } },
       preHandler: proofs.required('notice'),
     },
-    async ({ body }) => {
+    async (request, reply) => {
+      const { body } = request
       const { products } = await billing.call('GET', '/products', { answer: productsSchema })
       const product = products.find(({ sku }) => sku === body.sku)
       if (!product || !canBeAwaited(product.state)) {
@@ -70,7 +72,12 @@ export function shopRoutes(
         throw new DomainError('product_not_awaited', message)
       }
       return notifications.call('POST', '/notices', {
-        body: { ...body, productName: product.name, state: product.state },
+        body: {
+          ...body,
+          productName: product.name,
+          state: product.state,
+          isProven: isOwnAddress(body.email, await sessions.ownerOf(request, reply)),
+        },
         answer: noticeAskedSchema,
       })
     },

@@ -165,7 +165,12 @@ export type AskNotice = z.infer<typeof askNoticeSchema>
 export const noticeStatuses = ['unconfirmed', 'confirmed', 'removed', 'told'] as const
 
 /** `POST /notices`: with what the shop says of the product now. */
-export const requestNoticeSchema = askNoticeSchema.extend({ productName: z.string(), state: z.enum(productStates) })
+export const requestNoticeSchema = askNoticeSchema.extend({
+  productName: z.string(),
+  state: z.enum(productStates),
+  /** Whether the address is proven to be that of the account that asks; left out by a BFF of the version before. */
+  isProven: z.boolean().optional(),
+})
 export type RequestNotice = z.infer<typeof requestNoticeSchema>
 
 /**

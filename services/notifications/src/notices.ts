@@ -16,10 +16,11 @@ const atOnce = 200
 
 /**
  * Takes down that somebody wants news of a product, and asks the address whether it is so: by one mail a day at most,
- * however often it is typed in. What is confirmed already stays so.
+ * however often it is typed in. What is confirmed already stays so, and an address that has said no is asked again by whoever
+ * has proven that it is theirs alone.
  */
 export async function askNotice(context: Context<Config>, request: RequestNotice): Promise<void> {
-  const { sku, productName, state, email } = request
+  const { sku, productName, state, email, isProven = false } = request
   const now = context.clock.now()
   await context.db.transaction(async (tx) => {
     // Random, not time-ordered: whoever has it can confirm and remove the request.
@@ -35,6 +36,11 @@ export async function askNotice(context: Context<Config>, request: RequestNotice
       .where(and(eq(notices.sku, sku), eq(notices.emailKey, about.emailKey)))
       .for('update')
     if (!row || row.status === 'confirmed') return
+    if (row.status === 'removed' && !isProven) {
+      // The no is kept for as long as somebody goes on asking.
+      await tx.update(notices).set({ changedAt: now }).where(eq(notices.id, row.id))
+      return
+    }
     const isDue = noticeMailIsDue(row, now)
     const mailings = row.mailings + (isDue ? 1 : 0)
     await tx
@@ -66,16 +72,16 @@ export async function readNotice({ db }: Context<Config>, id: string): Promise<N
   return found(row)
 }
 
-/** The address says yes. What is over stays over. */
+/** The address says yes, perhaps after it had said no. What was told is over. */
 export async function confirmNotice(context: Context<Config>, id: string): Promise<Notice> {
   await context.db
     .update(notices)
     .set({ status: 'confirmed', changedAt: context.clock.now() })
-    .where(and(eq(notices.id, id), eq(notices.status, 'unconfirmed')))
+    .where(and(eq(notices.id, id), inArray(notices.status, ['unconfirmed', 'removed'])))
   return readNotice(context, id)
 }
 
-/** The address says no: nothing more is sent to it. */
+/** The address says no: nothing more is sent to it, until it says otherwise on the same page or by its account. */
 export async function removeNotice(context: Context<Config>, id: string): Promise<Notice> {
   const [row] = await context.db
     .update(notices)

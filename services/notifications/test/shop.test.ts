@@ -287,9 +287,40 @@ describe('a request for news of a product', () => {
     expect(await status(id)).toBe('unconfirmed')
     expect((await call('POST', `/notices/${id}/removal`)).body).toMatchObject({ status: 'removed' })
     expect((await call('POST', `/notices/${id}/removal`)).status).toBe(200)
-    expect((await call('POST', `/notices/${id}/confirmation`)).body).toMatchObject({ status: 'removed' })
     expect((await call('GET', `/notices/${randomUUIDv7()}`)).status).toBe(404)
     expect((await call('GET', '/notices/1')).status).toBe(400)
+  })
+
+  it('is not asked again of an address that said no, whoever types it in and however long they go on', async () => {
+    const [about, email] = [product(), somebody()]
+    const id = await asked(about, email)
+    await office.post.mailTo(email)
+    await call('POST', `/notices/${id}/removal`)
+    for (let weeks = 0; weeks < 6; weeks += 1) {
+      office.passTime({ hours: 7 * 24 })
+      expect(await asked(about, email.toUpperCase())).toBe(id)
+      expect(await status(id)).toBe('removed')
+    }
+    await changed(about, 'available')
+    // What was ordered before this one has been.
+    const [other, witness] = [product(), somebody()]
+    await asked(other, witness)
+    await office.post.mailTo(witness)
+    expect(mailsTo(email)).toHaveLength(1)
+  })
+
+  it('is asked again of an address that said no where its own account asks, or says yes on the page of its mail', async () => {
+    const [about, email] = [product(), somebody()]
+    const id = await asked(about, email)
+    await office.post.mailTo(email)
+    await call('POST', `/notices/${id}/removal`)
+    office.passTime({ hours: 25 })
+    const own = { ...about, state: 'coming_soon', email, isProven: true }
+    expect(await call('POST', '/notices', own)).toEqual({ status: 200, body: { asked: true } })
+    expect(await status(id)).toBe('unconfirmed')
+    await office.post.mailTo(email, 2)
+    await call('POST', `/notices/${id}/removal`)
+    expect((await call('POST', `/notices/${id}/confirmation`)).body).toMatchObject({ status: 'confirmed' })
   })
 
   it('is forgotten after a month where it is not confirmed', async () => {

@@ -86,8 +86,20 @@ export function NoticePage() {
           </Actions>
         </>
       )}
-      {data?.status === 'removed' && <Notice kind="success" title="Your address is removed from this list." live />}
-      {!waiting && (!data || data.status === 'removed') && <Actions>{toShop}</Actions>}
+      {data?.status === 'removed' && (
+        <>
+          <Notice kind="success" title="Your address is removed from this list." live>
+            We will not write to you about it again, even if somebody types in your address.
+          </Notice>
+          <Actions>
+            <Button variant="secondary" onClick={() => void press('confirmation')} disabled={sending}>
+              Tell me after all
+            </Button>
+            {toShop}
+          </Actions>
+        </>
+      )}
+      {!waiting && !data && <Actions>{toShop}</Actions>}
     </div>
   )
 }
