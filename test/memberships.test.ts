@@ -135,7 +135,7 @@ async function newDate(capacity = 10): Promise<string> {
 }
 
 const newcomer = (classDate: string, plan: Wish['plan'] = 'monthly'): Wish => ({
-  email: `Maren+${randomUUIDv7()}@Example.com`,
+  email: `Maren.${randomUUIDv7()}@Example.com`,
   plan,
   classDate,
 })

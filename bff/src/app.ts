@@ -7,6 +7,7 @@ import { configSchema, type Config } from './config.ts'
 import { registerCookies } from './cookies.ts'
 import { doorkeeping } from './doorkeeping.ts'
 import { Identity } from './identity.ts'
+import { mailLimitsOf } from './mail-limits.ts'
 import { membershipRoutes } from './membership-routes.ts'
 import { offerRoutes } from './offer-routes.ts'
 import { offersOf } from './offers.ts'
@@ -45,7 +46,7 @@ export const bff: Service<Config> = {
     const offers = offersOf(services, context)
     const references = new References(context)
     const proofs = proofsOf(context, accounts.sessions, services)
-    const provenAccounts = { ...accounts, proofs }
+    const provenAccounts = { ...accounts, proofs, mailLimits: mailLimitsOf(context, accounts.sessions) }
     securityText(http, context)
     await http.register(async (scope) => offerRoutes(scope, offers))
     await http.register(async (scope) => proofRoutes(scope, proofs))

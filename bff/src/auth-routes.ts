@@ -29,6 +29,7 @@ import type { Config } from './config.ts'
 import { confirmingMs, stepMs, type Cookies, type SessionCookie } from './cookies.ts'
 import { confirmDevice, isForgotten, proveDevice } from './device.ts'
 import type { AuthAnswer, Identity, TokenAnswer } from './identity.ts'
+import type { MailLimits } from './mail-limits.ts'
 import type { Proofs } from './proofs.ts'
 import type { Sessions } from './session.ts'
 import { answerStep, nextStep } from './sign-in-steps.ts'
@@ -83,7 +84,7 @@ function passwordRequired(): DomainError {
 export function authRoutes(
   http: Http,
   context: Context<Config>,
-  { cookies, sessions, identity, proofs }: Accounts & { proofs: Proofs },
+  { cookies, sessions, identity, proofs, mailLimits }: Accounts & { proofs: Proofs; mailLimits: MailLimits },
 ): void {
   const { clock, log } = context
   const until = () => clock.now().epochMilliseconds + stepMs
@@ -252,7 +253,7 @@ export function authRoutes(
     '/api/auth/sign-up',
     {
       schema: { body: signUpBodySchema, response: { 200: signUpAnswerSchema } },
-      preHandler: proofs.required('sign-up'),
+      preHandler: [proofs.required('sign-up'), mailLimits.ofAccount],
     },
     async (request, reply) => {
       const { email, password, middle_name: decoy, ...person } = request.body
@@ -380,7 +381,7 @@ export function authRoutes(
     '/api/auth/resend-code',
     {
       schema: { body: nameBodySchema, response: { 200: deliveryAnswerSchema } },
-      preHandler: proofs.required('code'),
+      preHandler: [proofs.required('code'), mailLimits.ofAccount],
     },
     async (request) => {
       const { email } = request.body
@@ -395,7 +396,7 @@ export function authRoutes(
     '/api/auth/forgot-password',
     {
       schema: { body: nameBodySchema, response: { 200: deliveryAnswerSchema } },
-      preHandler: proofs.required('password'),
+      preHandler: [proofs.required('password'), mailLimits.ofAccount],
     },
     async (request) => {
       const { email } = request.body

@@ -32,8 +32,13 @@ export const configSchema = z.object({
   /** Requests a minute from one address, to anything under /api and to what changes something. */
   RATE_LIMIT_READS: numeric(z.int().min(1)).default(1200),
   RATE_LIMIT_WRITES: numeric(z.int().min(1)).default(600),
-  /** Requests for news of a product an hour from one address: each may send a mail. */
+  /**
+   * Requests for news of a product an hour from one address, each of which may send a mail; four times as many from a whole
+   * block. Of one account, with its requests for codes and sign-ups of other addresses.
+   */
   RATE_LIMIT_NOTICES: numeric(z.int().min(1)).default(30),
+  /** Requests for news an hour that are about one mailbox, whatever follows a plus in its address. */
+  RATE_LIMIT_NOTICES_TO_MAILBOX: numeric(z.int().min(1)).default(10),
   /** Event streams that one address may have open: a household's or a school's tabs. */
   STREAMS_PER_ADDRESS: numeric(z.int().min(1)).default(60),
   /** How long a service may take to answer. */

@@ -16,7 +16,7 @@ import { deriveKey } from 'altcha-lib/algorithms/pbkdf2'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from './config.ts'
 import { Recent } from './recent.ts'
-import type { Sessions } from './session.ts'
+import { isOwnAddress, type Sessions } from './session.ts'
 import { SpentProofsInMemory, type SpentProofs } from './spent-proofs.ts'
 import type { Services } from './upstream.ts'
 
@@ -42,7 +42,13 @@ function heatOf(dates: { held: number; left: number }[]): number {
   return share >= 0.8 ? 2 : share >= 0.5 ? 1 : 0
 }
 
-/** Proofs of work, which everybody brings who is not signed in and asks for something that costs a seat, a page or a mail. */
+/** What sends a mail to whatever address is typed in. */
+const mailForms: readonly ProofForm[] = ['sign-up', 'code', 'password', 'notice']
+
+/**
+ * Proofs of work, which everybody brings who is not signed in and asks for something that costs a seat, a page or a mail; who is
+ * signed in for a mail to another address than their own.
+ */
 export interface Proofs {
   /** A challenge for a form that is being filled in; null for whoever needs none. */
   challenge(form: ProofForm, request: FastifyRequest, reply: FastifyReply): Promise<Challenge | null>
@@ -111,22 +117,34 @@ export function proofsOf(
     return verified && spent.spend(challenge.signature, expiresAt * 1_000)
   }
 
-  async function isSpared(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-    const { ownerId, isConfirmed } = await sessions.ownerOf(request, reply)
-    return ownerId !== null && isConfirmed
+  /** @param address what a mail goes to; undefined where that is not known yet. */
+  async function isSpared(
+    form: ProofForm,
+    address: string | undefined,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<boolean> {
+    const owner = await sessions.ownerOf(request, reply)
+    if (owner.ownerId === null || !owner.isConfirmed) return false
+    return !mailForms.includes(form) || (address !== undefined && isOwnAddress(address, owner))
   }
 
   return {
     async challenge(form, request, reply) {
-      return (await isSpared(request, reply)) ? null : make(form, request)
+      return (await isSpared(form, undefined, request, reply)) ? null : make(form, request)
     },
 
     required: (form) => async (request, reply) => {
-      if (await isSpared(request, reply)) return
+      if (await isSpared(form, addressIn(request.body), request, reply)) return
       const proof = readProof(request.headers[proofHeader])
       if (!proof || !(await isGood(proof, form))) await refuse(form, request)
     },
   }
+}
+
+function addressIn(body: unknown): string | undefined {
+  const { email } = (body ?? {}) as { email?: unknown }
+  return typeof email === 'string' ? email : undefined
 }
 
 function readProof(header: string | string[] | undefined): Proof | undefined {

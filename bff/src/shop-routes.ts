@@ -14,6 +14,7 @@ import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
 import type { Accounts } from './auth-routes.ts'
 import type { Config } from './config.ts'
+import type { MailLimits } from './mail-limits.ts'
 import type { Proofs } from './proofs.ts'
 import { readCheckout } from './read-checkout.ts'
 import { referenceParams, type References } from './references.ts'
@@ -24,7 +25,7 @@ export function shopRoutes(
   http: Http,
   { config }: Context<Config>,
   services: Services,
-  { sessions, proofs }: Pick<Accounts, 'sessions'> & { proofs: Proofs },
+  { sessions, proofs, mailLimits }: Pick<Accounts, 'sessions'> & { proofs: Proofs; mailLimits: MailLimits },
   references: References,
 ): void {
   const { billing, notifications } = services
@@ -61,7 +62,7 @@ export function shopRoutes(
       schema: { body: askNoticeSchema, response: { 200: noticeAskedSchema } },
       // It sends a mail to whatever address is typed in: no one place needs many.
       config: { rateLimit: { max: config.RATE_LIMIT_NOTICES, timeWindow: '1 hour' } },
-      preHandler: proofs.required('notice'),
+      preHandler: [proofs.required('notice'), mailLimits.ofNotices],
     },
     async (request, reply) => {
       const { body } = request

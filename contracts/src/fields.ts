@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { timeZoneName } from './time-zone.ts'
 
-export { emailKey } from './email-key.ts'
+export { emailKey, mailboxKey } from './email-key.ts'
 
 const controlCharacters = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 /** Overrides and isolates can make the sentence around a name read backwards; plain right-to-left text needs none of them. */

@@ -127,7 +127,7 @@ async function logIn(page: Page, email: string, password = goodPassword): Promis
 
 describe('a member', () => {
   it('registers, pays, confirms, is signed in by that, fails a card, goes yearly, cancels, adds a passkey, and comes back with it and by a new password', async () => {
-    const email = `Maren.Holt+${randomUUID()}@example.com`
+    const email = `Maren.Holt.${randomUUID()}@example.com`
     const { context, errors } = await newVisitor(browser, { baseURL: system.siteUrl })
     const page = await context.newPage()
     const authenticator = await addAuthenticator(page)
@@ -193,7 +193,7 @@ describe('a member', () => {
   })
 
   it('becomes one by the year from the start, and signs the waiver for a child', async () => {
-    const email = `Maren.Holt+${randomUUID()}@example.com`
+    const email = `Maren.Holt.${randomUUID()}@example.com`
     const { context, errors } = await newVisitor(browser, { baseURL: system.siteUrl })
     const page = await context.newPage()
     await page.goto('/membership/register?plan=yearly')

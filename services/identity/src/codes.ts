@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readCode } from '@robokids/contracts/code'
+import { emailKey, mailboxKey } from '@robokids/contracts/fields'
 import type { CodePurpose } from '@robokids/contracts/identity'
 import type { Transaction } from '@robokids/runtime/db'
 import type { Context } from '@robokids/runtime/service'
@@ -133,6 +134,17 @@ async function keepCode(tx: Transaction, key: CodeKey, to: Destination | undefin
 }
 
 /**
+ * Whether a mailbox may be sent more at the asking of strangers. Of its own address that is so for as long as its own code is
+ * sent; all that differ from it in what follows a plus have room together, and take none of the first one's.
+ */
+async function hasRoom(tx: Transaction, poolId: string, { destination }: Destination, call: Call): Promise<boolean> {
+  const mailbox = mailboxKey(destination)
+  if (mailbox === emailKey(destination)) return true
+  const sent = await count(tx, call.context, { key: `tagged:${poolId}:${mailbox}`, within: { hours: 1 } })
+  return sent <= call.context.config.CODES_AN_HOUR
+}
+
+/**
  * Keeps a code and has it sent, once `tx` commits.
  * @param isAtWill whether it is sent however often it was: strangers have the same one sent a few times an hour, and after
  * that it is in the mailbox already.
@@ -150,12 +162,15 @@ async function sendKept(
   const { id, expiresAt } = await keepCode(tx, key, to, { user, deviceKey }, call)
   const guessed = guessedAt(key.purpose, key.poolId, user, to.destination, deviceKey)
   const isShort = await hasTries(tx, guessed, config.CODE_TRIES_A_DAY, call)
-  // Of a sign-up, all codes of the address: it is signed up with again once one is used. Of a new password each on its own,
+  // Of a sign-up, all codes of the mailbox: it is signed up with again once one is used. Of a new password each on its own,
   // so that who has used one is sent the next.
   const { purpose: what, poolId, subject } = key
-  const whose = what === 'sign_up' ? `${poolId}:${what}:${subject}` : id
+  const whose = what === 'sign_up' ? `${poolId}:${what}:${mailboxKey(subject)}` : id
   const mailed = { key: `mailed:${whose}:${isShort ? 'short' : 'long'}`, within: { hours: 1 } }
-  if (isAtWill || (await count(tx, call.context, mailed)) <= config.CODES_AN_HOUR) {
+  const mayBeSent =
+    isAtWill ||
+    ((await count(tx, call.context, mailed)) <= config.CODES_AN_HOUR && (await hasRoom(tx, poolId, to, call)))
+  if (mayBeSent) {
     const [purpose] = lifeOf(key.purpose, config)
     await publishCode(tx, user, { purpose, to, code: codeOf(id, isShort, config), expiresAt }, call.context)
   }
@@ -200,7 +215,7 @@ export async function issueFirstCode(
 
 /** Counts a code to an address that an account only claims, whichever accounts claim it. @throws IdentityError LimitExceededException */
 export async function countClaim(tx: Transaction, poolId: string, address: string, { context }: Call): Promise<void> {
-  const key = `claims:${poolId}:${address.toLowerCase()}`
+  const key = `claims:${poolId}:${mailboxKey(address)}`
   await countWithin(tx, context, { key, most: context.config.CODES_AN_HOUR, within: { hours: 1 } })
 }
 
