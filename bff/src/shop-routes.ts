@@ -11,6 +11,7 @@ import {
 } from '@robokids/contracts/shop'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
+import { blockOf } from '@robokids/runtime/network-address'
 import type { Context } from '@robokids/runtime/service'
 import type { Accounts } from './auth-routes.ts'
 import type { Config } from './config.ts'
@@ -39,7 +40,7 @@ export function shopRoutes(
     async (request, reply) => {
       const { replaces, ...cart } = request.body
       const { asker, mayReplace } = await sessions.askerOf(request, reply)
-      const body = { ...cart, ...(mayReplace ? { replaces } : {}), ...asker }
+      const body = { ...cart, ...(mayReplace ? { replaces } : {}), ...asker, network: blockOf(request.ip) }
       const { orderId, checkout } = await billing.call('POST', '/orders', { body, answer: orderSchema })
       references.remember(orderId)
       // Nothing is left to pay: its own page says how it is doing.

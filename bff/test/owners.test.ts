@@ -78,6 +78,13 @@ describe('what is bought', () => {
     },
   )
 
+  it('is an order from where the connection says, whatever the page says', async () => {
+    const { asked, post } = await front()
+    const [, [path, upstream, body]] = purchases as [(typeof purchases)[0], (typeof purchases)[0]]
+    await post(path, { ...body, network: '198.51.100.0/24' })
+    expect(asked.filter((one) => one.path === upstream).map((one) => one.body['network'])).toEqual(['127.0.0.0/24'])
+  })
+
   it.each(purchases)('by %s is of the browser that asked, known by a cookie that no page reads', async (...kind) => {
     const [path, upstream, body] = kind
     const { asked, post } = await front()

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { agreementTermsSchema } from './agreement.ts'
 import { checkoutStatuses, disputeSchema, paymentStates, refundSchema } from './billing.ts'
-import { askerShape } from './enrollment.ts'
+import { askerShape, visitorNetwork } from './enrollment.ts'
 import { defineEvent } from './event.ts'
 import * as field from './fields.ts'
 import { moneySchema } from './fields.ts'
@@ -78,8 +78,11 @@ export const placeOrderSchema = z.object({
   /** What the page showed: 409 `price_changed` with what is offered now where that is something else. */
   agreed: agreementTermsSchema.optional(),
 })
-/** `POST /orders`: with who asks. 409 `already_paid` where the replaced order is paid, or being paid. */
-export const placeOwnedOrderSchema = placeOrderSchema.extend(askerShape)
+/**
+ * `POST /orders`: with who asks, and from where. 409 `already_paid` where the replaced order is paid, or being paid; 429
+ * `too_many_unpaid` where the account, the browser or the network has begun many that are not paid yet.
+ */
+export const placeOwnedOrderSchema = placeOrderSchema.extend({ ...askerShape, network: visitorNetwork })
 export type PlaceOrder = z.infer<typeof placeOwnedOrderSchema>
 
 /** The answer to `POST /api/checkout`: where to pay; an order that is paid leads to its own page. */

@@ -37,6 +37,8 @@ export async function startServicesInProcess(): Promise<ServicesInProcess> {
       STRIPE_SECRET_KEY: 'sk_test_billing',
       STRIPE_API_URL: simulator.url,
       STRIPE_WEBHOOK_SECRETS: 'whsec_tests',
+      UNPAID_ORDERS_PER_BUYER: plenty,
+      UNPAID_ORDERS_PER_NETWORK: plenty,
     }),
     bed.start(notifications, shared),
     bed.start(identity, {

@@ -178,10 +178,12 @@ export async function startSystem(
   }
   // All its families come from this machine, and many with the sample's address.
   const manySeats = { UNPAID_SEATS_PER_FAMILY: '1000000', UNPAID_SEATS_PER_NETWORK: '1000000' }
+  const manyOrders = { UNPAID_ORDERS_PER_BUYER: '1000000', UNPAID_ORDERS_PER_NETWORK: '1000000' }
   const environment = (name: ServiceName, extra: Record<string, string> = {}) => ({
     ...base[name],
     ...quick,
     ...(name === 'enrollment' ? manySeats : {}),
+    ...(name === 'billing' ? manyOrders : {}),
     ...(name === 'bff' ? { PROOF_DERIVATIONS: '1' } : {}),
     ...settings.all,
     ...settings[name],

@@ -30,6 +30,10 @@ export const configSchema = z
     /** Where parents find the site: the payment page sends them back there. */
     SITE_URL: siteUrl,
     RECONCILE_EVERY_MS: milliseconds(50).default(60_000),
+    /** Orders that are begun and not paid at once, of one account or browser: each is a payment page at the provider. */
+    UNPAID_ORDERS_PER_BUYER: numeric(z.int().min(1)).default(10),
+    /** The same of one network, which families may share: a /24 of IPv4, a /48 of IPv6. */
+    UNPAID_ORDERS_PER_NETWORK: numeric(z.int().min(1)).default(60),
   })
   .refine((config) => config.STRIPE_API_URL === undefined || !isLiveKey(config.STRIPE_SECRET_KEY), {
     path: ['STRIPE_SECRET_KEY'],

@@ -35,6 +35,8 @@ export interface Purchase {
   cartId?: string
   /** By today's prices. @throws DomainError where it is not sold (any more) */
   offer(tx: Transaction, now: Temporal.Instant): Promise<Offer>
+  /** Refuses one more checkout, where there are too many: asked before any other gives way to it. */
+  admit?(tx: Transaction): Promise<void>
   /** What else is written in the transaction that writes the attempt. */
   keep?(tx: Transaction): Promise<void>
 }
@@ -46,7 +48,7 @@ type Next = { do: 'nothing' } | { do: 'close'; attempts: Attempt[] } | { do: 'op
  * Sees to it that a purchase has one checkout where it can be paid: the open one as long as the provider says that it is
  * open, else a new one, as agreed today. First comes the judgement, then what it replaces is closed by the provider's own
  * answer, and only then is a new one written down. Does nothing for what is paid, or being paid.
- * @throws DomainError id_reused, price_changed, already_paid, upstream_unavailable, and what `offer` throws
+ * @throws DomainError id_reused, price_changed, already_paid, upstream_unavailable, and what `offer` and `admit` throw
  */
 export async function openCheckout(context: BillingContext, purchase: Purchase): Promise<void> {
   const asked = new Set<string>()
@@ -102,6 +104,7 @@ async function decide(
   const agreement = offer && agreementOf(offer.terms)
   if (agreement) requireAgreed(agreement, agreed, 'price_changed')
 
+  if (!live) await purchase.admit?.(tx)
   if (cartId !== undefined) {
     const reference = await paidOther(tx, purchaseId, cartId)
     const others = await liveOthers(tx, purchaseId, cartId)

@@ -10,14 +10,15 @@ import { orderParameters, quoteOrder, sameItems } from './order-rules.ts'
 import { readOrder } from './read-orders.ts'
 import { readProducts } from './read-products.ts'
 import { orders } from './schema.ts'
+import { refuseTooManyOrders } from './unpaid-orders.ts'
 
 /**
  * The order of a cart with the checkout where it is paid: the open one, or a new one at the prices of the day. The same
  * request again is the same order; what is already paid is answered as paid. Of the orders of one cart, one can be paid.
- * @throws DomainError product_not_for_sale, price_changed, id_reused, already_paid, upstream_unavailable
+ * @throws DomainError product_not_for_sale, price_changed, id_reused, already_paid, too_many_unpaid, upstream_unavailable
  */
 export async function placeOrder(context: BillingContext, request: PlaceOrder): Promise<Order> {
-  const { orderId, items, agreed, replaces, ownerId = null, browserId = null } = request
+  const { orderId, items, agreed, replaces, ownerId = null, browserId = null, network } = request
   const [known] = await context.db.select().from(orders).where(eq(orders.id, orderId))
   if (known && !sameItems(known.items, items)) throw reused()
   const asker = { ownerId, browserId }
@@ -40,6 +41,7 @@ export async function placeOrder(context: BillingContext, request: PlaceOrder): 
         parameters: (attemptId, expiresAt) => orderParameters(attemptId, purchase, expiresAt, context.config.SITE_URL),
       }
     },
+    admit: (tx) => refuseTooManyOrders(tx, context, { ownerId, browserId, network }, cartId),
     keep: (tx) => writeDown(tx, context, request, cartId),
   })
   return readOrder(context.db, orderId)
@@ -48,7 +50,7 @@ export async function placeOrder(context: BillingContext, request: PlaceOrder): 
 async function writeDown(
   tx: Transaction,
   { clock }: BillingContext,
-  { orderId, items, ownerId = null, browserId = null }: PlaceOrder,
+  { orderId, items, ownerId = null, browserId = null, network }: PlaceOrder,
   cartId: string,
 ): Promise<void> {
   await tx
@@ -58,6 +60,7 @@ async function writeDown(
       items,
       ownerId,
       browserId,
+      network,
       cartId: cartId === orderId ? null : cartId,
       createdAt: clock.now(),
     })

@@ -102,6 +102,8 @@ export const orders = pgTable(
     ownerId: uuid('owner_id'),
     /** The browser that placed it, by the BFF's cookie; null in rows of the time before. */
     browserId: uuid('browser_id'),
+    /** Where it was asked for, as the BFF tells it; null in rows of the time before. */
+    network: text(),
     /** With which address and account it was placed, from when either is another one by now. */
     placedWith: jsonb('placed_with').$type<{ email: string; ownerId: string | null }>(),
     shipTo: jsonb('ship_to').$type<ShipTo>(),
