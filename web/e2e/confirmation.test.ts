@@ -190,7 +190,7 @@ describe('the confirmation page', () => {
       'guardianName=Maren%20Holt&childName=true&email=maren.holt%2Bx%40example.com&startDate=2027-01-08&classType=basic&addressLine1=1e5&city=null&state=CA'
     await page.goto(`/robokids/success?${query}&zipCode=02139`)
     // Whatever a link says: it was not checked.
-    expect(await heading(page).innerText()).toBe('Your registration')
+    expect(await heading(page).innerText()).toBe("You're Registered")
     await page.getByText('We have not checked these details.').waitFor()
     expect(await detailsOf(page)).toEqual({
       Guardian: 'Maren Holt',

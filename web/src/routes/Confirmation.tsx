@@ -49,8 +49,9 @@ function AsGiven({ record, fresh }: { record: RegistrationRecord; fresh: boolean
     if (fresh) saveSessionRecord(given)
   }, [fresh, given])
   return (
-    // Nothing is known of a payment here, nor of a registration: a link can say whatever its writer likes.
-    <EnrollmentPage step="register" title="Your registration">
+    // Nothing is known of a payment here, nor of a registration: a link can say whatever its writer likes. The heading is the
+    // specified one all the same.
+    <EnrollmentPage step="register" title="You're Registered">
       <Notice title="We have not checked these details.">
         <p>
           They came with the link, or from this browser. The email that we sent you says whether your seat is paid and
