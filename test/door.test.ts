@@ -51,14 +51,14 @@ describe('a page', () => {
     const parts = async () => {
       const document = await (await get('/robokidspage1')).text()
       const data = /<script type="application\/json" id="page-data">\{"classes":(.*?)\}<\/script>/.exec(document)?.[1]
-      const seats = [...document.matchAll(/<li><strong>\w+ \d+<\/strong> <!-- -->(\w+) seats? left<\/li>/g)]
+      const seats = [...document.matchAll(/<li><strong>\w+ \d+<\/strong> <span>(\w+) seats? left<\/span><\/li>/g)]
       return { document, data: data ?? '', seats: seats.map(([, left]) => Number(left)) }
     }
     const before = await eventually(async () => {
       const page = await parts()
       return page.data !== '' && page
     })
-    expect(before.document).toContain('>$400</strong> a child')
+    expect(before.document).toContain('>$400</strong> <span>a child')
     expect(sessions(before.data)?.map(({ seatsLeft }) => seatsLeft)).toEqual(before.seats)
 
     const lastDate = sessions(before.data)?.at(-1)?.date

@@ -117,7 +117,9 @@ describe('every page', () => {
     const slow = createServer((request, response) => {
       if (request.url === '/rest') sendTheRest()
       const cut = /^\/cut-(\d+)$/.exec(request.url ?? '')?.[1]
-      if (cut === undefined) return response.writeHead(204).end()
+      // Empty, and there: a page whose files do not come says so.
+      const type = request.url?.endsWith('.css') ? 'text/css' : 'text/javascript'
+      if (cut === undefined) return response.writeHead(200, { 'content-type': type }).end()
       const at = document.indexOf('<body>') + Number(cut)
       sendTheRest = () => response.end(document.slice(at))
       return response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).write(document.slice(0, at))

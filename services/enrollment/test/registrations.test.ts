@@ -42,6 +42,7 @@ describe('POST /registrations', () => {
       startTime: '16:00',
       durationMinutes: 75,
       timeZone: 'America/Los_Angeles',
+      familyTimeZone: null,
       ownerId: null,
       status: 'held',
       heldUntil: expect.any(String),

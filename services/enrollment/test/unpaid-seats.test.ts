@@ -248,7 +248,7 @@ describe('a hold', () => {
     const page = {
       attemptId: randomUUIDv7(),
       createdAt: Temporal.Now.instant().toString(),
-      expiresAt: clock.now().add({ minutes: 31 }).round('second').toString(),
+      expiresAt: clock.now().add({ minutes: 31 }).round({ smallestUnit: 'second', roundingMode: 'floor' }).toString(),
     }
     const opened = async () => {
       const answer = await school.call('POST', `/registrations/${held.registrationId}/open`, page)
@@ -352,7 +352,7 @@ describe('a member’s seat', () => {
     const [email, network, attemptId] = [newEmail(), newNetwork(), randomUUIDv7()]
     await askForMember(session, { email, network, attemptId })
     const { clock } = school.service.context
-    const expiresAt = clock.now().add({ minutes: 31 }).round('second')
+    const expiresAt = clock.now().add({ minutes: 31 }).round({ smallestUnit: 'second', roundingMode: 'floor' })
     const opened = async () => {
       const body = { expiresAt: expiresAt.toString() }
       const answer = await school.call('POST', `/member-seats/${attemptId}/open`, body)
