@@ -1,4 +1,9 @@
-import { doneSchema, membershipCheckoutAnswerSchema, membershipCheckoutBodySchema } from '@robokids/contracts/auth'
+import {
+  accountHeader,
+  doneSchema,
+  membershipCheckoutAnswerSchema,
+  membershipCheckoutBodySchema,
+} from '@robokids/contracts/auth'
 import {
   foundMembershipSchema,
   membershipCheckoutSchema,
@@ -66,6 +71,12 @@ export function membershipRoutes(
     },
     async (request, reply) => {
       const { email, classDate, consent, plan, agreed } = request.body
+      // Else it would be sold without the account that its page was composed for.
+      const { ownerId, isOver } = await sessions.ownerOf(request, reply)
+      const isComposedForSomebody = request.headers[accountHeader] !== undefined
+      if (isOver || (isComposedForSomebody && ownerId === null)) {
+        throw new DomainError('sign_in_required', 'Please sign in.')
+      }
       const { asker } = await sessions.askerOf(request, reply)
       const hold = (attemptId?: string) =>
         enrollment.call('POST', '/member-seats', {

@@ -62,6 +62,8 @@ interface Owner {
   verifiedEmail: string | null
   /** Whether the identity service has said so within the last minute; without it, it is what a cookie of ours says. */
   isConfirmed: boolean
+  /** Whether somebody was signed in here whose sign-in turns out to be over: what they ask for now was composed for them. */
+  isOver: boolean
 }
 
 /** Whether an address is proven to be that of the account whose a request is, by identity's word. */
@@ -216,7 +218,7 @@ export function startSessions(
   }
 
   const owners = new WeakMap<FastifyRequest, Promise<Owner>>()
-  const nobody: Owner = { ownerId: null, verifiedEmail: null, isConfirmed: true }
+  const nobody: Owner = { ownerId: null, verifiedEmail: null, isConfirmed: true, isOver: false }
   async function findOwner(request: FastifyRequest, reply: FastifyReply): Promise<Owner> {
     try {
       const session = await sessions.find(request, reply)
@@ -228,17 +230,17 @@ export function startSessions(
       if (!judged) throw unavailable(new Error('identity takes long to say whether a session is over'))
       if (judged.account) {
         const { verifiedEmail } = judged.account
-        return { ownerId: session.userId, verifiedEmail, isConfirmed: true }
+        return { ownerId: session.userId, verifiedEmail, isConfirmed: true, isOver: false }
       }
       // For what is left of this request as well.
       found.set(request, Promise.resolve(undefined))
       sessions.end(reply)
-      return nobody
+      return { ...nobody, isOver: true }
     } catch (error) {
-      if (!isAway(error)) return nobody
+      if (!isAway(error)) return { ...nobody, isOver: true }
       log.warn({ err: error }, 'a session could not be confirmed')
       const kept = cookies.session.read(request)
-      return { ownerId: kept?.userId ?? null, verifiedEmail: null, isConfirmed: kept === undefined }
+      return { ownerId: kept?.userId ?? null, verifiedEmail: null, isConfirmed: kept === undefined, isOver: false }
     }
   }
 
