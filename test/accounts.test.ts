@@ -15,6 +15,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bff } from '../bff/src/app.ts'
 import { identity } from '../services/identity/src/app.ts'
 import { devices, limits, passkeys, users } from '../services/identity/src/schema.ts'
+import { bffKeys, identityKeys, quickHashing } from './src/identity-settings.ts'
 
 const site = 'http://localhost:3000'
 const { password } = sampleMember('')
@@ -36,13 +37,9 @@ let bffSettings: Record<string, string>
 beforeAll(async () => {
   bed = await testBed()
   const desk = await bed.start(identity, {
-    SEALING_KEYS: localSealingKeys,
-    MAC_KEYS: localSealingKeys,
-    CODE_SEALING_KEYS: localSealingKeys,
-    CLIENT_SECRETS: 'robokidsbff:local-client-secret',
+    ...identityKeys,
     TRUST_PROXY: 'loopback',
-    ARGON2_MEMORY_KIB: '64',
-    ARGON2_PASSES: '1',
+    ...quickHashing,
     EVEN_ANSWER_MS: '5',
     SITE_URL: site,
   })
@@ -50,9 +47,7 @@ beforeAll(async () => {
     SITE_URL: site,
     IDENTITY_URL: desk.url,
     IDENTITY_ISSUER_URL: desk.context.config.ISSUER_URL,
-    IDENTITY_CLIENT_SECRET: 'local-client-secret',
-    SESSION_KEYS: localSealingKeys,
-    PROOF_SECRET: 'local-proof-secret',
+    ...bffKeys,
     PROOF_DERIVATIONS: '2',
     // All its visitors come from this machine.
     RATE_LIMIT_WRITES: '1000000',

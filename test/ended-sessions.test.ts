@@ -10,6 +10,7 @@ import { bff } from '../bff/src/app.ts'
 import { StubService } from '../bff/test/front.ts'
 import { identity } from '../services/identity/src/app.ts'
 import { Browser } from './src/browser.ts'
+import { bffKeys, identityKeys, quickHashing } from './src/identity-settings.ts'
 
 const site = 'http://localhost:3000'
 const { password } = sampleMember('')
@@ -31,13 +32,9 @@ let asked: { path: string; body: Record<string, unknown> }[] = []
 beforeAll(async () => {
   bed = await testBed()
   const real = await bed.start(identity, {
-    SEALING_KEYS: localSealingKeys,
-    MAC_KEYS: localSealingKeys,
-    CODE_SEALING_KEYS: localSealingKeys,
-    CLIENT_SECRETS: 'robokidsbff:local-client-secret',
+    ...identityKeys,
     TRUST_PROXY: 'loopback',
-    ARGON2_MEMORY_KIB: '64',
-    ARGON2_PASSES: '1',
+    ...quickHashing,
     EVEN_ANSWER_MS: '5',
     SITE_URL: site,
   })
@@ -73,9 +70,7 @@ beforeAll(async () => {
   const settings = {
     SITE_URL: site,
     IDENTITY_ISSUER_URL: real.context.config.ISSUER_URL,
-    IDENTITY_CLIENT_SECRET: 'local-client-secret',
-    SESSION_KEYS: localSealingKeys,
-    PROOF_SECRET: 'local-proof-secret',
+    ...bffKeys,
     PROOF_DERIVATIONS: '2',
     ENROLLMENT_URL: services.url,
     BILLING_URL: services.url,

@@ -9,6 +9,7 @@ import { bff } from '../bff/src/app.ts'
 import { StubService } from '../bff/test/front.ts'
 import { identity } from '../services/identity/src/app.ts'
 import { Browser } from './src/browser.ts'
+import { bffKeys, identityKeys, quickHashing } from './src/identity-settings.ts'
 
 const site = 'http://localhost:3000'
 const sku = 'product:ai-teddy-bear'
@@ -23,13 +24,9 @@ let services: StubService
 beforeAll(async () => {
   bed = await testBed()
   const desk = await bed.start(identity, {
-    SEALING_KEYS: localSealingKeys,
-    MAC_KEYS: localSealingKeys,
-    CODE_SEALING_KEYS: localSealingKeys,
-    CLIENT_SECRETS: 'robokidsbff:local-client-secret',
+    ...identityKeys,
     TRUST_PROXY: 'loopback',
-    ARGON2_MEMORY_KIB: '64',
-    ARGON2_PASSES: '1',
+    ...quickHashing,
     EVEN_ANSWER_MS: '5',
     SITE_URL: site,
     ADDRESS_REQUESTS_AN_HOUR: String(most),
@@ -45,9 +42,7 @@ beforeAll(async () => {
     SITE_URL: site,
     IDENTITY_URL: desk.url,
     IDENTITY_ISSUER_URL: desk.context.config.ISSUER_URL,
-    IDENTITY_CLIENT_SECRET: 'local-client-secret',
-    SESSION_KEYS: localSealingKeys,
-    PROOF_SECRET: 'local-proof-secret',
+    ...bffKeys,
     PROOF_DERIVATIONS: '1',
     TRUST_PROXY: 'loopback',
     RATE_LIMIT_NOTICES: String(mostNotices),

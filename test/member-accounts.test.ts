@@ -15,6 +15,7 @@ import { createSimulator, type Simulator } from '../deploy/stripe-simulator/src/
 import { billing } from '../services/billing/src/app.ts'
 import { enrollment } from '../services/enrollment/src/app.ts'
 import { identity } from '../services/identity/src/app.ts'
+import { bffKeys, identityKeys, quickHashing } from './src/identity-settings.ts'
 
 const { password } = sampleMember('')
 const classDate = '2031-03-07'
@@ -31,13 +32,9 @@ beforeAll(async () => {
     retryDelaysMs: [100, 200, 400, 800, 1600],
   })
   const desk = await bed.start(identity, {
-    SEALING_KEYS: localSealingKeys,
-    MAC_KEYS: localSealingKeys,
-    CODE_SEALING_KEYS: localSealingKeys,
-    CLIENT_SECRETS: 'robokidsbff:local-client-secret',
+    ...identityKeys,
     TRUST_PROXY: 'loopback',
-    ARGON2_MEMORY_KIB: '64',
-    ARGON2_PASSES: '1',
+    ...quickHashing,
     EVEN_ANSWER_MS: '5',
     SITE_URL: site,
   })
@@ -62,9 +59,7 @@ beforeAll(async () => {
     IDENTITY_ISSUER_URL: desk.context.config.ISSUER_URL,
     ENROLLMENT_URL: school.url,
     BILLING_URL: till.url,
-    IDENTITY_CLIENT_SECRET: 'local-client-secret',
-    SESSION_KEYS: localSealingKeys,
-    PROOF_SECRET: 'local-proof-secret',
+    ...bffKeys,
     PROOF_DERIVATIONS: '2',
   })
 })

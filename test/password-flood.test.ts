@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { bff } from '../bff/src/app.ts'
 import { identity } from '../services/identity/src/app.ts'
 import { Browser, type Answer } from './src/browser.ts'
+import { bffKeys, identityKeys } from './src/identity-settings.ts'
 
 const site = 'http://localhost:3000'
 const plenty = '1000000'
@@ -18,10 +19,7 @@ let identityUrl: string
 beforeAll(async () => {
   bed = await testBed()
   const desk = await bed.start(identity, {
-    SEALING_KEYS: localSealingKeys,
-    MAC_KEYS: localSealingKeys,
-    CODE_SEALING_KEYS: localSealingKeys,
-    CLIENT_SECRETS: 'robokidsbff:local-client-secret',
+    ...identityKeys,
     TRUST_PROXY: 'loopback',
     SITE_URL: site,
     EVEN_ANSWER_MS: '5',
@@ -36,9 +34,7 @@ beforeAll(async () => {
     TRUST_PROXY: 'loopback',
     IDENTITY_URL: desk.url,
     IDENTITY_ISSUER_URL: desk.context.config.ISSUER_URL,
-    IDENTITY_CLIENT_SECRET: 'local-client-secret',
-    SESSION_KEYS: localSealingKeys,
-    PROOF_SECRET: 'local-proof-secret',
+    ...bffKeys,
     PROOF_DERIVATIONS: '1',
     RATE_LIMIT_READS: plenty,
     RATE_LIMIT_WRITES: plenty,
