@@ -33,8 +33,8 @@ export const configSchema = z.object({
   RATE_LIMIT_READS: numeric(z.int().min(1)).default(1200),
   RATE_LIMIT_WRITES: numeric(z.int().min(1)).default(600),
   /**
-   * Requests for news of a product an hour from one address, each of which may send a mail; four times as many from a whole
-   * block. Of one account, with its requests for codes and sign-ups of other addresses.
+   * Requests for news of a product an hour from one address, each of which may send a mail; eight times as many from
+   * a whole /48 of IPv6. Of one account, with its requests for codes and sign-ups of other addresses.
    */
   RATE_LIMIT_NOTICES: numeric(z.int().min(1)).default(30),
   /** Requests for news an hour that are about one mailbox, whatever follows a plus in its address. */

@@ -37,7 +37,7 @@ function isOver(error: unknown): boolean {
 /** Whether the service was not reached or would not judge, rather than that it has refused: that makes nobody a stranger. */
 function isAway(error: unknown): boolean {
   if (!(error instanceof DomainError) || says(error, 'tokenExpired')) return true
-  return ['upstream_unavailable', 'TooManyRequestsException', 'LimitExceededException'].includes(error.code)
+  return ['upstream_unavailable', 'busy', 'TooManyRequestsException', 'LimitExceededException'].includes(error.code)
 }
 
 /** What an account has now: it may change in any browser, so no session keeps it. */
