@@ -221,6 +221,18 @@ async function use(visitor: Visitor, { method, path, body, upstream = /./ }: Rou
   return { wasAsked, status, owners: told.map(toldOwner), replaced: told.map((one) => one.body['replaces']) }
 }
 
+it('No membership is sold from the page of an account that has been signed out meanwhile', async () => {
+  const { visitor, userId } = await member()
+  const [, route] = routes.find(([name]) => name.endsWith('createStripeSession')) ?? []
+  await visitor.post('/api/auth/sign-out', {})
+  // Its answer has cleared the cookie, as that of a request for a proof does before the form is sent again.
+  visitor.userId = userId
+  asked = []
+  const refused = await visitor.post(route?.path ?? '', route?.body)
+  expect([refused.status, refused.body['code']]).toEqual([401, 'sign_in_required'])
+  expect(asked).toEqual([])
+})
+
 describe.each(ends)('a session that %s', (_how, end) => {
   it.each(routes)('is nobody’s for %s, at once where it was ended', async (_name, route) => {
     const { visitor, email, userId } = await member()
