@@ -9,6 +9,7 @@ import { firstLoadScripts } from '../first-load.ts'
 import { eventually, useSite } from './fixture.ts'
 import { framedTexts, quotedTexts, scriptedTexts } from './quoted-texts.ts'
 import { allHasCome, breakStorage, faultsOf, heading, layoutShift, settled, watchLayoutShift } from './pages.ts'
+import { draw } from './screenshots.ts'
 
 const site = useSite()
 const dist = join(root, 'web/dist')
@@ -81,6 +82,7 @@ describe('every page', () => {
       expect([path, await layoutShift(page)]).toEqual([path, 0])
       expect([path, await page.title()]).toEqual([path, `${title} · Robo Kids Learning`])
       expect([path, await heading(page).allInnerTexts()]).toEqual([path, [name]])
+      await draw(page, path)
       expect([path, await faultsOf(page)]).toEqual([path, []])
       expect([path, complaints]).toEqual([path, []])
     }

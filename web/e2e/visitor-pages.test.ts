@@ -9,6 +9,7 @@ import { sampleOrder } from '../src/shop/sample-order.ts'
 import { fillRegistration, logIn, passwordField, proceedButton, signedUp } from './accounts.ts'
 import { useSite } from './fixture.ts'
 import { faultsOf, fillSignUp, firstOpenDate, layoutShift, settled, submitButton, watchLayoutShift } from './pages.ts'
+import { draw } from './screenshots.ts'
 import { maren, sampleProfile, sampleSteps } from './stub-accounts.ts'
 import { type Answer, refusal } from './stub-api.ts'
 
@@ -38,6 +39,7 @@ async function look(screens: readonly Screen[], prepare?: (page: Page) => Promis
     await open(page)
     if (!busy) await settled(page)
     if (still) expect([name, await layoutShift(page)]).toEqual([name, 0])
+    await draw(page, name)
     expect([name, await faultsOf(page)]).toEqual([name, []])
   }
 }

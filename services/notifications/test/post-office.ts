@@ -1,4 +1,6 @@
+import { mkdir, writeFile } from 'node:fs/promises'
 import type { AddressInfo, Socket } from 'node:net'
+import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { eventually } from '@robokids/test/bed'
 import { simpleParser, type ParsedMail } from 'mailparser'
@@ -35,6 +37,16 @@ function refusal(responseCode: number, message: string): Refusal {
   return Object.assign(new Error(message), { responseCode })
 }
 
+/** Leaves the mail as HTML, one of a subject (what it names left out), where `npm run screenshots` asks for it. */
+async function keepForScreenshots({ subject = '', html }: ParsedMail): Promise<void> {
+  const folder = process.env['SCREENSHOTS']
+  if (!folder || !html) return
+  await mkdir(join(folder, 'mails'), { recursive: true })
+  const [about = ''] = subject.split(':')
+  const name = about.replaceAll(/\d+/g, 'n').replaceAll(/[^a-z]+/gi, '-')
+  await writeFile(join(folder, 'mails', `${name}.html`), html)
+}
+
 /** A real SMTP server that keeps what it is given, and can be made to fail. */
 export class PostOffice {
   readonly #received: Received[] = []
@@ -68,10 +80,12 @@ export class PostOffice {
             return callback(refusal(554, `5.7.1 Not this: ${content.toString('latin1').replaceAll(/\s+/g, ' ')}`))
           }
           const { mailFrom } = session.envelope
+          const parsed = await simpleParser(content)
+          await keepForScreenshots(parsed)
           this.#received.push({
             envelope: { from: mailFrom ? mailFrom.address : '', to },
             raw: content.toString('latin1'),
-            parsed: await simpleParser(content),
+            parsed,
           })
           if (this.#next(first, 'hang')) return undefined
           if (this.#next(first, 'hold')) return void this.#held.set(first, () => callback(null, 'Taken'))

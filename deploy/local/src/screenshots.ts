@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { chromium } from 'playwright-core'
+import { findChromium } from './chromium.ts'
+import { findNatsServer } from './nats.ts'
+import { findPostgres } from './postgres.ts'
+import { root } from './settings.ts'
+import { buildWeb } from './web-build.ts'
+
+/**
+ * `npm run screenshots`: every page, state and mail as a picture for a phone and for a desk, in the folder `screenshots`.
+ * What is drawn is what the tests look at: a screen or a mail that is added there is drawn from then on.
+ */
+const folder = join(root, 'screenshots')
+const [phone, desk] = [390, 1280]
+
+const browserPath = await findChromium()
+await Promise.all([findNatsServer(), findPostgres(), buildWeb()])
+await rm(folder, { recursive: true, force: true })
+
+async function runTests(...args: string[]): Promise<void> {
+  const env = { ...process.env, CHROMIUM_PATH: browserPath, SCREENSHOTS: folder }
+  const child = spawn('vitest', ['run', '--silent', '--reporter=dot', ...args], { cwd: root, stdio: 'inherit', env })
+  const [code] = (await once(child, 'exit')) as [number | null]
+  // What could be drawn is worth a look all the same.
+  if (code !== 0) process.exitCode = 1
+}
+
+/** Draws the mails, which the tests left as HTML. */
+async function drawMails(): Promise<void> {
+  const mails = join(folder, 'mails')
+  await mkdir(mails, { recursive: true })
+  const letters = (await readdir(mails)).filter((file) => file.endsWith('.html'))
+  const browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox'] })
+  try {
+    for (const width of [phone, desk]) {
+      const page = await browser.newPage({ viewport: { width, height: 900 } })
+      for (const letter of letters) {
+        await page.goto(pathToFileURL(join(mails, letter)).href)
+        await page.screenshot({ path: join(mails, letter.replace(/html$/, `${width}.png`)), fullPage: true })
+      }
+    }
+  } finally {
+    await browser.close()
+  }
+}
+
+/** One page with all of them, each at both widths. */
+async function writeIndex(): Promise<number> {
+  const kinds = await Promise.all(
+    ['pages', 'mails'].map(async (kind) => {
+      const files = await readdir(join(folder, kind)).catch(() => [])
+      const names = files.filter((file) => file.endsWith(`.${phone}.png`)).map((file) => file.slice(0, -8))
+      const figures = names.toSorted().map((name) => {
+        const picture = (width: number) => {
+          const path = `${kind}/${encodeURIComponent(name)}.${width}.png`
+          return `<a href="${path}"><img src="${path}" alt="${name} at ${width} pixels" height="480" loading="lazy"></a>`
+        }
+        return `<figure><figcaption>${name}</figcaption>${picture(phone)} ${picture(desk)}</figure>`
+      })
+      return { count: names.length, html: `<h1>${kind}</h1>${figures.join('\n')}` }
+    }),
+  )
+  const html = `<!doctype html><meta charset="utf-8"><title>Screenshots</title>${kinds.map((kind) => kind.html).join('\n')}`
+  await writeFile(join(folder, 'index.html'), html)
+  return kinds.reduce((sum, { count }) => sum + count, 0)
+}
+
+await runTests('--project', 'browser', 'web/e2e/visitor-pages.test.ts', 'web/e2e/routes.test.ts')
+await runTests('--project', 'integration', 'services/notifications/test')
+await drawMails()
+const count = await writeIndex()
+console.log(`${count} pages, states and mails, each at ${phone} and ${desk} pixels: ${join(folder, 'index.html')}`)
