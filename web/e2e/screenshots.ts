@@ -10,12 +10,17 @@ export async function draw(page: Page, name: string): Promise<void> {
   await mkdir(join(folder, 'pages'), { recursive: true })
   const before = page.viewportSize()
   const file = name === '/' ? 'home' : name.replaceAll(/[^\w]+/g, '-').replaceAll(/^-|-$/g, '')
+  // A dialog stands in the window, wherever the page behind it is.
+  const fullPage = (await page.locator('dialog[open]').count()) === 0
   for (const [width, height] of [
     [390, 844],
     [1280, 900],
   ] as const) {
     await page.setViewportSize({ width, height })
-    await page.screenshot({ path: join(folder, 'pages', `${file}.${width}.png`), fullPage: true })
+    if (fullPage) await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }))
+    // It would stand in the middle of every page.
+    const style = '[aria-label="Cookies"] { display: none }'
+    await page.screenshot({ path: join(folder, 'pages', `${file}.${width}.png`), fullPage, style })
   }
   if (before) await page.setViewportSize(before)
 }

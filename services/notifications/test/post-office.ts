@@ -42,7 +42,7 @@ async function keepForScreenshots({ subject = '', html }: ParsedMail): Promise<v
   const folder = process.env['SCREENSHOTS']
   if (!folder || !html) return
   await mkdir(join(folder, 'mails'), { recursive: true })
-  const [about = ''] = subject.split(':')
+  const [about = ''] = subject.split(/:| on [A-Z]/)
   const name = about.replaceAll(/\d+/g, 'n').replaceAll(/[^a-z]+/gi, '-')
   await writeFile(join(folder, 'mails', `${name}.html`), html)
 }
