@@ -11,7 +11,7 @@ import { useSite } from './fixture.ts'
 import { faultsOf, fillSignUp, firstOpenDate, layoutShift, settled, submitButton, watchLayoutShift } from './pages.ts'
 import { draw } from './screenshots.ts'
 import { maren, sampleProfile, sampleSteps } from './stub-accounts.ts'
-import { type Answer, refusal } from './stub-api.ts'
+import { type Answer, held, refusal } from './stub-api.ts'
 
 const site = useSite()
 
@@ -366,6 +366,77 @@ describe('has one heading, right links, and no fault that axe can find in light 
         },
       },
     ])
+  }, 180_000)
+
+  it('where somebody else was there before, and where there is too much at once', async () => {
+    const seat = {
+      membershipId: reference,
+      status: 'seated',
+      classDate: '2030-01-04',
+      startTime: '16:00',
+      waiverSignedAt: '2026-11-28T18:00:00.000Z',
+      signed: { waiverId: registration, guardianName: 'Mallory Fox', childNames: ['Nobody'] },
+    }
+    const alert = (page: Page) => page.getByRole('alertdialog').waitFor()
+    const slow = held(() => ({}))
+    await look([
+      {
+        name: 'a waiver that somebody else signed',
+        open: async (page) => {
+          answersWith('GET /api/member-seats/:reference', seat)
+          await page.goto(`/waiver?membership=${reference}`)
+          await page.getByRole('button', { name: 'Sign it again' }).waitFor()
+        },
+      },
+      {
+        name: 'too many seats that are held and not paid',
+        open: async (page) => {
+          const words =
+            '10 seats are held for your family already and not paid yet. Please pay for what you want to keep.'
+          site.api.on('POST /api/registrations', () => refusal('too_many_unpaid', words))
+          await page.goto('/robokidspage1')
+          await fillSignUp(page)
+          await submitButton(page).click()
+          await alert(page)
+        },
+      },
+      {
+        name: 'too many orders that are not paid',
+        open: async (page) => {
+          const words =
+            'You have begun 10 orders that are not paid yet. Please pay for one of them, or wait half an hour.'
+          site.api.on('POST /api/checkout', () => refusal('too_many_unpaid', words))
+          await page.goto('/shop')
+          await page.getByRole('button', { name: 'Add Robot Spider to cart' }).click()
+          await page.getByRole('button', { name: 'Check out' }).click()
+          await page.getByText(words).first().waitFor()
+        },
+      },
+      {
+        name: 'a membership for whoever was signed in and is not any more',
+        open: async (page) => {
+          site.api.on('POST /api/createStripeSession', () =>
+            refusal('sign_in_required', 'You are not signed in any more. Please log in again.'),
+          )
+          await page.goto('/membership/register')
+          await fillRegistration(page)
+          await proceedButton(page).click()
+          await page.getByText('not signed in any more').first().waitFor()
+        },
+      },
+      {
+        name: 'a form whose proof of work is not done yet',
+        busy: true,
+        open: async (page) => {
+          site.api.on('GET /api/proof', slow.handler)
+          await page.goto('/robokidspage2')
+          await fillSignUp(page)
+          await submitButton(page).click()
+          await page.getByRole('button', { name: 'Processing...' }).waitFor()
+        },
+      },
+    ])
+    slow.letGo()
   }, 180_000)
 
   it('where money goes back', async () => {
