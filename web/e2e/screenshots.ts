@@ -3,6 +3,21 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 
 const folder = process.env['SCREENSHOTS']
+const windows = [
+  { width: 390, height: 844 },
+  { width: 1280, height: 900 },
+]
+
+/** Whether the question about cookies is shown: in a picture of a whole page it would stand in the middle. */
+async function showCookies(page: Page, shown: boolean): Promise<void> {
+  const banners = page.getByRole('region', { name: 'Cookies', includeHidden: true })
+  await banners.evaluateAll(
+    (all, display) => {
+      for (const banner of all) (banner as HTMLElement).style.display = display
+    },
+    shown ? '' : 'none',
+  )
+}
 
 /** Draws the page as it is now for a phone and for a desk, where `npm run screenshots` asks for it. */
 export async function draw(page: Page, name: string): Promise<void> {
@@ -12,15 +27,12 @@ export async function draw(page: Page, name: string): Promise<void> {
   const file = name === '/' ? 'home' : name.replaceAll(/[^\w]+/g, '-').replaceAll(/^-|-$/g, '')
   // A dialog stands in the window, wherever the page behind it is.
   const fullPage = (await page.locator('dialog[open]').count()) === 0
-  for (const [width, height] of [
-    [390, 844],
-    [1280, 900],
-  ] as const) {
-    await page.setViewportSize({ width, height })
+  await showCookies(page, false)
+  for (const window of windows) {
+    await page.setViewportSize(window)
     if (fullPage) await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }))
-    // It would stand in the middle of every page.
-    const style = '[aria-label="Cookies"] { display: none }'
-    await page.screenshot({ path: join(folder, 'pages', `${file}.${width}.png`), fullPage, style })
+    await page.screenshot({ path: join(folder, 'pages', `${file}.${window.width}.png`), fullPage })
   }
+  await showCookies(page, true)
   if (before) await page.setViewportSize(before)
 }
