@@ -8,7 +8,12 @@ import {
   waiverBodySchema,
 } from '@robokids/contracts/bff'
 import { refreshQuerySchema } from '@robokids/contracts/billing'
-import { memberSeatSchema, registrationSchema, waiverSchema } from '@robokids/contracts/enrollment'
+import {
+  memberSeatSchema,
+  registrationSchema,
+  waiverDocumentSchema,
+  waiverSchema,
+} from '@robokids/contracts/enrollment'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import { blockOf } from '@robokids/runtime/network-address'
@@ -113,6 +118,10 @@ export function apiRoutes(
       const { waiverId, signedAt } = signed
       return { waiverId, signedAt }
     },
+  )
+
+  http.get('/api/waiver-document', { schema: { response: { 200: waiverDocumentSchema } } }, (request) =>
+    enrollment.call('GET', '/waiver-document', { answer: waiverDocumentSchema, signal: request.signal }),
   )
 
   http.get('/waiver.pdf', async (request, reply) => {

@@ -328,6 +328,21 @@ export const signWaiverSchema = z
   .superRefine(needEmail)
 export type SignWaiver = z.input<typeof signWaiverSchema>
 
+/** A part of the waiver's text. A `list` has a line for each of its points, the others have one. */
+export const waiverBlockSchema = z.object({
+  kind: z.enum(['company', 'title', 'edition', 'heading', 'paragraph', 'list', 'closing']),
+  lines: z.array(z.string()),
+})
+export type WaiverBlock = z.infer<typeof waiverBlockSchema>
+
+/** `GET /waiver-document`: the words of `/waiver.pdf` in their order, with the file's hash, which goes with the signature. */
+export const waiverDocumentSchema = z.object({
+  /** Hex SHA-256 of the PDF. */
+  sha256: z.string(),
+  blocks: z.array(waiverBlockSchema),
+})
+export type WaiverDocument = z.infer<typeof waiverDocumentSchema>
+
 /**
  * The answer to `POST /waivers`; signing again with the same content answers the same. The signature is kept, and the kit
  * ready, from then on. The signed PDF is made afterwards: until `waiver.signed` tells of it, `GET /waivers/:id.pdf` answers

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -9,7 +8,7 @@ import { proofHeader } from '@robokids/contracts/proof'
 import { robotSpider, teddyBear } from '@robokids/contracts/products'
 import type { ShopView } from '@robokids/contracts/shop'
 import { StubAccounts } from './stub-accounts.ts'
-import { waiverPdf } from './waiver-pdf.ts'
+import { sampleWaiver, waiverPdf } from './waiver-pdf.ts'
 
 export interface Call {
   method: string
@@ -166,10 +165,12 @@ export class StubApi {
       case 'GET /waiver.pdf':
         response.writeHead(200, {
           'content-type': 'application/pdf',
-          'x-document-sha256': createHash('sha256').update(waiverPdf).digest('hex'),
+          'x-document-sha256': sampleWaiver.sha256,
         })
         response.end(waiverPdf)
         return
+      case 'GET /api/waiver-document':
+        return send(response, { json: sampleWaiver })
       case 'GET /api/proof':
         return send(response, { json: { challenge: null } })
       case 'GET /api/classes':

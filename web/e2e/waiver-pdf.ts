@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto'
+import type { WaiverDocument } from '@robokids/contracts/enrollment'
+
 /** One page that says what it is; readers rebuild its table of contents. */
 const content =
   'BT /F1 20 Tf 72 720 Td (Participation waiver) Tj 0 -40 Td /F1 12 Tf (I sign for my child as parent or guardian.) Tj ET'
@@ -25,3 +28,17 @@ function write(): Buffer {
 }
 
 export const waiverPdf = write()
+
+/** Its words, as the server tells them. */
+export const sampleWaiver: WaiverDocument = {
+  sha256: createHash('sha256').update(waiverPdf).digest('hex'),
+  blocks: [
+    { kind: 'company', lines: ['Robo Kids Learning'] },
+    { kind: 'title', lines: ['Participation waiver'] },
+    { kind: 'edition', lines: ['Live online classes · Version of August 23, 2025'] },
+    { kind: 'heading', lines: ['1. The risks'] },
+    { kind: 'paragraph', lines: ['I sign for my child as parent or guardian.'] },
+    { kind: 'list', lines: ['Small parts can be swallowed.', 'Batteries can overheat.'] },
+    { kind: 'closing', lines: ['I have read it, and I sign it freely.'] },
+  ],
+}

@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { sampleView } from '../src/registration/sample-view.ts'
 import { eventually, useSite } from './fixture.ts'
 import { alertBox, breakStorage, closeAlert, heading, sidewaysScroll, textsSeen, watchTexts } from './pages.ts'
 import { held, refusal } from './stub-api.ts'
-import { waiverPdf } from './waiver-pdf.ts'
+import { sampleWaiver } from './waiver-pdf.ts'
 
 const site = useSite()
 const reference = sampleView().registrationId
@@ -51,6 +50,12 @@ describe('the waiver page', () => {
     }))
     site.api.on('POST /api/waivers', signing.handler)
     const page = await openWaiver(JSON.stringify(record), path)
+    // Its words are the page's own; its file is shown only where somebody asks for it.
+    const paper = page.getByRole('article', { name: 'Participation waiver' })
+    expect(await paper.getByRole('heading').allInnerTexts()).toEqual(['Participation waiver', '1. The risks'])
+    expect(await paper.getByRole('listitem').allInnerTexts()).toEqual(sampleWaiver.blocks[5]?.lines)
+    expect(await page.locator('object').count()).toBe(0)
+    await page.getByText('Show the PDF on this page').click()
     expect(await page.locator('object').getAttribute('data')).toMatch(/^\/waiver\.pdf/)
     expect(await page.getByRole('link', { name: 'Download the waiver (PDF)' }).getAttribute('href')).toBe('/waiver.pdf')
     expect(await submit(page).isDisabled()).toBe(true)
@@ -64,9 +69,7 @@ describe('the waiver page', () => {
     // The short page that takes the place of the long one is seen, and read out, from its top.
     expect(await page.evaluate(() => [window.scrollY, document.activeElement?.tagName])).toEqual([0, 'H1'])
     const { siblings: _, ...sent } = { siblings: [], ...record }
-    expect(waivers().map(({ body }) => body)).toEqual([
-      { ...sent, documentSha256: createHash('sha256').update(waiverPdf).digest('hex') },
-    ])
+    expect(waivers().map(({ body }) => body)).toEqual([{ ...sent, documentSha256: sampleWaiver.sha256 }])
     expect(await saved(page)).toEqual([null, null])
     await page.getByRole('link', { name: 'Back to the homepage' }).click()
     await page.waitForURL(`${site.url}/`)
@@ -170,7 +173,7 @@ describe('the waiver page', () => {
   })
 
   it('signs nothing when the document cannot be had', async () => {
-    site.api.on('GET /waiver.pdf', () => refusal('upstream_unavailable', 'Please try again in a moment.'))
+    site.api.on('GET /api/waiver-document', () => refusal('upstream_unavailable', 'Please try again in a moment.'))
     const page = await openWaiver(JSON.stringify(record))
     await agree(page).check()
     await submit(page).click()

@@ -24,14 +24,14 @@ import {
   portalSchema,
   switchQuoteSchema,
 } from '@robokids/contracts/billing'
-import { availableSlotsSchema, memberSeatSchema } from '@robokids/contracts/enrollment'
+import { availableSlotsSchema, memberSeatSchema, waiverDocumentSchema } from '@robokids/contracts/enrollment'
 import { checkoutAnswerSchema, noticeSchema, orderSchema, shopViewSchema } from '@robokids/contracts/shop'
 import { proofChallengeSchema } from '@robokids/contracts/proof'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Answer, Shape } from './answer.ts'
-import { registerAnswer, registrationView, waiverAnswer } from './answers.ts'
+import { registerAnswer, registrationView, waiverAnswer, waiverDocument } from './answers.ts'
 import { classesView } from './queries.ts'
 import * as identity from './identity/answers.ts'
 import { sessionAnswer } from './identity/session.ts'
@@ -214,6 +214,12 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
     schema: waiverAnswerSchema,
     answer: waiverAnswer,
     sample: { waiverId: uuid, registrationId: uuid, signedAt: time },
+  },
+  {
+    file: 'waiver-document',
+    schema: waiverDocumentSchema,
+    answer: waiverDocument,
+    sample: { sha256: '0'.repeat(64), blocks: [{ kind: 'title', lines: ['Participation Agreement'] }] },
   },
   {
     file: 'session',

@@ -7,13 +7,15 @@ import { waiverDocument } from './waiver-document.ts'
 
 type Evidence = typeof waivers.$inferInsert
 
-/** The evidence of a signature of now. */
+/** The evidence of a signature of now, under the document that the signer's page told, or the one of today. */
 export function newSignature(
   guardianName: string,
-  { ipAddress, userAgent }: SignWaiver['evidence'],
+  { documentSha256, evidence }: Pick<SignWaiver, 'documentSha256' | 'evidence'>,
   signedAt: Temporal.Instant,
 ) {
-  return { id: randomUUIDv7(), guardianName, documentSha256: waiverDocument().sha256, signedAt, ipAddress, userAgent }
+  const { ipAddress, userAgent } = evidence
+  const shown = documentSha256 ?? waiverDocument().sha256
+  return { id: randomUUIDv7(), guardianName, documentSha256: shown, signedAt, ipAddress, userAgent }
 }
 
 /**

@@ -19,6 +19,7 @@ import {
   shipKitSchema,
   signWaiverSchema,
   unpaidSeatsSchema,
+  waiverDocumentSchema,
   waiverSchema,
 } from '@robokids/contracts/enrollment'
 import { uuid } from '@robokids/contracts/fields'
@@ -119,6 +120,11 @@ export function routes(http: Http, context: Context<Config>): void {
   http.post('/waivers', { schema: { body: signWaiverSchema, response: { 200: waiverSchema } } }, ({ body }) =>
     body.classType === 'membership' ? signMemberWaiver(body, context) : signWaiver(body, context),
   )
+
+  http.get('/waiver-document', { schema: { response: { 200: waiverDocumentSchema } } }, () => {
+    const { sha256, blocks } = waiverDocument()
+    return { sha256, blocks }
+  })
 
   http.get('/waiver.pdf', async (request, reply) => {
     const { pdf, sha256 } = waiverDocument()

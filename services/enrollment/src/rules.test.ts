@@ -482,7 +482,7 @@ describe('a waiver', () => {
 
   it('knows a name that was typed in another Unicode form', () => {
     const zoe = { ...paid, guardianName: 'Zo\u00eb Holt' }
-    expect(judgeSignature(zoe, { ...signature, guardianName: 'Zoe\u0308 Holt' }, 'd1')).toBe('sign')
+    expect(judgeSignature(zoe, { ...signature, guardianName: 'Zoe\u0308 Holt' }, ['d1'])).toBe('sign')
   })
 
   it.each([
@@ -500,30 +500,32 @@ describe('a waiver', () => {
     'is refused for a registration that is %s',
     (status) => {
       const one = chooseSignable([{ ...paid, status }], signature)
-      expect(() => judgeSignature(one, signature, 'd1')).toThrow(
+      expect(() => judgeSignature(one, signature, ['d1'])).toThrow(
         expect.objectContaining({ code: 'registration_not_paid' }),
       )
     },
   )
 
   it('of the same content is a repetition, also after the document was replaced', () => {
-    expect(judgeSignature(signed, signature, 'd1')).toBe('repeat')
-    expect(judgeSignature(signed, { ...signature, documentSha256: 'd1' }, 'd2')).toBe('repeat')
+    expect(judgeSignature(signed, signature, ['d1'])).toBe('repeat')
+    expect(judgeSignature(signed, { ...signature, documentSha256: 'd1' }, ['d2'])).toBe('repeat')
   })
 
   it('of other content is refused', () => {
     const other = { ...signature, guardianName: 'Someone Else' }
-    expect(() => judgeSignature(signed, other, 'd1')).toThrow(
+    expect(() => judgeSignature(signed, other, ['d1'])).toThrow(
       expect.objectContaining({ code: 'waiver_already_signed' }),
     )
-    expect(() => judgeSignature(signed, { ...signature, documentSha256: 'd2' }, 'd1')).toThrow(
+    expect(() => judgeSignature(signed, { ...signature, documentSha256: 'd2' }, ['d1'])).toThrow(
       expect.objectContaining({ code: 'waiver_already_signed' }),
     )
-    expect(() => judgeSignature(paid, other, 'd1')).toThrow(expect.objectContaining({ code: 'registration_not_found' }))
+    expect(() => judgeSignature(paid, other, ['d1'])).toThrow(
+      expect.objectContaining({ code: 'registration_not_found' }),
+    )
   })
 
   it('that shows an old document is refused', () => {
-    expect(() => judgeSignature(paid, { ...signature, documentSha256: 'd0' }, 'd1')).toThrow(
+    expect(() => judgeSignature(paid, { ...signature, documentSha256: 'd0' }, ['d1'])).toThrow(
       expect.objectContaining({
         code: 'waiver_document_changed',
         message: 'The waiver was updated. Please read it again.',

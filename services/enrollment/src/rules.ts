@@ -563,7 +563,7 @@ export function notTold(): DomainError {
 export function judgeSignature(
   registration: Signable,
   signature: Signature,
-  currentDocumentSha256: string,
+  signableDocuments: readonly string[],
 ): 'sign' | 'repeat' {
   const { status, waiver } = registration
   if (status !== 'confirmed' && status !== 'waiver_signed')
@@ -585,7 +585,8 @@ export function judgeSignature(
       'There is no registration with these details. Please return to the form.',
     )
   }
-  if (signature.documentSha256 !== null && signature.documentSha256 !== currentDocumentSha256) throw documentChanged()
+  if (signature.documentSha256 !== null && !signableDocuments.includes(signature.documentSha256))
+    throw documentChanged()
   return 'sign'
 }
 
@@ -621,7 +622,7 @@ export function judgeMemberSignature(
     replaces?: string | undefined
   },
   isOwner: boolean,
-  currentDocumentSha256: string,
+  signableDocuments: readonly string[],
 ): 'sign' | 'repeat' | 'replace' {
   const { guardianName, childName, startDate, documentSha256, replaces } = signature
   if (startDate !== '' && startDate !== classDate) throw unknownMembership()
@@ -643,7 +644,7 @@ export function judgeMemberSignature(
     if (same) return 'repeat'
     if (!isOwner || replaces !== waiver.id) throw memberSigned()
   }
-  if (documentSha256 !== null && documentSha256 !== currentDocumentSha256) throw documentChanged()
+  if (documentSha256 !== null && !signableDocuments.includes(documentSha256)) throw documentChanged()
   return waiver ? 'replace' : 'sign'
 }
 

@@ -4,7 +4,7 @@ import type { Clock } from '@robokids/runtime/clock'
 import type { Database } from '@robokids/runtime/db'
 import { openSeason, sessionRows } from './open-season.ts'
 import { classSessions, levels } from './schema.ts'
-import { keepWaiverDocument } from './waiver-document.ts'
+import { keepWaiverDocuments } from './waiver-document.ts'
 
 const levelRows: (typeof levels.$inferInsert)[] = levelClassTypes.map((classType, index) => {
   const { recommendedAges, ...level } = openingLevels[classType]
@@ -18,7 +18,7 @@ export async function seed(db: Database, clock: Clock): Promise<void> {
   await db.transaction(async (tx) => {
     await tx.insert(levels).values(levelRows).onConflictDoNothing()
     await tx.insert(classSessions).values(sessionRows('fall-2025', fall2025)).onConflictDoNothing()
-    await keepWaiverDocument(tx)
+    await keepWaiverDocuments(tx)
     await openSeason(tx, clock)
   })
 }

@@ -17,7 +17,7 @@ import { isoTime } from './read-registrations.ts'
 import { answerOf, newSignature, recordSignature } from './record-signature.ts'
 import { judgeMemberSignature, memberSeatStatus, unknownMembership } from './rules.ts'
 import { classSessions, memberSeats, waivers } from './schema.ts'
-import { waiverDocument } from './waiver-document.ts'
+import { signableDocuments } from './waiver-document.ts'
 
 async function find(db: Database | Transaction, membershipId: string) {
   const [found] = await db
@@ -109,7 +109,7 @@ export async function signMemberWaiver(
   request: z.infer<typeof signWaiverSchema>,
   context: Context<Config>,
 ): Promise<Waiver> {
-  const { registrationId: membershipId, guardianName, evidence, ownerId = null } = request
+  const { registrationId: membershipId, guardianName, ownerId = null } = request
   const told = readMember(request)
   if (membershipId === undefined) throw unknownMembership()
   const signed = await context.db.transaction(async (tx) => {
@@ -119,9 +119,9 @@ export async function signMemberWaiver(
     const found = await find(tx, membershipId)
     if (!found) throw unknownMembership()
     const isOwner = ownerId !== null && found.ownerId === ownerId
-    const verdict = judgeMemberSignature(found, request, isOwner, waiverDocument().sha256)
+    const verdict = judgeMemberSignature(found, request, isOwner, signableDocuments())
     if (found.waiver && verdict === 'repeat') return found.waiver
-    const signature = newSignature(guardianName, evidence, context.clock.now())
+    const signature = newSignature(guardianName, request, context.clock.now())
     if (found.waiver) {
       await tx.update(waivers).set({ replacedBy: signature.id }).where(eq(waivers.id, found.waiver.id))
     }

@@ -14,7 +14,7 @@ import { answerOf, newSignature, recordSignature } from './record-signature.ts'
 import { chooseSignable, findSignable, isKnownTo, judgeSignature, notTold, whyNotBacked } from './rules.ts'
 import { kitShipments, registrations, waivers } from './schema.ts'
 import { tellFamilies } from './tell-families.ts'
-import { waiverDocument } from './waiver-document.ts'
+import { signableDocuments } from './waiver-document.ts'
 
 type Request = z.infer<typeof signWaiverSchema> & { email: string }
 
@@ -86,14 +86,13 @@ export async function signWaiver(
   context: Context<Config>,
 ): Promise<Waiver> {
   const request = { ...rest, email }
-  const document = waiverDocument()
   const registration = await chooseRegistration(context, request)
   const { registrationId, waiver } = registration
-  if (judgeSignature(registration, request, document.sha256) === 'repeat' && waiver) {
+  if (judgeSignature(registration, request, signableDocuments()) === 'repeat' && waiver) {
     return answerOf(registrationId, waiver)
   }
 
-  const signature = newSignature(registration.guardianName, request.evidence, context.clock.now())
+  const signature = newSignature(registration.guardianName, request, context.clock.now())
   const { signedAt } = signature
   const signed = await context.db.transaction(async (tx) => {
     const locked = await lockRegistration(tx, registrationId)

@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
-import { PDFDocument as Pdf } from '@cantoo/pdf-lib'
+import {
+  PDFArray,
+  PDFDict,
+  PDFDocument as Pdf,
+  PDFName,
+  PDFNumber,
+  PDFObjectCopier,
+  PDFPage,
+  type PDFPageLeaf,
+} from '@cantoo/pdf-lib'
 import { classTimeZone, formatClassDate, formatClassTime } from '@robokids/contracts/class-date'
 import type { RegistrationFacts } from '@robokids/contracts/enrollment'
 import PdfKit from 'pdfkit'
@@ -69,43 +78,103 @@ async function renderSignaturePage(signature: Signature, shownBytes: number): Pr
   const doc = new PdfKit({
     size: 'LETTER',
     margins: { top: 54, bottom: 84, left: margin, right: margin },
+    pdfVersion: '1.5',
+    tagged: true,
     // Also what pdfkit derives its file id from: the same signature is the same file.
     info: { CreationDate: new Date(signature.signedAt) },
   })
   const pages = buffer(doc)
-  const foot = () => {
-    const sentence = `The pages before this one are the document that was shown, byte for byte: this file begins with it, and the first ${shownBytes} bytes of it have the SHA-256 above.`
-    const bottom = doc.page.margins.bottom
-    doc.page.margins.bottom = 0
-    writeText(doc, sentence, { ...small, size: 7.5, color: quiet }, margin, 740, width)
-    doc.page.margins.bottom = bottom
-  }
-  writeText(doc, 'ROBO KIDS LEARNING', { face: bold, size: 9, color: signal }, margin, 64, width)
-  writeText(doc, 'Signature page', { face: bold, size: 17, color: ink }, margin, 88, width)
+  // What screen readers go by: each part is added when it is drawn, so that they read in this order.
+  const structure = doc.struct('Sect')
+  doc.addStructure(structure)
+  const brand = () => writeText(doc, 'ROBO KIDS LEARNING', { face: bold, size: 9, color: signal }, margin, 64, width)
+  structure.add(doc.struct('P', {}, brand))
+  const title = () => writeText(doc, 'Signature page', { face: bold, size: 17, color: ink }, margin, 88, width)
+  structure.add(doc.struct('H1', {}, title))
+  doc.markContent('Artifact', { type: 'Layout' })
   doc
     .moveTo(margin, 100)
     .lineTo(margin + width, 100)
     .lineWidth(1)
     .strokeColor(signal)
     .stroke()
+  doc.endMarkedContent()
+  const list = doc.struct('L')
+  structure.add(list)
   let y = 126
   for (const [name, lines, style] of rowsOf(signature)) {
     if (y > doc.page.height - doc.page.margins.bottom) {
       doc.addPage()
       y = doc.page.margins.top + style.size
     }
-    writeText(doc, name, label, margin, y, labelWidth)
-    for (const line of lines) y = writeText(doc, line, style, margin + labelWidth, y, width - labelWidth)
+    const values = lines.map((line) =>
+      doc.struct('P', {}, () => {
+        y = writeText(doc, line, style, margin + labelWidth, y, width - labelWidth)
+      }),
+    )
+    const nameOf = doc.struct('Lbl', {}, () => writeText(doc, name, label, margin, y, labelWidth))
+    list.add(doc.struct('LI', {}, [nameOf, doc.struct('LBody', {}, values)]))
     y += 8
   }
-  foot()
+  const foot = `The pages before this one are the document that was shown, byte for byte: this file begins with it, and the first ${shownBytes} bytes of it have the SHA-256 above.`
+  doc.page.margins.bottom = 0
+  const writeFoot = () => writeText(doc, foot, { ...small, size: 7.5, color: quiet }, margin, 740, width)
+  structure.add(doc.struct('P', {}, writeFoot))
   doc.end()
   return pages
 }
 
+const key = (name: string) => PDFName.of(name)
+
+/** Puts the pages of another document behind those of this one, with their structure at the end of its own. */
+function append(document: Pdf, other: Pdf): void {
+  const copier = PDFObjectCopier.for(other.context, document.context)
+  const pages = other.getPages().map(({ ref }) => {
+    const copied = copier.copy(ref)
+    const leaf = document.context.lookup(copied) as PDFPageLeaf
+    document.addPage(PDFPage.of(leaf, copied, document))
+    return leaf
+  })
+  const tree = document.catalog.lookupMaybe(key('StructTreeRoot'), PDFDict)
+  // One of the time before documents had a structure.
+  if (!tree) return
+  const otherTree = other.catalog.lookup(key('StructTreeRoot'), PDFDict)
+
+  const root = tree.lookup(key('K'), PDFArray).get(0)
+  const rootElement = document.context.lookup(root, PDFDict)
+  const parts = rootElement.lookup(key('K'), PDFArray)
+  for (const part of otherTree.lookup(key('K'), PDFArray).asArray()) {
+    // Else the copier would take the other tree along.
+    other.context.lookup(part, PDFDict).delete(key('P'))
+    const copied = copier.copy(part)
+    document.context.lookup(copied, PDFDict).set(key('P'), root)
+    parts.push(copied)
+  }
+  rootElement.set(key('K'), parts)
+
+  // From a page's number in the tree, what is marked in it leads to the elements that it belongs to.
+  const parents = tree.lookup(key('ParentTree'), PDFDict)
+  const numbers = parents.lookup(key('Nums'), PDFArray)
+  const otherNumbers = otherTree.lookup(key('ParentTree'), PDFDict).lookup(key('Nums'), PDFArray)
+  const first = tree.lookup(key('ParentTreeNextKey'), PDFNumber).asNumber()
+  for (let at = 0; at < otherNumbers.size(); at += 2) {
+    const number = otherNumbers.lookup(at, PDFNumber).asNumber()
+    numbers.push(PDFNumber.of(first + number))
+    numbers.push(copier.copy(otherNumbers.get(at + 1)))
+  }
+  // Wrong now, and not asked for at a root.
+  parents.delete(key('Limits'))
+  for (const page of pages) {
+    const number = page.lookup(key('StructParents'), PDFNumber).asNumber()
+    page.set(key('StructParents'), PDFNumber.of(first + number))
+  }
+  tree.set(key('ParentTreeNextKey'), PDFNumber.of(first + pages.length))
+}
+
 /**
  * The signed waiver: the document exactly as it was shown, followed by a signature page. The page is appended as an
- * incremental update, so the file's first bytes are the shown document and anybody can check its hash.
+ * incremental update, so the file's first bytes are the shown document and anybody can check its hash. What screen readers go
+ * by grows with it.
  * The same signature makes the same bytes. It takes the processor for up to seconds: see `Typesetter`.
  * @param shown the document whose hash the signature names.
  */
@@ -114,6 +183,8 @@ export async function renderSignedWaiver(signature: Signature, shown: Uint8Array
     throw new Error(`This is no document ${signature.documentSha256} to sign.`)
   const signed = await Pdf.load(shown, { forIncrementalUpdate: true, updateMetadata: false })
   const page = await Pdf.load(await renderSignaturePage(signature, shown.length), { updateMetadata: false })
-  for (const copy of await signed.copyPages(page, page.getPageIndices())) signed.addPage(copy)
+  append(signed, page)
+  const title = signed.getTitle()
+  if (title !== undefined) signed.setTitle(`Signed: ${title}`)
   return signed.commit({ useObjectStreams: false })
 }

@@ -259,7 +259,8 @@ export function writeText(doc: Doc, text: string, style: Style, x: number, y: nu
   let baseline = y
   for (const line of linesOf(drawable(text, style), style, width)) {
     if (baseline > doc.page.height - doc.page.margins.bottom) {
-      doc.addPage()
+      // With the tags that are open.
+      doc.continueOnNewPage()
       baseline = doc.page.margins.top + style.size
     }
     const runs = runsOf(line, style)

@@ -4,6 +4,7 @@ import {
   kitReady,
   kitShipped,
   memberSeatSchema,
+  waiverDocumentSchema,
   waiverSchema,
   waiverSigned,
   type Registration,
@@ -14,6 +15,7 @@ import { asc, eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isoTime } from '../src/read-registrations.ts'
 import { kitShipments, waivers } from '../src/schema.ts'
+import { signableDocuments } from '../src/waiver-document.ts'
 import { adminHeaders, codeOf, openSchool, pathsOf, type School } from './school.ts'
 
 let school: School
@@ -59,6 +61,18 @@ describe('GET /waiver.pdf', () => {
     }
     const other = await fetch(`${school.service.url}/waiver.pdf`, { headers: { 'if-none-match': '"other"' } })
     expect(other.status).toBe(200)
+  })
+})
+
+describe('GET /waiver-document', () => {
+  it('serves the words of the document with its hash', async () => {
+    const { status, body } = await school.call('GET', '/waiver-document')
+    expect(status).toBe(200)
+    const { sha256, blocks } = waiverDocumentSchema.parse(body)
+    expect(sha256).toBe(await documentSha256())
+    expect(blocks.filter(({ kind }) => kind === 'heading').map(({ lines }) => lines[0])).toContain(
+      '13. Your electronic signature',
+    )
   })
 })
 
@@ -235,6 +249,16 @@ describe('POST /waivers', () => {
     }
     await expectUnsigned(theirs)
     expect((await school.read(theirs.registrationId)).status).toBe('confirmed')
+  })
+
+  it('records the document of the same words that the signer was shown before there was the one of today', async () => {
+    const registration = await school.enrol(await school.session())
+    const [today, before] = signableDocuments()
+    expect(before).not.toBe(today)
+    const answer = await school.sign(registration, { documentSha256: before })
+    expect(answer).toMatchObject({ status: 200, body: { documentSha256: before } })
+    const told = await school.bus.seen(waiverSigned, (data) => data.registrationId === registration.registrationId)
+    expect(told.data.documentSha256).toBe(before)
   })
 
   it('answers 409 waiver_document_changed where the signer was shown another document', async () => {

@@ -1,13 +1,15 @@
 /**
  * Writes the waiver's PDF beside this file. The result is kept under version control: what parents are shown, and what
- * its fingerprint in a signature stands for, must not depend on the versions of a font or of a library.
+ * its fingerprint in a signature stands for, must not depend on the versions of a font or of a library. Where the file changes
+ * and the words do not, the one before is kept as well, in `waiver-document.ts`: whoever has read that one can sign it.
  */
 import { createWriteStream } from 'node:fs'
 import { finished } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
+import type { WaiverBlock } from '@robokids/contracts/enrollment'
 import PdfKit from 'pdfkit'
 import { bold, regular } from '../src/typeset.ts'
-import { waiverWords } from './words.ts'
+import { waiverBlocks, waiverWords } from './words.ts'
 
 const ink = '#14213d'
 const signal = '#c2410c'
@@ -19,6 +21,9 @@ const doc = new PdfKit({
   size: 'LETTER',
   margins: { top: 54, bottom: 60, left: margin, right: margin },
   bufferPages: true,
+  // The oldest version that every kind of tag below is in.
+  pdfVersion: '1.5',
+  tagged: true,
   lang: 'en-US',
   displayTitle: true,
   info: {
@@ -32,48 +37,86 @@ doc.registerFont('strong', bold.bytes)
 const output = createWriteStream(fileURLToPath(new URL('waiver.pdf', import.meta.url)))
 doc.pipe(output)
 
+/** What screen readers go by: each part is added when it is drawn, so that they read in this order. */
+const structure = doc.struct('Document')
+doc.addStructure(structure)
+
+/** Draws what is no part of the text: screen readers leave it out. */
+function decorate(type: 'Layout' | 'Pagination', draw: () => void): void {
+  doc.markContent('Artifact', { type })
+  draw()
+  doc.endMarkedContent()
+}
+
 const body = { width, lineGap: 1.5, paragraphGap: 3 }
+const paragraphs = () => doc.font('text', 9.25).fillColor(ink)
 
-doc.font('strong', 9).fillColor(signal).text(waiverWords.company.toUpperCase(), { characterSpacing: 1.2 })
-doc.moveDown(0.4)
-doc.font('strong', 17).fillColor(ink).text(waiverWords.title, { width, lineGap: 0 })
-doc.moveDown(0.25)
-doc.font('text', 9.5).fillColor(quiet).text(`${waiverWords.subtitle} · Version of ${waiverWords.version}`)
-doc.moveDown(0.6)
-doc
-  .moveTo(margin, doc.y)
-  .lineTo(margin + width, doc.y)
-  .lineWidth(1)
-  .strokeColor(signal)
-  .stroke()
-doc.moveDown(0.7)
-doc.font('text', 9.25).fillColor(ink).text(waiverWords.introduction, body)
-
-waiverWords.sections.forEach(({ heading, paragraphs, points = [] }, index) => {
-  // A heading stays with the first lines of its section.
-  if (doc.y > 792 - 60 - 50) doc.addPage()
-  doc.moveDown(0.55)
-  doc
-    .font('strong', 10.25)
-    .fillColor(ink)
-    .text(`${index + 1}. ${heading}`, margin, doc.y, { width })
-  doc.moveDown(0.15)
-  doc.font('text', 9.25)
-  for (const paragraph of paragraphs) doc.text(paragraph, margin, doc.y, body)
-  for (const point of points) {
-    doc.fillColor(signal).text('•', margin + 4, doc.y, { lineBreak: false })
-    doc.fillColor(ink).text(point, margin + 16, doc.y, { ...body, width: width - 16 })
-  }
-})
-doc.moveDown(0.8)
-doc.font('strong', 9.5).fillColor(ink).text(waiverWords.closing, margin, doc.y, { width })
+const draw: Record<WaiverBlock['kind'], (lines: string[]) => void> = {
+  company([text = '']) {
+    // Spaced letters would be read out one by one.
+    const write = () => doc.font('strong', 9).fillColor(signal).text(text.toUpperCase(), margin, doc.y)
+    structure.add(doc.struct('P', {}, write))
+    doc.moveDown(0.4)
+  },
+  title([text = '']) {
+    const write = () => doc.font('strong', 17).fillColor(ink).text(text, margin, doc.y, { width, lineGap: 0 })
+    structure.add(doc.struct('H1', {}, write))
+    doc.moveDown(0.25)
+  },
+  edition([text = '']) {
+    structure.add(doc.struct('P', {}, () => doc.font('text', 9.5).fillColor(quiet).text(text, margin, doc.y)))
+    doc.moveDown(0.6)
+    decorate('Layout', () =>
+      doc
+        .moveTo(margin, doc.y)
+        .lineTo(margin + width, doc.y)
+        .lineWidth(1)
+        .strokeColor(signal)
+        .stroke(),
+    )
+    doc.moveDown(0.7)
+  },
+  heading([text = '']) {
+    // It stays with the first lines of its section.
+    if (doc.y > 792 - 60 - 50) doc.addPage()
+    doc.moveDown(0.55)
+    structure.add(
+      doc.struct('H2', {}, () => doc.font('strong', 10.25).fillColor(ink).text(text, margin, doc.y, { width })),
+    )
+    doc.moveDown(0.15)
+  },
+  paragraph([text = '']) {
+    structure.add(doc.struct('P', {}, () => paragraphs().text(text, margin, doc.y, body)))
+  },
+  list(lines) {
+    const list = doc.struct('L')
+    structure.add(list)
+    for (const point of lines) {
+      const sign = () =>
+        paragraphs()
+          .fillColor(signal)
+          .text('•', margin + 4, doc.y, { lineBreak: false })
+      const write = () => paragraphs().text(point, margin + 16, doc.y, { ...body, width: width - 16 })
+      list.add(doc.struct('LI', {}, [doc.struct('Lbl', {}, sign), doc.struct('LBody', {}, write)]))
+    }
+  },
+  closing([text = '']) {
+    doc.moveDown(0.8)
+    structure.add(
+      doc.struct('P', {}, () => doc.font('strong', 9.5).fillColor(ink).text(text, margin, doc.y, { width })),
+    )
+  },
+}
+for (const { kind, lines } of waiverBlocks) draw[kind](lines)
 
 const { count } = doc.bufferedPageRange()
 for (let page = 0; page < count; page += 1) {
   doc.switchToPage(page)
   doc.page.margins.bottom = 0
   const foot = `${waiverWords.company} · Participation Agreement · Version of ${waiverWords.version} · Page ${page + 1} of ${count}`
-  doc.font('text', 7.5).fillColor(quiet).text(foot, margin, 752, { width, align: 'center', lineBreak: false })
+  decorate('Pagination', () =>
+    doc.font('text', 7.5).fillColor(quiet).text(foot, margin, 752, { width, align: 'center', lineBreak: false }),
+  )
 }
 doc.end()
 await finished(output)

@@ -1,3 +1,5 @@
+import type { WaiverBlock } from '@robokids/contracts/enrollment'
+
 /** The liability waiver, word for word. After a change: `npm run waiver-document -w services/enrollment`. */
 export const waiverWords = {
   company: 'Robo Kids Learning',
@@ -95,3 +97,17 @@ export const waiverWords = {
   closing:
     'I have read this agreement, I understand it, and I sign it freely. I know that it limits my rights and those of my child.',
 }
+
+/** The waiver in the order in which it is read: the PDF and the page are both made of these. */
+export const waiverBlocks: WaiverBlock[] = [
+  { kind: 'company', lines: [waiverWords.company] },
+  { kind: 'title', lines: [waiverWords.title] },
+  { kind: 'edition', lines: [`${waiverWords.subtitle} · Version of ${waiverWords.version}`] },
+  { kind: 'paragraph', lines: [waiverWords.introduction] },
+  ...waiverWords.sections.flatMap(({ heading, paragraphs, points = [] }, index): WaiverBlock[] => [
+    { kind: 'heading', lines: [`${index + 1}. ${heading}`] },
+    ...paragraphs.map((paragraph): WaiverBlock => ({ kind: 'paragraph', lines: [paragraph] })),
+    ...(points.length === 0 ? [] : [{ kind: 'list' as const, lines: points }]),
+  ]),
+  { kind: 'closing', lines: [waiverWords.closing] },
+]

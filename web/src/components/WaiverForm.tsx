@@ -18,9 +18,11 @@ import { Checkbox } from '../ui/Checkbox.tsx'
 import { CheckFields } from '../ui/CheckFields.tsx'
 import { Field } from '../ui/Field.tsx'
 import { Notice } from '../ui/Notice.tsx'
+import { Skeleton } from '../ui/Skeleton.tsx'
 import { classRow, Details, familyRows, memberRows, startRow } from './Details.tsx'
 import { Actions } from './EnrollmentPage.tsx'
 import styles from './WaiverForm.module.css'
+import { WaiverText } from './WaiverText.tsx'
 
 /** `signed before`: there was nothing left to sign. */
 export type Done = 'sent' | 'signed before'
@@ -76,7 +78,7 @@ export function WaiverForm({ record: known, startTime, replaces, onDone }: Waive
     setSending(true)
     setRefusal(null)
     try {
-      const sha256 = await queryClient.ensureQueryData(waiverDocumentQuery)
+      const { sha256 } = await queryClient.ensureQueryData(waiverDocumentQuery)
       await api('/api/waivers', { method: 'POST', body: waiverPayload(record, sha256, replaces), answer: waiverAnswer })
       finish(record)
       onDone('sent', record)
@@ -123,7 +125,8 @@ export function WaiverForm({ record: known, startTime, replaces, onDone }: Waive
   return (
     <>
       <p>{`Please read the whole waiver. You sign it as the parent or guardian${record.siblings.length > 0 ? ' for all your children below' : ''}.`}</p>
-      <Document key={document.dataUpdatedAt} />
+      {document.data ? <WaiverText blocks={document.data.blocks} /> : <NoText failed={document.errorUpdateCount > 0} />}
+      <WaiverFile key={document.dataUpdatedAt} />
       <form className={styles['form']} onSubmit={submit} noValidate>
         <Card>
           <h2 className={styles['heading']}>You sign for</h2>
@@ -163,6 +166,13 @@ export function WaiverForm({ record: known, startTime, replaces, onDone }: Waive
             <p>Nothing was signed.</p>
           </Notice>
         )}
+        {complete && record.registrationId === '' && (
+          <Notice title="Did you register in another browser?">
+            <p>
+              Then please sign with the link in the email that we sent you: we cannot find your registration from here.
+            </p>
+          </Notice>
+        )}
         {!complete && !isMember && (
           <Notice title="Your registration is not complete.">
             <ButtonLink to="/robokids" variant="secondary">
@@ -182,45 +192,52 @@ export function WaiverForm({ record: known, startTime, replaces, onDone }: Waive
   )
 }
 
-/** Older browsers list what they show, and do not answer. */
-const showsPdf = () =>
-  (navigator as Partial<Navigator>).pdfViewerEnabled ?? navigator.mimeTypes.namedItem('application/pdf') !== null
-
-/** Browsers without a viewer for it, those of most phones, show what stands inside the element. */
-function Document() {
-  const [isShown] = useState(showsPdf)
-  const links = (
-    <p className={styles['links']}>
-      <a href={waiverAddress} target="_blank" rel="noreferrer">
-        Open the waiver in a new tab
-      </a>
-      <a href={waiverAddress} download="waiver.pdf">
-        Download the waiver (PDF)
-      </a>
-    </p>
-  )
+/** In the place of the text: its file is another way to it. */
+function NoText({ failed }: { failed: boolean }) {
+  if (!failed) {
+    return (
+      <div aria-busy="true">
+        <p aria-live="polite">Loading the waiver...</p>
+        <Skeleton height="60vh" />
+      </div>
+    )
+  }
   return (
-    <div className={styles['document']}>
-      {isShown && links}
-      <object
-        data={`${waiverAddress}#navpanes=0&view=FitH`}
-        type="application/pdf"
-        aria-label="The waiver"
-        // The viewer's own buttons would stand between a keyboard and the form; the new tab has them all.
-        tabIndex={-1}
-        className={`${styles['paper']} ${isShown ? styles['shown'] : ''}`}
-      >
-        <div className={styles['instead']}>
-          <p>Your browser cannot show the waiver inside this page.</p>
-          {isShown ? (
-            <a href={waiverAddress} target="_blank" rel="noreferrer">
-              Open the waiver in a new tab
-            </a>
-          ) : (
-            links
-          )}
-        </div>
-      </object>
+    <Notice title="We cannot show you the text right now." live>
+      <p>This page asks again by itself. You can also try to open the waiver as a PDF, below.</p>
+    </Notice>
+  )
+}
+
+/** The same words as a file, to keep or to print, and shown here where there is room for it. */
+function WaiverFile() {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <div className={styles['file']}>
+      <p className={styles['links']}>
+        <a href={waiverAddress} download="waiver.pdf">
+          Download the waiver (PDF)
+        </a>
+        <a href={waiverAddress} target="_blank" rel="noreferrer">
+          Open the waiver in a new tab
+        </a>
+      </p>
+      <details className={styles['embedded']} onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary className={styles['summary']}>Show the PDF on this page</summary>
+        {/* Where the viewer is asked for only when it is to be seen. */}
+        {isOpen && (
+          <object
+            data={`${waiverAddress}#navpanes=0&view=FitH`}
+            type="application/pdf"
+            aria-label="The waiver as a PDF"
+            // The viewer's own buttons would stand between a keyboard and the form; the new tab has them all.
+            tabIndex={-1}
+            className={styles['viewer']}
+          >
+            <p className={styles['instead']}>Your browser cannot show a PDF inside a page.</p>
+          </object>
+        )}
+      </details>
     </div>
   )
 }

@@ -1,20 +1,18 @@
 import { queryOptions } from '@tanstack/react-query'
+import { waiverDocument } from '../answers.ts'
+import { api } from '../api.ts'
+import { askAgainMs } from '../ask-again.ts'
 
+/** The same words as a file. */
 export const waiverAddress = '/waiver.pdf'
 
-async function sha256Of(content: ArrayBuffer): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', content)
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
-}
+const askAgainAfterMs = 3_000
 
-/** Which document the page shows: its SHA-256 goes with the signature. */
+/** The words that the page shows, and the SHA-256 of their file, which goes with the signature. */
 export const waiverDocumentQuery = queryOptions({
   queryKey: ['waiver-document'],
-  queryFn: async ({ signal }) => {
-    const response = await fetch(waiverAddress, { signal })
-    if (!response.ok) throw new Error(`The waiver answered ${response.status}.`)
-    return response.headers.get('x-document-sha256') ?? (await sha256Of(await response.arrayBuffer()))
-  },
+  queryFn: ({ signal }) => api('/api/waiver-document', { answer: waiverDocument, signal }),
   // The one that is read is the one that is signed, however long that takes.
   staleTime: Infinity,
+  refetchInterval: ({ state }) => (state.data ? false : askAgainMs(askAgainAfterMs, state.errorUpdateCount)),
 })
