@@ -36,7 +36,7 @@ export function apiRoutes(
   references: References,
 ): void {
   const { SITE_URL } = context.config
-  const { enrollment } = services
+  const { enrollment, notifications } = services
   const streams = new RegistrationStreams(http, context, (id) => registrationView(services, id, { siteUrl: SITE_URL }))
 
   http.post(
@@ -89,6 +89,30 @@ export function apiRoutes(
 
   http.get('/api/registrations/:reference/events', { schema: { params: referenceParams } }, (request, reply) =>
     references.find(request, request.params.reference, 'registration', (id) => streams.stream(request, reply, id)),
+  )
+
+  http.get('/api/registrations/:reference/calendar.ics', { schema: { params: referenceParams } }, (request, reply) =>
+    references.find(request, request.params.reference, 'registration', async (id) => {
+      const { signal } = request
+      const { status } = await enrollment.call('GET', `/registrations/${id}`, { answer: registrationSchema, signal })
+      if (status !== 'confirmed' && status !== 'waiver_signed') {
+        throw new DomainError(
+          'registration_not_paid',
+          'There is no calendar entry for a registration that is not paid.',
+        )
+      }
+      const calendar = await notifications.raw('GET', `/registrations/${id}/calendar.ics`, { signal })
+      // It may not have heard of the payment yet.
+      if (calendar.status !== 200) throw new DomainError('upstream_unavailable', 'Please try again in a moment.')
+      return reply
+        .headers({
+          'content-type': 'text/calendar; charset=utf-8; method=PUBLISH',
+          // Phones open it in their calendar then, others keep it as a file of this name.
+          'content-disposition': 'inline; filename="robo-kids-class.ics"',
+          'cache-control': 'no-store',
+        })
+        .send(calendar.body)
+    }),
   )
 
   http.get(

@@ -143,6 +143,7 @@ describe('webhooks that nobody signed', () => {
 /** What is asked for with a reference: the address, by what way, and the service behind it. */
 const pages: [string, string, string][] = [
   ['GET', '/api/registrations/:reference', 'ENROLLMENT_URL'],
+  ['GET', '/api/registrations/:reference/calendar.ics', 'ENROLLMENT_URL'],
   ['GET', '/api/registrations/:reference/events', 'ENROLLMENT_URL'],
   ['POST', '/api/registrations/:reference/checkout', 'ENROLLMENT_URL'],
   ['GET', '/api/member-seats/:reference', 'ENROLLMENT_URL'],

@@ -95,3 +95,43 @@ describe('the view of a registration', () => {
     expect([status, registrationViewSchema.parse(JSON.parse(text)).checkout]).toEqual([200, null])
   })
 })
+
+describe('GET /api/registrations/:reference/calendar.ics', () => {
+  const body = 'BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n'
+
+  it('answers with the entry of a registration that is paid, and of no other', async () => {
+    const [enrollment, notifications] = [await stub(), await stub()]
+    const { url } = await startFront(bed, { ENROLLMENT_URL: enrollment.url, NOTIFICATIONS_URL: notifications.url })
+    const address = `${url}/api/registrations/${registration.registrationId}/calendar.ics`
+    notifications.answer((_request, response) => {
+      response.setHeader('content-type', 'text/calendar; charset=utf-8; method=PUBLISH').end(body)
+    })
+    for (const status of ['held', 'expired', 'rejected', 'cancelled'] as const) {
+      enrollment.answer(json({ ...registration, status }))
+      const answer = await fetch(address)
+      expect([answer.status, await answer.json()]).toMatchObject([409, { code: 'registration_not_paid' }])
+    }
+    expect(notifications.asked).toEqual([])
+    for (const status of ['confirmed', 'waiver_signed'] as const) {
+      enrollment.answer(json({ ...registration, status }))
+      const answer = await fetch(address)
+      expect([answer.status, await answer.text()]).toEqual([200, body])
+      expect(Object.fromEntries(answer.headers)).toMatchObject({
+        'content-type': 'text/calendar; charset=utf-8; method=PUBLISH',
+        'content-disposition': 'inline; filename="robo-kids-class.ics"',
+        'cache-control': 'no-store',
+      })
+    }
+  })
+
+  it('is told to wait where the payment has not been heard of everywhere', async () => {
+    const [enrollment, notifications] = [await stub(), await stub()]
+    const { url } = await startFront(bed, { ENROLLMENT_URL: enrollment.url, NOTIFICATIONS_URL: notifications.url })
+    enrollment.answer(json(registration))
+    notifications.answer((_request, response) => {
+      response.writeHead(404, { 'content-type': 'application/json' }).end('{}')
+    })
+    const answer = await fetch(`${url}/api/registrations/${registration.registrationId}/calendar.ics`)
+    expect([answer.status, await answer.json()]).toMatchObject([503, { code: 'upstream_unavailable' }])
+  })
+})

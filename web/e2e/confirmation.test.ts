@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { supportEmail } from '../src/content/site-facts.ts'
 import { sampleView } from '../src/registration/sample-view.ts'
 import { eventually, useSite } from './fixture.ts'
 import { breakStorage, detailsOf, firstOpenDate, heading, sidewaysScroll, textsSeen, watchTexts } from './pages.ts'
@@ -27,6 +28,20 @@ describe('the confirmation page', () => {
         'Class type': 'Level 1 Foundations (basic)',
       })
       await page.getByText('$400.00 paid, receipt RK-000123.').waitFor()
+      const ticket = page.getByRole('region', { name: 'Ivo' })
+      expect(await ticket.locator('img').getAttribute('src')).toBe('/drawings/rover.svg')
+      // What is due comes first.
+      expect(await ticket.locator('a, button').allInnerTexts()).toEqual(['Read and sign the waiver', 'Add to calendar'])
+      const next = page.getByRole('region', { name: 'What happens next' })
+      expect(await next.getByRole('heading', { level: 3 }).allInnerTexts()).toEqual([
+        'Sign the waiver',
+        'The kit comes',
+        'The first class',
+      ])
+      await next
+        .getByText('We ship it to San Mateo, CA, so that it is with you before Friday, October 3, 2025.')
+        .waitFor()
+      await next.getByText('The program runs for 6 weeks.').waitFor()
       await page.getByRole('link', { name: 'Read and sign the waiver' }).click()
       await page.waitForURL(`**/robokids/waiver?reference=${reference}`)
     },
@@ -59,6 +74,45 @@ describe('the confirmation page', () => {
       expect(await page.locator('main').innerText()).not.toMatch(/You're Registered|Payment Successful/)
     },
   )
+
+  it('keeps its parent where the entry for the calendar cannot be had, and says where else there is one', async () => {
+    site.api.tell(
+      sampleView({ status: 'waiver_signed', waiverSignedAt: '2025-09-20T18:00:00.000Z' }, { status: 'paid' }),
+    )
+    site.api.on('GET /api/registrations/:reference/calendar.ics', () => refusal('upstream_unavailable', 'Not now.'))
+    const page = await site.open()
+    await page.goto(address)
+    await page.getByRole('button', { name: 'Add to calendar' }).click()
+    await page.getByRole('alert').getByText('It is in your confirmation email as well.').waitFor()
+    expect(await heading(page).innerText()).toBe("You're Registered")
+    await page.getByRole('heading', { name: 'The waiver is signed (done)' }).waitFor()
+  })
+
+  it.each([
+    ['nothing is heard of the payment', () => site.api.tell(sampleView({}, { status: 'open' }))],
+    ['the payment is under way', () => site.api.tell(sampleView({}, { status: 'paid' }))],
+    [
+      'nobody can be asked',
+      () => site.api.on('GET /api/registrations/:reference', () => refusal('upstream_unavailable', 'Not now.')),
+    ],
+  ])('says after a minute whom to write to, where %s', async (_, arrange) => {
+    arrange()
+    const page = await site.open({ viewport: { width: 390, height: 800 } })
+    await page.clock.install()
+    await page.goto(address)
+    await eventually(() => heading(page).innerText()).toBe('Your payment is being processed')
+    await page.clock.runFor(50_000)
+    expect(await page.getByText('This takes longer than usual.').count()).toBe(0)
+    await page.clock.runFor(15_000)
+    const help = page.getByRole('status').filter({ hasText: 'This takes longer than usual.' })
+    await help.getByText('Please do not pay again.').waitFor()
+    await help.getByText(reference, { exact: true }).waitFor()
+    const mail = help.getByRole('link')
+    expect(await mail.getAttribute('href')).toBe(
+      `mailto:${supportEmail}?subject=${encodeURIComponent(`My payment ${reference}`)}`,
+    )
+    expect(await sidewaysScroll(page)).toBe(0)
+  })
 
   it('turns by the event stream as soon as it is known', async () => {
     site.api.tell(sampleView({}, { status: 'paid' }))
@@ -227,6 +281,47 @@ describe('the confirmation page', () => {
     await page.reload()
     expect(await detailsOf(page)).toMatchObject({ Guardian: 'Session' })
   })
+
+  it.each(['localStorage', 'sessionStorage'] as const)(
+    'saves a record without a reference that %s holds, with a fresh time, and leads on with it',
+    async (storage) => {
+      const known = {
+        guardianName: 'Maren Holt',
+        email: 'maren.holt@example.com',
+        childName: 'Ivo',
+        childAge: 9,
+        address: { line1: '14 Alder Way', line2: '', city: 'San Mateo', state: 'CA', zip: '02139' },
+        selectedDate: '2027-01-08',
+        classType: 'basic',
+        timestamp: '2025-09-20T17:00:00.000Z',
+      }
+      const page = await site.open()
+      await page.goto('/')
+      await page.evaluate(
+        ([name, text]) =>
+          window[name].setItem(name === 'localStorage' ? 'roboKidsRegistration' : 'roboKidsWaiverSession', text),
+        [storage, JSON.stringify(known)] as const,
+      )
+      await page.goto('/robokids/success')
+      expect(await heading(page).innerText()).toBe("You're Registered")
+      await page.getByText('Its link opens your registration').waitFor()
+      const record = JSON.parse((await page.evaluate(() => sessionStorage.getItem('roboKidsWaiverSession'))) ?? '')
+      expect(record).toMatchObject({ email: known.email, startDate: '2027-01-08', zipCode: '02139' })
+      expect(Math.abs(Date.now() - Date.parse(record.timestamp))).toBeLessThan(60_000)
+
+      await page.getByRole('link', { name: 'Read and sign the waiver' }).click()
+      await page.getByText('please sign with the link in the email').waitFor()
+      await page.getByLabel('I have read the waiver and agree to it.').waitFor()
+
+      await page.goto('/robokids-payment')
+      expect(await detailsOf(page)).toMatchObject({ Child: 'Ivo, age 9', Email: known.email })
+      await page.getByText('If you have paid, use the link in the email that we sent you').waitFor()
+      await page.getByText('$400.00').waitFor()
+      await page.getByRole('button', { name: 'Go on to register and pay' }).click()
+      await firstOpenDate(page)
+      expect(await page.getByLabel('Guardian name').inputValue()).toBe('Maren Holt')
+    },
+  )
 
   it('names what is missing in brackets', async () => {
     const page = await site.open()

@@ -1,10 +1,11 @@
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { root } from '@robokids/local/settings'
 import { buildWeb } from '@robokids/local/web-build'
 import { eventually } from '@robokids/test/bed'
 import { startSystem, type System } from '@robokids/test/system'
+import { readTaggedPdf } from '@robokids/test/tagged-pdf'
 import type { Browser, Page } from 'playwright-core'
-import { extractText, getDocumentProxy } from 'unpdf'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { launchBrowser, newVisitor } from './browser.ts'
 import { detailsOf, fillSignUp, heading, signWaiver, submitButton } from './pages.ts'
@@ -66,6 +67,21 @@ describe('a parent', () => {
     const details = Object.values(await detailsOf(page)).join('\n')
     for (const text of ["Una O'Neil", 'Zoë 🤖', email, '02139']) expect(details).toContain(text)
 
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Add to calendar' }).click()
+    const download = await downloading
+    expect(download.suggestedFilename()).toBe('robo-kids-class.ics')
+    const added = await readFile(await download.path(), 'utf8')
+
+    // What a screen reader reads in the file is what stands on the page.
+    await page.getByRole('link', { name: 'Read and sign the waiver' }).click()
+    const paper = page.getByRole('article', { name: /^Participation Agreement/ })
+    const words = (await paper.innerText()).replaceAll(/\s+/gu, ' ').trim()
+    const file = await readTaggedPdf(new Uint8Array(await (await fetch(`${system.siteUrl}/waiver.pdf`)).arrayBuffer()))
+    expect(file).toMatchObject({ language: 'en-US', displaysTitle: true, isMarked: true, untagged: '' })
+    expect(file.text.replaceAll('• ', '')).toBe(words)
+    await page.goBack()
+
     await signWaiver(page)
     await page.goto('/robokids/receipt')
     await page.getByText("Una O'Neil").first().waitFor()
@@ -84,12 +100,14 @@ describe('a parent', () => {
     const calendar = new TextDecoder().decode(await attachment(confirmation, 'text/calendar'))
     expect(calendar).toContain(`${(startDate ?? '').replaceAll('-', '')}T160000`)
     expect(calendar).toContain('TZID:America/Los_Angeles')
+    // The same entry: added twice, it is there once.
+    expect(added).toBe(calendar)
 
     const signed = await mailWith(email, /waiver/i)
-    const pdf = await getDocumentProxy(new Uint8Array(await attachment(signed, 'application/pdf')))
-    const { text } = await extractText(pdf, { mergePages: true })
-    expect(text).toContain("Una O'Neil")
-    expect(text).toContain('Zoë')
+    const { text } = await readTaggedPdf(new Uint8Array(await attachment(signed, 'application/pdf')))
+    expect(text.slice(0, file.text.length)).toBe(file.text)
+    expect(text).toContain("Signed by Una O'Neil")
+    expect(text).toContain('For the child Zoë')
     expect(await system.mailsTo(email)).toHaveLength(2)
     expect(errors).toEqual([])
     await context.close()

@@ -52,6 +52,7 @@ describe('the waiver page', () => {
     const page = await openWaiver(JSON.stringify(record), path)
     // Its words are the page's own; its file is shown only where somebody asks for it.
     const paper = page.getByRole('article', { name: 'Participation waiver' })
+    await paper.waitFor()
     expect(await paper.getByRole('heading').allInnerTexts()).toEqual(['Participation waiver', '1. The risks'])
     expect(await paper.getByRole('listitem').allInnerTexts()).toEqual(sampleWaiver.blocks[5]?.lines)
     expect(await page.locator('object').count()).toBe(0)

@@ -47,16 +47,16 @@ describe('a signed waiver', () => {
     const shown = await readTaggedPdf(waiverDocument().pdf)
     const names = Array.from({ length: 10 }, (_, index) => `${index}${'é'.repeat(99)}`)
     for (const children of [['Ivo'], ['अनिता शर्मा', 'עדי לוי'], names]) {
-      const { text, parts, ...rest } = await readTaggedPdf(await renderSignedWaiver(signature(children), waiverDocument().pdf))
+      const { text, parts, ...rest } = await readTaggedPdf(
+        await renderSignedWaiver(signature(children), waiverDocument().pdf),
+      )
       const title = `Signed: ${titleOfWaiver}`
       expect(rest).toEqual({ title, language: 'en-US', displaysTitle: true, isMarked: true, untagged: '' })
       expect(textsOf(parts, 'H1')).toEqual([...textsOf(shown.parts, 'H1'), 'Signature page'])
       expect(text.slice(0, shown.text.length)).toBe(shown.text)
       const facts = text.slice(shown.text.length)
       expect(facts).toMatch(/^ ROBO KIDS LEARNING Signature page Signed by .*The pages before this one are .* above\.$/)
-      expect(facts).toContain(
-        'Email maren.holt@example.com Address 14 Alder Way San Mateo, CA 02139 Class Level 1',
-      )
+      expect(facts).toContain('Email maren.holt@example.com Address 14 Alder Way San Mateo, CA 02139 Class Level 1')
       expect(textsOf(parts, 'Lbl')).toContain('Document (SHA-256)')
     }
   })

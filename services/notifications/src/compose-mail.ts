@@ -1,6 +1,7 @@
 import type { MembershipFacts } from '@robokids/contracts/membership'
-import { and, desc, eq, inArray, isNull, or } from 'drizzle-orm'
+import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
+import { and, desc, eq, inArray, isNull, or } from 'drizzle-orm'
 import { renderCalendar } from './calendar.ts'
 import type { Config } from './config.ts'
 import { fetchSignedWaiver } from './fetch-signed-waiver.ts'
@@ -92,21 +93,38 @@ function calendarUid({ calendarId }: Pick<MailRow, 'calendarId'>, registrationId
   return calendarId === null ? `registration-${registrationId}` : `class-${calendarId}`
 }
 
-const confirmation: Write<'registration_confirmed'> = async (data, { mail, context, siteUrl }) => {
-  const { isSigned } = await progressOf(data.registrationId, context)
-  const calendar = renderCalendar({
+function confirmationCalendar(data: MailData['registration_confirmed'], mail: MailRow, { config }: Context<Config>) {
+  return renderCalendar({
     method: 'PUBLISH',
     uid: calendarUid(mail, data.registrationId),
     facts: data,
     sequence: 0,
     stamp: mail.createdAt,
-    organizer: context.config.MAIL_FROM,
+    organizer: config.MAIL_FROM,
     description: 'The class link comes by email once the waiver is signed.',
   })
+}
+
+/**
+ * The calendar entry of a registration as its confirmation brings it: whoever has added one already gets no second one.
+ * @throws DomainError `registration_not_found` where none is confirmed, it is cancelled since, or its mail is forgotten
+ */
+export async function readCalendar(registrationId: string, context: Context<Config>): Promise<string> {
+  const fact = `registration_confirmed:${registrationId}`
+  const [mail] = await context.db.select().from(mails).where(eq(mails.fact, fact))
+  const { isCancelled } = await progressOf(registrationId, context)
+  if (!mail?.data || isCancelled) {
+    throw new DomainError('registration_not_found', 'There is no calendar entry for this registration.')
+  }
+  return confirmationCalendar(mail.data as MailData['registration_confirmed'], mail, context)
+}
+
+const confirmation: Write<'registration_confirmed'> = async (data, { mail, context, siteUrl }) => {
+  const { isSigned } = await progressOf(data.registrationId, context)
   return {
     ...registrationConfirmedMail(data, siteUrl, isSigned),
     recipientName: data.guardianName,
-    attachments: [calendarFile('PUBLISH', calendar)],
+    attachments: [calendarFile('PUBLISH', confirmationCalendar(data, mail, context))],
   }
 }
 

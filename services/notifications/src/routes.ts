@@ -5,6 +5,7 @@ import { requireAdmin } from '@robokids/runtime/admin'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
 import { z } from 'zod'
+import { readCalendar } from './compose-mail.ts'
 import type { Config } from './config.ts'
 import { askNotice, confirmNotice, readNotice, removeNotice } from './notices.ts'
 import { listMails } from './read-mails.ts'
@@ -26,6 +27,15 @@ export function routes(http: Http, context: Context<Config>): void {
     '/mails/:id/resend',
     { onRequest, schema: { params: z.object({ id: z.uuid() }), response: { 200: mailSchema } } },
     (request) => resendMail(request.params.id, context),
+  )
+
+  http.get(
+    '/registrations/:id/calendar.ics',
+    { schema: { params: z.object({ id: uuid() }) } },
+    async (request, reply) => {
+      const calendar = await readCalendar(request.params.id, context)
+      return reply.header('content-type', 'text/calendar; charset=utf-8; method=PUBLISH').send(calendar)
+    },
   )
 
   http.post(

@@ -507,6 +507,22 @@ describe('what a calendar entry tells', () => {
     }
   })
 
+  it('is read again as it was mailed, from the confirmation until the registration is cancelled', async () => {
+    const facts = registration()
+    const booked = confirmed(facts)
+    const read = () => fetch(`${office.service.url}/registrations/${facts.registrationId}/calendar.ics`)
+    expect((await read()).status).toBe(404)
+    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, booked)
+    const { source } = calendarOf(await office.post.mailTo(facts.email))
+    const answer = await read()
+    expect(answer.headers.get('content-type')).toBe('text/calendar; charset=utf-8; method=PUBLISH')
+    expect(await answer.text()).toBe(source)
+    const data = refunded(facts, { reason: 'requested', paymentId: booked.payment.paymentId })
+    await office.bed.bus.publish(paymentRefunded, data.refundId, data)
+    await office.post.mailTo(facts.email, 2)
+    expect(await (await read()).json()).toMatchObject({ code: 'registration_not_found' })
+  })
+
   it('keeps the name of an entry that the version before has sent, so that a later one replaces it', async () => {
     const facts = registration()
     const booked = confirmed(facts)

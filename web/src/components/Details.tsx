@@ -87,7 +87,7 @@ export function familyRows(details: KnownDetails): Row[] {
 }
 
 /** The date and time of a class. */
-function ClassMoment({ date, time }: { date: string; time: string }) {
+export function ClassMoment({ date, time }: { date: string; time: string }) {
   const moment = momentForReader(date, time)
   return (
     <>

@@ -1,10 +1,19 @@
 import type { RegistrationView } from '@robokids/contracts/bff'
+import { formatClassDate } from '@robokids/contracts/class-date'
+import { openingLevels } from '@robokids/contracts/opening-levels'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { classRow, Details, familyRows, startRow } from '../components/Details.tsx'
+import { AddToCalendar } from '../components/AddToCalendar.tsx'
+import { ClassMoment, classRow, Details, familyRows, startRow } from '../components/Details.tsx'
 import { Actions, EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
+import { LongWait } from '../components/LongWait.tsx'
+import { type NextStep, NextSteps } from '../components/NextSteps.tsx'
 import { DisputedNotice, EndedOutcome, endedTitle, isEnded } from '../components/Outcome.tsx'
+import { inOneLine, Ticket } from '../components/Ticket.tsx'
+import { isLevel, levels } from '../content/levels.ts'
+import { Drawing } from '../illustrations/Drawing.tsx'
+import { LevelRobot } from '../illustrations/LevelRobot.tsx'
 import { disputeText } from '../registration/disputes.ts'
 import { noteBeingPaid } from '../registration/draft.ts'
 import {
@@ -28,7 +37,7 @@ export function Confirmation() {
   const reference = search['reference'] || record?.registrationId
   if (reference)
     return <Checked reference={reference} saved={record?.registrationId === reference ? record : undefined} />
-  if (record) return <AsGiven record={record} fresh={!saved} />
+  if (record) return <AsGiven record={record} />
   return <NoData />
 }
 
@@ -43,22 +52,26 @@ function NoData() {
   )
 }
 
-function AsGiven({ record, fresh }: { record: RegistrationRecord; fresh: boolean }) {
+/** Nothing is known of a payment here, nor of a registration: a link can say whatever its writer likes. */
+function AsGiven({ record }: { record: RegistrationRecord }) {
   const [given] = useState(record)
   useEffect(() => {
-    if (fresh) saveSessionRecord(given)
-  }, [fresh, given])
+    // What has no email cannot be signed for.
+    if (given.email !== '') saveSessionRecord({ ...given, timestamp: new Date().toISOString() })
+  }, [given])
   return (
-    // Nothing is known of a payment here, nor of a registration: a link can say whatever its writer likes. The heading is the
-    // specified one all the same.
+    // The heading is the specified one all the same.
     <EnrollmentPage step="register" title="You're Registered">
       <Notice title="We have not checked these details.">
         <p>
           They came with the link, or from this browser. The email that we sent you says whether your seat is paid and
-          yours.
+          yours. Its link opens your registration, with all that belongs to it.
         </p>
       </Notice>
-      <p>Once your payment is with us, the waiver is the last thing before we ship the kit. It takes a minute.</p>
+      <p>
+        Once your payment is with us, the waiver is the last thing before we ship the kit. From the browser in which you
+        registered you can sign it here as well.
+      </p>
       <Actions>
         <ButtonLink to="/robokids/waiver">Read and sign the waiver</ButtonLink>
       </Actions>
@@ -91,6 +104,7 @@ function Checked({ reference, saved }: { reference: string; saved: RegistrationR
               by email too.
             </p>
           </Notice>
+          <LongWait reference={reference} />
           {saved && <RecordCard record={saved} />}
         </EnrollmentPage>
       )
@@ -109,6 +123,38 @@ function MoneyBack({ standing: { refunded, returned } }: { standing: Extract<Sta
       )}
     </>
   )
+}
+
+const picturesOf = (classType: string) =>
+  isLevel(classType)
+    ? { picture: <LevelRobot classType={classType} />, accent: levels[classType].accent }
+    : { picture: <Drawing of="class-scene" /> }
+
+/** From the payment to the first class. */
+function stepsOf({ waiverSignedAt, address, startDate, startTime, classType }: RegistrationView): NextStep[] {
+  const signed = waiverSignedAt !== null
+  const to = address.city === '' ? '' : ` to ${address.city}, ${address.state}`
+  const day = formatClassDate(startDate)
+  const length = isLevel(classType) ? ` The program runs for ${openingLevels[classType].programLength}.` : ''
+  return [
+    {
+      title: signed ? 'The waiver is signed' : 'Sign the waiver',
+      done: signed,
+      text: signed
+        ? 'Your copy comes by email.'
+        : 'You read and sign it as the parent or guardian. It takes a few minutes, and we ship the kit once it is done.',
+    },
+    { title: 'The kit comes', text: `We ship it${to}, so that it is with you before ${day}.` },
+    {
+      title: 'The first class',
+      text: (
+        <>
+          <ClassMoment date={startDate} time={startTime} />
+          <p>{`Live on a video call. The link comes by email${signed ? '' : ' once the waiver is signed'}.${length}`}</p>
+        </>
+      ),
+    },
+  ]
 }
 
 function Told({ view }: { view: RegistrationView }) {
@@ -176,8 +222,12 @@ function Told({ view }: { view: RegistrationView }) {
           >
             {facts}
           </Notice>
-          {!signed && <p>One thing is left before we can ship the kit: the waiver. It takes a minute.</p>}
-          <Actions>
+          <Ticket
+            who={inOneLine(view.children.map(({ childName }) => childName))}
+            what={view.levelTitle}
+            when={<ClassMoment date={view.startDate} time={view.startTime} />}
+            {...picturesOf(view.classType)}
+          >
             {signed ? (
               receipt
             ) : (
@@ -185,7 +235,9 @@ function Told({ view }: { view: RegistrationView }) {
                 Read and sign the waiver
               </ButtonLink>
             )}
-          </Actions>
+            <AddToCalendar registrationId={view.registrationId} />
+          </Ticket>
+          <NextSteps steps={stepsOf(view)} />
           {details}
         </EnrollmentPage>
       )
@@ -196,6 +248,7 @@ function Told({ view }: { view: RegistrationView }) {
           <Notice title="We are waiting for the final word on your payment and your seat." live>
             <p>This page turns by itself as soon as it is known. You can also close it: we will email you.</p>
           </Notice>
+          <LongWait reference={view.registrationId} />
           {details}
         </EnrollmentPage>
       )
@@ -218,6 +271,7 @@ function Told({ view }: { view: RegistrationView }) {
               If you have just paid, this page turns by itself in a moment. You can also close it: we will email you.
             </p>
           </Notice>
+          <LongWait reference={view.registrationId} />
           {details}
           <Actions>
             <ButtonLink to="/robokids-payment" search={search} variant="secondary">

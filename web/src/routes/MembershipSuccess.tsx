@@ -8,14 +8,19 @@ import { useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
 import { timeForReader } from '../class-time.ts'
 import { AutoSignInLine } from '../components/AutoSignInLine.tsx'
-import { type Row as DetailsRow, Details } from '../components/Details.tsx'
+import { ClassMoment, type Row as DetailsRow, Details } from '../components/Details.tsx'
 import { Actions } from '../components/EnrollmentPage.tsx'
-import { isLevel } from '../content/levels.ts'
+import { LongWait } from '../components/LongWait.tsx'
+import { type NextStep, NextSteps } from '../components/NextSteps.tsx'
+import { inOneLine, Ticket } from '../components/Ticket.tsx'
+import { isLevel, levels } from '../content/levels.ts'
 import { planInShort } from '../content/membership.ts'
 import { forgetMemberDraft } from '../identity/kept.ts'
 import { type PendingUser, readPendingUser, savePendingUser } from '../identity/pending-user.ts'
 import { sessionQuery } from '../identity/session.ts'
 import { useAutoSignIn } from '../identity/use-auto-sign-in.ts'
+import { Drawing } from '../illustrations/Drawing.tsx'
+import { LevelRobot } from '../illustrations/LevelRobot.tsx'
 import { isUnknown, memberSeatQuery, outcomeQuery } from '../membership/queries.ts'
 import { type RegistrationRecord, recordOfMembership, savedRecord, saveSessionRecord } from '../registration/record.ts'
 import { useLeaveFor } from '../registration/use-leave-for.ts'
@@ -34,15 +39,17 @@ export function MembershipSuccess() {
   return (
     <Page title="Payment Successful!">
       {pending ? (
-        <Member pending={pending} rows={rowsOfMember(pending)} />
+        <Member pending={pending} plan={planOfMember(pending)} rows={rowsOfMember(pending)} />
       ) : (
         record && (
-          <Card>
-            <Details rows={rowsOfRecord(record)} />
-          </Card>
+          <>
+            <TicketOfRecord record={record} />
+            <Card>
+              <Details rows={rowsOfRecord(record)} />
+            </Card>
+          </>
         )
       )}
-      <ToWaiver />
     </Page>
   )
 }
@@ -56,20 +63,90 @@ function Page({ title, children }: { title: string; children: ReactNode }) {
   )
 }
 
-/** To what this tab remembers, or to the waiver of a membership that it knows nothing else of. */
-function ToWaiver({ membershipId }: { membershipId?: string }) {
+interface ToWaiverProps {
+  /** Of a membership that this tab knows nothing else of. */
+  membershipId?: string | undefined
+}
+
+function ToWaiver({ membershipId }: ToWaiverProps) {
   return (
-    <Actions>
-      <ButtonLink to="/waiver" {...(membershipId ? { search: { membership: membershipId } } : {})}>
-        Complete Waiver Form
-      </ButtonLink>
-      {membershipId && (
-        <ButtonLink to="/profile" variant="secondary">
-          Go to your profile
-        </ButtonLink>
-      )}
-    </Actions>
+    <ButtonLink to="/waiver" {...(membershipId ? { search: { membership: membershipId } } : {})}>
+      Complete Waiver Form
+    </ButtonLink>
   )
+}
+
+function TicketOfRecord({ record }: { record: RegistrationRecord }) {
+  const { guardianName, childName, siblings, classType, startDate } = record
+  const level = isLevel(classType) ? classType : undefined
+  const children = [childName, ...siblings.map((sibling) => sibling.childName)].filter((name) => name !== '')
+  return (
+    <Ticket
+      who={inOneLine(children) || guardianName || 'Welcome'}
+      what={level ? openingLevels[level].title : 'Your class'}
+      when={startDate && formatClassDate(startDate)}
+      picture={level ? <LevelRobot classType={level} /> : <Drawing of="class-scene" />}
+      accent={level && levels[level].accent}
+    >
+      <ToWaiver />
+    </Ticket>
+  )
+}
+
+interface MembershipTicketProps extends ToWaiverProps {
+  givenName?: string | undefined
+  plan: string
+  classDate: string
+  /** Null where it is not known. */
+  startTime: string | null
+  children?: ReactNode
+}
+
+function MembershipTicket({ givenName, plan, classDate, startTime, membershipId, children }: MembershipTicketProps) {
+  return (
+    <Ticket
+      who={givenName ? `Welcome, ${givenName}` : 'Welcome'}
+      what={`Membership, ${plan}`}
+      when={classDate && <Moment classDate={classDate} startTime={startTime} />}
+      picture={<Drawing of="class-scene" />}
+    >
+      <ToWaiver membershipId={membershipId} />
+      {children}
+    </Ticket>
+  )
+}
+
+function Moment({ classDate, startTime }: Pick<MembershipTicketProps, 'classDate' | 'startTime'>) {
+  return startTime === null ? <p>{formatClassDate(classDate)}</p> : <ClassMoment date={classDate} time={startTime} />
+}
+
+interface MembershipStepsProps extends Pick<MembershipTicketProps, 'classDate' | 'startTime'> {
+  /** Where the code of an account went that is not confirmed yet. */
+  toConfirm?: string | undefined
+}
+
+/** From the payment to the members' first class. */
+function MembershipSteps({ classDate, startTime, toConfirm }: MembershipStepsProps) {
+  const steps: NextStep[] = [
+    { title: 'Sign the waiver', text: 'You read and sign it as the parent or guardian. It takes a few minutes.' },
+    ...(toConfirm === undefined
+      ? []
+      : [{ title: 'Confirm your email', text: `We mailed a code to ${toConfirm}: with it, your account is ready.` }]),
+    ...(classDate === ''
+      ? []
+      : [
+          {
+            title: 'Your first class',
+            text: (
+              <>
+                <Moment classDate={classDate} startTime={startTime} />
+                <p>Live on a video call. The link comes by email once the waiver is signed.</p>
+              </>
+            ),
+          },
+        ]),
+  ]
+  return <NextSteps steps={steps} />
 }
 
 function NotFound() {
@@ -105,9 +182,12 @@ function Asked({ reference, pending }: { reference: string; pending: PendingUser
     return (
       <Page title="Your payment is being processed">
         {errorUpdateCount > 0 ? (
-          <Notice title="We cannot reach our payment desk right now." live>
-            <p>If you have paid, your payment is safe with us. This page asks again by itself.</p>
-          </Notice>
+          <>
+            <Notice title="We cannot reach our payment desk right now." live>
+              <p>If you have paid, your payment is safe with us. This page asks again by itself.</p>
+            </Notice>
+            <LongWait reference={reference} />
+          </>
         ) : (
           <p aria-live="polite">One moment, please.</p>
         )}
@@ -128,6 +208,7 @@ function Asked({ reference, pending }: { reference: string; pending: PendingUser
           <Notice title="We are waiting for the final word on your payment." live>
             <p>This page shows by itself when it is done. The confirmation comes by email too.</p>
           </Notice>
+          <LongWait reference={data.attemptId} />
           <Card>
             <Details rows={details} />
           </Card>
@@ -175,25 +256,43 @@ function Asked({ reference, pending }: { reference: string; pending: PendingUser
           </Actions>
         </Page>
       )
-    case 'confirmed':
+    case 'confirmed': {
+      const startTime = seat?.startTime ?? null
       return (
         <Page title="Payment Successful!">
           {pending ? (
-            <Member pending={pending} rows={confirmed} reference={data.attemptId} />
+            <Member
+              pending={pending}
+              plan={planInShort(data.plan, data.amount)}
+              rows={confirmed}
+              reference={data.attemptId}
+              startTime={startTime}
+            />
           ) : (
             <>
               <Notice
                 kind="success"
                 title="Welcome. Your membership has begun, and your seat in the members’ session is yours."
               />
+              <MembershipTicket
+                plan={planInShort(data.plan, data.amount)}
+                classDate={data.classDate}
+                startTime={startTime}
+                membershipId={data.attemptId}
+              >
+                <ButtonLink to="/profile" variant="secondary">
+                  Go to your profile
+                </ButtonLink>
+              </MembershipTicket>
+              <MembershipSteps classDate={data.classDate} startTime={startTime} />
               <Card>
                 <Details rows={confirmed} />
               </Card>
             </>
           )}
-          {pending ? <ToWaiver /> : <ToWaiver membershipId={data.attemptId} />}
         </Page>
       )
+    }
   }
 }
 
@@ -232,11 +331,14 @@ function rowsOfRecord({ guardianName, childName, childAge, classType, startDate 
   ])
 }
 
-function rowsOfMember({ given_name, family_name, email, plan, classDate }: PendingUser): DetailsRow[] {
+const planOfMember = ({ plan }: PendingUser) => planInShort(plan, openingMembershipPrices[plan])
+
+function rowsOfMember(pending: PendingUser): DetailsRow[] {
+  const { given_name, family_name, email, classDate } = pending
   return known([
     ['Guardian', `${given_name} ${family_name}`.trim()],
     ['Email', email],
-    ['Membership plan', planInShort(plan, openingMembershipPrices[plan])],
+    ['Membership plan', planOfMember(pending)],
     ['Class date', classDate && formatClassDate(classDate)],
   ])
 }
@@ -255,12 +357,14 @@ const recordOfMember = (membershipId: string, member: PendingUser) =>
 
 interface MemberProps {
   pending: PendingUser
+  plan: string
   rows: DetailsRow[]
   /** Of the membership, where it is known. */
   reference?: string
+  startTime?: string | null
 }
 
-function Member({ pending, rows, reference = '' }: MemberProps) {
+function Member({ pending, plan, rows, reference = '', startTime = null }: MemberProps) {
   const { data } = useQuery(sessionQuery)
   const autoSignIn = useAutoSignIn(data && !data.user ? pending.signedUpAt : undefined)
   useEffect(() => {
@@ -271,9 +375,12 @@ function Member({ pending, rows, reference = '' }: MemberProps) {
   return (
     <>
       <Notice kind="success" title="Welcome. Your membership begins, and your seat in the members’ session is yours." />
-      <Card>
-        <Details rows={rows} />
-      </Card>
+      <MembershipTicket
+        givenName={pending.given_name}
+        plan={plan}
+        classDate={pending.classDate}
+        startTime={startTime}
+      />
       {signedIn ? (
         <Notice kind="success" title="Your account is confirmed, and you are logged in." live>
           <ButtonLink to="/profile" variant="secondary">
@@ -293,10 +400,14 @@ function Member({ pending, rows, reference = '' }: MemberProps) {
           <AutoSignInLine autoSignIn={autoSignIn} />
         </Card>
       )}
-      <section className={styles['waiver']} aria-labelledby="waiver-heading">
-        <h2 id="waiver-heading">One thing is left: the waiver</h2>
-        <p>You read and sign it as the parent or guardian. It takes a minute.</p>
-      </section>
+      <MembershipSteps
+        classDate={pending.classDate}
+        startTime={startTime}
+        toConfirm={signedIn ? undefined : pending.codeSentTo || pending.email}
+      />
+      <Card>
+        <Details rows={rows} />
+      </Card>
     </>
   )
 }

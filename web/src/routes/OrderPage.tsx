@@ -5,6 +5,7 @@ import { useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
 import { Details, Lines, type Row } from '../components/Details.tsx'
 import { Actions } from '../components/EnrollmentPage.tsx'
+import { LongWait } from '../components/LongWait.tsx'
 import { forgetOrdered } from '../shop/cart-order.ts'
 import { disputeText } from '../registration/disputes.ts'
 import { orderStandingOf } from '../shop/order-standing.ts'
@@ -64,6 +65,7 @@ function Checked({ reference }: { reference: string }) {
         <Notice title="We cannot reach our order desk right now." live>
           <p>If you have paid, your payment is safe with us. This page asks again by itself.</p>
         </Notice>
+        <LongWait reference={reference} />
       </Page>
     )
   }
@@ -211,9 +213,12 @@ function toldOf(order: Order): { title: string; notice: ReactNode; again?: boole
         return {
           title: 'Your payment is being processed',
           notice: (
-            <Notice title="We have not heard of your payment yet." live>
-              <p>If you have just paid, this page turns by itself in a moment. We will email you, too.</p>
-            </Notice>
+            <>
+              <Notice title="We have not heard of your payment yet." live>
+                <p>If you have just paid, this page turns by itself in a moment. We will email you, too.</p>
+              </Notice>
+              <LongWait reference={order.orderId} />
+            </>
           ),
           again: checkout.status === 'open',
         }

@@ -10,13 +10,15 @@ import { ApiError } from '../api.ts'
 import { prepareProof, provenApi } from '../proof/proven.ts'
 import { classRow, Details, familyRows, startRow } from '../components/Details.tsx'
 import { Actions, EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
+import { LongWait } from '../components/LongWait.tsx'
 import { EndedOutcome, endedTitle, isEnded } from '../components/Outcome.tsx'
 import { StartAgain } from '../components/StartAgain.tsx'
 import { WayOn } from '../components/WayOn.tsx'
+import { isLevel } from '../content/levels.ts'
 import { classesQuery } from '../queries.ts'
-import { offerOf } from '../registration/class-offer.ts'
+import { offerOf, totalOf } from '../registration/class-offer.ts'
 import { registrationAlert } from '../registration/failure.ts'
-import { recordOfView, savedRecord, saveRecords } from '../registration/record.ts'
+import { recordOfView, type RegistrationRecord, savedRecord, saveRecords } from '../registration/record.ts'
 import { standingOf } from '../registration/standing.ts'
 import { useLeaveFor } from '../registration/use-leave-for.ts'
 import { registrationQuery, useRegistration } from '../registration/use-registration.ts'
@@ -31,7 +33,42 @@ export function Payment() {
   const search = useSearch({ strict: false })
   const [saved] = useState(savedRecord)
   const reference = search['reference'] || saved?.registrationId
-  return reference ? <PaymentOf reference={reference} /> : <NothingSaved />
+  if (reference) return <PaymentOf reference={reference} />
+  return saved ? <PaymentOfRecord record={saved} /> : <NothingSaved />
+}
+
+/** Of what this browser remembers without a reference to ask about: whether it is paid, nobody can tell here. */
+function PaymentOfRecord({ record }: { record: RegistrationRecord }) {
+  const { classType } = record
+  const classes = useQuery(classesQuery)
+  const offer = classes.data && isLevel(classType) ? offerOf(classes.data, classType) : undefined
+  const due = offer && totalOf(offer, 1 + record.siblings.length).total
+  return (
+    <EnrollmentPage step="pay" title="Payment">
+      <Notice title="We have not checked these details.">
+        <p>
+          They come from this browser. If you have paid, use the link in the email that we sent you: it leads to your
+          registration. If you have not, go on with the form, which is filled in already.
+        </p>
+      </Notice>
+      <Card>
+        <Details rows={[...familyRows(record), startRow(record.startDate), classRow(classType)]} />
+        {due && <Due>{formatMoney(due)}</Due>}
+      </Card>
+      <Actions>
+        <StartAgain record={record}>Go on to register and pay</StartAgain>
+      </Actions>
+    </EnrollmentPage>
+  )
+}
+
+function Due({ children }: { children: string }) {
+  return (
+    <p className={styles['due']}>
+      <span>To pay</span>
+      <strong>{children}</strong>
+    </p>
+  )
 }
 
 function NothingSaved() {
@@ -58,6 +95,7 @@ function PaymentOf({ reference }: { reference: string }) {
           <Notice title="We cannot reach our registration desk right now." live>
             <p>Nothing is lost. This page asks again by itself.</p>
           </Notice>
+          <LongWait reference={reference} />
         </EnrollmentPage>
       )
     case 'known':
@@ -101,6 +139,7 @@ function PaymentFor({ view }: { view: RegistrationView }) {
         >
           <p>{paid ? 'Your seat is yours.' : 'We are waiting for the final word on your payment and your seat.'}</p>
         </Notice>
+        {!paid && <LongWait reference={view.registrationId} />}
         <Card>{summary}</Card>
         <Actions>
           <ButtonLink to="/robokids/success" search={{ reference: view.registrationId }}>
@@ -200,10 +239,7 @@ function Payable({
       )}
       <Card>
         {children}
-        <p className={styles['due']}>
-          <span>To pay</span>
-          <strong>{due ? formatMoney(due) : 'Shown on the card page'}</strong>
-        </p>
+        <Due>{due ? formatMoney(due) : 'Shown on the card page'}</Due>
       </Card>
       {full ? (
         <>
