@@ -61,6 +61,17 @@ it('A request that was let in once is let in again, however long the line is by 
   expect(await end(one, two, three, more)).toEqual(['one', 'two', 'three', 'one again'])
 })
 
+it('A request that was refused once is refused again: nobody works for who was told to try again', async () => {
+  const { come, end, order } = lineOf(100)
+  const those = [1, 2, 3].map((nth) => come(`stranger ${nth}`))
+  const late = come('late')
+  await late.done
+  await end(...those)
+  await late.hash('late again')
+  const refused = ['late ServiceUnavailable', 'late again ServiceUnavailable']
+  expect(order.filter((one) => one.startsWith('late'))).toEqual(refused)
+})
+
 it('Who has gone meanwhile is skipped', async () => {
   const { come, end } = lineOf(10_000)
   let isGone = false

@@ -10,7 +10,8 @@ export interface HashPlace {
   account?: string
   /**
    * Does the slow work on one password when it is its turn.
-   * @throws IdentityError ServiceUnavailable where the line is too long. A request that was let in once is let in again.
+   * @throws IdentityError ServiceUnavailable where the line is too long. A request that was let in once is let in again, and
+   * one that was refused is refused again: who sent it has been answered.
    */
   hash<T>(work: () => Promise<T>): Promise<T>
 }
@@ -61,18 +62,18 @@ export class HashLine {
 
   /** @param isGone whether nobody waits for the answer any more */
   place(isGone: () => boolean): HashPlace {
-    let isIn = false
+    let isIn: boolean | undefined
     const place: HashPlace = {
       hash: async (work) => {
         const { account } = place
         const mine = account === undefined ? 0 : (this.#places.get(account) ?? 0)
         const isFirst = account !== undefined && mine < placesOfAccount
-        if (!isIn && this.#waitMs(isFirst) > this.#mostMs) {
+        isIn ??= this.#waitMs(isFirst) <= this.#mostMs
+        if (!isIn) {
           this.#outcomes.inc({ outcome: 'refused' })
           this.#refusals.note()
           throw busy()
         }
-        isIn = true
         if (!isFirst) return this.#take(this.#strangers, isGone, work)
         this.#places.set(account, mine + 1)
         try {
