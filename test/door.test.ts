@@ -81,7 +81,9 @@ describe('a page', () => {
   it.each([
     ['/robokidspage3', '"@type":"CourseInstance"', '"price":"750.00"'],
     ['/robokidslanding', '"@type":"ItemList"', '"price":"1000.00"'],
+    ['/levels', '"@type":"ItemList"', '"price":"1000.00"'],
     ['/shop', '"@type":"Product"', '"price":"300.00"'],
+    ['/shop/robot-spider', '/shop/robot-spider","image"', '"price":"300.00"'],
   ])('%s tells searches what is sold today, and for how much', async (path, thing, price) => {
     // Where the services take their time, the page does not: it says so at the next try.
     await eventually(async () => {

@@ -1,14 +1,18 @@
 import type { ClassesView } from './bff.ts'
 import type { LevelClassType } from './enrollment.ts'
+import { type ProductSku, robotSpider, teddyBear } from './products.ts'
 import type { ShopView } from './shop.ts'
 
 /** The addresses that answer with a page: the web's router has a screen for each, and the BFF answers 404 to all others. */
 export const pagePaths = [
   '/',
   '/shop',
+  '/shop/robot-spider',
+  '/shop/teddy-bear',
   '/shop/success',
   '/shop/notice',
   '/robokidslanding',
+  '/levels',
   '/robokids',
   '/robokidspage1',
   '/robokidspage2',
@@ -31,6 +35,7 @@ export const pagePaths = [
   '/about/founder-robo-kids-learning',
   '/about/director-educational-services',
   '/contact',
+  '/faq',
   '/privacy',
   '/terms',
   '/news',
@@ -56,6 +61,12 @@ export const levelPages = {
   advanced: '/robokidspage3',
   custom: '/robokidspage4',
 } as const satisfies Record<LevelClassType, PagePath>
+
+/** Each product's own page. */
+export const productPages = {
+  [robotSpider]: '/shop/robot-spider',
+  [teddyBear]: '/shop/teddy-bear',
+} as const satisfies Record<ProductSku, PagePath>
 
 /** Addresses that only lead elsewhere, permanently. */
 export const redirects: Readonly<Record<string, PagePath>> = { '/admin': '/', '/guides': '/news-guides' }

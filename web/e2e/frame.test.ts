@@ -8,7 +8,7 @@ describe('the navigation', () => {
     const page = await site.open({ viewport: { width: 1280, height: 800 } })
     await page.clock.install()
     await page.goto('/')
-    const membership = page.getByRole('link', { name: 'Membership' })
+    const membership = page.getByRole('banner').getByRole('link', { name: 'Membership' })
     const more = page.getByRole('button', { name: 'More' })
     await more.hover()
     await membership.waitFor()
@@ -27,7 +27,7 @@ describe('the navigation', () => {
     await page.goto('/')
     const more = page.getByRole('button', { name: 'More' })
     const focused = () => page.evaluate(() => document.activeElement?.textContent)
-    const membership = page.getByRole('link', { name: 'Membership' })
+    const membership = page.getByRole('banner').getByRole('link', { name: 'Membership' })
     await more.focus()
     await page.keyboard.press('Enter')
     await membership.waitFor()
@@ -37,7 +37,7 @@ describe('the navigation', () => {
     await membership.waitFor({ state: 'hidden' })
     expect(await focused()).toBe('More')
     await page.keyboard.press('Enter')
-    for (let links = 0; links < 5; links++) await page.keyboard.press('Tab')
+    for (let links = 0; links < 6; links++) await page.keyboard.press('Tab')
     await membership.waitFor({ state: 'hidden' })
   })
 
@@ -47,7 +47,7 @@ describe('the navigation', () => {
     await page.addInitScript(() => window.addEventListener('mousedown', (event) => event.preventDefault(), true))
     await page.goto('/')
     const more = page.getByRole('button', { name: 'More' })
-    const membership = page.getByRole('link', { name: 'Membership' })
+    const membership = page.getByRole('banner').getByRole('link', { name: 'Membership' })
     await more.tap()
     await membership.waitFor()
     const [button, list] = [
@@ -79,8 +79,10 @@ describe('the navigation', () => {
       'Shop',
       'Membership',
       'About',
+      'FAQ',
       'Contact',
       'Follow Us',
+      'Log in',
     ])
     await page.keyboard.press('Escape')
     await sheet.waitFor({ state: 'hidden' })

@@ -170,7 +170,8 @@ async function wrongLinks(page: Page): Promise<string[]> {
     if (/^(mailto|blob|otpauth):/.test(href)) return []
     if (href.startsWith('https://'))
       return target === '_blank' && rel === 'noopener noreferrer' ? [] : [`${href} ${target} ${rel}`]
-    return known.has(href.split('?')[0] ?? '') ? [] : [href]
+    // Of another page's sections nothing is known here.
+    return known.has(href.split(href.startsWith('/') ? /[?#]/ : '?')[0] ?? '') ? [] : [href]
   })
 }
 

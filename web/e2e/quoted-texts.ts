@@ -27,6 +27,8 @@ export const quotedTexts: Partial<Record<PagePath, readonly string[]>> = {
     'Final production',
     'Your cart is currently empty.',
   ],
+  '/shop/robot-spider': ['Robot Spider', '$300', 'Pre-order', 'Final production'],
+  '/shop/teddy-bear': ['AI Teddy Bear Companion', '$150.00', 'Coming soon'],
   '/robokidslanding': [
     'Level 1 Foundations',
     'Level 2 Smart Robotics and Coding',
@@ -40,6 +42,7 @@ export const quotedTexts: Partial<Record<PagePath, readonly string[]>> = {
     '11 to 16',
     '6 to 8 weeks',
   ],
+  '/levels': ['6 to 13', '8 to 14', '10 to 15', '11 to 16', '6 to 8 weeks', 'A rover that drives', 'Experience needed'],
   '/robokids': ['Level 1 Foundations', '7 to 16', '6 to 13', '6 weeks'],
   '/robokidspage1': ['Level 1 Foundations', '7 to 16', '6 to 13', '6 weeks', 'Select a date'],
   '/robokidspage2': ['Level 2 Smart Robotics and Coding', '7 to 16', '8 to 14', '6 weeks', '60 to 75 minutes'],
@@ -119,6 +122,11 @@ export const framedTexts = [
   'Located in Silicon Valley, California.',
   'uses cookies',
   'Accept',
+  'Log in',
+  'Privacy Policy',
+  'Terms of Service',
+  'Waiver (PDF)',
+  'FAQ',
 ]
 
 /** What only comes to be said by scripts; when it is said, the tests of each page know. */

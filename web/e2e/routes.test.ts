@@ -18,6 +18,7 @@ const dist = join(root, 'web/dist')
 const shared: Readonly<Record<string, readonly [title: string, heading: string]>> = {
   '/': ['Empowering Kids to Build the Future', 'Empowering Kids to Build the Future with Robotic Engineering.'],
   '/robokidslanding': ['Live robotics classes', 'Live robotics classes, with the kit shipped to your home'],
+  '/levels': ['Compare levels', 'Which level fits your child?'],
   '/robokids': ['Level 1 Foundations', 'Level 1 Foundations'],
   '/robokidspage1': ['Level 1 Foundations', 'Level 1 Foundations'],
   '/robokidspage2': ['Level 2 Smart Robotics and Coding', 'Level 2 Smart Robotics and Coding'],
@@ -34,6 +35,7 @@ const shared: Readonly<Record<string, readonly [title: string, heading: string]>
     'The Director of Educational Services',
   ],
   '/contact': ['Contact Us', 'Contact Us'],
+  '/faq': ['FAQ', 'Questions that parents ask'],
   '/privacy': ['Privacy Policy', 'Privacy Policy'],
   '/terms': ['Terms of Service', 'Terms of Service'],
   '/news-guides': ['News & Guides', 'Things to read, things to build'],
@@ -49,10 +51,13 @@ const shared: Readonly<Record<string, readonly [title: string, heading: string]>
   '/innovator': ['Innovator Program', 'From an idea to a company'],
   '/follow': ['Follow Us', 'See what is on the bench'],
   '/shop': ['Shop', 'Kits and robots'],
+  '/shop/robot-spider': ['Robot Spider', 'Robot Spider'],
+  '/shop/teddy-bear': ['AI Teddy Bear Companion', 'AI Teddy Bear Companion'],
 }
 
 /** Those that show what they hear from the server. */
-const asksTheServer = /^\/(shop|robokids.*|membership\/register|news\/fall-launch)$/
+const asksTheServer =
+  /^\/(shop(\/(robot-spider|teddy-bear))?|levels|robokids.*|membership\/register|news\/fall-launch)$/
 
 /** Those that somebody fills in. */
 const forms = /^\/(robokids(page\d)?|membership\/.+|confirm)$/
@@ -239,7 +244,7 @@ describe('a built document', () => {
       const types = (JSON.parse(data) as { '@graph': { '@type': string }[] })['@graph'].map((thing) => thing['@type'])
       expect(types).toContain(path === '/' ? 'EducationalOrganization' : 'BreadcrumbList')
       if (path.startsWith('/news/')) expect(types).toContain('Article')
-      if (/^\/robokids(page\d)?$/.test(path)) expect(types).toContain('FAQPage')
+      if (/^\/(robokids(page\d)?|faq)$/.test(path)) expect(types).toContain('FAQPage')
       // Prices and dates are put in where it is served.
       expect(data).not.toMatch(/"(price|startDate)"/)
     }

@@ -1,5 +1,8 @@
 import { applicationMarks } from '@robokids/contracts/pages'
 import { HeadContent, Scripts } from '@tanstack/react-router'
+import { BrandSign } from './components/BrandSign.tsx'
+import { CookieBanner } from './components/CookieBanner.tsx'
+import { Footer } from './components/Footer.tsx'
 import type { PageFiles } from './server.tsx'
 import textFace from './ui/fonts/atkinson-hyperlegible-next.woff2?url'
 import headingFace from './ui/fonts/bricolage-grotesque.woff2?url'
@@ -7,9 +10,9 @@ import codeFace from './ui/fonts/jetbrains-mono.woff2?url'
 
 /**
  * Runs before the first paint, for what a prerendered page cannot know of its visitor: whether scripts run, the cookie
- * banner was accepted, and somebody was signed in. Style sheets go by it, so that nothing flashes or moves.
+ * banner was accepted, somebody was signed in, and something is in the cart. Style sheets go by it, so that nothing flashes or moves.
  */
-const beforePaint = `(function(){var d=document.documentElement.dataset;d.scripts="";try{if(localStorage.cookiesAccepted==="true")d.cookies="";if(localStorage.signedIn)d.signedIn=""}catch(e){}})()`
+const beforePaint = `(function(){var d=document.documentElement.dataset;d.scripts="";try{if(localStorage.cookiesAccepted==="true")d.cookies="";if(localStorage.signedIn)d.signedIn="";if(sessionStorage.cart)d.cart=""}catch(e){}})()`
 
 /**
  * Notices that a style sheet or a script does not come, as where another version of the site has answered for the page than
@@ -39,8 +42,8 @@ interface DocumentProps {
 }
 
 /**
- * The whole document, made when the site is built. In the browser the application is what is in `#root`: the rest needs no
- * script to stay as it is.
+ * The whole document, made when the site is built. In the browser the application is what is in `#root`: the rest, and
+ * the footer and the cookie banner are of it, needs no script to stay as it is, and costs none.
  */
 export function Document({ application, siteUrl, files }: DocumentProps) {
   const faces = [headingFace, textFace, ...(application.includes('<code') ? [codeFace] : [])]
@@ -76,7 +79,10 @@ export function Document({ application, siteUrl, files }: DocumentProps) {
           <p>This page could not be loaded whole: some of it may not work.</p>
           <button type="button">Load it again</button>
         </div>
+        <BrandSign />
         <div id="root" dangerouslySetInnerHTML={{ __html: applicationMarks.join(application) }} />
+        <Footer />
+        <CookieBanner />
         <Scripts />
         <template id="scripts" dangerouslySetInnerHTML={{ __html: scriptTags(files) }} />
         <script dangerouslySetInnerHTML={{ __html: afterPaint }} />

@@ -8,7 +8,7 @@ import './ui/base.css'
 import { ApiError, whenSignInIsRequired } from './api.ts'
 import { followComingBack } from './come-back.ts'
 import { forgetUser } from './identity/session.ts'
-import { fadeBetweenPages, followNavigation } from './navigation.ts'
+import { fadeBetweenPages, followFooter, followNavigation } from './navigation.ts'
 import { answerQueries } from './page-data.ts'
 import { buildRouter } from './router.tsx'
 
@@ -31,6 +31,7 @@ if (pageData) {
 function takeOver(place: HTMLElement): void {
   const router = buildRouter(queryClient)
   followNavigation(router)
+  followFooter(router)
   fadeBetweenPages(router)
   // In small pieces: what somebody presses meanwhile is answered between them.
   startTransition(() => {
@@ -42,6 +43,11 @@ function takeOver(place: HTMLElement): void {
     )
   })
 }
+
+const banner = document.getElementById('cookies')
+// Most visitors have accepted it: what makes it answer is loaded for the others.
+if (banner && !('cookies' in document.documentElement.dataset))
+  void import('./accept-cookies.ts').then(({ followCookieBanner }) => followCookieBanner(banner)).catch(() => undefined)
 
 whenSignInIsRequired(() => forgetUser(queryClient))
 followComingBack(queryClient)

@@ -23,6 +23,17 @@ export function followNavigation(router: AnyRouter): void {
   })
 }
 
+/** The footer is the document's, not the application's: its links are followed within the application all the same. */
+export function followFooter(router: AnyRouter): void {
+  document.getElementById('footer')?.addEventListener('click', (event) => {
+    const link = (event.target as Element).closest('a')
+    const elsewhere = event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey
+    if (!link || elsewhere || !(link.pathname in router.routesByPath)) return
+    event.preventDefault()
+    void router.navigate({ to: link.pathname })
+  })
+}
+
 /**
  * Fades each page into the next, where the browser can and nobody asked for less motion. The router's own option leaves a
  * fade that the next one overtakes as an error that nobody handles.

@@ -1,5 +1,6 @@
 import type { LevelClassType } from '@robokids/contracts/enrollment'
 import type { PagePath } from '@robokids/contracts/pages'
+import { type ProductSku, robotSpider, teddyBear } from '@robokids/contracts/products'
 import { type QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import {
   type AsyncRouteComponent,
@@ -63,6 +64,13 @@ function signUp(classType: LevelClassType) {
   }, 'SignUpForLevel')
 }
 
+function product(sku: ProductSku) {
+  return lazyRouteComponent(async () => {
+    const { ProductPage } = await import('./routes/ProductPage.tsx')
+    return { OneProduct: () => <ProductPage sku={sku} /> }
+  }, 'OneProduct')
+}
+
 /** What is only read: the screen that shows it, together with what it says. */
 function reading(load: () => Promise<Content>) {
   return lazyRouteComponent(async () => {
@@ -122,6 +130,8 @@ const about = reading(async () => (await import('./content/about.ts')).about)
 const founder = reading(async () => (await import('./content/about.ts')).founder)
 const director = reading(async () => (await import('./content/about.ts')).director)
 const contact = reading(async () => (await import('./content/contact.ts')).contact)
+const faq = reading(async () => (await import('./content/faq.ts')).faq)
+const levels = lazyRouteComponent(() => import('./routes/Levels.tsx'), 'Levels')
 const privacy = reading(async () => (await import('./content/legal/privacy.ts')).privacy)
 const terms = reading(async () => (await import('./content/legal/terms.ts')).terms)
 const newsAndGuides = reading(async () => (await import('./content/news-pages.ts')).newsAndGuides)
@@ -141,9 +151,12 @@ const designSystem = lazyRouteComponent(() => import('./routes/DesignSystem.tsx'
 const routeTree = root.addChildren([
   page('/', 'Empowering Kids to Build the Future', home),
   page('/shop', 'Shop', shop, shopping),
+  page('/shop/robot-spider', 'Robot Spider', product(robotSpider), shopping),
+  page('/shop/teddy-bear', 'AI Teddy Bear Companion', product(teddyBear), shopping),
   page('/shop/success', 'Your order', order),
   page('/shop/notice', 'News from the shop', notice),
   page('/robokidslanding', 'Live robotics classes', landing, classes),
+  page('/levels', 'Compare levels', levels, classes),
   page('/robokids', 'Level 1 Foundations', signUp('basic'), classes),
   page('/robokidspage1', 'Level 1 Foundations', signUp('basic'), classes),
   page('/robokidspage2', 'Level 2 Smart Robotics and Coding', signUp('intermediate'), classes),
@@ -166,6 +179,7 @@ const routeTree = root.addChildren([
   page('/about/founder-robo-kids-learning', 'The founder', founder),
   page('/about/director-educational-services', 'The Director of Educational Services', director),
   page('/contact', 'Contact Us', contact),
+  page('/faq', 'FAQ', faq),
   page('/privacy', 'Privacy Policy', privacy),
   page('/terms', 'Terms of Service', terms),
   page('/news-guides', 'News & Guides', newsAndGuides),

@@ -1,6 +1,6 @@
 import type { ClassesView } from '@robokids/contracts/bff'
 import type { LevelClassType } from '@robokids/contracts/enrollment'
-import { levelPages, type PageData, type PagePath } from '@robokids/contracts/pages'
+import { levelPages, type PageData, type PagePath, productPages } from '@robokids/contracts/pages'
 import type { Offers } from '../offers.ts'
 import type { Recent } from '../recent.ts'
 import { courseList, coursesOfLevel, productsOf, type Thing } from './structured-data.ts'
@@ -30,14 +30,17 @@ export function livePages({ recently }: Offers, siteUrl: string): ReadonlyMap<Pa
   const withClasses = (thingsOf: (classes: ClassesView) => Thing[]) =>
     composed(recently.classes, (classes) => ({ data: { classes }, things: thingsOf(classes) }))
   const ofLevel = (classType: LevelClassType) => withClasses((classes) => coursesOfLevel(classes, classType, siteUrl))
-  const withShop = composed(recently.shop, (shop) => ({ data: { shop }, things: productsOf(shop, siteUrl) }))
+  const withShop = (sku?: string) =>
+    composed(recently.shop, (shop) => ({ data: { shop }, things: productsOf(shop, siteUrl, sku) }))
   return new Map<PagePath, ReadPage>([
     ['/robokidslanding', withClasses((classes) => courseList(classes, siteUrl))],
     ['/robokids', ofLevel('basic')],
     ...(Object.entries(levelPages) as [LevelClassType, PagePath][]).map(
       ([classType, path]) => [path, ofLevel(classType)] as const,
     ),
+    ['/levels', withClasses((classes) => courseList(classes, siteUrl))],
     ['/news/fall-launch', withClasses(() => [])],
-    ['/shop', withShop],
+    ['/shop', withShop()],
+    ...Object.entries(productPages).map(([sku, path]) => [path, withShop(sku)] as const),
   ])
 }

@@ -1,6 +1,6 @@
 import type { ClassesView } from '@robokids/contracts/bff'
 import { classTimeZone } from '@robokids/contracts/class-date'
-import { levelPages } from '@robokids/contracts/pages'
+import { levelPages, productPages } from '@robokids/contracts/pages'
 import type { ShopView } from '@robokids/contracts/shop'
 
 type Level = ClassesView['levels'][number]
@@ -57,11 +57,11 @@ const availability = {
 
 /** A product as schema.org describes it. What cannot be bought is offered by nobody. */
 function productOf({ sku, name, state, amount, currency }: ShopView['products'][number], siteUrl: string): Thing {
-  const url = `${siteUrl}/shop`
+  const url = siteUrl + (isOwnPage(sku) ? productPages[sku] : '/shop')
   const forSale = state === 'available' || state === 'pre_order'
   return {
     '@type': 'Product',
-    '@id': `${url}#${sku.split(':').at(-1)}`,
+    '@id': `${siteUrl}/shop#${sku.split(':').at(-1)}`,
     name,
     sku,
     url,
@@ -100,7 +100,11 @@ export function coursesOfLevel({ levels }: ClassesView, classType: Level['classT
   )
 }
 
-/** What the shop has. */
-export function productsOf({ products }: ShopView, siteUrl: string): Thing[] {
-  return products.filter(({ state }) => state !== 'withdrawn').map((product) => productOf(product, siteUrl))
+const isOwnPage = (sku: string): sku is keyof typeof productPages => Object.hasOwn(productPages, sku)
+
+/** What the shop has, or of that the one. */
+export function productsOf({ products }: ShopView, siteUrl: string, only?: string): Thing[] {
+  return products
+    .filter(({ sku, state }) => state !== 'withdrawn' && sku === (only ?? sku))
+    .map((product) => productOf(product, siteUrl))
 }

@@ -1,49 +1,10 @@
-import { useEffect, useRef } from 'react'
-import { local } from '../storage.ts'
 import { Button } from '../ui/Button.tsx'
-import { useKeptState } from '../use-kept-state.ts'
 import styles from './CookieBanner.module.css'
 
-const acceptedKey = 'cookiesAccepted'
-
+/** Of the document, like the footer; `accept-cookies.ts` makes it answer, for those who have not accepted it. */
 export function CookieBanner() {
-  const [accepted, setAccepted] = useKeptState(false, () => local.get(acceptedKey) === 'true')
-  if (accepted) return null
   return (
-    <Banner
-      onAccept={() => {
-        local.set(acceptedKey, 'true')
-        setAccepted(true)
-        // The button that has it goes: keys go on with the page.
-        document.getElementById('main')?.focus({ preventScroll: true })
-      }}
-    />
-  )
-}
-
-function Banner({ onAccept }: { onAccept: () => void }) {
-  const banner = useRef<HTMLElement>(null)
-
-  // The page keeps as much room free below its end as the banner takes, so that it covers nothing for good.
-  useEffect(() => {
-    const element = banner.current
-    if (!element) return
-    const page = document.documentElement
-    const keep = (height: number) => {
-      // Set where it counts: as a property that the whole page inherits, it would have all of it styled anew.
-      page.style.scrollPaddingBottom = height ? `calc(${height}px + var(--s4))` : ''
-      page.style.paddingBottom = height ? `${height}px` : ''
-    }
-    const watch = new ResizeObserver(() => keep(element.offsetHeight))
-    watch.observe(element)
-    return () => {
-      watch.disconnect()
-      keep(0)
-    }
-  }, [])
-
-  return (
-    <section ref={banner} className={styles['banner']} aria-label="Cookies">
+    <section id="cookies" className={styles['banner']} aria-label="Cookies">
       <div className={styles['inner']}>
         <p>
           This site uses cookies. Read our{' '}
@@ -56,9 +17,7 @@ function Banner({ onAccept }: { onAccept: () => void }) {
           </a>
           .
         </p>
-        <Button variant="secondary" onClick={onAccept}>
-          Accept
-        </Button>
+        <Button variant="secondary">Accept</Button>
       </div>
     </section>
   )

@@ -6,8 +6,6 @@ import { sessionQuery } from '../identity/session.ts'
 import { signOut } from '../identity/sign-out.ts'
 import { local } from '../storage.ts'
 import { useHydrated } from '../use-hydrated.ts'
-import { CookieBanner } from './CookieBanner.tsx'
-import { Footer } from './Footer.tsx'
 import styles from './Frame.module.css'
 import { TopNavigation } from './TopNavigation.tsx'
 
@@ -67,8 +65,6 @@ export function Frame() {
       <main id="main" tabIndex={-1} className={styles['main']}>
         <Outlet />
       </main>
-      <Footer />
-      <CookieBanner />
       {dialog}
     </div>
   )

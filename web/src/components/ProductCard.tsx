@@ -1,5 +1,7 @@
 import type { Money } from '@robokids/contracts/fields'
+import type { PagePath } from '@robokids/contracts/pages'
 import { formatMoney } from '@robokids/contracts/pricing'
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Drawing, type DrawingName } from '../illustrations/Drawing.tsx'
 import type { Accent } from '../ui/Card.tsx'
@@ -7,6 +9,8 @@ import styles from './ProductCard.module.css'
 
 interface ProductCardProps {
   name: string
+  /** Its own page. */
+  to?: PagePath
   drawing: DrawingName
   /** It stands where the page begins. */
   first?: boolean
@@ -27,6 +31,7 @@ interface ProductCardProps {
 /** A thing of the shop: what it is, how it stands, what it costs. */
 export function ProductCard({
   name,
+  to,
   drawing,
   first = false,
   accent,
@@ -44,7 +49,7 @@ export function ProductCard({
         <Drawing of={drawing} first={first} />
       </div>
       <div className={styles['words']}>
-        <h2 className={styles['title']}>{name}</h2>
+        <h2 className={styles['title']}>{to ? <Link to={to}>{name}</Link> : name}</h2>
         <p className={styles['priceLine']}>
           <span className={styles['price']}>{`${from ? 'From ' : ''}${formatMoney(price, wholePrice)}`}</span>
           {marks.map((mark) => (

@@ -27,8 +27,12 @@ describe('TopNavigation', () => {
       '/shop',
       '/membership',
       '/about',
+      '/faq',
       '/contact',
       '/follow',
+      // Where the others are in the sheet.
+      '/robokidslanding',
+      '/membership/login',
     ])
   })
 
@@ -36,8 +40,10 @@ describe('TopNavigation', () => {
     const visitor = markup()
     expect(visitor).not.toContain('/profile')
     expect(visitor).not.toContain('Logout')
+    expect(visitor).toContain('>Log in</a>')
     const member = markup('maren.holt@example.com')
     expect(hrefs(member)).toContain('/profile')
     expect(member).toContain('>Logout</button>')
+    expect(member).not.toContain('>Log in</a>')
   })
 })

@@ -1,10 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { mainLinks, moreLinks } from '../content/site.ts'
-import { Modal } from '../ui/Modal.tsx'
-import { Brand } from './Brand.tsx'
-import { MoreMenu } from './MoreMenu.tsx'
+import { mainLinks } from '../content/site.ts'
 import { Icon } from '../ui/Icon.tsx'
+import { Brand } from './Brand.tsx'
+import { CartLink } from './CartLink.tsx'
+import type { MenuSheet } from './MenuSheet.tsx'
+import { MoreMenu } from './MoreMenu.tsx'
 import styles from './TopNavigation.module.css'
 
 interface TopNavigationProps {
@@ -15,45 +16,74 @@ interface TopNavigationProps {
   expected?: boolean
 }
 
-/** Fixed at the top of each page; on a narrow screen its links are in a sheet. */
+// Asked for where a menu button is about to be pressed: a wide screen has none.
+const loadSheet = () => import('./MenuSheet.tsx')
+
+/**
+ * Fixed at the top of each page. A narrow screen has the way to the classes and to the account in it, and all links in a
+ * sheet.
+ */
 export function TopNavigation({ email, onLogout, expected = false }: TopNavigationProps) {
+  const [Sheet, setSheet] = useState<typeof MenuSheet>()
   const [sheetOpen, setSheetOpen] = useState(false)
-  const closeSheet = () => setSheetOpen(false)
+  const openSheet = () =>
+    loadSheet().then(
+      (loaded) => {
+        setSheet(() => loaded.MenuSheet)
+        setSheetOpen(true)
+      },
+      // It has the same links, and came with the page.
+      () => document.getElementById('footer')?.focus(),
+    )
   return (
     <header className={styles['header']}>
       <div className={styles['bar']}>
         <Brand />
-        <nav aria-label="Main" className={styles['wide']}>
+        <nav aria-label="Main">
           <ul className={styles['links']}>
             {mainLinks.map(({ label, to }) => (
-              <li key={to}>
+              <li key={to} className={styles['wide']}>
                 <Link to={to} className={styles['link']} activeOptions={{ exact: true }}>
                   {label}
                 </Link>
               </li>
             ))}
-            <li>
+            <li className={styles['wide']}>
               <MoreMenu />
+            </li>
+            <li className={styles['narrow']}>
+              <Link to="/robokidslanding" className={styles['link']}>
+                Classes
+              </Link>
+            </li>
+            <li className={styles['cart']}>
+              <CartLink />
             </li>
             {!email && expected && (
               <li className={`${styles['links']} ${styles['reserved']}`} aria-hidden="true">
                 <span className={styles['link']}>Profile</span>
-                <span className={styles['link']}>Logout</span>
+                <span className={`${styles['link']} ${styles['wide']}`}>Logout</span>
               </li>
             )}
-            {email && (
+            {email ? (
               <>
                 <li>
                   <Link to="/profile" className={styles['link']} title={email}>
                     Profile
                   </Link>
                 </li>
-                <li>
+                <li className={styles['wide']}>
                   <button type="button" className={styles['link']} onClick={onLogout}>
                     Logout
                   </button>
                 </li>
               </>
+            ) : (
+              <li className={expected ? styles['unlessKnown'] : undefined}>
+                <Link to="/membership/login" className={styles['link']}>
+                  Log in
+                </Link>
+              </li>
             )}
           </ul>
         </nav>
@@ -62,53 +92,14 @@ export function TopNavigation({ email, onLogout, expected = false }: TopNavigati
           className={styles['menu']}
           aria-haspopup="dialog"
           aria-expanded={sheetOpen}
-          onClick={() => setSheetOpen(true)}
+          onPointerEnter={() => void loadSheet().catch(() => undefined)}
+          onClick={() => void openSheet()}
         >
           <span className="visually-hidden">Menu</span>
           <Icon name="menu" size={24} />
         </button>
       </div>
-      <Modal open={sheetOpen} onClose={closeSheet} label="Menu" className={styles['sheet']}>
-        <div className={styles['sheetHead']}>
-          <span className={styles['sheetTitle']}>Menu</span>
-          <button type="button" className={styles['menu']} onClick={closeSheet}>
-            <span className="visually-hidden">Close menu</span>
-            <Icon name="close" size={24} />
-          </button>
-        </div>
-        <nav aria-label="Main">
-          <ul className={styles['sheetLinks']}>
-            {[...mainLinks, ...moreLinks].map(({ label, to }) => (
-              <li key={to}>
-                <Link to={to} className={styles['sheetLink']} activeOptions={{ exact: true }} onClick={closeSheet}>
-                  {label}
-                </Link>
-              </li>
-            ))}
-            {email && (
-              <>
-                <li>
-                  <Link to="/profile" className={styles['sheetLink']} onClick={closeSheet}>
-                    Profile
-                  </Link>
-                </li>
-                <li>
-                  <button
-                    type="button"
-                    className={styles['sheetLink']}
-                    onClick={() => {
-                      closeSheet()
-                      onLogout?.()
-                    }}
-                  >
-                    Logout
-                  </button>
-                </li>
-              </>
-            )}
-          </ul>
-        </nav>
-      </Modal>
+      {Sheet && <Sheet open={sheetOpen} onClose={() => setSheetOpen(false)} email={email} onLogout={onLogout} />}
     </header>
   )
 }

@@ -15,7 +15,7 @@ export type Inline =
   /** What one types, or reads on a part: `HIGH`, `IN1`. */
   | { code: string }
   /** A page of this site, or with `#` a section of the same page. */
-  | { to: Place | `#${string}`; text: string }
+  | { to: Place | '/waiver.pdf' | `#${string}`; text: string }
   /** A letter to us. */
   | { mail: string }
   /** Another site; it opens in a new tab. */
@@ -41,6 +41,8 @@ export type Block =
   | { kind: 'note'; title?: string; text: Text }
   /** Names and what belongs to them. */
   | { kind: 'facts'; items: readonly (readonly [name: string, value: Text])[] }
+  /** What is asked, each with an anchor of its own. */
+  | { kind: 'questions'; items: readonly { id: string; question: string; answer: readonly Text[] }[] }
   | { kind: 'table'; caption: string; head: readonly string[]; rows: readonly (readonly Text[])[] }
   | { kind: 'picture'; of: DrawingName; caption: Text }
   | { kind: 'cards'; cards: readonly (Card | PlaceCard)[] }

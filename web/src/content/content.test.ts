@@ -7,6 +7,7 @@ import { type Block, type Content, type Inline, plain, type Text } from './block
 import { blog } from './blog.ts'
 import { guideCards, newsCards } from './cards.ts'
 import { contact } from './contact.ts'
+import { faq } from './faq.ts'
 import { follow, socialNetwork, videoChannel } from './follow.ts'
 import { lightSwitch, withPullUp, withResistor } from './guides/light-switch.ts'
 import { motorGuide, motorWiring } from './guides/motor.ts'
@@ -27,6 +28,7 @@ const all: Record<string, Content> = {
   founder,
   director,
   contact,
+  faq,
   privacy,
   terms,
   newsAndGuides,
@@ -57,6 +59,8 @@ function textsOf(block: Block): Text[] {
       return [block.title ?? '', block.text]
     case 'facts':
       return block.items.flatMap(([name, value]) => [name, value])
+    case 'questions':
+      return block.items.flatMap(({ question, answer }) => [question, ...answer])
     case 'table':
       return [block.caption, ...block.head, ...block.rows.flat()]
     case 'picture':
@@ -86,7 +90,12 @@ const piecesOf = (content: Content) =>
 
 describe.each(Object.entries(all))('the content of %s', (_name, content) => {
   it('links only to pages that exist, and within itself to sections that it has', () => {
-    const known = [...pagePaths, ...Object.keys(redirects), ...content.sections.map(({ id }) => `#${id}`)]
+    const known = [
+      '/waiver.pdf',
+      ...pagePaths,
+      ...Object.keys(redirects),
+      ...content.sections.map(({ id }) => `#${id}`),
+    ]
     const cards = blocksOf(content).flatMap((block) =>
       typeof block === 'object' && 'kind' in block && block.kind === 'cards' ? block.cards : [],
     )
@@ -110,6 +119,38 @@ describe.each(Object.entries(all))('the content of %s', (_name, content) => {
 
   it('is calm and finished', () => {
     expect(wordsOf(content)).not.toMatch(/[!]|\[|TODO|lorem|undefined/i)
+  })
+})
+
+describe('the FAQ', () => {
+  const entries = blocksOf(faq).flatMap((block) =>
+    typeof block === 'object' && 'kind' in block && block.kind === 'questions' ? block.items : [],
+  )
+
+  it('gives each question an address of its own, and an answer', () => {
+    const ids = [...faq.sections.map(({ id }) => id), ...entries.map(({ id }) => id)]
+    expect(new Set(ids).size).toBe(ids.length)
+    for (const { id, question, answer } of entries) {
+      expect(id).toMatch(/^[a-z][a-z-]*$/)
+      expect(question).toMatch(/\?/)
+      expect(answer.map(plain).join('').length).toBeGreaterThan(30)
+    }
+  })
+
+  it('answers what parents ask about money, the waiver, the kit, the class, memberships and data', () => {
+    const words = wordsOf(faq)
+    for (const said of [
+      'All sales are final',
+      'you do not have to ask',
+      'the kit does not ship',
+      'class link comes by email',
+      'Pacific Time',
+      'brings one sibling free',
+      'nothing more is charged',
+      'within 30 days',
+    ]) {
+      expect(words).toContain(said)
+    }
   })
 })
 

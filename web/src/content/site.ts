@@ -10,6 +10,7 @@ export const mainLinks = [
 export const moreLinks = [
   { label: 'Membership', to: '/membership' },
   { label: 'About', to: '/about' },
+  { label: 'FAQ', to: '/faq' },
   { label: 'Contact', to: '/contact' },
   { label: 'Follow Us', to: '/follow' },
 ] as const

@@ -19,6 +19,11 @@ export const pageAbouts: Readonly<Record<string, PageAbout>> = {
       'Four levels of live robotics classes for children: prices, dates and free seats, what is in the kit, and what parents say.',
     image: 'classes',
   },
+  '/levels': {
+    description:
+      'Which robotics class fits your child? Our four levels side by side: ages, length, price, what is built, and the kit.',
+    image: 'classes',
+  },
   '/robokids': {
     description:
       'Level 1 Foundations: your child builds a first rover, live with a coach in a small group. The kit comes to your home.',
@@ -47,6 +52,16 @@ export const pageAbouts: Readonly<Record<string, PageAbout>> = {
   '/shop': {
     description:
       'Kits for all class levels, the Robot Spider and the AI Teddy Bear Companion: what each is, and when it comes.',
+    image: 'shop',
+  },
+  '/shop/robot-spider': {
+    description:
+      'The Robot Spider: eight jointed legs and a friendly face. What it is, what it costs, and how to order yours ahead.',
+    image: 'shop',
+  },
+  '/shop/teddy-bear': {
+    description:
+      'The AI Teddy Bear Companion: soft outside, a small computer inside. What it is, and how to hear when it comes.',
     image: 'shop',
   },
   '/membership': {
@@ -81,6 +96,11 @@ export const pageAbouts: Readonly<Record<string, PageAbout>> = {
   },
   '/contact': {
     description: 'How to reach us by email and phone, when we answer, and what to tell us so that we can help at once.',
+    image: 'about',
+  },
+  '/faq': {
+    description:
+      'Answers for parents: choosing a level, paying and refunds, the waiver, the kit, the class link, time zones, memberships.',
     image: 'about',
   },
   '/privacy': {

@@ -1,4 +1,6 @@
 import { blog } from '../content/blog.ts'
+import { faq as allQuestions } from '../content/faq.ts'
+import { plain } from '../content/blocks.ts'
 import { type Card, news } from '../content/cards.ts'
 import { guides } from '../content/guide-cards.ts'
 import { signUpContent } from '../content/sign-up.ts'
@@ -13,6 +15,10 @@ const articles = new Map<string, Card>(
 )
 
 const faqs: Record<string, (typeof signUpContent)[keyof typeof signUpContent]['faq']> = {
+  '/faq': allQuestions.sections
+    .flatMap(({ blocks }) => blocks)
+    .flatMap((block) => (typeof block === 'object' && 'kind' in block && block.kind === 'questions' ? block.items : []))
+    .map(({ question, answer }) => ({ question, answer: answer.map(plain).join(' ') })),
   '/robokids': signUpContent.basic.faq,
   '/robokidspage1': signUpContent.basic.faq,
   '/robokidspage2': signUpContent.intermediate.faq,
@@ -23,7 +29,9 @@ const faqs: Record<string, (typeof signUpContent)[keyof typeof signUpContent]['f
 /** The pages that a page is below, after the home page. */
 function parentsOf(path: string): { path: string; name: string }[] {
   if (articles.has(path)) return [{ path: '/news-guides', name: 'News & Guides' }]
-  if (path in faqs) return [{ path: '/robokidslanding', name: 'Robo Kids Learning classes' }]
+  if (path.startsWith('/shop/')) return [{ path: '/shop', name: 'Shop' }]
+  if (path === '/levels' || (path in faqs && path !== '/faq'))
+    return [{ path: '/robokidslanding', name: 'Robo Kids Learning classes' }]
   if (path.startsWith('/about/')) return [{ path: '/about', name: 'About' }]
   if (path.startsWith('/membership/')) return [{ path: '/membership', name: 'Membership' }]
   return []

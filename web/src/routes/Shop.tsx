@@ -1,15 +1,16 @@
 import { openingClassPrices, openingProducts } from '@robokids/contracts/opening-prices'
-import { canBeAwaited, canBeBought } from '@robokids/contracts/products'
+import { productPages } from '@robokids/contracts/pages'
+import { canBeBought } from '@robokids/contracts/products'
 import type { Product } from '@robokids/contracts/shop'
 import { useQuery } from '@tanstack/react-query'
-import { useHydrated } from '../use-hydrated.ts'
 import { lazy, Suspense, useRef, useState } from 'react'
+import { ProductActions } from '../components/ProductActions.tsx'
 import { ProductCard } from '../components/ProductCard.tsx'
 import { classKits, shopProducts, stateNames } from '../content/shop.ts'
 import { Drawing } from '../illustrations/Drawing.tsx'
-import { addToCart, useCart } from '../shop/cart.ts'
+import { useCart } from '../shop/cart.ts'
 import { shopQuery } from '../shop/shop-query.ts'
-import { Button, ButtonLink } from '../ui/Button.tsx'
+import { ButtonLink } from '../ui/Button.tsx'
 import { Skeleton } from '../ui/Skeleton.tsx'
 import { Toast, type Toasted } from '../ui/Toast.tsx'
 import styles from './Shop.module.css'
@@ -22,7 +23,6 @@ const kitsOpening = { amount: Math.min(...Object.values(openingClassPrices)), cu
 
 export function Shop() {
   const shop = useQuery(shopQuery)
-  const hydrated = useHydrated()
   const cart = useCart()
   const [told, setTold] = useState<Toasted | null>(null)
   const cartHeading = useRef<HTMLHeadingElement>(null)
@@ -35,19 +35,6 @@ export function Shop() {
   const cartChanged = (message: Toasted | null) => {
     setTold(message)
     cartHeading.current?.focus()
-  }
-
-  const add = (product: Product) => {
-    const quantity = addToCart(product)
-    setTold({
-      text:
-        quantity === null
-          ? `There are as many of ${product.name} in your cart as one order can have.`
-          : quantity === 1
-            ? `${product.name} is in your cart.`
-            : `There are now ${quantity} of ${product.name} in your cart.`,
-      action: <a href="#cart">See your cart</a>,
-    })
   }
 
   return (
@@ -84,34 +71,21 @@ export function Shop() {
             const today = products.find((product) => product.sku === sku)
             const { name, amount } = today ?? openingProducts[sku]
             const state = today?.state ?? 'withdrawn'
-            const inCart = cart.find(({ id }) => id === sku)?.quantity ?? 0
             return (
               <ProductCard
                 key={sku}
                 {...content}
                 name={name}
+                to={productPages[sku]}
                 price={{ amount, currency: 'usd' }}
                 marks={[stateNames[state], ...(mark && canBeBought(state) ? [mark] : [])]}
               >
-                {today && canBeBought(state) && (
-                  <Button wide disabled={!hydrated} onClick={() => add(today)}>
-                    <span>
-                      Add <span className="visually-hidden">{`${today.name} `}</span>to cart
-                    </span>
-                    {inCart > 0 && <span className={styles['inCart']}>{` (${inCart} in it)`}</span>}
-                  </Button>
-                )}
-                {today && canBeAwaited(state) && (
-                  <Button
-                    wide
-                    variant={canBeBought(state) ? 'quiet' : 'secondary'}
-                    disabled={!hydrated}
-                    onClick={() => setAwaited(today)}
-                  >
-                    <span>{canBeBought(state) ? 'Notify me when it is in stock' : 'Notify me'}</span>
-                    <span className="visually-hidden">{` about the ${today.name}`}</span>
-                  </Button>
-                )}
+                <ProductActions
+                  product={today}
+                  cart={<a href="#cart">See your cart</a>}
+                  onAdded={setTold}
+                  onAwait={setAwaited}
+                />
               </ProductCard>
             )
           })}

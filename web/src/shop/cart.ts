@@ -55,17 +55,21 @@ export function currentCart(): CartItem[] {
   return last.items
 }
 
-const listeners = new Set<() => void>()
+/** How many things are in it. */
+export function inCart(): number {
+  return currentCart().reduce((sum, { quantity }) => sum + quantity, 0)
+}
 
 function keep(items: CartItem[]): void {
   if (items.length === 0) session.remove(cartKey)
   else session.set(cartKey, JSON.stringify(items))
-  for (const listener of listeners) listener()
+  // Also for the frame, which every page has, and which would not load all this to listen.
+  window.dispatchEvent(new Event('cart'))
 }
 
 function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
+  window.addEventListener('cart', listener)
+  return () => window.removeEventListener('cart', listener)
 }
 
 /** The cart of this visit; empty where the page is prerendered, and in the first moment of hydration. */

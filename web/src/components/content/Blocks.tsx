@@ -89,6 +89,19 @@ function OneBlock({ block, guideBlock }: Omit<BlocksProps, 'blocks'> & { block: 
           ))}
         </dl>
       )
+    case 'questions':
+      return block.items.map(({ id, question, answer }) => (
+        <div key={id} className={styles['question']}>
+          <h3 id={id}>
+            <a href={`#${id}`}>{question}</a>
+          </h3>
+          {answer.map((text, index) => (
+            <p key={index}>
+              <RichText text={text} />
+            </p>
+          ))}
+        </div>
+      ))
     case 'table':
       return <Table {...block} />
     case 'picture':

@@ -24,11 +24,11 @@ function Piece({ piece }: { piece: Inline }) {
   if ('mail' in piece) return <a href={`mailto:${piece.mail}`}>{piece.mail}</a>
   if ('href' in piece) return <OutsideLink href={piece.href}>{piece.text}</OutsideLink>
   if ('priceOf' in piece) return showPrice(piece.priceOf)
-  // Within the page the browser's own way: it takes the keyboard along.
-  if (isAnchor(piece.to)) return <a href={piece.to}>{piece.text}</a>
+  // Within the page the browser's own way: it takes the keyboard along. And a file is no page.
+  if (!isPage(piece.to)) return <a href={piece.to}>{piece.text}</a>
   return <Link to={piece.to}>{piece.text}</Link>
 }
 
-function isAnchor(to: string): to is `#${string}` {
-  return to.startsWith('#')
+function isPage<To extends string>(to: To): to is Exclude<To, `#${string}` | '/waiver.pdf'> {
+  return !/^#|pdf$/.test(to)
 }
