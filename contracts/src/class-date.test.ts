@@ -4,6 +4,7 @@ import {
   classTimeZone,
   formatClassDate,
   formatClassTime,
+  formatDay,
   formatShortClassDate,
   schoolDate,
   schoolInstant,
@@ -18,6 +19,7 @@ describe('a class date', () => {
     fc.assert(
       fc.property(anyDate, (date) => {
         expect(formatClassDate(date.toString())).toBe(american(date, { dateStyle: 'full' }))
+        expect(formatDay(date.toString())).toBe(american(date, { month: 'long', day: 'numeric', year: 'numeric' }))
         expect(formatShortClassDate(date.toString())).toBe(american(date, { month: 'short', day: 'numeric' }))
       }),
     )

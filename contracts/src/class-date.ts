@@ -39,7 +39,13 @@ function dayOf(date: string): { weekday: string; month: string; day: number; yea
 /** `2025-10-03` → `Friday, October 3, 2025`; anything that is not such a date comes back as it is. */
 export function formatClassDate(date: string): string {
   const found = dayOf(date)
-  return found ? `${found.weekday}, ${found.month} ${found.day}, ${found.year}` : date
+  return found ? `${found.weekday}, ${formatDay(date)}` : date
+}
+
+/** `2025-10-03` → `October 3, 2025`, where the day of the week says nothing. */
+export function formatDay(date: string): string {
+  const found = dayOf(date)
+  return found ? `${found.month} ${found.day}, ${found.year}` : date
 }
 
 /** `2025-10-03` → `Oct 3`. */

@@ -25,7 +25,7 @@ describe('the confirmation page', () => {
         Email: 'maren.holt@example.com',
         'Shipping address': '14 Alder Way\nSan Mateo, CA 02139',
         'Start date': 'Friday, October 3, 2025, 4:00 PM Pacific',
-        'Class type': 'Level 1 Foundations (basic)',
+        'Class type': 'Level 1 Foundations',
       })
       await page.getByText('$400.00 paid, receipt RK-000123.').waitFor()
       const ticket = page.getByRole('region', { name: 'Ivo' })
@@ -252,7 +252,7 @@ describe('the confirmation page', () => {
       Email: 'maren.holt+x@example.com',
       'Shipping address': '1e5\nnull, CA 02139',
       'Start date': 'Friday, January 8, 2027',
-      'Class type': 'Level 1 Foundations (basic)',
+      'Class type': 'Level 1 Foundations',
     })
     expect(page.url()).not.toContain('%22')
     const record = JSON.parse((await page.evaluate(() => sessionStorage.getItem('roboKidsWaiverSession'))) ?? '')

@@ -305,7 +305,7 @@ describe('the membership registration', () => {
     await page.getByText('Your account is made.').waitFor()
     expect(await detailsOf(page)).toEqual({
       Name: 'Maren Holt',
-      Birthdate: 'Tuesday, April 12, 1988',
+      Birthdate: 'April 12, 1988',
       Phone: '+16175550123',
       Address: '14 Alder Way, Cambridge, MA 02139',
     })

@@ -34,12 +34,12 @@ const second: Membership = {
 describe('the days of a membership', () => {
   // At 2 AM UTC it is the day before at the school; on March 14, 2027 and November 7, 2027 its clocks change.
   it.each([
-    ['2027-01-01T02:00:00.000Z', 'Dec 31, 2026'],
-    ['2027-03-14T07:59:59.000Z', 'Mar 13, 2027'],
-    ['2027-03-15T06:59:59.000Z', 'Mar 14, 2027'],
-    ['2027-03-15T07:00:00.000Z', 'Mar 15, 2027'],
-    ['2027-11-08T07:59:59.000Z', 'Nov 7, 2027'],
-    ['2027-11-08T08:00:00.000Z', 'Nov 8, 2027'],
+    ['2027-01-01T02:00:00.000Z', 'December 31, 2026'],
+    ['2027-03-14T07:59:59.000Z', 'March 13, 2027'],
+    ['2027-03-15T06:59:59.000Z', 'March 14, 2027'],
+    ['2027-03-15T07:00:00.000Z', 'March 15, 2027'],
+    ['2027-11-08T07:59:59.000Z', 'November 7, 2027'],
+    ['2027-11-08T08:00:00.000Z', 'November 8, 2027'],
   ])('are the school’s, as in the mails, wherever the browser is: %s is %s', async (instant, day) => {
     for (const timezoneId of ['Asia/Tokyo', 'America/Los_Angeles', 'Pacific/Pago_Pago']) {
       const membership = {
@@ -70,7 +70,7 @@ describe('a payment that the bank wants confirmed', () => {
     })
     const told = section(page, 'Your membership')
     await told.getByText('Your bank asks you to confirm the payment of $7.00.').waitFor()
-    await told.getByText('We try again on Dec 1, 2026.').waitFor()
+    await told.getByText('We try again on December 1, 2026.').waitFor()
     expect(await told.getByRole('button', { name: 'Update card' }).count()).toBe(2)
     await told.getByRole('button', { name: 'Confirm the payment' }).click()
     await page.waitForURL('**/card-page')
@@ -92,23 +92,23 @@ describe('a second membership that came with an address', () => {
     const page = await openProfile(running, [second])
     const other = section(page, 'Your second membership')
     await other.getByText('$60.00 a year').waitFor()
-    await other.getByText('$60.00 on Apr 10, 2027').waitFor()
+    await other.getByText('$60.00 on April 10, 2027').waitFor()
     await other.getByText('It was made with another email address').waitFor()
     await other.getByRole('button', { name: 'End it' }).click()
     const question = page.getByRole('dialog', { name: 'End your second membership?' })
-    await question.getByText('on Apr 10, 2027').waitFor()
+    await question.getByText('on April 10, 2027').waitFor()
     await question.getByRole('button', { name: 'Keep it' }).click()
     expect(site.api.callsOf('POST', /cancel$/)).toEqual([])
     await other.getByRole('button', { name: 'End it' }).click()
     await question.getByRole('button', { name: 'Yes, end it' }).click()
-    await other.getByText('Your second membership ends on Apr 10, 2027. Nothing more is charged for it.').waitFor()
+    await other.getByText('Your second membership ends on April 10, 2027. Nothing more is charged for it.').waitFor()
     expect(site.api.callsOf('POST', /cancel$/).map(({ body }) => body)).toEqual([{ membershipId: second.membershipId }])
     // The first one is as it was.
-    expect(await section(page, 'Your membership').innerText()).toContain('$7.00 on Dec 28, 2026')
+    expect(await section(page, 'Your membership').innerText()).toContain('$7.00 on December 28, 2026')
     await eventually(() => other.innerText()).toContain('None')
     await other.getByRole('button', { name: 'Keep it after all' }).click()
     await other.getByText('Your second membership goes on.').waitFor()
-    await other.getByText('$60.00 on Apr 10, 2027').waitFor()
+    await other.getByText('$60.00 on April 10, 2027').waitFor()
   })
 
   it('stays shown when the first one changes, and where the first one has ended', async () => {
@@ -119,7 +119,7 @@ describe('a second membership that came with an address', () => {
     await section(page, 'Your second membership').waitFor()
     site.api.accounts.membership = { ...running, status: 'ended', endsAt: '2026-11-01T10:00:00.000Z' }
     await page.reload()
-    await page.getByText('Your membership ended on Nov 1, 2026.').waitFor()
+    await page.getByText('Your membership ended on November 1, 2026.').waitFor()
     await section(page, 'Your second membership').waitFor()
   })
 

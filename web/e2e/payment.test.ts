@@ -30,7 +30,7 @@ describe('the payment page', () => {
       Email: 'maren.holt@example.com',
       'Shipping address': '14 Alder Way\nSan Mateo, CA 02139',
       'Start date': 'Friday, October 3, 2025, 4:00 PM Pacific',
-      'Class type': 'Level 1 Foundations (basic)',
+      'Class type': 'Level 1 Foundations',
     })
     expect(await payButton(page).innerText()).toBe('Pay $400.00 by card')
     await payButton(page).dblclick()

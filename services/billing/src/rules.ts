@@ -5,6 +5,7 @@ import type { ClassType, LevelClassType, memberRejected, RegistrationFacts } fro
 import type { EventOf } from '@robokids/contracts/event'
 import type { Money } from '@robokids/contracts/fields'
 import { periodOf } from '@robokids/contracts/membership'
+import { formatClassDate } from '@robokids/contracts/class-date'
 import { formatMoney, payableChildren } from '@robokids/contracts/pricing'
 import type { ShipTo } from '@robokids/contracts/shop'
 import { DomainError } from '@robokids/runtime/errors'
@@ -101,7 +102,7 @@ function longDate(startDate: string): string {
       { path: 'purchase.startDate', message: 'startDate is not a date.' },
     ])
   }
-  return date.toLocaleString('en-US', { weekday: 'long', month: 'long', day: 'numeric', year: 'numeric' })
+  return formatClassDate(date.toString())
 }
 
 /** What the provider is asked for: decided once per attempt, then never again. */

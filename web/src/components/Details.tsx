@@ -105,8 +105,5 @@ export function startRow(startDate: string, startTime?: string): Row {
 }
 
 export function classRow(classType: string): Row {
-  return [
-    'Class type',
-    isLevel(classType) ? `${openingLevels[classType].title} (${classType})` : known(classType, 'Class Type'),
-  ]
+  return ['Class type', isLevel(classType) ? openingLevels[classType].title : known(classType, 'Class Type')]
 }

@@ -2,7 +2,7 @@ import { latestAdultBirthdate } from '@robokids/contracts/adult'
 import type { AgreementTerms } from '@robokids/contracts/agreement'
 import type { MembershipPlan, Session } from '@robokids/contracts/auth'
 import type { MembershipPlans } from '@robokids/contracts/billing'
-import { formatClassDate } from '@robokids/contracts/class-date'
+import { formatClassDate, formatDay } from '@robokids/contracts/class-date'
 import { membershipTerms } from '@robokids/contracts/offers'
 import { renewalTerms, renewalTermsVersion } from '@robokids/contracts/renewal-terms'
 import { queryOptions, useQuery } from '@tanstack/react-query'
@@ -135,7 +135,7 @@ function AccountDetails({ made }: { made: PendingUser }) {
       <Details
         rows={[
           ['Name', `${made.given_name} ${made.family_name}`],
-          ['Birthdate', formatClassDate(made.birthdate)],
+          ['Birthdate', formatDay(made.birthdate)],
           ['Phone', made.phone_number],
           ['Address', made.address],
         ]}

@@ -1,4 +1,4 @@
-import { formatClassDate } from '@robokids/contracts/class-date'
+import { formatDay } from '@robokids/contracts/class-date'
 import { Link } from '@tanstack/react-router'
 import type { PlaceCard } from '../../content/blocks.ts'
 import type { Card } from '../../content/cards.ts'
@@ -23,7 +23,7 @@ export function Cards({ cards }: { cards: readonly (Card | PlaceCard)[] }) {
                   <span>
                     {' · '}
                     {/* The weekday would take a second line in a narrow card, and says nothing here. */}
-                    <time dateTime={card.date}>{formatClassDate(card.date).replace(/^\w+, /, '')}</time>
+                    <time dateTime={card.date}>{formatDay(card.date)}</time>
                   </span>
                 )}
               </p>

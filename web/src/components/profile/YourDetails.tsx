@@ -1,5 +1,5 @@
 import type { Profile } from '@robokids/contracts/auth'
-import { formatClassDate } from '@robokids/contracts/class-date'
+import { formatDay } from '@robokids/contracts/class-date'
 import { lazy, Suspense, useState } from 'react'
 import { useSending } from '../../identity/use-sending.ts'
 import { Button } from '../../ui/Button.tsx'
@@ -84,6 +84,3 @@ export function YourDetails({ profile }: { profile: Profile }) {
     </Section>
   )
 }
-
-/** `April 12, 1988`: the weekday says nothing here. */
-const formatDay = (date: string) => formatClassDate(date).replace(/^\w+, /, '')
