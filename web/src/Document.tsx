@@ -5,6 +5,7 @@ import { CookieBanner } from './components/CookieBanner.tsx'
 import { Footer } from './components/Footer.tsx'
 import type { PageFiles } from './server.tsx'
 import textFace from './ui/fonts/atkinson-hyperlegible-next.woff2?url'
+import zero from './ui/fonts/bricolage-grotesque-zero.woff2?url'
 import headingFace from './ui/fonts/bricolage-grotesque.woff2?url'
 import codeFace from './ui/fonts/jetbrains-mono.woff2?url'
 
@@ -46,7 +47,7 @@ interface DocumentProps {
  * the footer and the cookie banner are of it, needs no script to stay as it is, and costs none.
  */
 export function Document({ application, siteUrl, files }: DocumentProps) {
-  const faces = [headingFace, textFace, ...(application.includes('<code') ? [codeFace] : [])]
+  const faces = [headingFace, textFace, zero, ...(application.includes('<code') ? [codeFace] : [])]
   return (
     <html lang="en" data-site={siteUrl}>
       <head>
