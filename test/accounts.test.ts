@@ -369,7 +369,7 @@ describe('an account', () => {
       const env = { ...process.env, IDENTITY_URL: identityUrl, SYSTEM_NAME: 'local' }
       return promisify(execFile)(process.execPath, [script, 'reset-mfa', name], { env })
     }
-    expect((await reset(email)).stdout).toContain(`Two-step sign-in of ${email} is off, 1 browser is forgotten`)
+    expect((await reset(email)).stdout).toContain(`Two-step login of ${email} is off, 1 browser is forgotten`)
     expect((await visitor.ask('GET', '/api/profile')).status).toBe(401)
     expect((await new Visitor().post('/api/auth/sign-in', { email, password })).body).toEqual({ step: 'DONE' })
     await expect(reset(`nobody-${email}`)).rejects.toMatchObject({
@@ -527,7 +527,7 @@ describe('an account', () => {
     older.userId = userId
     const refused = {
       status: 409,
-      body: { code: 'other_account', message: `You are signed in as ${otherEmail} now.` },
+      body: { code: 'other_account', message: `You are logged in as ${otherEmail} now.` },
     }
     const profile = async () => (await other.ask('GET', '/api/profile')).body
     const before = await profile()

@@ -98,7 +98,7 @@ export function startAccessTokens(http: Http, { config, log }: Context<Config>, 
   async function keyOf(kid: string): Promise<string> {
     if (!keys.has(kid) && (fetching || performance.now() - triedAt > pauseMs)) await fetchOnce()
     const key = keys.get(kid)
-    if (key === undefined) throw new DomainError('sign_in_required', 'Please sign in.')
+    if (key === undefined) throw new DomainError('sign_in_required', 'Please log in.')
     return key
   }
 
@@ -121,7 +121,7 @@ export function startAccessTokens(http: Http, { config, log }: Context<Config>, 
         for (const known of [error, originalError]) if (known instanceof DomainError) throw known
         log.warn({ err: error }, 'a token was refused')
       }
-      throw new DomainError('sign_in_required', 'Please sign in.')
+      throw new DomainError('sign_in_required', 'Please log in.')
     },
   }
 }

@@ -31,10 +31,10 @@ async function otherAccount(
     if (!session) return undefined
     const { email, verifiedEmail } = await sessions.addressesOf(session, request, reply)
     const name = verifiedEmail ?? email
-    if (name !== null) return `You are signed in as ${name} now.`
+    if (name !== null) return `You are logged in as ${name} now.`
   } catch (error) {
     if (error instanceof DomainError && error.code === 'sign_in_required') return undefined
     request.log.warn({ err: error }, 'an account could not be asked for')
   }
-  return 'Somebody else is signed in in this browser now.'
+  return 'Somebody else is logged in in this browser now.'
 }

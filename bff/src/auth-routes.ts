@@ -72,7 +72,7 @@ export function requireAdult(birthdate: string, now: Temporal.Instant): void {
 /** What a browser can be trusted after: what was asked for besides the first proof. */
 const secondFactors = ['SOFTWARE_TOKEN_MFA', 'SMS_MFA', 'EMAIL_OTP']
 
-const stepExpired = () => new DomainError('sign_in_step_expired', 'Your sign-in took too long. Please start again.')
+const stepExpired = () => new DomainError('sign_in_step_expired', 'Your login took too long. Please start again.')
 
 const alreadySignedIn = () => new DomainError('already_signed_in', 'There is already a signed in user.')
 

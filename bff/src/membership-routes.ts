@@ -75,7 +75,7 @@ export function membershipRoutes(
       const { ownerId, isOver } = await sessions.ownerOf(request, reply)
       const isComposedForSomebody = request.headers[accountHeader] !== undefined
       if (isOver || (isComposedForSomebody && ownerId === null)) {
-        throw new DomainError('sign_in_required', 'Please sign in.')
+        throw new DomainError('sign_in_required', 'Please log in.')
       }
       const { asker } = await sessions.askerOf(request, reply)
       const hold = (attemptId?: string) =>

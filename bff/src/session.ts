@@ -272,7 +272,7 @@ export function startSessions(
 
     async need(request, reply) {
       const session = await sessions.find(request, reply)
-      if (!session) throw new DomainError('sign_in_required', 'Please sign in.')
+      if (!session) throw new DomainError('sign_in_required', 'Please log in.')
       return session
     },
 
@@ -322,7 +322,7 @@ export function startSessions(
         if (says(error, 'tokenExpired')) throw unavailable(error)
         if (!isOver(error)) throw error
         sessions.end(reply)
-        throw new DomainError('sign_in_required', 'Please sign in.')
+        throw new DomainError('sign_in_required', 'Please log in.')
       }
     },
 

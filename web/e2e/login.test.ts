@@ -272,8 +272,8 @@ describe('the steps of a sign-in', () => {
     lead(stepOf('CONTINUE_SIGN_IN_WITH_FIRST_FACTOR_SELECTION'), stepOf('CONFIRM_SIGN_IN_WITH_PASSWORD'))
     await page.goto('/membership/login')
     await page.getByLabel('Email').fill(member.email)
-    await press(page, 'Other ways to sign in')
-    await page.getByRole('heading', { name: 'How do you want to sign in?' }).waitFor()
+    await press(page, 'Other ways to log in')
+    await page.getByRole('heading', { name: 'How do you want to log in?' }).waitFor()
     expect(begun()).toEqual([{ email: member.email }])
     expect(await page.locator('main').getByRole('button').allInnerTexts()).toEqual([
       'My password',
@@ -355,11 +355,11 @@ describe('the steps of a sign-in', () => {
     lead(stepOf('CONFIRM_SIGN_IN_WITH_TOTP_CODE'))
     await logIn(page)
     site.api.on('POST /api/auth/sign-in/answer', () =>
-      refusal('sign_in_step_expired', 'This sign-in took too long. Please start again.'),
+      refusal('sign_in_step_expired', 'This login took too long. Please start again.'),
     )
     await page.getByLabel('Code').fill('123456')
     await press(page, 'Continue')
-    await eventually(() => messageLine(page).innerText()).toBe('This sign-in took too long. Please start again.')
+    await eventually(() => messageLine(page).innerText()).toBe('This login took too long. Please start again.')
     expect(await page.getByLabel('Email').inputValue()).toBe(member.email)
   })
 })
@@ -465,8 +465,8 @@ describe('an answer that comes after somebody has gone back to the login', () =>
     await (await came).finished()
     // Typed and answered since: what came has been read.
     lead(stepOf('CONTINUE_SIGN_IN_WITH_FIRST_FACTOR_SELECTION'))
-    await press(page, 'Other ways to sign in')
-    await page.getByRole('heading', { name: 'How do you want to sign in?' }).waitFor()
+    await press(page, 'Other ways to log in')
+    await page.getByRole('heading', { name: 'How do you want to log in?' }).waitFor()
     expect(begun()).toEqual([{ email: 'ivo.holt@example.com' }])
   })
 })
@@ -550,7 +550,7 @@ describe('a passkey', () => {
     lead({ ...passkeyStep, options: { ...passkeyStep.options, allowCredentials } })
     await page.goto('/membership/login')
     await page.getByLabel('Email').fill(member.email)
-    await press(page, 'Sign in with a passkey')
+    await press(page, 'Log in with a passkey')
     await press(page, 'Use my passkey')
     expect(begun()).toEqual([{ email: member.email, preferred: 'WEB_AUTHN' }])
     await loggedIn(page)

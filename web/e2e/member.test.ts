@@ -166,7 +166,7 @@ describe('a member', () => {
     expect(await page.locator('body').innerText()).not.toContain('Alder Way')
 
     await page.getByLabel('Email').fill(email.toUpperCase())
-    await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+    await page.getByRole('button', { name: 'Log in with a passkey' }).click()
     await page.getByRole('button', { name: 'Use my passkey' }).click()
     await page.waitForURL('**/profile')
     await page.getByText('14 Alder Way').first().waitFor()

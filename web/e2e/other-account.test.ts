@@ -33,7 +33,7 @@ function signInElsewhere(): void {
   accounts.membership = null
   for (const route of ['PATCH /api/profile', 'POST /api/membership/cancel'])
     site.api.on(route, ({ account }) =>
-      account === noor.userId ? { json: accounts.profile } : refusal('other_account', 'Another account is signed in.'),
+      account === noor.userId ? { json: accounts.profile } : refusal('other_account', 'Another account is logged in.'),
     )
 }
 
@@ -110,7 +110,7 @@ describe('a page that was made for another account than the one that is signed i
     site.api.on('POST /api/registrations', ({ account, body }) =>
       account === noor.userId
         ? { json: { checkoutUrl: `${site.url}/card-page`, registrationId: body['id'] } }
-        : refusal('other_account', 'Another account is signed in.'),
+        : refusal('other_account', 'Another account is logged in.'),
     )
     const profile = page.getByRole('link', { name: 'Profile', exact: true })
     await comeBackTo(page)
@@ -156,7 +156,7 @@ describe('a page that was made for another account than the one that is signed i
   it('says that nobody is signed in any more, where that is so', async () => {
     const page = await openProfile()
     site.api.accounts.user = null
-    site.api.on('POST /api/membership/cancel', () => refusal('other_account', 'Another account is signed in.'))
+    site.api.on('POST /api/membership/cancel', () => refusal('other_account', 'Another account is logged in.'))
     await page.getByRole('button', { name: 'Cancel membership' }).click()
     await page.getByRole('button', { name: 'Yes, cancel it' }).click()
     await page.getByRole('alertdialog', { name: 'You are logged out' }).waitFor()

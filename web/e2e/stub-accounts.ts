@@ -144,7 +144,7 @@ export class StubAccounts {
       case 'POST /api/profile/devices/:key':
       case 'DELETE /api/profile/devices/:key':
         if (!this.user)
-          return { status: 401, json: { code: 'sign_in_required', message: 'Please sign in.', requestId: 'stub' } }
+          return { status: 401, json: { code: 'sign_in_required', message: 'Please log in.', requestId: 'stub' } }
         if (route === 'PATCH /api/profile') this.profile = { ...this.profile, ...body }
         return { json: this.profile }
       case 'DELETE /api/profile':

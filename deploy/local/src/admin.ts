@@ -235,7 +235,7 @@ async function resetMfaCommand(name: string): Promise<void> {
     throw new Refused((error as Error).message)
   })
   const browsers = forgotten === 1 ? '1 browser is' : `${forgotten} browsers are`
-  print(`Two-step sign-in of ${name} is off, ${browsers} forgotten, and all are signed out.`)
+  print(`Two-step login of ${name} is off, ${browsers} forgotten, and all are signed out.`)
 }
 
 interface Options {

@@ -63,8 +63,8 @@ export const otherProofNeeded = ({ user, state }: SignInProgress & { user: User 
   new IdentityError(
     'MFAMethodNotFoundException',
     state.firstFactor === 'PASSWORD' && user.resetBy !== null
-      ? 'Your password was reset by a code, and a code that comes the same way is your second step. Sign in once in a browser that you have signed in with before, or with a passkey.'
-      : 'Sign in another way: your second factor is the same as your first.',
+      ? 'Your password was reset by a code, and a code that comes the same way is your second step. Log in once in a browser that you have logged in with before, or with a passkey.'
+      : 'Log in another way: your second factor is the same as your first.',
   )
 
 /** Asks for a second factor: the only one, the preferred one, or a choice. */

@@ -26,7 +26,7 @@ async function settled(): Promise<void> {
 describe('user.updated', () => {
   it.each([
     ['password', 'Your password was changed'],
-    ['mfa', 'Your two-step sign-in was changed'],
+    ['mfa', 'Your two-step login was changed'],
     ['passkeys', 'Your passkeys were changed'],
     ['email', 'Your email address was changed'],
   ])('is told when it changed the %s', async (changed, subject) => {
@@ -47,7 +47,7 @@ describe('user.updated', () => {
   })
 
   it.each([
-    [[], 'Two-step sign-in is off now: your account is opened by one step alone.'],
+    [[], 'Two-step login is off now: your account is opened by one step alone.'],
     [
       ['SOFTWARE_TOKEN_MFA', 'SMS_MFA'],
       'The second step is a code from your authenticator app, or a code by text message.',
@@ -56,7 +56,7 @@ describe('user.updated', () => {
     const data = { ...account(), changed: ['mfa'], previousEmail: null, secondFactors: [...factors] }
     await office.bed.bus.publish(userUpdated, data.userId, data)
     const { parsed } = await office.post.mailTo(data.email ?? '')
-    expect(parsed.subject).toBe('Your two-step sign-in was changed')
+    expect(parsed.subject).toBe('Your two-step login was changed')
     expect(parsed.text?.replaceAll(/\s+/g, ' ')).toContain(told)
   })
 
@@ -78,7 +78,7 @@ describe('user.updated', () => {
     const { parsed } = await office.post.mailTo(data.email ?? '')
     expect(parsed.subject).toBe('Your account was changed')
     expect(parsed.text).toContain('The password of your account was changed.')
-    expect(parsed.text).toContain('The two-step sign-in of your account was changed.')
+    expect(parsed.text).toContain('The two-step login of your account was changed.')
     await settled()
     expect(office.post.to(data.email ?? '')).toHaveLength(1)
   })
@@ -151,10 +151,10 @@ describe('an account whose address is being changed', () => {
     const subjects = new Set(told.map(({ subject }) => subject))
     expect(subjects).toEqual(
       new Set([
-        'We ended a sign-in to your account',
+        'We ended a login to your account',
         'Your account is deleted',
         'Your email address was changed',
-        'Your two-step sign-in was changed',
+        'Your two-step login was changed',
       ]),
     )
     expect(office.post.to(data.email ?? '')).toEqual([])
@@ -176,8 +176,8 @@ describe('sign_in.locked', () => {
     const data = account()
     await office.bed.bus.publish(signInLocked, data.userId, { ...data, reason: 'token_reused', until: null })
     const { parsed } = await office.post.mailTo(data.email ?? '')
-    expect(parsed.subject).toBe('We ended a sign-in to your account')
-    expect(parsed.text).toContain('Please sign in again.')
+    expect(parsed.subject).toBe('We ended a login to your account')
+    expect(parsed.text).toContain('Please log in again.')
     expect(parsed.text).not.toContain('Paused until')
   })
 
@@ -203,7 +203,7 @@ describe('sign_in.locked', () => {
     await settled()
     const subjects = office.post.to(data.email ?? '').map(({ parsed }) => parsed.subject)
     expect(subjects.filter((subject) => subject === 'Sign-ins to your account are paused')).toHaveLength(2)
-    expect(subjects.filter((subject) => subject === 'We ended a sign-in to your account')).toHaveLength(2)
+    expect(subjects.filter((subject) => subject === 'We ended a login to your account')).toHaveLength(2)
   })
 
   it('sends nothing to an address that is not verified', async () => {

@@ -58,7 +58,7 @@ describe('code.issued by mail', () => {
     ['sign_up', 'Your code to confirm your Robo Kids Learning account', 'nothing happens in your name'],
     ['attribute', 'Your code to verify your email address', 'ignore this email'],
     ['password_reset', 'Your code for a new password', 'ignore this email'],
-    ['sign_in', 'Your code to sign in', 'choose a new one'],
+    ['sign_in', 'Your code to log in', 'choose a new one'],
     ['invitation', 'Your Robo Kids Learning account', 'ignore this email'],
   ] as const)(
     'for %s says what it is for, how long it is valid and what else to do',

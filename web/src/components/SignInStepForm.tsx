@@ -75,7 +75,7 @@ export function stepTitle({ step }: SignInStep): string {
     case 'CONTINUE_SIGN_IN_WITH_EMAIL_SETUP':
       return 'Set up codes by email'
     case 'CONTINUE_SIGN_IN_WITH_FIRST_FACTOR_SELECTION':
-      return 'How do you want to sign in?'
+      return 'How do you want to log in?'
     case 'CONFIRM_SIGN_IN_WITH_PASSWORD':
       return 'Enter your password'
     case 'CONFIRM_SIGN_IN_WITH_PASSKEY':
@@ -329,7 +329,7 @@ function EmailSetUp({ signIn, email: known }: { signIn: SignIn; email: string })
       <Field
         label="Email"
         name="answer"
-        hint="We mail you a code now, and one at each sign-in."
+        hint="We mail you a code now, and one at each login."
         error={state.errors['answer']}
         type="email"
         inputMode="email"

@@ -138,7 +138,7 @@ export function useSignIn({ again = false } = {}): SignIn {
       } catch (error) {
         if (!isRefusal(error, 'sign_in_step_expired', 'already_signed_in')) throw error
         if (error.code === 'already_signed_in') await askSession(queryClient).catch(() => undefined)
-        startAgain(error.message || 'This sign-in took too long. Please start again.')
+        startAgain(error.message || 'This login took too long. Please start again.')
       }
     },
     ...(way && !way.answers.some(({ once }) => once)

@@ -41,7 +41,7 @@ declare module '@tanstack/react-router' {
 /** For who comes from the profile, and wants to know that it worked. */
 function signedOutEverywhere(): Message | null {
   const state = window.history.state as { signedOutEverywhere?: boolean } | null
-  return state?.signedOutEverywhere ? { kind: 'success', text: 'You are signed out in every browser.' } : null
+  return state?.signedOutEverywhere ? { kind: 'success', text: 'You are logged out in every browser.' } : null
 }
 
 const forgotten = () => (window.history.state as { forgotten?: string } | null)?.forgotten
@@ -216,10 +216,10 @@ function SignInForm({ signIn, email, onEmail, news, onForgot }: SignInFormProps)
       <Or />
       <Stack>
         <Button variant="secondary" wide disabled={state.sending} onClick={() => begin({ preferred: 'WEB_AUTHN' })}>
-          Sign in with a passkey
+          Log in with a passkey
         </Button>
         <Button variant="secondary" wide disabled={state.sending} onClick={() => begin({})}>
-          Other ways to sign in
+          Other ways to log in
         </Button>
       </Stack>
       <Aside>

@@ -34,7 +34,7 @@ function storyOf(purpose: CodeData['purpose'], recipient: string, siteUrl: strin
         subject: 'Your code to verify your email address',
         heading: 'Verify your email address',
         told: 'Enter this code on your profile page to verify this email address.',
-        step: signInStep('Are you not signed in any more?', siteUrl),
+        step: signInStep('Are you not logged in any more?', siteUrl),
         otherwise: 'If it was not you who gave us this address, ignore this email. Nothing changes without the code.',
       }
     case 'password_reset':
@@ -48,19 +48,19 @@ function storyOf(purpose: CodeData['purpose'], recipient: string, siteUrl: strin
       }
     case 'sign_in':
       return {
-        subject: 'Your code to sign in',
-        heading: 'Sign in',
-        told: 'Enter this code to sign in.',
+        subject: 'Your code to log in',
+        heading: 'Log in',
+        told: 'Enter this code to log in.',
         step: signInStep('Is the page to enter it closed? Begin again here:', siteUrl),
         otherwise:
-          'If it was not you, give this code to nobody. Somebody may know your password: sign in and choose a new one.',
+          'If it was not you, give this code to nobody. Somebody may know your password: log in and choose a new one.',
       }
     case 'invitation':
       return {
         subject: 'Your Robo Kids Learning account',
         heading: 'Your account is ready',
-        told: 'We made an account for you. Sign in with this temporary password; you then choose one of your own.',
-        step: signInStep('You sign in here:', siteUrl),
+        told: 'We made an account for you. Log in with this temporary password; you then choose one of your own.',
+        step: signInStep('You log in here:', siteUrl),
         otherwise: 'If you did not expect this, ignore this email, or reply to it to have the account removed.',
       }
   }

@@ -115,5 +115,5 @@ export function greeting(givenName: string): Words {
 }
 
 export function signInStep(text: string, siteUrl: string): NonNullable<Letter['step']> {
-  return { text: [text], label: 'Go to the sign-in page', url: `${siteUrl}/membership/login` }
+  return { text: [text], label: 'Go to the login page', url: `${siteUrl}/membership/login` }
 }

@@ -9,13 +9,13 @@ export function signInLockedMail(data: MailData['sign_in_locked'], siteUrl: stri
     case 'too_many_attempts':
       return renderLetter({
         subject: ['Sign-ins to your account are paused'],
-        heading: 'Too many tries to sign in',
+        heading: 'Too many tries to log in',
         opening: [
           greeting(data.givenName),
-          ['There were too many tries to sign in to your account that failed, so further ones have to wait a while.'],
+          ['There were too many tries to log in to your account that failed, so further ones have to wait a while.'],
         ],
         facts: [when, ...(data.until === null ? [] : [{ label: 'Paused until', lines: [[schoolMoment(data.until)]] }])],
-        step: signInStep('If this was you, try again later, or press "Forgot password" on the sign-in page.', siteUrl),
+        step: signInStep('If this was you, try again later, or press "Forgot password" on the login page.', siteUrl),
         closing: [
           [
             'If it was not you, there is nothing to do: none of these tries got in. We tell you this once a day at most.',
@@ -25,8 +25,8 @@ export function signInLockedMail(data: MailData['sign_in_locked'], siteUrl: stri
       })
     case 'token_reused':
       return renderLetter({
-        subject: ['We ended a sign-in to your account'],
-        heading: 'We ended a sign-in',
+        subject: ['We ended a login to your account'],
+        heading: 'We ended a login',
         opening: [
           greeting(data.givenName),
           [
@@ -35,7 +35,7 @@ export function signInLockedMail(data: MailData['sign_in_locked'], siteUrl: stri
         ],
         facts: [when],
         step: signInStep(
-          'Please sign in again. If you do not know how this could happen, choose a new password and sign out everywhere on your profile page.',
+          'Please log in again. If you do not know how this could happen, choose a new password and log out everywhere on your profile page.',
           siteUrl,
         ),
         closing: [questions],

@@ -9,7 +9,7 @@ export function userDeletedMail(data: MailData['user_deleted']): RenderedLetter 
     heading: 'Your account is deleted',
     opening: [
       greeting(data.givenName),
-      ['Your account is deleted, and nobody can sign in to it any more. Thank you for having been with us.'],
+      ['Your account is deleted, and nobody can log in to it any more. Thank you for having been with us.'],
     ],
     facts: [],
     closing: [

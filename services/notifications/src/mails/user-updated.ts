@@ -6,7 +6,7 @@ import { greeting, schoolMoment, signInStep } from './phrases.ts'
 
 const changeIn: Record<NoticedChange, { subject: string; told: string }> = {
   password: { subject: 'Your password was changed', told: 'The password of your account was changed.' },
-  mfa: { subject: 'Your two-step sign-in was changed', told: 'The two-step sign-in of your account was changed.' },
+  mfa: { subject: 'Your two-step login was changed', told: 'The two-step login of your account was changed.' },
   passkeys: { subject: 'Your passkeys were changed', told: 'A passkey of your account was added or removed.' },
   email: { subject: 'Your email address was changed', told: 'The email address of your account is now this one.' },
 }
@@ -24,8 +24,8 @@ function tell(change: NoticedChange, { secondFactors: factors, passkeys }: MailD
     return `${told} There ${passkeys === 1 ? 'is 1 passkey' : `are ${passkeys === 0 ? 'no' : passkeys} passkeys`} now.`
   }
   if (change !== 'mfa' || factors === undefined) return told
-  if (factors.length === 0) return 'Two-step sign-in is off now: your account is opened by one step alone.'
-  return `Two-step sign-in is on now. The second step is ${factors.map((factor) => factorNames[factor]).join(', or ')}.`
+  if (factors.length === 0) return 'Two-step login is off now: your account is opened by one step alone.'
+  return `Two-step login is on now. The second step is ${factors.map((factor) => factorNames[factor]).join(', or ')}.`
 }
 
 /** Something changed by which one gets into the account: harmless if it was its owner, and else the last warning. */
@@ -57,7 +57,7 @@ export function userUpdatedMail(data: MailData['user_updated'], siteUrl: string)
     opening: [greeting(data.givenName), ...data.changes.map((change) => [tell(change, data)])],
     facts: [when],
     step: signInStep(
-      'If this was you, there is nothing to do. If it was not you, press "Forgot password" on the sign-in page now, choose a new password, and then sign out everywhere on your profile page.',
+      'If this was you, there is nothing to do. If it was not you, press "Forgot password" on the login page now, choose a new password, and then log out everywhere on your profile page.',
       siteUrl,
     ),
     closing: [['Does that not work? Reply to this email, and we will help you.']],

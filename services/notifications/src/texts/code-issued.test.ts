@@ -38,7 +38,7 @@ describe('codeText', () => {
       'http://localhost:3000',
     )
     expect(text).toBe(
-      'Robo Kids Learning: sign in at localhost:3000 as user_0196f3c0-0000-7000-8000-000000000002 with temporary password Tmp-4f9K!x (valid 7 days)',
+      'Robo Kids Learning: log in at localhost:3000 as user_0196f3c0-0000-7000-8000-000000000002 with temporary password Tmp-4f9K!x (valid 7 days)',
     )
   })
 })

@@ -14,7 +14,7 @@ function sentence({ purpose, username }: CodeData, code: string, valid: string, 
     case 'sign_in':
       return `${code} signs you in at Robo Kids Learning. Valid for ${valid}. Not you? Tell nobody.`
     case 'invitation':
-      return `Robo Kids Learning: sign in at ${site.host} as ${username} with temporary password ${code} (valid ${valid})`
+      return `Robo Kids Learning: log in at ${site.host} as ${username} with temporary password ${code} (valid ${valid})`
   }
 }
 

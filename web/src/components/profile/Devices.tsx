@@ -25,7 +25,7 @@ export function Devices({ devices }: { devices: Profile['devices'] }) {
     state.send(async () => {
       await changeProfile(queryClient, `/api/profile/devices/${encodeURIComponent(key)}`, { body: { remembered } })
       state.succeed(
-        remembered ? 'This device signs in without a second step.' : 'This device is asked for the second step.',
+        remembered ? 'This device logs in without a second step.' : 'This device is asked for the second step.',
       )
     })
   const leaveEverywhere = () =>
@@ -34,13 +34,13 @@ export function Devices({ devices }: { devices: Profile['devices'] }) {
         everywhere: true,
         leave: () => navigate({ to: '/membership/login', replace: true, state: { signedOutEverywhere: true } }),
       }).catch((cause: unknown) => {
-        throw new Error('You are not signed out everywhere. Please try again.', { cause })
+        throw new Error('You are not logged out everywhere. Please try again.', { cause })
       }),
     )
   return (
     <Section
       title="Devices"
-      lead="Browsers that you have signed in with. One that you trust is not asked for a second step."
+      lead="Browsers that you have logged in with. One that you trust is not asked for a second step."
     >
       <MessageLine message={state.message} />
       {devices.length === 0 ? (
@@ -67,12 +67,12 @@ export function Devices({ devices }: { devices: Profile['devices'] }) {
       )}
       <div>
         <Button variant="secondary" pending={state.sending} onClick={() => setAsking(true)}>
-          Sign out everywhere
+          Log out everywhere
         </Button>
       </div>
-      <Dialog open={asking} title="Sign out everywhere?" onClose={() => setAsking(false)}>
+      <Dialog open={asking} title="Log out everywhere?" onClose={() => setAsking(false)}>
         <p>
-          You are signed out in every browser, this one included. None of them is trusted any more: each asks for your
+          You are logged out in every browser, this one included. None of them is trusted any more: each asks for your
           second step again.
         </p>
         <Row>
@@ -82,10 +82,10 @@ export function Devices({ devices }: { devices: Profile['devices'] }) {
               leaveEverywhere()
             }}
           >
-            Sign out
+            Log out
           </Button>
           <Button variant="secondary" onClick={() => setAsking(false)}>
-            Stay signed in
+            Stay logged in
           </Button>
         </Row>
       </Dialog>

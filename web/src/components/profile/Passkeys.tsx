@@ -24,7 +24,7 @@ export function Passkeys({ passkeys }: { passkeys: Profile['passkeys'] }) {
       const { options } = await api('/api/profile/passkeys/options', { method: 'POST', answer: passkeyOptions })
       const credential = await createPasskey(options)
       await changeProfile(queryClient, '/api/profile/passkeys', { body: { credential } })
-      state.succeed('Your passkey is ready. Next time you can sign in with it.')
+      state.succeed('Your passkey is ready. Next time you can log in with it.')
     })
   const remove = (id: string) => {
     setRemoving(null)
@@ -35,7 +35,7 @@ export function Passkeys({ passkeys }: { passkeys: Profile['passkeys'] }) {
   }
 
   return (
-    <Section title="Passkeys" lead="Sign in with your fingerprint, your face or your device's PIN, without a password.">
+    <Section title="Passkeys" lead="Log in with your fingerprint, your face or your device's PIN, without a password.">
       <MessageLine message={state.message} />
       {passkeys.length > 0 && (
         <Items label="Passkeys">
@@ -54,7 +54,7 @@ export function Passkeys({ passkeys }: { passkeys: Profile['passkeys'] }) {
         </Button>
       </div>
       <Dialog open={removing !== null} title="Remove this passkey?" onClose={() => setRemoving(null)}>
-        <p>{`You can no longer sign in with ${removing?.name}. Your device may still offer it until you delete it there.`}</p>
+        <p>{`You can no longer log in with ${removing?.name}. Your device may still offer it until you delete it there.`}</p>
         <Row>
           <Button onClick={() => removing && remove(removing.id)}>Remove passkey</Button>
           <Button variant="secondary" onClick={() => setRemoving(null)}>

@@ -136,16 +136,16 @@ export const privacy: Content = {
         {
           kind: 'list',
           items: [
-            'A session cookie, when you sign in. It ends when you log out or when the session expires.',
-            'A cookie for the step that you are at while you sign in, for three minutes.',
-            'Two cookies while a new account waits for its code: one to sign you in with it, for three minutes, and one by which we know that the account was made here, for a day.',
-            'A cookie by which we know a device that you have signed in with, for a year, so that nobody who tries your password elsewhere can shut you out here.',
+            'A session cookie, when you log in. It ends when you log out or when the session expires.',
+            'A cookie for the step that you are at while you log in, for three minutes.',
+            'Two cookies while a new account waits for its code: one to log you in with it, for three minutes, and one by which we know that the account was made here, for a day.',
+            'A cookie by which we know a device that you have logged in with, for a year, so that nobody who tries your password elsewhere can shut you out here.',
             'A cookie by which we know this browser again, from the first time you go on to pay, for a year. By it you can see and change what you have booked here without an account; anybody else who knows your email address cannot.',
             'Your browser’s own storage for what you have begun: a form you have not finished, a registration on its way, your cart.',
             'A note that you have accepted the cookie banner, so that it stays hidden.',
           ],
         },
-        'We set no advertising cookies. You can delete cookies and storage in your browser at any time; then you have to sign in again, an unfinished form is empty, and what you have booked without an account is reached by the links in our emails.',
+        'We set no advertising cookies. You can delete cookies and storage in your browser at any time; then you have to log in again, an unfinished form is empty, and what you have booked without an account is reached by the links in our emails.',
       ],
     },
     {

@@ -29,7 +29,7 @@ export const securityBasics: Content = {
             ],
             [
               { strong: 'Type it yourself.' },
-              ' Do not sign in through a link in a message that you did not expect. Open the site from your bookmarks.',
+              ' Do not log in through a link in a message that you did not expect. Open the site from your bookmarks.',
             ],
             [
               { strong: 'One password for one site.' },
