@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
+import { findings } from './axe.ts'
 import { eventually, useSite } from './fixture.ts'
 
 const site = useSite()
@@ -57,6 +58,42 @@ describe('the hub', () => {
     await page.waitForURL('**/news-guides')
     await page.goBack()
     await page.waitForURL('**/about/founder-robo-kids-learning')
+  })
+})
+
+describe('the FAQ', () => {
+  it('opens at the question that the address names, and gives each its own', async () => {
+    const page = await site.open({ viewport: { width: 390, height: 800 } })
+    await page.goto('/faq#refunds')
+    const refunds = page.getByRole('heading', { name: 'Can I get my money back?' })
+    await eventually(async () => (await refunds.boundingBox())?.y).toBeGreaterThan(60)
+    await eventually(async () => (await refunds.boundingBox())?.y).toBeLessThan(400)
+    await page.getByRole('link', { name: 'Which time zone are the class times in?' }).click()
+    await eventually(() => new URL(page.url()).hash).toBe('#time-zones')
+  })
+})
+
+describe('the comparison of the levels', () => {
+  it('suggests one by age and experience, with the prices of the server, and reads without script', async () => {
+    const [, intermediate] = site.api.classes.levels
+    if (!intermediate) throw new Error('Level 2 is missing')
+    intermediate.price.amount = 51_200
+    const page = await site.open({ viewport: { width: 390, height: 800 } })
+    await page.goto('/levels')
+    await page.getByRole('row').filter({ hasText: 'Level 2' }).getByText('$512').waitFor()
+    const answer = page.getByRole('main').getByRole('status')
+    await page.getByLabel('Your child’s age').selectOption('9')
+    expect(await answer.innerText()).toBe('Answer both, and we suggest a level.')
+    await page.getByLabel('What your child has built before').selectOption('A first circuit or a small program')
+    await answer.getByText('Level 2 Smart Robotics and Coding').waitFor()
+    await page.getByLabel('Your child’s age').selectOption('5')
+    await answer.getByText('It is made for ages 6 to 13.').waitFor()
+    expect(await answer.getByRole('link').getAttribute('href')).toBe('/robokidspage1')
+    expect(await findings(page)).toEqual([])
+    const reader = await site.open({ javaScriptEnabled: false, viewport: { width: 390, height: 800 } })
+    await reader.goto('/levels')
+    expect(await wordsOf(reader)).toContain('A robot of your child’s own invention')
+    expect(await reader.getByLabel('Your child’s age').isDisabled()).toBe(true)
   })
 })
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { eventually, useSite } from './fixture.ts'
+import { layoutShift, sidewaysScroll, watchLayoutShift } from './pages.ts'
 
 const site = useSite()
 
@@ -91,6 +92,50 @@ describe('the navigation', () => {
     await sheet.getByRole('link', { name: 'Robo Kids Learning' }).tap()
     await page.waitForURL('**/robokidslanding')
     await sheet.waitFor({ state: 'hidden' })
+  })
+
+  it('leads to the footer, which has the same links, where the sheet cannot be loaded', async () => {
+    const page = await site.open({ viewport: { width: 390, height: 844 }, hasTouch: true })
+    await page.route('**/MenuSheet-*.js', (route) => route.abort())
+    await page.goto('/about')
+    await page.getByRole('button', { name: 'Menu', exact: true }).tap()
+    await eventually(() => page.evaluate(() => document.activeElement?.id)).toBe('footer')
+    // Within the application: what the page knows stays.
+    await page.evaluate(() => Object.assign(window, { stayed: true }))
+    await page.getByRole('contentinfo').getByRole('link', { name: 'FAQ' }).tap()
+    await page.waitForURL('**/faq')
+    await page.getByRole('heading', { level: 1, name: 'Questions that parents ask' }).waitFor()
+    expect(await page.evaluate(() => 'stayed' in window)).toBe(true)
+    await page.getByRole('contentinfo').getByRole('link', { name: 'Waiver (PDF)' }).waitFor()
+  })
+
+  it('tells how much is in the cart on every page, holds still where a cart was kept, and says nothing of an empty one', async () => {
+    const page = await site.open({ viewport: { width: 320, height: 700 } })
+    await page.goto('/shop/robot-spider')
+    const cart = page.getByRole('banner').getByRole('link', { name: /^In your cart/ })
+    expect(await cart.count()).toBe(0)
+    const add = page.getByRole('button', { name: 'Add Robot Spider to cart' })
+    await add.click()
+    await add.click()
+    await page.getByRole('link', { name: 'In your cart: 2' }).waitFor()
+    await page.getByRole('contentinfo').getByRole('link', { name: 'About' }).click()
+    await page.waitForURL('**/about')
+    await page.getByRole('link', { name: 'In your cart: 2' }).waitFor()
+    await watchLayoutShift(page)
+    await page.reload()
+    await page.getByRole('link', { name: 'In your cart: 2' }).waitFor()
+    expect(await layoutShift(page)).toBe(0)
+    expect(await sidewaysScroll(page)).toBe(0)
+    // A cart is its tab's, as it is kept.
+    const other = await page.context().newPage()
+    await other.goto('/shop')
+    expect(await other.getByRole('link', { name: /^In your cart/ }).count()).toBe(0)
+    await cart.click()
+    await page.waitForURL('**/shop#cart')
+    await page.getByRole('button', { name: 'Clear cart' }).click()
+    await cart.waitFor({ state: 'hidden' })
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByRole('link', { name: 'In your cart: 2' }).waitFor()
   })
 
   it('fades into the next page, takes the focus to its heading and names it in the title', async () => {

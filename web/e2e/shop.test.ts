@@ -95,6 +95,8 @@ describe('the shop', () => {
 
     await page.waitForURL(/\/shop\/success/)
     await page.getByRole('heading', { level: 1, name: 'Thank you for your pre-order' }).waitFor()
+    // What is paid is in the cart no more, and the header knows.
+    await page.getByRole('link', { name: /^In your cart/ }).waitFor({ state: 'hidden' })
     for (const text of ['$300.00', 'Zoë Holt', 'Cambridge, MA 02139', email]) {
       expect(await page.getByRole('main').innerText()).toContain(text)
     }

@@ -41,12 +41,9 @@ export const contact: Content = {
         {
           kind: 'list',
           items: [
+            ['What parents ask most, from payment to the kit: the ', { to: '/faq', text: 'FAQ' }, '.'],
+            ['Which of the four levels fits: ', { to: '/levels', text: 'Compare levels' }, '.'],
             ['Dates, prices and free seats: ', { to: '/robokidslanding', text: 'the class page' }, '.'],
-            [
-              'Ages, kits, recordings and payment: the questions on each level’s page, ',
-              { to: '/robokidspage1', text: 'Level 1' },
-              ' for instance.',
-            ],
             ['Your account or your membership: ', { to: '/membership', text: 'Membership' }, '.'],
             ['What we keep about you, and how to have it deleted: ', { to: '/privacy', text: 'Privacy Policy' }, '.'],
           ],

@@ -40,7 +40,8 @@ export function Landing() {
         <div className={styles['levelsHead']}>
           <h2 id="levels-heading">Four levels</h2>
           <p className={styles['soft']}>
-            Made for ages 7 to 16. Children from 5 may join: the ages are a recommendation.
+            Made for ages 7 to 16. Children from 5 may join: the ages are a recommendation.{' '}
+            <Link to="/levels">Compare levels</Link> to find the one that fits.
           </p>
         </div>
         {failed ? (

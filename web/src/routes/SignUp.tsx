@@ -3,6 +3,7 @@ import type { LevelClassType } from '@robokids/contracts/enrollment'
 import { openingLevels } from '@robokids/contracts/opening-levels'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { SignUpForm } from '../components/SignUpForm.tsx'
 import { SignUpSlideshows } from '../components/SignUpSlideshows.tsx'
@@ -184,6 +185,10 @@ function About({ classType, level }: AboutProps) {
       <section aria-labelledby="faq-heading" className={styles['part']}>
         <h2 id="faq-heading">Questions and answers</h2>
         <Accordion items={content.faq} />
+        <p>
+          Not the right level? <Link to="/levels">Compare levels</Link>. More answers are in the{' '}
+          <Link to="/faq">FAQ</Link>.
+        </p>
       </section>
     </>
   )
