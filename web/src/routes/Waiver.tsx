@@ -22,6 +22,7 @@ import { Alert } from '../ui/Alert.tsx'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
 import { Notice } from '../ui/Notice.tsx'
+import styles from './Waiver.module.css'
 
 /** `?reference=` names a registration, `?membership=` a membership; else it is about what this tab remembers. */
 export function Waiver() {
@@ -194,7 +195,7 @@ interface SignedByProps extends NonNullable<MemberSeat['signed']> {
 /** For the membership's own account: somebody else who had its link may have signed. */
 function SignedBy({ guardianName, childNames, onAgain }: SignedByProps) {
   return (
-    <Card>
+    <Card className={styles['signedBy'] ?? ''}>
       <Details
         rows={[
           ['Signed by', guardianName],
