@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { pagePaths, redirects } from '@robokids/contracts/pages'
 import { describe, expect, it } from 'vitest'
-import { terminalPoint } from '../illustrations/wiring-geometry.ts'
+import { cornersOf, holePoint, type Point, terminalPoint, wirePath } from '../illustrations/wiring-geometry.ts'
 import { about, director, founder } from './about.ts'
 import { type Block, type Content, type Inline, plain, type Text } from './blocks.ts'
 import { blog } from './blog.ts'
@@ -21,7 +21,7 @@ import { bugbots } from './news/bugbots.ts'
 import { fallLaunch } from './news/fall-launch.ts'
 import { securityBasics } from './news/security-basics.ts'
 import { welcome } from './news/welcome.ts'
-import { type Hole, metalOf, partsOf, type Wiring, wiresOf } from './wiring.ts'
+import { type Hole, metalOf, partsOf, type Terminal, type Wiring, wiresOf } from './wiring.ts'
 
 const all: Record<string, Content> = {
   about,
@@ -323,6 +323,32 @@ function circuit(wiring: Wiring) {
   return { join, connected: (a: string, b: string) => root(node(a)) === root(node(b)) }
 }
 
+/** Points on a drawn path, close to each other. */
+function pointsOf(path: string): Point[] {
+  const points: Point[] = []
+  let at: Point = [0, 0]
+  for (const [, command = '', numbers = ''] of path.matchAll(/([MLQC])([^MLQC]*)/g)) {
+    const given = numbers.trim().split(/\s+/).map(Number)
+    const stops: Point[] = []
+    for (let index = 0; index < given.length; index += 2) stops.push([given[index] ?? 0, given[index + 1] ?? 0])
+    const start = at
+    at = stops.at(-1) ?? at
+    if (command === 'M') continue
+    for (let step = 0; step <= 200; step++) {
+      // De Casteljau: a line, a quadratic or a cubic curve, by the number of its points.
+      let curve: Point[] = [start, ...stops]
+      while (curve.length > 1) {
+        curve = curve.slice(1).map((point, index): Point => {
+          const [x, y] = curve[index] ?? point
+          return [x + ((point[0] - x) * step) / 200, y + ((point[1] - y) * step) / 200]
+        })
+      }
+      points.push(...curve)
+    }
+  }
+  return points
+}
+
 /** The pins of the board that a drawing uses; power and ground aside. */
 const signalPins = (wiring: Wiring) =>
   wiresOf(wiring)
@@ -397,6 +423,124 @@ describe('the guides', () => {
     }
   })
 
+  const wirings = [withResistor, withPullUp, motorWiring, servoWiring]
+  const supplies = ['board.5V', 'board.3.3V', 'board.VIN', 'driver.5V', 'servo.5V', 'battery.plus', 'driver.12V']
+  const grounds = ['board.GND', 'driver.GND', 'servo.GND', 'battery.minus']
+
+  it.each(wirings)('tie no supply to GND and no output to either in $id, whether pressed or not', (wiring) => {
+    const { connected, join } = circuit(wiring)
+    const button = partsOf(wiring).find((part) => part.kind === 'button')
+    // The inputs are the button's; what else is numbered gives orders.
+    const outputs = signalPins(wiring)
+      .filter((pin) => !(button && pin === 2))
+      .map((pin) => `board.${pin}`)
+    const drive = [...outputs, 'driver.OUT1', 'driver.OUT2']
+    for (const pressed of [false, true]) {
+      for (const ground of grounds) {
+        for (const supply of supplies) expect(connected(supply, ground), `${supply} at ${ground}`).toBe(false)
+      }
+      for (const one of drive) {
+        for (const other of [...supplies, ...grounds, ...drive.filter((each) => each !== one)]) {
+          expect(connected(one, other), `${one} at ${other}`).toBe(false)
+        }
+      }
+      // The battery's plus and the board's 5 V are two supplies.
+      expect(connected('battery.plus', 'board.5V')).toBe(false)
+      if (!pressed && button) join(`hole.e${button.rows[0]}`, `hole.e${button.rows[1]}`)
+    }
+  })
+
+  it.each(wirings)('lead no wire of $id over an end of what it is not connected to', (wiring) => {
+    const { connected } = circuit(wiring)
+    const ends = [
+      ...wiresOf(wiring).flatMap(({ from, to }) => [from, to]),
+      ...partsOf(wiring).flatMap((part): Terminal[] => {
+        if (part.kind === 'resistor') return [`hole.${part.from}`, `hole.${part.to}`]
+        return part.kind === 'led' ? [`hole.${part.anode}`, `hole.${part.cathode}`] : []
+      }),
+    ]
+    for (const wire of wiresOf(wiring)) {
+      const points = pointsOf(wirePath(terminalPoint(wire.from), terminalPoint(wire.to), cornersOf(wire)))
+      for (const end of ends.filter((end) => !connected(end, wire.from))) {
+        const [x, y] = terminalPoint(end)
+        const nearest = Math.min(...points.map((point) => Math.hypot(point[0] - x, point[1] - y)))
+        // Half of the wire and the dot that an end is drawn with.
+        expect(nearest, `${wire.from} to ${wire.to} at ${end}`).toBeGreaterThan(3 + 3.2 + 0.75)
+      }
+    }
+  })
+
+  it('have as many jumper wires of each color among the parts as the drawings of the light switch and the motor lay', () => {
+    for (const [guide, wiring] of [
+      [lightSwitch, withResistor],
+      [motorGuide, motorWiring],
+    ] as const) {
+      const told = /(\d+) jumper wires: ([^\n]*)/.exec(sectionOf(guide, 'parts'))
+      const counts = Object.fromEntries(
+        [...(told?.[2] ?? '').matchAll(/(\d+) (\w+)/g)].map(([, count, color]) => [color, Number(count)]),
+      )
+      const laid: Record<string, number> = {}
+      // Motor and battery bring wires of their own.
+      for (const { from, color } of wiresOf(wiring).filter(({ from }) => !/^(motor|battery)\./.test(from))) {
+        expect(from).toMatch(/^(board|hole)\./)
+        laid[color] = (laid[color] ?? 0) + 1
+      }
+      expect(counts).toEqual(laid)
+      expect(Number(told?.[1])).toBe(Object.values(laid).reduce((sum, count) => sum + count, 0))
+    }
+  })
+
+  it('put legs and ends into holes that nothing else is in, and resistors over at least four rows', () => {
+    for (const wiring of [withResistor, withPullUp]) {
+      const holes: Hole[] = wiresOf(wiring)
+        .flatMap(({ from, to }) => [from, to])
+        .filter((end) => end.startsWith('hole.'))
+        .map((end) => end.slice('hole.'.length) as Hole)
+      for (const part of partsOf(wiring)) {
+        if (part.kind === 'led') holes.push(part.anode, part.cathode)
+        if (part.kind === 'button') for (const row of part.rows) holes.push(`e${row}`, `f${row}`)
+        if (part.kind !== 'resistor') continue
+        holes.push(part.from, part.to)
+        // A quarter-watt resistor is 6.3 mm long without its legs, a row 2.54 mm.
+        expect(Math.abs(Number(part.to.slice(1)) - Number(part.from.slice(1)))).toBeGreaterThanOrEqual(4)
+      }
+      expect(new Set(holes).size).toBe(holes.length)
+      for (const hole of holes) expect(holePoint(hole)).toHaveLength(2)
+    }
+  })
+
+  it('send 5 to 20 mA through an LED of any color', () => {
+    const resistor = partsOf(withResistor).find((part) => part.kind === 'resistor' && part.value === '220 Ω')
+    if (resistor?.kind !== 'resistor') throw new Error('The resistor is missing')
+    // A pin of the board gives 5 V; LEDs take 1.8 V (red) to 3.4 V (blue, white), and 20 mA at most.
+    for (const forward of [1.8, 3.4]) {
+      const milliamperes = ((5 - forward) / Number.parseInt(resistor.value, 10)) * 1000
+      expect(milliamperes).toBeGreaterThan(5)
+      expect(milliamperes).toBeLessThan(20)
+    }
+  })
+
+  it('give the motor no more volts than it is made for, and the driver what its data sheet asks', () => {
+    const battery = partsOf(motorWiring).find((part) => part.kind === 'battery')
+    if (battery?.kind !== 'battery') throw new Error('The battery is missing')
+    const volts = battery.cells * 1.5
+    const [, least, most] = /made for (\d) to (\d)\sV/.exec(sectionOf(motorGuide, 'parts')) ?? []
+    expect(sectionOf(motorGuide, 'parts')).toContain(
+      `holder for ${battery.cells} AA cells, and the cells: ${volts}\u00A0V`,
+    )
+    // Recommended are 6 to 9 V, 12 V are the limit; the driver keeps 1.5 to 2.5 V at the currents of small motors.
+    expect(volts).toBeGreaterThanOrEqual(6)
+    expect(volts).toBeLessThanOrEqual(9)
+    expect(volts - 2.5).toBeGreaterThanOrEqual(Number(least))
+    expect(volts - 1.5).toBeLessThanOrEqual(Number(most))
+    const power = sectionOf(motorGuide, 'power').replaceAll('\u00A0', ' ')
+    expect(power).toContain(`with ${volts} V give the motor about ${volts - 2} V`)
+    // Its chip needs 4.5 V at least, and its own regulator makes no 5 V out of 6.
+    const { connected } = circuit(motorWiring)
+    expect(connected('driver.5V', 'board.5V')).toBe(true)
+    expect(plain(motorWiring.steps[0]?.text ?? '')).toContain('two jumper caps')
+  })
+
   it('light the LED from pin 9 through 220 Ω to GND, the long leg first', () => {
     for (const wiring of [withResistor, withPullUp]) {
       const { connected } = circuit(wiring)
@@ -428,7 +572,7 @@ describe('the guides', () => {
   it('put pin 2 to GND when the button of the pull-up is pressed, and need no 5V', () => {
     const { connected, join } = circuit(withPullUp)
     expect(connected('board.2', 'board.GND')).toBe(false)
-    join('hole.e15', 'hole.e17')
+    join('hole.e13', 'hole.e15')
     expect(connected('board.2', 'board.GND')).toBe(true)
     expect(wiresOf(withPullUp).flatMap(({ from, to }) => [from, to])).not.toContain('board.5V')
   })

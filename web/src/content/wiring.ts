@@ -13,7 +13,7 @@ export type Hole = `${Column | '+' | '-'}${number}`
 export type Terminal =
   | `board.${string}`
   | `hole.${Hole}`
-  | `driver.${'12V' | 'GND' | 'ENA' | 'IN1' | 'IN2' | 'OUT1' | 'OUT2'}`
+  | `driver.${'12V' | 'GND' | '5V' | 'ENA' | 'IN1' | 'IN2' | 'OUT1' | 'OUT2'}`
   | `battery.${'plus' | 'minus'}`
   | `motor.${1 | 2}`
   | `servo.${'signal' | '5V' | 'GND'}`
@@ -22,8 +22,6 @@ export interface Wire {
   from: Terminal
   to: Terminal
   color: WireColor
-  /** Corners on its way, in the drawing's units. */
-  via?: readonly (readonly [x: number, y: number])[]
 }
 
 export type Part =
@@ -34,7 +32,8 @@ export type Part =
   | { kind: 'button'; rows: readonly [upper: number, lower: number] }
   | { kind: 'driver' }
   | { kind: 'motor' }
-  | { kind: 'battery' }
+  /** A holder for so many AA cells, of 1.5 V each. */
+  | { kind: 'battery'; cells: number }
   | { kind: 'servo' }
 
 /** What is built, step by step: the drawing and the words are made from the same steps. */

@@ -1,6 +1,16 @@
 import type { ReactNode } from 'react'
 import { type Part, partsOf, type Wire, type Wiring, wiresOf } from '../content/wiring.ts'
-import { boardPins, columnsAt, holePoint, type Pin, rowAt, rows, terminalPoint, wirePath } from './wiring-geometry.ts'
+import {
+  boardPins,
+  columnsAt,
+  cornersOf,
+  holePoint,
+  type Pin,
+  rowAt,
+  rows,
+  terminalPoint,
+  wirePath,
+} from './wiring-geometry.ts'
 
 /** How the letters in it are set. */
 const lettering = { fontFamily: 'var(--mono)', fill: 'var(--pic-line)', stroke: 'none' }
@@ -50,7 +60,7 @@ const colors: Record<Wire['color'], string> = {
 
 function WireDrawing({ wire }: { wire: Wire }) {
   const [from, to] = [terminalPoint(wire.from), terminalPoint(wire.to)]
-  const path = wirePath(from, to, wire.via)
+  const path = wirePath(from, to, cornersOf(wire))
   return (
     <>
       <path d={path} strokeWidth="6" />
@@ -124,7 +134,7 @@ function PartDrawing({ part }: { part: Part }) {
     case 'motor':
       return <Motor />
     case 'battery':
-      return <Battery />
+      return <Battery {...part} />
     case 'servo':
       return <Servo />
     default:
@@ -228,7 +238,7 @@ function Driver() {
       <rect x="282" y="142" width="40" height="20" rx="3" fill="var(--pic-blue)" />
       <rect x="282" y="298" width="40" height="20" rx="3" fill="var(--pic-blue)" />
       <rect x="196" y="216" width="16" height="96" rx="2" fill="var(--pic-screen)" />
-      {(['12V', 'GND', 'ENA', 'IN1', 'IN2'] as const).map((name) => {
+      {(['12V', 'GND', '5V', 'ENA', 'IN1', 'IN2'] as const).map((name) => {
         const [x, y] = terminalPoint(`driver.${name}`)
         return (
           <Pinned key={name} x={x} y={y}>
@@ -236,7 +246,7 @@ function Driver() {
           </Pinned>
         )
       })}
-      {[200, 272, 288, 304].map((y) => (
+      {[272, 288, 304].map((y) => (
         <circle key={y} cx="204" cy={y} r="2.5" fill="var(--pic-mid)" stroke="none" />
       ))}
       <text x="292" y="176" textAnchor="middle" {...letters.used}>
@@ -274,25 +284,25 @@ function Motor() {
       <path d="M276 32h26" stroke="var(--pic-shine)" strokeWidth="3" />
       <circle cx="322" cy="48" r="7" fill="var(--pic-white)" />
       <Label x={301} y={15} anchor="middle">
-        motor
+        motor, 3 to 6 V
       </Label>
     </>
   )
 }
 
-function Battery() {
+function Battery({ cells }: Extract<Part, { kind: 'battery' }>) {
   return (
     <>
       <path d="M166 104V92m14 12V92" strokeWidth="3" />
       <rect x="154" y="24" width="90" height="70" rx="6" fill="var(--pic-screen)" />
-      {[30, 46, 62, 78].map((y) => (
+      {Array.from({ length: cells }, (_, index) => 30 + 16 * index).map((y) => (
         <g key={y}>
           <rect x="160" y={y} width="72" height="11" rx="3" fill="var(--pic-orange)" strokeWidth="1.5" />
           <path d={`M234 ${y + 3}v5`} strokeWidth="3" stroke="var(--pic-mid)" />
         </g>
       ))}
       <Label x={199} y={15} anchor="middle">
-        6 to 9 V
+        {`${cells} AA, ${cells * 1.5} V`}
       </Label>
       <text x="158" y="118" textAnchor="middle" {...letters.label}>
         −

@@ -1,4 +1,4 @@
-import { type Hole, holeAt, type Terminal } from '../content/wiring.ts'
+import { type Hole, holeAt, type Terminal, type Wire } from '../content/wiring.ts'
 
 export type Point = readonly [x: number, y: number]
 
@@ -82,8 +82,44 @@ export function terminalPoint(terminal: Terminal): Point {
   return point
 }
 
+/** Corners of wires that go round something. Apart from the guides' steps: no page loads them. */
+const corners: Record<string, readonly Point[]> = {
+  'board.5V hole.+20': [
+    [12, 152],
+    [12, 336],
+    [176, 336],
+  ],
+  'board.GND driver.GND': [
+    [152, 86],
+    [152, 190],
+    [196, 190],
+  ],
+  'board.5V driver.5V': [
+    [12, 152],
+    [12, 336],
+    [180, 336],
+    [180, 200],
+  ],
+  'battery.minus driver.GND': [[166, 182]],
+  'battery.plus driver.12V': [[180, 164]],
+  'servo.5V board.5V': [
+    [166, 186],
+    [166, 338],
+    [10, 338],
+    [10, 152],
+  ],
+  'servo.GND board.power-GND': [
+    [180, 202],
+    [180, 324],
+    [20, 324],
+    [20, 166],
+  ],
+}
+
+export const cornersOf = ({ from, to }: Wire): readonly Point[] => corners[`${from} ${to}`] ?? []
+
 /** A wire's path: a soft curve, or with corners that are rounded. */
-export function wirePath(from: Point, to: Point, via: readonly Point[] = []): string {
+export function wirePath(from: Point, to: Point, via: readonly Point[]): string {
   if (via.length === 0) {
     const upright = Math.abs(to[0] - from[0]) < 4
     const bend = Math.max(14, Math.abs(to[0] - from[0]) * 0.45)

@@ -49,21 +49,21 @@ const button: Wiring['steps'][number] = {
     'Press the ',
     { strong: 'pushbutton' },
     ' in over the gap: two legs into ',
+    { code: 'e13' },
+    ' and ',
+    { code: 'f13' },
+    ', two into ',
     { code: 'e15' },
     ' and ',
     { code: 'f15' },
-    ', two into ',
-    { code: 'e17' },
-    ' and ',
-    { code: 'f17' },
     '.',
   ],
-  parts: [{ kind: 'button', rows: [15, 17] }],
+  parts: [{ kind: 'button', rows: [13, 15] }],
 }
 
 const signal: Wiring['steps'][number] = {
-  text: ['Blue wire: from ', { strong: 'pin 2' }, ' of the board to ', { code: 'a17' }, '.'],
-  wire: { from: 'board.2', to: 'hole.a17', color: 'blue' },
+  text: ['Blue wire: from ', { strong: 'pin 2' }, ' of the board to ', { code: 'a15' }, '.'],
+  wire: { from: 'board.2', to: 'hole.a15', color: 'blue' },
 }
 
 export const withResistor: Wiring = {
@@ -78,20 +78,11 @@ export const withResistor: Wiring = {
     button,
     {
       text: ['Red wire: from ', { strong: '5V' }, ' of the board to the red rail.'],
-      wire: {
-        from: 'board.5V',
-        to: 'hole.+20',
-        color: 'red',
-        via: [
-          [12, 152],
-          [12, 336],
-          [176, 336],
-        ],
-      },
+      wire: { from: 'board.5V', to: 'hole.+20', color: 'red' },
     },
     {
-      text: ['Red wire: from the red rail to ', { code: 'a15' }, '.'],
-      wire: { from: 'hole.+15', to: 'hole.a15', color: 'red' },
+      text: ['Red wire: from the red rail to ', { code: 'a13' }, '.'],
+      wire: { from: 'hole.+13', to: 'hole.a13', color: 'red' },
     },
     signal,
     {
@@ -99,16 +90,16 @@ export const withResistor: Wiring = {
         'Put the ',
         { strong: '10 kΩ resistor' },
         ' (brown, black, orange) between ',
-        { code: 'c17' },
+        { code: 'c15' },
         ' and ',
-        { code: 'c20' },
+        { code: 'c19' },
         '.',
       ],
-      parts: [{ kind: 'resistor', value: '10 kΩ', from: 'c17', to: 'c20' }],
+      parts: [{ kind: 'resistor', value: '10 kΩ', from: 'c15', to: 'c19' }],
     },
     {
-      text: ['Black wire: from ', { code: 'a20' }, ' to the blue rail.'],
-      wire: { from: 'hole.a20', to: 'hole.-20', color: 'black' },
+      text: ['Black wire: from ', { code: 'a19' }, ' to the blue rail.'],
+      wire: { from: 'hole.a19', to: 'hole.-19', color: 'black' },
     },
   ],
 }
@@ -118,7 +109,7 @@ export const withPullUp: Wiring = {
   title: 'The same circuit with the pushbutton between pin 2 and GND, and no second resistor',
   steps: [
     {
-      text: ['Take away the 10 kΩ resistor, both red wires, and the black wire at ', { code: 'a20' }, '.'],
+      text: ['Take away the 10 kΩ resistor, both red wires, and the black wire at ', { code: 'a19' }, '.'],
       parts: [{ kind: 'breadboard' }],
     },
     {
@@ -128,10 +119,10 @@ export const withPullUp: Wiring = {
     },
     { ...button, text: 'The button stays where it is.' },
     {
-      text: ['Black wire: from ', { code: 'a15' }, ' to the blue rail.'],
-      wire: { from: 'hole.a15', to: 'hole.-15', color: 'black' },
+      text: ['Black wire: from ', { code: 'a13' }, ' to the blue rail.'],
+      wire: { from: 'hole.a13', to: 'hole.-13', color: 'black' },
     },
-    { ...signal, text: ['The blue wire stays between ', { strong: 'pin 2' }, ' and ', { code: 'a17' }, '.'] },
+    { ...signal, text: ['The blue wire stays between ', { strong: 'pin 2' }, ' and ', { code: 'a15' }, '.'] },
   ],
 }
 
@@ -234,7 +225,7 @@ export const lightSwitch: Content = {
               symptom: 'It flickers by itself',
               help: [
                 'Pin 2 hangs in the air. Check the 10 kΩ resistor and the black wire at ',
-                { code: 'a20' },
+                { code: 'a19' },
                 ', or use the pull-up.',
               ],
             },

@@ -9,9 +9,9 @@ export const motorWiring: Wiring = {
   steps: [
     {
       text: [
-        'Unplug the board and leave the batteries out. Take the jumper cap off the two pins at ',
+        'Unplug the board and leave the batteries out. Take two jumper caps off the driver: that at ',
         { code: 'ENA' },
-        ': with it on, the motor only knows full speed. Leave the cap at the 5 V regulator on.',
+        ', which means full speed, and that behind the screws: its 5 V come from the board.',
       ],
       parts: [{ kind: 'driver' }],
     },
@@ -44,34 +44,30 @@ export const motorWiring: Wiring = {
         { code: 'GND' },
         ' of the driver. Board and driver need the same ground to understand each other.',
       ],
-      wire: {
-        from: 'board.GND',
-        to: 'driver.GND',
-        color: 'black',
-        via: [
-          [152, 86],
-          [152, 190],
-          [196, 190],
-        ],
-      },
+      wire: { from: 'board.GND', to: 'driver.GND', color: 'black' },
+    },
+    {
+      text: [
+        'Red wire: from ',
+        { strong: '5V' },
+        ' of the board to ',
+        { code: '5V' },
+        ' of the driver. It feeds the driver’s chip, not the motor.',
+      ],
+      wire: { from: 'board.5V', to: 'driver.5V', color: 'red' },
     },
     {
       text: ['Battery, black wire: from minus to ', { code: 'GND' }, ' of the driver as well.'],
-      parts: [{ kind: 'battery' }],
-      wire: {
-        from: 'battery.minus',
-        to: 'driver.GND',
-        color: 'black',
-        via: [[166, 182]],
-      },
+      parts: [{ kind: 'battery', cells: 4 }],
+      wire: { from: 'battery.minus', to: 'driver.GND', color: 'black' },
     },
     {
       text: [
         'Battery, red wire: from plus to ',
         { code: '12V' },
-        ' of the driver. That is the terminal’s name; 6 to 9 V are what you want there.',
+        ' of the driver. That is only its name: four cells give it 6 V.',
       ],
-      wire: { from: 'battery.plus', to: 'driver.12V', color: 'red', via: [[180, 164]] },
+      wire: { from: 'battery.plus', to: 'driver.12V', color: 'red' },
     },
   ],
 }
@@ -95,8 +91,8 @@ export const motorGuide: Content = {
             '1 microcontroller board: an Arduino Uno, or one with the same pins',
             '1 L298N motor driver module',
             '1 small DC gear motor with two wires, made for 3 to 6 V',
-            '1 battery holder for 4 to 6 AA cells, and the cells: 6 to 9 V',
-            '4 jumper wires: orange, blue, green and black',
+            '1 battery holder for 4 AA cells, and the cells: 6 V',
+            '5 jumper wires: 1 orange, 1 blue, 1 green, 1 black, 1 red',
             'A small screwdriver, a USB cable, and a computer with the Arduino IDE',
           ],
         },
@@ -111,12 +107,12 @@ export const motorGuide: Content = {
           { strong: '6-9V' },
           ' are recommended for the battery; the driver’s limit is ',
           { strong: 'up to 12V' },
-          '. The driver keeps about 2 V for itself, so that four AA cells with 6 V give the motor about 4 V.',
+          '. The driver keeps about 2 V for itself: four AA cells with 6 V give the motor about 4 V. No more for this one: of 9 V it would get 7 V.',
         ],
         {
           kind: 'note',
           title: 'For the adult at the table',
-          text: 'Put the batteries in last. Plus and minus the wrong way round destroys the driver at once, and bare battery wires that touch get hot. The small rectangular 9 V block fits the numbers but is too weak to turn a motor for long.',
+          text: 'Put the batteries in last. Plus and minus the wrong way round destroys the driver at once, and bare battery wires that touch get hot. The small 9 V block is too much for this motor, and soon empty.',
         },
       ],
     },
@@ -167,7 +163,7 @@ export const motorGuide: Content = {
           items: [
             {
               symptom: 'Nothing happens at all',
-              help: 'Is the light on the driver on? If not: are the batteries in the right way round, and their screws tight? If it is: check the black wire between the board and the driver.',
+              help: 'Is the light on the driver on? If not: check the red and the black wire between it and the board. If it is: are the batteries in the right way round, and their screws tight?',
             },
             {
               symptom: 'The motor hums and does not turn',
@@ -195,7 +191,7 @@ export const motorGuide: Content = {
             },
             {
               symptom: 'The board restarts when the motor starts',
-              help: 'The motor must not be fed from the board’s 5V pin. Give it the battery, and keep only GND in common.',
+              help: 'The board’s 5V pin must not feed the motor: it goes to the driver’s 5V, the battery to 12V.',
             },
             {
               symptom: 'The driver gets too hot to touch',

@@ -19,31 +19,11 @@ export const servoWiring: Wiring = {
     },
     {
       text: ['The red wire in the middle is the power: to ', { strong: '5V' }, '.'],
-      wire: {
-        from: 'servo.5V',
-        to: 'board.5V',
-        color: 'red',
-        via: [
-          [166, 186],
-          [166, 338],
-          [10, 338],
-          [10, 152],
-        ],
-      },
+      wire: { from: 'servo.5V', to: 'board.5V', color: 'red' },
     },
     {
       text: ['The brown wire (on some servos black) is the ground: to ', { strong: 'GND' }, '.'],
-      wire: {
-        from: 'servo.GND',
-        to: 'board.power-GND',
-        color: 'black',
-        via: [
-          [180, 202],
-          [180, 324],
-          [20, 324],
-          [20, 166],
-        ],
-      },
+      wire: { from: 'servo.GND', to: 'board.power-GND', color: 'black' },
     },
   ],
 }
@@ -80,7 +60,7 @@ export const servoGuide: Content = {
         {
           kind: 'note',
           title: 'One small servo, yes; two, no',
-          text: 'The board’s 5V pin can feed one micro servo. Bigger ones, or more than one, need a 5 V supply of their own: its plus goes to the red wires, its minus to the brown wires and to GND of the board.',
+          text: 'The board’s 5V pin can feed one micro servo whose arm moves freely: that takes about 0.2 A. Held fast it wants about 0.7 A, and a USB port gives 0.5 A. Against a load, and for a bigger servo or a second one, take a 5 V supply of their own: its plus goes to the red wires and not to the board, its minus to the brown wires and to GND of the board.',
         },
       ],
     },
@@ -140,7 +120,7 @@ export const servoGuide: Content = {
           items: [
             {
               symptom: 'The servo does not move',
-              help: 'Check the three wires: orange to pin 9, red to 5V, brown to GND. A plug that is turned round is the usual reason, and does no harm.',
+              help: 'Unplug the board and check the three wires: orange to pin 9, red to 5V, brown to GND. A plug that is turned round is the usual reason.',
             },
             {
               symptom: 'It trembles or buzzes',
