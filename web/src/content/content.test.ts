@@ -1,4 +1,6 @@
 import { readFile } from 'node:fs/promises'
+import { levelClassTypes, type LevelClassType } from '@robokids/contracts/enrollment'
+import { openingLevels } from '@robokids/contracts/opening-levels'
 import { pagePaths, redirects } from '@robokids/contracts/pages'
 import { describe, expect, it } from 'vitest'
 import { cornersOf, holePoint, type Point, terminalPoint, wirePath } from '../illustrations/wiring-geometry.ts'
@@ -14,6 +16,7 @@ import { motorGuide, motorWiring } from './guides/motor.ts'
 import { servoGuide, servoWiring } from './guides/servo.ts'
 import { tagline } from './home.ts'
 import { innovator } from './innovator.ts'
+import { testimonials } from './landing.ts'
 import { privacy } from './legal/privacy.ts'
 import { terms } from './legal/terms.ts'
 import { newsAndGuides, newsPage } from './news-pages.ts'
@@ -21,6 +24,7 @@ import { bugbots } from './news/bugbots.ts'
 import { fallLaunch } from './news/fall-launch.ts'
 import { securityBasics } from './news/security-basics.ts'
 import { welcome } from './news/welcome.ts'
+import { signUpContent } from './sign-up.ts'
 import { type Hole, metalOf, partsOf, type Terminal, type Wiring, wiresOf } from './wiring.ts'
 
 const all: Record<string, Content> = {
@@ -248,6 +252,48 @@ describe('contact, about and follow', () => {
   it('lead to a video site and a social network', () => {
     expect(new URL(videoChannel).host).toBe('www.youtube.com')
     expect(new URL(socialNetwork).host).toBe('www.instagram.com')
+  })
+})
+
+describe('the box of a level', () => {
+  const inBox = (classType: LevelClassType) => signUpContent[classType].box.join('\n')
+
+  it('holds what the level’s description and its lessons are made of, and its power', () => {
+    // What they speak of, and the part that it takes.
+    const parts: [spoken: RegExp, part: RegExp][] = [
+      [/\bmotors?\b/i, /motors/i],
+      [/servo/i, /servo/i],
+      [/sens(or|e)/i, /sensors/i],
+      [/\b(code|program|microcontroller)/i, /controller board/i],
+      [/\blight\b/i, /lights/i],
+      [/switch/i, /switches/i],
+      [/batter/i, /batteries/i],
+      [/rover/i, /rover/i],
+      [/robot arm/i, /robot arm/i],
+      [/walker/i, /walker/i],
+    ]
+    for (const classType of levelClassTypes) {
+      const { learn, boxInShort } = signUpContent[classType]
+      const spoken = [openingLevels[classType].description, ...learn, boxInShort].join('\n')
+      for (const [word, part] of parts) if (word.test(spoken)) expect(inBox(classType)).toMatch(part)
+      // Everything that a child needs beside a computer is in the kit.
+      expect(inBox(classType)).toContain('Battery holder and batteries')
+    }
+    for (const promised of [/sensors/, /two motors/, /batteries/]) {
+      expect(signUpContent.basic.boxInShort).toMatch(promised)
+    }
+  })
+})
+
+describe('what families say', () => {
+  it('fits the robot that the child of that level builds', () => {
+    const quotes = Object.fromEntries(
+      testimonials.map(({ name, quote }) => [/Level (\d)/.exec(name)?.[1] ?? '', quote]),
+    )
+    expect(quotes['1']).toContain('rover')
+    // A walker walks.
+    expect(quotes['3']).toContain('her robot walked')
+    expect(quotes['3']).not.toMatch(/dr[io]ve|wheel|roll/)
   })
 })
 

@@ -28,7 +28,7 @@ export const testimonials: Testimonial[] = [
     location: 'Columbus, Ohio',
     image: 'grandmother',
     quote:
-      'Six children in the group, so there was always time for her question. At the end her robot drove through our living room alone, and stopped for the cat.',
+      'Six children in the group, so there was always time for her question. At the end her robot walked through our living room alone, and stopped for the cat.',
   },
 ]
 

@@ -46,11 +46,13 @@ export const signUpContent: Record<LevelClassType, SignUpContent> = {
       'Wire a circuit with a battery, a switch, a light and two motors.',
       'Change a first program and see at once what it does.',
     ],
-    boxInShort: 'A rover to build, two motors, a controller board, wires and lights.',
+    boxInShort: 'A rover to build, two motors, a controller board, sensors, lights and batteries.',
     box: [
       'Rover frame and wheels',
       'Two motors and a driver',
       'Controller board',
+      'Light and touch sensors',
+      'Battery holder and batteries',
       'Wires, lights and switches',
       'Printed build guide',
     ],
@@ -74,7 +76,14 @@ export const signUpContent: Record<LevelClassType, SignUpContent> = {
       'Write, test and mend a program of one’s own.',
     ],
     boxInShort: 'A robot arm to build, servo motors, a controller board and sensors.',
-    box: ['Robot arm parts', 'Servo motors', 'Controller board', 'Distance and touch sensors', 'Printed build guide'],
+    box: [
+      'Robot arm parts',
+      'Servo motors',
+      'Controller board',
+      'Distance and touch sensors',
+      'Battery holder and batteries',
+      'Printed build guide',
+    ],
     faq: [
       {
         question: 'Does my child need Level 1 first?',
@@ -100,6 +109,7 @@ export const signUpContent: Record<LevelClassType, SignUpContent> = {
       'Servo motors and driver',
       'Controller board',
       'Distance, light and tilt sensors',
+      'Battery holder and batteries',
       'Printed build guide',
     ],
     faq: [
@@ -125,6 +135,7 @@ export const signUpContent: Record<LevelClassType, SignUpContent> = {
       'Controller board',
       'Motors, servos and a driver',
       'A wide set of sensors',
+      'Battery holder and batteries',
       'Building parts to shape',
       'Printed project notebook',
     ],
