@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { levelClassTypes, type LevelClassType } from '@robokids/contracts/enrollment'
 import { openingLevels } from '@robokids/contracts/opening-levels'
 import { pagePaths, redirects } from '@robokids/contracts/pages'
@@ -190,6 +190,42 @@ describe('the privacy policy', () => {
     )
     const ids = privacy.sections.map(({ id }) => id)
     for (const id of ['collect', 'use', 'cookies', 'california', 'international', 'contact']) expect(ids).toContain(id)
+  })
+
+  it('names every cookie and every entry in the browser’s storage, and how long it stays', async () => {
+    const cookieSource = await readFile(new URL('../../../bff/src/cookies.ts', import.meta.url), 'utf8')
+    const cookies = [...cookieSource.matchAll(/sealedCookie\('([^']+)'/g)].map(([, name = '']) => name)
+    expect(cookies.length).toBeGreaterThanOrEqual(6)
+    const src = new URL('../', import.meta.url)
+    const files = (await readdir(src, { recursive: true })).filter((name) => /(?<!\.test)\.tsx?$/.test(name))
+    const sources = await Promise.all(files.map((name) => readFile(new URL(name, src), 'utf8')))
+    const entries = sources.flatMap((source) => {
+      const keys = /from '[./]+\/storage\.ts'/.test(source) ? [...source.matchAll(/const \w*key = '([^']+)'/gi)] : []
+      return [...keys, ...source.matchAll(/(?:local|session)Storage\.(?!getItem|setItem)(\w+)/g)].map(
+        ([, name = '']) => name,
+      )
+    })
+    // Some is the router's own.
+    entries.push('tsr-scroll-restoration-v1_3', 'tanstack_router_reload')
+    expect(entries).toEqual(expect.arrayContaining(['cart', 'signedIn', 'loadedAnew', 'roboKidsRegistration']))
+
+    const tables = blocksOf(privacy).flatMap((block) =>
+      typeof block === 'object' && 'kind' in block && block.kind === 'table' ? [block] : [],
+    )
+    const [told, stored] = tables.map(({ rows }) => rows.flatMap(([name = '']) => plain(name).split(', ')))
+    expect(new Set(told)).toEqual(new Set(cookies))
+    expect(new Set(stored)).toEqual(new Set(entries))
+    for (const { rows } of tables) for (const row of rows) expect(plain(row[2] ?? '')).toMatch(/\d|until/i)
+
+    const days = (name: string, source: string) => Number(new RegExp(`${name} = (\\d+)`).exec(source)?.[1])
+    const [session, device] = await Promise.all(
+      ['session', 'auth-routes'].map((name) =>
+        readFile(new URL(`../../../bff/src/${name}.ts`, import.meta.url), 'utf8'),
+      ),
+    )
+    expect(sectionOf(privacy, 'cookies')).toContain(`${days('sessionDays', session ?? '')} days at most`)
+    expect(sectionOf(privacy, 'cookies')).toContain(`\n${days('deviceMs', device ?? '')} days\n`)
+    expect(days('browserDays', session ?? '')).toBe(365)
   })
 
   it('refers to its own sections by their right numbers', () => {

@@ -132,20 +132,85 @@ export const privacy: Content = {
       id: 'cookies',
       title: 'Cookies and similar storage',
       blocks: [
-        'We use few of them:',
+        'We use few of them, and no script can read our cookies. Over https their names begin with “__Host-”.',
         {
-          kind: 'list',
-          items: [
-            'A session cookie, when you log in. It ends when you log out or when the session expires.',
-            'A cookie for the step that you are at while you log in, for three minutes.',
-            'Two cookies while a new account waits for its code: one to log you in with it, for three minutes, and one by which we know that the account was made here, for a day.',
-            'A cookie by which we know a device that you have logged in with, for a year, so that nobody who tries your password elsewhere can shut you out here.',
-            'A cookie by which we know this browser again, from the first time you go on to pay, for a year. By it you can see and change what you have booked here without an account; anybody else who knows your email address cannot.',
-            'Your browser’s own storage for what you have begun: a form you have not finished, a registration on its way, your cart.',
-            'A note that you have accepted the cookie banner, so that it stays hidden.',
+          kind: 'table',
+          caption: 'Cookies',
+          head: ['Name', 'What it tells us', 'How long'],
+          rows: [
+            [[{ code: 'robokids-session' }], 'That you are logged in.', 'Until you log out, 30 days at most'],
+            [[{ code: 'robokids-sign-in' }], 'Which step you are at while you log in.', '3 minutes'],
+            [[{ code: 'robokids-sign-up' }], 'Logs you in once your new account is confirmed.', '3 minutes'],
+            [[{ code: 'robokids-confirm' }], 'Which new account was made in this browser.', '1 day'],
+            [
+              [{ code: 'robokids-device' }],
+              'That you have logged in with this browser, so that nobody who tries your password elsewhere can shut you out here.',
+              '400 days',
+            ],
+            [
+              [{ code: 'robokids-browser' }],
+              'Which browser this is, from the first time you go on to pay. With it you can see and change what you have booked here without an account; anybody else who knows your email address cannot.',
+              '1 year',
+            ],
           ],
         },
-        'We set no advertising cookies. You can delete cookies and storage in your browser at any time; then you have to log in again, an unfinished form is empty, and what you have booked without an account is reached by the links in our emails.',
+        'What you have begun is kept in your browser’s own storage, which is not sent to us by itself:',
+        {
+          kind: 'table',
+          caption: 'Storage of your browser',
+          head: ['Name', 'What it holds', 'How long'],
+          rows: [
+            [
+              [{ code: 'roboKidsSignUpDraft, membershipDraft' }],
+              'What you have typed into a form that you have not sent yet.',
+              'Until you send it or log out, or close the tab where you are not logged in',
+            ],
+            [
+              [{ code: 'roboKidsSignUpSent' }],
+              'Which registrations this tab has sent, so that nothing is booked twice.',
+              'Until the tab is closed',
+            ],
+            [
+              [{ code: 'roboKidsWaiverSession' }],
+              'Your registration, for the confirmation and the waiver.',
+              'Until the waiver is signed or the tab is closed',
+            ],
+            [
+              [{ code: 'roboKidsRegistration' }],
+              'The same, for a confirmation that opens in another tab.',
+              'Until the waiver is signed',
+            ],
+            [[{ code: 'roboKidsReceipt' }], 'What your receipt shows.', 'Until you close the receipt or the tab'],
+            [
+              [{ code: 'pendingUser' }],
+              'Your new account, until it is paid for and confirmed; never its password.',
+              'Until you log out or close the tab',
+            ],
+            [
+              [{ code: 'signInStep' }],
+              'That a code is on its way to you, so that a reload does not lose it.',
+              '1 hour at most',
+            ],
+            [
+              [{ code: 'cart, cart-order' }],
+              'What is in your cart, and the order that it was sent as.',
+              'Until the tab is closed',
+            ],
+            [[{ code: 'signedIn' }], 'That the page is to show your profile’s link.', 'Until you log out'],
+            [[{ code: 'cookiesAccepted' }], 'That you have accepted the cookie banner.', 'Until you delete it'],
+            [
+              [{ code: 'tsr-scroll-restoration-v1_3' }],
+              'How far you have scrolled, for the way back.',
+              'Until the tab is closed',
+            ],
+            [
+              [{ code: 'loadedAnew, tanstack_router_reload' }],
+              'That a page was loaded once more because a file of it was missing.',
+              'Until the tab is closed',
+            ],
+          ],
+        },
+        'We set no advertising cookies. You can delete cookies and storage in your browser at any time; then you have to sign in again, an unfinished form is empty, and what you have booked without an account is reached by the links in our emails.',
       ],
     },
     {
