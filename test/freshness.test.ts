@@ -77,6 +77,22 @@ describe('what the site offers', () => {
       expect(await documentAt(`${door}/robokidspage1`)).toContain('>$410</strong> <span>a child')
   })
 
+  it('costs members on every page that names it what an operator has set, within five seconds', async () => {
+    await asOperator('/admin/prices', { sku: 'membership:monthly', amount: 900 })
+    const pages = [
+      ['/membership', '>$9</strong> <span>a month'],
+      ['/membership/register', '>$9 per month</strong>'],
+      ['/terms', '>$9 per month or $60 per year</span>'],
+    ] as const
+    await Promise.all(
+      doors.flatMap((door) =>
+        pages.map(([path, words]) =>
+          eventually(async () => (await documentAt(`${door}${path}`)).includes(words), limitMs),
+        ),
+      ),
+    )
+  })
+
   it('has as many seats on every page and in every answer as are left, within five seconds of a sale', async () => {
     await warm()
     const before = (await basicAt(system.siteUrl)).answered?.sessions.at(-1)

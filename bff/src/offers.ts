@@ -30,7 +30,7 @@ export interface Offers {
   slots(classType: ClassType): Promise<AvailableSlots>
   plans(): Promise<MembershipPlans>
   /** What pages show: a few seconds old at most, or as it was a while ago where nobody answers. */
-  recently: { classes: Recent<ClassesView>; shop: Recent<ShopView> }
+  recently: { classes: Recent<ClassesView>; plans: Recent<MembershipPlans>; shop: Recent<ShopView> }
 }
 
 const seatsMoved = [
@@ -48,11 +48,17 @@ export function offersOf(services: Services, { bus, log }: Context<Config>): Off
   const slotsOf = new Map<ClassType, () => Promise<AvailableSlots>>()
   const classes = shared(() => classesView(services))
   const shop = shared(() => shopView(services))
+  const plans = shared(() => billing.call('GET', '/membership-plans', { answer: membershipPlansSchema }))
   const failed = (error: unknown) =>
     log.warn({ err: error }, 'Pages show prices and dates as they were before, or none')
-  const recently = { classes: new Recent(classes, failed), shop: new Recent(shop, failed) }
+  const recently = {
+    classes: new Recent(classes, failed),
+    plans: new Recent(plans, failed),
+    shop: new Recent(shop, failed),
+  }
   const typesOf = (events: { type: string }[]) => events.map(({ type }) => type)
   bus.watch(typesOf([...seatsMoved, seasonOpened, pricesChanged]), () => recently.classes.change())
+  bus.watch(typesOf([pricesChanged]), () => recently.plans.change())
   bus.watch(typesOf([pricesChanged, productStateChanged]), () => recently.shop.change())
 
   return {
@@ -66,7 +72,7 @@ export function offersOf(services: Services, { bus, log }: Context<Config>): Off
       slotsOf.set(classType, ask)
       return ask()
     },
-    plans: shared(() => billing.call('GET', '/membership-plans', { answer: membershipPlansSchema })),
+    plans,
     recently,
   }
 }

@@ -4,7 +4,7 @@ import { type ProductSku, type ProductState, robotSpider, teddyBear } from './pr
 
 /*
  * What things cost on the first day, in cents of US dollars. The price book begins with it, and from then on it alone says
- * what is true; pages show this until it has answered.
+ * what is true. The shop shows this until it has answered; what renews by itself is shown as the price book has it, or not.
  */
 
 export const openingClassPrices: Record<LevelClassType, number> = {

@@ -1,4 +1,5 @@
 import type { ClassesView } from './bff.ts'
+import type { MembershipPlans } from './billing.ts'
 import type { LevelClassType } from './enrollment.ts'
 import { type ProductSku, robotSpider, teddyBear } from './products.ts'
 import type { ShopView } from './shop.ts'
@@ -71,9 +72,13 @@ export const productPages = {
 /** Addresses that only lead elsewhere, permanently. */
 export const redirects: Readonly<Record<string, PagePath>> = { '/admin': '/', '/guides': '/news-guides' }
 
-/** What a page shows that changes by the day, by the queries that the browser reads it with: the answers of `/api/classes` and `/api/shop`. */
+/**
+ * What a page shows that changes by the day, by the queries that the browser reads it with: the answers of `/api/classes`,
+ * `/api/membership-plans` and `/api/shop`.
+ */
 export interface PageData {
   classes?: ClassesView
+  plans?: MembershipPlans
   shop?: ShopView
 }
 

@@ -39,6 +39,32 @@ describe('the membership offer', () => {
     await page.waitForURL('**/membership/register?plan=yearly')
     expect(await page.getByRole('radio', { name: '$60 per year' }).isChecked()).toBe(true)
   })
+
+  it('names on every page the prices that the price book has, and none where that cannot be reached', async () => {
+    let reached = true
+    site.api.on('GET /api/membership-plans', () =>
+      reached
+        ? { json: { plans: site.api.accounts.plans.map((plan) => ({ ...plan, amount: plan.amount + 200 })) } }
+        : refusal('upstream_unavailable', 'Please try again in a moment.'),
+    )
+    const page = await site.open()
+    await page.goto('/terms')
+    await page.getByText('A membership costs $9 per month or $62 per year, as you choose.').waitFor()
+    reached = false
+    await page.goto('/membership')
+    await page.getByText('We could not load the prices.').waitFor()
+    expect(await page.locator('main').innerText()).not.toContain('$')
+    await page.goto('/membership/register')
+    await page.getByText('The terms could not be loaded.').waitFor()
+    expect(await page.locator('main').innerText()).not.toContain('$')
+    await page.goto('/terms')
+    await page.getByText('A membership costs what the membership page shows, per month or per year').waitFor()
+    await page.goto('/membership')
+    await page.getByText('We could not load the prices.').waitFor()
+    reached = true
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('$9 a month').waitFor()
+  })
 })
 
 describe('the membership registration', () => {
@@ -396,7 +422,7 @@ describe('the payment success of a membership', () => {
     expect(await detailsOf(page)).toEqual({
       Guardian: 'Maren Holt',
       Email: 'maren.holt@example.com',
-      'Membership plan': '$60 per year',
+      'Membership plan': 'Yearly',
       'Class date': 'Friday, January 4, 2030',
     })
     const ticket = page.getByRole('region', { name: 'Welcome, Maren' })
@@ -477,6 +503,32 @@ describe('the payment success of a membership', () => {
       return page.getByText('Your account is confirmed, and you are logged in.').count()
     }).toBe(1)
     expect(await page.getByRole('link', { name: 'Profile', exact: true }).count()).toBe(1)
+  })
+
+  it('asks 300 ms after somebody has come back to the tab, once however that is told', async () => {
+    const page = await site.open()
+    site.api.on('POST /api/auth/auto-sign-in', () => ({ json: { step: 'waiting' } }))
+    const asked = () => site.api.callsOf('POST', /auto-sign-in$/).length
+    await page.clock.install()
+    await signedUp(page)
+    await page.goto('/success')
+    await page.getByText('this page logs you in by itself').waitFor()
+    await page.clock.runFor(1_000)
+    for (let times = 0; times < 3; times += 1) {
+      await page.evaluate(() => {
+        window.dispatchEvent(new Event('focus'))
+        document.dispatchEvent(new Event('visibilitychange'))
+      })
+      await page.clock.runFor(290)
+    }
+    expect(asked()).toBe(0)
+    await page.clock.runFor(20)
+    await eventually(asked).toBe(1)
+    // From then on every 5 s again.
+    await eventually(async () => {
+      await page.clock.runFor(1_000)
+      return asked()
+    }).toBe(2)
   })
 
   it('gives up after 3 minutes with the specified words', async () => {

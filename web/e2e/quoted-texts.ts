@@ -48,7 +48,7 @@ export const quotedTexts: Partial<Record<PagePath, readonly string[]>> = {
   '/robokidspage2': ['Level 2 Smart Robotics and Coding', '7 to 16', '8 to 14', '6 weeks', '60 to 75 minutes'],
   '/robokidspage3': ['Level 3 Autonomous Mastery', '7 to 16', '10 to 15', '8 weeks'],
   '/robokidspage4': ['Level X Custom Innovation Lab', '7 to 16', '11 to 16', '6 to 8 weeks'],
-  '/membership': ['Login', '$7', '$60'],
+  '/membership': ['Login'],
   '/membership/register': [
     'Create Your ChronoTech Account',
     'Proceed to Payment',
@@ -63,8 +63,6 @@ export const quotedTexts: Partial<Record<PagePath, readonly string[]>> = {
     'City',
     'State',
     'ZIP',
-    '$7 per month',
-    '$60 per year',
     'Class date',
   ],
   '/membership/login': ['Log In', 'Show Password'],

@@ -57,7 +57,7 @@ const shared: Readonly<Record<string, readonly [title: string, heading: string]>
 
 /** Those that show what they hear from the server. */
 const asksTheServer =
-  /^\/(shop(\/(robot-spider|teddy-bear))?|levels|robokids.*|membership\/register|news\/fall-launch)$/
+  /^\/(shop(\/(robot-spider|teddy-bear))?|levels|robokids.*|membership(\/register)?|terms|news\/fall-launch)$/
 
 /** Those that somebody fills in. */
 const forms = /^\/(robokids(page\d)?|membership\/.+|confirm)$/

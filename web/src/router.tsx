@@ -91,25 +91,6 @@ function building(load: () => Promise<Content>) {
   }, 'Building')
 }
 
-/** An article that names prices. */
-function pricing(load: () => Promise<Content>) {
-  return lazyRouteComponent(async () => {
-    const [{ ContentPage }, { PriceContext }, { showLevelPrice }, content] = await Promise.all([
-      import('./routes/ContentPage.tsx'),
-      import('./components/content/RichText.tsx'),
-      import('./components/content/LevelPrice.tsx'),
-      load(),
-    ])
-    return {
-      Pricing: () => (
-        <PriceContext value={showLevelPrice}>
-          <ContentPage content={content} />
-        </PriceContext>
-      ),
-    }
-  }, 'Pricing')
-}
-
 const home = lazyRouteComponent(() => import('./routes/Home.tsx'), 'Home')
 const landing = lazyRouteComponent(() => import('./routes/Landing.tsx'), 'Landing')
 const payment = lazyRouteComponent(() => import('./routes/Payment.tsx'), 'Payment')
@@ -139,7 +120,7 @@ const newsPage = reading(async () => (await import('./content/news-pages.ts')).n
 const blog = reading(async () => (await import('./content/blog.ts')).blog)
 const welcome = reading(async () => (await import('./content/news/welcome.ts')).welcome)
 const securityBasics = reading(async () => (await import('./content/news/security-basics.ts')).securityBasics)
-const fallLaunch = pricing(async () => (await import('./content/news/fall-launch.ts')).fallLaunch)
+const fallLaunch = reading(async () => (await import('./content/news/fall-launch.ts')).fallLaunch)
 const bugbots = reading(async () => (await import('./content/news/bugbots.ts')).bugbots)
 const lightSwitch = building(async () => (await import('./content/guides/light-switch.ts')).lightSwitch)
 const motorGuide = building(async () => (await import('./content/guides/motor.ts')).motorGuide)

@@ -32,6 +32,7 @@ export function livePages({ recently }: Offers, siteUrl: string): ReadonlyMap<Pa
   const ofLevel = (classType: LevelClassType) => withClasses((classes) => coursesOfLevel(classes, classType, siteUrl))
   const withShop = (sku?: string) =>
     composed(recently.shop, (shop) => ({ data: { shop }, things: productsOf(shop, siteUrl, sku) }))
+  const withPlans = composed(recently.plans, (plans) => ({ data: { plans }, things: [] }))
   return new Map<PagePath, ReadPage>([
     ['/robokidslanding', withClasses((classes) => courseList(classes, siteUrl))],
     ['/robokids', ofLevel('basic')],
@@ -42,5 +43,8 @@ export function livePages({ recently }: Offers, siteUrl: string): ReadonlyMap<Pa
     ['/news/fall-launch', withClasses(() => [])],
     ['/shop', withShop()],
     ...Object.entries(productPages).map(([sku, path]) => [path, withShop(sku)] as const),
+    ['/membership', withPlans],
+    ['/membership/register', withPlans],
+    ['/terms', withPlans],
   ])
 }

@@ -1,5 +1,6 @@
 import type { LevelClassType } from '@robokids/contracts/enrollment'
 import type { PagePath } from '@robokids/contracts/pages'
+import type { ReactNode } from 'react'
 import type { DrawingName } from '../illustrations/Drawing.tsx'
 import type { Accent } from '../ui/Card.tsx'
 import type { Card } from './cards.ts'
@@ -7,6 +8,8 @@ import type { Wiring } from './wiring.ts'
 
 /** A page of this site; `/guides` leads on to the hub. */
 type Place = PagePath | '/guides'
+
+export type Priced = LevelClassType | 'membership'
 
 /** A piece of a sentence: plain words, or what stands out of them. */
 export type Inline =
@@ -20,8 +23,8 @@ export type Inline =
   | { mail: string }
   /** Another site; it opens in a new tab. */
   | { href: string; text: string }
-  /** A level's price as the server has it now. */
-  | { priceOf: LevelClassType }
+  /** A price as the server has it now: a level's, or a membership's by the month and by the year. */
+  | { priceOf: Priced }
 
 export type Text = string | readonly Inline[]
 
@@ -94,6 +97,8 @@ export interface Content {
   articles?: boolean
   /** Its sections are counted: 1., 2., 3. */
   numbered?: boolean
+  /** Shows the prices that its texts name. */
+  showPrice?: (of: Priced) => ReactNode
   /** What to do after reading; the first is the main one. */
   next?: readonly { to: Place; text: string }[]
 }

@@ -250,7 +250,14 @@ describe('the terms of service', () => {
     expect(sectionOf(terms, 'liability')).toMatch(/limited to the amount you paid us in the preceding 12 months/)
     expect(sectionOf(terms, 'arbitration')).toMatch(/binding arbitration/)
     expect(sectionOf(terms, 'law')).toMatch(/State of California/)
-    expect(sectionOf(terms, 'memberships')).toMatch(/\$7 per month or \$60 per year/)
+  })
+
+  it('name the price of a membership as the price book has it, and no price of their own', () => {
+    expect(wordsOf(terms)).not.toContain('$')
+    const prices = piecesOf(terms).flatMap((piece) =>
+      typeof piece === 'object' && 'priceOf' in piece ? [piece.priceOf] : [],
+    )
+    expect(prices).toEqual(['membership'])
   })
 
   it('refer to their own sections by their right numbers', () => {

@@ -1,18 +1,20 @@
 import type { MembershipPlan } from '@robokids/contracts/auth'
-import { openingMembershipPrices } from '@robokids/contracts/opening-prices'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { periodOf } from '@robokids/contracts/renewal-terms'
 
-export const planNames = Object.keys(openingMembershipPrices) as MembershipPlan[]
+export const planNames: readonly MembershipPlan[] = ['monthly', 'yearly']
+
+export const planName = (plan: MembershipPlan) => (plan === 'monthly' ? 'Monthly' : 'Yearly')
 
 const whole = (amount: number) => formatMoney({ amount, currency: 'usd' }, true)
 
-/** `$7 per month` */
-export const planInShort = (plan: MembershipPlan, amount: number) => `${whole(amount)} per ${periodOf(plan)}`
+/** `$7 per month`, or where the amount is not known `Per month`. */
+export const planInShort = (plan: MembershipPlan, amount: number | undefined) =>
+  `${amount === undefined ? 'Per' : `${whole(amount)} per`} ${periodOf(plan)}`
 
-export function planNote(plan: MembershipPlan, amount: number): string {
+export function planNote(plan: MembershipPlan, amount: number | undefined): string {
   if (plan === 'monthly') return 'Paid month by month.'
-  return `Paid once a year.${amount % 12 === 0 ? ` That is ${whole(amount / 12)} a month.` : ''}`
+  return `Paid once a year.${amount !== undefined && amount % 12 === 0 ? ` That is ${whole(amount / 12)} a month.` : ''}`
 }
 
 export const memberGets = [

@@ -1,6 +1,5 @@
 import type { MembershipPlan } from '@robokids/contracts/auth'
 import type { MembershipPlans } from '@robokids/contracts/billing'
-import { openingMembershipPrices } from '@robokids/contracts/opening-prices'
 import { queryOptions } from '@tanstack/react-query'
 import { answer } from '../answer.ts'
 import membershipPlansShape from '../answers/membership-plans.json'
@@ -10,12 +9,12 @@ export const membershipPlans = answer<MembershipPlans>(membershipPlansShape)
 
 /** What a membership costs, and the terms to agree to, word for word. */
 export const plansQuery = queryOptions({
-  queryKey: ['membership-plans'],
+  queryKey: ['plans'],
   queryFn: ({ signal }) => api('/api/membership-plans', { answer: membershipPlans, signal }),
   staleTime: 5_000,
 })
 
-/** In cents: what it cost on the first day, until the server has told what is true. */
-export function amountOf(plan: MembershipPlan, told: MembershipPlans | undefined): number {
-  return told?.plans.find((one) => one.plan === plan)?.amount ?? openingMembershipPrices[plan]
+/** In cents; undefined until the server has told. */
+export function amountOf(plan: MembershipPlan, told: MembershipPlans | undefined): number | undefined {
+  return told?.plans.find((one) => one.plan === plan)?.amount
 }

@@ -1,7 +1,7 @@
 import { formatClassDate } from '@robokids/contracts/class-date'
 import { Link } from '@tanstack/react-router'
 import { Blocks, type BlocksProps } from '../components/content/Blocks.tsx'
-import { RichText } from '../components/content/RichText.tsx'
+import { PriceContext, RichText } from '../components/content/RichText.tsx'
 import type { Block, Content } from '../content/blocks.ts'
 import { Drawing } from '../illustrations/Drawing.tsx'
 import { ButtonLink } from '../ui/Button.tsx'
@@ -13,7 +13,7 @@ export function ContentPage({ content, guideBlock }: { content: Content; guideBl
     content
   const titleOf = (index: number) => (numbered ? `${index + 1}. ${sections[index]?.title}` : sections[index]?.title)
   const [Whole, Part] = articles ? (['div', 'article'] as const) : (['article', 'section'] as const)
-  return (
+  const page = (
     <Whole data-accent={accent}>
       <header className={styles['hero']}>
         <div className={styles['heroInner']}>
@@ -97,6 +97,7 @@ export function ContentPage({ content, guideBlock }: { content: Content; guideBl
       </div>
     </Whole>
   )
+  return content.showPrice ? <PriceContext value={content.showPrice}>{page}</PriceContext> : page
 }
 
 /** Cards that do not stand side by side beside their heading: they take the page's whole width. */

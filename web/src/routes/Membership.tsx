@@ -2,18 +2,20 @@ import { formatMoney } from '@robokids/contracts/pricing'
 import { periodOf } from '@robokids/contracts/renewal-terms'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { memberGets, membershipSteps, planNames, planNote } from '../content/membership.ts'
+import { memberGets, membershipSteps, planName, planNames, planNote } from '../content/membership.ts'
 import { useUser } from '../identity/use-user.ts'
 import { amountOf, plansQuery } from '../membership/plans-query.ts'
 import { Drawing } from '../illustrations/Drawing.tsx'
-import { ButtonLink } from '../ui/Button.tsx'
+import { Button, ButtonLink } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
-import { useHydrated } from '../use-hydrated.ts'
+import { Notice } from '../ui/Notice.tsx'
+import { Skeleton } from '../ui/Skeleton.tsx'
 import styles from './Membership.module.css'
 
 export function Membership() {
   const user = useUser()
-  const prices = useQuery({ ...plansQuery, enabled: useHydrated() }).data
+  const prices = useQuery(plansQuery)
+  const failed = prices.isError && !prices.data
   return (
     <>
       <div className={styles['hero']}>
@@ -40,15 +42,33 @@ export function Membership() {
 
       <section className={styles['section']} aria-labelledby="plans-heading">
         <h2 id="plans-heading">Two ways to pay, one membership</h2>
-        <div className={styles['plans']}>
+        {failed && (
+          <Notice kind="error" title="We could not load the prices." live>
+            <p>Our server did not answer. Nothing is wrong on your side.</p>
+            <Button
+              variant="secondary"
+              onClick={() => void prices.refetch()}
+              pending={prices.isFetching}
+              pendingLabel="Loading..."
+            >
+              Try again
+            </Button>
+          </Notice>
+        )}
+        <div className={styles['plans']} aria-busy={prices.isPending}>
           {planNames.map((plan) => {
-            const amount = amountOf(plan, prices)
+            const amount = amountOf(plan, prices.data)
             return (
               <Card key={plan} className={styles['plan'] ?? ''} accent={plan === 'monthly' ? 'blue' : 'green'}>
-                <h3>{plan === 'monthly' ? 'Monthly' : 'Yearly'}</h3>
-                <p className={styles['price']}>
-                  <strong>{formatMoney({ amount, currency: 'usd' }, true)}</strong> <span>{`a ${periodOf(plan)}`}</span>
-                </p>
+                <h3>{planName(plan)}</h3>
+                {!failed && (
+                  <p className={styles['price']}>
+                    <strong>
+                      {amount === undefined ? <Skeleton width="2ch" /> : formatMoney({ amount, currency: 'usd' }, true)}
+                    </strong>{' '}
+                    <span>{`a ${periodOf(plan)}`}</span>
+                  </p>
+                )}
                 <p className={styles['soft']}>{planNote(plan, amount)}</p>
                 <ButtonLink
                   to="/membership/register"

@@ -210,7 +210,7 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
     const errors: Record<string, string> = 'errors' in read ? { ...read.errors } : {}
     if (!accountMade && password === '') errors['password'] = 'Password is required.'
     if (!chosen) errors['classDate'] = 'Choose a class date.'
-    if (!agreed) errors['consent'] = 'Please agree to the terms of the membership.'
+    if (terms && !agreed) errors['consent'] = 'Please agree to the terms of the membership.'
     if (!accountMade && password !== confirmPassword) {
       state.refuse("❌ Passwords don't match.", { ...errors, confirmPassword: 'Type the same password here.' })
     } else if (!accountMade && password !== '' && !isPasswordGood(password)) {
@@ -468,7 +468,7 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
             <strong>{planInShort(values.plan, amountOf(values.plan, prices.data))}</strong>
           </p>
           <Checkbox
-            label={`I agree: ${terms?.terms ?? renewalTerms(values.plan, { amount: amountOf(values.plan, prices.data), currency: 'usd' })}`}
+            label={terms ? `I agree: ${terms.terms}` : prices.isError ? termsMissing : 'The terms are being loaded.'}
             name="consent"
             checked={agreed}
             onChange={(event) => setAgreedTo(event.target.checked ? terms?.terms : undefined)}

@@ -1,7 +1,6 @@
 import type { MembershipOutcome } from '@robokids/contracts/billing'
 import { formatClassDate } from '@robokids/contracts/class-date'
 import { openingLevels } from '@robokids/contracts/opening-levels'
-import { openingMembershipPrices } from '@robokids/contracts/opening-prices'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
@@ -14,7 +13,7 @@ import { LongWait } from '../components/LongWait.tsx'
 import { type NextStep, NextSteps } from '../components/NextSteps.tsx'
 import { inOneLine, Ticket } from '../components/Ticket.tsx'
 import { isLevel, levels } from '../content/levels.ts'
-import { planInShort } from '../content/membership.ts'
+import { planInShort, planName } from '../content/membership.ts'
 import { forgetMemberDraft } from '../identity/kept.ts'
 import { type PendingUser, readPendingUser, savePendingUser } from '../identity/pending-user.ts'
 import { sessionQuery } from '../identity/session.ts'
@@ -39,7 +38,7 @@ export function MembershipSuccess() {
   return (
     <Page title="Payment Successful!">
       {pending ? (
-        <Member pending={pending} plan={planOfMember(pending)} rows={rowsOfMember(pending)} />
+        <Member pending={pending} plan={planName(pending.plan)} rows={rowsOfMember(pending)} />
       ) : (
         record && (
           <>
@@ -331,14 +330,12 @@ function rowsOfRecord({ guardianName, childName, childAge, classType, startDate 
   ])
 }
 
-const planOfMember = ({ plan }: PendingUser) => planInShort(plan, openingMembershipPrices[plan])
-
 function rowsOfMember(pending: PendingUser): DetailsRow[] {
-  const { given_name, family_name, email, classDate } = pending
+  const { given_name, family_name, email, plan, classDate } = pending
   return known([
     ['Guardian', `${given_name} ${family_name}`.trim()],
     ['Email', email],
-    ['Membership plan', planOfMember(pending)],
+    ['Membership plan', planName(plan)],
     ['Class date', classDate && formatClassDate(classDate)],
   ])
 }

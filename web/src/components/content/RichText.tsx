@@ -1,11 +1,10 @@
-import type { LevelClassType } from '@robokids/contracts/enrollment'
 import { Link } from '@tanstack/react-router'
-import { createContext, Fragment, type ReactNode, useContext } from 'react'
-import type { Inline, Text } from '../../content/blocks.ts'
+import { createContext, Fragment, useContext } from 'react'
+import type { Content, Inline, Text } from '../../content/blocks.ts'
 import { OutsideLink } from './OutsideLink.tsx'
 
-/** What shows a level's price: a page whose text names prices brings it along. */
-export const PriceContext = createContext<(of: LevelClassType) => ReactNode>(() => null)
+/** What shows a price: content whose texts name prices brings it along. */
+export const PriceContext = createContext<Content['showPrice']>(undefined)
 
 export function RichText({ text }: { text: Text }) {
   if (typeof text === 'string') return text
@@ -23,7 +22,7 @@ function Piece({ piece }: { piece: Inline }) {
   if ('code' in piece) return <code>{piece.code}</code>
   if ('mail' in piece) return <a href={`mailto:${piece.mail}`}>{piece.mail}</a>
   if ('href' in piece) return <OutsideLink href={piece.href}>{piece.text}</OutsideLink>
-  if ('priceOf' in piece) return showPrice(piece.priceOf)
+  if ('priceOf' in piece) return showPrice?.(piece.priceOf)
   // Within the page the browser's own way: it takes the keyboard along. And a file is no page.
   if (!isPage(piece.to)) return <a href={piece.to}>{piece.text}</a>
   return <Link to={piece.to}>{piece.text}</Link>

@@ -1,7 +1,9 @@
+import { showMembershipPrice } from '../../components/content/MembershipPriceLater.tsx'
 import type { Content } from '../blocks.ts'
 import { supportEmail } from '../site-facts.ts'
 
 export const terms: Content = {
+  showPrice: showMembershipPrice,
   kicker: 'Legal',
   title: 'Terms of Service',
   lead: 'The agreement between you and us, in words that are meant to be read.',
@@ -84,7 +86,11 @@ export const terms: Content = {
       id: 'memberships',
       title: 'Memberships',
       blocks: [
-        'A membership costs $7 per month or $60 per year, as you choose. It renews by itself for the same time until you cancel, which you can do at any time with effect from the end of the time you have paid for. Before we change the price of a running membership, we tell you, so that you can cancel.',
+        [
+          'A membership costs ',
+          { priceOf: 'membership' },
+          ', as you choose. It renews by itself for the same time until you cancel, which you can do at any time with effect from the end of the time you have paid for. Before we change the price of a running membership, we tell you, so that you can cancel.',
+        ],
       ],
     },
     {

@@ -1,4 +1,5 @@
 import { formatClassDate } from '@robokids/contracts/class-date'
+import { showLevelPrice } from '../../components/content/LevelPrice.tsx'
 import type { Content } from '../blocks.ts'
 import { news } from '../cards.ts'
 
@@ -8,6 +9,7 @@ export const kitsShipFrom = '2025-08-25'
 export const promotionDays = ['2025-08-23', '2025-10-10'] as const
 
 export const fallLaunch: Content = {
+  showPrice: showLevelPrice,
   kicker: 'News',
   title: news.fallLaunch.title,
   lead: news.fallLaunch.snippet,
