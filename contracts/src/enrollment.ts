@@ -397,6 +397,34 @@ export const seasonOpened = defineEvent(
   }),
 )
 
+/** Children that a class is meant to have at least. */
+export const smallestClass = 5
+
+/** Classes of a day that begins in a week have fewer children than they are meant to have. Told once of each class, for the operator to judge. */
+export const smallClassesFound = defineEvent(
+  'enrollment',
+  'small_classes.found',
+  z.object({
+    classDate: z.iso.date(),
+    classes: z
+      .array(
+        z.object({
+          classSessionId: z.uuid(),
+          classType: classTypeSchema,
+          title: z.string(),
+          /** `HH:MM` in `timeZone`. */
+          startTime: z.string(),
+          timeZone: z.string(),
+          /** Children whose seats are paid, and those whose seats wait for their payment. */
+          paid: z.int().min(0),
+          held: z.int().min(0),
+          capacity: z.int().min(0),
+        }),
+      )
+      .min(1),
+  }),
+)
+
 const confirmedPayment = z.object({
   paymentId: z.uuid(),
   receiptNumber: z.string(),

@@ -15,6 +15,7 @@ export const allEvents: readonly EventDefinition[] = [
   identity.userDeleted,
   identity.signInLocked,
   enrollment.seasonOpened,
+  enrollment.smallClassesFound,
   enrollment.registrationHeld,
   billing.checkoutCreated,
   billing.checkoutExpired,

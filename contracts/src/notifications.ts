@@ -32,6 +32,7 @@ export const mailKinds = [
   'refund_owed',
   'registration_asked_again',
   'membership_asked_again',
+  'small_classes',
 ] as const
 export type MailKind = (typeof mailKinds)[number]
 

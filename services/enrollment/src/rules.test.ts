@@ -6,6 +6,7 @@ import {
   isAttemptOfHold,
   isNewestAttempt,
   isOffered,
+  isTooSmall,
   judgeSignature,
   pauseAfterTry,
   paymentStateOf,
@@ -208,6 +209,35 @@ describe('isOffered', () => {
 
   it('is never a cancelled session', () => {
     expect(isOffered(session({ status: 'cancelled' }), before)).toBe(false)
+  })
+})
+
+describe('isTooSmall', () => {
+  const ofWeek = (differences: Partial<SessionState>) => ({
+    ...session({ startsAt: Temporal.Instant.from('2026-11-07T00:00:00Z'), ...differences }),
+    timeZone: 'America/Los_Angeles',
+  })
+  // 4 PM on November 6, and a week before, when clocks in California were an hour ahead.
+  const weekBefore = Temporal.Instant.from('2026-10-30T23:00:00Z')
+
+  it('is asked from a week before the class on, by the clock on its wall, until it begins', () => {
+    const small = ofWeek({ sold: 4 })
+    expect(isTooSmall(small, weekBefore.subtract({ seconds: 1 }))).toBe(false)
+    expect(isTooSmall(small, weekBefore)).toBe(true)
+    expect(isTooSmall(small, small.startsAt.subtract({ seconds: 1 }))).toBe(true)
+    expect(isTooSmall(small, small.startsAt)).toBe(false)
+  })
+
+  it.each([
+    [{ sold: 0 }, true],
+    [{ sold: 4, held: 6 }, true],
+    [{ sold: 5 }, false],
+    [{ sold: 3, capacity: 3 }, false],
+    [{ sold: 2, capacity: 3 }, true],
+    [{ sold: 0, capacity: 0 }, false],
+    [{ sold: 0, status: 'cancelled' }, false],
+  ] satisfies [Partial<SessionState>, boolean][])('of %j is %s', (differences, small) => {
+    expect(isTooSmall(ofWeek(differences), weekBefore)).toBe(small)
   })
 })
 

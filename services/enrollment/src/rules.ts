@@ -1,4 +1,4 @@
-import type { Registration, RegistrationStatus } from '@robokids/contracts/enrollment'
+import { type Registration, type RegistrationStatus, smallestClass } from '@robokids/contracts/enrollment'
 import { emailKey } from '@robokids/contracts/fields'
 import type { PaymentState } from '@robokids/contracts/payment-state'
 import { DomainError } from '@robokids/runtime/errors'
@@ -42,6 +42,14 @@ export function seatsLeft(session: Pick<SessionState, 'capacity' | 'held' | 'sol
 /** Whether the session is on sale: open, and not begun. */
 export function isOffered(session: Pick<SessionState, 'status' | 'startsAt'>, now: Temporal.Instant): boolean {
   return session.status === 'open' && Temporal.Instant.compare(now, session.startsAt) < 0
+}
+
+/** Whether a class begins within a week, by the clock on its wall, and has fewer children than it is meant to have. */
+export function isTooSmall(session: SessionState & { timeZone: string }, now: Temporal.Instant): boolean {
+  const { startsAt, timeZone, sold, capacity } = session
+  const weekBefore = startsAt.toZonedDateTimeISO(timeZone).subtract({ days: 7 }).toInstant()
+  const isDue = Temporal.Instant.compare(weekBefore, now) <= 0
+  return isDue && isOffered(session, now) && sold < Math.min(smallestClass, capacity)
 }
 
 /** @param path what the request calls the date. */

@@ -52,6 +52,8 @@ export const classSessions = pgTable(
     /** Seats of registrations that are `confirmed` or `waiver_signed`. */
     sold: integer().notNull().default(0),
     status: text().$type<SessionStatus>().notNull().default('open'),
+    /** When the operator was told that it has few children; null while it was not. */
+    toldSmallAt: instant('told_small_at'),
   },
   (table) => [
     // A registration names its class by these two.

@@ -1,9 +1,16 @@
-import { classTypes, classesSchema, registrationHeld, seasonOpened } from '@robokids/contracts/enrollment'
+import {
+  classTypes,
+  type ClassType,
+  classesSchema,
+  registrationHeld,
+  seasonOpened,
+  smallClassesFound,
+} from '@robokids/contracts/enrollment'
 import { firstClassDay } from '@robokids/contracts/season'
 import { outbox } from '@robokids/runtime/outbox'
 import type { RunningService } from '@robokids/runtime/service'
 import { eventually } from '@robokids/test/bed'
-import { asc, eq, like } from 'drizzle-orm'
+import { and, asc, eq, like } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { enrollment } from '../src/app.ts'
 import type { Config } from '../src/config.ts'
@@ -116,6 +123,76 @@ describe('the seed', () => {
     expect(after.slice(0, before.length)).toEqual(before)
     expect(after.length).toBe(before.length + 4)
     expect(after[before.length]).toBe(firstClassDay(dayAfter.toString()))
+  })
+})
+
+describe('classes with few children', () => {
+  it('are told of once, a week before they begin, by one of two processes and after a restart', async () => {
+    const one = await school.bed.start(enrollment)
+    const two = await school.bed.start(enrollment, { DATABASE_URL: one.databaseUrl })
+    const { db } = one.context
+    const rows = await db.select().from(classSessions).where(like(classSessions.season, 'opened-%'))
+    const [date = ''] = rows.map((row) => row.date).toSorted()
+    const ofDay = (classType: ClassType) => and(eq(classSessions.date, date), eq(classSessions.classType, classType))
+    for (const [classType, counts] of [
+      ['basic', { sold: 5 }],
+      ['intermediate', { sold: 4, held: 1 }],
+      ['advanced', { status: 'cancelled' }],
+      ['custom', { sold: 3, capacity: 3 }],
+    ] as const) {
+      await db.update(classSessions).set(counts).where(ofDay(classType))
+    }
+    const told = async () => {
+      const events = await db
+        .select({ envelope: outbox.envelope })
+        .from(outbox)
+        .where(eq(outbox.type, smallClassesFound.type))
+        .orderBy(asc(outbox.position))
+      return events.map(({ envelope }) => smallClassesFound.schema.parse(envelope).data)
+    }
+    const weekBefore = (day: string) =>
+      Temporal.PlainDate.from(day)
+        .subtract({ days: 7 })
+        .toZonedDateTime({ timeZone: 'America/Los_Angeles', plainTime: '16:00' })
+        .toInstant()
+    const passTime = (instant: Temporal.Instant, ...processes: RunningService<Config>[]) => {
+      for (const process of processes) {
+        process.context.clock.set(instant)
+        process.nudge()
+      }
+    }
+    passTime(weekBefore(date).subtract({ seconds: 1 }), one, two)
+    passTime(weekBefore(date), one, two)
+    const [first] = await eventually(async () => {
+      const now = await told()
+      return now.length > 0 && now
+    })
+    expect(first).toMatchObject({ classDate: date })
+    expect(first?.classes.map(({ title, paid, held, capacity }) => [title, paid, held, capacity]).toSorted()).toEqual([
+      ['Level 2 Smart Robotics and Coding', 4, 1, 10],
+      ['Members’ session', 0, 0, 10],
+    ])
+
+    // What a refund makes small later is told as well, and what was told is not told again.
+    await db.update(classSessions).set({ sold: 4 }).where(ofDay('basic'))
+    await Promise.all([one.stop(), two.stop()])
+    const offset = Temporal.Now.instant()
+      .until(weekBefore(date).add({ hours: 2 }))
+      .toString()
+    const three = await school.bed.start(enrollment, { DATABASE_URL: one.databaseUrl, CLOCK_OFFSET: offset })
+    const all = await eventually(async () => {
+      const events = await three.context.db
+        .select({ envelope: outbox.envelope })
+        .from(outbox)
+        .where(eq(outbox.type, smallClassesFound.type))
+        .orderBy(asc(outbox.position))
+      return events.length > 1 && events.map(({ envelope }) => smallClassesFound.schema.parse(envelope).data)
+    })
+    await three.stop()
+    expect(all.map(({ classes }) => classes.map(({ classType }) => classType).toSorted())).toEqual([
+      ['intermediate', 'membership'],
+      ['basic'],
+    ])
   })
 })
 

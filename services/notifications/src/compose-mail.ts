@@ -17,6 +17,7 @@ import { refundOwedMail } from './mails/refund-owed.ts'
 import { registrationAskedAgainMail } from './mails/registration-asked-again.ts'
 import { registrationConfirmedMail } from './mails/registration-confirmed.ts'
 import { signInLockedMail } from './mails/sign-in-locked.ts'
+import { smallClassesMail } from './mails/small-classes.ts'
 import { userDeletedMail } from './mails/user-deleted.ts'
 import { userUpdatedMail } from './mails/user-updated.ts'
 import { waiverSignedMail } from './mails/waiver-signed.ts'
@@ -244,6 +245,7 @@ const writers: { [Kind in keyof MailData]: Write<Kind> } = {
   }),
   membership_asked_again: ofMembership('membership_asked_again'),
   refund_owed: refundOwedMail,
+  small_classes: smallClassesMail,
 }
 
 /**

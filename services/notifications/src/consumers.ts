@@ -21,6 +21,7 @@ import {
   registrationAskedAgain,
   registrationConfirmed,
   registrationRejected,
+  smallClassesFound,
   waiverSigned,
 } from '@robokids/contracts/enrollment'
 import type { EventDefinition } from '@robokids/contracts/event'
@@ -139,6 +140,9 @@ export const consumers: Consumer<Config>[] = [
           : `membership:${membershipId ?? ''}`
     return tellOperator(tx, context, data, { subject, time })
   }),
+  consume(smallClassesFound, { from: 'now' }, (tx, { id, data }, context) =>
+    orderMail(tx, context, { kind: 'small_classes', factId: id, recipient: context.config.OPERATOR_EMAIL, data }),
+  ),
   // Not a mail, but what the mail of a refund is written from.
   consume(registrationRejected, { from: 'beginning' }, async (tx, { data }) => {
     const { payment, reason, duplicateOf } = data

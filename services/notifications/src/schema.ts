@@ -20,6 +20,7 @@ import type {
   registrationAskedAgain,
   registrationConfirmed,
   registrationRejected,
+  smallClassesFound,
   waiverSigned,
 } from '@robokids/contracts/enrollment'
 import type { EventOf } from '@robokids/contracts/event'
@@ -82,6 +83,7 @@ export interface MailData {
     EventOf<typeof refundDeclined>['data'],
     'refundId' | 'paymentId' | 'registrationId' | 'orderId' | 'membershipId' | 'amount' | 'currency' | 'reason'
   >
+  small_classes: EventOf<typeof smallClassesFound>['data']
 }
 
 /** Mails that are written in `mails/membership.ts`. */

@@ -5,6 +5,7 @@ import {
   registrationAskedAgain,
   registrationConfirmed,
   registrationRejected,
+  smallClassesFound,
   waiverSigned,
   type RegistrationFacts,
 } from '@robokids/contracts/enrollment'
@@ -647,6 +648,46 @@ describe('POST /mails/:id/resend', () => {
     const answer = await fetch(`${office.service.url}/mails/${mail.mailId}/resend`, { method: 'POST' })
     expect(answer.status).toBe(401)
     expect((await office.mailsOf(facts.registrationId))[0]).toEqual(mail)
+  })
+})
+
+describe('small_classes.found', () => {
+  it('is told to the operator by one mail a day of classes, and by none when it comes again', async () => {
+    const one = {
+      classSessionId: randomUUIDv7(),
+      classType: 'basic' as const,
+      title: 'Level 1 Foundations',
+      startTime: '16:00',
+      timeZone: 'America/Los_Angeles',
+      paid: 3,
+      held: 1,
+      capacity: 10,
+    }
+    const other = { ...one, classType: 'membership' as const, title: 'Members’ session', paid: 0, held: 0 }
+    const event = newEvent(smallClassesFound, '2027-01-08', { classDate: '2027-01-08', classes: [one, other] })
+    const lonely = newEvent(smallClassesFound, '2027-01-09', { classDate: '2027-01-09', classes: [one] })
+    for (const each of [event, event, lonely]) await office.bed.bus.republish(each)
+    const toOperator = () =>
+      office.post
+        .to('operator@robokidslearning.example')
+        .filter(({ parsed }) => /small class/.test(parsed.subject ?? ''))
+    const received = await eventually(() => toOperator().length >= 2 && toOperator())
+    expect(received.map(({ parsed }) => parsed.subject ?? '').toSorted()).toEqual([
+      '2 small classes on Friday, January 8, 2027',
+      'A small class on Saturday, January 9, 2027',
+    ])
+    const text = received.find(({ parsed }) => parsed.subject?.startsWith('2'))?.parsed.text ?? ''
+    for (const words of [
+      '2 classes have fewer than 5 children',
+      'Level 1 Foundations',
+      '3 of 10 seats paid, 1 waiting for its payment',
+      'Members’ session',
+      '0 of 10 seats paid',
+      '4:00 PM Pacific Time',
+      'npm run admin -- registrations --csv',
+    ]) {
+      expect(text).toContain(words)
+    }
   })
 })
 

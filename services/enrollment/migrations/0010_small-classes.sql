@@ -1,0 +1,1 @@
+ALTER TABLE "class_sessions" ADD COLUMN "told_small_at" timestamp with time zone;

@@ -1,0 +1,29 @@
+import { formatClassDate } from '@robokids/contracts/class-date'
+import { smallestClass } from '@robokids/contracts/enrollment'
+import type { MailData } from '../schema.ts'
+import { renderLetter, type RenderedLetter } from './letter.ts'
+import { timesOf } from './phrases.ts'
+
+/** To the operator: classes that begin soon and have fewer children than a group is meant to have. */
+export function smallClassesMail({ classDate, classes }: MailData['small_classes']): RenderedLetter {
+  const day = formatClassDate(classDate)
+  const many = classes.length > 1
+  return renderLetter({
+    subject: [`${many ? `${classes.length} small classes` : 'A small class'} on ${day}`],
+    heading: `${many ? `${classes.length} classes have` : 'A class has'} fewer than ${smallestClass} children`,
+    opening: [
+      [`On ${day}, in a week or less, ${many ? 'they begin' : 'it begins'} with few children.`],
+      ['Nothing changes by itself: every class stays on sale until it begins, and you decide whether it is held.'],
+    ],
+    facts: classes.map(({ title, startTime, timeZone, paid, held, capacity }) => ({
+      label: title,
+      lines: [
+        [
+          `${paid} of ${capacity} seats paid${held > 0 ? `, ${held} waiting for ${held > 1 ? 'their' : 'its'} payment` : ''}`,
+        ],
+        ...timesOf({ startDate: classDate, startTime, timeZone }).map((line) => [line]),
+      ],
+    })),
+    closing: [['Who is registered:'], ['npm run admin -- registrations --csv']],
+  })
+}
