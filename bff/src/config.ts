@@ -45,6 +45,11 @@ export const configSchema = z.object({
   UPSTREAM_TIMEOUT_MS: milliseconds(100).default(15_000),
   /** The folder of the built web; empty serves the API alone. */
   WEB_DIST: z.string().default(''),
+  /**
+   * A folder that all BFFs of the site share, where each puts the files of its build and finds those of other builds: while two
+   * versions run, a page of the one asks the other for its scripts. Left out, each has its own files alone.
+   */
+  WEB_ASSETS_SHARED: z.string().trim().min(1).optional(),
 })
 
 export type Config = z.infer<typeof configSchema>

@@ -5,6 +5,7 @@ import type { Context } from '@robokids/runtime/service'
 import type { Config } from './config.ts'
 import { contentSecurityPolicy } from './doorkeeping.ts'
 import type { Offers } from './offers.ts'
+import { SharedAssets } from './shared-assets.ts'
 import { readSiteFiles, sendFile, type SiteDocument, type SiteFile } from './site-files.ts'
 import { type LivePage, livePages } from './views/live-pages.ts'
 
@@ -31,10 +32,24 @@ function renderer(path: PagePath, document: SiteDocument, siteUrl: string, rende
   }
 }
 
+/** Where files of other builds are found; without them a site is better than none. */
+async function shareAssets({ config, log }: Context<Config>): Promise<SharedAssets | undefined> {
+  if (config.WEB_ASSETS_SHARED === undefined) return undefined
+  const assets = new SharedAssets(config.WEB_ASSETS_SHARED)
+  try {
+    await assets.publish(config.WEB_DIST)
+  } catch (error) {
+    log.error({ err: error }, 'Other versions of the site cannot serve the files of this one')
+  }
+  return assets
+}
+
 /** Serves the built web: hashed files for ever, pages always fresh, and 404 with a page for addresses that have none. */
-export async function pages(http: Http, { config, log }: Context<Config>, offers: Offers): Promise<void> {
+export async function pages(http: Http, context: Context<Config>, offers: Offers): Promise<void> {
+  const { config, log } = context
   const site = await readSiteFiles(config.WEB_DIST, config.SITE_URL, contentSecurityPolicy)
   const { files, documents, notFound } = site
+  const shared = await shareAssets(context)
   const live = livePages(offers, config.SITE_URL)
 
   for (const [path, document] of documents) {
@@ -57,9 +72,9 @@ export async function pages(http: Http, { config, log }: Context<Config>, offers
   }
   for (const [from, to] of Object.entries(redirects)) http.get(from, (_request, reply) => reply.redirect(to, 301))
 
-  http.get<{ Params: { '*': string } }>('/*', (request, reply) => {
+  http.get<{ Params: { '*': string } }>('/*', async (request, reply) => {
     const path = request.params['*']
-    const file = files.get(`/${path}`)
+    const file = files.get(`/${path}`) ?? (await shared?.find(path).catch(() => undefined))
     if (file) return sendFile(request, reply, file)
     const wantsPage = /\btext\/html\b/.test(request.headers.accept ?? '')
     if (!wantsPage || /^(api|assets|webhooks)\//.test(path)) {

@@ -186,6 +186,17 @@ export interface SiteFiles {
   renderApplication: RenderApplication
 }
 
+/** A file of a build, served as its name says. */
+export function fileNamed(name: string, content: Buffer, smaller: Partial<Record<Encoding, Buffer>>): SiteFile {
+  const extension = extname(name)
+  return new SiteFile(content, {
+    type: types[extension] ?? '',
+    ...(extension === '.svg' ? { contentSecurityPolicy: picturePolicy } : {}),
+    cacheControl: hashedName.test(name) ? 'public, max-age=31536000, immutable' : 'public, max-age=3600',
+    smaller,
+  })
+}
+
 /** Reads the built site into memory: it is small, and asked for all the time. */
 export async function readSiteFiles(folder: string, siteUrl: string, policyOf: PolicyOf): Promise<SiteFiles> {
   const root = resolve(folder)
@@ -205,20 +216,13 @@ export async function readSiteFiles(folder: string, siteUrl: string, policyOf: P
     const extension = extname(name)
     const addressed = extension === '.xml' || extension === '.txt'
     const content = addressed ? Buffer.from(await readText(name)) : await read(name)
-    files.set(
-      `/${name}`,
-      new SiteFile(content, {
-        type: types[extension] ?? '',
-        ...(extension === '.svg' ? { contentSecurityPolicy: picturePolicy } : {}),
-        cacheControl: hashedName.test(name) ? 'public, max-age=31536000, immutable' : 'public, max-age=3600',
-        smaller: addressed
-          ? compressed(content)
-          : {
-              ...(all.has(`${name}.br`) ? { br: await read(`${name}.br`) } : {}),
-              ...(all.has(`${name}.gz`) ? { gzip: await read(`${name}.gz`) } : {}),
-            },
-      }),
-    )
+    const smaller = addressed
+      ? compressed(content)
+      : {
+          ...(all.has(`${name}.br`) ? { br: await read(`${name}.br`) } : {}),
+          ...(all.has(`${name}.gz`) ? { gzip: await read(`${name}.gz`) } : {}),
+        }
+    files.set(`/${name}`, fileNamed(name, content, smaller))
   }
   const document = async (name: string) => new SiteDocument(await readText(name), policyOf)
   const documents = new Map<PagePath, SiteDocument>()
@@ -232,3 +236,8 @@ export async function readSiteFiles(folder: string, siteUrl: string, policyOf: P
 
 /** Named by what is in it: under this name it never changes. */
 const hashedName = /-[\w-]{8}\.\w+$/
+
+/** Whether it is in a build's folder of such files, at an address that names nothing outside of it. */
+export function isHashedAsset(path: string): boolean {
+  return /^assets\/[\w.-]+$/.test(path) && hashedName.test(path) && extname(path) in types
+}
