@@ -35,8 +35,14 @@ const unused: readonly [module: RegExp, standIn: string | ((id: string) => Promi
       .map((name) => `export const ${name} = () => undefined`)
       .join('\n'),
   ],
-  // Scripts have no styles of their own to wait for.
-  [/^\0vite\/preload-helper\.js$/, 'export const __vitePreload = (load) => load()'],
+  // Scripts have no styles of their own to wait for. One that has not come after 120 seconds is taken for missing.
+  [
+    /^\0vite\/preload-helper\.js$/,
+    `export const __vitePreload = (load) => new Promise((resolve, reject) => {
+      load().then(resolve, reject)
+      setTimeout(reject, 120_000, TypeError('Failed to fetch dynamically imported module'))
+    })`,
+  ],
 ]
 
 const leaveOut: Plugin = {

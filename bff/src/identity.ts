@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
 import { identityErrorStatus, type IdentityErrorName } from '@robokids/contracts/errors'
 import { DomainError } from '@robokids/runtime/errors'
 import { z } from 'zod'
@@ -109,6 +110,33 @@ function has(input: Record<string, unknown>, names: string[]): boolean {
   return names.some((name) => Object.hasOwn(fields, name))
 }
 
+/** As the hosted service's own client has it: so many attempts, and pauses that grow up to five minutes. */
+const mostAttempts = 3
+const longestPauseMs = 5 * 60_000
+
+/** The pause after an attempt that failed, by its number: 200 to 300 ms, 400 to 500 ms, … */
+export function pauseAfter(attempt: number, random = Math.random()): number {
+  return Math.min(2 ** attempt * 100 + random * 100, longestPauseMs)
+}
+
+/** Without a connection nothing was sent: whatever it is, it can be tried again. */
+const notSent = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
+/** What changes nothing can be tried again even where the answer was lost. */
+const reads: ReadonlySet<string> = new Set(['GetUser', 'ListDevices', 'ListWebAuthnCredentials'])
+
+function isWorthAnotherAttempt(name: string, error: unknown): boolean {
+  if (!(error instanceof DomainError) || error.code !== 'upstream_unavailable') return false
+  const { code } = (error.cause ?? {}) as { code?: string }
+  return reads.has(name) || (code !== undefined && notSent.has(code))
+}
+
 /** For how long after a refusal the service counts as busy. */
 const busyForMs = 60_000
 
@@ -139,6 +167,24 @@ export class Identity {
    * one that browsers know; `busy` where more passwords are to be hashed than can be; `upstream_unavailable` for everything else
    */
   async call<Name extends keyof Operations>(
+    name: Name,
+    input: Record<string, unknown>,
+    address: string,
+  ): Promise<z.infer<Operations[Name]>> {
+    const begun = performance.now()
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#attempt(name, input, address)
+      } catch (error) {
+        const pause = pauseAfter(attempt)
+        const isInTime = performance.now() - begun + pause < this.#config.UPSTREAM_TIMEOUT_MS
+        if (attempt >= mostAttempts || !isInTime || !isWorthAnotherAttempt(name, error)) throw error
+        await wait(pause)
+      }
+    }
+  }
+
+  async #attempt<Name extends keyof Operations>(
     name: Name,
     input: Record<string, unknown>,
     address: string,

@@ -122,6 +122,13 @@ export interface Sessions {
   end(reply: FastifyReply): void
 }
 
+/** A sign-in that ends with tokens which are none. */
+function invalidTokens(cause: unknown): DomainError {
+  const error = new DomainError('upstream_unavailable', 'Invalid tokens')
+  error.cause = cause
+  return error
+}
+
 export function startSessions(
   { clock, log }: Context<Config>,
   cookies: Cookies,
@@ -252,8 +259,10 @@ export function startSessions(
 
   const sessions: Sessions = {
     async begin(reply, tokens) {
-      if (tokens.RefreshToken === undefined) throw unavailable(new Error('a sign-in came without a refresh token'))
-      const session = await sessionOf(tokens, tokens.RefreshToken, now())
+      if (tokens.RefreshToken === undefined) throw invalidTokens(new Error('a sign-in came without a refresh token'))
+      const session = await sessionOf(tokens, tokens.RefreshToken, now()).catch((error: unknown) => {
+        throw isAway(error) ? error : invalidTokens(error)
+      })
       cookies.session.write(reply, session)
       return session
     },

@@ -57,6 +57,31 @@ describe('a tab from before a deployment', () => {
   })
 })
 
+describe('a screen whose script does not come', () => {
+  it('is given up after 120 seconds, and asked for once more by loading the page anew', async () => {
+    const api = new StubApi()
+    const site = await serveSite(join(root, 'web/dist'), () => api)
+    const { context, errors } = await newVisitor(browser, { baseURL: site.url })
+    const page = await context.newPage()
+    let documents = 0
+    page.on('request', (request) => {
+      if (request.resourceType() === 'document') documents += 1
+    })
+    await page.goto('/membership/login')
+    await page.route('**/assets/Landing-*.js', (route) => (documents === 1 ? undefined : route.continue()))
+    await page.clock.install()
+    await page.getByRole('navigation').getByRole('link', { name: 'Robo Kids Learning' }).last().click()
+    await page.clock.runFor(119_000)
+    expect(documents).toBe(1)
+    await page.clock.runFor(2_000)
+    await page.getByRole('heading', { name: 'Live robotics classes, with the kit shipped to your home' }).waitFor()
+    expect(documents).toBe(2)
+    expect(errors).toEqual([])
+    await context.close()
+    await site.close()
+  })
+})
+
 describe('a page whose files do not come', () => {
   /** The page at an address where so many of the first requests for such a file find none. */
   async function openWithout(
