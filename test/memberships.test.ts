@@ -117,6 +117,7 @@ interface Wish {
   plan: 'monthly' | 'yearly'
   classDate: string
   consent?: { version: string; text: string }
+  familyTimeZone?: string
   agreed?: AgreementTerms | undefined
 }
 
@@ -172,7 +173,11 @@ describe('POST /api/createStripeSession', () => {
     ['yearly', '$60.00 per year', 6_000],
   ] as const)('leads through the payment page of the %s plan to /success and a seat', async (plan, price, amount) => {
     const classDate = await newDate()
-    const wish = newcomer(classDate, plan)
+    const wish = { ...newcomer(classDate, plan), familyTimeZone: 'America/New_York' }
+    expect(await ask({ ...wish, familyTimeZone: '<b>' })).toMatchObject({
+      status: 400,
+      body: { code: 'validation_failed' },
+    })
     const url = await checkout(wish)
     expect(await (await fetch(url)).text()).toContain(price)
     expect(await slotsLeft(classDate)).toBe(9)
@@ -188,6 +193,8 @@ describe('POST /api/createStripeSession', () => {
     const { data } = await bed.bus.seen(subscriptionActivated, ({ email }) => email === wish.email)
     const reference = back.searchParams.get('reference') ?? ''
     expect(data).toMatchObject({ ...wish, amount, attemptId: reference })
+    const seat = await bed.bus.seen(memberSeated, ({ attemptId }) => attemptId === reference)
+    expect(seat.data).toMatchObject({ classDate, startTime: '16:00', familyTimeZone: 'America/New_York' })
     await eventually(async () => (await outcomeOf(reference)).status === 'confirmed')
     expect(await outcomeOf(reference)).toMatchObject({ plan, classDate, amount, refusal: null, refunded: 0 })
     expect(JSON.stringify(await outcomeOf(reference))).not.toContain('Maren')

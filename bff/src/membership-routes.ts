@@ -70,7 +70,7 @@ export function membershipRoutes(
       preHandler: proofs.required('membership'),
     },
     async (request, reply) => {
-      const { email, classDate, consent, plan, agreed } = request.body
+      const { email, classDate, consent, plan, agreed, familyTimeZone } = request.body
       // Else it would be sold without the account that its page was composed for.
       const { ownerId, isOver } = await sessions.ownerOf(request, reply)
       const isComposedForSomebody = request.headers[accountHeader] !== undefined
@@ -89,6 +89,7 @@ export function membershipRoutes(
         plan,
         classDate,
         agreed,
+        familyTimeZone,
         ...(consent ? { consent: { ...consent, ...evidence } } : {}),
         ...asker,
       }

@@ -284,6 +284,8 @@ export const membershipCheckoutBodySchema = z.object({
   plan: z.enum(membershipPlans, { error: 'Choose a membership plan.' }),
   classDate: field.plainDate,
   consent: z.object({ version: z.string().max(50), text: z.string().max(2000) }).optional(),
+  /** The time zone in which the member reads mails, as `POST /api/registrations` has it. */
+  familyTimeZone: field.timeZone.optional(),
   /** What the page showed: 409 `terms_changed` with what is offered now where that is something else. */
   agreed: agreementTermsSchema.optional(),
 })

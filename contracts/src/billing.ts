@@ -3,7 +3,7 @@ import { agreementSchema, agreementTermsSchema } from './agreement.ts'
 import { membershipPlans, type MembershipPlan } from './auth.ts'
 import { askerShape, levelClassTypeSchema, registrationFactsSchema } from './enrollment.ts'
 import { defineEvent } from './event.ts'
-import { email, moneySchema, plainDate, unixSecond, uuid } from './fields.ts'
+import { email, moneySchema, plainDate, timeZone, unixSecond, uuid } from './fields.ts'
 import { membershipFactsSchema } from './membership.ts'
 import { paymentStates } from './payment-state.ts'
 
@@ -175,6 +175,8 @@ export const createMembershipCheckoutSchema = z.object({
     .optional(),
   /** What the page showed: 409 `terms_changed` with what is offered now where that is something else. */
   agreed: agreementTermsSchema.optional(),
+  /** The member's own time zone, an IANA name. Of a checkout that is open already, the first that was told is kept. */
+  familyTimeZone: timeZone.optional(),
   ...askerShape,
 })
 export type CreateMembershipCheckout = z.infer<typeof createMembershipCheckoutSchema>
@@ -498,6 +500,8 @@ export const subscriptionActivated = defineEvent(
     /** Of the first payment. Absent, as the next line, from events of the time before memberships had receipts. */
     receiptNumber: z.string().nullish(),
     renewsAt: z.iso.datetime().nullish(),
+    /** As the request told it; null or absent where it told none. */
+    familyTimeZone: z.string().nullish(),
   }),
 )
 

@@ -501,6 +501,8 @@ export const memberSeated = defineEvent(
     receiptNumber: z.string().nullable(),
     /** When the next payment is due. */
     renewsAt: z.iso.datetime().nullable(),
+    /** The member's own, as `subscription.activated` has it. */
+    familyTimeZone: z.string().nullish(),
   }),
 )
 /** A membership was paid, but its seat is gone: billing ends it and owes the money back. */

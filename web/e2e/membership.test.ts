@@ -101,6 +101,7 @@ describe('the membership registration', () => {
           version: renewalTermsVersion,
           text: renewalTerms('monthly', { amount: 700, currency: 'usd' }),
         },
+        familyTimeZone: 'America/Los_Angeles',
         agreed: {
           kind: 'membership',
           lines: [{ sku: 'membership:monthly', quantity: 1, unitAmount: 700 }],

@@ -78,7 +78,7 @@ async function activate(
   const { clock, log } = context
   // Where the answer named the subscription only, the next look is at all of it.
   if (!subscription?.observed) return
-  const { id: attemptId, plan, classDate, amount, currency } = attempt
+  const { id: attemptId, plan, classDate, familyTimeZone, amount, currency } = attempt
   const { subscriptionId, customerId, observed } = subscription
   const isDuplicate = (await runningMembership(tx, ownership)) !== undefined
   const status = verdict === 'amount_mismatch' ? 'mismatch' : isDuplicate ? 'duplicate' : 'active'
@@ -132,6 +132,7 @@ async function activate(
       activatedAt: activatedAt.toString(),
       receiptNumber,
       renewsAt: observed.paidUntil.toString(),
+      familyTimeZone,
     }),
   )
 }

@@ -136,7 +136,7 @@ type Found =
   | { membership?: never; attempt: MembershipAttempt; use: 'made' | 'kept' | 'close' }
 
 async function findOrMake(tx: Transaction, context: BillingContext, request: CreateMembershipCheckout): Promise<Found> {
-  const { email, plan, classDate, consent, ownerId = null, browserId = null } = request
+  const { email, plan, classDate, consent, familyTimeZone = null, ownerId = null, browserId = null } = request
   const asker = { ownerId, browserId }
   const key = emailKey(email)
   const owned = await lockMember(tx, { email, emailKey: key, ownerId, at: Temporal.Now.instant() })
@@ -171,6 +171,7 @@ async function findOrMake(tx: Transaction, context: BillingContext, request: Cre
       email,
       plan,
       classDate,
+      familyTimeZone,
       ...asker,
       emailKey: key,
       status: 'creating',

@@ -183,6 +183,8 @@ export const membershipAttempts = pgTable(
     browserId: uuid('browser_id'),
     plan: text({ enum: membershipPlans }).notNull(),
     classDate: date('class_date').notNull(),
+    /** The member's own, as its browser told it; null where none did. */
+    familyTimeZone: text('family_time_zone'),
     status: text({ enum: checkoutStatuses }).notNull(),
     amount: integer().notNull(),
     currency: text().$type<'usd'>().notNull(),

@@ -51,6 +51,7 @@ async function factsSigned({ db }: Context<Config>, waiver: Waiver): Promise<Reg
         startTime: classSessions.startTime,
         durationMinutes: classSessions.durationMinutes,
         timeZone: classSessions.timeZone,
+        familyTimeZone: memberSeats.familyTimeZone,
       })
       .from(memberSeats)
       .innerJoin(classSessions, eq(classSessions.id, memberSeats.classSessionId))

@@ -335,6 +335,8 @@ export const memberSeats = pgTable('member_seats', {
   classDate: date('class_date'),
   /** Null where there is no such session. */
   classSessionId: uuid('class_session_id').references(() => classSessions.id),
+  /** The member's own time zone; null where none was told. */
+  familyTimeZone: text('family_time_zone'),
   outcome: text({ enum: memberSeatOutcomes }).notNull(),
   createdAt: instant('created_at').notNull(),
 })

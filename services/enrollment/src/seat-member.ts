@@ -24,6 +24,7 @@ export async function seatMember(
   context: Context<Config>,
 ): Promise<void> {
   const { attemptId, email, ownerId = null, classDate, plan, amount, currency, receiptNumber, renewsAt } = data
+  const { familyTimeZone = null } = data
   const toldAt = Temporal.Instant.from(time)
   const holder = await findHolder(tx, data)
   const holds = await lockMemberHolds(tx, holder)
@@ -31,7 +32,7 @@ export async function seatMember(
   const now = context.clock.now()
   const isHeld = session !== undefined && seatsOf(holds).has(session.id)
   const outcome = judgeMemberSeat(session, isHeld, now)
-  const chosen = { classDate, classSessionId: session?.id ?? null }
+  const chosen = { classDate, classSessionId: session?.id ?? null, familyTimeZone }
   const written = await tx
     .insert(memberSeats)
     .values({ attemptId, email, ownerId, toldAt, ...chosen, outcome, createdAt: now })
@@ -61,6 +62,7 @@ export async function seatMember(
       timeZone,
       receiptNumber: receiptNumber ?? null,
       renewsAt: renewsAt ?? null,
+      familyTimeZone,
     })
     return
   }

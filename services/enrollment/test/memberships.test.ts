@@ -30,6 +30,7 @@ const member = (classDate: string, attemptId: string = randomUUIDv7()) => ({
   amount: 700,
   currency: 'usd' as const,
   activatedAt: isoTime(Temporal.Now.instant()),
+  familyTimeZone: 'America/New_York',
 })
 
 async function join(classDate: string, attemptId?: string) {
@@ -87,7 +88,12 @@ describe('a membership that begins', () => {
     expect(await counted('class_full')).toBe(before + 3)
     const seated = school.bed.bus.all(memberSeated, ({ classDate }) => classDate === session.date)
     expect(seated).toHaveLength(2)
-    expect(seated[0]?.data).toMatchObject({ plan: 'monthly', amount: 700, startTime: '16:00' })
+    expect(seated[0]?.data).toMatchObject({
+      plan: 'monthly',
+      amount: 700,
+      startTime: '16:00',
+      familyTimeZone: 'America/New_York',
+    })
     const rejected = school.bed.bus.all(memberRejected, ({ classDate }) => classDate === session.date)
     expect(rejected.map(({ data }) => data.reason)).toEqual(['class_full', 'class_full', 'class_full'])
   })

@@ -328,6 +328,7 @@ describe('POST /waivers of a membership', () => {
       subscriptionId: `sub_${membershipId}`,
       customerId: 'cus_1',
       activatedAt: isoTime(Temporal.Now.instant()),
+      familyTimeZone: 'Europe/Berlin',
     })
     return { ...facts, membershipId, date }
   }
@@ -384,6 +385,7 @@ describe('POST /waivers of a membership', () => {
       classType: 'membership',
       startDate: date,
       startTime: '16:00',
+      familyTimeZone: 'Europe/Berlin',
       children: [{ childName: 'Ivo', childAge: 9 }],
     })
     expect(await school.told(kitReady, membershipId)).toEqual([])

@@ -2,6 +2,7 @@ import type { AgreementTerms } from '@robokids/contracts/agreement'
 import { emailKey } from '@robokids/contracts/email-key'
 import { provenApi } from '../proof/proven.ts'
 import { membershipCheckoutAnswer, signUpAnswer } from './answers.ts'
+import { readersTimeZone } from '../readers-time-zone.ts'
 import { type PendingUser, readPendingUser, savePendingUser } from './pending-user.ts'
 import type { Member } from './read-member.ts'
 
@@ -47,7 +48,7 @@ export async function membershipCheckout(
 ): Promise<{ url: string; message?: string }> {
   return provenApi('membership', '/api/createStripeSession', {
     method: 'POST',
-    body: { email, plan, classDate, consent, agreed },
+    body: { email, plan, classDate, consent, familyTimeZone: readersTimeZone(), agreed },
     answer: membershipCheckoutAnswer,
   })
 }

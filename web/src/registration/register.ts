@@ -1,19 +1,13 @@
 import type { AgreementTerms } from '@robokids/contracts/agreement'
 import type { RegisterAnswer } from '@robokids/contracts/bff'
-import { timeZoneName } from '@robokids/contracts/time-zone'
 import { registerAnswer, registrationView } from '../answers.ts'
 import { api, ApiError } from '../api.ts'
 import { provenApi } from '../proof/proven.ts'
 import { forgetSent, idToReplace, idToSend, isKnownToBeHeld, noteBeingPaid, noteHeld, noteRefused } from './draft.ts'
+import { readersTimeZone } from '../readers-time-zone.ts'
 import type { RegistrationContent } from './sign-up-values.ts'
 
 export type Registered = ({ next: 'pay' } & RegisterAnswer) | { next: 'confirmation'; registrationId: string }
-
-/** The reader's time zone, by its IANA name; undefined where the browser does not know it by one. */
-function readersTimeZone(): string | undefined {
-  const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
-  return timeZoneName.test(timeZone) ? timeZone : undefined
-}
 
 /** A connection that hangs fails in the end; the next try has the same id. */
 const answerWithinMs = 45_000

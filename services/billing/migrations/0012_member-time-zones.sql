@@ -1,0 +1,1 @@
+ALTER TABLE "membership_attempts" ADD COLUMN "family_time_zone" text;

@@ -1,0 +1,1 @@
+ALTER TABLE "member_seats" ADD COLUMN "family_time_zone" text;
