@@ -1,6 +1,6 @@
 /**
- * Draws the pictures for those who share a page, and the site's icons, from our own illustrations. They are committed: a
- * build needs no browser for them. `node web/share/draw.ts` draws them anew, after a change to a drawing or here.
+ * Draws the pictures for those who share a page, the site's icons, and what stands in mails, from our own illustrations. They are
+ * committed: a build needs no browser for them. `node web/share/draw.ts` draws them anew, after a change to a drawing or here.
  */
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -73,7 +73,24 @@ const images: Record<
   },
 }
 
-const drawn = new Set(Object.values(images).flatMap(({ drawings }) => drawings.map(([name]) => name)))
+/** What mails show, each on the ground of its level, as `pictures.ts` there names them. */
+const mailPictures: Record<string, string> = {
+  rover: '#e4f5ec',
+  arm: '#e5f0fc',
+  walker: '#efeafc',
+  'shape-shifter': '#fff0e3',
+  'class-scene': '#e6f1fb',
+  spider: '#e6f1fb',
+  bear: '#e6f1fb',
+  'kit-box': '#e6f1fb',
+  welcome: '#e6f1fb',
+  shield: '#e6f1fb',
+}
+
+const drawn = new Set([
+  ...Object.values(images).flatMap(({ drawings }) => drawings.map(([name]) => name)),
+  ...Object.keys(mailPictures),
+])
 const [tokens, mark] = await Promise.all([read('src', 'ui', 'tokens.css'), read('public', 'favicon.svg')])
 const sources = new Map(
   await Promise.all(
@@ -109,12 +126,20 @@ function shareImage({ words, drawings }: (typeof images)[ShareImage]): string {
 }
 
 /** The mark on nothing, or on paper with room around it. */
-function icon(size: number, ground: 'none' | 'paper'): string {
-  const inner = ground === 'paper' ? Math.round(size * 0.62) : size
+function icon(size: number, ground: 'none' | 'paper', share = 0.62): string {
+  const inner = ground === 'paper' ? Math.round(size * share) : size
   return `<!doctype html><style>
     body { margin: 0; width: ${size}px; height: ${size}px; display: grid; place-items: center; background: ${ground === 'paper' ? '#fbfaf6' : 'none'} }
     svg { width: ${inner}px; height: ${inner}px; display: block }
   </style><body>${mark}`
+}
+
+/** Twice as large as it is shown, and opaque: a mail program may turn the colours around it. */
+function mailPicture(name: string, ground: string): string {
+  return `<!doctype html><style>
+    body { margin: 0; width: 288px; height: 228px; display: grid; place-items: center; background: ${ground} }
+    img { display: block; width: 272px; height: 216px; object-fit: contain }
+  </style><body><img src="${sources.get(name)}">`
 }
 
 const icons: [file: string, size: number, ground: 'none' | 'paper'][] = [
@@ -131,8 +156,13 @@ const draw = async (path: string, html: string, width: number, height: number) =
   await page.setViewportSize({ width, height })
   await page.setContent(html)
   await page.evaluate(() => document.fonts.ready)
-  await page.screenshot({ path: join(web, 'public', path), omitBackground: true })
+  await page.screenshot({ path, omitBackground: true })
 }
-for (const [name, image] of Object.entries(images)) await draw(`og/${name}.png`, shareImage(image), 1200, 630)
-for (const [file, size, ground] of icons) await draw(`icons/${file}.png`, icon(size, ground), size, size)
+const [site, mails] = [join(web, 'public'), join(web, '../services/notifications/pictures')]
+for (const [name, image] of Object.entries(images))
+  await draw(join(site, `og/${name}.png`), shareImage(image), 1200, 630)
+for (const [file, size, ground] of icons) await draw(join(site, `icons/${file}.png`), icon(size, ground), size, size)
+for (const [name, ground] of Object.entries(mailPictures))
+  await draw(join(mails, `${name}.png`), mailPicture(name, ground), 288, 228)
+await draw(join(mails, 'mark.png'), icon(80, 'paper', 0.8), 80, 80)
 await browser.close()

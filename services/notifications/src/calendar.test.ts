@@ -3,7 +3,7 @@ import { sync } from 'node-ical'
 import { describe, expect, it } from 'vitest'
 import { renderCalendar, type CalendarEntry } from './calendar.ts'
 
-function entry(facts: Partial<CalendarEntry['facts']> = {}, changes: Partial<CalendarEntry> = {}): string {
+function entry(when: Partial<CalendarEntry['when']> = {}, changes: Partial<CalendarEntry> = {}): string {
   return renderCalendar({
     method: 'PUBLISH',
     uid: 'class-0196f3c0-0000-4000-8000-000000000009',
@@ -11,20 +11,13 @@ function entry(facts: Partial<CalendarEntry['facts']> = {}, changes: Partial<Cal
     stamp: Temporal.Instant.from('2026-11-28T03:15:30.123Z'),
     organizer: 'hello@example.com',
     description: 'One line\nand another',
-    facts: {
-      registrationId: '0196f3c0-0000-7000-8000-000000000002',
-      guardianName: 'Maren Holt',
-      email: 'maren.holt@example.com',
-      children: [{ childName: 'Ivo', childAge: 8 }],
-      address: { addressLine1: '', addressLine2: '', city: '', state: '', zipCode: '' },
-      classSessionId: '0196f3c0-0000-7000-8000-000000000003',
-      classType: 'basic',
-      levelTitle: 'Level 1 Foundations',
+    title: 'Level 1 Foundations (Ivo)',
+    when: {
       startDate: '2027-01-08',
       startTime: '16:00',
       durationMinutes: 60,
       timeZone: 'America/Los_Angeles',
-      ...facts,
+      ...when,
     },
     ...changes,
   })
@@ -101,7 +94,7 @@ describe('a calendar entry', () => {
   })
 
   it('escapes what means something in a calendar', () => {
-    const source = entry({ children: [{ childName: 'Jo; "Bug", \\o/', childAge: 8 }] })
+    const source = entry({}, { title: 'Level 1 Foundations (Jo; "Bug", \\o/)' })
     expect(source.replaceAll('\r\n ', '')).toContain('(Jo\\; "Bug"\\, \\\\o/)')
     expect(source).toContain('DESCRIPTION:One line\\nand another\r\n')
   })

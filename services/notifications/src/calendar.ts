@@ -6,7 +6,9 @@ export interface CalendarEntry {
   method: 'PUBLISH' | 'CANCEL'
   /** What the entry is known by: the same in all that is ever sent about it. */
   uid: string
-  facts: RegistrationFacts
+  /** The class, and who goes there. */
+  title: string
+  when: Pick<RegistrationFacts, 'startDate' | 'startTime' | 'durationMinutes' | 'timeZone'>
   /** 0 when the entry is first sent, and again when that is repeated; one more for each change. */
   sequence: number
   /** When this state of the entry came to be. */
@@ -26,32 +28,35 @@ function timeZoneComponent(timeZone: string): ICAL.Component {
   return ICAL.Component.fromString(block)
 }
 
+/** When a class begins. */
+export function startOf({ startDate, startTime, timeZone }: CalendarEntry['when']): Temporal.ZonedDateTime {
+  return Temporal.PlainDate.from(startDate).toPlainDateTime(startTime).toZonedDateTime(timeZone)
+}
+
 /**
  * A class as an iCalendar object (RFC 5545): a newer one of the same UID replaces the entry, a repeated one changes nothing.
  * Calendars are shared with people and programs, so nothing in it opens or does anything: no reference, no link with one.
  */
-export function renderCalendar({ method, uid, facts, sequence, stamp, organizer, description }: CalendarEntry): string {
-  const start = Temporal.PlainDate.from(facts.startDate)
-    .toPlainDateTime(facts.startTime)
-    .toZonedDateTime(facts.timeZone)
+export function renderCalendar(entry: CalendarEntry): string {
+  const { method, uid, title, when, sequence, stamp, organizer, description } = entry
+  const start = startOf(when)
   const calendar = new ICAL.Component('vcalendar')
   calendar.addPropertyWithValue('prodid', '-//Robo Kids Learning//Classes//EN')
   calendar.addPropertyWithValue('version', '2.0')
   calendar.addPropertyWithValue('method', method)
-  calendar.addSubcomponent(timeZoneComponent(facts.timeZone))
+  calendar.addSubcomponent(timeZoneComponent(when.timeZone))
 
   const event = new ICAL.Component('vevent')
   const inZone = (name: string, time: Temporal.ZonedDateTime) => {
     const wallClock = time.toPlainDateTime().toString({ smallestUnit: 'second' })
-    event.addPropertyWithValue(name, ICAL.Time.fromDateTimeString(wallClock)).setParameter('tzid', facts.timeZone)
+    event.addPropertyWithValue(name, ICAL.Time.fromDateTimeString(wallClock)).setParameter('tzid', when.timeZone)
   }
   event.addPropertyWithValue('uid', `${uid}@robokidslearning`)
   event.addPropertyWithValue('sequence', sequence)
   event.addPropertyWithValue('dtstamp', ICAL.Time.fromDateTimeString(stamp.toString({ smallestUnit: 'second' })))
   inZone('dtstart', start)
-  inZone('dtend', start.add({ minutes: facts.durationMinutes }))
-  const names = facts.children.map((child) => child.childName).join(', ')
-  event.addPropertyWithValue('summary', `Robo Kids Learning: ${facts.levelTitle} (${names})`)
+  inZone('dtend', start.add({ minutes: when.durationMinutes }))
+  event.addPropertyWithValue('summary', `Robo Kids Learning: ${title}`)
   event.addPropertyWithValue('description', description)
   event.addPropertyWithValue('location', 'Live video call')
   event.addPropertyWithValue('status', method === 'CANCEL' ? 'CANCELLED' : 'CONFIRMED')

@@ -1,14 +1,15 @@
+import type { RegistrationFacts } from '@robokids/contracts/enrollment'
 import type { MembershipFacts } from '@robokids/contracts/membership'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
 import { and, desc, eq, inArray, isNull, or } from 'drizzle-orm'
-import { renderCalendar } from './calendar.ts'
+import { renderCalendar, startOf, type CalendarEntry } from './calendar.ts'
 import type { Config } from './config.ts'
 import { fetchSignedWaiver } from './fetch-signed-waiver.ts'
 import { codeMail } from './mails/code-issued.ts'
 import { kitShippedMail } from './mails/kit-shipped.ts'
 import type { RenderedLetter } from './mails/letter.ts'
-import { membershipMail } from './mails/membership.ts'
+import { membershipMail, sessionOf } from './mails/membership.ts'
 import { orderMailOf } from './mails/order.ts'
 import { paymentRefundedMail, tellsOfEnd } from './mails/payment-refunded.ts'
 import { noticeAskedMail, productAvailableMail } from './mails/product-notice.ts'
@@ -38,6 +39,12 @@ interface ComposedMail extends RenderedLetter {
   attachments?: Attachment[]
 }
 
+/** A mail as it is sent: its pictures are attachments like any other. */
+export type WholeMail = Omit<ComposedMail, 'images'> & {
+  recipientName: string
+  attachments: (Attachment | RenderedLetter['images'][number])[]
+}
+
 /** What a mail is written from, beside its data. */
 interface Writing {
   mail: MailRow
@@ -52,9 +59,23 @@ type Write<Kind extends keyof MailData> = (
   writing: Writing,
 ) => ComposedMail | Promise<ComposedMail>
 
-function calendarFile(method: 'PUBLISH' | 'CANCEL', content: string): Attachment {
-  const contentType = `text/calendar; charset=utf-8; method=${method}`
+/** The class as a calendar's entry: when it is first told of, or as one that does not take place any more. */
+function calendarFile(
+  entry: Pick<CalendarEntry, 'method' | 'uid' | 'title' | 'when' | 'description'>,
+  { mail, context }: Pick<Writing, 'mail' | 'context'>,
+): Attachment {
+  const content = renderCalendar({
+    ...entry,
+    sequence: entry.method === 'PUBLISH' ? 0 : 1,
+    stamp: mail.createdAt,
+    organizer: context.config.MAIL_FROM,
+  })
+  const contentType = `text/calendar; charset=utf-8; method=${entry.method}`
   return { filename: 'robo-kids-class.ics', contentType, content: Buffer.from(content) }
+}
+
+function titleOf({ levelTitle, children }: RegistrationFacts): string {
+  return `${levelTitle} (${children.map(({ childName }) => childName).join(', ')})`
 }
 
 /** What is known of a registration by now. */
@@ -94,38 +115,40 @@ function calendarUid({ calendarId }: Pick<MailRow, 'calendarId'>, registrationId
   return calendarId === null ? `registration-${registrationId}` : `class-${calendarId}`
 }
 
-function confirmationCalendar(data: MailData['registration_confirmed'], mail: MailRow, { config }: Context<Config>) {
-  return renderCalendar({
+function confirmationCalendar(
+  data: MailData['registration_confirmed'],
+  writing: Pick<Writing, 'mail' | 'context'>,
+): Attachment {
+  const entry = {
     method: 'PUBLISH',
-    uid: calendarUid(mail, data.registrationId),
-    facts: data,
-    sequence: 0,
-    stamp: mail.createdAt,
-    organizer: config.MAIL_FROM,
+    uid: calendarUid(writing.mail, data.registrationId),
+    title: titleOf(data),
+    when: data,
     description: 'The class link comes by email once the waiver is signed.',
-  })
+  } as const
+  return calendarFile(entry, writing)
 }
 
 /**
  * The calendar entry of a registration as its confirmation brings it: whoever has added one already gets no second one.
  * @throws DomainError `registration_not_found` where none is confirmed, it is cancelled since, or its mail is forgotten
  */
-export async function readCalendar(registrationId: string, context: Context<Config>): Promise<string> {
+export async function readCalendar(registrationId: string, context: Context<Config>): Promise<Buffer> {
   const fact = `registration_confirmed:${registrationId}`
   const [mail] = await context.db.select().from(mails).where(eq(mails.fact, fact))
   const { isCancelled } = await progressOf(registrationId, context)
   if (!mail?.data || isCancelled) {
     throw new DomainError('registration_not_found', 'There is no calendar entry for this registration.')
   }
-  return confirmationCalendar(mail.data as MailData['registration_confirmed'], mail, context)
+  return confirmationCalendar(mail.data as MailData['registration_confirmed'], { mail, context }).content
 }
 
-const confirmation: Write<'registration_confirmed'> = async (data, { mail, context, siteUrl }) => {
-  const { isSigned } = await progressOf(data.registrationId, context)
+const confirmation: Write<'registration_confirmed'> = async (data, writing) => {
+  const { isSigned } = await progressOf(data.registrationId, writing.context)
   return {
-    ...registrationConfirmedMail(data, siteUrl, isSigned),
+    ...registrationConfirmedMail(data, writing.siteUrl, isSigned),
     recipientName: data.guardianName,
-    attachments: [calendarFile('PUBLISH', confirmationCalendar(data, mail, context))],
+    attachments: [confirmationCalendar(data, writing)],
   }
 }
 
@@ -136,7 +159,8 @@ const signedWaiver: Write<'waiver_signed'> = async (data, { context, siteUrl, li
   return { ...waiverSignedMail(data, siteUrl), recipientName, attachments: [file] }
 }
 
-const refund: Write<'payment_refunded'> = async (data, { mail, context, siteUrl }) => {
+const refund: Write<'payment_refunded'> = async (data, writing) => {
+  const { mail, context, siteUrl } = writing
   const [rejection] = await context.db.select().from(rejections).where(eq(rejections.paymentId, data.paymentId))
   const background = { rejection, ...(await progressOf(data.registrationId, context)) }
   const letter = {
@@ -149,17 +173,15 @@ const refund: Write<'payment_refunded'> = async (data, { mail, context, siteUrl 
     .select({ calendarId: mails.calendarId })
     .from(mails)
     .where(eq(mails.fact, `registration_confirmed:${registrationId}`))
-  const calendar = renderCalendar({
+  const entry = {
     method: 'CANCEL',
     // Where no entry was sent there is none to take back, whatever this one is called.
     uid: confirmed ? calendarUid(confirmed, registrationId) : `class-${mail.id}`,
-    facts: data.purchase,
-    sequence: 1,
-    stamp: mail.createdAt,
-    organizer: context.config.MAIL_FROM,
+    title: titleOf(data.purchase),
+    when: data.purchase,
     description: 'This registration is cancelled.',
-  })
-  return { ...letter, attachments: [calendarFile('CANCEL', calendar)] }
+  } as const
+  return { ...letter, attachments: [calendarFile(entry, writing)] }
 }
 
 const code: Write<'code_issued'> = (data, { mail, context, siteUrl }) => {
@@ -169,9 +191,9 @@ const code: Write<'code_issued'> = (data, { mail, context, siteUrl }) => {
   return { ...letter, recipientName: data.givenName }
 }
 
-const kitShipped: Write<'kit_shipped'> = async (data, { context }) => {
+const kitShipped: Write<'kit_shipped'> = async (data, { context, siteUrl }) => {
   const { isCancelled } = await progressOf(data.registrationId, context)
-  return { ...kitShippedMail(data, isCancelled), recipientName: data.guardianName }
+  return { ...kitShippedMail(data, siteUrl, isCancelled), recipientName: data.guardianName }
 }
 
 /**
@@ -191,8 +213,43 @@ function ofMembership<Kind extends MembershipKind>(kind: Kind): Write<Kind> {
     const hasProfile = !('attemptId' in data && (await isAccountDeleted(data, context)))
     const [last] = await othersAbout(mail, ends, context)
     const goesOn = last === undefined || last.kind === 'membership_resumed'
-    return membershipMail(kind, data, { siteUrl, hasProfile, goesOn })
+    return membershipMail(kind, data, { siteUrl, hasProfile, goesOn, leavesSession: false })
   }
+}
+
+type Seated = MailData['membership_confirmed']
+
+/** What the entry of a members' session is known by: nothing that opens anything. */
+function memberEntry(confirmed: Pick<MailRow, 'id' | 'calendarId'>, data: Seated) {
+  return { uid: `class-${confirmed.calendarId ?? confirmed.id}`, title: 'Members’ session', when: sessionOf(data) }
+}
+
+const seated: Write<'membership_confirmed'> = async (data, writing) => {
+  const letter = await ofMembership('membership_confirmed')(data, writing)
+  const entry = {
+    method: 'PUBLISH',
+    ...memberEntry(writing.mail, data),
+    description: 'The link to the session comes by email before it.',
+  } as const
+  return { ...letter, attachments: [calendarFile(entry, writing)] }
+}
+
+/** Where it ends before the session that it began with, its seat there is another member's. */
+const memberLeft: Write<'membership_ended'> = async (data, writing) => {
+  const { mail, context, siteUrl } = writing
+  const [confirmed] = await othersAbout(mail, ['membership_confirmed'], context)
+  const seat = confirmed?.status === 'sent' ? (confirmed.data as Seated | null) : null
+  const starts = seat && startOf(sessionOf(seat)).toInstant()
+  const leavesSession = starts !== null && Temporal.Instant.compare(Temporal.Instant.from(data.endedAt), starts) < 0
+  const known = { siteUrl, hasProfile: true, goesOn: false, leavesSession }
+  const letter = membershipMail('membership_ended', data, known)
+  if (!confirmed || !seat || !leavesSession) return letter
+  const entry = {
+    method: 'CANCEL',
+    ...memberEntry(confirmed, seat),
+    description: 'This membership has ended.',
+  } as const
+  return { ...letter, attachments: [calendarFile(entry, writing)] }
 }
 
 const reminder: Write<'membership_reminder'> = (data, writing) => {
@@ -216,7 +273,10 @@ const writers: { [Kind in keyof MailData]: Write<Kind> } = {
   registration_confirmed: confirmation,
   waiver_signed: signedWaiver,
   payment_refunded: refund,
-  refund_failed: (data) => ({ ...refundFailedMail(data), recipientName: data.purchase.guardianName }),
+  refund_failed: (data, { siteUrl }) => ({
+    ...refundFailedMail(data, siteUrl),
+    recipientName: data.purchase.guardianName,
+  }),
   code_issued: code,
   user_updated: (data, { siteUrl }) => ({ ...userUpdatedMail(data, siteUrl), recipientName: data.givenName }),
   sign_in_locked: (data, { siteUrl }) => ({ ...signInLockedMail(data, siteUrl), recipientName: data.givenName }),
@@ -227,13 +287,13 @@ const writers: { [Kind in keyof MailData]: Write<Kind> } = {
   order_shipped: ofOrder('order_shipped'),
   notice_asked: (data, { siteUrl }) => noticeAskedMail(data, siteUrl),
   product_available: (data, { siteUrl }) => productAvailableMail(data, siteUrl),
-  membership_confirmed: ofMembership('membership_confirmed'),
+  membership_confirmed: seated,
   membership_renewed: ofMembership('membership_renewed'),
   membership_past_due: ofMembership('membership_past_due'),
   membership_switched: ofMembership('membership_switched'),
   membership_cancelled: ofMembership('membership_cancelled'),
   membership_resumed: ofMembership('membership_resumed'),
-  membership_ended: ofMembership('membership_ended'),
+  membership_ended: memberLeft,
   membership_reminder: reminder,
   membership_refunded: ofMembership('membership_refunded'),
   membership_refund_failed: ofMembership('membership_refund_failed'),
@@ -253,13 +313,18 @@ const writers: { [Kind in keyof MailData]: Write<Kind> } = {
  * @param limit ends what has to be fetched for it.
  * @throws Unsendable where there is nothing to be sent any more, and whatever kept the signed waiver from being fetched.
  */
-export async function composeMail(
-  mail: MailRow,
-  context: Context<Config>,
-  limit: AbortSignal,
-): Promise<Required<ComposedMail>> {
+export async function composeMail(mail: MailRow, context: Context<Config>, limit: AbortSignal): Promise<WholeMail> {
   // A row has the data of its kind: `orderMail` sees to that.
   const write = writers[mail.kind] as Write<keyof MailData>
-  const composed = await write(mail.data as never, { mail, context, siteUrl: context.config.SITE_URL, limit })
-  return { recipientName: '', attachments: [], ...composed }
+  const {
+    images,
+    attachments = [],
+    ...composed
+  } = await write(mail.data as never, {
+    mail,
+    context,
+    siteUrl: context.config.SITE_URL,
+    limit,
+  })
+  return { recipientName: '', ...composed, attachments: [...images, ...attachments] }
 }

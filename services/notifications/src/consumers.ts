@@ -206,6 +206,7 @@ export const consumers: Consumer<Config>[] = [
       kind: 'membership_confirmed',
       factId: data.attemptId,
       about: { subject: `membership:${data.attemptId}`, time },
+      calendarId: randomUUID(),
       recipient: data.email,
       data,
     }),

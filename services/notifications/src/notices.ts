@@ -52,7 +52,7 @@ export async function askNotice(context: Context<Config>, request: RequestNotice
       kind: 'notice_asked',
       factId: `${row.id}:${mailings}`,
       recipient: email,
-      data: { noticeId: row.id, productName },
+      data: { noticeId: row.id, productName, sku },
     })
   })
 }
@@ -113,14 +113,14 @@ export async function tellNews(context: Context<Config>, signal: AbortSignal): P
   while (isMore && !signal.aborted) {
     isMore = await context.db.transaction(async (tx) => {
       const some = await tx.select().from(notices).where(isNotNull(notices.news)).limit(atOnce).for('update')
-      const orders = some.flatMap(({ id, email, news }) =>
+      const orders = some.flatMap(({ id, sku, email, news }) =>
         news === null
           ? []
           : {
               kind: 'product_available' as const,
               factId: `${id}:${news.changedAt}`,
               recipient: email,
-              data: { noticeId: id, productName: news.name, state: news.to },
+              data: { noticeId: id, productName: news.name, sku, state: news.to },
             },
       )
       await orderMail(tx, context, ...orders)

@@ -63,8 +63,9 @@ export interface MailData {
   order_refunded: EventOf<typeof orderRefunded>['data']
   order_refund_failed: EventOf<typeof orderRefundFailed>['data']
   order_shipped: EventOf<typeof orderShipped>['data']
-  notice_asked: { noticeId: string; productName: string }
-  product_available: { noticeId: string; productName: string; state: ProductState }
+  /** `sku` is absent from rows of the version before. */
+  notice_asked: { noticeId: string; productName: string; sku?: string }
+  product_available: { noticeId: string; productName: string; sku?: string; state: ProductState }
   membership_confirmed: EventOf<typeof memberSeated>['data']
   membership_renewed: EventOf<typeof subscriptionRenewed>['data']
   membership_past_due: EventOf<typeof subscriptionPastDue>['data']

@@ -13,12 +13,11 @@ import { mailDelivered } from '@robokids/contracts/notifications'
 import { newEvent } from '@robokids/runtime/outbox'
 import { eventually } from '@robokids/test/bed'
 import { eq } from 'drizzle-orm'
-import nodeIcal, { type VEvent } from 'node-ical'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mails, rejections } from '../src/schema.ts'
+import { calendarOf } from './calendar-of.ts'
 import { confirmed, refunded, refundInVain, registration, signed } from './events.ts'
 import { adminHeaders, openOffice, siteUrl, waiverAt, type Office } from './office.ts'
-import type { Received } from './post-office.ts'
 
 let office: Office
 beforeAll(async () => {
@@ -48,17 +47,6 @@ function htmlText(html: string | false | undefined): string {
   const text = (html || '').replaceAll(/<br>/g, '\n').replaceAll(/<[^>]*>/g, '')
   const named: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&amp;': '&' }
   return text.replaceAll(/&(?:lt|gt|quot|amp);/g, (entity) => named[entity] ?? entity)
-}
-
-function calendarOf(mail: Received) {
-  const file = mail.parsed.attachments.find(({ contentType }) => contentType === 'text/calendar')
-  if (!file) throw new Error('There is no calendar in the mail.')
-  const source = file.content.toString('utf8')
-  const parsed = nodeIcal.sync.parseICS(source)
-  const events = Object.values(parsed).filter((part): part is VEvent => part?.type === 'VEVENT')
-  const [event] = events
-  if (!event || events.length > 1) throw new Error('There is not one event in the calendar.')
-  return { source, event, parsed }
 }
 
 describe('registration.confirmed', () => {
@@ -96,7 +84,29 @@ describe('registration.confirmed', () => {
     const link = `${siteUrl}/robokids/waiver?reference=${facts.registrationId}`
     expect(parsed.text).toContain(link)
     expect(parsed.html).toContain(`href="${link}"`)
-    expect(parsed.html).not.toMatch(/<img|src=|url\(/)
+  })
+
+  it.each([
+    ['basic', 'The green rover robot of Level 1'],
+    ['intermediate', 'The blue robot arm of Level 2'],
+    ['advanced', 'The violet walking robot of Level 3'],
+    ['custom', 'The orange shape-shifting robot of Level X'],
+  ] as const)('shows the robot of a %s class from inside the mail, and loads nothing', async (classType, alt) => {
+    const facts = registration({ classType })
+    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
+    const { parsed, files } = await office.post.mailTo(facts.email)
+    const html = parsed.html || ''
+    expect([...html.matchAll(/ alt="([^"]*)"/g)].map(([, words]) => words)).toEqual(['', alt])
+    const shown = [...html.matchAll(/ src="cid:([^"]*)"/g)].map(([, cid]) => cid)
+    expect(html).not.toMatch(/url\(|@import|<link| src="(?!cid:)/)
+    const pictures = parsed.attachments.filter(({ related }) => related)
+    expect(pictures.map(({ cid }) => cid)).toEqual(shown)
+    for (const { contentType, contentDisposition, content } of pictures) {
+      expect([contentType, contentDisposition]).toEqual(['image/png', 'inline'])
+      expect(content.subarray(1, 4).toString()).toBe('PNG')
+      expect(content.length).toBeLessThan(30_000)
+    }
+    expect(files.map(({ filename }) => filename)).toEqual(['robo-kids-class.ics'])
   })
 
   it('brings the class as a calendar entry in its own time zone', async () => {
@@ -118,8 +128,8 @@ describe('registration.confirmed', () => {
   it('says in a header which method its calendar file has', async () => {
     const facts = registration()
     await office.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
-    const { parsed } = await office.post.mailTo(facts.email)
-    const file = parsed.attachments.find(({ filename }) => filename === 'robo-kids-class.ics')
+    const { files } = await office.post.mailTo(facts.email)
+    const file = files.find(({ filename }) => filename === 'robo-kids-class.ics')
     expect(file?.headers.get('content-type')).toMatchObject({
       value: 'text/calendar',
       params: { charset: 'utf-8', method: 'PUBLISH' },
@@ -227,18 +237,19 @@ describe('registration.confirmed', () => {
 
 describe('waiver.signed', () => {
   it('is told by a mail with the signed PDF, byte for byte', async () => {
-    const facts = registration()
+    const facts = registration({ familyTimeZone: 'America/New_York' })
     const data = signed(facts)
     await office.bed.bus.publish(waiverSigned, facts.registrationId, data)
-    const { parsed } = await office.post.mailTo(facts.email)
+    const { parsed, files } = await office.post.mailTo(facts.email)
 
     expect(parsed.subject).toBe('Your signed waiver: Ivo, Level 1 Foundations')
     for (const part of [parsed.text ?? '', htmlText(parsed.html)]) {
       expect(part).toContain('Friday, November 27, 2026 at 7:15 PM Pacific')
+      expect(part).toContain('Friday, November 27, 2026 at 10:15 PM your time (Eastern Time)')
       expect(part).toContain('Friday, January 8, 2027')
       expect(part).toContain('Cambridge, MA 02139')
     }
-    const [file] = parsed.attachments
+    const [file] = files
     expect(file).toMatchObject({ filename: 'signed-waiver.pdf', contentType: 'application/pdf' })
     expect(file?.content.equals(waiverAt(data.signedPdfPath))).toBe(true)
   })
@@ -319,13 +330,13 @@ describe('payment.refunded', () => {
     await eventually(() => db.$count(rejections, eq(rejections.paymentId, payment.paymentId)))
     const data = refunded(facts, { paymentId: payment.paymentId })
     await office.bed.bus.publish(paymentRefunded, data.refundId, data)
-    const { parsed } = await office.post.mailTo(facts.email)
+    const { parsed, files } = await office.post.mailTo(facts.email)
     expect(parsed.subject).toBe('Refund of $400.00: Level 1 Foundations, Friday, January 8, 2027')
     for (const part of [parsed.text ?? '', htmlText(parsed.html)]) {
       expect(part).toContain(words)
       expect(part).toContain('We have refunded $400.00 to the card you paid with.')
     }
-    expect(parsed.attachments).toEqual([])
+    expect(files).toEqual([])
   })
 
   it('tells of a lost seat also when it does not know why', async () => {
@@ -349,12 +360,12 @@ describe('payment.refunded', () => {
     const facts = registration()
     const data = refunded(facts, { reason, ...changes })
     await office.bed.bus.publish(paymentRefunded, data.refundId, data)
-    const { parsed } = await office.post.mailTo(facts.email)
+    const { parsed, files } = await office.post.mailTo(facts.email)
     for (const part of [parsed.text ?? '', htmlText(parsed.html)]) {
       expect(part).toContain(heading)
       expect(part).toContain(words)
     }
-    expect(parsed.attachments).toEqual([])
+    expect(files).toEqual([])
   })
 
   it('takes the class out of the calendar when all of it went back on request', async () => {
@@ -409,7 +420,7 @@ describe('payment.refunded', () => {
       expect(part).toContain('We have sent $400.00 to your card once more.')
       expect(part).not.toMatch(/we have refunded|cancelled/i)
     }
-    expect(again.parsed.attachments).toEqual([])
+    expect(again.files).toEqual([])
     expect(office.post.to(facts.email)).toHaveLength(3)
   })
 
@@ -431,9 +442,9 @@ describe('payment.refunded', () => {
     const facts = registration()
     const data = refunded(facts, { reason: 'requested', amount: 10_000, whole: false })
     await office.bed.bus.publish(paymentRefunded, data.refundId, data)
-    const { parsed } = await office.post.mailTo(facts.email)
+    const { parsed, files } = await office.post.mailTo(facts.email)
     expect(parsed.text).toContain('Your registration stays as it is.')
-    expect(parsed.attachments).toEqual([])
+    expect(files).toEqual([])
   })
 
   it.each([

@@ -19,6 +19,7 @@ import { renewalTerms } from '@robokids/contracts/membership'
 import { mailFailed, mailsSchema } from '@robokids/contracts/notifications'
 import { eventually } from '@robokids/test/bed'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { calendarOf } from './calendar-of.ts'
 import { account, registration, signed } from './events.ts'
 import { adminHeaders, openOffice, siteUrl, waiverAt, type Office } from './office.ts'
 
@@ -68,13 +69,21 @@ describe('a member is told', () => {
       startTime: '16:00',
       durationMinutes: 75,
       timeZone: 'America/Los_Angeles',
+      familyTimeZone: 'America/New_York',
       receiptNumber: 'RK-000007',
       renewsAt: at,
     })
     expect(subject).toBe('You are a member of Robo Kids Learning')
-    for (const part of ['$7.00 a month', 'RK-000007', `$7.00 on ${day}`, '4:00 PM', renewalTerms('monthly', facts)]) {
+    for (const part of [
+      '$7.00 a month',
+      'RK-000007',
+      `$7.00 on ${day}`,
+      '4:00 PM Pacific Time',
+      renewalTerms('monthly', facts),
+    ]) {
       expect(text).toContain(part)
     }
+    expect(text).toContain('7:00 PM your time (Eastern Time)')
     expect(text).toContain('Cancel membership')
     for (const link of [`${siteUrl}/profile`, `${siteUrl}/waiver?membership=${facts.attemptId}`]) {
       expect(text).toContain(link)
@@ -82,17 +91,63 @@ describe('a member is told', () => {
     }
   })
 
+  it('when the members’ session is by an entry for the calendar, and by another that they are not there any more', async () => {
+    const facts = member()
+    const seat = {
+      ...facts,
+      classSessionId: randomUUIDv7(),
+      classDate: '2027-01-08',
+      startTime: '16:00',
+      durationMinutes: 75,
+      timeZone: 'America/Los_Angeles',
+      receiptNumber: 'RK-000007',
+      renewsAt: at,
+    }
+    await office.bed.bus.publish(memberSeated, facts.attemptId, seat)
+    const before = calendarOf(await office.post.mailTo(facts.email))
+    expect(before.event.summary).toBe('Robo Kids Learning: Members’ session')
+    expect(before.event.start.toISOString()).toBe('2027-01-09T00:00:00.000Z')
+    expect(before.event.end?.toISOString()).toBe('2027-01-09T01:15:00.000Z')
+    expect([before.event.status, before.parsed.vcalendar?.method]).toEqual(['CONFIRMED', 'PUBLISH'])
+    // Calendars are shared: by the membership's id its waiver can be signed.
+    const plain = before.source.replaceAll('\r\n ', '')
+    expect(plain).not.toContain(facts.attemptId)
+    expect(plain).not.toMatch(/https?:|Maren/)
+    await eventually(async () => (await mailsTo(facts.email))[0]?.status === 'sent')
+
+    const end = { ...facts, endedAt: '2027-01-08T23:59:59.000Z', reason: 'cancelled' as const }
+    await office.bed.bus.publish(subscriptionEnded, facts.attemptId, end)
+    const mail = await office.post.mailTo(facts.email, 2)
+    const after = calendarOf(mail)
+    expect(mail.parsed.text).toContain('the attached entry takes it out of your calendar')
+    expect([after.event.uid, Number(after.event.sequence)]).toEqual([before.event.uid, 1])
+    expect([after.event.status, after.parsed.vcalendar?.method]).toEqual(['CANCELLED', 'CANCEL'])
+  })
+
+  it('nothing of a calendar where the membership ends after its session', async () => {
+    const facts = member()
+    const seat = { classSessionId: randomUUIDv7(), startTime: '16:00', durationMinutes: 75, receiptNumber: null }
+    const when = { classDate: '2027-01-08', timeZone: 'America/Los_Angeles', renewsAt: null }
+    await office.bed.bus.publish(memberSeated, facts.attemptId, { ...facts, ...seat, ...when })
+    await office.post.mailTo(facts.email)
+    const end = { ...facts, endedAt: '2027-01-09T00:00:01.000Z', reason: 'cancelled' as const }
+    await office.bed.bus.publish(subscriptionEnded, facts.attemptId, end)
+    const { parsed, files } = await office.post.mailTo(facts.email, 2)
+    expect(files).toEqual([])
+    expect(parsed.text).not.toContain('calendar')
+  })
+
   it('that the waiver is signed, with it, and of no kit', async () => {
     const facts = registration({ classType: 'membership', levelTitle: 'Members’ session' })
     const data = signed({ ...facts, address: { ...facts.address, addressLine1: '', city: '' } })
     await office.bed.bus.publish(waiverSigned, facts.registrationId, data)
-    const { parsed } = await office.post.mailTo(facts.email)
+    const { parsed, files } = await office.post.mailTo(facts.email)
     expect(parsed.subject).toBe('The signed waiver of your membership')
     expect(parsed.text).toContain('The waiver of your membership is signed. A copy is attached for your records.')
     // Anybody who has its link can sign, and type a name.
     expect(parsed.text).not.toContain('Hello Maren Holt')
     expect(parsed.text).not.toMatch(/kit/i)
-    expect(parsed.attachments[0]?.content.equals(waiverAt(data.signedPdfPath))).toBe(true)
+    expect(files[0]?.content.equals(waiverAt(data.signedPdfPath))).toBe(true)
   })
 
   it.each([

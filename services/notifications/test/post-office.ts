@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { eventually } from '@robokids/test/bed'
-import { simpleParser, type ParsedMail } from 'mailparser'
+import { simpleParser, type Attachment, type ParsedMail } from 'mailparser'
 import { SMTPServer } from 'smtp-server'
 
 /** What the server does with the next mail to an address instead of taking it. */
@@ -27,6 +27,8 @@ export interface Received {
   envelope: { from: string; to: string[] }
   raw: string
   parsed: ParsedMail
+  /** What is attached, apart from the pictures that stand in it. */
+  files: Attachment[]
 }
 
 interface Refusal extends Error {
@@ -38,9 +40,11 @@ function refusal(responseCode: number, message: string): Refusal {
 }
 
 /** Leaves the mail as HTML, one of a subject (what it names left out), where `npm run screenshots` asks for it. */
-async function keepForScreenshots({ subject = '', html }: ParsedMail): Promise<void> {
+async function keepForScreenshots(content: Buffer): Promise<void> {
   const folder = process.env['SCREENSHOTS']
-  if (!folder || !html) return
+  if (!folder) return
+  const { subject = '', html } = await simpleParser(content)
+  if (!html) return
   await mkdir(join(folder, 'mails'), { recursive: true })
   const [about = ''] = subject.split(/:| on [A-Z]/)
   const name = about.replaceAll(/\d+/g, 'n').replaceAll(/[^a-z]+/gi, '-')
@@ -80,12 +84,13 @@ export class PostOffice {
             return callback(refusal(554, `5.7.1 Not this: ${content.toString('latin1').replaceAll(/\s+/g, ' ')}`))
           }
           const { mailFrom } = session.envelope
-          const parsed = await simpleParser(content)
-          await keepForScreenshots(parsed)
+          await keepForScreenshots(content)
+          const parsed = await simpleParser(content, { keepCidLinks: true })
           this.#received.push({
             envelope: { from: mailFrom ? mailFrom.address : '', to },
             raw: content.toString('latin1'),
             parsed,
+            files: parsed.attachments.filter(({ related }) => !related),
           })
           if (this.#next(first, 'hang')) return undefined
           if (this.#next(first, 'hold')) return void this.#held.set(first, () => callback(null, 'Taken'))

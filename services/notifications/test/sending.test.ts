@@ -132,8 +132,8 @@ describe('a mail', () => {
     expect((await mailOf(facts.registrationId))?.lastError).toContain('503')
     expect(office.post.to(facts.email)).toHaveLength(0)
     office.passTime({ seconds: 6 })
-    const { parsed } = await office.post.mailTo(facts.email)
-    expect(parsed.attachments[0]?.content.equals(waiverAt(data.signedPdfPath))).toBe(true)
+    const { files } = await office.post.mailTo(facts.email)
+    expect(files[0]?.content.equals(waiverAt(data.signedPdfPath))).toBe(true)
   })
 
   it('asked for twice while it waits is sent once', async () => {

@@ -1,6 +1,7 @@
 import type { MailData } from '../schema.ts'
 import { renderLetter, type Letter, type RenderedLetter } from './letter.ts'
 import { greeting, questions, signInStep, validFor } from './phrases.ts'
+import { pictures } from './pictures.ts'
 import { say, type Words } from './words.ts'
 
 type CodeData = MailData['code_issued']
@@ -79,6 +80,7 @@ export function codeMail(
   return renderLetter({
     subject: [subject],
     heading,
+    picture: invited || data.purpose === 'sign_up' ? pictures.welcome : pictures.account,
     opening: [greeting(data.givenName), [told], valid],
     code: { label: invited ? 'Temporary password' : 'Your code', value: code },
     facts: invited ? [{ label: 'User name', lines: [say`${data.username}`] }] : [],

@@ -1,13 +1,15 @@
 import type { MailData } from '../schema.ts'
 import { renderLetter, type RenderedLetter } from './letter.ts'
-import { addressFact, childrenFact, classFact, keepKit, questions, whenFact } from './phrases.ts'
+import { addressFact, childrenFact, classFact, keepKit, questions, registrationStep, whenFact } from './phrases.ts'
+import { pictures } from './pictures.ts'
 import { say } from './words.ts'
 
 /** The kit has left us, which stays true where the registration is cancelled: then there is nothing to look forward to. */
-export function kitShippedMail(data: MailData['kit_shipped'], isCancelled: boolean): RenderedLetter {
+export function kitShippedMail(data: MailData['kit_shipped'], siteUrl: string, isCancelled: boolean): RenderedLetter {
   return renderLetter({
     subject: [`On its way: your kit for ${data.levelTitle}`],
     heading: 'Your kit is on its way',
+    picture: pictures.kit,
     opening: [
       say`Hello ${data.guardianName},`,
       ...(isCancelled
@@ -22,6 +24,7 @@ export function kitShippedMail(data: MailData['kit_shipped'], isCancelled: boole
       ...(isCancelled ? [] : [whenFact(data)]),
       childrenFact(data),
     ],
+    step: registrationStep(data.registrationId, siteUrl),
     closing: [...(isCancelled ? [] : [['The class link comes by email before the class.']]), questions],
   })
 }

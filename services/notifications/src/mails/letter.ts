@@ -1,13 +1,18 @@
+import { mark, type Image, type Picture } from './pictures.ts'
 import { asHtml, asText, escapeHtml, type Words } from './words.ts'
 
 /** What a mail says, from which both of its parts are made: they cannot tell different things. */
 export interface Letter {
   subject: Words
   heading: string
+  /** Of what it is about. */
+  picture?: Picture
   opening: Words[]
   /** What is to be copied from the mail. */
   code?: { label: string; value: string }
   facts: { label: string; lines: Words[] }[]
+  /** What somebody wrote, line by line as it was typed. */
+  quote?: Words[]
   /** The next step, with the one link to press. */
   step?: { text: Words; label: string; url: string }
   /** What else can be done, with a quieter link. */
@@ -19,12 +24,14 @@ export interface RenderedLetter {
   subject: string
   text: string
   html: string
+  /** What the HTML names by its content id. */
+  images: Image[]
 }
 
 const company = 'Robo Kids Learning'
 const signature = ['Warm regards,', `The ${company} team`]
 
-function renderText({ heading, opening, code, facts, step, aside, closing }: Letter): string {
+function renderText({ heading, opening, code, facts, quote, step, aside, closing }: Letter): string {
   const told = facts.map(({ label, lines }) => [`${label}:`, ...lines.map((line) => `  ${asText(line)}`)].join('\n'))
   return [
     heading,
@@ -33,6 +40,7 @@ function renderText({ heading, opening, code, facts, step, aside, closing }: Let
     ...opening.flatMap((words) => [asText(words), '']),
     ...(code ? [`${code.label}:`, '', code.value, ''] : []),
     ...(told.length > 0 ? [told.join('\n'), ''] : []),
+    ...(quote ? [...quote.map((words) => `> ${asText(words)}`.trimEnd()), ''] : []),
     ...[step, aside].flatMap((one) => (one ? [asText(one.text), '', `${one.label}:`, one.url, ''] : [])),
     ...closing.flatMap((words) => [asText(words), '']),
     ...signature,
@@ -40,73 +48,125 @@ function renderText({ heading, opening, code, facts, step, aside, closing }: Let
   ].join('\n')
 }
 
-// The site's colours. Mail programs read styles only where they are used.
+// The site's colours. Mail programs read most styles only where they are used.
 const ink = '#12233d'
 const soft = '#4a5a73'
 const line = '#d8dce3'
 const signal = '#ff8126'
+const sunken = '#f2f1ea'
 const font = "font-family:'Atkinson Hyperlegible Next','Segoe UI',Helvetica,Arial,sans-serif"
 const body = `${font};font-size:16px;line-height:1.55;color:${ink}`
 
+/**
+ * By class, what is another colour in the dark, where a mail program asks for it: Apple's and some others. Those that turn
+ * colours around by themselves leave the button's as they are, or turn both of them.
+ */
+const dark = `@media (prefers-color-scheme:dark){
+.page{background-color:#081425!important}
+.card{background-color:#11243f!important;border-color:#264062!important}
+.band{background-color:#16325a!important}
+.ink{color:#eaf1fb!important}
+.soft{color:#a9bbd4!important}
+.line{border-color:#264062!important}
+.sunken{background-color:#081425!important;border-color:#264062!important}
+.button{background-color:#ff8f3f!important}
+.pressed{color:#14202f!important}
+}`
+
+/** Outlook for Windows draws with Word: it takes a font that it does not have for Times, and knows no widest width. */
+const forOutlook = (html: string) => `<!--[if mso]>${html}<![endif]-->`
+
 function paragraph(words: Words): string {
-  return `<p style="margin:0 0 16px;${body}">${asHtml(words)}</p>`
+  return `<p class="ink" style="margin:0 0 16px;${body}">${asHtml(words)}</p>`
 }
 
 function factRow({ label, lines }: Letter['facts'][number], index: number): string {
   const border = index === 0 ? '' : `border-top:1px solid ${line};`
   return `<tr>
-<th scope="row" align="left" valign="top" width="30%" style="${border}padding:10px 12px 10px 0;${font};font-size:14px;line-height:1.6;font-weight:600;color:${soft}">${escapeHtml(label)}</th>
-<td valign="top" style="${border}padding:10px 0;${font};font-size:16px;line-height:1.5;color:${ink};overflow-wrap:anywhere;word-break:break-word">${lines.map(asHtml).join('<br>')}</td>
+<th scope="row" class="soft line" align="left" valign="top" width="30%" style="${border}padding:10px 12px 10px 0;${font};font-size:14px;line-height:1.6;font-weight:600;color:${soft}">${escapeHtml(label)}</th>
+<td class="ink line" valign="top" style="${border}padding:10px 0;${font};font-size:16px;line-height:1.5;color:${ink};overflow-wrap:anywhere;word-break:break-word">${lines.map(asHtml).join('<br>')}</td>
 </tr>`
 }
 
-function renderCode({ label, value }: NonNullable<Letter['code']>): string {
-  return `<p style="margin:0 0 4px;${font};font-size:14px;line-height:1.6;font-weight:600;color:${soft}">${escapeHtml(label)}</p>
-<p style="margin:0 0 20px"><code style="display:inline-block;padding:8px 16px;border:1px solid ${line};border-radius:10px;background-color:#f2f1ea;font-family:Menlo,Consolas,monospace;font-size:26px;line-height:1.4;font-weight:700;color:${ink};overflow-wrap:anywhere">${escapeHtml(value)}</code></p>`
+function renderFacts(facts: Letter['facts']): string {
+  return `<table class="line" cellpadding="0" cellspacing="0" border="0" width="100%" style="margin:8px 0 24px;border-top:2px solid ${soft};border-bottom:1px solid ${line};table-layout:fixed">
+${facts.map(factRow).join('\n')}
+</table>`
 }
 
+function renderCode({ label, value }: NonNullable<Letter['code']>): string {
+  return `<p class="soft" style="margin:0 0 4px;${font};font-size:14px;line-height:1.6;font-weight:600;color:${soft}">${escapeHtml(label)}</p>
+<p style="margin:0 0 20px"><code class="sunken ink" style="display:inline-block;padding:8px 16px;border:1px solid ${line};border-radius:10px;background-color:${sunken};font-family:Menlo,Consolas,monospace;font-size:26px;line-height:1.4;font-weight:700;color:${ink};overflow-wrap:anywhere">${escapeHtml(value)}</code></p>`
+}
+
+function renderQuote(quote: Words[]): string {
+  return `<blockquote class="line ink" style="margin:0 0 24px;padding:4px 0 4px 16px;border-left:3px solid ${line};${body};overflow-wrap:anywhere;word-break:break-word">${quote.map(asHtml).join('<br>')}</blockquote>`
+}
+
+/** Its cell is what Outlook for Windows gives the room and the colour, the link what all others do. */
 function renderStep({ text, label, url }: NonNullable<Letter['step']>): string {
   const href = escapeHtml(url)
   return `${paragraph(text)}
 <table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:4px 0 24px"><tr>
-<td align="center" bgcolor="${signal}" style="border-radius:10px"><a href="${href}" style="display:inline-block;padding:13px 24px;${font};font-size:16px;line-height:1.3;font-weight:700;color:${ink};text-decoration:none;border-radius:10px">${escapeHtml(label)}</a></td>
+<td class="button" align="center" bgcolor="${signal}" style="border-radius:10px;background-color:${signal};mso-padding-alt:13px 24px"><a class="pressed" href="${href}" style="display:inline-block;padding:13px 24px;${font};font-size:16px;line-height:1.3;font-weight:700;color:${ink};text-decoration:none;border-radius:10px">${escapeHtml(label)}</a></td>
 </tr></table>`
 }
 
 function renderAside({ text, label, url }: NonNullable<Letter['aside']>): string {
   return `${paragraph(text)}
-<p style="margin:0 0 20px;${body}"><a href="${escapeHtml(url)}" style="color:${ink};text-decoration:underline">${escapeHtml(label)}</a></p>`
+<p class="ink" style="margin:0 0 20px;${body}"><a class="ink" href="${escapeHtml(url)}" style="color:${ink};text-decoration:underline">${escapeHtml(label)}</a></p>`
+}
+
+/** Whose mail it is, and of what. The name stands beside the mark, which therefore says nothing by itself. */
+function renderBand(picture: Picture | undefined): string {
+  const ground = picture?.ground ?? '#e6f1fb'
+  const robot =
+    picture &&
+    `<td align="right" valign="middle" width="144" style="padding-left:8px"><img src="cid:${picture.image.cid}" width="144" height="114" alt="${escapeHtml(picture.alt)}" style="display:block;border:0;border-radius:10px;${font};font-size:13px;line-height:1.3;color:${ink}"></td>`
+  return `<tr><td class="band" bgcolor="${ground}" style="padding:12px 28px;border-top:4px solid ${signal};border-radius:12px 12px 0 0;background-color:${ground}">
+<table role="presentation" cellpadding="0" cellspacing="0" border="0" width="100%"><tr>
+<td valign="middle" width="40"><img src="cid:${mark.cid}" width="40" height="40" alt="" style="display:block;border:0;border-radius:9px"></td>
+<td class="ink" valign="middle" style="padding-left:12px;${font};font-size:17px;line-height:1.25;font-weight:700;color:${ink}">${company}</td>
+${robot ?? ''}
+</tr></table>
+</td></tr>`
 }
 
 function renderHtml(letter: Letter): string {
-  const { subject, heading, opening, code, facts, step, aside, closing } = letter
-  const table = `<table role="presentation" cellpadding="0" cellspacing="0" border="0" width="100%" style="margin:8px 0 24px;border-top:2px solid ${ink};border-bottom:1px solid ${line};table-layout:fixed">
-${facts.map(factRow).join('\n')}
-</table>`
+  const { subject, heading, picture, opening, code, facts, quote, step, aside, closing } = letter
   return `<!doctype html>
 <html lang="en" dir="ltr">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
-<meta name="color-scheme" content="light">
+<meta name="color-scheme" content="light dark">
+<meta name="supported-color-schemes" content="light dark">
 <meta name="format-detection" content="telephone=no">
 <title>${escapeHtml(asText(subject))}</title>
+<style>
+:root{color-scheme:light dark}
+${dark}
+</style>
+${forOutlook('<style>p,a,td,th,h1,blockquote{font-family:Arial,sans-serif!important}</style>')}
 </head>
-<body style="margin:0;padding:0;background-color:#f2f1ea">
-<table role="presentation" cellpadding="0" cellspacing="0" border="0" width="100%" bgcolor="#f2f1ea"><tr><td align="center" style="padding:24px 12px">
-<table role="presentation" cellpadding="0" cellspacing="0" border="0" width="100%" style="max-width:600px;background-color:#ffffff;border:1px solid ${line};border-radius:12px">
-<tr><td style="padding:20px 28px 0;border-top:4px solid ${signal};border-radius:12px 12px 0 0;${font};font-size:14px;line-height:1.4;font-weight:700;color:${soft}">${company}</td></tr>
-<tr><td style="padding:10px 28px 12px">
-<h1 style="margin:0 0 16px;${font};font-size:26px;line-height:1.25;font-weight:700;color:${ink}">${escapeHtml(heading)}</h1>
+<body class="page" style="margin:0;padding:0;background-color:${sunken}">
+<table class="page" role="presentation" cellpadding="0" cellspacing="0" border="0" width="100%" bgcolor="${sunken}" style="background-color:${sunken}"><tr><td align="center" style="padding:24px 12px">
+${forOutlook('<table role="presentation" cellpadding="0" cellspacing="0" border="0" width="600"><tr><td>')}
+<table class="card" role="presentation" cellpadding="0" cellspacing="0" border="0" width="100%" bgcolor="#ffffff" style="max-width:600px;background-color:#ffffff;border:1px solid ${line};border-radius:12px">
+${renderBand(picture)}
+<tr><td align="left" style="padding:24px 28px 12px">
+<h1 class="ink" style="margin:0 0 16px;${font};font-size:26px;line-height:1.25;font-weight:700;color:${ink}">${escapeHtml(heading)}</h1>
 ${opening.map(paragraph).join('\n')}
 ${code ? renderCode(code) : ''}
-${facts.length > 0 ? table : ''}
+${facts.length > 0 ? renderFacts(facts) : ''}
+${quote ? renderQuote(quote) : ''}
 ${step ? renderStep(step) : ''}
 ${aside ? renderAside(aside) : ''}
 ${closing.map(paragraph).join('\n')}
-<p style="margin:8px 0 16px;${body}">${signature.map(escapeHtml).join('<br>')}</p>
+<p class="ink" style="margin:8px 0 16px;${body}">${signature.map(escapeHtml).join('<br>')}</p>
 </td></tr>
 </table>
+${forOutlook('</td></tr></table>')}
 </td></tr></table>
 </body>
 </html>
@@ -114,5 +174,10 @@ ${closing.map(paragraph).join('\n')}
 }
 
 export function renderLetter(letter: Letter): RenderedLetter {
-  return { subject: asText(letter.subject), text: renderText(letter), html: renderHtml(letter) }
+  return {
+    subject: asText(letter.subject),
+    text: renderText(letter),
+    html: renderHtml(letter),
+    images: letter.picture ? [mark, letter.picture.image] : [mark],
+  }
 }

@@ -1,10 +1,11 @@
-import { formatClassDate, formatClassTime } from '@robokids/contracts/class-date'
+import { formatClassDate } from '@robokids/contracts/class-date'
 import { periodOf, renewalTerms } from '@robokids/contracts/membership'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { isWhole } from '../rules.ts'
 import type { MembershipKind, MailData } from '../schema.ts'
 import { renderLetter, type Letter, type RenderedLetter } from './letter.ts'
-import { questions, schoolDay } from './phrases.ts'
+import { questions, schoolDay, timesOf, type When } from './phrases.ts'
+import { pictures } from './pictures.ts'
 import type { Words } from './words.ts'
 
 type Plan = MailData['membership_confirmed']['plan']
@@ -22,12 +23,28 @@ export interface Known {
   hasProfile: boolean
   /** False where the membership is known to be cancelled or to have ended. */
   goesOn: boolean
+  /** It ends before the members' session that it began with: the mail takes that out of the calendar. */
+  leavesSession: boolean
+}
+
+/** When the members' session of a new member is. */
+export function sessionOf({
+  classDate: startDate,
+  startTime,
+  durationMinutes,
+  timeZone,
+  familyTimeZone,
+}: MailData['membership_confirmed']): When & { durationMinutes: number } {
+  return { startDate, startTime, durationMinutes, timeZone, familyTimeZone }
 }
 
 /** A step on the member's profile page; none where there is none, which `withoutProfile` is for. */
 function onProfile(known: Known, text: string, label: string): Pick<Letter, 'step'> {
   return known.hasProfile ? { step: { text: [text], label, url: `${known.siteUrl}/profile` } } : {}
 }
+
+const toProfile = (known: Known) =>
+  onProfile(known, 'All your payments and receipts are on your profile page.', 'Go to your profile')
 
 const howToCancel = (known: Known) =>
   onProfile(
@@ -54,7 +71,7 @@ const banks = ['Banks usually take 5 to 10 business days to show a refund.']
 const letters: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known) => Letter } = {
   membership_confirmed(data, known) {
     const { siteUrl, hasProfile, goesOn } = known
-    const { attemptId, plan, classDate, startTime, renewsAt, receiptNumber } = data
+    const { attemptId, plan, classDate, durationMinutes, renewsAt, receiptNumber } = data
     return {
       subject: ['You are a member of Robo Kids Learning'],
       heading: 'You are a member',
@@ -62,7 +79,11 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known) 
       facts: [
         {
           label: 'Members’ session',
-          lines: [[formatClassDate(classDate)], [`${formatClassTime(startTime)} Pacific Time`]],
+          lines: [
+            [formatClassDate(classDate)],
+            ...timesOf(sessionOf(data)).map((line) => [line]),
+            [`${durationMinutes} minutes, live on a video call`],
+          ],
         },
         { label: 'Membership', lines: [[priceOf(data)]] },
         ...(receiptNumber === null ? [] : [{ label: 'Receipt', lines: [[receiptNumber], [formatMoney(data)]] }]),
@@ -77,6 +98,7 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known) 
       },
       ...(hasProfile && goesOn ? { aside: howToCancel(known).step } : {}),
       closing: [
+        ['The session is attached as an entry for your calendar. The link to it comes by email before it.'],
         ...(!hasProfile
           ? [['Your account is deleted, so this membership is not renewed.']]
           : goesOn
@@ -99,6 +121,7 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known) 
         heading: `You paid ${dollars(paidAmount)}`,
         opening: [hello, ['This is the receipt for a payment that we took before your membership was cancelled.']],
         facts,
+        ...toProfile(known),
         closing: [questions],
       }
     }
@@ -114,6 +137,7 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known) 
         ],
       ],
       facts: [...facts, { label: 'Paid until', lines: [[schoolDay(periodEnd)]] }],
+      ...toProfile(known),
       closing: [
         ...(known.hasProfile
           ? [['You can cancel or change your membership at any time on your profile page.']]
@@ -263,7 +287,7 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known) 
       ],
     }
   },
-  membership_ended({ reason, endedAt }, { siteUrl }) {
+  membership_ended({ reason, endedAt }, { siteUrl, leavesSession }) {
     return {
       subject: ['Your membership has ended'],
       heading: 'Your membership has ended',
@@ -274,6 +298,9 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known) 
             ? `The payment did not go through, so your membership ended on ${schoolDay(endedAt)}. Nothing more is charged.`
             : `Your membership ended on ${schoolDay(endedAt)}. Nothing more is charged. Thank you for having been with us.`,
         ],
+        ...(leavesSession
+          ? [['Your seat in the members’ session is free again; the attached entry takes it out of your calendar.']]
+          : []),
       ],
       facts: [],
       step: {
@@ -305,7 +332,8 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known) 
       closing: [...withoutProfile(known, toChange), questions],
     }
   },
-  membership_refunded(data, { siteUrl }) {
+  membership_refunded(data, known) {
+    const { siteUrl } = known
     const { refunded, paidAmount, reason, rejection, classDate, again } = data
     const money = dollars(refunded)
     const back = [`We have refunded ${money} to the card you paid with.`]
@@ -319,6 +347,7 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known) 
           ['Your bank did not keep the refund that we told you of. We have sent it to your card once more.'],
         ],
         facts,
+        ...toProfile(known),
         closing: [banks, questions],
       }
     }
@@ -351,11 +380,11 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known) 
               url: `${siteUrl}/membership/register`,
             },
           }
-        : {}),
+        : toProfile(known)),
       closing: [banks, questions],
     }
   },
-  membership_refund_failed({ refunded }) {
+  membership_refund_failed({ refunded }, known) {
     const money = dollars(refunded)
     return {
       subject: [`Your refund of ${money} did not go through`],
@@ -366,6 +395,7 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known) 
         ['We still owe it to you. We will send it again, or ask you how else it can reach you.'],
       ],
       facts: [{ label: 'Not refunded yet', lines: [[money]] }],
+      ...toProfile(known),
       closing: [['If your card was replaced or closed, please reply to this email.'], questions],
     }
   },
@@ -403,5 +433,6 @@ export function membershipMail<Kind extends MembershipKind>(
   data: MailData[Kind],
   known: Known,
 ): RenderedLetter {
-  return renderLetter(letters[kind](data, known))
+  const letter = letters[kind](data, known)
+  return renderLetter(kind === 'payment_disputed' ? letter : { ...letter, picture: pictures.members })
 }

@@ -4,7 +4,15 @@ import { isWhole } from '../rules.ts'
 import type { MailData, OrderKind } from '../schema.ts'
 import { renderLetter, type Letter, type RenderedLetter } from './letter.ts'
 import { questions } from './phrases.ts'
+import { pictureOfProduct } from './pictures.ts'
 import { say, type Words } from './words.ts'
+
+/** What is known when a letter is written, beside its data. */
+interface Known {
+  siteUrl: string
+  /** All of its payment is known to have gone back. */
+  isRefunded: boolean
+}
 
 const usd = (amount: number) => formatMoney({ amount, currency: 'usd' })
 
@@ -39,6 +47,14 @@ function addressFact({ name, addressLine1, addressLine2, city, state, zipCode, c
 
 const hello = (shipTo: ShipTo | null): Words => (shipTo ? say`Hello ${shipTo.name},` : ['Hello,'])
 
+function orderStep(orderId: string, siteUrl: string): NonNullable<Letter['step']> {
+  return {
+    text: ['This page always shows how your order is doing:'],
+    label: 'See your order',
+    url: `${siteUrl}/shop/success?reference=${orderId}`,
+  }
+}
+
 function paid({ lines, shipTo, orderId, receiptNumber, ...money }: MailData['order_paid'], siteUrl: string): Letter {
   const ahead = lines.some(({ state }) => state === 'pre_order')
   return {
@@ -60,11 +76,7 @@ function paid({ lines, shipTo, orderId, receiptNumber, ...money }: MailData['ord
       { label: 'Paid', lines: [[formatMoney(money)], [`Receipt ${receiptNumber}`]] },
       ...(shipTo ? [addressFact(shipTo)] : []),
     ],
-    step: {
-      text: ['This page always shows how your order is doing:'],
-      label: 'See your order',
-      url: `${siteUrl}/shop/success?reference=${orderId}`,
-    },
+    step: orderStep(orderId, siteUrl),
     closing: [
       shipTo
         ? ['Is the address wrong? Reply to this email before it ships.']
@@ -94,8 +106,8 @@ function refundOpening(data: MailData['order_refunded']): Words {
     : [`We have given back ${usd(amount)} of the ${usd(paidAmount)} that you paid.`]
 }
 
-function refunded(data: MailData['order_refunded']): Letter {
-  const { lines, shipTo, again, amount, refundedTotal } = data
+function refunded(data: MailData['order_refunded'], siteUrl: string): Letter {
+  const { orderId, lines, shipTo, again, amount, refundedTotal } = data
   const subject = again === true ? 'We sent your refund again' : `Refund of ${usd(amount)}`
   return {
     subject: [`${subject}: ${inShort(lines)}`],
@@ -106,11 +118,12 @@ function refunded(data: MailData['order_refunded']): Letter {
       ...(refundedTotal > amount ? [{ label: 'Refunded in all', lines: [[usd(refundedTotal)]] }] : []),
       linesFact(lines),
     ],
+    step: orderStep(orderId, siteUrl),
     closing: [['Banks usually take 5 to 10 business days to show a refund.'], questions],
   }
 }
 
-function refundFailed({ lines, shipTo, ...money }: MailData['order_refund_failed']): Letter {
+function refundFailed({ orderId, lines, shipTo, ...money }: MailData['order_refund_failed'], siteUrl: string): Letter {
   const sum = formatMoney(money)
   return {
     subject: [`Your refund of ${sum} did not go through: ${inShort(lines)}`],
@@ -121,12 +134,16 @@ function refundFailed({ lines, shipTo, ...money }: MailData['order_refund_failed
       ['We still owe it to you. We will send it again, or ask you how else it can reach you.'],
     ],
     facts: [{ label: 'Not refunded yet', lines: [[sum]] }, linesFact(lines)],
+    step: orderStep(orderId, siteUrl),
     closing: [['If your card was replaced or closed, please reply to this email.'], questions],
   }
 }
 
 /** The parcel has left us, which stays true where the order is refunded: then there is nothing to look forward to. */
-function shipped({ lines, shipTo, trackingNumber }: MailData['order_shipped'], isRefunded: boolean): Letter {
+function shipped(
+  { orderId, lines, shipTo, trackingNumber }: MailData['order_shipped'],
+  { siteUrl, isRefunded }: Known,
+): Letter {
   return {
     subject: [`${isRefunded ? 'Shipped before your refund' : 'On its way'}: ${inShort(lines)}`],
     heading: isRefunded ? 'Your parcel had left us' : 'Your order is on its way',
@@ -143,24 +160,18 @@ function shipped({ lines, shipTo, trackingNumber }: MailData['order_shipped'], i
       ...(trackingNumber === null ? [] : [{ label: 'Tracking number', lines: [say`${trackingNumber}`] }]),
       ...(shipTo ? [addressFact(shipTo)] : []),
     ],
+    step: orderStep(orderId, siteUrl),
     closing: [questions],
   }
 }
 
-/**
- * What there is to tell of an order.
- * @param known `isRefunded`: all of its payment is known to have gone back.
- */
-export function orderMailOf<Kind extends OrderKind>(
-  kind: Kind,
-  data: MailData[Kind],
-  known: { siteUrl: string; isRefunded: boolean },
-): RenderedLetter {
+/** What there is to tell of an order. */
+export function orderMailOf<Kind extends OrderKind>(kind: Kind, data: MailData[Kind], known: Known): RenderedLetter {
   const letters: { [One in OrderKind]: (data: MailData[One]) => Letter } = {
     order_paid: (one) => paid(one, known.siteUrl),
-    order_refunded: refunded,
-    order_refund_failed: refundFailed,
-    order_shipped: (one) => shipped(one, known.isRefunded),
+    order_refunded: (one) => refunded(one, known.siteUrl),
+    order_refund_failed: (one) => refundFailed(one, known.siteUrl),
+    order_shipped: (one) => shipped(one, known),
   }
-  return renderLetter(letters[kind](data))
+  return renderLetter({ ...letters[kind](data), picture: pictureOfProduct(data.lines[0]?.sku) })
 }

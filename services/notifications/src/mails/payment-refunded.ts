@@ -3,7 +3,8 @@ import { formatMoney } from '@robokids/contracts/pricing'
 import { endsRegistration } from '../rules.ts'
 import type { MailData, rejections } from '../schema.ts'
 import { renderLetter, type Letter, type RenderedLetter } from './letter.ts'
-import { childrenFact, classFact, dateOf, keepKit, questions, whenFact } from './phrases.ts'
+import { childrenFact, classFact, dateOf, keepKit, questions, registrationStep, whenFact } from './phrases.ts'
+import { pictureOfClass } from './pictures.ts'
 import { say, type Words } from './words.ts'
 
 type Refunded = MailData['payment_refunded']
@@ -27,7 +28,7 @@ const whyNoSeat: Record<NonNullable<Background['rejection']>['reason'] | 'unknow
 interface Story {
   heading: string
   told: Words[]
-  step?: Letter['step']
+  step: NonNullable<Letter['step']>
 }
 
 /** The registration is over with this refund. */
@@ -53,8 +54,10 @@ function storyOf(data: Refunded, background: Background, siteUrl: string): Story
         ],
         [back],
       ],
+      step: registrationStep(rejection.duplicateOf, siteUrl),
     }
   }
+  const step = registrationStep(data.registrationId, siteUrl)
   switch (data.reason) {
     case 'seat_gone':
       return {
@@ -78,6 +81,7 @@ function storyOf(data: Refunded, background: Background, siteUrl: string): Story
           ['We received two payments for one registration. You owe only one, so the other one went back.'],
           [back],
         ],
+        step,
       }
     case 'amount_mismatch':
       return {
@@ -99,11 +103,13 @@ function storyOf(data: Refunded, background: Background, siteUrl: string): Story
         ? {
             heading: `We refunded ${refunded}`,
             told: [[back], ...cancelled(background)],
+            step,
           }
         : {
             heading: `We refunded ${refunded} of ${paid}`,
             // The mail about the rest, which follows, says what became of it.
             told: [[back], ...(isCancelled ? [] : [['Your registration stays as it is.']])],
+            step,
           }
   }
 }
@@ -117,7 +123,7 @@ export function tellsOfEnd(data: Refunded): boolean {
 }
 
 /** After one that failed, nothing is promised before the bank has kept it. */
-function sentAgain(data: Refunded, background: Background): Story {
+function sentAgain(data: Refunded, background: Background, siteUrl: string): Story {
   const money = formatMoney(data)
   return {
     heading: `We sent your refund of ${money} again`,
@@ -125,18 +131,21 @@ function sentAgain(data: Refunded, background: Background): Story {
       [`Your bank did not keep the refund that we told you of. We have sent ${money} to your card once more.`],
       ...(tellsOfEnd(data) ? cancelled(background) : []),
     ],
+    step: registrationStep(data.registrationId, siteUrl),
   }
 }
 
 /** Money went back: how much, why, and what that means for the registration. */
 export function paymentRefundedMail(data: Refunded, background: Background, siteUrl: string): RenderedLetter {
   const purchase: RegistrationFacts = data.purchase
-  const { heading, told, step } = data.again === true ? sentAgain(data, background) : storyOf(data, background, siteUrl)
+  const { heading, told, step } =
+    data.again === true ? sentAgain(data, background, siteUrl) : storyOf(data, background, siteUrl)
   return renderLetter({
     subject: [
       `${data.again === true ? 'We sent your refund again' : `Refund of ${formatMoney(data)}`}: ${purchase.levelTitle}, ${dateOf(purchase)}`,
     ],
     heading,
+    picture: pictureOfClass(purchase),
     opening: [say`Hello ${purchase.guardianName},`, ...told],
     facts: [
       { label: data.again === true ? 'Sent again' : 'Refunded', lines: [[formatMoney(data)]] },
@@ -147,7 +156,7 @@ export function paymentRefundedMail(data: Refunded, background: Background, site
       whenFact(purchase),
       childrenFact(purchase),
     ],
-    ...(step ? { step } : {}),
+    step,
     closing: [['Banks usually take 5 to 10 business days to show a refund.'], questions],
   })
 }

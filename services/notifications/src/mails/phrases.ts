@@ -22,7 +22,7 @@ function isKnown(timeZone: string): boolean {
   }
 }
 
-type When = Pick<RegistrationFacts, 'startDate' | 'startTime' | 'timeZone' | 'familyTimeZone'>
+export type When = Pick<RegistrationFacts, 'startDate' | 'startTime' | 'timeZone' | 'familyTimeZone'>
 
 /**
  * When a class begins: `4:00 PM Pacific Time`, and where the family's clocks show something else then, also that:
@@ -84,10 +84,30 @@ export const keepKit: Words = [
 
 export const questions: Words = ['Questions? Reply to this email; we answer within 48 hours, Monday to Friday.']
 
+/** How a registration stands, whatever has become of it by then. */
+export function registrationStep(registrationId: string, siteUrl: string): NonNullable<Letter['step']> {
+  return {
+    text: ['This page always shows how your registration stands:'],
+    label: 'See your registration',
+    url: `${siteUrl}/robokids/success?reference=${registrationId}`,
+  }
+}
+
 /** `Saturday, November 28, 2026 at 4:05 PM` */
-export function momentIn(instant: string, timeZone: string): string {
+function momentIn(instant: string, timeZone: string): string {
   const zoned = Temporal.Instant.from(instant).toZonedDateTimeISO(timeZone)
   return zoned.toLocaleString('en-US', { dateStyle: 'full', timeStyle: 'short' }).replaceAll('\u202f', ' ')
+}
+
+type Zones = Pick<RegistrationFacts, 'timeZone' | 'familyTimeZone'>
+
+/** A moment in the school's time, and where the family's clocks show another one, also in theirs. */
+export function momentsOf(instant: string, { timeZone, familyTimeZone }: Zones): Words[] {
+  const atSchool = momentIn(instant, timeZone)
+  const told: Words[] = [[`${atSchool} Pacific`]]
+  if (!familyTimeZone || !isKnown(familyTimeZone)) return told
+  const theirs = momentIn(instant, familyTimeZone)
+  return theirs === atSchool ? told : [...told, [`${theirs} your time (${zoneName(familyTimeZone)})`]]
 }
 
 /** As `momentIn`, in the school's time and saying so. */

@@ -1,14 +1,19 @@
 import type { MailData } from '../schema.ts'
 import { renderLetter, type RenderedLetter } from './letter.ts'
 import { questions } from './phrases.ts'
+import { pictureOfProduct } from './pictures.ts'
 
 const noticeUrl = (siteUrl: string, noticeId: string) => `${siteUrl}/shop/notice?reference=${noticeId}`
 
 /** Asks whether it is wanted: nobody's address is written to again because somebody else typed it. */
-export function noticeAskedMail({ noticeId, productName }: MailData['notice_asked'], siteUrl: string): RenderedLetter {
+export function noticeAskedMail(
+  { noticeId, productName, sku }: MailData['notice_asked'],
+  siteUrl: string,
+): RenderedLetter {
   return renderLetter({
     subject: [`Shall we tell you about the ${productName}?`],
     heading: 'Please confirm your request',
+    picture: pictureOfProduct(sku),
     opening: [
       ['Hello,'],
       [`Somebody asked us to write to this address when there is news of the ${productName}: one email, nothing else.`],
@@ -25,19 +30,22 @@ export function noticeAskedMail({ noticeId, productName }: MailData['notice_aske
 
 /** The news that was waited for. */
 export function productAvailableMail(
-  { noticeId, productName, state }: MailData['product_available'],
+  { noticeId, productName, sku, state }: MailData['product_available'],
   siteUrl: string,
 ): RenderedLetter {
   const can = state === 'available' ? 'is here' : 'can be pre-ordered now'
   return renderLetter({
     subject: [`The ${productName} ${can}`],
     heading: `The ${productName} ${can}`,
+    picture: pictureOfProduct(sku),
     opening: [['Hello,'], [`You asked us to tell you: the ${productName} ${can}.`]],
     facts: [],
     step: { text: ['You find it in our shop.'], label: 'Go to the shop', url: `${siteUrl}/shop` },
-    closing: [
-      ['This was the one email you asked for; your request is done.'],
-      [`You can remove your address here: ${noticeUrl(siteUrl, noticeId)}`],
-    ],
+    aside: {
+      text: ['This was the one email you asked for; your request is done. You can also have your address removed:'],
+      label: 'Remove my address',
+      url: noticeUrl(siteUrl, noticeId),
+    },
+    closing: [questions],
   })
 }

@@ -1,6 +1,7 @@
 import type { MailData } from '../schema.ts'
 import { renderLetter, type Letter, type RenderedLetter } from './letter.ts'
 import { childrenFact, childrenInShort, classFact, dateOf, questions, whenFact } from './phrases.ts'
+import { pictureOfClass } from './pictures.ts'
 import { say, type Words } from './words.ts'
 
 type AskedAgain = MailData['registration_asked_again']
@@ -69,6 +70,7 @@ export function registrationAskedAgainMail(data: AskedAgain, siteUrl: string): R
   return renderLetter({
     subject: [`${subject}: `, ...childrenInShort(data), `, ${data.levelTitle}, ${dateOf(data)}`],
     heading,
+    picture: pictureOfClass(data),
     opening: [say`Hello ${data.guardianName},`, told],
     facts: [classFact(data), whenFact(data), childrenFact(data)],
     ...(step ? { step } : {}),

@@ -1,7 +1,17 @@
 import { formatMoney } from '@robokids/contracts/pricing'
 import type { MailData } from '../schema.ts'
 import { renderLetter, type RenderedLetter } from './letter.ts'
-import { addressFact, childrenFact, childrenInShort, classFact, dateOf, questions, whenFact } from './phrases.ts'
+import { pictureOfClass } from './pictures.ts'
+import {
+  addressFact,
+  childrenFact,
+  childrenInShort,
+  classFact,
+  dateOf,
+  questions,
+  registrationStep,
+  whenFact,
+} from './phrases.ts'
 import { say } from './words.ts'
 
 /** Paid and confirmed: what was booked, and that the waiver is next, unless it is signed by now. */
@@ -15,6 +25,7 @@ export function registrationConfirmedMail(
   return renderLetter({
     subject: [`You're registered: `, ...childrenInShort(data), `, ${data.levelTitle}, ${dateOf(data)}`],
     heading: "You're registered",
+    picture: pictureOfClass(data),
     opening: [say`Hello ${data.guardianName},`, [`Your payment of ${paid} has arrived, and ${seats} yours.`]],
     facts: [
       classFact(data),
@@ -24,7 +35,7 @@ export function registrationConfirmedMail(
       addressFact(data),
     ],
     ...(isSigned
-      ? {}
+      ? { step: registrationStep(data.registrationId, siteUrl) }
       : {
           step: {
             text: [

@@ -1,6 +1,7 @@
 import type { MailData } from '../schema.ts'
 import { renderLetter, type RenderedLetter } from './letter.ts'
 import { greeting, questions, schoolMoment, signInStep } from './phrases.ts'
+import { pictures } from './pictures.ts'
 
 /** Somebody tried to get in, or was thrown out: what happened, and what its owner can do. */
 export function signInLockedMail(data: MailData['sign_in_locked'], siteUrl: string): RenderedLetter {
@@ -10,6 +11,7 @@ export function signInLockedMail(data: MailData['sign_in_locked'], siteUrl: stri
       return renderLetter({
         subject: ['Sign-ins to your account are paused'],
         heading: 'Too many tries to log in',
+        picture: pictures.account,
         opening: [
           greeting(data.givenName),
           ['There were too many tries to log in to your account that failed, so further ones have to wait a while.'],
@@ -27,6 +29,7 @@ export function signInLockedMail(data: MailData['sign_in_locked'], siteUrl: stri
       return renderLetter({
         subject: ['We ended a login to your account'],
         heading: 'We ended a login',
+        picture: pictures.account,
         opening: [
           greeting(data.givenName),
           [

@@ -1,12 +1,14 @@
 import type { MailData } from '../schema.ts'
 import { renderLetter, type RenderedLetter } from './letter.ts'
 import { greeting } from './phrases.ts'
+import { pictures } from './pictures.ts'
 
 /** Goodbye. */
 export function userDeletedMail(data: MailData['user_deleted']): RenderedLetter {
   return renderLetter({
     subject: ['Your account is deleted'],
     heading: 'Your account is deleted',
+    picture: pictures.account,
     opening: [
       greeting(data.givenName),
       ['Your account is deleted, and nobody can log in to it any more. Thank you for having been with us.'],

@@ -3,6 +3,7 @@ import type { NoticedChange } from '../rules.ts'
 import type { MailData } from '../schema.ts'
 import { renderLetter, type RenderedLetter } from './letter.ts'
 import { greeting, schoolMoment, signInStep } from './phrases.ts'
+import { pictures } from './pictures.ts'
 
 const changeIn: Record<NoticedChange, { subject: string; told: string }> = {
   password: { subject: 'Your password was changed', told: 'The password of your account was changed.' },
@@ -35,6 +36,7 @@ export function userUpdatedMail(data: MailData['user_updated'], siteUrl: string)
     return renderLetter({
       subject: [changeIn.email.subject],
       heading: changeIn.email.subject,
+      picture: pictures.account,
       opening: [
         greeting(data.givenName),
         [
@@ -54,6 +56,7 @@ export function userUpdatedMail(data: MailData['user_updated'], siteUrl: string)
   return renderLetter({
     subject: [subject],
     heading: subject,
+    picture: pictures.account,
     opening: [greeting(data.givenName), ...data.changes.map((change) => [tell(change, data)])],
     facts: [when],
     step: signInStep(

@@ -1,6 +1,16 @@
 import type { MailData } from '../schema.ts'
 import { renderLetter, type RenderedLetter } from './letter.ts'
-import { addressFact, childrenFact, childrenInShort, classFact, momentIn, questions, whenFact } from './phrases.ts'
+import {
+  addressFact,
+  childrenFact,
+  childrenInShort,
+  classFact,
+  momentsOf,
+  questions,
+  registrationStep,
+  whenFact,
+} from './phrases.ts'
+import { pictureOfClass } from './pictures.ts'
 import { say } from './words.ts'
 
 /** Signed: the guardian's own copy, and what happens now. A membership comes with no kit. */
@@ -11,6 +21,7 @@ export function waiverSignedMail(data: MailData['waiver_signed'], siteUrl: strin
       ? ['The signed waiver of your membership']
       : ['Your signed waiver: ', ...childrenInShort(data), `, ${data.levelTitle}`],
     heading: 'Your waiver is signed',
+    picture: pictureOfClass(data),
     // Whoever signs for a membership says who they are: what they typed is no greeting and no subject of its member's mail.
     opening: [
       isMember ? ['Hello,'] : say`Hello ${data.guardianName},`,
@@ -22,7 +33,7 @@ export function waiverSignedMail(data: MailData['waiver_signed'], siteUrl: strin
       ...(data.replaces ? [['This signature takes the place of the one before. We keep both on record.']] : []),
     ],
     facts: [
-      { label: 'Signed', lines: [say`${data.guardianName}`, [`${momentIn(data.signedAt, data.timeZone)} Pacific`]] },
+      { label: 'Signed', lines: [say`${data.guardianName}`, ...momentsOf(data.signedAt, data)] },
       classFact(data),
       whenFact(data),
       childrenFact(data),
@@ -38,7 +49,7 @@ export function waiverSignedMail(data: MailData['waiver_signed'], siteUrl: strin
             url: `${siteUrl}/waiver?membership=${data.registrationId}`,
           },
         }
-      : {}),
+      : { step: registrationStep(data.registrationId, siteUrl) }),
     closing: [
       [
         isMember

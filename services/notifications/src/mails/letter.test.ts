@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { renderLetter } from './letter.ts'
+import { pictures } from './pictures.ts'
+
+const letter = renderLetter({
+  subject: ['A kit'],
+  heading: 'Your kit is on its way',
+  picture: pictures.rover,
+  opening: [['Hello,']],
+  facts: [{ label: 'Carrier', lines: [['UPS']] }],
+  step: { text: ['See how it is doing:'], label: 'See your kit', url: 'https://school.example/kit?a=1&b=2' },
+  aside: { text: ['Or else:'], label: 'Send it back', url: 'https://school.example/back' },
+  closing: [['Questions?']],
+})
+
+describe('a letter', () => {
+  it('has each link on a line of its own in plain text, after what it leads to', () => {
+    expect(letter.text).toContain(`
+Carrier:
+  UPS
+
+See how it is doing:
+
+See your kit:
+https://school.example/kit?a=1&b=2
+
+Or else:
+
+Send it back:
+https://school.example/back
+
+Questions?
+`)
+    expect(letter.text).not.toMatch(/[<>]|cid:|undefined/)
+  })
+
+  it('has one button, whose cell gives it colour and room where links have neither', () => {
+    const [button, ...more] = letter.html.match(/<td class="button"[^]*?<\/td>/g) ?? []
+    expect(more).toEqual([])
+    expect(button).toMatch(/bgcolor="#ff8126".*mso-padding-alt:13px 24px/)
+    expect(button).toContain('href="https://school.example/kit?a=1&amp;b=2"')
+    expect(button).toContain('>See your kit</a>')
+  })
+
+  it('says what its picture shows, and of the mark beside the name nothing twice', () => {
+    expect(letter.html).toContain('alt="The green rover robot of Level 1"')
+    expect(letter.html.match(/Robo Kids Learning/g)).toHaveLength(2)
+    expect(letter.images.map(({ filename }) => filename)).toEqual(['mark.png', 'rover.png'])
+  })
+
+  it('is told in the dark’s own colours wherever it has a colour of the light', () => {
+    expect(letter.html).toContain('<meta name="color-scheme" content="light dark">')
+    const known = new Set([...letter.html.matchAll(/^\.(\w+)\{/gm)].map(([, name]) => name))
+    const coloured = letter.html.match(/<\w+ [^>]*(?<!-)(?:color|background-color):[^>]*>/g) ?? []
+    expect(coloured.length).toBeGreaterThan(8)
+    for (const element of coloured.filter((one) => !one.startsWith('<img'))) {
+      const names = /class="([^"]*)"/.exec(element)?.[1]?.split(' ') ?? []
+      expect(names.some((name) => known.has(name))).toBe(true)
+    }
+  })
+})

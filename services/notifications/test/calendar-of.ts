@@ -1,0 +1,14 @@
+import nodeIcal, { type VEvent } from 'node-ical'
+import type { Received } from './post-office.ts'
+
+/** The entry for a calendar that a mail brings. */
+export function calendarOf({ files }: Received) {
+  const file = files.find(({ contentType }) => contentType === 'text/calendar')
+  if (!file) throw new Error('There is no calendar in the mail.')
+  const source = file.content.toString('utf8')
+  const parsed = nodeIcal.sync.parseICS(source)
+  const events = Object.values(parsed).filter((part): part is VEvent => part?.type === 'VEVENT')
+  const [event] = events
+  if (!event || events.length > 1) throw new Error('There is not one event in the calendar.')
+  return { source, event, parsed }
+}
