@@ -2,6 +2,7 @@ import type { CreateRefund, Refund } from '@robokids/contracts/billing'
 import type { registrationRejected } from '@robokids/contracts/enrollment'
 import type { EventOf } from '@robokids/contracts/event'
 import { formatMoney } from '@robokids/contracts/pricing'
+import { schoolDate } from '@robokids/contracts/school-date'
 import type { Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import { and, asc, eq } from 'drizzle-orm'
@@ -67,7 +68,7 @@ async function insertRefund(tx: Transaction, context: BillingContext, request: C
   if (others.length > 0) {
     const receipts = paid.map(({ receiptNumber, amount, paidAt }) => {
       const money = formatMoney({ amount, currency: 'usd' })
-      return `${receiptNumber} (${money} on ${paidAt.toString().slice(0, 10)})`
+      return `${receiptNumber} (${money} on ${schoolDate(paidAt.toString())})`
     })
     throw new DomainError(
       'refund_not_possible',
