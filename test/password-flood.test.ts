@@ -53,12 +53,17 @@ function visitor(): Browser {
 }
 
 const sealer = sealingKeysSchema.parse(localSealingKeys)
-async function member(): Promise<{ browser: Browser; email: string }> {
+/** Somebody who has signed up, and the code that was mailed. */
+async function newcomer(): Promise<{ browser: Browser; email: string; code: string | undefined }> {
   const browser = visitor()
   const email = `maren+${randomUUID()}@example.com`
   expect(await browser.post('/api/auth/sign-up', sampleMember(email))).toMatchObject({ status: 200 })
   const { data } = await bed.bus.seen(codeIssued, ({ destination }) => destination === email)
-  const code = sealer.open(data.sealedCode, `code:${data.codeId}`)?.toString()
+  return { browser, email, code: sealer.open(data.sealedCode, `code:${data.codeId}`)?.toString() }
+}
+
+async function member(): Promise<{ browser: Browser; email: string }> {
+  const { browser, email, code } = await newcomer()
   const confirmed = await browser.post('/api/auth/confirm-sign-up', { email, code })
   expect(confirmed).toMatchObject({ status: 200, body: { signedIn: true } })
   return { browser, email }
@@ -122,22 +127,42 @@ describe('a flood of passwords from strangers', { timeout: 120_000 }, () => {
     expect(await signIn(newBrowser, email)).toMatchObject({ status: 200, body: { step: 'DONE' } })
   })
 
-  it('has to be paid for with work while it lasts, but by nobody whose browser is known', async () => {
+  it('has to be paid for with work while it lasts, at each door for a password, but by nobody whose browser is known', async () => {
     const { browser: owner, email } = await member()
+    const late = await newcomer()
     const { answers, end } = flood(6)
     onTestFinished(end)
     await eventually(() => answers.some(isBusy), 60_000)
     await end()
-    const ask = (cookie: string, headers: Record<string, string> = {}) =>
-      fetch(`${bffUrl}/api/auth/sign-in`, {
+    const ask = (browser: Browser, path: string, body: object) =>
+      fetch(`${bffUrl}/api/auth/${path}`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-api-key': 'robokids-web', cookie, ...headers },
-        body: JSON.stringify({ email, password }),
+        headers: {
+          'content-type': 'application/json',
+          'x-api-key': 'robokids-web',
+          cookie: [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+        },
+        body: JSON.stringify(body),
       })
-    const refused = await ask('')
-    expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([403, 'proof_required'])
+    const guess = { email, code: '123456', password }
+    const doors = [
+      ['sign-in', { email, password }, visitor()],
+      ['confirm-sign-up', guess, visitor()],
+      ['confirm-sign-up', { email: late.email, code: '123456' }, late.browser],
+      ['confirm-forgot-password', guess, visitor()],
+      ['auto-sign-in', {}, late.browser],
+    ] as const
+    for (const [path, body, browser] of doors) {
+      const refused = await ask(browser, path, body)
+      const { code } = (await refused.json()) as { code: string }
+      expect([path, refused.status, code]).toEqual([path, 403, 'proof_required'])
+    }
     await owner.post('/api/auth/sign-out', {})
-    expect((await ask([...owner.cookies].map(([name, value]) => `${name}=${value}`).join('; '))).status).toBe(200)
+    expect((await ask(owner, 'sign-in', { email, password })).status).toBe(200)
+    // One proof is enough for a confirmation and the sign-in that comes with it.
+    const { email: newEmail, code } = late
+    const confirmed = await late.browser.post('/api/auth/confirm-sign-up', { email: newEmail, code })
+    expect(confirmed).toMatchObject({ status: 200, body: { signedIn: true } })
   })
 
   it('is not worked for once its askers have gone', async () => {

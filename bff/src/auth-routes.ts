@@ -153,6 +153,19 @@ export function authRoutes(
     return device ? { DeviceKey: device.key } : {}
   }
 
+  const provenSignIn = proofs.required('sign-in')
+  const provenPasswords = new WeakSet<FastifyRequest>()
+
+  /**
+   * A password is work for identity: while that has too much of it, whoever is in a browser that is new to the account does some
+   * as well, once for a request, whichever way the password comes in.
+   */
+  async function provePassword(name: string, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    if (!identity.isBusy || deviceOf(name, request).DeviceKey !== undefined || provenPasswords.has(request)) return
+    await provenSignIn(request, reply)
+    provenPasswords.add(request)
+  }
+
   /** Begins a sign-in, as the device that this browser is of that person. */
   async function initiate(
     AuthFlow: 'USER_PASSWORD_AUTH' | 'USER_AUTH',
@@ -161,6 +174,7 @@ export function authRoutes(
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<AuthAnswer> {
+    if (AuthFlow === 'USER_PASSWORD_AUTH') await provePassword(name, request, reply)
     const { DeviceKey } = deviceOf(name, request)
     if (DeviceKey !== undefined) {
       try {
@@ -231,8 +245,6 @@ export function authRoutes(
     const names = namesOf(username, verifiedEmail)
     if (device && device.names.join() !== names.join()) cookies.devices.keep(request, reply, { ...device, names })
   }
-
-  const provenSignIn = proofs.required('sign-in')
 
   const userOf = ({ userId, username }: SessionCookie, email: string) => ({ userId, username, email })
 
@@ -360,6 +372,7 @@ export function authRoutes(
         ConfirmationCode: code,
         ...(isOwn ? {} : { Password: password }),
       }
+      if (password !== undefined) await provePassword(name, request, reply)
       try {
         if (!isOwn && password === undefined) throw passwordRequired()
         await identity.call('ConfirmSignUp', input, request.ip)
@@ -412,8 +425,9 @@ export function authRoutes(
   http.post(
     '/api/auth/confirm-forgot-password',
     { schema: { body: resetPasswordBodySchema, response: { 200: doneSchema } } },
-    async (request) => {
+    async (request, reply) => {
       const { email, code, password } = request.body
+      await provePassword(email, request, reply)
       const input = { ...identity.client(email), Username: email, ConfirmationCode: code, Password: password }
       await identity.call('ConfirmForgotPassword', { ...input, ...deviceOf(email, request) }, request.ip)
       sessions.forget()
@@ -427,10 +441,8 @@ export function authRoutes(
     async (request, reply): Promise<SignInStep> => {
       await refuseSignedIn(request, reply)
       const { email, password, preferred } = request.body
-      // Without a password it may begin with a mail. With one it is work for identity: while that has too much of it, whoever
-      // is in a browser that is new to the account does some as well.
-      const isDearNow = identity.isBusy && deviceOf(email, request).DeviceKey === undefined
-      if (password === undefined || isDearNow) await provenSignIn(request, reply)
+      // Without a password it may begin with a mail.
+      if (password === undefined) await provenSignIn(request, reply)
       try {
         const answer =
           password === undefined

@@ -92,6 +92,24 @@ describe('a login with a password', () => {
   })
 })
 
+describe('a confirmation of a sign-up', () => {
+  it('brings a proof of work where it is asked for one: it may bring a password', async () => {
+    giveChallenges()
+    site.api.on('POST /api/auth/confirm-sign-up', async (call) =>
+      (await provenFor(call)) === 'sign-in'
+        ? { json: { signedIn: false } }
+        : refusal('proof_required', 'No.', undefined, { challenge: await challengeFor('sign-in') }),
+    )
+    const page = await site.open()
+    await page.goto('/confirm?email=maren.holt%40example.com')
+    await page.getByLabel('Confirmation code').fill('123456')
+    await page.getByRole('button', { name: 'Confirm Account' }).click()
+    await page.getByText('✅ Account confirmed! You can now log in.').waitFor()
+    const calls = site.api.callsOf('POST', /^\/api\/auth\/confirm-sign-up$/)
+    expect(calls.map(({ proof }) => proof !== undefined)).toEqual([false, true])
+  })
+})
+
 describe('a registration', () => {
   it.each(browsers)('brings a proof of work that nobody sees, in a browser %s', async (_, without) => {
     giveChallenges()

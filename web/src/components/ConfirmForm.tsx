@@ -1,8 +1,7 @@
 import type { CodeDelivery } from '@robokids/contracts/auth'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api } from '../api.ts'
-import { provenApi } from '../proof/proven.ts'
+import { provenApi, provenWhereAsked } from '../proof/proven.ts'
 import { confirmSignUpAnswer, deliveryAnswer } from '../identity/answers.ts'
 import { isRefusal } from '../identity/messages.ts'
 import { askSession } from '../identity/session.ts'
@@ -48,7 +47,7 @@ export function ConfirmForm({ email: known, onConfirmed, onForgot }: ConfirmForm
       return
     }
     state.send(async () => {
-      const { signedIn } = await api('/api/auth/confirm-sign-up', {
+      const { signedIn } = await provenWhereAsked('sign-in', '/api/auth/confirm-sign-up', {
         method: 'POST',
         body: { email: email.trim(), code: code.trim(), ...(password === '' ? {} : { password }) },
         answer: confirmSignUpAnswer,

@@ -1,6 +1,5 @@
 import { useState } from 'react'
-import { api } from '../api.ts'
-import { prepareProof, provenApi } from '../proof/proven.ts'
+import { prepareProof, provenApi, provenWhereAsked } from '../proof/proven.ts'
 import { done } from '../answer.ts'
 import { deliveryAnswer } from '../identity/answers.ts'
 import { useSending } from '../identity/use-sending.ts'
@@ -72,7 +71,7 @@ export function ResetPasswordForm({ email, onReset }: ResetPasswordFormProps) {
       return
     }
     state.send(async () => {
-      await api('/api/auth/confirm-forgot-password', {
+      await provenWhereAsked('sign-in', '/api/auth/confirm-forgot-password', {
         method: 'POST',
         body: { email, code: code.trim(), password },
         answer: done,

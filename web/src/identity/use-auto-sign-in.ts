@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { api, ApiError } from '../api.ts'
+import { ApiError } from '../api.ts'
+import { provenWhereAsked } from '../proof/proven.ts'
 import { signInStep } from './answers.ts'
 import { askSession } from './session.ts'
 
@@ -45,7 +46,7 @@ export function useAutoSignIn(signedUpAt: number | undefined): AutoSignIn {
       if (Date.now() - signedUpAt >= forMs) return finish({ state: 'failed', message: tooLate })
       asking = true
       try {
-        const { step } = await api('/api/auth/auto-sign-in', {
+        const { step } = await provenWhereAsked('sign-in', '/api/auth/auto-sign-in', {
           method: 'POST',
           answer: signInStep,
           signal: over.signal,

@@ -2,7 +2,7 @@ import type { firstFactors, SignInStep } from '@robokids/contracts/auth'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api.ts'
-import { provenApi } from '../proof/proven.ts'
+import { provenApi, provenWhereAsked } from '../proof/proven.ts'
 import { useKeptState } from '../use-kept-state.ts'
 import { signInStep } from './answers.ts'
 import { forgetStep, keepStep, readKeptStep } from './kept-step.ts'
@@ -90,14 +90,10 @@ export function useSignIn({ again = false } = {}): SignIn {
 
   const sendBeginning = (beginning: Beginning) => {
     const call = { method: 'POST', body: beginning, answer: signInStep, signal } as const
-    if (again) return api('/api/auth/sign-in-again', call)
-    const prove = () => provenApi('sign-in', '/api/auth/sign-in', call)
-    if (beginning.password === undefined) return prove()
-    // With a password it costs no mail: a proof is asked for only while many log in.
-    return api('/api/auth/sign-in', call).catch((error: unknown) => {
-      if (!isRefusal(error, 'proof_required')) throw error
-      return prove()
-    })
+    if (again) return provenWhereAsked('sign-in', '/api/auth/sign-in-again', call)
+    // With a password it costs no mail.
+    const send = beginning.password === undefined ? provenApi : provenWhereAsked
+    return send('sign-in', '/api/auth/sign-in', call)
   }
   const sendAnswer = ({ answer, attributes, trust }: SignInAnswer) =>
     api('/api/auth/sign-in/answer', {

@@ -1,5 +1,5 @@
 import type { ProofForm } from '@robokids/contracts/proof'
-import { api, type Call } from '../api.ts'
+import { api, ApiError, type Call } from '../api.ts'
 
 // Forms alone need it, and only once they are filled in.
 const loadProver = () => import('./prover.ts')
@@ -16,4 +16,14 @@ export function prepareProof(form: ProofForm): void {
 export async function provenApi<T>(form: ProofForm, path: `/api/${string}`, call: Call<T>): Promise<T> {
   const prover = await loadProver().catch(() => undefined)
   return prover ? prover.sendProven(form, (headers) => api(path, { ...call, headers })) : api(path, call)
+}
+
+/** As `api`, for what asks for a proof only now and then: with a password it does while many log in. */
+export async function provenWhereAsked<T>(form: ProofForm, path: `/api/${string}`, call: Call<T>): Promise<T> {
+  try {
+    return await api(path, call)
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'proof_required') return provenApi(form, path, call)
+    throw error
+  }
 }
