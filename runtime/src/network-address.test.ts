@@ -10,6 +10,11 @@ describe('networkOf', () => {
     ['2001:0DB8:1:2:ffff:ffff:ffff:ffff', '2001:db8:1:2::/64'],
     ['2001:db8:1:3::1', '2001:db8:1:3::/64'],
     ['fe80::1%eth0', 'fe80::/64'],
+    // As some proxies tell it, with the port of the connection.
+    ['203.0.113.7:51234', '203.0.113.7'],
+    ['[2001:db8:1:2::1]:51234', '2001:db8:1:2::/64'],
+    ['[2001:db8:1:2::1]', '2001:db8:1:2::/64'],
+    ['unknown:51234', 'unknown:51234'],
     ['::1', '::/64'],
     ['unknown', 'unknown'],
     ['', ''],
@@ -25,6 +30,7 @@ describe('blockOf', () => {
     ['2001:db8:1:2::1', '2001:db8:1::/48'],
     ['2001:0DB8:1:ffff:ffff:ffff:ffff:ffff', '2001:db8:1::/48'],
     ['::1', '::/48'],
+    ['203.0.113.7:51234', '203.0.113.0/24'],
     ['unknown', 'unknown'],
   ])('counts %s with all of %s', (address, block) => {
     expect(blockOf(address)).toBe(block)

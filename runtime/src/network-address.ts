@@ -34,8 +34,15 @@ export function countedNetworks(address: string): [own: CountedNetwork, ...aroun
   return own.name.endsWith('/64') ? [own, { name: blockOf(address), times: 8 }] : [own]
 }
 
-function within(address: string, bits: { ipv4: number; ipv6: number }): string {
-  if (!ipaddr.isValid(address)) return address
+/** Some proxies tell the port as well, which is another one for each connection: `198.51.100.7:51234`, `[2001:db8::1]:51234`. */
+function withoutPort(address: string): string {
+  const [, ipv6, ipv4] = /^(?:\[(.+)\](?::\d+)?|([\d.]+):\d+)$/.exec(address) ?? []
+  return ipv6 ?? ipv4 ?? address
+}
+
+function within(told: string, bits: { ipv4: number; ipv6: number }): string {
+  const address = withoutPort(told)
+  if (!ipaddr.isValid(address)) return told
   const parsed = ipaddr.process(address)
   const bytes = parsed.toByteArray()
   const length = bits[parsed.kind()]
