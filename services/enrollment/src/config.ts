@@ -17,7 +17,7 @@ export const configSchema = z.object({
   HOLD_MINUTES: minutes.default(36),
   /** How long they are kept before their payment page is opened. */
   UNOPENED_HOLD_MINUTES: minutes.default(10),
-  /** Seats that wait for their payment at once, of one email address or account: four children in two classes are 8. */
+  /** Seats that wait for their payment at once, of one account or browser: four children in two classes are 8. */
   UNPAID_SEATS_PER_FAMILY: seats.default(12),
   /**
    * The same of one network, which families may share: a /24 of IPv4, a /48 of IPv6. Raise it for an evening at which a whole

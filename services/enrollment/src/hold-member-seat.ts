@@ -94,9 +94,9 @@ async function change(tx: Transaction, holder: string, rule: (holds: MemberHolds
  * @throws DomainError `class_not_offered`, `class_full`, `too_many_unpaid`, or `already_member` where the checkout is paid already
  */
 export async function holdMemberSeat(request: HoldMemberSeat, context: Context<Config>): Promise<MemberHold> {
-  const { email, classDate, attemptId, network, ownerId = null } = request
+  const { classDate, attemptId, network, ownerId = null, browserId = null } = request
   const holder = keyOf(request)
-  const applicant = { emailKey: emailKey(email), ownerId, network }
+  const applicant = { ownerId, browserId, network }
   return context.db.transaction(async (tx) => {
     await lockUnpaid(tx, applicant)
     const holds = await lockMemberHolds(tx, holder)

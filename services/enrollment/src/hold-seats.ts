@@ -76,7 +76,7 @@ async function makeRoom(tx: Transaction, content: Content, replaced: string, now
 export async function holdSeats(request: HoldSeats, context: Context<Config>): Promise<Registration> {
   const { content, asker, network, replaces, unlessRegistered, familyTimeZone } = partsOf(request)
   refuseOneChildTwice(childrenOf(content))
-  const applicant = { emailKey: emailKey(content.email), ownerId: asker.ownerId, network }
+  const applicant = { ...asker, network }
   const hash = contentHash(content)
   const instant = context.clock.now()
   const now = isoTime(instant)

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import type { HoldSeats, JudgedRegistration, RegistrationFacts } from '@robokids/contracts/enrollment'
-import { emailKey } from '@robokids/contracts/fields'
 import type { Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
@@ -122,7 +121,7 @@ export async function judgeRegistration(
  */
 export async function judgeOnly(request: HoldSeats, context: Context<Config>): Promise<JudgedRegistration> {
   const { content, asker, network } = partsOf(request)
-  const applicant = { emailKey: emailKey(content.email), ownerId: asker.ownerId, network }
+  const applicant = { ...asker, network }
   const now = context.clock.now()
   refuseOneChildTwice(childrenOf(content))
   return context.db.transaction(async (tx) => {

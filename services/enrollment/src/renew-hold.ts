@@ -1,6 +1,5 @@
 import type { HoldAgain, Registration } from '@robokids/contracts/enrollment'
 import { registrationHeld } from '@robokids/contracts/enrollment'
-import type { Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
 import { eq, sql } from 'drizzle-orm'
@@ -12,14 +11,7 @@ import { factsOf, isoTime, readRegistration, registrationNotFound, type Registra
 import { conflicts, renewHold } from './rules.ts'
 import { registrations } from './schema.ts'
 import { tellFamilies } from './tell-families.ts'
-import { lockUnpaid, refuseTooMany, type Applicant } from './unpaid-seats.ts'
-
-async function applicantOf(tx: Transaction, id: string, network: string | undefined): Promise<Applicant> {
-  const { emailKey, ownerId } = registrations
-  const [found] = await tx.select({ emailKey, ownerId }).from(registrations).where(eq(registrations.id, id))
-  if (!found) throw registrationNotFound()
-  return { ...found, network }
-}
+import { lockUnpaid, refuseTooMany } from './unpaid-seats.ts'
 
 /**
  * Makes the seats of a registration last for another checkout: takes them again where they had been let go. The end of
@@ -33,7 +25,7 @@ export async function holdAgain(
   context: Context<Config>,
 ): Promise<Registration> {
   return context.db.transaction(async (tx) => {
-    const applicant = await applicantOf(tx, id, network)
+    const applicant = { ownerId, browserId, network }
     await lockUnpaid(tx, applicant)
     const locked = await lockWithFamily(tx, id)
     if (!locked) throw registrationNotFound()

@@ -215,7 +215,7 @@ export function refuseSecondSeat(
 export interface UnpaidSeats {
   seats: number
   heldUntil: Temporal.Instant
-  /** Of the email address or the account that asks for more. */
+  /** Of the account or the browser that asks for more. */
   ofFamily: boolean
   /** Of the network from which more are asked for. */
   ofNetwork: boolean

@@ -1,5 +1,6 @@
-import { randomUUIDv7 } from 'node:crypto'
+import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import type { HoldSeats, Registration } from '@robokids/contracts/enrollment'
+import { userConfirmed } from '@robokids/contracts/identity'
 import { eventually } from '@robokids/test/bed'
 import { and, eq, sql } from 'drizzle-orm'
 import fc from 'fast-check'
@@ -33,6 +34,8 @@ function besideAnotherProcess(): void {
 let networks = 0
 const newNetwork = () => `2001:db8:${(networks += 1).toString(16)}::/48`
 const newEmail = () => `${randomUUIDv7()}@example.com`
+/** Somebody's address, and the browser that they ask in. */
+const newFamily = () => ({ email: newEmail(), browserId: randomUUID() })
 const doors = () => [school.service.url, second?.url ?? school.service.url]
 const children = (count: number) => ({
   childName: 'Ivo 0',
@@ -45,13 +48,13 @@ function register(
   nth = 0,
 ): Promise<Answer> {
   const { network, ...others } = differences
-  const body = { email: newEmail(), unlessRegistered: true, ...others }
+  const body = { ...newFamily(), unlessRegistered: true, ...others }
   return school.register({ ...requestFor(session, body), ...(network ? { network } : {}) }, doors()[nth % 2])
 }
 
 const askForMember = (
   session: { date: string },
-  body: { email: string; network?: string; attemptId?: string },
+  body: { email: string; browserId?: string; network?: string; attemptId?: string },
   nth = 0,
 ) => school.call('POST', '/member-seats', { classDate: session.date, ...body }, {}, doors()[nth % 2])
 
@@ -63,11 +66,11 @@ async function seatsOfNetwork(network: string): Promise<number> {
   return (found?.seats ?? 0) + (await school.db.$count(memberHolds, eq(memberHolds.network, network)))
 }
 
-async function seatsOfFamily(email: string): Promise<number> {
+async function seatsOfBrowser(browserId: string): Promise<number> {
   const [found] = await school.db
     .select({ seats: sql<number>`coalesce(sum(${registrations.seats}), 0)::int` })
     .from(registrations)
-    .where(and(eq(registrations.emailKey, email.toLowerCase()), eq(registrations.status, 'held')))
+    .where(and(eq(registrations.browserId, browserId), eq(registrations.status, 'held')))
   return found?.seats ?? 0
 }
 
@@ -88,7 +91,7 @@ describe('a season of 160 seats and 40 for members, asked for by one who does no
     const answers = await Promise.all([
       ...classes.map((session, nth) => register(session, { network, ...children(10) }, nth)),
       ...Array.from({ length: 40 }, (_, nth) =>
-        askForMember(members[nth % 4] ?? { date: '' }, { email: newEmail(), network }, nth),
+        askForMember(members[nth % 4] ?? { date: '' }, { ...newFamily(), network }, nth),
       ),
     ])
     expect(await heldOf([...classes, ...members])).toBeLessThanOrEqual(perNetwork)
@@ -102,17 +105,11 @@ describe('a season of 160 seats and 40 for members, asked for by one who does no
     }
   })
 
-  it('stays free for the most part where all comes with one address, from as many networks', async () => {
+  it('stays free for the most part where all comes from one browser, from as many networks', async () => {
     const { classes } = await season()
-    const email = newEmail()
+    const { browserId } = newFamily()
     const answers = await Promise.all(
-      classes.map((session, nth) =>
-        register(
-          session,
-          { email: nth % 3 === 0 ? email.toUpperCase() : email, network: newNetwork(), ...children(10) },
-          nth,
-        ),
-      ),
+      classes.map((session, nth) => register(session, { browserId, network: newNetwork(), ...children(10) }, nth)),
     )
     expect(await heldOf(classes)).toBeLessThanOrEqual(perFamily)
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
@@ -130,7 +127,7 @@ describe('a season of 160 seats and 40 for members, asked for by one who does no
 describe('a family', () => {
   it('of four children has them in two classes, and in a third once it has paid for one', async () => {
     const [one, two, three] = [await school.session(), await school.session(), await school.session()]
-    const family = { email: newEmail(), network: newNetwork(), ...children(4) }
+    const family = { ...newFamily(), network: newNetwork(), ...children(4) }
     const first = await register(one, family)
     expect(first.status).toBe(200)
     expect((await register(two, family)).status).toBe(200)
@@ -147,22 +144,22 @@ describe('a family', () => {
       (typeof sessions)[0],
       (typeof sessions)[0],
     ]
-    const network = newNetwork()
-    const email = newEmail()
-    const request = { ...requestFor(one, { email, unlessRegistered: true, ...children(8) }), network }
+    const family = { ...newFamily(), network: newNetwork() }
+    const { network, browserId } = family
+    const request = { ...requestFor(one, { ...family, unlessRegistered: true, ...children(8) }), network }
     const first = await school.register(request)
     expect(first.status).toBe(200)
-    expect((await register(two, { email, network, ...children(4) })).status).toBe(200)
-    expect(codeOf(await register(three, { email, network }))).toBe('too_many_unpaid')
+    expect((await register(two, { ...family, ...children(4) })).status).toBe(200)
+    expect(codeOf(await register(three, family))).toBe('too_many_unpaid')
 
     expect((await school.register(request)).body).toEqual(first.body)
     const { registrationId } = first.body as Registration
     const path = `/registrations/${registrationId}`
-    expect((await school.call('POST', `${path}/hold`, { network })).status).toBe(200)
+    expect((await school.call('POST', `${path}/hold`, { network, browserId })).status).toBe(200)
     expect((await school.call('POST', `${path}/open`)).status).toBe(200)
-    const corrected = await register(one, { email, network, ...children(8), city: 'Fremont', replaces: registrationId })
+    const corrected = await register(one, { ...family, ...children(8), city: 'Fremont', replaces: registrationId })
     expect(corrected.status).toBe(200)
-    const other = { email, network, ...children(8), replaces: (corrected.body as Registration).registrationId }
+    const other = { ...family, ...children(8), replaces: (corrected.body as Registration).registrationId }
     const judged = { ...requestFor(four, other), network }
     expect((await school.call('POST', '/registrations/judge', judged)).status).toBe(200)
     expect((await register(four, other)).status).toBe(200)
@@ -170,35 +167,54 @@ describe('a family', () => {
 
   it('is told so before the payment page of what it changes is closed', async () => {
     const [one, two] = [await school.session(), await school.session()]
-    const network = newNetwork()
-    const email = newEmail()
-    const held = await register(one, { email, network, ...children(4) })
-    await register(two, { email, network, ...children(6) })
-    const more = { email, network, ...children(8), replaces: (held.body as Registration).registrationId }
-    const judged = await school.call('POST', '/registrations/judge', { ...requestFor(one, more), network })
+    const family = { ...newFamily(), network: newNetwork() }
+    const held = await register(one, { ...family, ...children(4) })
+    await register(two, { ...family, ...children(6) })
+    const more = { ...family, ...children(8), replaces: (held.body as Registration).registrationId }
+    const judged = await school.call('POST', '/registrations/judge', {
+      ...requestFor(one, more),
+      network: family.network,
+    })
     expect(codeOf(judged)).toBe('too_many_unpaid')
   })
 
   it('takes again what ran out, as far as nothing else of it waits for its payment', async () => {
     const [one, two] = [await school.session(), await school.session()]
-    const network = newNetwork()
-    const email = newEmail()
-    const first = (await register(one, { email, network, ...children(10) })).body as Registration
+    const family = { ...newFamily(), network: newNetwork() }
+    const { network, browserId } = family
+    const first = (await register(one, { ...family, ...children(10) })).body as Registration
     school.service.context.clock.advance({ minutes: 11 })
     await school.untilStatus(first.registrationId, 'expired')
     school.resetClock()
-    const other = (await register(two, { email, network, ...children(10) })).body as Registration
-    const again = () => school.call('POST', `/registrations/${first.registrationId}/hold`, { network })
+    const other = (await register(two, { ...family, ...children(10) })).body as Registration
+    const again = () => school.call('POST', `/registrations/${first.registrationId}/hold`, { network, browserId })
     expect(codeOf(await again())).toBe('too_many_unpaid')
     await school.pay(other.registrationId)
     await school.untilStatus(other.registrationId, 'confirmed')
     expect((await again()).body).toMatchObject({ status: 'held', pageOpened: false })
   })
 
+  it('is not kept out by what strangers hold with its address, signed in or not', async () => {
+    const [one, two] = [await school.session({ capacity: 40 }), await school.session({ classType: 'membership' })]
+    const { email, browserId } = newFamily()
+    const ownerId = randomUUID()
+    const named = { poolId: 'pool', username: ownerId, givenName: null }
+    const account = { userId: ownerId, email, emailVerified: true, verifiedEmail: email, enabled: true }
+    await school.hear(userConfirmed, ownerId, { ...account, ...named })
+    for (let nth = 0; nth < 2; nth += 1) {
+      const theirs = await register(one, { email, network: newNetwork(), ...children(6) })
+      expect(theirs.body).toMatchObject({ status: 'held', ownerId })
+    }
+    const network = newNetwork()
+    expect((await register(one, { email, browserId, network })).status).toBe(200)
+    expect((await register(one, { email, ownerId, network, childName: 'Noa' })).status).toBe(200)
+    expect((await askForMember(two, { email, browserId, network })).status).toBe(200)
+  })
+
   it('is not limited by a BFF of the version before, which tells no network', async () => {
-    const email = newEmail()
+    const family = newFamily()
     for (const session of [await school.session(), await school.session()])
-      expect((await register(session, { email, ...children(10) })).body).toMatchObject({ pageOpened: true })
+      expect((await register(session, { ...family, ...children(10) })).body).toMatchObject({ pageOpened: true })
   })
 })
 
@@ -208,9 +224,9 @@ describe('a hold', () => {
     const network = newNetwork()
     await Promise.all(classes.slice(0, 3).map((session) => register(session, { network, ...children(4) })))
     const [date] = members
-    const email = newEmail()
-    await askForMember(date ?? { date: '' }, { email, network })
-    await askForMember(date ?? { date: '' }, { email, network, attemptId: randomUUIDv7() })
+    const member = { ...newFamily(), network }
+    await askForMember(date ?? { date: '' }, member)
+    await askForMember(date ?? { date: '' }, { ...member, attemptId: randomUUIDv7() })
     expect(await heldOf([...classes, ...members])).toBe(13)
     school.service.context.clock.advance({ minutes: 10, seconds: 1 })
     await eventually(async () => (await heldOf([...classes, ...members])) === 0, 60_000)
@@ -382,19 +398,19 @@ describe('whoever asks at the same time', () => {
         fc.asyncProperty(fc.array(request, { minLength: 6, maxLength: 24 }), async (requests) => {
           const sessions = await Promise.all(Array.from({ length: 3 }, () => school.session({ capacity: 60 })))
           const members = await school.session({ classType: 'membership', capacity: 60 })
-          const families = [newEmail(), newEmail(), newEmail()]
+          const families = [newFamily(), newFamily(), newFamily()]
           const blocks = [newNetwork(), newNetwork()]
-          const made: string[] = []
+          const made: { registrationId: string; browserId: string }[] = []
           await Promise.all(
             requests.map(async ({ family, network: block, kind, seats, session: which }, nth) => {
-              const email = families[family] ?? ''
+              const { email, browserId } = families[family] ?? newFamily()
               const network = blocks[block] ?? ''
               const session = sessions[which]
-              const known = made[nth % Math.max(1, made.length)]
+              const { registrationId: known, browserId: maker } = made[nth % Math.max(1, made.length)] ?? {}
               const url = doors()[nth % 2]
-              if (kind === 'member') return askForMember(members, { email: newEmail(), network }, nth)
+              if (kind === 'member') return askForMember(members, { ...newFamily(), network }, nth)
               if (kind === 'resume' && known)
-                return school.call('POST', `/registrations/${known}/hold`, { network }, {}, url)
+                return school.call('POST', `/registrations/${known}/hold`, { network, browserId: maker }, {}, url)
               if (kind === 'end' && known)
                 return school.call(
                   'POST',
@@ -406,14 +422,15 @@ describe('whoever asks at the same time', () => {
               if (kind === 'pay' && known) return school.pay(known)
               if (!session) return undefined
               const unlessRegistered = nth % 2 === 0
-              const answer = await register(session, { email, network, ...children(seats), unlessRegistered }, nth)
-              if (answer.status === 200) made.push((answer.body as Registration).registrationId)
+              const asked = { email, browserId, network, ...children(seats), unlessRegistered }
+              const answer = await register(session, asked, nth)
+              if (answer.status === 200) made.push({ ...(answer.body as Registration), browserId })
               expect([200, 409, 429]).toContain(answer.status)
               return undefined
             }),
           )
           for (const network of blocks) expect(await seatsOfNetwork(network)).toBeLessThanOrEqual(perNetwork)
-          for (const email of families) expect(await seatsOfFamily(email)).toBeLessThanOrEqual(perFamily)
+          for (const { browserId } of families) expect(await seatsOfBrowser(browserId)).toBeLessThanOrEqual(perFamily)
           for (const { id } of sessions) {
             const { held } = await school.counts(id)
             const [row] = await school.db
