@@ -196,6 +196,17 @@ export async function faultsOf(page: Page): Promise<string[]> {
       )
     if (!fits) faults.push(`${await sidewaysScroll(page)} px too wide for ${width}`)
   }
+  // Letters of twice the size on the narrowest phone.
+  await page.setViewportSize({ width: 320, height: 740 })
+  await page.evaluate(() => {
+    document.documentElement.style.fontSize = '200%'
+  })
+  const sideways = await sidewaysScroll(page)
+  if (sideways > 0) faults.push(`${sideways} px too wide for 320 with large letters`)
+  await page.evaluate(() => {
+    document.documentElement.style.fontSize = ''
+  })
+  await page.setViewportSize({ width: 360, height: 740 })
   faults.push(...(await findings(page)))
   await page.emulateMedia({ colorScheme: 'dark' })
   faults.push(...(await findings(page, 'colours')).map((fault) => `dark ${fault}`))

@@ -37,6 +37,10 @@ describe('the session', () => {
     await page.reload()
     await page.getByRole('button', { name: 'Logout' }).waitFor()
     expect(await layoutShift(page)).toBeLessThan(0.02)
+    const header = page.getByRole('banner')
+    await page.setViewportSize({ width: 320, height: 700 })
+    expect(await header.getByRole('link', { name: 'Profile', exact: true }).isVisible()).toBe(true)
+    expect(await header.getByRole('link', { name: 'Log in' }).count()).toBe(0)
   })
 
   it('ends with Logout: home, and nothing personal on the way back', async () => {

@@ -24,7 +24,7 @@ export function MenuSheet({ open, onClose, email, onLogout }: MenuSheetProps) {
           <Icon name="close" size={24} />
         </button>
       </div>
-      <nav aria-label="Main">
+      <nav aria-label="All pages">
         <ul className={styles['links']}>
           {links.map(({ label, to }) => (
             <li key={to}>
