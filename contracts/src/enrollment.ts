@@ -220,7 +220,14 @@ export const classesSchema = z.object({ levels: z.array(levelSchema) })
 /** `GET /available-slots?classType=`, and the specified `GET /api/availableSlots`. */
 export const availableSlotsQuerySchema = z.object({ classType: classTypeSchema.default('membership') })
 export const availableSlotsSchema = z.object({
-  slots: z.array(z.object({ classDate: z.string(), availableSlots: z.int().min(0) })),
+  slots: z.array(
+    z.object({
+      classDate: z.string(),
+      availableSlots: z.int().min(0),
+      /** `HH:MM` at the school. A service of the version before does not tell it. */
+      startTime: z.string().optional(),
+    }),
+  ),
 })
 export type AvailableSlots = z.infer<typeof availableSlotsSchema>
 

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core'
+import { chooseDate } from './pages.ts'
 
 export const goodPassword = 'Robot-2030!'
 
@@ -36,9 +37,7 @@ export async function fillRegistration(page: Page, changes: Partial<typeof membe
   await page.getByLabel('City').fill(values.city)
   await page.getByLabel('State', { exact: true }).fill(values.state)
   await page.getByLabel('ZIP').fill(values.zip)
-  const open = page.getByLabel('Class date').locator('option:not([value=""]):not([disabled])').first()
-  await open.waitFor({ state: 'attached' })
-  await page.getByLabel('Class date').selectOption((await open.getAttribute('value')) ?? '')
+  await chooseDate(page)
   await agree(page)
 }
 

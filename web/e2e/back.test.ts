@@ -109,7 +109,7 @@ describe.each([
   it('finds the prices and the seats of now', async () => {
     const page = await site.open()
     await page.goto('/robokidslanding')
-    await page.getByText('$400').waitFor()
+    await page.getByText('$400').first().waitFor()
     await page.goto('/card-page')
     site.api.classes = dearer(site.api.classes)
     await page.goBack()

@@ -2,7 +2,16 @@ import { describe, expect, it } from 'vitest'
 import { supportEmail } from '../src/content/site-facts.ts'
 import { sampleView } from '../src/registration/sample-view.ts'
 import { eventually, useSite } from './fixture.ts'
-import { breakStorage, detailsOf, firstOpenDate, heading, sidewaysScroll, textsSeen, watchTexts } from './pages.ts'
+import {
+  breakStorage,
+  chosenDate,
+  detailsOf,
+  firstOpenDate,
+  heading,
+  sidewaysScroll,
+  textsSeen,
+  watchTexts,
+} from './pages.ts'
 import { held, refusal } from './stub-api.ts'
 
 const site = useSite()
@@ -222,7 +231,7 @@ describe('the confirmation page', () => {
     await page.getByRole('button', { name: 'Start again with my details' }).click()
     await firstOpenDate(page)
     expect(await page.getByLabel('Guardian name').inputValue()).toBe('Maren Holt')
-    expect(await page.getByLabel('Start date').inputValue()).toBe('2025-10-03')
+    expect(await chosenDate(page)).toBe('2025-10-03')
   })
 
   it('says of a cancelled one what was refunded', async () => {

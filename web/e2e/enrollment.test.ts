@@ -5,10 +5,10 @@ import { buildWeb } from '@robokids/local/web-build'
 import { eventually } from '@robokids/test/bed'
 import { startSystem, type System } from '@robokids/test/system'
 import { readTaggedPdf } from '@robokids/test/tagged-pdf'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { launchBrowser, newVisitor } from './browser.ts'
-import { detailsOf, fillSignUp, heading, signWaiver, submitButton } from './pages.ts'
+import { chosenDate, detailsOf, fillSignUp, firstOpenDate, heading, signWaiver, submitButton } from './pages.ts'
 
 let system: System
 let browser: Browser
@@ -113,6 +113,50 @@ describe('a parent', () => {
     await context.close()
   })
 
+  it('comes on a phone from home to the payment page in 5 presses and 11 fields at most, and pays for two siblings', async () => {
+    const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
+    const { context, errors } = await newVisitor(browser, { baseURL: system.siteUrl, ...phone })
+    const page = await context.newPage()
+    const done = { presses: 0, fields: 0 }
+    const press = async (what: Locator) => {
+      await what.tap()
+      done.presses += 1
+    }
+    const type = async (field: Locator, text: string) => {
+      await field.fill(text)
+      done.fields += 1
+    }
+    await page.goto('/')
+    await press(page.getByRole('main').getByRole('link', { name: 'View Classes' }).first())
+    const level = page.getByRole('article').filter({ hasText: 'Level 1 Foundations' })
+    await press(level.getByRole('link', { name: /^\w+, \w+ \d+, \d{4}$/ }).first())
+    await firstOpenDate(page)
+    expect(await chosenDate(page)).toMatch(/^\d{4}-\d\d-\d\d$/)
+    await type(page.getByLabel('Guardian name'), 'Ada Lind')
+    await type(page.getByLabel('Email', { exact: true }), 'ada.lind@example.com')
+    await type(page.getByLabel('Address line 1'), '3 Quay Street')
+    await type(page.getByLabel('City'), 'Oakland')
+    await type(page.getByLabel('State', { exact: true }), 'CA')
+    await type(page.getByLabel('Zip code'), '94607')
+    await type(page.getByLabel("Child's first name"), 'Ivo')
+    await type(page.getByLabel("Child's age"), '9')
+    // What is left for one child is one press.
+    expect(done).toEqual({ presses: 2, fields: 8 })
+    await press(page.getByRole('button', { name: 'Add a sibling' }))
+    await type(page.getByLabel("Child's first name").nth(1), 'Noa')
+    await type(page.getByLabel("Child's age").nth(1), '7')
+    await press(submitButton(page))
+    await page.getByRole('button', { name: 'Pay $400.00' }).waitFor()
+    expect(done.presses).toBeLessThanOrEqual(5)
+    expect(done.fields).toBeLessThanOrEqual(11)
+
+    await payOnPage(page, '4242 4242 4242 4242')
+    await page.getByRole('heading', { level: 1, name: "You're Registered" }).waitFor()
+    expect(Object.values(await detailsOf(page)).join('\n')).toMatch(/Ivo, age 9\nNoa, age 7/)
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
   it('with a sibling pays for one while the promotion is on, and both have a seat', async () => {
     const { context } = await newVisitor(browser, { baseURL: system.siteUrl })
     const page = await context.newPage()
@@ -149,7 +193,7 @@ describe('a parent', () => {
     const page = await context.newPage()
     await page.goto('/robokidspage3')
     await fillSignUp(page, { email: 'changed@example.com', children: [{ name: 'Ivo', age: '12' }] })
-    const startDate = await page.getByLabel('Start date').inputValue()
+    const startDate = await chosenDate(page)
     const seatsLeft = async () => (await system.openDates('advanced')).find((one) => one.date === startDate)?.seatsLeft
     const before = await seatsLeft()
     const pay = page.getByRole('button', { name: 'Pay $750.00' })

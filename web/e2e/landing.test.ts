@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { useSite } from './fixture.ts'
 import { refusal } from './stub-api.ts'
@@ -19,11 +20,14 @@ describe('the class landing page', () => {
     ])
     const text = await first.innerText()
     for (const words of ['6 weeks', '6 to 13', '4:00 PM Pacific']) expect(text).toContain(words)
-    expect(
-      await cards
-        .locator('a[href^="/robokidspage"]')
-        .evaluateAll((links) => links.map((link) => link.getAttribute('href'))),
-    ).toEqual(['/robokidspage1', '/robokidspage2', '/robokidspage3', '/robokidspage4'])
+    const leadTo = (links: Locator) => links.evaluateAll((all) => all.map((link) => link.getAttribute('href')))
+    const pages = ['/robokidspage1', '/robokidspage2', '/robokidspage3', '/robokidspage4']
+    expect(await leadTo(cards.getByRole('link', { name: /^Register for/ }))).toEqual(pages)
+    const ways = page.getByRole('list', { name: 'Register' }).getByRole('link')
+    expect(await leadTo(ways)).toEqual(pages)
+    expect(await ways.nth(3).innerText()).toBe(
+      'Level X\nCustom Innovation Lab\nAges 11 to 16\n$1,000, from Oct 3\nRegister',
+    )
     expect(await page.getByRole('link', { name: 'More dates available' }).getAttribute('href')).toBe('/contact')
     expect(await page.getByRole('blockquote').count()).toBe(3)
   })
@@ -36,7 +40,7 @@ describe('the class landing page', () => {
     expect(await page.getByText('until Friday, October 10, 2025').count()).toBe(1)
     site.api.classes = { ...site.api.classes, promotion: null }
     await page.reload()
-    await page.getByText('$400').waitFor()
+    await page.getByText('$400').first().waitFor()
     expect(await banner.count()).toBe(0)
   })
 
@@ -73,7 +77,7 @@ describe('the class landing page', () => {
     expect(await page.getByRole('link', { name: 'Register for Level 1' }).count()).toBe(1)
     down = false
     await page.getByRole('button', { name: 'Try again' }).click()
-    await page.getByText('$400').waitFor()
+    await page.getByText('$400').first().waitFor()
     expect(await page.getByRole('alert').count()).toBe(0)
   })
 })

@@ -11,7 +11,17 @@ import {
   signedUp,
 } from './accounts.ts'
 import { eventually, useSite } from './fixture.ts'
-import { breakStorage, detailsOf, heading, textsSeen, watchTexts } from './pages.ts'
+import {
+  breakStorage,
+  chooseDate,
+  chosenDate,
+  dateCards,
+  detailsOf,
+  firstOpenDate,
+  heading,
+  textsSeen,
+  watchTexts,
+} from './pages.ts'
 import { maren } from './stub-accounts.ts'
 import { held, refusal } from './stub-api.ts'
 
@@ -22,7 +32,7 @@ const checkouts = () => site.api.callsOf('POST', /^\/api\/createStripeSession$/)
 
 async function openForm(page: Page) {
   await page.goto('/membership/register')
-  await page.getByLabel('Class date').locator('option').nth(1).waitFor({ state: 'attached' })
+  await firstOpenDate(page)
 }
 
 describe('the membership offer', () => {
@@ -259,7 +269,7 @@ describe('the membership registration', () => {
     await problems.getByText('Last name is required.').waitFor()
     await agree(page)
     await page.getByText('Please agree to the terms of the membership.').first().waitFor({ state: 'detached' })
-    await page.getByLabel('Class date').selectOption({ index: 1 })
+    await chooseDate(page)
     await page.getByText('Choose a class date.', { exact: true }).first().waitFor({ state: 'detached' })
   })
 
@@ -287,12 +297,12 @@ describe('the membership registration', () => {
     await proceedButton(page).click()
     await eventually(() => messageLine(page).innerText()).toBe(message)
     expect(await page.getByLabel('Street').inputValue()).toBe('14 Alder Way')
-    expect(await page.getByLabel('Class date').inputValue()).toBe('2030-01-04')
+    expect(await chosenDate(page)).toBe('2030-01-04')
     expect(checkouts()).toHaveLength(0)
     await page.reload()
-    await page.getByLabel('Class date').locator('option').nth(1).waitFor({ state: 'attached' })
+    await firstOpenDate(page)
     expect(await page.getByLabel('First name').inputValue()).toBe('Maren')
-    expect(await page.getByLabel('Class date').inputValue()).toBe('2030-01-04')
+    expect(await chosenDate(page)).toBe('2030-01-04')
     expect(await passwordField(page).inputValue()).toBe('')
   })
 
@@ -314,7 +324,7 @@ describe('the membership registration', () => {
     site.api.on('POST /api/createStripeSession', () => ({ json: { url: `${site.url}/card-page` } }))
     await page.reload()
     await page.getByText('Your account is made.').waitFor()
-    await page.getByLabel('Class date').locator('option').nth(1).waitFor({ state: 'attached' })
+    await firstOpenDate(page)
     await page.getByRole('radio', { name: '$60 per year' }).check()
     await agree(page)
     await proceedButton(page).click()
@@ -392,14 +402,13 @@ describe('the membership registration', () => {
     await page.goto('/membership/register')
     await eventually(() => logged.some((text) => text.includes('Could not fetch available slots'))).toBe(true)
     expect(await messageLine(page).innerText()).toBe('')
-    expect(await page.getByLabel('Class date').locator('option').count()).toBe(1)
+    expect(await dateCards(page).getByRole('radio').count()).toBe(0)
     site.api.on('GET /api/availableSlots', () => ({ json: { slots: site.api.accounts.slots } }))
     await page.getByRole('button', { name: 'Look again' }).click()
-    await page.getByLabel('Class date').locator('option').nth(1).waitFor({ state: 'attached' })
-    expect(await page.getByLabel('Class date').locator('option').allTextContents()).toEqual([
-      'Select a date',
-      'Friday, January 4, 2030',
-      'Saturday, January 5, 2030 (full)',
+    await firstOpenDate(page)
+    expect(await dateCards(page).locator('label').allInnerTexts()).toEqual([
+      'Friday, January 4, 2030\n4:00 PM Pacific\n7 seats left',
+      'Saturday, January 5, 2030\n4:00 PM Pacific\nClass full',
     ])
   })
 

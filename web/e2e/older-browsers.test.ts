@@ -116,7 +116,7 @@ describe('in a browser that lacks what others have had for less than four years'
     const page = await site.open()
     await without(page, newer)
     await page.goto('/membership/register')
-    await page.getByLabel('Class date').locator('option').nth(1).waitFor({ state: 'attached' })
+    await firstOpenDate(page)
     await fillRegistration(page)
     await proceedButton(page).click()
     await page.waitForURL('**/card-page')

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { sampleMembership } from '../src/membership/sample.ts'
 import { eventually, useSite } from './fixture.ts'
-import { fillSignUp, firstOpenDate, submitButton } from './pages.ts'
+import { chooseDate, fillSignUp, firstOpenDate, submitButton } from './pages.ts'
 import { maren, sampleProfile } from './stub-accounts.ts'
 import { refusal } from './stub-api.ts'
 
@@ -204,7 +204,7 @@ describe('somebody who is signed in', () => {
     await page.getByText(`You are logged in as ${maren.email}.`).waitFor()
     expect(await page.locator('main').innerText()).not.toMatch(/log in\b/i)
     expect(await page.getByLabel('Password', { exact: true }).count()).toBe(0)
-    await page.getByLabel('Class date').selectOption('2030-01-04')
+    await chooseDate(page, '2030-01-04')
     await page.getByLabel(/^I agree: My membership renews by itself/).check()
     await page.getByRole('button', { name: 'Proceed to Payment' }).click()
     await page.waitForURL('**/card-page')
@@ -223,7 +223,7 @@ describe('somebody who is signed in', () => {
     const page = await site.open(wide)
     await page.goto('/membership/register')
     await page.getByText(`You are logged in as ${maren.email}.`).waitFor()
-    await page.getByLabel('Class date').selectOption('2030-01-04')
+    await chooseDate(page, '2030-01-04')
     await page.getByLabel(/^I agree: My membership renews by itself/).check()
     await page.getByRole('button', { name: 'Proceed to Payment' }).click()
     await page.getByText('You have a membership already, or it is being paid.').waitFor()

@@ -33,11 +33,29 @@ export const signUpPaths = {
   custom: '/robokidspage4',
 } as const
 
-/** The date list of the sign-up form, once the dates are there; answers the first that can be chosen. */
+/** The cards that a class date is chosen from: in a level's form, and in the membership's. */
+export const dateCards = (page: Page) => page.getByRole('radiogroup', { name: /^(Start|Class) date$/ })
+
+/** Waits until the dates are there; answers the first that can be chosen. */
 export async function firstOpenDate(page: Page): Promise<string> {
-  const open = page.getByLabel('Start date').locator('option:not([value=""]):not([disabled])').first()
-  await open.waitFor({ state: 'attached' })
+  const open = dateCards(page).locator('input:enabled').first()
+  await open.waitFor()
   return (await open.getAttribute('value')) ?? ''
+}
+
+/** @param date `YYYY-MM-DD`; the first date that is not full when it is left out. */
+export async function chooseDate(page: Page, date?: string): Promise<string> {
+  const chosen = date ?? (await firstOpenDate(page))
+  await dateCards(page).locator(`input[value="${chosen}"]`).check()
+  return chosen
+}
+
+/** The date that is chosen, or nothing. */
+export async function chosenDate(page: Page): Promise<string> {
+  const [chosen] = await dateCards(page)
+    .locator('input:checked')
+    .evaluateAll((all) => all.map((input) => (input as HTMLInputElement).value))
+  return chosen ?? ''
 }
 
 /** Types a family into the sign-up form that is open. */
@@ -55,8 +73,7 @@ export async function fillSignUp(page: Page, changes: Partial<Family> = {}): Pro
     await page.getByLabel("Child's first name").nth(index).fill(name)
     await page.getByLabel("Child's age").nth(index).fill(age)
   }
-  const startDate = family.startDate ?? (await firstOpenDate(page))
-  await page.getByLabel('Start date').selectOption(startDate)
+  const startDate = await chooseDate(page, family.startDate)
   return { ...family, startDate }
 }
 

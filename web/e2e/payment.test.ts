@@ -2,7 +2,16 @@ import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { sampleView } from '../src/registration/sample-view.ts'
 import { eventually, useSite } from './fixture.ts'
-import { closeAlert, detailsOf, firstOpenDate, heading, sidewaysScroll, textsSeen, watchTexts } from './pages.ts'
+import {
+  chosenDate,
+  closeAlert,
+  detailsOf,
+  firstOpenDate,
+  heading,
+  sidewaysScroll,
+  textsSeen,
+  watchTexts,
+} from './pages.ts'
 import { held, refusal } from './stub-api.ts'
 
 const site = useSite()
@@ -127,7 +136,7 @@ describe('the payment page', () => {
     expect(await page.getByLabel('Guardian name').inputValue()).toBe('Maren Holt')
     expect(await page.getByLabel('Zip code').inputValue()).toBe('02139')
     expect(await page.getByLabel("Child's age").inputValue()).toBe('9')
-    expect(await page.getByLabel('Start date').inputValue()).toBe('2025-10-03')
+    expect(await chosenDate(page)).toBe('2025-10-03')
   })
 
   it('takes the seat of an expired one again where it can', async () => {

@@ -1,18 +1,22 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
+import { robotSpider } from '@robokids/contracts/products'
 import { sampleView } from '../src/registration/sample-view.ts'
 import { eventually, useSite } from './fixture.ts'
 import {
   alertBox,
   breakStorage,
+  chooseDate,
+  chosenDate,
   closeAlert,
+  dateCards,
   fillSignUp,
   firstOpenDate,
   sampleFamily,
-  sidewaysScroll,
   signUpPaths,
   submitButton,
 } from './pages.ts'
+import { maren } from './stub-accounts.ts'
 import { held, refusal } from './stub-api.ts'
 
 const site = useSite()
@@ -37,6 +41,8 @@ describe('the sign-up form', () => {
     await submitButton(page).click()
     const said = page.getByRole('alert').getByText('Please check the marked fields.')
     await said.waitFor()
+    await chooseDate(page)
+    await page.getByLabel('Guardian name').press('Enter')
     const before = await said.elementHandle()
     await page.getByLabel('Guardian name').press('Enter')
     await eventually(async () => before?.evaluate((words) => words.isConnected)).toBe(false)
@@ -105,32 +111,54 @@ describe('the sign-up form', () => {
     const page = await site.open()
     await openForm(page)
     const facts = await page.locator('header dl, main dl').first().innerText()
-    expect(facts).toContain('$400')
-    expect(facts).toContain('Oct 3 10 seats left')
-    expect(facts).toContain('Oct 5 1 seat left')
-    expect(facts).toContain('Oct 6 full')
-    expect(facts).toContain('In the box')
-    expect(facts).toContain('What happens next')
+    for (const fact of ['$400', '6 weeks', 'In the box', 'What happens next']) expect(facts).toContain(fact)
+    const fields = await page.locator('form input').evaluateAll((all) => all.map((input) => input.getAttribute('name')))
+    expect(fields.indexOf('guardianName')).toBe(fields.lastIndexOf('startDate') + 1)
     await expect(page.getByText('Recommended ages: 6 to 13').count()).resolves.toBe(1)
   })
 
-  it('offers the dates of the server in full, from "Select a date" on, and no full one', async () => {
-    const page = await site.open()
+  it('offers the dates of the server with their length, time and seats, from "Select a date" on, and no full one', async () => {
+    const page = await site.open({ timezoneId: 'America/New_York' })
     await openForm(page)
-    const options = await page
-      .getByLabel('Start date')
-      .locator('option')
-      .evaluateAll((all) =>
-        all.map((option) => [(option as HTMLOptionElement).text, (option as HTMLOptionElement).disabled]),
-      )
-    expect(options).toEqual([
-      ['Select a date', false],
-      ['Friday, October 3, 2025', false],
-      ['Saturday, October 4, 2025', false],
-      ['Sunday, October 5, 2025', false],
-      ['Monday, October 6, 2025 (full)', true],
+    const time = '7:00 PM your time (4:00 PM Pacific)'
+    expect(await dateCards(page).locator('label').allInnerTexts()).toEqual([
+      `Friday, October 3, 2025\n${time}\n10 seats left\n6 weeks`,
+      `Saturday, October 4, 2025\n${time}\n7 seats left\n6 weeks`,
+      `Sunday, October 5, 2025\n${time}\n1 seat left\n6 weeks`,
+      `Monday, October 6, 2025\n${time}\nClass full\n6 weeks`,
     ])
-    expect(await page.getByLabel('Start date').inputValue()).toBe('')
+    expect(await dateCards(page).getByText('Select a date').count()).toBe(1)
+    expect(
+      await dateCards(page)
+        .locator('input:disabled')
+        .evaluateAll((all) => all.map((one) => one.getAttribute('value'))),
+    ).toEqual(['2025-10-06'])
+    expect(await chosenDate(page)).toBe('')
+  })
+
+  it('takes a date along from a link, lets another be chosen for good, and leads on from one that is full', async () => {
+    const page = await site.open()
+    await page.goto('/robokidslanding')
+    const card = page.getByRole('article').filter({ hasText: 'Level 2' })
+    expect(await card.getByRole('link', { name: /2025/ }).allInnerTexts()).toHaveLength(3)
+    await card.getByRole('link', { name: 'Saturday, October 4, 2025' }).click()
+    await page.waitForURL('**/robokidspage2?startDate=2025-10-04')
+    await eventually(() => chosenDate(page)).toBe('2025-10-04')
+    await chooseDate(page, '2025-10-05')
+    await page.waitForURL(/robokidspage2$/)
+    await page.reload()
+    await firstOpenDate(page)
+    expect(await chosenDate(page)).toBe('2025-10-05')
+
+    await page.goto('/robokidspage3?startDate=2025-10-06')
+    await dateCards(page).getByText('Monday, October 6, 2025 is full.').waitFor()
+    expect(await chosenDate(page)).toBe('')
+    await submitButton(page).click()
+    expect(await errorOf(page, 'Start date')).toBe('This date is full. Choose another one.')
+    await page.getByRole('button', { name: 'Take Friday, October 3, 2025' }).click()
+    expect(await chosenDate(page)).toBe('2025-10-03')
+    await page.goto('/robokidspage3?startDate=2024-10-06')
+    await dateCards(page).getByText('Sunday, October 6, 2024 is not on offer.').waitFor()
   })
 
   it.each(['Asia/Tokyo', 'America/Los_Angeles', 'Europe/London'])(
@@ -138,9 +166,10 @@ describe('the sign-up form', () => {
     async (timezoneId) => {
       const page = await site.open({ timezoneId })
       await openForm(page)
-      const option = page.getByLabel('Start date').locator('option[value="2025-10-03"]')
-      expect(await option.textContent()).toBe('Friday, October 3, 2025')
-      expect(await page.locator('main dl').first().innerText()).toContain('Oct 3 ')
+      const first = dateCards(page)
+        .locator('label')
+        .filter({ has: page.locator('[value="2025-10-03"]') })
+      expect(await first.innerText()).toContain('Friday, October 3, 2025')
     },
   )
 
@@ -175,7 +204,7 @@ describe('the sign-up form', () => {
     await eventually(() => page.locator('[aria-invalid]').count()).toBe(9)
     expect(await errorOf(page, 'Guardian name')).toBe('Guardian name is required.')
     expect(await errorOf(page, 'Start date')).toBe('Choose a date.')
-    expect(await page.getByLabel('Guardian name').evaluate((field) => field === document.activeElement)).toBe(true)
+    expect(await dateCards(page).evaluate((group) => group === document.activeElement)).toBe(true)
 
     await fillSignUp(page, { zipCode: '2139', children: [{ name: 'Ivo', age: '4' }] })
     await submitButton(page).click()
@@ -227,7 +256,7 @@ describe('the sign-up form', () => {
     expect(await submitButton(page).isEnabled()).toBe(true)
     expect(await page.getByLabel('Zip code').inputValue()).toBe('02139')
     expect(await page.getByLabel("Child's first name").inputValue()).toBe('Ivo')
-    expect(await page.getByLabel('Start date').inputValue()).toBe('2025-10-03')
+    expect(await chosenDate(page)).toBe('2025-10-03')
   })
 
   it('sends the same id again after a lost answer, and another one once a field has changed', async () => {
@@ -301,7 +330,7 @@ describe('the sign-up form', () => {
     await firstOpenDate(page)
     expect(await page.getByLabel('Guardian name').inputValue()).toBe('Maren Holt')
     expect(await page.getByLabel("Child's first name").nth(1).inputValue()).toBe('Noa')
-    expect(await page.getByLabel('Start date').inputValue()).toBe('2025-10-03')
+    expect(await chosenDate(page)).toBe('2025-10-03')
     await openForm(page, '/robokidspage2')
     expect(await page.getByLabel('Email', { exact: true }).inputValue()).toBe('maren.holt@example.com')
   })
@@ -316,7 +345,7 @@ describe('the sign-up form', () => {
     await eventually(() => submitButton(page).innerText()).toBe('Continue to payment')
     await eventually(() => page.getByLabel('Guardian name').inputValue()).toBe('Maren Holt')
     // The dates are asked for anew.
-    await eventually(() => page.getByLabel('Start date').inputValue()).toBe('2025-10-03')
+    await eventually(() => chosenDate(page)).toBe('2025-10-03')
     await submitButton(page).click()
     await page.waitForURL('**/card-page')
     const [first, second] = registrations()
@@ -474,8 +503,12 @@ describe('the sign-up form', () => {
   it('can be done with the keyboard alone', async () => {
     const page = await site.open()
     await openForm(page)
-    await page.getByLabel('Guardian name').focus()
+    await dateCards(page).getByRole('radio').first().focus()
     const keys = page.keyboard
+    await keys.press('Space')
+    await keys.press('ArrowDown')
+    await keys.press('ArrowUp')
+    await keys.press('Tab')
     for (const text of [
       'Maren Holt',
       'maren.holt@example.com',
@@ -490,9 +523,7 @@ describe('the sign-up form', () => {
       await keys.type(text)
       await keys.press('Tab')
     }
-    // "Add a sibling" is next, then the dates.
-    await keys.press('Tab')
-    await keys.type('Friday')
+    // "Add a sibling" is next.
     await keys.press('Tab')
     await keys.press('Enter')
     await page.waitForURL('**/card-page')
@@ -522,13 +553,156 @@ describe('the sign-up form', () => {
     expect(await firstOpenDate(page)).toBe('2025-10-03')
   })
 
-  it.each([390, 768, 1440])('fits a window of %i px without sideways scroll', async (width) => {
-    const page = await site.open({ viewport: { width, height: 800 } })
+  it('has a way to it in the first screen, and its price and button in sight while it is filled in, over no field', async () => {
+    const page = await site.open({ timezoneId: 'America/New_York' })
+    const bar = page.locator('[data-pay-bar]')
+    /** What cannot be seen of the price and the button, and what covers whatever has the focus. */
+    const faults = (place: string) =>
+      page.evaluate((where) => {
+        const box = (selector: string) => document.querySelector(selector)?.getBoundingClientRect()
+        const [banner, price] = [box('[data-cookie-banner]'), box('[data-pay-bar]')]
+        const button = box('[data-pay-bar] button')
+        const lowest = banner?.top ?? innerHeight
+        const at = document.activeElement
+        const focused = at?.getBoundingClientRect()
+        const said = `${where}, ${at?.getAttribute('name') ?? at?.textContent}`
+        if (!price || !button || !focused) return [`${said}: nothing there`]
+        const inBar = at?.closest('[data-pay-bar]')
+        return [
+          price.top < 60 || button.bottom > lowest + 1
+            ? [`${said}: the button stands at ${button.bottom} of ${lowest}`]
+            : [],
+          focused.top < 60 ? [`${said}: under the header`] : [],
+          focused.bottom > (inBar ? lowest : price.top) + 1 ? [`${said}: ${focused.bottom} is under ${price.top}`] : [],
+          document.documentElement.scrollWidth > innerWidth ? [`${said}: too wide`] : [],
+        ].flat()
+      }, place)
+
+    const found: string[] = []
+    for (const [width, height] of [
+      [360, 740],
+      [390, 844],
+      // With a keyboard on it.
+      [390, 508],
+      [768, 1024],
+      [1280, 800],
+      [1920, 1080],
+    ] as const) {
+      const size = `${width}x${height}`
+      await page.setViewportSize({ width, height })
+      if (height > 600) {
+        await page.goto('/robokidslanding')
+        const way = page.getByRole('list', { name: 'Register' }).getByRole('link').first()
+        const [button, banner] = [await way.boundingBox(), await page.locator('[data-cookie-banner]').boundingBox()]
+        if (!button || !banner || button.y + button.height > banner.y) found.push(`${size}: no way to register`)
+      }
+      await openForm(page)
+      await page.getByRole('button', { name: 'Add a sibling' }).click()
+      await dateCards(page).getByRole('radio').first().focus()
+      for (let field = 0; field < 16; field++) {
+        found.push(...(await faults(size)))
+        await page.keyboard.press('Tab')
+      }
+    }
+    expect(found).toEqual([])
+    // The bar goes down to where the banner was.
     await openForm(page)
-    await page.getByRole('button', { name: 'Add a sibling' }).click()
+    await page.getByRole('button', { name: 'Accept' }).click()
+    await eventually(() => bar.evaluate((one) => Math.abs(one.getBoundingClientRect().bottom - innerHeight) < 2)).toBe(
+      true,
+    )
     await submitButton(page).click()
-    expect(await sidewaysScroll(page)).toBe(0)
     expect(await alertBox(page).count()).toBe(0)
+  })
+
+  it('is filled in from the account, not over what was typed, and kept for it beyond the tab, but for nobody else', async () => {
+    const { accounts } = site.api
+    accounts.user = maren
+    const reading = held(() => ({ json: accounts.profile }))
+    site.api.on('GET /api/profile', reading.handler)
+    const page = await site.open({ viewport: { width: 1280, height: 900 } })
+    const typed = (where: Page, label: string | RegExp) => where.getByLabel(label, { exact: true }).inputValue()
+    const kept = (where: Page) => where.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }))
+    await openForm(page)
+    await page.getByLabel('Guardian name').fill('Maren H.')
+    reading.letGo()
+    await eventually(() => typed(page, 'Email')).toBe('maren.holt@example.com')
+    expect(await typed(page, 'Guardian name')).toBe('Maren H.')
+    expect([await typed(page, 'Address line 1'), await typed(page, 'City')]).toEqual(['14 Alder Way', 'Cambridge'])
+    expect([await typed(page, 'State'), await typed(page, 'Zip code')]).toEqual(['MA', '02139'])
+    await page.getByLabel("Child's first name").fill('Ivo')
+
+    const another = await page.context().newPage()
+    await page.close()
+    await openForm(another, '/robokidspage2')
+    await eventually(() => typed(another, "Child's first name")).toBe('Ivo')
+    expect(await typed(another, 'Guardian name')).toBe('Maren H.')
+    await another.getByRole('button', { name: 'Logout' }).click()
+    await another.waitForURL(`${site.url}/`)
+    await eventually(() => kept(another)).not.toContain('Ivo')
+    await openForm(another)
+    expect([await typed(another, 'Email'), await typed(another, "Child's first name")]).toEqual(['', ''])
+
+    accounts.user = { ...maren, userId: '019a0000-0000-7000-8000-0000000000a2', email: 'ada.lind@example.com' }
+    accounts.profile = { ...accounts.profile, ...accounts.user, givenName: 'Ada', familyName: 'Lind', address: '' }
+    await openForm(another)
+    await eventually(() => typed(another, 'Guardian name')).toBe('Ada Lind')
+    expect([await typed(another, 'Email'), await typed(another, 'City')]).toEqual(['ada.lind@example.com', ''])
+    await fillSignUp(another, { guardianName: 'Ada Lind' })
+    await submitButton(another).click()
+    await another.waitForURL('**/card-page')
+    expect(await another.evaluate(() => Object.keys(localStorage).filter((key) => /Draft/.test(key)))).toEqual([])
+    await another.goBack()
+    await eventually(() => typed(another, "Child's first name")).toBe('Ivo')
+  })
+})
+
+describe('wherever money is taken', () => {
+  it('the terms, the waiver and that all sales are final are beside the button, and how long a seat is held is told', async () => {
+    const { registrationId, heldUntil } = sampleView()
+    site.api.tell(sampleView())
+    const page = await site.open({ timezoneId: 'America/New_York' })
+    await page.addInitScript((item) => sessionStorage.setItem('cart', JSON.stringify([item])), {
+      id: robotSpider,
+      name: 'Robot Spider',
+      price: 300,
+      quantity: 1,
+    })
+    for (const [path, button] of [
+      ['/robokidspage1', 'Continue to payment'],
+      [`/robokids-payment?reference=${registrationId}`, /^Pay/],
+      ['/membership/register', 'Proceed to Payment'],
+      ['/shop', 'Check out'],
+    ] as const) {
+      await page.goto(path)
+      await page.getByRole('button', { name: button }).waitFor()
+      const terms = page.getByRole('list', { name: 'Before you pay' }).getByRole('link')
+      expect(await terms.evaluateAll((all) => all.map((link) => link.getAttribute('href')))).toEqual([
+        '/terms#refunds',
+        '/terms',
+        '/waiver.pdf',
+      ])
+      expect(await page.getByText('Your seat is held for 10 minutes.').count()).toBe(path === '/shop' ? 0 : 1)
+    }
+    await page.goto(`/robokids-payment?reference=${registrationId}`)
+    expect(heldUntil).toBe('2025-09-20T17:36:00.000Z')
+    await page.getByText('Your seat is held until 1:36 PM.').waitFor()
+  })
+
+  it('a page says so when it takes longer than a second, and never before', async () => {
+    const loading = held(() => ({ json: sampleView() }))
+    site.api.on('GET /api/registrations/:reference', loading.handler)
+    const page = await site.open()
+    await page.goto(`/robokids-payment?reference=${sampleView().registrationId}`)
+    const note = page.getByText('This is taking longer than usual.').filter({ visible: true })
+    await note.waitFor()
+    for (const reducedMotion of ['no-preference', 'reduce'] as const) {
+      await page.emulateMedia({ reducedMotion })
+      expect(await note.evaluate((one) => getComputedStyle(one).animationDuration)).toBe('1s')
+    }
+    loading.letGo()
+    await page.getByRole('button', { name: /^Pay/ }).waitFor()
+    expect(await note.count()).toBe(0)
   })
 })
 

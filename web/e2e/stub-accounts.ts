@@ -74,8 +74,8 @@ export class StubAccounts {
   user: typeof maren | null = null
   profile = sampleProfile()
   slots = [
-    { classDate: '2030-01-04', availableSlots: 7 },
-    { classDate: '2030-01-05', availableSlots: 0 },
+    { classDate: '2030-01-04', availableSlots: 7, startTime: '16:00' },
+    { classDate: '2030-01-05', availableSlots: 0, startTime: '16:00' },
   ]
 
   membership: Membership | null = null

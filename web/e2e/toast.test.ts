@@ -51,4 +51,26 @@ describe('a toast', () => {
     await toast.waitFor({ state: 'hidden' })
     expect(await focused(page)).toBe('More')
   })
+
+  it('keeps what undoes it 8 px at least from what puts it away, each as large as a thumb', async () => {
+    const page = await site.open()
+    await page.goto('/design-system')
+    for (const width of [360, 390, 1280]) {
+      await page.setViewportSize({ width, height: 800 })
+      await page.getByRole('button', { name: 'Show a toast' }).click()
+      const boxes = await Promise.all(
+        ['Undo', 'Dismiss'].map((name) => page.getByRole('button', { name, exact: true }).boundingBox()),
+      )
+      const [undo, dismiss] = boxes
+      if (!undo || !dismiss) throw new Error('They are not shown.')
+      const apart = Math.max(
+        dismiss.x - (undo.x + undo.width),
+        undo.y - (dismiss.y + dismiss.height),
+        dismiss.y - (undo.y + undo.height),
+      )
+      expect([width, apart >= 8]).toEqual([width, true])
+      for (const { width: wide, height } of [undo, dismiss]) expect(Math.min(wide, height)).toBeGreaterThanOrEqual(44)
+      await page.getByRole('button', { name: 'Dismiss' }).click()
+    }
+  })
 })

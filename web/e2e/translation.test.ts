@@ -13,7 +13,7 @@ import {
   proceedButton,
 } from './accounts.ts'
 import { eventually, useSite } from './fixture.ts'
-import { closeAlert, fillSignUp, firstOpenDate, heading, submitButton } from './pages.ts'
+import { chooseDate, closeAlert, fillSignUp, firstOpenDate, heading, submitButton } from './pages.ts'
 import { maren, sampleProfile, sampleSteps } from './stub-accounts.ts'
 import { held, refusal } from './stub-api.ts'
 import { translate } from './translator.ts'
@@ -51,8 +51,8 @@ describe('in a page that the browser translates', () => {
     await says(page, /Ivo is younger and welcome all the same; sitting together/)
     await page.getByLabel("Child's first name").first().fill('Iva')
     await says(page, /Iva is younger/)
-    await page.getByLabel('Start date').selectOption('2025-10-05')
-    await says(page, '1 seat left on this date.')
+    await chooseDate(page, '2025-10-05')
+    await says(page, '1 seat left')
     await submitButton(page).click()
     await says(page, /This date has 1 seat left/)
     await press(page, 'Remove Noa')
@@ -119,7 +119,7 @@ describe('in a page that the browser translates', () => {
   it('a membership is registered for, and its account confirmed', async () => {
     const { page, faults } = await openTranslated()
     await page.goto('/membership/register')
-    await page.getByLabel('Class date').locator('option').nth(1).waitFor({ state: 'attached' })
+    await firstOpenDate(page)
     await proceedButton(page).click()
     await page.getByRole('list', { name: 'What to correct' }).getByText('City is required.').waitFor()
     await fillRegistration(page)

@@ -52,7 +52,10 @@ export function Document({ application, siteUrl, files }: DocumentProps) {
     <html lang="en" data-site={siteUrl}>
       <head>
         <meta charSet="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover" />
+        <meta
+          name="viewport"
+          content="width=device-width, initial-scale=1, viewport-fit=cover, interactive-widget=resizes-content"
+        />
         <meta name="color-scheme" content="light dark" />
         <meta name="theme-color" content="#fbfaf6" media="(prefers-color-scheme: light)" />
         <meta name="theme-color" content="#0b1a2f" media="(prefers-color-scheme: dark)" />

@@ -231,7 +231,7 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
     file: 'available-slots',
     schema: availableSlotsSchema,
     answer: identity.availableSlots,
-    sample: { slots: [{ classDate: '2030-01-04', availableSlots: 3 }] },
+    sample: { slots: [{ classDate: '2030-01-04', availableSlots: 3, startTime: '16:00' }] },
   },
   {
     file: 'sign-up-answer',

@@ -16,6 +16,11 @@ function readersClock(instant: number): WallClock {
   }
 }
 
+/** `4:36 PM`, on the reader's own clock. @param instant as the server tells it, `…T00:36:00Z` */
+export function timeOfReader(instant: string): string {
+  return formatClassTime(readersClock(Date.parse(instant)).time)
+}
+
 /** Where the reader's clock shows something else than the school's when the class begins: what it shows then. */
 function elsewhere({ date, time }: WallClock): WallClock | undefined {
   const instant = schoolInstant(date, time)

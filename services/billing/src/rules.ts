@@ -7,6 +7,7 @@ import type { Money } from '@robokids/contracts/fields'
 import { periodOf } from '@robokids/contracts/membership'
 import { formatClassDate } from '@robokids/contracts/class-date'
 import { formatMoney, payableChildren } from '@robokids/contracts/pricing'
+import { paymentPageMinutes } from '@robokids/contracts/seat-hold'
 import type { ShipTo } from '@robokids/contracts/shop'
 import { DomainError } from '@robokids/runtime/errors'
 import type { ObservedMembership } from './fetch-membership.ts'
@@ -16,7 +17,7 @@ import type { UnpaidInvoice } from './schema.ts'
 const businessZone = 'America/Los_Angeles'
 
 /** Stripe wants a session to live at least 30 minutes from when the request arrives. */
-export const checkoutLifetime = Temporal.Duration.from({ minutes: 31 })
+export const checkoutLifetime = Temporal.Duration.from({ minutes: paymentPageMinutes })
 
 export interface Promotion {
   id: string

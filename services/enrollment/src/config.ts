@@ -1,4 +1,5 @@
 import { maxChildren } from '@robokids/contracts/children'
+import { paymentPageMinutes, unopenedHoldMinutes } from '@robokids/contracts/seat-hold'
 import { numeric } from '@robokids/runtime/config'
 import { z } from 'zod'
 
@@ -13,10 +14,10 @@ const minutes = numeric(
 const seats = numeric(z.int().min(maxChildren))
 
 export const configSchema = z.object({
-  /** How long seats are kept for a parent who pays: the checkout's 31 minutes and 5 more for its outcome to arrive. */
-  HOLD_MINUTES: minutes.default(36),
-  /** How long they are kept before their payment page is opened. */
-  UNOPENED_HOLD_MINUTES: minutes.default(10),
+  /** How long seats are kept for a parent who pays: as long as the page can be paid, and 5 minutes more for its outcome to arrive. */
+  HOLD_MINUTES: minutes.default(paymentPageMinutes + 5),
+  /** How long they are kept before their payment page is opened. The forms tell families the default. */
+  UNOPENED_HOLD_MINUTES: minutes.default(unopenedHoldMinutes),
   /** Seats that wait for their payment at once, of one account or browser: four children in two classes are 8. */
   UNPAID_SEATS_PER_FAMILY: seats.default(12),
   /**

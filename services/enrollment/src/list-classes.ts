@@ -48,7 +48,11 @@ export async function listLevels(context: Context<Config>): Promise<Level[]> {
 
 export async function listSlots(classType: ClassType, context: Context<Config>): Promise<AvailableSlots['slots']> {
   const sessions = await offeredSessions(context, classType)
-  return sessions.map((session) => ({ classDate: session.date, availableSlots: seatsLeft(session) }))
+  return sessions.map((session) => ({
+    classDate: session.date,
+    availableSlots: seatsLeft(session),
+    startTime: session.startTime,
+  }))
 }
 
 export async function listUnpaidSeats(context: Context<Config>): Promise<UnpaidSeats['sessions']> {

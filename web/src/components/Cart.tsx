@@ -17,6 +17,7 @@ import { Notice } from '../ui/Notice.tsx'
 import type { Toasted } from '../ui/Toast.tsx'
 import { type WayOn as Way, wayOnFrom } from '../way-on.ts'
 import styles from './Cart.module.css'
+import { SaleTerms } from './SaleTerms.tsx'
 import { WayOn } from './WayOn.tsx'
 
 interface CartProps {
@@ -133,6 +134,7 @@ export function Cart({ items, products, onChanged }: CartProps) {
       >
         Check out
       </Button>
+      <SaleTerms />
       <Button variant="quiet" wide onClick={() => change('Your cart is empty.', clearCart)}>
         Clear cart
       </Button>

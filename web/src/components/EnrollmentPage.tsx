@@ -2,6 +2,7 @@ import type { ComponentProps, ReactNode } from 'react'
 import { Skeleton } from '../ui/Skeleton.tsx'
 import { Steps } from '../ui/Steps.tsx'
 import styles from './EnrollmentPage.module.css'
+import { TakesLonger } from './TakesLonger.tsx'
 
 interface EnrollmentPageProps {
   /** None for a member, whose way is another one. */
@@ -29,6 +30,7 @@ export function EnrollmentLoading({ step }: Pick<EnrollmentPageProps, 'step'>) {
       <h1>One moment</h1>
       <p aria-live="polite">Loading your registration...</p>
       <Skeleton height="12rem" />
+      <TakesLonger />
     </div>
   )
 }

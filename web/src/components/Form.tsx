@@ -35,7 +35,7 @@ export function Problems({ errors, order }: { errors: FieldErrors; order: readon
   if (wrong.length < 2) return null
   const go = (event: MouseEvent<HTMLAnchorElement>, name: string) => {
     event.preventDefault()
-    event.currentTarget.closest('form')?.querySelector<HTMLElement>(`[name="${name}"]`)?.focus()
+    event.currentTarget.closest('form')?.querySelector<HTMLElement>(`[name="${name}"]:enabled`)?.focus()
   }
   return (
     <ul className={styles['problems']} aria-label="What to correct">

@@ -10,6 +10,7 @@ import { ButtonLink } from '../ui/Button.tsx'
 import { Skeleton } from '../ui/Skeleton.tsx'
 import { ClassTime } from './ClassTime.tsx'
 import styles from './LevelCard.module.css'
+import { SeatsLeft } from './SeatsLeft.tsx'
 
 type Level = ClassesView['levels'][number]
 
@@ -40,7 +41,6 @@ export function LevelCard({ classType, level, failed }: LevelCardProps) {
           </span>
         </h3>
         <p className={styles['promise']}>{promise}</p>
-        <p className={styles['description']}>{description}</p>
         <dl className={styles['facts']}>
           <div>
             <dt>Program</dt>
@@ -53,7 +53,13 @@ export function LevelCard({ classType, level, failed }: LevelCardProps) {
         </dl>
         <h4 className={styles['datesTitle']}>Upcoming dates</h4>
         <div className={styles['dates']}>
-          {level ? <Dates sessions={level.sessions} /> : failed ? <span>Not loaded</span> : <Lines of={4} />}
+          {level ? (
+            <Dates sessions={level.sessions} path={path} />
+          ) : failed ? (
+            <span>Not loaded</span>
+          ) : (
+            <Lines of={4} />
+          )}
           {!level && <noscript>Shown with JavaScript turned on</noscript>}
         </div>
         <div className={styles['action']}>
@@ -61,6 +67,7 @@ export function LevelCard({ classType, level, failed }: LevelCardProps) {
             {open ? `Register for ${shortName}` : `Look at ${shortName}`}
           </ButtonLink>
         </div>
+        <p className={styles['description']}>{description}</p>
       </div>
     </article>
   )
@@ -72,7 +79,8 @@ function Lines({ of }: { of: number }) {
   ))
 }
 
-function Dates({ sessions }: { sessions: Level['sessions'] }) {
+/** A press on a date takes it along into the form. */
+function Dates({ sessions, path }: { sessions: Level['sessions']; path: string }) {
   const first = sessions[0]
   if (!first) {
     return (
@@ -86,8 +94,14 @@ function Dates({ sessions }: { sessions: Level['sessions'] }) {
       <ul className={styles['list']}>
         {sessions.map(({ classSessionId, date, seatsLeft }) => (
           <li key={classSessionId} className={seatsLeft === 0 ? styles['full'] : undefined}>
-            <span>{formatClassDate(date)}</span>
-            <Seats left={seatsLeft} />
+            {seatsLeft === 0 ? (
+              <span>{formatClassDate(date)}</span>
+            ) : (
+              <Link to={path} search={{ startDate: date }}>
+                {formatClassDate(date)}
+              </Link>
+            )}
+            <SeatsLeft of={seatsLeft} />
           </li>
         ))}
       </ul>
@@ -96,14 +110,5 @@ function Dates({ sessions }: { sessions: Level['sessions'] }) {
         <span>, live video call</span>
       </p>
     </>
-  )
-}
-
-function Seats({ left }: { left: number }) {
-  if (left === 0) return <span className={styles['seats']}>Class full</span>
-  return (
-    <span className={`${styles['seats']} ${left <= 3 ? styles['few'] : styles['free']}`}>
-      {left === 1 ? '1 seat left' : `${left} seats left`}
-    </span>
   )
 }

@@ -1,5 +1,4 @@
 import type { AgreementTerms } from '@robokids/contracts/agreement'
-import { formatClassDate } from '@robokids/contracts/class-date'
 import { maxChildren } from '@robokids/contracts/children'
 import type { LevelClassType } from '@robokids/contracts/enrollment'
 import { registrationTerms } from '@robokids/contracts/offers'
@@ -14,28 +13,30 @@ import { errorsByField, type FieldErrors } from '../field-errors.ts'
 import { loadOrRenew } from '../load-or-renew.ts'
 import { classesQuery } from '../queries.ts'
 import { type LevelOffer, seatsLeftText, totalOf } from '../registration/class-offer.ts'
-import { mayHoldSeats, readDraft, saveDraft } from '../registration/draft.ts'
+import { mayHoldSeats } from '../registration/draft.ts'
 import { registrationAlert, registrationFailure } from '../registration/failure.ts'
 import { recordOfContent, saveRecords } from '../registration/record.ts'
 import { childField, fieldsInOrder } from '../registration/sign-up-fields.ts'
 import { register } from '../registration/register.ts'
 import {
   type ChildValues,
-  emptyValues,
   noChild,
   type RegistrationContent,
   type SignUpValues,
 } from '../registration/sign-up-values.ts'
 import { useLeaveFor } from '../registration/use-leave-for.ts'
+import { useSignUpValues } from '../registration/use-sign-up-values.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { Button } from '../ui/Button.tsx'
 import { CheckFields } from '../ui/CheckFields.tsx'
 import { Field } from '../ui/Field.tsx'
 import { Notice } from '../ui/Notice.tsx'
-import { Select } from '../ui/Select.tsx'
+import { Skeleton } from '../ui/Skeleton.tsx'
 import { WaitsForScript } from '../ui/WaitsForScript.tsx'
-import { useKeptState } from '../use-kept-state.ts'
 import { type WayOn as Way, wayOnFrom } from '../way-on.ts'
+import { DateCards } from './DateCards.tsx'
+import { HoldNote } from './HoldNote.tsx'
+import { PayBar } from './PayBar.tsx'
 import styles from './SignUpForm.module.css'
 import { WayOn } from './WayOn.tsx'
 
@@ -59,14 +60,13 @@ interface SignUpFormProps {
   classType: LevelClassType
   /** Undefined while it loads, and where it cannot be loaded. */
   offer: LevelOffer | undefined
+  /** It cannot be loaded. */
+  failed: boolean
 }
 
-export function SignUpForm({ classType, offer }: SignUpFormProps) {
-  const { startDate } = useSearch({ strict: false })
-  const [values, setValues] = useKeptState<SignUpValues>(emptyValues, () => ({
-    ...readDraft(),
-    ...(startDate ? { startDate } : {}),
-  }))
+export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
+  const { startDate: linkedDate } = useSearch({ strict: false })
+  const { values, keep, noteSent } = useSignUpValues(linkedDate)
   const [errors, setErrors] = useState<FieldErrors>({})
   /** How often it was not sent, as fields are wrong. */
   const [refusals, setRefusals] = useState(0)
@@ -83,11 +83,11 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
 
   const chosen = offer?.sessions.find(({ date }) => date === values.startDate)
   const busy = sending || leaving
+  const count = values.children.length
+  const total = offer && totalOf(offer, count)
 
   const change = (changes: Partial<SignUpValues>, ...fields: string[]) => {
-    const next = { ...values, ...changes }
-    setValues(next)
-    saveDraft(next)
+    keep({ ...values, ...changes })
     loadChecks().catch(() => undefined)
     prepareProof('registration')
     setErrors((before) => Object.fromEntries(Object.entries(before).filter(([field]) => !fields.includes(field))))
@@ -120,6 +120,7 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
     setSending(true)
     try {
       const answer = await register(content, agreed)
+      noteSent()
       if (answer.next === 'confirmation') {
         await navigate({ to: '/robokids/success', search: { reference: answer.registrationId } })
         return
@@ -168,6 +169,12 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
     }
   }
 
+  const chooseDate = (startDate: string) => {
+    change({ startDate }, 'startDate')
+    // The date that led here is not the one any more.
+    if (linkedDate) void navigate({ to: '.', search: {}, replace: true, resetScroll: false })
+  }
+
   const backToForm = () => {
     setAlert(null)
     setRefused(null)
@@ -191,6 +198,21 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
       noValidate
     >
       <WaitsForScript>
+        <div className={styles['group']}>
+          <DateCards
+            {...field('startDate')}
+            label="Start date"
+            hint="Select a date: the program begins on it."
+            dates={offer ? datesOf(offer, classType) : failed ? [] : undefined}
+            {...(offer ? { length: offer.programLength } : {})}
+            value={values.startDate}
+            onChoose={chooseDate}
+          />
+          {offer?.sessions.length === 0 && (
+            <p className={styles['aside']}>No dates are open right now. Please come back soon.</p>
+          )}
+        </div>
+
         <fieldset className={styles['group']}>
           <legend>You</legend>
           <Field
@@ -301,50 +323,32 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
           )}
         </fieldset>
 
-        <fieldset className={styles['group']}>
-          <legend>When it starts</legend>
-          <Select
-            {...field('startDate')}
-            label="Start date"
-            hint={
-              chosen?.seatsLeft
-                ? `${seatsLeftText(chosen.seatsLeft)} on this date.`
-                : 'The seats left stand beside each date above.'
-            }
-            value={chosen ? values.startDate : ''}
-            onChange={(event) => change({ startDate: event.target.value }, 'startDate')}
-            required
-          >
-            <option value="">Select a date</option>
-            {offer?.sessions.map(({ classSessionId, date, seatsLeft }) => (
-              <option
-                key={classSessionId}
-                value={date}
-                disabled={seatsLeft === 0 && !mayHoldSeats(classType, date)}
-              >{`${formatClassDate(date)}${seatsLeft === 0 ? ' (full)' : ''}`}</option>
-            ))}
-          </Select>
-          {offer?.sessions.length === 0 && (
-            <p className={styles['aside']}>No dates are open right now. Please come back soon.</p>
-          )}
-        </fieldset>
-
         <div className={styles['end']}>
           {errors['siblings'] && <Notice kind="error">{errors['siblings']}</Notice>}
-          <div className={styles['total']} aria-live="polite">
-            {offer ? (
-              <TotalLine offer={offer} count={values.children.length} />
+          <HoldNote />
+          <p className={styles['aside']}>Nothing is charged before you confirm it on the card page.</p>
+        </div>
+        <PayBar
+          total={
+            offer || !failed ? (
+              <>
+                <span>{`Total for ${count === 1 ? '1 child' : `${count} children`}`}</span>
+                <strong>{total ? formatMoney(total.total) : <Skeleton width="6ch" />}</strong>
+              </>
             ) : (
-              <span>Total: shown before you pay</span>
-            )}
-          </div>
-          <Button ref={submitButton} type="submit" wide pending={busy}>
+              <span>Shown before you pay</span>
+            )
+          }
+          saving={
+            total &&
+            total.free > 0 &&
+            `${total.free === 1 ? 'One sibling joins free' : `${total.free} siblings join free`}: you save ${formatMoney(total.saved)}`
+          }
+        >
+          <Button ref={submitButton} type="submit" pending={busy}>
             Continue to payment
           </Button>
-          <p className={styles['aside']}>
-            Your seat is held while you pay on the next page. Nothing is charged before you confirm there.
-          </p>
-        </div>
+        </PayBar>
       </WaitsForScript>
       <CheckFields refused={refusals} />
       <Alert message={alert} onClose={backToForm} />
@@ -362,27 +366,19 @@ export function SignUpForm({ classType, offer }: SignUpFormProps) {
   )
 }
 
+/** The dates on sale; of those that are full the one that this very form may hold seats of can be chosen all the same. */
+const datesOf = ({ sessions }: LevelOffer, classType: LevelClassType) =>
+  sessions.map(({ date, startTime, seatsLeft }) => ({
+    date,
+    startTime,
+    seatsLeft,
+    held: seatsLeft === 0 && mayHoldSeats(classType, date),
+  }))
+
 /** What the page shows of it: what is agreed to by going on. */
 function termsOf({ price, siblingJoinsFree }: LevelOffer, { classType, startDate, siblings }: RegistrationContent) {
   const children = 1 + siblings.length
   return registrationTerms({ classType, startDate, children, siblingJoinsFree, unitAmount: price.amount })
-}
-
-function TotalLine({ offer, count }: { offer: LevelOffer; count: number }) {
-  const { total, free, saved } = totalOf(offer, count)
-  return (
-    <>
-      <span>
-        <span>{`Total for ${count === 1 ? '1 child' : `${count} children`}`}</span>
-        {free > 0 && (
-          <span
-            className={styles['saving']}
-          >{`${free === 1 ? 'One sibling joins free' : `${free} siblings join free`}: you save ${formatMoney(saved)}`}</span>
-        )}
-      </span>
-      <strong>{formatMoney(total)}</strong>
-    </>
-  )
 }
 
 function AgeNotice({ child, offer }: { child: ChildValues; offer: LevelOffer }) {

@@ -15,7 +15,7 @@ interface StartAgainProps {
 export function StartAgain({ record, variant = 'primary', children }: StartAgainProps) {
   const navigate = useNavigate()
   const startAgain = () => {
-    saveDraft(valuesOfRecord(record))
+    saveDraft(valuesOfRecord(record), null)
     void navigate({ to: isLevel(record.classType) ? levels[record.classType].path : '/robokids' })
   }
   return (

@@ -1,4 +1,4 @@
-import { session } from '../storage.ts'
+import { local, session } from '../storage.ts'
 
 /** What this tab keeps of a registration, and how it is forgotten: apart, because every page can log out. */
 export const draftKey = 'membershipDraft'
@@ -12,6 +12,16 @@ export function forgetMemberDraft(): void {
 export function forgetPendingUser(): void {
   session.remove(pendingKey)
   forgetMemberDraft()
+}
+
+export const signUpDraftKey = 'roboKidsSignUpDraft'
+/** Where a parent's draft is kept in this browser, beyond its tab. */
+export const draftOf = (userId: string) => `${signUpDraftKey}:${userId}`
+
+/** What this account's parent typed into a sign-up form; that of a guest, who has no account, stays. */
+export function forgetAccountDraft(userId: string): void {
+  local.remove(draftOf(userId))
+  if (session.get(signUpDraftKey)?.includes(`"of":"${userId}"`)) session.remove(signUpDraftKey)
 }
 
 /** Whose waiver is signed next in this tab. */

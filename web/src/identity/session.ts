@@ -3,7 +3,7 @@ import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { answer } from '../answer.ts'
 import sessionShape from '../answers/session.json'
 import { api, noteAccount } from '../api.ts'
-import { forgetMemberRecord, forgetPendingUser } from './kept.ts'
+import { forgetAccountDraft, forgetMemberRecord, forgetPendingUser } from './kept.ts'
 
 export const sessionAnswer = answer<Session>(sessionShape)
 
@@ -24,6 +24,8 @@ export const sessionQuery = queryOptions({
 /** What is left in this tab of whoever was signed in: nothing. */
 export function forgetUser(queryClient: QueryClient): void {
   void queryClient.cancelQueries(sessionQuery)
+  const known = queryClient.getQueryData(sessionQuery.queryKey)
+  if (known?.user) forgetAccountDraft(known.user.userId)
   noteAccount(null)
   queryClient.setQueryData(sessionQuery.queryKey, { user: null })
   queryClient.removeQueries({

@@ -31,6 +31,11 @@ export function totalOf(offer: LevelOffer, children: number): Total {
   return { total: times(paid), free: children - paid, saved: times(children - paid) }
 }
 
+/** Where one date cannot be had: the next that can, or the first of all. */
+export function nextOpenDate<Dated extends { date: string }>(open: readonly Dated[], date: string): Dated | undefined {
+  return open.find((one) => one.date > date) ?? open[0]
+}
+
 export function seatsLeftText(seatsLeft: number): string {
   if (seatsLeft === 0) return 'full'
   return seatsLeft === 1 ? '1 seat left' : `${seatsLeft} seats left`

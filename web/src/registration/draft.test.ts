@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import {
   forgetDraft,
   forgetSent,
+  forgetStoredDraft,
   idToReplace,
   idToSend,
   mayHoldSeats,
@@ -11,6 +12,8 @@ import {
   readDraft,
   saveDraft,
 } from './draft.ts'
+import { forgetAccountDraft, signUpDraftKey } from '../identity/kept.ts'
+import { session } from '../storage.ts'
 import { readContent } from './read-content.ts'
 import { emptyValues, type RegistrationContent } from './sign-up-values.ts'
 
@@ -35,13 +38,39 @@ function content(changes: Partial<RegistrationContent> = {}): RegistrationConten
 
 beforeEach(forgetDraft)
 
+describe('a draft of an account', () => {
+  it('outlives its tab, is nobody else’s, and goes when it was sent or the account is left', () => {
+    const [maren, ada] = ['maren-id', 'ada-id']
+    const closeTab = () => session.remove(signUpDraftKey)
+    const nameFor = (userId: string | null) => readDraft(userId).guardianName
+    saveDraft({ ...emptyValues, guardianName: 'Maren' }, maren)
+    expect([nameFor(maren), nameFor(ada), nameFor(null)]).toEqual(['Maren', '', ''])
+    closeTab()
+    expect([nameFor(maren), nameFor(ada), nameFor(null)]).toEqual(['Maren', '', ''])
+    forgetStoredDraft(maren)
+    expect(nameFor(maren)).toBe('')
+
+    saveDraft({ ...emptyValues, guardianName: 'Maren' }, maren)
+    forgetAccountDraft(maren)
+    expect(nameFor(maren)).toBe('')
+    // A guest's is whoever's sits there: it stays, and an account takes it over.
+    saveDraft({ ...emptyValues, guardianName: 'Guest' }, null)
+    forgetAccountDraft(maren)
+    expect([nameFor(maren), nameFor(null)]).toEqual(['Guest', 'Guest'])
+
+    saveDraft({ ...emptyValues, guardianName: 'Ada' }, ada)
+    forgetDraft()
+    expect(nameFor(ada)).toBe('')
+  })
+})
+
 describe('the draft', () => {
   it('is the empty form before anything was typed, and after it is forgotten', () => {
-    expect(readDraft()).toEqual(emptyValues)
-    saveDraft({ ...emptyValues, guardianName: 'Maren' })
-    expect(readDraft().guardianName).toBe('Maren')
+    expect(readDraft(null)).toEqual(emptyValues)
+    saveDraft({ ...emptyValues, guardianName: 'Maren' }, null)
+    expect(readDraft(null).guardianName).toBe('Maren')
     forgetDraft()
-    expect(readDraft()).toEqual(emptyValues)
+    expect(readDraft(null)).toEqual(emptyValues)
   })
 })
 

@@ -1,8 +1,8 @@
-import { session } from '../storage.ts'
+import { draftOf, signUpDraftKey } from '../identity/kept.ts'
+import { local, type SafeStorage, session } from '../storage.ts'
 import { emptyValues, type RegistrationContent, type SignUpValues } from './sign-up-values.ts'
 import { uuidV7 } from './uuid-v7.ts'
 
-const draftKey = 'roboKidsSignUpDraft'
 const sentKey = 'roboKidsSignUpSent'
 /** A family that goes back and forth between levels and dates; older ones are not met again. */
 const sentKept = 8
@@ -20,9 +20,9 @@ interface Sent {
   held?: boolean
 }
 
-function readJson(key: string): unknown {
+function readJson(key: string, storage: SafeStorage = session): unknown {
   try {
-    return JSON.parse(session.get(key) ?? 'null')
+    return JSON.parse(storage.get(key) ?? 'null')
   } catch {
     return null
   }
@@ -45,9 +45,19 @@ const saveSent = (sent: Sent[]) => session.set(sentKey, JSON.stringify(sent.slic
 const mark = (id: string, marks: Partial<Sent>) =>
   saveSent(readSent().map((entry) => (entry.id === id ? { ...entry, ...marks } : entry)))
 
-/** What was typed, so that a reload, a deployment or a look at another level costs nothing. */
-export function readDraft(): SignUpValues {
-  const draft = readJson(draftKey)
+/** What was typed in this tab, by a guest or by this account, or else in any tab by this account. */
+function findDraft(userId: string | null): unknown {
+  const ofTab = readJson(signUpDraftKey)
+  if (isObject(ofTab) && (ofTab['of'] === undefined || ofTab['of'] === userId)) return ofTab
+  return userId === null ? null : readJson(draftOf(userId), local)
+}
+
+/**
+ * What was typed, so that a reload, a deployment or a look at another level costs nothing.
+ * @param userId whoever is signed in: their draft outlives its tab, and nobody else is shown it.
+ */
+export function readDraft(userId: string | null): SignUpValues {
+  const draft = findDraft(userId)
   if (!isObject(draft)) return emptyValues
   const children = Array.isArray(draft['children']) ? draft['children'].filter(isObject) : []
   const lines = Object.keys(emptyValues).map((name) => [name, typed(draft[name])])
@@ -60,12 +70,20 @@ export function readDraft(): SignUpValues {
   }
 }
 
-export function saveDraft(values: SignUpValues): void {
-  session.set(draftKey, JSON.stringify(values))
+export function saveDraft(values: SignUpValues, userId: string | null): void {
+  session.set(signUpDraftKey, JSON.stringify(userId === null ? values : { ...values, of: userId }))
+  if (userId !== null) local.set(draftOf(userId), JSON.stringify(values))
+}
+
+/** The form went out: only its own tab may still come back to it. */
+export function forgetStoredDraft(userId: string): void {
+  local.remove(draftOf(userId))
 }
 
 export function forgetDraft(): void {
-  session.remove(draftKey)
+  const draft = readJson(signUpDraftKey)
+  if (isObject(draft) && typeof draft['of'] === 'string') forgetStoredDraft(draft['of'])
+  session.remove(signUpDraftKey)
   session.remove(sentKey)
 }
 

@@ -8,6 +8,7 @@ export function childField(index: number, field: keyof ChildValues): string {
 /** The form's fields from top to bottom. */
 export function fieldsInOrder(children: number): string[] {
   return [
+    'startDate',
     'guardianName',
     'email',
     'addressLine1',
@@ -19,6 +20,5 @@ export function fieldsInOrder(children: number): string[] {
       childField(index, 'childName'),
       childField(index, 'childAge'),
     ]).flat(),
-    'startDate',
   ]
 }

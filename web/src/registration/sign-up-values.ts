@@ -33,6 +33,20 @@ export const emptyValues: SignUpValues = {
   children: [noChild],
 }
 
+const addressFields = ['addressLine1', 'addressLine2', 'city', 'state', 'zipCode'] as const
+
+const isChild = ({ childName, childAge }: ChildValues) => childName !== '' || childAge !== ''
+
+/** Puts what is known where nothing stands. An address is taken whole or not at all, and so are the children. */
+export function fillEmpty(values: SignUpValues, known: Partial<SignUpValues>): SignUpValues {
+  const filled = { ...values }
+  for (const name of ['guardianName', 'email', 'startDate'] as const) filled[name] ||= known[name] ?? ''
+  if (addressFields.every((name) => values[name] === ''))
+    for (const name of addressFields) filled[name] = known[name] ?? ''
+  if (known.children && !values.children.some(isChild)) filled.children = known.children
+  return filled
+}
+
 /** What is sent beside what the form says. */
 export const notOfTheForm = { id: true, replaces: true, unlessRegistered: true, familyTimeZone: true } as const
 

@@ -1,9 +1,12 @@
 import { registrationTerms } from '@robokids/contracts/offers'
 import { type ReactNode, useState } from 'react'
+import { DateCards } from '../components/DateCards.tsx'
 import { HeroSlider } from '../components/HeroSlider.tsx'
+import { HoldNote } from '../components/HoldNote.tsx'
 import { Loading } from '../components/Loading.tsx'
 import { MoreMenu } from '../components/MoreMenu.tsx'
 import { PasswordChecklist } from '../components/PasswordChecklist.tsx'
+import { PayBar } from '../components/PayBar.tsx'
 import { Slideshow } from '../components/Slideshow.tsx'
 import { WayOn } from '../components/WayOn.tsx'
 import { Drawing } from '../illustrations/Drawing.tsx'
@@ -17,7 +20,6 @@ import { Dialog } from '../ui/Dialog.tsx'
 import { Field } from '../ui/Field.tsx'
 import { Icon, iconNames } from '../ui/Icon.tsx'
 import { Notice } from '../ui/Notice.tsx'
-import { Select } from '../ui/Select.tsx'
 import { Skeleton } from '../ui/Skeleton.tsx'
 import { Steps } from '../ui/Steps.tsx'
 import { Toast, type Toasted } from '../ui/Toast.tsx'
@@ -82,6 +84,35 @@ function Overlays() {
         onAgree={() => setChanged(false)}
         onClose={() => setChanged(false)}
       />
+    </div>
+  )
+}
+
+function ClassDates() {
+  const [date, setDate] = useState('')
+  return (
+    <div className={styles['wide']}>
+      <DateCards
+        label="Start date"
+        hint="Select a date: the program begins on it."
+        name="date"
+        length="6 weeks"
+        dates={[10, 1, 0].map((seatsLeft, day) => ({ date: `2027-01-0${8 + day}`, startTime: '16:00', seatsLeft }))}
+        value={date}
+        error={date === '' ? 'Choose a date.' : undefined}
+        onChoose={setDate}
+      />
+      <HoldNote />
+      <PayBar
+        total={
+          <>
+            <span>Total for 1 child</span>
+            <strong>$400.00</strong>
+          </>
+        }
+      >
+        <Button>Continue to payment</Button>
+      </PayBar>
     </div>
   )
 }
@@ -158,16 +189,13 @@ export function DesignSystem() {
           <Field label="Apartment" optional hint="Where the parcel goes." />
           <Field label="ZIP code" defaultValue="9440" error="Enter a five-digit ZIP code." />
           <Field label="Email" defaultValue="maren@example.com" disabled />
-          <Select label="Start date" hint="All classes start at 4:00 PM Pacific.">
-            <option>Friday, January 8, 2027</option>
-          </Select>
-          <Select label="Child's age" error="Choose an age.">
-            <option value="">Select an age</option>
-          </Select>
           <Checkbox label="I have read the waiver" />
           <Checkbox label="I have read the waiver" error="Please read and accept it." />
         </div>
         <PasswordChecklist password="robot2030" />
+      </Part>
+      <Part title="Class dates, and the price beside its button">
+        <ClassDates />
       </Part>
       <Part title="Notices">
         <Notice title="Your seat is held while you pay.">

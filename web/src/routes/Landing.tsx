@@ -1,9 +1,12 @@
 import type { ClassesView } from '@robokids/contracts/bff'
-import { formatClassDate } from '@robokids/contracts/class-date'
+import { formatClassDate, formatShortClassDate } from '@robokids/contracts/class-date'
 import type { LevelClassType } from '@robokids/contracts/enrollment'
 import { useQuery } from '@tanstack/react-query'
+import { openingLevels } from '@robokids/contracts/opening-levels'
+import { formatMoney } from '@robokids/contracts/pricing'
 import { Link } from '@tanstack/react-router'
 import { LevelCard } from '../components/LevelCard.tsx'
+import { TakesLonger } from '../components/TakesLonger.tsx'
 import { reasons, testimonials } from '../content/landing.ts'
 import { levels } from '../content/levels.ts'
 import { Drawing } from '../illustrations/Drawing.tsx'
@@ -27,8 +30,12 @@ export function Landing() {
             <h1>Live robotics classes, with the kit shipped to your home</h1>
             <p className={styles['lead']}>
               Your child builds a real robot at your table, with a coach on the video call and a small group of 5 to 10.
-              Choose a level, pick a date, and we send the box.
             </p>
+            <ul className={styles['ways']} aria-label="Register">
+              {order.map((classType) => (
+                <Way key={classType} classType={classType} classes={classes.data} failed={failed} />
+              ))}
+            </ul>
           </div>
           <div className={styles['heroPicture']}>
             <Drawing of="kit-box" first />
@@ -121,13 +128,48 @@ export function Landing() {
   )
 }
 
+interface WayProps {
+  classType: LevelClassType
+  classes: ClassesView | undefined
+  failed: boolean
+}
+
+/** The shortest way to a level's form: what it is, for whom, how much and from when. */
+function Way({ classType, classes, failed }: WayProps) {
+  const level = classes?.levels.find((one) => one.classType === classType)
+  const { title, recommendedAges } = level ?? openingLevels[classType]
+  const words = title.split(' ')
+  const next = level?.sessions.find(({ seatsLeft }) => seatsLeft > 0)
+  const { path, accent } = levels[classType]
+  return (
+    <li data-accent={accent}>
+      <Link to={path} className={styles['way']}>
+        <span>{words.slice(0, 2).join(' ')}</span>
+        <strong>{words.slice(2).join(' ')}</strong>
+        <span>{`Ages ${recommendedAges.from} to ${recommendedAges.to}`}</span>
+        <span className={styles['price']}>
+          {level
+            ? `${formatMoney(level.price, true)}${next ? `, from ${formatShortClassDate(next.date)}` : ''}`
+            : !failed && <Skeleton width="80%" height="0.9em" />}
+        </span>
+        <span className={styles['go']}>Register</span>
+      </Link>
+    </li>
+  )
+}
+
 /** One strip, of one height: the sibling promotion while it is on, otherwise what the price holds. */
 function Promotion({ classes }: { classes: ClassesView | undefined }) {
   const promotion = classes?.promotion
   return (
     <div className={`${styles['strip']} ${promotion ? styles['promotion'] : ''}`} aria-busy={!classes}>
       <Drawing of="siblings" />
-      {!classes && <Skeleton width="min(32ch, 70%)" />}
+      {!classes && (
+        <div>
+          <Skeleton width="min(32ch, 70%)" />
+          <TakesLonger />
+        </div>
+      )}
       {classes && !promotion && (
         <p>
           <strong>One price, everything in it:</strong> the live sessions, the kit, and its way to your home.

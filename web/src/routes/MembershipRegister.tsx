@@ -10,10 +10,13 @@ import { Link, useSearch } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { api } from '../api.ts'
 import { prepareProof } from '../proof/proven.ts'
+import { DateCards } from '../components/DateCards.tsx'
 import { Details } from '../components/Details.tsx'
 import { Form, Problems } from '../components/Form.tsx'
+import { HoldNote } from '../components/HoldNote.tsx'
 import { weakPassword } from '../components/NewPasswordFields.tsx'
 import { isPasswordGood, PasswordChecklist } from '../components/PasswordChecklist.tsx'
+import { PayBar } from '../components/PayBar.tsx'
 import { WayOn } from '../components/WayOn.tsx'
 import { membershipSteps, planInShort, planNames, planNote } from '../content/membership.ts'
 import { availableSlots } from '../identity/answers.ts'
@@ -33,13 +36,11 @@ import { loadOrRenew } from '../load-or-renew.ts'
 import { isRefusal, messageOf } from '../identity/messages.ts'
 import { useSending } from '../identity/use-sending.ts'
 import { amountOf, plansQuery } from '../membership/plans-query.ts'
-import { seatsLeftText } from '../registration/class-offer.ts'
 import { useLeaveFor } from '../registration/use-leave-for.ts'
 import { Button } from '../ui/Button.tsx'
 import { Checkbox } from '../ui/Checkbox.tsx'
 import { Field } from '../ui/Field.tsx'
 import { Notice } from '../ui/Notice.tsx'
-import { Select } from '../ui/Select.tsx'
 import { useHydrated } from '../use-hydrated.ts'
 import { useKeptState } from '../use-kept-state.ts'
 import { type WayOn as Way, wayOnFrom } from '../way-on.ts'
@@ -70,6 +71,7 @@ const loadChecks = () => import('../identity/read-member.ts')
 const isPlan = (plan: string | undefined): plan is MembershipPlan => planNames.some((one) => one === plan)
 
 const fieldsInOrder = [
+  'classDate',
   'given_name',
   'family_name',
   'email',
@@ -81,7 +83,6 @@ const fieldsInOrder = [
   'city',
   'state',
   'zip',
-  'classDate',
   'consent',
 ]
 
@@ -180,7 +181,9 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
 
   const made = user ? undefined : pendingUserOf(values.email)
   const accountMade = user !== null || made !== undefined
-  const chosen = slots.find(({ classDate }) => classDate === values.classDate)
+  const chosen = slots.some(
+    ({ classDate, availableSlots: left }) => classDate === values.classDate && (left > 0 || accountMade),
+  )
   const passwordType = shown ? 'text' : 'password'
 
   const change = (changes: Partial<MemberValues>) => {
@@ -292,6 +295,59 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
             )}
           </Notice>
         )}
+        <fieldset className={styles['group']}>
+          <legend>Your membership</legend>
+          <div className={styles['plans']} role="radiogroup" aria-label="Membership plan">
+            {planNames.map((plan) => (
+              <label key={plan} className={styles['plan']}>
+                <input
+                  type="radio"
+                  name="plan"
+                  value={plan}
+                  checked={values.plan === plan}
+                  onChange={() => {
+                    // Other terms than those that were agreed to.
+                    setAgreedTo(undefined)
+                    change({ plan })
+                  }}
+                />
+                <strong>{planInShort(plan, amountOf(plan, prices.data))}</strong>
+                <span className={styles['soft']}>{planNote(plan, amountOf(plan, prices.data))}</span>
+              </label>
+            ))}
+          </div>
+          <DateCards
+            label="Class date"
+            hint="Select a date: the members’ session of this date is yours."
+            name="classDate"
+            error={state.errors['classDate']}
+            dates={
+              isPending
+                ? undefined
+                : slots.map(({ classDate, startTime, availableSlots: seatsLeft }) => ({
+                    date: classDate,
+                    startTime,
+                    seatsLeft,
+                    // The account that is made may hold a seat of it already.
+                    held: accountMade,
+                  }))
+            }
+            value={values.classDate}
+            onChoose={(classDate) => {
+              state.forget('classDate')
+              change({ classDate })
+            }}
+          />
+          {slots.length === 0 && !isPending && (
+            <div className={styles['empty']}>
+              <span className={styles['soft']}>No dates are listed right now.</span>
+              <Button variant="secondary" onClick={() => void refetch()} pending={isFetching} pendingLabel="Looking...">
+                Look again
+              </Button>
+            </div>
+          )}
+        </fieldset>
+
         {!user && (
           <>
             <fieldset className={styles['group']}>
@@ -412,61 +468,7 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
           </>
         )}
 
-        <fieldset className={styles['group']}>
-          <legend>Your membership</legend>
-          <div className={styles['plans']} role="radiogroup" aria-label="Membership plan">
-            {planNames.map((plan) => (
-              <label key={plan} className={styles['plan']}>
-                <input
-                  type="radio"
-                  name="plan"
-                  value={plan}
-                  checked={values.plan === plan}
-                  onChange={() => {
-                    // Other terms than those that were agreed to.
-                    setAgreedTo(undefined)
-                    change({ plan })
-                  }}
-                />
-                <strong>{planInShort(plan, amountOf(plan, prices.data))}</strong>
-                <span className={styles['soft']}>{planNote(plan, amountOf(plan, prices.data))}</span>
-              </label>
-            ))}
-          </div>
-          <Select
-            label="Class date"
-            hint={`The members’ session of this date is yours${chosen ? `: ${seatsLeftText(chosen.availableSlots)}` : ''}.`}
-            name="classDate"
-            error={state.errors['classDate']}
-            value={chosen ? values.classDate : ''}
-            onChange={(event) => change({ classDate: event.target.value })}
-            aria-busy={isPending}
-            required
-          >
-            <option value="">{isPending ? 'Loading the dates...' : 'Select a date'}</option>
-            {slots.map(({ classDate, availableSlots: left }) => (
-              <option
-                key={classDate}
-                value={classDate}
-                disabled={left === 0 && !accountMade}
-              >{`${formatClassDate(classDate)}${left === 0 ? ' (full)' : ''}`}</option>
-            ))}
-          </Select>
-          {slots.length === 0 && !isPending && (
-            <div className={styles['empty']}>
-              <span className={styles['soft']}>No dates are listed right now.</span>
-              <Button variant="secondary" onClick={() => void refetch()} pending={isFetching} pendingLabel="Looking...">
-                Look again
-              </Button>
-            </div>
-          )}
-        </fieldset>
-
         <div className={styles['end']}>
-          <p className={styles['due']} aria-live="polite">
-            <span>To pay on the next page</span>
-            <strong>{planInShort(values.plan, amountOf(values.plan, prices.data))}</strong>
-          </p>
           <Checkbox
             label={terms ? `I agree: ${terms.terms}` : prices.isError ? termsMissing : 'The terms are being loaded.'}
             name="consent"
@@ -475,11 +477,21 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
             disabled={!terms}
             error={state.errors['consent']}
           />
-          <Button ref={proceedButton} type="submit" wide pending={state.sending || leaving}>
-            Proceed to Payment
-          </Button>
+          <HoldNote />
           <p className={styles['soft']}>Nothing is charged before you confirm on the card page.</p>
         </div>
+        <PayBar
+          total={
+            <>
+              <span>To pay next</span>
+              <strong>{planInShort(values.plan, amountOf(values.plan, prices.data))}</strong>
+            </>
+          }
+        >
+          <Button ref={proceedButton} type="submit" pending={state.sending || leaving}>
+            Proceed to Payment
+          </Button>
+        </PayBar>
       </Form>
       <WayOn
         from="form"

@@ -3,6 +3,7 @@ import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
 import { Actions } from '../components/EnrollmentPage.tsx'
+import { TakesLonger } from '../components/TakesLonger.tsx'
 import { messageOf } from '../identity/messages.ts'
 import { noticeAnswer } from '../shop/answers.ts'
 import { isUnknown, noticeQuery } from '../shop/queries.ts'
@@ -56,7 +57,12 @@ export function NoticePage() {
       {!unknown && error && (
         <Notice kind="error" title="We cannot look it up right now. Please try again later." live />
       )}
-      {waiting && <Skeleton height="6rem" />}
+      {waiting && (
+        <>
+          <Skeleton height="6rem" />
+          <TakesLonger />
+        </>
+      )}
       {problem !== null && <Notice kind="error" title={problem} live />}
       {data?.status === 'unconfirmed' && (
         <>

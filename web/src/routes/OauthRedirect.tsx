@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { AccountPage } from '../components/AccountPage.tsx'
+import { TakesLonger } from '../components/TakesLonger.tsx'
 import { askSession } from '../identity/session.ts'
 import { Skeleton } from '../ui/Skeleton.tsx'
 
@@ -24,6 +25,7 @@ export function OauthRedirect() {
     <AccountPage title="Processing login...">
       <div aria-busy="true">
         <Skeleton height="4rem" />
+        <TakesLonger />
       </div>
     </AccountPage>
   )

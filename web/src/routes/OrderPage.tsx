@@ -6,6 +6,7 @@ import { type ReactNode, useEffect } from 'react'
 import { Details, Lines, type Row } from '../components/Details.tsx'
 import { Actions } from '../components/EnrollmentPage.tsx'
 import { LongWait } from '../components/LongWait.tsx'
+import { TakesLonger } from '../components/TakesLonger.tsx'
 import { forgetOrdered } from '../shop/cart-order.ts'
 import { disputeText } from '../registration/disputes.ts'
 import { orderStandingOf } from '../shop/order-standing.ts'
@@ -74,6 +75,7 @@ function Checked({ reference }: { reference: string }) {
       <h1>One moment</h1>
       <p aria-live="polite">Loading your order...</p>
       <Skeleton height="12rem" />
+      <TakesLonger />
     </div>
   )
 }

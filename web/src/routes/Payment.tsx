@@ -8,10 +8,13 @@ import { type ReactNode, useRef, useState } from 'react'
 import { registerAnswer } from '../answers.ts'
 import { ApiError } from '../api.ts'
 import { prepareProof, provenApi } from '../proof/proven.ts'
+import { timeOfReader } from '../class-time.ts'
 import { classRow, Details, familyRows, startRow } from '../components/Details.tsx'
 import { Actions, EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
 import { LongWait } from '../components/LongWait.tsx'
 import { EndedOutcome, endedTitle, isEnded } from '../components/Outcome.tsx'
+import { HoldNote } from '../components/HoldNote.tsx'
+import { PayBar } from '../components/PayBar.tsx'
 import { StartAgain } from '../components/StartAgain.tsx'
 import { WayOn } from '../components/WayOn.tsx'
 import { isLevel } from '../content/levels.ts'
@@ -237,10 +240,7 @@ function Payable({
           <p>{`${lastDecline} You can try again, with this card or another one.`}</p>
         </Notice>
       )}
-      <Card>
-        {children}
-        <Due>{due ? formatMoney(due) : 'Shown on the card page'}</Due>
-      </Card>
+      <Card>{children}</Card>
       {full ? (
         <>
           <Notice kind="error" title={full} live>
@@ -252,7 +252,23 @@ function Payable({
         </>
       ) : (
         <>
-          <Actions>
+          <div className={styles['notes']}>
+            {view.status === 'held' && view.heldUntil !== null && (
+              <p>
+                <strong>{`Your seat is held until ${timeOfReader(view.heldUntil)}.`}</strong>
+              </p>
+            )}
+            <HoldNote />
+            <p className={styles['aside']}>Nothing has been charged yet. You confirm the payment on the card page.</p>
+          </div>
+          <PayBar
+            total={
+              <>
+                <span>To pay</span>
+                <strong>{due ? formatMoney(due) : 'Shown on the card page'}</strong>
+              </>
+            }
+          >
             <Button
               ref={payButton}
               onPointerEnter={() => prepareProof('payment')}
@@ -260,8 +276,7 @@ function Payable({
               onClick={() => void pay(terms)}
               pending={sending || leaving}
             >{`${view.status === 'expired' ? 'Hold a seat again and pay' : 'Pay'} ${due ? formatMoney(due) : ''} by card`}</Button>
-          </Actions>
-          <p className={styles['aside']}>Nothing has been charged yet. You confirm the payment on the card page.</p>
+          </PayBar>
         </>
       )}
       <Alert message={alert} onClose={() => setAlert(null)} />

@@ -11,6 +11,7 @@ import { Membership } from '../components/profile/Membership.tsx'
 import { Passkeys } from '../components/profile/Passkeys.tsx'
 import { SecondStep } from '../components/profile/SecondStep.tsx'
 import { YourDetails } from '../components/profile/YourDetails.tsx'
+import { TakesLonger } from '../components/TakesLonger.tsx'
 import { profileQuery } from '../identity/profile.ts'
 import { sessionQuery } from '../identity/session.ts'
 import { membershipQuery } from '../membership/queries.ts'
@@ -68,6 +69,7 @@ function Waiting() {
         <Skeleton height="20rem" />
         <Skeleton height="14rem" />
       </div>
+      <TakesLonger />
     </div>
   )
 }

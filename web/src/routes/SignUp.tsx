@@ -10,13 +10,12 @@ import { SignUpSlideshows } from '../components/SignUpSlideshows.tsx'
 import { levels } from '../content/levels.ts'
 import { nextSteps, type SignUpContent, signUpContent } from '../content/sign-up.ts'
 import { classesQuery } from '../queries.ts'
-import { type LevelOffer, offerOf, seatsLeftText } from '../registration/class-offer.ts'
+import { type LevelOffer, offerOf } from '../registration/class-offer.ts'
 import { Accordion } from '../ui/Accordion.tsx'
 import { Button } from '../ui/Button.tsx'
 import { Notice } from '../ui/Notice.tsx'
 import { Skeleton } from '../ui/Skeleton.tsx'
 import { Steps } from '../ui/Steps.tsx'
-import { ClassTime } from '../components/ClassTime.tsx'
 import styles from './SignUp.module.css'
 
 export function SignUp({ classType }: { classType: LevelClassType }) {
@@ -31,7 +30,12 @@ export function SignUp({ classType }: { classType: LevelClassType }) {
       <header className={styles['head']}>
         <Steps current="register" />
         <h1>{offer?.title ?? openingLevels[classType].title}</h1>
-        <Facts content={content} offer={offer} failed={failed} />
+        <Facts
+          content={content}
+          offer={offer}
+          failed={failed}
+          programLength={(offer ?? openingLevels[classType]).programLength}
+        />
         {failed && (
           <Notice kind="error" title="We could not load the dates and the price." live>
             <p>What you type here is kept.</p>
@@ -49,7 +53,7 @@ export function SignUp({ classType }: { classType: LevelClassType }) {
       <div className={styles['columns']}>
         <section className={styles['form']} aria-labelledby="register-heading">
           <h2 id="register-heading">Register your child</h2>
-          <SignUpForm classType={classType} offer={offer} />
+          <SignUpForm classType={classType} offer={offer} failed={failed} />
         </section>
         <div className={styles['pictures']}>
           <SignUpSlideshows classType={classType} />
@@ -64,22 +68,28 @@ export function SignUp({ classType }: { classType: LevelClassType }) {
 
 interface FactProps {
   name: string
-  /** The room that is kept for what the server says. */
-  keeps?: 'price' | 'dates'
+  className?: string | undefined
   children: ReactNode
 }
 
-function Fact({ name, keeps, children }: FactProps) {
+function Fact({ name, className, children }: FactProps) {
   return (
     <div className={styles['fact']}>
       <dt>{name}</dt>
-      <dd className={keeps && styles[`${keeps}Room`]}>{children}</dd>
+      <dd className={className}>{children}</dd>
     </div>
   )
 }
 
-/** Price, dates with the seats left, the box and the way on: before anything is asked. */
-function Facts({ content, offer, failed }: { content: SignUpContent; offer: LevelOffer | undefined; failed: boolean }) {
+interface FactsProps {
+  content: SignUpContent
+  offer: LevelOffer | undefined
+  failed: boolean
+  programLength: string
+}
+
+/** The price, how long it goes on, the box and the way on; the dates with the seats left come next: before anything else is asked. */
+function Facts({ content, offer, failed, programLength }: FactsProps) {
   // What comes has the same room kept for it, so that nothing below moves.
   const waiting = failed ? (
     'Not loaded'
@@ -91,7 +101,7 @@ function Facts({ content, offer, failed }: { content: SignUpContent; offer: Leve
   )
   return (
     <dl className={styles['facts']} aria-busy={!offer && !failed}>
-      <Fact name="Price" keeps="price">
+      <Fact name="Price" className={styles['priceRoom']}>
         {offer ? (
           <>
             <strong className={styles['price']}>{formatMoney(offer.price, true)}</strong>{' '}
@@ -108,32 +118,13 @@ function Facts({ content, offer, failed }: { content: SignUpContent; offer: Leve
           waiting
         )}
       </Fact>
-      <Fact name="Starts" keeps="dates">
-        {offer ? <Dates offer={offer} /> : waiting}
+      <Fact name="Program">
+        <strong>{programLength}</strong>
+        <span>Live on a video call, in groups of 5 to 10.</span>
       </Fact>
       <Fact name="In the box">{`${content.boxInShort} Kit styles may vary.`}</Fact>
       <Fact name="What happens next">You pay by card, sign the waiver, and the kit ships before the first class.</Fact>
     </dl>
-  )
-}
-
-function Dates({ offer }: { offer: LevelOffer }) {
-  const first = offer.sessions[0]
-  if (!first) return <span>No dates are open right now.</span>
-  return (
-    <>
-      <ul className={styles['dates']}>
-        {offer.sessions.map(({ classSessionId, date, seatsLeft }) => (
-          <li key={classSessionId}>
-            <strong>{formatShortClassDate(date)}</strong> <span>{seatsLeftText(seatsLeft)}</span>
-          </li>
-        ))}
-      </ul>
-      <span>
-        <ClassTime date={first.date} time={first.startTime} />
-        <span>, on a live video call</span>
-      </span>
-    </>
   )
 }
 

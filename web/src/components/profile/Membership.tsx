@@ -20,6 +20,7 @@ import { Notice } from '../../ui/Notice.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { type WayOn as Way, wayOnFrom } from '../../way-on.ts'
 import { MessageLine, Row } from '../Form.tsx'
+import { TakesLonger } from '../TakesLonger.tsx'
 import { WayOn } from '../WayOn.tsx'
 import { formatMoment } from './format-moment.ts'
 import { Item, Items, Section } from './Section.tsx'
@@ -64,6 +65,7 @@ export function Membership({ userId, profile }: { userId: string; profile: Profi
               Loading your membership...
             </p>
             <Skeleton height="9rem" />
+            <TakesLonger />
           </div>
         )}
       </Section>
