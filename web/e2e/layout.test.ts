@@ -43,7 +43,31 @@ it('every page fits from 320 to 1920 px, and a phone with letters of twice the s
           })
           .map((link) => link.getAttribute('href')),
       )
-      if (!seen.includes('/robokidslanding')) console.log(path, width, await header.evaluate((e) => JSON.stringify([innerWidth, document.documentElement.clientWidth, getComputedStyle(document.documentElement).fontSize, document.documentElement.dataset, ...[...e.querySelectorAll('a, li, nav, ul, div')].map((a) => { const r = a.getBoundingClientRect(); return [a.tagName, a.textContent?.slice(0, 10), r.left | 0, r.top | 0, r.right | 0, r.bottom | 0, getComputedStyle(a).display] })])))
+      if (!seen.includes('/robokidslanding'))
+        console.log(
+          path,
+          width,
+          await header.evaluate((e) =>
+            JSON.stringify([
+              innerWidth,
+              document.documentElement.clientWidth,
+              getComputedStyle(document.documentElement).fontSize,
+              document.documentElement.dataset,
+              ...[...e.querySelectorAll('a, li, nav, ul, div')].map((a) => {
+                const r = a.getBoundingClientRect()
+                return [
+                  a.tagName,
+                  a.textContent?.slice(0, 10),
+                  r.left | 0,
+                  r.top | 0,
+                  r.right | 0,
+                  r.bottom | 0,
+                  getComputedStyle(a).display,
+                ]
+              }),
+            ]),
+          ),
+        )
       expect
         .soft([path, width, seen])
         .toEqual([path, width, expect.arrayContaining(['/', '/robokidslanding', '/membership/login'])])
