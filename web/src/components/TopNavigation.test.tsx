@@ -14,7 +14,7 @@ function markup(email?: string): string {
   )
 }
 
-const hrefs = (html: string) => [...html.matchAll(/href="([^"]+)"/g)].map((match) => match[1])
+const hrefs = (html: string) => [...html.matchAll(/<a [^>]*href="([^"]+)"/g)].map((match) => match[1])
 
 describe('TopNavigation', () => {
   it('leads to the main pages and, under More, to the others', () => {

@@ -63,7 +63,7 @@ export const faq: Content = {
               id: 'siblings',
               question: 'Can brothers and sisters join together?',
               answer: [
-                'Yes. One registration holds several children, and each gets a seat and a kit. While a sibling promotion is on, one child that pays brings one sibling free, in the levels and until the day that the class page names.',
+                'Yes. One registration holds several children, and each gets a seat. While a sibling promotion is on, one child that pays brings one sibling free, in the levels and until the day that the class page names.',
                 'Either all of them get a seat or none, so nobody is left behind.',
               ],
             },
@@ -229,7 +229,9 @@ export const faq: Content = {
             {
               id: 'missed-session',
               question: 'What if we miss a session?',
-              answer: ['It is not refunded. Write to us, and we tell you how your child can catch up with the build.'],
+              answer: [
+                'It is not refunded, and the program goes on with the next one. The build guide in the kit shows every step, so that your child can catch up.',
+              ],
             },
           ],
         },

@@ -12,7 +12,7 @@ interface LevelFacts {
 
 /** What a level is compared by, beside what the server knows of it and what its own page says is in the kit. */
 export const levelFacts: Record<LevelClassType, LevelFacts> = {
-  basic: { built: 'A rover that drives', before: 'Nothing', needs: 0 },
+  basic: { built: 'A rover that drives', before: 'None', needs: 0 },
   intermediate: {
     built: 'A robot arm that senses and grips',
     before: 'Helps: a first circuit or a small program',

@@ -27,7 +27,7 @@ export function ProductPage({ sku }: { sku: ProductSku }) {
     : { sku, ...openingProducts[sku], currency: 'usd' }
   const { name, amount } = today ?? openingProducts[sku]
   const state = today?.state ?? 'withdrawn'
-  const { facts, paragraphs } = productTexts[sku]
+  const texts = productTexts[sku]
   return (
     <article className={styles['page']} data-accent={content?.accent}>
       <div className={styles['picture']}>{content && <Drawing of={content.drawing} first />}</div>
@@ -43,17 +43,6 @@ export function ProductPage({ sku }: { sku: ProductSku }) {
           {content?.mark && canBeBought(state) && <span className={styles['mark']}>{content.mark}</span>}
         </p>
         <p className={styles['lead']}>{content?.text}</p>
-        {paragraphs.map((text) => (
-          <p key={text}>{text}</p>
-        ))}
-        <dl className={styles['facts']}>
-          {facts.map(([term, value]) => (
-            <div key={term}>
-              <dt>{term}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-        </dl>
         <div className={styles['actions']}>
           <ProductActions
             product={today}
@@ -66,8 +55,18 @@ export function ProductPage({ sku }: { sku: ProductSku }) {
             onAwait={setAwaited}
           />
         </div>
+        <p>{texts.about}</p>
+        {texts.while[state] && <p>{texts.while[state]}</p>}
+        <dl className={styles['facts']}>
+          {texts.facts.map(([term, value]) => (
+            <div key={term}>
+              <dt>{term}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
         <p className={styles['soft']}>
-          {canBeBought(state) ? 'Shipping within the U.S. is in the price. ' : ''}
+          {canBeBought(state) && <span>Shipping within the U.S. is in the price. </span>}
           <Link to="/faq" hash="pre-order">
             How orders ahead and notices work
           </Link>
