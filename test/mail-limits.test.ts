@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { codeIssued } from '@robokids/contracts/identity'
 import { proofChallengeSchema } from '@robokids/contracts/proof'
 import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
@@ -17,6 +17,8 @@ const sku = 'product:ai-teddy-bear'
 const most = 3
 /** Of an account, and of one network; of a /48 eight times as many. */
 const mostNotices = 12
+/** Of an account, of one network and about one mailbox. */
+const mostMessages = 4
 
 let bed: TestBed
 let door: string
@@ -34,7 +36,11 @@ beforeAll(async () => {
   services = await StubService.start()
   services.answer(({ url }, response) => {
     const products = [{ sku, name: 'AI Teddy Bear', state: 'coming_soon', amount: 15_000, currency: 'usd' }]
-    const known: Record<string, object> = { '/products': { products }, '/notices': { asked: true } }
+    const known: Record<string, object> = {
+      '/products': { products },
+      '/notices': { asked: true },
+      '/messages': { reference: 'M-0F3A9C1B' },
+    }
     response.writeHead(known[url ?? ''] ? 200 : 404, { 'content-type': 'application/json' })
     response.end(JSON.stringify(known[url ?? ''] ?? {}))
   })
@@ -46,6 +52,7 @@ beforeAll(async () => {
     PROOF_DERIVATIONS: '1',
     TRUST_PROXY: 'loopback',
     RATE_LIMIT_NOTICES: String(mostNotices),
+    RATE_LIMIT_MESSAGES: String(mostMessages),
     BILLING_URL: services.url,
     NOTIFICATIONS_URL: services.url,
   })
@@ -84,6 +91,11 @@ class Visitor extends Browser {
       body: JSON.stringify(body),
     })
     return ((await answer.json()) as { code?: string }).code ?? answer.status
+  }
+
+  message = async (email: string) => {
+    const message = { id: randomUUIDv7(), name: 'Maren Holt', email, topic: 'kit', message: 'Where is it?' }
+    return (await this.post('/api/contact', message)).status
   }
 
   notice = async (email: string) => (await this.post('/api/shop/notices', { sku, email })).status
@@ -154,6 +166,32 @@ describe('requests for news of a product', () => {
     expect(new Set(statuses.slice(0, -1))).toEqual(new Set([200]))
     expect(statuses.at(-1)).toBe(429)
     expect(await new Visitor().notice(somebody())).toBe(200)
+  })
+})
+
+describe('messages to the school', () => {
+  const rounds = Array.from({ length: mostMessages })
+
+  it('are limited by the mailbox that they name, wherever they come from', async () => {
+    const email = somebody()
+    for (const _ of rounds) expect(await new Visitor().message(email)).toBe(200)
+    expect(await new Visitor().message(email.replace('@', '+1@'))).toBe(429)
+    expect(await new Visitor().message(somebody())).toBe(200)
+  })
+
+  it('are limited by the network that they come from, and by its block', async () => {
+    const block = newBlock()
+    const from = (network: number) => new Visitor(`${block}:${network}::1`).message(somebody())
+    for (let network = 1; network <= 8; network += 1) for (const _ of rounds) expect(await from(network)).toBe(200)
+    for (const network of [1, 9]) expect(await from(network)).toBe(429)
+  })
+
+  it('are limited by the account that sends them, which needs no proof of work, from wherever', async () => {
+    const { visitor, email } = await member()
+    const body = { id: randomUUIDv7(), name: 'Maren Holt', email, topic: 'kit', message: 'Where is it?' }
+    expect(await visitor.from().bare('/api/contact', body)).toBe(200)
+    for (const _ of rounds.slice(1)) expect(await visitor.from().message(somebody())).toBe(200)
+    expect(await visitor.from().message(somebody())).toBe(429)
   })
 })
 

@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
+import { messageTakenSchema } from '@robokids/contracts/contact'
 import { errorBodySchema } from '@robokids/contracts/errors'
 import { checkoutAnswerSchema, orderSchema, robotSpider, shopViewSchema, teddyBear } from '@robokids/contracts/shop'
 import { Stripe } from 'stripe'
@@ -170,5 +171,23 @@ describe('a request for news', () => {
     }
     expect(statuses.at(-1)).toBe(429)
     expect((await system.post('/api/checkout', { orderId: randomUUIDv7(), items })).status).toBe(200)
+  })
+})
+
+describe('a message to the school', () => {
+  it('is in its mailbox once, by a number that its writer knows, and in nobody else’s', async () => {
+    const id = randomUUIDv7()
+    const email = `maren.${id}@example.com`
+    const message = { id, name: 'Maren Holt', email, topic: 'kit', message: 'The servo is missing.' }
+    const [first, again] = [await system.post('/api/contact', message), await system.post('/api/contact', message)]
+    const { reference } = messageTakenSchema.parse(first.body)
+    expect(again).toEqual({ status: 200, body: { reference } })
+    const received = await eventually(async () => {
+      const all = await system.mailsTo('hello@robokidslearning.example')
+      return all.find(({ subject }) => subject.startsWith(reference))
+    })
+    expect(received.text).toContain('> The servo is missing.')
+    expect(await system.post('/api/contact', { ...message, message: 'Another.' })).toMatchObject({ status: 409 })
+    expect(await system.mailsTo(email)).toEqual([])
   })
 })

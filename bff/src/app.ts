@@ -4,6 +4,7 @@ import { checkAccounts } from './account-check.ts'
 import { adminRoutes } from './admin-routes.ts'
 import { authRoutes } from './auth-routes.ts'
 import { configSchema, type Config } from './config.ts'
+import { contactRoutes } from './contact-routes.ts'
 import { registerCookies } from './cookies.ts'
 import { doorkeeping } from './doorkeeping.ts'
 import { Identity } from './identity.ts'
@@ -52,6 +53,7 @@ export const bff: Service<Config> = {
     await http.register(async (scope) => proofRoutes(scope, proofs))
     await http.register(async (scope) => apiRoutes(scope, context, services, provenAccounts, references))
     await http.register(async (scope) => shopRoutes(scope, context, services, provenAccounts, references))
+    await http.register(async (scope) => contactRoutes(scope, context, services, provenAccounts))
     await http.register(async (scope) => authRoutes(scope, context, provenAccounts))
     await http.register(async (scope) => profileRoutes(scope, context, accounts))
     await http.register(async (scope) => membershipRoutes(scope, context, services, provenAccounts, references))

@@ -39,6 +39,11 @@ export const configSchema = z.object({
   RATE_LIMIT_NOTICES: numeric(z.int().min(1)).default(30),
   /** Requests for news an hour that are about one mailbox, whatever follows a plus in its address. */
   RATE_LIMIT_NOTICES_TO_MAILBOX: numeric(z.int().min(1)).default(10),
+  /**
+   * Messages of the contact page an hour from one address, and eight times as many from a whole /48 of IPv6; of one account, and
+   * about one mailbox.
+   */
+  RATE_LIMIT_MESSAGES: numeric(z.int().min(1)).default(20),
   /** Event streams that one address may have open: a household's or a school's tabs. */
   STREAMS_PER_ADDRESS: numeric(z.int().min(1)).default(60),
   /** How long a service may take to answer. */

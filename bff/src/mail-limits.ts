@@ -9,34 +9,48 @@ import type { Sessions } from './session.ts'
 
 const hourMs = 3_600_000
 
-/** Limits to what has mails sent to any address that is typed in, beside that of its network. For routes with an `email`. */
+type Limit = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+
+/** Limits to what has mails sent, beside that of its network. Where the mailbox counts, for routes with an `email`. */
 export interface MailLimits {
   /** By the account: what identity, which counts by networks and addresses, is not told. @throws DomainError `rate_limited` */
-  ofAccount: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+  ofAccount: Limit
   /** By the account, the network with what is around it, and the mailbox. @throws DomainError `rate_limited` */
-  ofNotices: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+  ofNotices: Limit
+  /** As `ofNotices`, each counted apart. @throws DomainError `rate_limited` */
+  ofMessages: Limit
 }
 
 export function mailLimitsOf({ config }: Pick<Context<Config>, 'config'>, sessions: Sessions): MailLimits {
   const counts = new ClientCounts()
-  const { RATE_LIMIT_NOTICES: most, RATE_LIMIT_NOTICES_TO_MAILBOX: mostToMailbox } = config
+  const { RATE_LIMIT_NOTICES, RATE_LIMIT_NOTICES_TO_MAILBOX, RATE_LIMIT_MESSAGES } = config
 
   function count(who: string, upTo: number): void {
     if (counts.add(who, hourMs).count <= upTo) return
     throw new DomainError('rate_limited', 'Too many requests. Please try again in an hour.')
   }
 
-  const limits: MailLimits = {
-    async ofAccount(request, reply) {
-      const { ownerId } = await sessions.ownerOf(request, reply)
-      if (ownerId !== null) count(`account ${ownerId}`, most)
-    },
+  async function countAccount(what: string, most: number, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { ownerId } = await sessions.ownerOf(request, reply)
+    if (ownerId !== null) count(`${what} account ${ownerId}`, most)
+  }
+
+  function countPlace(what: string, most: number, mostOfMailbox: number, request: FastifyRequest): void {
+    for (const { name, times } of countedNetworks(request.ip)) count(`${what} network ${name}`, most * times)
+    const { email } = request.body as { email: string }
+    count(`${what} mailbox ${mailboxKey(email)}`, mostOfMailbox)
+  }
+
+  const ofAccount: Limit = (request, reply) => countAccount('mails', RATE_LIMIT_NOTICES, request, reply)
+  return {
+    ofAccount,
     async ofNotices(request, reply) {
-      await limits.ofAccount(request, reply)
-      for (const { name, times } of countedNetworks(request.ip)) count(`network ${name}`, most * times)
-      const { email } = request.body as { email: string }
-      count(`mailbox ${mailboxKey(email)}`, mostToMailbox)
+      await ofAccount(request, reply)
+      countPlace('notices', RATE_LIMIT_NOTICES, RATE_LIMIT_NOTICES_TO_MAILBOX, request)
+    },
+    async ofMessages(request, reply) {
+      await countAccount('messages', RATE_LIMIT_MESSAGES, request, reply)
+      countPlace('messages', RATE_LIMIT_MESSAGES, RATE_LIMIT_MESSAGES, request)
     },
   }
-  return limits
 }

@@ -32,6 +32,7 @@ const forms: [ProofForm, string, object][] = [
   ['password', '/api/auth/forgot-password', { email }],
   ['sign-in', '/api/auth/sign-in', { email }],
   ['notice', '/api/shop/notices', { email, sku: 'product:ai-teddy-bear' }],
+  ['contact', '/api/contact', { id: randomUUIDv7(), name: 'Maren', email, topic: 'kit', message: 'Where is it?' }],
 ]
 
 interface Seats {

@@ -2,8 +2,26 @@ import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatClassDate, formatClassTime, formatShortClassDate } from './class-date.ts'
-import { childAge, childName, email, emailKey, uuid, zipCode } from './fields.ts'
+import { childAge, childName, email, emailKey, requiredText, uuid, zipCode } from './fields.ts'
 import { formatMoney, payableChildren } from './pricing.ts'
+
+describe('a text', () => {
+  const text = requiredText('Message', 10)
+
+  it.each([
+    ['one\r\ntwo\rthree'.slice(0, 9), 'one\ntwo'],
+    [' a\u2028b\u2029c \n', 'a\nb\nc'],
+    ['a\u0000\u202eb\tc\uffff', 'ab\tc'],
+    ['🤖'.repeat(10), '🤖'.repeat(10)],
+  ])('may be %j, and is kept as %j', (typed, kept) => {
+    expect(text.parse(typed)).toBe(kept)
+    expect(text.parse(kept)).toBe(kept)
+  })
+
+  it.each(['', ' \n ', '\u200b', 'half \ud83e', 'x'.repeat(11), 'x'.repeat(10_000)])('is never %j', (typed) => {
+    expect(text.safeParse(typed).error?.issues).toHaveLength(1)
+  })
+})
 
 describe('a name', () => {
   it.each([

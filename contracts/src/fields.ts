@@ -44,6 +44,25 @@ export function requiredLine(label: string, max: number) {
   })
 }
 
+/** What text of several lines is kept without: what no keyboard types, and what would turn the sentences around it. */
+const notInText = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]|\p{Noncharacter_Code_Point}/gu
+
+/** Text that is written by a person on as many lines as they like; lines end in `\n`, at most `max` characters (code points). */
+export function requiredText(label: string, max: number) {
+  return z
+    .string({ error: `${label} is required.` })
+    .max(max * 3, { error: `${label} can have at most ${max} characters.` })
+    .transform((value) =>
+      value
+        .replaceAll(/\r\n?|[\u2028\u2029]/g, '\n')
+        .replaceAll(notInText, '')
+        .trim(),
+    )
+    .refine((value) => !halfCharacter.test(value), { error: `${label} has a character that is cut in half.` })
+    .refine((value) => [...value].length <= max, { error: `${label} can have at most ${max} characters.` })
+    .refine((value) => visible.test(value.replaceAll(invisible, '')), { error: `${label} is required.` })
+}
+
 export const timeZone = z
   .string({ error: 'A time zone is a name.' })
   .regex(timeZoneName, { error: 'This is no name of a time zone.' })

@@ -33,6 +33,7 @@ export const mailKinds = [
   'registration_asked_again',
   'membership_asked_again',
   'small_classes',
+  'contact_message',
 ] as const
 export type MailKind = (typeof mailKinds)[number]
 

@@ -11,6 +11,7 @@ export const proofForms = [
   'password',
   'sign-in',
   'notice',
+  'contact',
 ] as const
 export type ProofForm = (typeof proofForms)[number]
 

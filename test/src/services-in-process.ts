@@ -72,6 +72,7 @@ export async function startServicesInProcess(): Promise<ServicesInProcess> {
     RATE_LIMIT_WRITES: plenty,
     RATE_LIMIT_NOTICES: plenty,
     RATE_LIMIT_NOTICES_TO_MAILBOX: plenty,
+    RATE_LIMIT_MESSAGES: plenty,
   })
   return {
     running: { enrollment: school, billing: till, notifications: office, identity: desk, bff: front },

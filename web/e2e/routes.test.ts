@@ -60,7 +60,7 @@ const asksTheServer =
   /^\/(shop(\/(robot-spider|teddy-bear))?|levels|robokids.*|membership(\/register)?|terms|news\/fall-launch)$/
 
 /** Those that somebody fills in. */
-const forms = /^\/(robokids(page\d)?|membership\/.+|confirm)$/
+const forms = /^\/(robokids(page\d)?|membership\/.+|confirm|contact)$/
 
 const documentOf = (path: string) => readFile(join(dist, path === '/' ? 'index.html' : `${path.slice(1)}.html`), 'utf8')
 

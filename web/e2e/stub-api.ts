@@ -177,6 +177,8 @@ export class StubApi {
         return send(response, { json: this.classes })
       case 'GET /api/shop':
         return send(response, { json: sampleShop })
+      case 'POST /api/contact':
+        return send(response, { json: { reference: 'M-0F3A9C1B' } })
       case 'POST /api/checkout':
         return send(response, {
           json: { checkoutUrl: `http://${response.req.headers.host}/card-page`, orderId: body['orderId'] },

@@ -24,6 +24,7 @@ import {
   portalSchema,
   switchQuoteSchema,
 } from '@robokids/contracts/billing'
+import { messageTakenSchema } from '@robokids/contracts/contact'
 import { availableSlotsSchema, memberSeatSchema, waiverDocumentSchema } from '@robokids/contracts/enrollment'
 import { checkoutAnswerSchema, noticeSchema, orderSchema, shopViewSchema } from '@robokids/contracts/shop'
 import { proofChallengeSchema } from '@robokids/contracts/proof'
@@ -31,6 +32,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Answer, Shape } from './answer.ts'
+import { messageTaken } from './contact/answers.ts'
 import { registerAnswer, registrationView, waiverAnswer, waiverDocument } from './answers.ts'
 import { classesView } from './queries.ts'
 import * as identity from './identity/answers.ts'
@@ -102,6 +104,7 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
     answer: shop.checkoutAnswer,
     sample: { checkoutUrl: 'https://pay.example/1', orderId: uuid },
   },
+  { file: 'message-taken', schema: messageTakenSchema, answer: messageTaken, sample: { reference: 'M-0F3A9C1B' } },
   {
     file: 'notice',
     schema: noticeSchema,

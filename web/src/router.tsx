@@ -87,7 +87,7 @@ function building(load: () => Promise<Content>) {
       import('./components/content/GuideBlocks.tsx'),
       load(),
     ])
-    return { Building: () => <ContentPage content={content} guideBlock={showGuideBlock} /> }
+    return { Building: () => <ContentPage content={content} ownBlock={showGuideBlock} /> }
   }, 'Building')
 }
 
@@ -110,7 +110,7 @@ const notice = lazyRouteComponent(() => import('./routes/NoticePage.tsx'), 'Noti
 const about = reading(async () => (await import('./content/about.ts')).about)
 const founder = reading(async () => (await import('./content/about.ts')).founder)
 const director = reading(async () => (await import('./content/about.ts')).director)
-const contact = reading(async () => (await import('./content/contact.ts')).contact)
+const contact = lazyRouteComponent(() => import('./routes/Contact.tsx'), 'Contact')
 const faq = reading(async () => (await import('./content/faq.ts')).faq)
 const levels = lazyRouteComponent(() => import('./routes/Levels.tsx'), 'Levels')
 const privacy = reading(async () => (await import('./content/legal/privacy.ts')).privacy)

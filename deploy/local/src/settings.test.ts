@@ -87,6 +87,7 @@ const production: Record<ServiceName, Record<string, string>> = {
     SMTP_URL: 'smtp://127.0.0.1:25',
     MAIL_FROM: 'hello@robokids.org',
     OPERATOR_EMAIL: 'operator@robokids.org',
+    SUPPORT_EMAIL: 'hello@robokids.org',
     ENROLLMENT_URL: 'http://127.0.0.1:4002',
   },
   bff: {
@@ -243,7 +244,15 @@ const forDevelopment: Record<ServiceName, string[]> = {
     'STRIPE_SECRET_KEY',
     'STRIPE_WEBHOOK_SECRETS',
   ],
-  notifications: ['ADMIN_SECRET', 'CODE_SEALING_KEYS', 'DATABASE_URL', 'MAIL_FROM', 'OPERATOR_EMAIL', 'SITE_URL'],
+  notifications: [
+    'ADMIN_SECRET',
+    'CODE_SEALING_KEYS',
+    'DATABASE_URL',
+    'MAIL_FROM',
+    'OPERATOR_EMAIL',
+    'SITE_URL',
+    'SUPPORT_EMAIL',
+  ],
   bff: ['ADMIN_SECRET', 'IDENTITY_CLIENT_SECRET', 'PROOF_SECRET', 'SECURITY_EMAIL', 'SESSION_KEYS', 'SITE_URL'],
 }
 

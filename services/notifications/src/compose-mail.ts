@@ -7,6 +7,7 @@ import { renderCalendar, startOf, type CalendarEntry } from './calendar.ts'
 import type { Config } from './config.ts'
 import { fetchSignedWaiver } from './fetch-signed-waiver.ts'
 import { codeMail } from './mails/code-issued.ts'
+import { contactMessageMail } from './mails/contact-message.ts'
 import { kitShippedMail } from './mails/kit-shipped.ts'
 import type { RenderedLetter } from './mails/letter.ts'
 import { membershipMail, sessionOf } from './mails/membership.ts'
@@ -23,7 +24,7 @@ import { userDeletedMail } from './mails/user-deleted.ts'
 import { userUpdatedMail } from './mails/user-updated.ts'
 import { waiverSignedMail } from './mails/waiver-signed.ts'
 import { openCode } from './open-code.ts'
-import { endsRegistration, isWhole } from './rules.ts'
+import { asLine, endsRegistration, isWhole } from './rules.ts'
 import { mails, rejections, type MailData, type MailRow, type MembershipKind, type OrderKind } from './schema.ts'
 import { MailOutdated } from './unsendable.ts'
 
@@ -36,6 +37,8 @@ interface Attachment {
 interface ComposedMail extends RenderedLetter {
   /** Left out where no name is known. */
   recipientName?: string
+  /** Whom a reply goes to, where not to us. */
+  replyTo?: { name: string; address: string }
   attachments?: Attachment[]
 }
 
@@ -306,6 +309,10 @@ const writers: { [Kind in keyof MailData]: Write<Kind> } = {
   membership_asked_again: ofMembership('membership_asked_again'),
   refund_owed: refundOwedMail,
   small_classes: smallClassesMail,
+  contact_message: (data) => ({
+    ...contactMessageMail(data),
+    replyTo: { name: asLine(data.name, 100), address: data.email },
+  }),
 }
 
 /**

@@ -16,6 +16,11 @@ export const configSchema = z.object({
     .email()
     .default('operator@robokidslearning.example')
     .register(inProduction, productionRules.realAddress),
+  /** The address that families write to: messages of the contact page go there. */
+  SUPPORT_EMAIL: z
+    .email()
+    .default('hello@robokidslearning.example')
+    .register(inProduction, productionRules.realAddress),
   /** Where the links in a mail lead. */
   SITE_URL: siteUrl,
   /** Where signed waivers are fetched from. */

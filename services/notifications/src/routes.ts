@@ -1,3 +1,4 @@
+import { messageTakenSchema, takeMessageSchema } from '@robokids/contracts/contact'
 import { mailSchema, mailsQuerySchema, mailsSchema } from '@robokids/contracts/notifications'
 import { uuid } from '@robokids/contracts/fields'
 import { noticeAskedSchema, noticeSchema, requestNoticeSchema } from '@robokids/contracts/shop'
@@ -10,6 +11,7 @@ import type { Config } from './config.ts'
 import { askNotice, confirmNotice, readNotice, removeNotice } from './notices.ts'
 import { listMails } from './read-mails.ts'
 import { resendMail } from './resend-mail.ts'
+import { takeMessage } from './take-message.ts'
 
 const noticeParams = z.object({ reference: uuid('This is not the reference of a request.') })
 const noticeRoute = { schema: { params: noticeParams, response: { 200: noticeSchema } } }
@@ -36,6 +38,10 @@ export function routes(http: Http, context: Context<Config>): void {
       const calendar = await readCalendar(request.params.id, context)
       return reply.header('content-type', 'text/calendar; charset=utf-8; method=PUBLISH').send(calendar)
     },
+  )
+
+  http.post('/messages', { schema: { body: takeMessageSchema, response: { 200: messageTakenSchema } } }, ({ body }) =>
+    takeMessage(context, body),
   )
 
   http.post(

@@ -20,18 +20,21 @@ export async function sendMails(context: Context<Config>, signal: AbortSignal): 
   })
   await sendDue('EMAIL', 3 * SMTP_TIMEOUT_MS, context, signal, async (mail, limit) => {
     if (!isOneAddress(mail.recipient)) throw new Unsendable('The recipient is not an email address.')
-    const { recipientName, subject, text, html, attachments } = await composeMail(mail, context, limit)
+    const { recipientName, replyTo, subject, text, html, attachments } = await composeMail(mail, context, limit)
+    if (replyTo && !isOneAddress(replyTo.address)) throw new Unsendable('Its writer is not an email address.')
     await transport
       .sendMail({
         from: { name: 'Robo Kids Learning', address: MAIL_FROM },
         to: { name: recipientName, address: mail.recipient },
+        ...(replyTo ? { replyTo } : {}),
         subject,
         text,
         html,
         attachments,
         messageId: mail.messageId,
         date: new Date(context.clock.now().epochMilliseconds),
-        headers: { 'Auto-Submitted': 'auto-generated' },
+        // What somebody wrote is to be answered: a help desk takes up nothing that says it is a machine's.
+        headers: replyTo ? {} : { 'Auto-Submitted': 'auto-generated' },
         xMailer: false,
         signal: limit,
       })

@@ -49,7 +49,10 @@ export type Block =
   | { kind: 'table'; caption: string; head: readonly string[]; rows: readonly (readonly Text[])[] }
   | { kind: 'picture'; of: DrawingName; caption: Text }
   | { kind: 'cards'; cards: readonly (Card | PlaceCard)[] }
-  | GuideBlock
+  | OwnBlock
+
+/** What few pages have, and only their screens load. */
+export type OwnBlock = GuideBlock | { kind: 'message-form' }
 
 export type GuideBlock =
   | { kind: 'sketch'; sketch: Sketch }

@@ -19,6 +19,7 @@ export const contact: Content = {
         },
       ],
     },
+    { id: 'message', title: 'Send a message', blocks: [{ kind: 'message-form' }] },
     {
       id: 'phone',
       title: 'By phone',

@@ -76,6 +76,7 @@ function textsOf(block: Block): Text[] {
     case 'troubles':
       return block.items.flatMap(({ symptom, help }) => [symptom, help])
     case 'sketch':
+    case 'message-form':
       return []
     default:
       return block satisfies never

@@ -95,7 +95,8 @@ export const pageAbouts: Readonly<Record<string, PageAbout>> = {
     image: 'about',
   },
   '/contact': {
-    description: 'How to reach us by email and phone, when we answer, and what to tell us so that we can help at once.',
+    description:
+      'Send us a message, write or ask for a call: when we answer, and what to tell us so that we can help at once.',
     image: 'about',
   },
   '/faq': {

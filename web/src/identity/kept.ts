@@ -28,6 +28,13 @@ export function forgetAccountDraft(userId: string): void {
 export const waiverKey = 'roboKidsWaiverSession'
 export const memberClass = 'membership'
 
+/** What this tab keeps of a message to us. */
+export const messageKey = 'contactMessage'
+
+export function forgetMessage(): void {
+  session.remove(messageKey)
+}
+
 /** A member's alone: that of a registration, which takes no account, stays. */
 export function forgetMemberRecord(): void {
   if (session.get(waiverKey)?.includes(`"classType":"${memberClass}"`)) session.remove(waiverKey)

@@ -3,7 +3,7 @@ import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { answer } from '../answer.ts'
 import sessionShape from '../answers/session.json'
 import { api, noteAccount } from '../api.ts'
-import { forgetAccountDraft, forgetMemberRecord, forgetPendingUser } from './kept.ts'
+import { forgetAccountDraft, forgetMemberRecord, forgetMessage, forgetPendingUser } from './kept.ts'
 
 export const sessionAnswer = answer<Session>(sessionShape)
 
@@ -33,6 +33,7 @@ export function forgetUser(queryClient: QueryClient): void {
   })
   forgetPendingUser()
   forgetMemberRecord()
+  forgetMessage()
 }
 
 /** Asks who is signed in after something may have changed it, and hands back the answer. */

@@ -8,7 +8,7 @@ import { ButtonLink } from '../ui/Button.tsx'
 import styles from './ContentPage.module.css'
 
 /** A page that is read: an article, a guide, a legal text, a list of them. What it says is data. */
-export function ContentPage({ content, guideBlock }: { content: Content; guideBlock?: BlocksProps['guideBlock'] }) {
+export function ContentPage({ content, ownBlock }: { content: Content; ownBlock?: BlocksProps['ownBlock'] }) {
   const { kicker, title, lead, date, picture, accent, parent, opening, sections, contents, articles, numbered, next } =
     content
   const titleOf = (index: number) => (numbered ? `${index + 1}. ${sections[index]?.title}` : sections[index]?.title)
@@ -80,7 +80,7 @@ export function ContentPage({ content, guideBlock }: { content: Content; guideBl
                 )}
               </div>
               <div className={styles['blocks']}>
-                <Blocks blocks={blocks} guideBlock={guideBlock} />
+                <Blocks blocks={blocks} ownBlock={ownBlock} />
               </div>
             </Part>
           ))}

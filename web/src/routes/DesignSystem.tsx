@@ -20,8 +20,10 @@ import { Dialog } from '../ui/Dialog.tsx'
 import { Field } from '../ui/Field.tsx'
 import { Icon, iconNames } from '../ui/Icon.tsx'
 import { Notice } from '../ui/Notice.tsx'
+import { Select } from '../ui/Select.tsx'
 import { Skeleton } from '../ui/Skeleton.tsx'
 import { Steps } from '../ui/Steps.tsx'
+import { TextArea } from '../ui/TextArea.tsx'
 import { Toast, type Toasted } from '../ui/Toast.tsx'
 import styles from './DesignSystem.module.css'
 
@@ -189,6 +191,11 @@ export function DesignSystem() {
           <Field label="Apartment" optional hint="Where the parcel goes." />
           <Field label="ZIP code" defaultValue="9440" error="Enter a five-digit ZIP code." />
           <Field label="Email" defaultValue="maren@example.com" disabled />
+          <Select label="Child's age" error="Choose an age.">
+            <option value="">Select an age</option>
+          </Select>
+          <TextArea label="Message" hint="At most 5,000 characters." rows={3} />
+          <TextArea label="Message" error="Message is required." rows={3} />
           <Checkbox label="I have read the waiver" />
           <Checkbox label="I have read the waiver" error="Please read and accept it." />
         </div>

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { Block, GuideBlock } from '../../content/blocks.ts'
+import type { Block, OwnBlock } from '../../content/blocks.ts'
 import { Drawing } from '../../illustrations/Drawing.tsx'
 import { Notice } from '../../ui/Notice.tsx'
 import styles from './Blocks.module.css'
@@ -8,16 +8,16 @@ import { RichText } from './RichText.tsx'
 
 export interface BlocksProps {
   blocks: readonly Block[]
-  /** How a guide's own blocks are shown; other pages have none, and do not load it. */
-  guideBlock?: ((block: GuideBlock) => ReactNode) | undefined
+  /** How a page's own blocks are shown; other pages have none, and do not load it. */
+  ownBlock?: ((block: OwnBlock) => ReactNode) | undefined
 }
 
 /** Content as it stands on a page. */
-export function Blocks({ blocks, guideBlock }: BlocksProps) {
-  return blocks.map((block, index) => <OneBlock key={index} block={block} guideBlock={guideBlock} />)
+export function Blocks({ blocks, ownBlock }: BlocksProps) {
+  return blocks.map((block, index) => <OneBlock key={index} block={block} ownBlock={ownBlock} />)
 }
 
-function OneBlock({ block, guideBlock }: Omit<BlocksProps, 'blocks'> & { block: Block }) {
+function OneBlock({ block, ownBlock }: Omit<BlocksProps, 'blocks'> & { block: Block }) {
   if (typeof block === 'string' || !('kind' in block)) {
     return (
       <p>
@@ -118,7 +118,8 @@ function OneBlock({ block, guideBlock }: Omit<BlocksProps, 'blocks'> & { block: 
     case 'sketch':
     case 'wiring':
     case 'troubles':
-      return guideBlock?.(block)
+    case 'message-form':
+      return ownBlock?.(block)
     default:
       return block satisfies never
   }

@@ -1,11 +1,11 @@
-import type { GuideBlock } from '../../content/blocks.ts'
+import type { OwnBlock } from '../../content/blocks.ts'
 import styles from './Blocks.module.css'
 import { CodeSample } from './CodeSample.tsx'
 import { RichText } from './RichText.tsx'
 import { WiringGuide } from './WiringGuide.tsx'
 
 /** What only guides have: circuits, sketches, and what to do when they do not work. */
-export function showGuideBlock(block: GuideBlock) {
+export function showGuideBlock(block: OwnBlock) {
   switch (block.kind) {
     case 'sketch':
       return <CodeSample sketch={block.sketch} />
@@ -24,6 +24,8 @@ export function showGuideBlock(block: GuideBlock) {
           ))}
         </dl>
       )
+    case 'message-form':
+      return null
     default:
       return block satisfies never
   }

@@ -1,0 +1,34 @@
+import { messageReference } from '@robokids/contracts/contact'
+import { contactTopics } from '@robokids/contracts/contact-topics'
+import type { MailData } from '../schema.ts'
+import { renderLetter, type RenderedLetter } from './letter.ts'
+import { say } from './words.ts'
+
+/** To the school: what somebody wrote on the contact page. A reply goes to its writer. */
+export function contactMessageMail(data: MailData['contact_message']): RenderedLetter {
+  const { id, name, email, topic, reference, message, isProven } = data
+  const number = messageReference(id)
+  const about = contactTopics[topic]
+  return renderLetter({
+    subject: [`${number} ${about}: `, ...say`${name}`],
+    heading: 'A message from the contact page',
+    opening: [['Reply to this email: your answer goes to whoever wrote it.']],
+    facts: [
+      { label: 'From', lines: [say`${name}`, say`${email}`] },
+      {
+        label: 'Address',
+        lines: [
+          [
+            isProven
+              ? 'Proven: they are logged in, and it is their account’s.'
+              : 'Not proven: anybody can type it. Tell nothing of a family that you would not tell a stranger.',
+          ],
+        ],
+      },
+      { label: 'About', lines: [[about], ...(reference === '' ? [] : [say`${reference}`])] },
+      { label: 'Message', lines: [[number]] },
+    ],
+    quote: message.split('\n').map((line) => say`${line}`),
+    closing: [],
+  })
+}

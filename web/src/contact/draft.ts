@@ -1,0 +1,51 @@
+import { messageKey } from '../identity/kept.ts'
+import { uuidV7 } from '../registration/uuid-v7.ts'
+import { session } from '../storage.ts'
+
+export const messageFields = ['name', 'email', 'topic', 'reference', 'message'] as const
+export type MessageField = (typeof messageFields)[number]
+/** What was typed: where nobody has touched the name and the address, those of the account stand there. */
+export type MessageDraft = Partial<Record<MessageField, string>>
+
+interface Kept {
+  draft: MessageDraft
+  /** What went out last, and under which id. */
+  sent?: { id: string; content: string }
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string'
+
+function readKept(): Kept {
+  try {
+    const { draft, sent } = JSON.parse(session.get(messageKey) ?? '{}') as { draft?: MessageDraft; sent?: Kept['sent'] }
+    const typed = messageFields.map((field) => [field, draft?.[field]] as const).filter(([, value]) => isText(value))
+    const isSent = sent && isText(sent.id) && isText(sent.content)
+    return { draft: Object.fromEntries(typed), ...(isSent ? { sent } : {}) }
+  } catch {
+    return { draft: {} }
+  }
+}
+
+const keep = (changes: Partial<Kept>) => session.set(messageKey, JSON.stringify({ ...readKept(), ...changes }))
+
+/** So that neither a reload nor a server that is away costs what was written. */
+export function readMessageDraft(): MessageDraft {
+  return readKept().draft
+}
+
+export function saveMessageDraft(draft: MessageDraft): void {
+  keep({ draft })
+}
+
+/**
+ * The id to send this message under: the one it was sent under before, so that the server takes a repetition for what it is.
+ * It is kept before the first send, because the answer may be lost.
+ */
+export function idOfMessage(content: object): string {
+  const text = JSON.stringify(content)
+  const { sent } = readKept()
+  if (sent?.content === text) return sent.id
+  const id = uuidV7()
+  keep({ sent: { id, content: text } })
+  return id
+}
