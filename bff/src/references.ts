@@ -27,6 +27,10 @@ const limits = { what: 'reference', ofNetwork: 40, windowMs: 600_000 }
 /** For about so long, pages that were opened once are opened whatever is guessed at from their network. */
 const knownForMs = 86_400_000
 
+function isNotFound(error: unknown): error is DomainError {
+  return error instanceof DomainError && errorStatus[error.code] === 404
+}
+
 /**
  * Finds what visitors have a reference of, which is all that its pages ask for. One that is malformed, unknown or of
  * something else goes the same way and gets the same answer, so that nothing is learnt of what there is. Whoever tries many is
@@ -58,9 +62,22 @@ export class References {
       this.remember(id)
       return found
     } catch (error) {
-      if (!(error instanceof DomainError) || errorStatus[error.code] !== 404) throw error
+      if (!isNotFound(error)) throw error
       const [code, message] = kinds[kind]
       throw this.#limit.wrong(request, new DomainError(code, message))
+    }
+  }
+
+  /**
+   * Does something with what a visitor tells in a reference's place, a name and an address, which can be tried out as well.
+   * @throws DomainError `rate_limited`, and whatever `work` throws
+   */
+  async findWithout<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
+    if (this.#limit.isDeaf(request)) throw this.#limit.wrong(request, this.#limit.refusal())
+    try {
+      return await work()
+    } catch (error) {
+      throw isNotFound(error) ? this.#limit.wrong(request, error) : error
     }
   }
 

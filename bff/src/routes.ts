@@ -137,7 +137,7 @@ export function apiRoutes(
       const { registrationId, classType } = request.body
       const kind = classType === 'membership' ? 'membership' : 'registration'
       if (registrationId !== undefined) return references.find(request, registrationId, kind, sign)
-      const signed = await sign()
+      const signed = await references.findWithout(request, sign)
       // Who signs without it may know of the registration what stands in the form, and no more: its id opens the rest.
       const { waiverId, signedAt } = signed
       return { waiverId, signedAt }

@@ -265,6 +265,29 @@ describe('a reference', () => {
     expect(await metric(url, 'reference', 'limited')).toBe(10)
   })
 
+  it('is not gone without by trying out who has signed nothing yet: that is limited with it', async () => {
+    const { url, service } = await frontBefore('ENROLLMENT_URL')
+    const sign = (address: string) =>
+      from(url, address)('/api/waivers', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-api-key': 'robokids-web' },
+        body: JSON.stringify({
+          guardianName: 'Maren Holt',
+          childName: 'Ivo',
+          email: 'maren@example.com',
+          startDate: '',
+          classType: 'basic',
+        }),
+      })
+    const answers = []
+    for (let n = 0; n < 50; n += 1) answers.push(await sign('198.51.100.5'))
+    const statuses = answers.map(({ status }) => status)
+    expect(statuses).toEqual([...Array.from({ length: 40 }, () => 404), ...Array.from({ length: 10 }, () => 429)])
+    expect(answers[0]?.body().message).toBe('We do not know that one.')
+    expect(service.asked.filter((one) => one === 'POST /waivers')).toHaveLength(40)
+    expect((await sign('203.0.113.5')).status).toBe(404)
+  })
+
   it('that was found before is found however many others are tried out from its family’s network', async () => {
     const own = randomUUIDv7()
     const other = randomUUIDv7()
