@@ -2,6 +2,7 @@ import { kitReady, type signWaiverSchema, type Waiver } from '@robokids/contract
 import { emailKey } from '@robokids/contracts/fields'
 import type { Database } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
+import { answerEvenly } from '@robokids/runtime/even-answers'
 import { publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
 import { asc, eq } from 'drizzle-orm'
@@ -57,14 +58,21 @@ function addressFor({ email, askedEmail }: Pick<RegistrationRow, 'email' | 'aske
   return emailKey(askedEmail) === emailKey(request.email) ? askedEmail : email
 }
 
+/** Longer than it takes to find a registration, and to have its family told. */
+const evenAnswerMs = 100
+
 /**
  * The registration that is signed for. Without its reference, it is one of the asking account or browser; of one of anybody
- * else its family is told instead, and whoever asked is answered as if there were none.
+ * else its family is told instead, and whoever asked is answered as if there were none, after as long.
  * @throws DomainError `registration_not_found`, `registration_not_paid`
  */
 async function chooseRegistration({ db }: Context<Config>, request: Request) {
+  if (request.registrationId !== undefined) return chooseSignable(await candidatesOf(db, request), request)
+  return answerEvenly(evenAnswerMs, () => chooseByDetails(db, request))
+}
+
+async function chooseByDetails(db: Database, request: Request) {
   const candidates = await candidatesOf(db, request)
-  if (request.registrationId !== undefined) return chooseSignable(candidates, request)
   const { ownerId = null, browserId = null } = request
   const { own = [], others = [] } = Object.groupBy(candidates, (candidate) =>
     isKnownTo({ ownerId, browserId }, candidate) ? 'own' : 'others',

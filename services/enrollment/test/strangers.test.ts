@@ -236,7 +236,10 @@ describe('a waiver that is to be signed without the reference of its registratio
     const unknown = { ...held, email: 'nobody@example.com' }
     const answers = await Promise.all(
       [unsigned, signed, held, unknown].map(async (one) => {
+        const begun = performance.now()
         const { status, body } = await byDetails(one, stranger())
+        // Nor does it tell how long something was looked for, or somebody written to.
+        expect(performance.now() - begun).toBeGreaterThan(95)
         return { status, body: { ...(body as object), requestId: '' } }
       }),
     )

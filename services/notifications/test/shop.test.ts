@@ -323,6 +323,17 @@ describe('a request for news of a product', () => {
     expect((await call('POST', `/notices/${id}/confirmation`)).body).toMatchObject({ status: 'confirmed' })
   })
 
+  it('is asked for in the same time, whether or not an address gets news already, so that nobody learns it', async () => {
+    const [about, unknown, waiting] = [product(), somebody(), somebody()]
+    const id = await asked(about, waiting)
+    await call('POST', `/notices/${id}/confirmation`)
+    for (const email of [unknown, waiting]) {
+      const begun = performance.now()
+      await asked(about, email)
+      expect(performance.now() - begun).toBeGreaterThan(95)
+    }
+  })
+
   it('is forgotten after a month where it is not confirmed', async () => {
     const about = product()
     const gone = await asked(about, somebody())
