@@ -9,7 +9,7 @@ import { lineOfText } from '@robokids/contracts/fields'
 import type { Database, Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq, gt, isNull } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Config } from './config.ts'
 import { ownershipOfSeat } from './owners.ts'
@@ -99,11 +99,20 @@ function readMember({ childName, childAge, address }: z.infer<typeof signWaiverS
   return { children: [{ childName: name, childAge: age }], address: place }
 }
 
+/** Signatures of one membership in a day: each is kept for good, with a PDF that takes a while to make, and is mailed. */
+const mostInADay = 10
+
+async function refuseTooMany(tx: Transaction, membershipId: string, now: Temporal.Instant): Promise<void> {
+  const today = gt(waivers.signedAt, now.subtract({ hours: 24 }))
+  if ((await tx.$count(waivers, and(eq(waivers.membershipId, membershipId), today))) < mostInADay) return
+  throw new DomainError('rate_limited', 'This waiver was signed many times today. Please sign it again tomorrow.')
+}
+
 /**
  * Records a member's signature with its evidence, once, as `signWaiver` does for a registration: by the membership's id,
  * which comes as the reference. Whatever address the request names, that of the signature, where its PDF is mailed to, is the
  * membership's: whoever else signs cannot do so behind its member's back. No kit goes with a membership.
- * @throws DomainError `validation_failed`, `registration_not_found`, `registration_not_paid`, `waiver_already_signed`, `waiver_document_changed`
+ * @throws DomainError `validation_failed`, `registration_not_found`, `registration_not_paid`, `waiver_already_signed`, `waiver_document_changed`, `rate_limited`
  */
 export async function signMemberWaiver(
   request: z.infer<typeof signWaiverSchema>,
@@ -123,6 +132,7 @@ export async function signMemberWaiver(
     if (found.waiver && verdict === 'repeat') return found.waiver
     const signature = newSignature(guardianName, request, context.clock.now())
     if (found.waiver) {
+      await refuseTooMany(tx, membershipId, signature.signedAt)
       await tx.update(waivers).set({ replacedBy: signature.id }).where(eq(waivers.id, found.waiver.id))
     }
     const member = { ...told, email: found.email }

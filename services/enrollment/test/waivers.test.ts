@@ -539,6 +539,24 @@ describe('a signature of somebody who knows a membership’s id', () => {
     expect(await seat(one, `?ownerId=${one.userId}`)).toMatchObject({ signed: { waiverId: right.waiverId } })
   })
 
+  it('is replaced ten times a day at most, as each is kept with its PDF, and by the next day again', async () => {
+    const one = await member()
+    const again = async (nth: number, replaces?: string) => {
+      const asked = { guardianName: `Maren ${nth}`, ownerId: one.userId, ...(replaces ? { replaces } : {}) }
+      return sign(one, asked)
+    }
+    let last: string | undefined
+    for (let nth = 0; nth < 10; nth += 1) last = waiverSchema.parse((await again(nth, last)).body).waiverId
+    const refused = await again(10, last)
+    expect([refused.status, codeOf(refused)]).toEqual([429, 'rate_limited'])
+    // What is signed is answered as ever.
+    expect((await again(9)).body).toMatchObject({ waiverId: last })
+    school.service.context.clock.advance({ hours: 25 })
+    expect((await again(10, last)).status).toBe(200)
+    school.resetClock()
+    expect(await evidenceOf(one)).toHaveLength(11)
+  })
+
   it('is replaced by nobody else, and shown to nobody else', async () => {
     const one = await member()
     const { waiverId } = waiverSchema.parse((await sign(one)).body)
