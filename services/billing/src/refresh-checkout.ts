@@ -11,12 +11,34 @@ const shortestPause = '2 seconds'
 const longestPause = '1 minute'
 
 /**
+ * How many questions of this process for pages that wait are under way at once. The provider answers so many a second, and
+ * those who pay come first: where more pages ask than that, they are shown what is known, and told by its notices.
+ */
+const mostQuestions = 16
+let questions = 0
+
+/**
  * Asks the provider about an unsettled attempt where that is due, and applies what it says: whoever waits for a payment
  * calls this as often as they like. It is due after 2, 4, 8 … 60 seconds, and two seconds after the last time for a buyer
  * who has just come back from the payment page, before whose webhook perhaps. The attempt's row says when it was asked
- * last, so that one question is asked for all pages and all processes.
+ * last, so that one question is asked for all pages and all processes. Where many are asked already, none is.
  */
 async function refresh(
+  context: BillingContext,
+  attempts: typeof checkoutAttempts | typeof membershipAttempts,
+  isMeant: ReturnType<typeof eq>,
+  returned: boolean,
+): Promise<void> {
+  if (questions >= mostQuestions) return
+  questions += 1
+  try {
+    await askWhereDue(context, attempts, isMeant, returned)
+  } finally {
+    questions -= 1
+  }
+}
+
+async function askWhereDue(
   context: BillingContext,
   attempts: typeof checkoutAttempts | typeof membershipAttempts,
   isMeant: ReturnType<typeof eq>,

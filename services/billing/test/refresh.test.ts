@@ -11,7 +11,7 @@ import {
 } from '@robokids/contracts/billing'
 import { robotSpider } from '@robokids/contracts/products'
 import { orderSchema } from '@robokids/contracts/shop'
-import { testBed, type TestBed } from '@robokids/test/bed'
+import { eventually, testBed, type TestBed } from '@robokids/test/bed'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { purchase, sessionIdOf, Till } from './till.ts'
@@ -20,14 +20,18 @@ let bed: TestBed
 let till: Till
 /** The sessions that the provider was asked about, one entry for each question. */
 const asked: string[] = []
+/** What the provider's answers about sessions wait for; none where there is nothing. */
+let isSlow: Promise<void> | undefined
 /** Between billing and the provider. */
 const wire = createServer((incoming, response) => {
   const session = /^\/v1\/checkout\/sessions\/(cs_\w+)/.exec(incoming.url ?? '')?.[1]
-  if (incoming.method === 'GET' && session !== undefined) asked.push(session)
+  const isAboutSession = incoming.method === 'GET' && session !== undefined
+  if (isAboutSession) asked.push(session)
   const { method, headers, url } = incoming
   const onward = request(`${till.simulator.url}${url}`, { method, headers }, (answer) => {
-    response.writeHead(answer.statusCode ?? 500, answer.headers)
-    answer.pipe(response)
+    const pass = () => answer.pipe(response.writeHead(answer.statusCode ?? 500, answer.headers))
+    if (isAboutSession && isSlow) void isSlow.then(pass)
+    else pass()
   })
   onward.on('error', () => response.destroy())
   incoming.pipe(onward)
@@ -140,6 +144,31 @@ describe('a checkout that is refreshed', () => {
     await till.longSinceAsked(facts.registrationId)
     expect(await refresh(facts.registrationId)).toEqual({ status: 200, body: checkout })
     expect(timesAsked(checkout)).toBeGreaterThan(0)
+  })
+
+  it('asks the provider no more than 16 questions at once, and others are shown what is known', async () => {
+    const { promise, resolve: answerNow } = Promise.withResolvers<void>()
+    const checkouts = await Promise.all(Array.from({ length: 20 }, () => till.checkout(purchase())))
+    await Promise.all(checkouts.map(({ registrationId }) => backdate(registrationId, 10, 5)))
+    isSlow = promise
+    const known = async ({ registrationId }: Checkout) => (await refresh(registrationId, '?returned=true')).body
+    try {
+      const answers = checkouts.map(known)
+      const first = await Promise.race(answers)
+      expect(first).toMatchObject({ status: 'open' })
+      const questions = () => checkouts.reduce((sum, checkout) => sum + timesAsked(checkout), 0)
+      await eventually(() => questions() === 16)
+      answerNow()
+      for (const body of await Promise.all(answers)) expect(body).toMatchObject({ status: 'open' })
+      expect(questions()).toBe(16)
+      // Whoever asks a moment later is next.
+      const left = checkouts.filter((checkout) => timesAsked(checkout) === 0)
+      await Promise.all(left.map(known))
+      expect(questions()).toBe(20)
+    } finally {
+      isSlow = undefined
+      answerNow()
+    }
   })
 
   it('asks nothing once it is settled', async () => {
