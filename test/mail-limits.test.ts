@@ -195,6 +195,17 @@ describe('messages to the school', () => {
   })
 })
 
+describe('changes of a membership', () => {
+  it('are limited by its account, from wherever: each has a mail sent, or the provider asked', async () => {
+    const { visitor } = await member()
+    const changes = ['cancel', 'resume', 'quote', 'switch', 'portal']
+    const body = { plan: 'yearly', dueNow: 0, reckonedAt: 1_800_000_000 }
+    const ask = async (change = '') => (await visitor.from().post(`/api/membership/${change}`, body)).status
+    for (let time = 0; time < mostNotices; time += 1) expect(await ask(changes[time % 5])).not.toBe(429)
+    expect(await Promise.all(changes.map(ask))).toEqual(changes.map(() => 429))
+  })
+})
+
 describe('sign-ups and codes', () => {
   const signUp = (visitor: Visitor, email: string) => visitor.post('/api/auth/sign-up', sampleMember(email))
 

@@ -34,7 +34,7 @@ export const configSchema = z.object({
   RATE_LIMIT_WRITES: numeric(z.int().min(1)).default(600),
   /**
    * Requests for news of a product an hour from one address, each of which may send a mail; eight times as many from
-   * a whole /48 of IPv6. Of one account, with its requests for codes and sign-ups of other addresses.
+   * a whole /48 of IPv6. Of one account, with its requests for codes, sign-ups of other addresses and changes of its membership.
    */
   RATE_LIMIT_NOTICES: numeric(z.int().min(1)).default(30),
   /** Requests for news an hour that are about one mailbox, whatever follows a plus in its address. */

@@ -25,6 +25,7 @@ import type { Context } from '@robokids/runtime/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Accounts } from './auth-routes.ts'
 import type { Config } from './config.ts'
+import type { MailLimits } from './mail-limits.ts'
 import { paymentLink } from './payment-pages.ts'
 import type { Proofs } from './proofs.ts'
 import { readCheckout } from './read-checkout.ts'
@@ -36,7 +37,7 @@ export function membershipRoutes(
   http: Http,
   { config: { SITE_URL } }: Context<Config>,
   { enrollment, billing }: Services,
-  { sessions, proofs }: Pick<Accounts, 'sessions'> & { proofs: Proofs },
+  { sessions, proofs, mailLimits }: Pick<Accounts, 'sessions'> & { proofs: Proofs; mailLimits: MailLimits },
   references: References,
 ): void {
   const linkTo = (id: string, pageUrl: string) => paymentLink(SITE_URL, 'membership-checkouts', id, pageUrl)
@@ -140,10 +141,13 @@ export function membershipRoutes(
     find,
   )
 
+  // Each asks the provider several times, and some write to an address that may be anybody's.
+  const ofMember = { onRequest: sessions.required, preHandler: mailLimits.ofAccount }
+
   for (const change of ['cancel', 'resume'] as const) {
     http.post(
       `/api/membership/${change}`,
-      { onRequest: sessions.required, schema: { body: ownMembershipBodySchema, response: { 200: membershipSchema } } },
+      { ...ofMember, schema: { body: ownMembershipBodySchema, response: { 200: membershipSchema } } },
       async (request, reply) => {
         const path = await own(request, reply, request.body?.membershipId)
         return billing.call('POST', `${path}/${change}`, { answer: membershipSchema })
@@ -153,21 +157,21 @@ export function membershipRoutes(
 
   http.post(
     '/api/membership/quote',
-    { onRequest: sessions.required, schema: { body: switchBodySchema, response: { 200: switchQuoteSchema } } },
+    { ...ofMember, schema: { body: switchBodySchema, response: { 200: switchQuoteSchema } } },
     async (request, reply) =>
       billing.call('POST', `${await own(request, reply)}/quote`, { body: request.body, answer: switchQuoteSchema }),
   )
 
   http.post(
     '/api/membership/switch',
-    { onRequest: sessions.required, schema: { body: switchMembershipSchema, response: { 200: membershipSchema } } },
+    { ...ofMember, schema: { body: switchMembershipSchema, response: { 200: membershipSchema } } },
     async (request, reply) =>
       billing.call('POST', `${await own(request, reply)}/switch`, { body: request.body, answer: membershipSchema }),
   )
 
   http.post(
     '/api/membership/portal',
-    { onRequest: sessions.required, schema: { response: { 200: portalSchema } } },
+    { ...ofMember, schema: { response: { 200: portalSchema } } },
     async (request, reply) => billing.call('POST', `${await own(request, reply)}/portal`, { answer: portalSchema }),
   )
 }
