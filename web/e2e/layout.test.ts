@@ -1,6 +1,6 @@
 import { pagePaths } from '@robokids/contracts/pages'
 import type { Page } from 'playwright-core'
-import { expect, it } from 'vitest'
+import { it } from 'vitest'
 import { eventually, useSite } from './fixture.ts'
 import { sidewaysScroll } from './pages.ts'
 

@@ -54,7 +54,7 @@ export type Block =
 /** What few pages have, and only their screens load. */
 export type OwnBlock = GuideBlock | { kind: 'message-form' }
 
-export type GuideBlock =
+type GuideBlock =
   | { kind: 'sketch'; sketch: Sketch }
   | { kind: 'wiring'; wiring: Wiring }
   /** Symptoms, each with what helps. */

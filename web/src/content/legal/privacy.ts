@@ -166,6 +166,11 @@ export const privacy: Content = {
               'Until you send it or log out, or close the tab where you are not logged in',
             ],
             [
+              [{ code: 'contactMessage' }],
+              'What you have typed into a message to us.',
+              'Until it is sent, or you log out or close the tab',
+            ],
+            [
               [{ code: 'roboKidsSignUpSent' }],
               'Which registrations this tab has sent, so that nothing is booked twice.',
               'Until the tab is closed',
