@@ -52,7 +52,7 @@ describe('the home page’s slider', () => {
     await page.clock.runFor(20_000)
     expect(await shown(page)).toBe('1 of 3')
     await away(page)
-    await page.getByRole('button', { name: 'More' }).focus()
+    await page.getByRole('banner').getByRole('link', { name: 'Log in' }).focus()
     await page.keyboard.press('Tab')
     await page.clock.runFor(20_000)
     expect(await shown(page)).toBe('1 of 3')

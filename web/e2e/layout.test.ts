@@ -39,4 +39,4 @@ it('every page fits from 320 to 1920 px, and has the ways to the classes and to 
       await eventually(async () => [path, width, ...(await faultsAt(page))]).toEqual([path, width])
     }
   }
-}, 180_000)
+}, 240_000)

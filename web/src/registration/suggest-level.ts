@@ -21,7 +21,7 @@ export function suggestLevel(
   experience: Experience,
 ): { classType: LevelClassType; outside: boolean } | undefined {
   const able = levels.filter(({ needs }) => needs <= experience)
-  const fits = able.findLast(({ recommendedAges: { from, to } }) => age >= from && age <= to)
+  const fits = able.filter(({ recommendedAges: { from, to } }) => age >= from && age <= to).at(-1)
   // Too young for all of them: the first. Too old for those that ask for nothing more: the last of these.
   const other = age < Math.min(...able.map(({ recommendedAges }) => recommendedAges.from)) ? able[0] : able.at(-1)
   const found = fits ?? other
