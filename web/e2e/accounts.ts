@@ -65,7 +65,7 @@ export async function logIn(page: Page, password = goodPassword): Promise<void> 
   await page.goto('/membership/login')
   await page.getByLabel('Email').fill(member.email)
   await passwordField(page).fill(password)
-  await page.getByRole('button', { name: 'Log In' }).click()
+  await page.getByRole('button', { name: 'Log In', exact: true }).click()
 }
 
 /** An authenticator of the device's own that always finds its person. Answers what holds its keys. */

@@ -122,7 +122,7 @@ async function logIn(page: Page, email: string, password = goodPassword): Promis
   await page.goto('/membership/login')
   await page.getByLabel('Email').fill(email)
   await passwordField(page).fill(password)
-  await page.getByRole('button', { name: 'Log In' }).click()
+  await page.getByRole('button', { name: 'Log In', exact: true }).click()
 }
 
 describe('a member', () => {

@@ -95,7 +95,7 @@ describe('a page that was made for another account than the one that is signed i
     // The very next sign-in here is no other account's.
     await page.getByLabel('Email').fill(maren.email)
     await page.getByLabel('Password', { exact: true }).fill('Robot-2030!')
-    await page.getByRole('button', { name: 'Log In' }).click()
+    await page.getByRole('button', { name: 'Log In', exact: true }).click()
     await page.waitForURL('**/profile')
     expect(await question(page).count()).toBe(0)
   })

@@ -74,7 +74,7 @@ describe('has one heading, right links, and no fault that axe can find in light 
         open: async (page) => {
           await page.goto('/membership/login')
           await passwordField(page).fill('Robot1')
-          await page.getByRole('button', { name: 'Log In' }).click()
+          await page.getByRole('button', { name: 'Log In', exact: true }).click()
           await page.locator('[aria-invalid]').first().waitFor()
         },
       },
