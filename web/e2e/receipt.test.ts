@@ -42,7 +42,7 @@ const closeDialog = (page: Page) => page.evaluate(() => window.dispatchEvent(new
 const prints = (page: Page) => page.evaluate(() => (window as unknown as { prints: number }).prints)
 
 describe('the receipt page', () => {
-  it('shows what was saved', async () => {
+  it('shows what was saved, and puts that alone on paper', async () => {
     const page = await openReceipt(receipt)
     expect(await detailsOf(page)).toEqual({
       Guardian: 'Maren Holt',
@@ -52,6 +52,9 @@ describe('the receipt page', () => {
       'Start date': 'Friday, October 3, 2025',
       Date: 'September 20, 2025 at 10:00 AM Pacific',
     })
+    await page.emulateMedia({ media: 'print' })
+    expect(await page.locator('body').innerText()).not.toMatch(/Privacy Policy|cookies|Log in/)
+    expect(await page.locator('main dl').isVisible()).toBe(true)
   })
 
   it('adds amount and receipt number where the server knows them', async () => {
