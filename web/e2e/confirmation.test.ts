@@ -98,28 +98,31 @@ describe('the confirmation page', () => {
   })
 
   it.each([
-    ['nothing is heard of the payment', () => site.api.tell(sampleView({}, { status: 'open' }))],
-    ['the payment is under way', () => site.api.tell(sampleView({}, { status: 'paid' }))],
-    [
-      'nobody can be asked',
-      () => site.api.on('GET /api/registrations/:reference', () => refusal('upstream_unavailable', 'Not now.')),
-    ],
-  ])('says after a minute whom to write to, where %s', async (_, arrange) => {
-    arrange()
+    ['nothing is heard of the payment', '/robokids/success', { status: 'open' }],
+    ['the payment is under way', '/robokids/success', { status: 'paid' }],
+    ['nobody can be asked', '/robokids/success', null],
+    ['the payment is under way', '/robokids-payment', { status: 'paid' }],
+    ['nobody can be asked', '/robokids-payment', null],
+    ['nobody can be asked', '/success', null],
+    ['nobody can be asked', '/shop/success', null],
+  ] as const)('says after a minute whom to write to, where %s, at %s', async (_, path, checkout) => {
+    if (checkout) site.api.tell(sampleView({}, checkout))
+    else {
+      for (const kind of ['registrations', 'membership-checkouts', 'orders'])
+        site.api.on(`GET /api/${kind}/:reference`, () => refusal('upstream_unavailable', 'Not now.'))
+    }
     const page = await site.open({ viewport: { width: 390, height: 800 } })
     await page.clock.install()
-    await page.goto(address)
-    await eventually(() => heading(page).innerText()).toBe('Your payment is being processed')
+    await page.goto(`${path}?reference=${reference}`)
+    await page.getByText(/We (cannot reach our|are waiting for|have not heard of)/).waitFor()
     await page.clock.runFor(50_000)
     expect(await page.getByText('This takes longer than usual.').count()).toBe(0)
     await page.clock.runFor(15_000)
     const help = page.getByRole('status').filter({ hasText: 'This takes longer than usual.' })
     await help.getByText('Please do not pay again.').waitFor()
     await help.getByText(reference, { exact: true }).waitFor()
-    const mail = help.getByRole('link')
-    expect(await mail.getAttribute('href')).toBe(
-      `mailto:${supportEmail}?subject=${encodeURIComponent(`My payment ${reference}`)}`,
-    )
+    const address = `mailto:${supportEmail}?subject=${encodeURIComponent(`My payment ${reference}`)}`
+    expect(await help.getByRole('link').getAttribute('href')).toBe(address)
     expect(await sidewaysScroll(page)).toBe(0)
   })
 

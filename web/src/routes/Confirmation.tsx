@@ -150,7 +150,7 @@ function stepsOf({ waiverSignedAt, address, startDate, startTime, classType }: R
       text: (
         <>
           <ClassMoment date={startDate} time={startTime} />
-          <p>{`Live on a video call. The link comes by email${signed ? '' : ' once the waiver is signed'}.${length}`}</p>
+          <p>{`Live on a video call. The link comes by email ${signed ? 'before the class' : 'once the waiver is signed'}.${length}`}</p>
         </>
       ),
     },
