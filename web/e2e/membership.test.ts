@@ -409,6 +409,8 @@ describe('the membership registration', () => {
     expect(await dateCards(page).locator('label').allInnerTexts()).toEqual([
       'Friday, January 4, 2030\n4:00 PM Pacific\n7 seats left',
       'Saturday, January 5, 2030\n4:00 PM Pacific\nClass full',
+      'Sunday, January 6, 2030\n4:00 PM Pacific\n10 seats left',
+      'Monday, January 7, 2030\n4:00 PM Pacific\n10 seats left',
     ])
   })
 

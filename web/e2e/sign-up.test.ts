@@ -560,7 +560,7 @@ describe('the sign-up form', () => {
     const faults = (place: string) =>
       page.evaluate((where) => {
         const box = (selector: string) => document.querySelector(selector)?.getBoundingClientRect()
-        const [banner, price] = [box('[data-cookie-banner]'), box('[data-pay-bar]')]
+        const [banner, price] = [box('#cookies'), box('[data-pay-bar]')]
         const button = box('[data-pay-bar] button')
         const lowest = banner?.top ?? innerHeight
         const at = document.activeElement
@@ -593,7 +593,7 @@ describe('the sign-up form', () => {
       if (height > 600) {
         await page.goto('/robokidslanding')
         const way = page.getByRole('list', { name: 'Register' }).getByRole('link').first()
-        const [button, banner] = [await way.boundingBox(), await page.locator('[data-cookie-banner]').boundingBox()]
+        const [button, banner] = [await way.boundingBox(), await page.locator('#cookies').boundingBox()]
         if (!button || !banner || button.y + button.height > banner.y) found.push(`${size}: no way to register`)
       }
       await openForm(page)
@@ -682,7 +682,7 @@ describe('wherever money is taken', () => {
         '/terms',
         '/waiver.pdf',
       ])
-      expect(await page.getByText('Your seat is held for 10 minutes.').count()).toBe(path === '/shop' ? 0 : 1)
+      expect(await page.getByText('A seat is held for 10 minutes.').count()).toBe(path === '/shop' ? 0 : 1)
     }
     await page.goto(`/robokids-payment?reference=${registrationId}`)
     expect(heldUntil).toBe('2025-09-20T17:36:00.000Z')

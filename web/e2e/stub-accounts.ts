@@ -76,6 +76,8 @@ export class StubAccounts {
   slots = [
     { classDate: '2030-01-04', availableSlots: 7, startTime: '16:00' },
     { classDate: '2030-01-05', availableSlots: 0, startTime: '16:00' },
+    { classDate: '2030-01-06', availableSlots: 10, startTime: '16:00' },
+    { classDate: '2030-01-07', availableSlots: 10, startTime: '16:00' },
   ]
 
   membership: Membership | null = null

@@ -5,7 +5,7 @@ import styles from './Form.module.css'
 export function HoldNote() {
   return (
     <p className={styles['aside']}>
-      {`Your seat is held for ${unopenedHoldMinutes} minutes. Once the card page is open, it is held for as long as you can pay there: ${paymentPageMinutes} minutes.`}
+      {`A seat is held for ${unopenedHoldMinutes} minutes. Once the card page is open, it is held for as long as you can pay there: ${paymentPageMinutes} minutes.`}
     </p>
   )
 }

@@ -21,7 +21,7 @@ export const draftOf = (userId: string) => `${signUpDraftKey}:${userId}`
 /** What this account's parent typed into a sign-up form; that of a guest, who has no account, stays. */
 export function forgetAccountDraft(userId: string): void {
   local.remove(draftOf(userId))
-  if (session.get(signUpDraftKey)?.includes(`"of":"${userId}"`)) session.remove(signUpDraftKey)
+  if (session.get(signUpDraftKey)?.includes(userId)) session.remove(signUpDraftKey)
 }
 
 /** Whose waiver is signed next in this tab. */
