@@ -69,6 +69,7 @@ describe('the navigation', () => {
     const menu = page.getByRole('button', { name: 'Menu', exact: true })
     const sheet = page.getByRole('dialog', { name: 'Menu' })
     await menu.tap()
+    await sheet.waitFor()
     expect(await sheet.getByRole('link').allInnerTexts()).toEqual([
       'Home',
       'Robo Kids Learning',

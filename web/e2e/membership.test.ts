@@ -191,9 +191,8 @@ describe('the membership registration', () => {
     await openForm(page)
     await proceedButton(page).click()
     await eventually(() => page.locator('[aria-invalid]').count()).toBe(12)
-    await eventually(() => page.getByLabel('First name').evaluate((field) => field === document.activeElement)).toBe(
-      true,
-    )
+    const dates = page.getByRole('radiogroup', { name: 'Class date' })
+    await eventually(() => dates.evaluate((group) => group === document.activeElement)).toBe(true)
     const problems = page.getByRole('list', { name: 'What to correct' })
     expect(await problems.getByRole('link').count()).toBe(12)
     await problems.getByRole('link', { name: 'City is required.' }).click()
@@ -438,9 +437,7 @@ describe('the payment success of a membership', () => {
       'Class date': 'Friday, January 4, 2030',
     })
     const ticket = page.getByRole('region', { name: 'Welcome, Maren' })
-    expect(await ticket.innerText()).toMatch(
-      /Membership, \$60 per year\s+Friday, January 4, 2030\s+Complete Waiver Form/,
-    )
+    expect(await ticket.innerText()).toMatch(/Membership, Yearly\s+Friday, January 4, 2030\s+Complete Waiver Form/)
     expect(await page.getByText('We mailed a code to').first().innerText()).toContain('m***@e***')
     await page.getByRole('link', { name: 'Enter the code' }).click()
     await page.waitForURL('**/confirm?email=maren.holt%40example.com')

@@ -140,7 +140,7 @@ describe('the sign-up form', () => {
     const page = await site.open()
     await page.goto('/robokidslanding')
     const card = page.getByRole('article').filter({ hasText: 'Level 2' })
-    expect(await card.getByRole('link', { name: /2025/ }).allInnerTexts()).toHaveLength(3)
+    await eventually(() => card.getByRole('link', { name: /2025/ }).count()).toBe(3)
     await card.getByRole('link', { name: 'Saturday, October 4, 2025' }).click()
     await page.waitForURL('**/robokidspage2?startDate=2025-10-04')
     await eventually(() => chosenDate(page)).toBe('2025-10-04')

@@ -9,8 +9,10 @@ function keep(height: number): void {
   page.style.paddingBottom = height ? `${height}px` : ''
 }
 
-/** Has the cookie banner answer. */
-export function followCookieBanner(banner: HTMLElement): void {
+/** Has the cookie banner answer, unless it was accepted before. */
+export function followCookieBanner(): void {
+  const banner = document.querySelector<HTMLElement>('[data-cookie-banner]')
+  if (!banner || 'cookies' in page.dataset) return
   const watch = new ResizeObserver(() => keep(banner.offsetHeight))
   watch.observe(banner)
   banner.querySelector('button')?.addEventListener('click', () => {

@@ -1,3 +1,4 @@
+import { followCookieBanner } from './accept-cookies.ts'
 import { type PageData, pageDataId } from '@robokids/contracts/pages'
 import { QueryClient } from '@tanstack/react-query'
 import { RouterClient } from '@tanstack/react-router/ssr/client'
@@ -47,10 +48,7 @@ function takeOver(place: HTMLElement): void {
   })
 }
 
-const banner = document.getElementById('cookies')
-// Most visitors have accepted it: what makes it answer is loaded for the others.
-if (banner && !('cookies' in document.documentElement.dataset))
-  void import('./accept-cookies.ts').then(({ followCookieBanner }) => followCookieBanner(banner)).catch(() => undefined)
+followCookieBanner()
 
 whenSignInIsRequired(() => forgetUser(queryClient))
 followComingBack(queryClient)

@@ -19,7 +19,7 @@ export function PayBar({ total, saving, children }: PayBarProps) {
   const bar = useRef<HTMLDivElement>(null)
 
   useEffect(() => {
-    const banner = document.getElementById('cookies')
+    const banner = document.querySelector<HTMLElement>('[data-cookie-banner]')
     if (!banner) return
     // It is told of, with no height, when the banner goes as well.
     const watch = new ResizeObserver(() => {

@@ -135,9 +135,9 @@ function Chooser({ of }: { of: Parameters<typeof suggestLevel>[0] }) {
           </select>
         </label>
       </div>
-      <div className={styles['answer']} aria-live="polite" data-accent={found && levels[found.classType].accent}>
+      <output className={styles['answer']} data-accent={found && levels[found.classType].accent}>
         {found ? <Suggestion key={found.classType} {...found} /> : <p>Answer both, and we suggest a level.</p>}
-      </div>
+      </output>
     </div>
   )
 }
