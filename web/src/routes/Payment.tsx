@@ -240,6 +240,11 @@ function Payable({
           <p>{`${lastDecline} You can try again, with this card or another one.`}</p>
         </Notice>
       )}
+      {view.status === 'held' && view.heldUntil !== null && (
+        <p>
+          <strong>{`Your seat is held until ${timeOfReader(view.heldUntil)}.`}</strong>
+        </p>
+      )}
       <Card>{children}</Card>
       {full ? (
         <>
@@ -253,11 +258,6 @@ function Payable({
       ) : (
         <>
           <div className={styles['notes']}>
-            {view.status === 'held' && view.heldUntil !== null && (
-              <p>
-                <strong>{`Your seat is held until ${timeOfReader(view.heldUntil)}.`}</strong>
-              </p>
-            )}
             <HoldNote />
             <p className={styles['aside']}>Nothing has been charged yet. You confirm the payment on the card page.</p>
           </div>
