@@ -130,6 +130,10 @@ describe('a flood of passwords from strangers', { timeout: 120_000 }, () => {
   it('has to be paid for with work while it lasts, at each door for a password, but by nobody whose browser is known', async () => {
     const { browser: owner, email } = await member()
     const late = await newcomer()
+    const chooser = visitor()
+    await chooser.post('/api/auth/sign-in', { email })
+    const chosen = await chooser.post('/api/auth/sign-in/answer', { answer: 'PASSWORD' })
+    expect(chosen.body).toMatchObject({ step: 'CONFIRM_SIGN_IN_WITH_PASSWORD' })
     const { answers, end } = flood(6)
     onTestFinished(end)
     await eventually(() => answers.some(isBusy), 60_000)
@@ -147,6 +151,7 @@ describe('a flood of passwords from strangers', { timeout: 120_000 }, () => {
     const guess = { email, code: '123456', password }
     const doors = [
       ['sign-in', { email, password }, visitor()],
+      ['sign-in/answer', { answer: password }, chooser],
       ['confirm-sign-up', guess, visitor()],
       ['confirm-sign-up', { email: late.email, code: '123456' }, late.browser],
       ['confirm-forgot-password', guess, visitor()],

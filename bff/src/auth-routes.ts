@@ -484,6 +484,7 @@ export function authRoutes(
       const { again } = kept
       if (again !== undefined && (await sessions.find(request, reply))?.userId !== again) throw stepExpired()
       const { answer, attributes = {}, trust } = request.body
+      if (kept.step === 'CONFIRM_SIGN_IN_WITH_PASSWORD') await provePassword(kept.username, request, reply)
       const outcome = await answerStep(kept, { answer, attributes }, identity, request.ip)
       if ('answer' in outcome) {
         const how = { trust: trust && secondFactors.includes(kept.challenge), again }

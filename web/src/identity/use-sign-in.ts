@@ -1,7 +1,6 @@
 import type { firstFactors, SignInStep } from '@robokids/contracts/auth'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api } from '../api.ts'
 import { provenApi, provenWhereAsked } from '../proof/proven.ts'
 import { useKeptState } from '../use-kept-state.ts'
 import { signInStep } from './answers.ts'
@@ -96,7 +95,7 @@ export function useSignIn({ again = false } = {}): SignIn {
     return send('sign-in', '/api/auth/sign-in', call)
   }
   const sendAnswer = ({ answer, attributes, trust }: SignInAnswer) =>
-    api('/api/auth/sign-in/answer', {
+    provenWhereAsked('sign-in', '/api/auth/sign-in/answer', {
       method: 'POST',
       body: { answer, ...(attributes ? { attributes } : {}), ...(trust ? { trust } : {}) },
       answer: signInStep,
