@@ -135,6 +135,21 @@ describe('a proof of work', () => {
   })
 })
 
+describe('an account', () => {
+  const order = () => ({ orderId: randomUUIDv7(), items: [{ sku: 'product:robot-spider', quantity: 1 }] })
+
+  it('asks for thirty payment pages in ten minutes without any proof of work, and brings one from then on', async () => {
+    const { visitor } = await member()
+    const { visitor: other } = await member()
+    for (let time = 0; time < 30; time += 1) {
+      expect(await visitor.bare('/api/checkout', order())).not.toBe('proof_required')
+    }
+    expect(await visitor.bare('/api/checkout', order())).toBe('proof_required')
+    expect((await visitor.post('/api/checkout', order())).body['code']).toBe('upstream_unavailable')
+    expect(await other.bare('/api/checkout', order())).not.toBe('proof_required')
+  })
+})
+
 describe('requests for news of a product', () => {
   it('are ten an hour about one mailbox, whatever follows a plus and wherever they come from', async () => {
     const email = somebody()

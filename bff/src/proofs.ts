@@ -36,6 +36,9 @@ const windowMs = 10 * 60_000
 /** Challenges that one address, or its whole block, may have in a window before the next ones are harder. */
 const fewOf = { address: 20, block: 80 }
 
+/** What one account may ask for in a window without any. A family that changes its mind asks for less, a program for hundreds. */
+const sparedOfAccount = 30
+
 /** A date of which most seats wait for their payment is about to be full without being sold. */
 function heatOf(dates: { held: number; left: number }[]): number {
   const share = Math.max(0, ...dates.map(({ held, left }) => (held < 2 ? 0 : held / (held + left))))
@@ -47,7 +50,7 @@ const mailForms: readonly ProofForm[] = ['sign-up', 'code', 'password', 'notice'
 
 /**
  * Proofs of work, which everybody brings who is not signed in and asks for something that costs a seat, a page or a mail; who is
- * signed in for a mail to another address than their own.
+ * signed in for a mail to another address than their own, and where they ask for very many.
  */
 export interface Proofs {
   /** A challenge for a form that is being filled in; null for whoever needs none. */
@@ -117,25 +120,31 @@ export function proofsOf(
     return verified && spent.spend(challenge.signature, expiresAt * 1_000)
   }
 
-  /** @param address what a mail goes to; undefined where that is not known yet. */
-  async function isSpared(
+  /**
+   * @param address what a mail goes to; undefined where that is not known yet.
+   * @returns the account that needs none for that; undefined where there is none.
+   */
+  async function sparedAccount(
     form: ProofForm,
     address: string | undefined,
     request: FastifyRequest,
     reply: FastifyReply,
-  ): Promise<boolean> {
+  ): Promise<string | undefined> {
     const owner = await sessions.ownerOf(request, reply)
-    if (owner.ownerId === null || !owner.isConfirmed) return false
-    return !mailForms.includes(form) || (address !== undefined && isOwnAddress(address, owner))
+    if (owner.ownerId === null || !owner.isConfirmed) return undefined
+    const isOwn = address !== undefined && isOwnAddress(address, owner)
+    return isOwn || !mailForms.includes(form) ? owner.ownerId : undefined
   }
 
   return {
     async challenge(form, request, reply) {
-      return (await isSpared(form, undefined, request, reply)) ? null : make(form, request)
+      const account = await sparedAccount(form, undefined, request, reply)
+      return account === undefined ? make(form, request) : null
     },
 
     required: (form) => async (request, reply) => {
-      if (await isSpared(form, addressIn(request.body), request, reply)) return
+      const account = await sparedAccount(form, addressIn(request.body), request, reply)
+      if (account !== undefined && counts.add(`account ${account}`, windowMs).count <= sparedOfAccount) return
       const proof = readProof(request.headers[proofHeader])
       if (!proof || !(await isGood(proof, form))) await refuse(form, request)
     },
