@@ -195,10 +195,16 @@ describe('messages to the school', () => {
   })
 
   it('are limited by the network that they come from, and by its block', async () => {
+    const network = new Visitor()
+    // Each has its proof at the second try, and the first one counts as well.
+    for (const _ of rounds.slice(mostMessages / 2)) expect(await network.message(somebody())).toBe(200)
+    expect(await network.message(somebody())).toBe(429)
+
     const block = newBlock()
-    const from = (network: number) => new Visitor(`${block}:${network}::1`).message(somebody())
-    for (let network = 1; network <= 8; network += 1) for (const _ of rounds) expect(await from(network)).toBe(200)
-    for (const network of [1, 9]) expect(await from(network)).toBe(429)
+    const from = (one: number) => new Visitor(`${block}:${one}::1`).message(somebody())
+    for (let one = 1; one <= 8 * mostMessages; one += 1) expect(await from(one)).toBe(200)
+    expect(await from(8 * mostMessages + 1)).toBe(429)
+    expect(await new Visitor().message(somebody())).toBe(200)
   })
 
   it('are limited by the account that sends them, which needs no proof of work, from wherever', async () => {

@@ -52,6 +52,7 @@ interface Wish {
   classDate: string
   /** Who is signed in. */
   ownerId?: string | null
+  familyTimeZone?: string
 }
 /** Somebody whom nobody has seen before. */
 const newcomer = (differences: Partial<Wish> = {}): Wish => ({
@@ -405,7 +406,7 @@ describe('the terms of a membership', () => {
 
 describe('a membership that is paid', () => {
   it('is active, and told of once', async () => {
-    const { wish, made } = await joined()
+    const { wish, made } = await joined(newcomer({ familyTimeZone: 'America/New_York' }))
     const [event] = told(wish.email)
     const { sessions, subscriptions } = await atProvider(wish.email)
     expect(event?.subject).toBe(made.attemptId)

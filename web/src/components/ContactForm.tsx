@@ -164,7 +164,7 @@ function MessageForm({ onTaken }: { onTaken: (taken: Taken) => void }) {
             optional
           />
         </div>
-        <TextArea {...field('message')} label="Message" hint="Never send us a card number or a password." required />
+        <TextArea {...field('message')} label="Message" required />
         <div>
           <Button type="submit" pending={state.sending} pendingLabel="Sending...">
             Send message
