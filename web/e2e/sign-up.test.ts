@@ -560,7 +560,7 @@ describe('the sign-up form', () => {
     const faults = (place: string) =>
       page.evaluate((where) => {
         const box = (selector: string) => document.querySelector(selector)?.getBoundingClientRect()
-        const [banner, price] = [box('#cookies'), box('[data-pay-bar]')]
+        const [banner, price] = [box('[aria-label="Cookies"]'), box('[data-pay-bar]')]
         const button = box('[data-pay-bar] button')
         const lowest = banner?.top ?? innerHeight
         const at = document.activeElement
@@ -593,7 +593,10 @@ describe('the sign-up form', () => {
       if (height > 600) {
         await page.goto('/robokidslanding')
         const way = page.getByRole('list', { name: 'Register' }).getByRole('link').first()
-        const [button, banner] = [await way.boundingBox(), await page.locator('#cookies').boundingBox()]
+        const [button, banner] = [
+          await way.boundingBox(),
+          await page.getByRole('region', { name: 'Cookies' }).boundingBox(),
+        ]
         if (!button || !banner || button.y + button.height > banner.y) found.push(`${size}: no way to register`)
       }
       await openForm(page)

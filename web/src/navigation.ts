@@ -1,5 +1,6 @@
 import type { AnyRouter } from '@tanstack/react-router'
 import { composeAnew } from './api.ts'
+import footer from './components/Footer.module.css'
 
 /** Takes keyboards and screen readers to the page's heading. */
 export function focusHeading(): void {
@@ -25,7 +26,7 @@ export function followNavigation(router: AnyRouter): void {
 
 /** The footer is the document's, not the application's: its links are followed within the application all the same. */
 export function followFooter(router: AnyRouter): void {
-  document.getElementById('footer')?.addEventListener('click', (event) => {
+  document.querySelector<HTMLElement>(`.${footer['footer']}`)?.addEventListener('click', (event) => {
     const link = (event.target as Element).closest('a')
     const elsewhere = event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey
     if (!link || elsewhere || !(link.pathname in router.routesByPath)) return

@@ -4,7 +4,7 @@ import styles from './CookieBanner.module.css'
 /** Of the document, like the footer; `accept-cookies.ts` makes it answer, for those who have not accepted it. */
 export function CookieBanner() {
   return (
-    <section className={styles['banner']} aria-label="Cookies" data-cookie-banner="">
+    <section className={styles['banner']} aria-label="Cookies">
       <div className={styles['inner']}>
         <p>
           This site uses cookies. Read our{' '}

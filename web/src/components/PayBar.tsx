@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useRef } from 'react'
+import cookies from './CookieBanner.module.css'
 import styles from './PayBar.module.css'
 import { SaleTerms } from './SaleTerms.tsx'
 
@@ -19,7 +20,7 @@ export function PayBar({ total, saving, children }: PayBarProps) {
   const bar = useRef<HTMLDivElement>(null)
 
   useEffect(() => {
-    const banner = document.querySelector<HTMLElement>('[data-cookie-banner]')
+    const banner = document.querySelector<HTMLElement>(`.${cookies['banner']}`)
     if (!banner) return
     // It is told of, with no height, when the banner goes as well.
     const watch = new ResizeObserver(() => {

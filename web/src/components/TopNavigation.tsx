@@ -16,9 +16,6 @@ interface TopNavigationProps {
   expected?: boolean
 }
 
-// Asked for where a menu button is about to be pressed: a wide screen has none.
-const loadSheet = () => import('./MenuSheet.tsx')
-
 /**
  * Fixed at the top of each page. A narrow screen has the way to the classes and to the account in it, and all links in a
  * sheet.
@@ -27,7 +24,8 @@ export function TopNavigation({ email, onLogout, expected = false }: TopNavigati
   const [Sheet, setSheet] = useState<typeof MenuSheet>()
   const [sheetOpen, setSheetOpen] = useState(false)
   const openSheet = () =>
-    loadSheet().then(
+    // A wide screen has no button for it.
+    import('./MenuSheet.tsx').then(
       (loaded) => {
         setSheet(() => loaded.MenuSheet)
         setSheetOpen(true)
@@ -92,7 +90,6 @@ export function TopNavigation({ email, onLogout, expected = false }: TopNavigati
           className={styles['menu']}
           aria-haspopup="dialog"
           aria-expanded={sheetOpen}
-          onPointerEnter={() => void loadSheet().catch(() => undefined)}
           onClick={() => void openSheet()}
         >
           <span className="visually-hidden">Menu</span>

@@ -144,7 +144,7 @@ export const privacy: Content = {
             [[{ code: 'robokids-confirm' }], 'Which new account was made in this browser.', '1 day'],
             [
               [{ code: 'robokids-device' }],
-              'That you have logged in with this browser, so that nobody who tries your password elsewhere can shut you out here.',
+              'That you have logged in here, so that nobody who tries your password elsewhere can shut you out.',
               '400 days',
             ],
             [
@@ -154,7 +154,7 @@ export const privacy: Content = {
             ],
           ],
         },
-        'What you have begun is kept in your browser’s own storage, which is not sent to us by itself:',
+        'What you have begun is kept in your browser’s own storage, and not sent to us by itself:',
         {
           kind: 'table',
           caption: 'Storage of your browser',
