@@ -12,7 +12,8 @@ export function CartLink() {
       read.then(
         (now) => {
           setCount(now)
-          delete document.documentElement.dataset['cart']
+          // What is shown takes the room that was kept; of an empty one none is.
+          if (now === 0) delete document.documentElement.dataset['cart']
         },
         () => undefined,
       )
