@@ -63,10 +63,16 @@ export function Membership() {
                 <h3>{planName(plan)}</h3>
                 {!failed && (
                   <p className={styles['price']}>
-                    <strong>
-                      {amount === undefined ? <Skeleton width="2ch" /> : formatMoney({ amount, currency: 'usd' }, true)}
-                    </strong>{' '}
-                    <span>{`a ${periodOf(plan)}`}</span>
+                    {amount === undefined ? (
+                      <strong>
+                        <Skeleton width="4ch" />
+                      </strong>
+                    ) : (
+                      <span>
+                        <strong>{formatMoney({ amount, currency: 'usd' }, true)}</strong>{' '}
+                        <span>{`a ${periodOf(plan)}`}</span>
+                      </span>
+                    )}
                   </p>
                 )}
                 <p className={styles['soft']}>{planNote(plan, amount)}</p>
