@@ -121,7 +121,6 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known) 
         heading: `You paid ${dollars(paidAmount)}`,
         opening: [hello, ['This is the receipt for a payment that we took before your membership was cancelled.']],
         facts,
-        ...toProfile(known),
         closing: [questions],
       }
     }
