@@ -105,7 +105,15 @@ describe('a page that was made for another account than the one that is signed i
     const page = await site.open(wide)
     await page.goto('/robokidspage1')
     await page.getByRole('button', { name: 'Logout' }).waitFor()
-    await fillSignUp(page)
+    // What the account says by itself would be another's.
+    await fillSignUp(page, {
+      guardianName: 'Maren H.',
+      email: 'maren@example.org',
+      addressLine1: '3 Quay Street',
+      city: 'Oakland',
+      state: 'CA',
+      zipCode: '94607',
+    })
     site.api.accounts.user = noor
     site.api.on('POST /api/registrations', ({ account, body }) =>
       account === noor.userId
@@ -125,7 +133,7 @@ describe('a page that was made for another account than the one that is signed i
       await question(page).waitFor({ state: 'hidden' })
     }
     await firstOpenDate(page)
-    expect(await page.getByLabel('Zip code').inputValue()).toBe('02139')
+    expect(await page.getByLabel('Zip code').inputValue()).toBe('94607')
     await submitButton(page).click()
     await page.waitForURL('**/card-page')
     const accounts = site.api.callsOf('POST', /^\/api\/registrations$/).map(({ account }) => account)

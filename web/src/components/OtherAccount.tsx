@@ -1,3 +1,4 @@
+import type { Session } from '@robokids/contracts/auth'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
@@ -5,6 +6,7 @@ import { api } from '../api.ts'
 import { forgetUser, sessionAnswer } from '../identity/session.ts'
 import { signOut } from '../identity/sign-out.ts'
 import { useSending } from '../identity/use-sending.ts'
+import { adoptTabDraft } from '../registration/draft.ts'
 import { Button } from '../ui/Button.tsx'
 import { Dialog } from '../ui/Dialog.tsx'
 import { MessageLine, Row } from './Form.tsx'
@@ -14,14 +16,15 @@ export function OtherAccount({ onClose }: { onClose: () => void }) {
   const queryClient = useQueryClient()
   const navigate = useNavigate()
   /** Undefined while it is asked, and where it cannot be. */
-  const [email, setEmail] = useState<string | null>()
+  const [user, setUser] = useState<Session['user']>()
+  const email = user === null ? null : user?.email
   const state = useSending('Could not log out.')
   useEffect(() => {
     // Not by the query: the page behind is the other account's, and stays it until it is loaded anew.
     api('/api/auth/session', { answer: sessionAnswer }).then(
-      ({ user }) => {
-        setEmail(user?.email ?? null)
-        if (!user) forgetUser(queryClient)
+      (session) => {
+        setUser(session.user)
+        if (!session.user) forgetUser(queryClient)
       },
       () => undefined,
     )
@@ -55,7 +58,13 @@ export function OtherAccount({ onClose }: { onClose: () => void }) {
       </p>
       <MessageLine message={state.message} />
       <Row>
-        <Button disabled={state.sending} onClick={() => window.location.reload()}>
+        <Button
+          disabled={state.sending}
+          onClick={() => {
+            if (user) adoptTabDraft(user.userId)
+            window.location.reload()
+          }}
+        >
           Go on with that account
         </Button>
         <Button variant="secondary" pending={state.sending} onClick={leave}>

@@ -75,6 +75,13 @@ export function saveDraft(values: SignUpValues, userId: string | null): void {
   if (userId !== null) local.set(draftOf(userId), JSON.stringify(values))
 }
 
+/** Another account goes on in this tab, where one sees what was typed: it is theirs from now on. */
+export function adoptTabDraft(userId: string): void {
+  const draft = readJson(signUpDraftKey)
+  if (isObject(draft) && draft['of'] !== undefined)
+    session.set(signUpDraftKey, JSON.stringify({ ...draft, of: userId }))
+}
+
 /** The form went out: only its own tab may still come back to it. */
 export function forgetStoredDraft(userId: string): void {
   local.remove(draftOf(userId))

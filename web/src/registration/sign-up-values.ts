@@ -33,6 +33,9 @@ export const emptyValues: SignUpValues = {
   children: [noChild],
 }
 
+export type TextField = Exclude<keyof SignUpValues, 'children'>
+export const textFields = Object.keys(emptyValues).filter((name): name is TextField => name !== 'children')
+
 const addressFields = ['addressLine1', 'addressLine2', 'city', 'state', 'zipCode'] as const
 
 const isChild = ({ childName, childAge }: ChildValues) => childName !== '' || childAge !== ''

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import { useUser } from '../identity/use-user.ts'
 import { useKeptState } from '../use-kept-state.ts'
 import { forgetStoredDraft, readDraft, saveDraft } from './draft.ts'
-import { emptyValues, fillEmpty, type SignUpValues } from './sign-up-values.ts'
+import { emptyValues, fillEmpty, type SignUpValues, type TextField, textFields } from './sign-up-values.ts'
 
 /**
  * What stands in the sign-up form: what was typed, by this parent. Where one is signed in, also what they typed in another
@@ -17,21 +17,28 @@ export function useSignUpValues(linkedDate: string | undefined) {
     ...readDraft(userId),
     ...(linkedDate ? { startDate: linkedDate } : {}),
   }))
+  // Whose form it is: it stays the first one's where another account signs in beside it, and what it sends is refused then.
   const [owner, setOwner] = useState(userId)
-  if (owner !== userId) {
+  const [known, setKnown] = useState<Partial<SignUpValues>>({})
+  const [touched, setTouched] = useState<readonly TextField[]>([])
+  if (owner !== userId && (owner === null || userId === null)) {
     setOwner(userId)
-    // Who is signed in is known after the form can be typed into. Of another account, or of none any more, nothing stays.
+    setKnown({})
+    setTouched([])
+    // Who is signed in is known after the form can be typed into. Of an account that was left nothing stays.
     setValues(owner === null ? fillEmpty(values, readDraft(userId)) : readDraft(userId))
   }
 
   useEffect(() => {
-    if (userId === null) return
+    if (owner === null) return
     let gone = false
     import('./account-values.ts')
-      .then(({ accountValues }) => accountValues(queryClient, userId))
+      .then(({ accountValues }) => accountValues(queryClient, owner))
       .then(
-        (known) => {
-          if (!gone) setValues((now) => fillEmpty(now, known))
+        (told) => {
+          if (gone) return
+          setKnown(told)
+          setValues((now) => fillEmpty(now, told))
         },
         // It can be typed.
         () => undefined,
@@ -39,17 +46,21 @@ export function useSignUpValues(linkedDate: string | undefined) {
     return () => {
       gone = true
     }
-  }, [userId, queryClient, setValues])
+  }, [owner, queryClient, setValues])
 
   return {
     values,
     keep: (next: SignUpValues) => {
+      const typed = new Set([...touched, ...textFields.filter((name) => next[name] !== values[name])])
+      setTouched([...typed])
       setValues(next)
-      saveDraft(next, userId)
+      // What the account says it will say again: a draft is what somebody typed.
+      const filledIn = textFields.filter((name) => !typed.has(name) && next[name] === known[name])
+      saveDraft({ ...next, ...Object.fromEntries(filledIn.map((name) => [name, ''])) }, owner)
     },
     /** Nothing of it needs typing again, unless this tab comes back from paying. */
     noteSent: () => {
-      if (userId !== null) forgetStoredDraft(userId)
+      if (owner !== null) forgetStoredDraft(owner)
     },
   }
 }
