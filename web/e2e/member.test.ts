@@ -201,7 +201,7 @@ describe('a member', () => {
     await proceedButton(page).click()
     await page.getByText('$60.00').first().waitFor()
     await subscribe(page)
-    await page.getByText('$60 per year').waitFor()
+    await page.getByText('$60 per year', { exact: true }).waitFor()
     await page.getByRole('link', { name: 'Complete Waiver Form' }).click()
     await page.getByLabel("Child's first name").fill('Ivo')
     await page.getByLabel("Child's age").fill('9')
