@@ -8,15 +8,12 @@ const windows = [
   { width: 1280, height: 900 },
 ]
 
-/** Whether the question about cookies is shown: in a picture of a whole page it would stand in the middle. */
-async function showCookies(page: Page, shown: boolean): Promise<void> {
-  const banners = page.getByRole('region', { name: 'Cookies', includeHidden: true })
-  await banners.evaluateAll(
-    (all, display) => {
-      for (const banner of all) (banner as HTMLElement).style.display = display
-    },
-    shown ? '' : 'none',
-  )
+/** Whether the question about cookies and the price stay at the window's edge: in a picture of a whole page that is its middle. */
+async function stick(page: Page, sticks: boolean): Promise<void> {
+  const position = sticks ? '' : 'static'
+  await page.locator('[aria-label="Cookies"], [data-pay-bar]').evaluateAll((all, where) => {
+    for (const one of all) (one as HTMLElement).style.position = where
+  }, position)
 }
 
 /** Draws the page as it is now for a phone and for a desk, where `npm run screenshots` asks for it. */
@@ -27,12 +24,12 @@ export async function draw(page: Page, name: string): Promise<void> {
   const file = name === '/' ? 'home' : name.replaceAll(/[^\w]+/g, '-').replaceAll(/^-|-$/g, '')
   // A dialog stands in the window, wherever the page behind it is.
   const fullPage = (await page.locator('dialog[open]').count()) === 0
-  await showCookies(page, false)
+  if (fullPage) await stick(page, false)
   for (const window of windows) {
     await page.setViewportSize(window)
     if (fullPage) await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }))
     await page.screenshot({ path: join(folder, 'pages', `${file}.${window.width}.png`), fullPage })
   }
-  await showCookies(page, true)
+  await stick(page, true)
   if (before) await page.setViewportSize(before)
 }
