@@ -51,7 +51,7 @@ describe('a page', () => {
     const parts = async () => {
       const document = await (await get('/robokidspage1')).text()
       const data = /<script type="application\/json" id="page-data">\{"classes":(.*?)\}<\/script>/.exec(document)?.[1]
-      const seats = [...document.matchAll(/<li><strong>\w+ \d+<\/strong> <span>(\w+) seats? left<\/span><\/li>/g)]
+      const seats = [...document.matchAll(/>(\d+) seats? left<\/span>/g)]
       return { document, data: data ?? '', seats: seats.map(([, left]) => Number(left)) }
     }
     const before = await eventually(async () => {
