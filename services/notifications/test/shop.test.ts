@@ -190,6 +190,8 @@ describe('a request for news of a product', () => {
     await asked(about, email)
     const confirmed = await asked(about, patient)
     await call('POST', `/notices/${confirmed}/confirmation`)
+    // A mail that is on its way for a day is taken for lost, and sent again.
+    for (const address of [email, patient]) await office.post.mailTo(address)
     office.passTime({ hours: 25 })
     await asked(about, email)
     await asked(about, patient)
