@@ -11,7 +11,10 @@ const hourMs = 3_600_000
 
 type Limit = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
-/** Limits to what has mails sent to any address that is, or once was, typed in, beside that of its network. Where the mailbox counts, for routes with an `email`. */
+/**
+ * Limits to requests that have a mail sent to an address which is typed in, or once was, beside the limit of their network. Those that count by
+ * mailbox are for bodies with an `email`.
+ */
 export interface MailLimits {
   /** By the account: what identity, which counts by networks and addresses, is not told. @throws DomainError `rate_limited` */
   ofAccount: Limit

@@ -129,6 +129,18 @@ function invalidTokens(cause: unknown): DomainError {
   return error
 }
 
+/** Answers each time a request is asked about as it did the first time. */
+function oncePerRequest<T>(
+  known: WeakMap<FastifyRequest, Promise<T>>,
+  find: (request: FastifyRequest, reply: FastifyReply) => Promise<T>,
+) {
+  return (request: FastifyRequest, reply: FastifyReply): Promise<T> => {
+    const finding = known.get(request) ?? find(request, reply)
+    known.set(request, finding)
+    return finding
+  }
+}
+
 export function startSessions(
   { clock, log }: Context<Config>,
   cookies: Cookies,
@@ -267,13 +279,7 @@ export function startSessions(
       return session
     },
 
-    find(request, reply) {
-      const known = found.get(request)
-      if (known) return known
-      const finding = findNew(request, reply)
-      found.set(request, finding)
-      return finding
-    },
+    find: oncePerRequest(found, findNew),
 
     required: accessCheck((request, reply, next) => {
       sessions.need(request, reply).then(() => next(), next)
@@ -293,13 +299,7 @@ export function startSessions(
       return session
     },
 
-    ownerOf(request, reply) {
-      const known = owners.get(request)
-      if (known) return known
-      const finding = findOwner(request, reply)
-      owners.set(request, finding)
-      return finding
-    },
+    ownerOf: oncePerRequest(owners, findOwner),
 
     async askerOf(request, reply) {
       const browserId = browserOf(request, reply)

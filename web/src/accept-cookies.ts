@@ -1,7 +1,7 @@
 import styles from './components/CookieBanner.module.css'
 import { local } from './storage.ts'
 
-/** Has the cookie banner answer. */
+/** Has the cookie banner answer. It is the document's, and found by its class as the footer is: `followFooter` says why. */
 export function followCookieBanner(): void {
   const banner = document.querySelector(`.${styles['banner']}`)
   banner?.querySelector('button')?.addEventListener('click', () => {

@@ -24,7 +24,10 @@ export function followNavigation(router: AnyRouter): void {
   })
 }
 
-/** The footer is the document's, not the application's: its links are followed within the application all the same. */
+/**
+ * The footer is the document's, not the application's: its links are followed within the application all the same. It is
+ * found by its class, since a style sheet that no script of the browser imports is left out of the build.
+ */
 export function followFooter(router: AnyRouter): void {
   document.querySelector<HTMLElement>(`.${footer['footer']}`)?.addEventListener('click', (event) => {
     const link = (event.target as Element).closest('a')

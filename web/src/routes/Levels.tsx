@@ -103,7 +103,7 @@ function Chooser({ of }: { of: Parameters<typeof suggestLevel>[0] }) {
           <p>This needs JavaScript. The levels are compared below all the same.</p>
         </noscript>
         <label className={styles['question']}>
-          <span>Your child’s age</span>
+          <span className={styles['name']}>Your child’s age</span>
           <select
             className={styles['select']}
             disabled={!hydrated}
@@ -119,7 +119,7 @@ function Chooser({ of }: { of: Parameters<typeof suggestLevel>[0] }) {
           </select>
         </label>
         <label className={styles['question']}>
-          <span>What your child has built before</span>
+          <span className={styles['name']}>What your child has built before</span>
           <select
             className={styles['select']}
             disabled={!hydrated}

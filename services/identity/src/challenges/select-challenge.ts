@@ -1,6 +1,6 @@
+import { answerEvenly } from '@robokids/runtime/even-answers'
 import { checkPassword, judgePassword } from '../check-password.ts'
 import { IdentityError, invalid, missing } from '../errors.ts'
-import { answerEvenly } from '@robokids/runtime/even-answers'
 import { askFirstFactor, firstFactorsOf, isFirstFactor } from '../first-factors.ts'
 import { endStep, keepStep } from '../sign-in-steps.ts'
 import { peek, settle, type Answer, type Answering, type Challenge } from './answering.ts'

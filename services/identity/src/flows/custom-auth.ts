@@ -1,7 +1,7 @@
+import { answerEvenly } from '@robokids/runtime/even-answers'
 import { askCustomChallenge } from '../custom-challenge.ts'
 import { checkDevice } from '../devices.ts'
 import { invalid, missing } from '../errors.ts'
-import { answerEvenly } from '@robokids/runtime/even-answers'
 import type { Flow } from '../operations/initiate-auth.ts'
 import type { AuthAnswer } from '../sign-in-steps.ts'
 import { askPasswordVerifier } from '../srp-steps.ts'

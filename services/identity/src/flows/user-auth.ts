@@ -1,6 +1,6 @@
+import { answerEvenly } from '@robokids/runtime/even-answers'
 import { checkDevice } from '../devices.ts'
 import { expiredSession, orThrow } from '../errors.ts'
-import { answerEvenly } from '@robokids/runtime/even-answers'
 import { askFirstFactor, firstFactorsOf, isFirstFactor } from '../first-factors.ts'
 import type { Flow } from '../operations/initiate-auth.ts'
 import { proceed } from '../sign-in.ts'

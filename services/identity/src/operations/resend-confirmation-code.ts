@@ -1,7 +1,7 @@
+import { answerEvenly } from '@robokids/runtime/even-answers'
 import { z } from 'zod'
 import { issueCode, pretendCode } from '../codes.ts'
 import { disabled, invalid, unknownUser } from '../errors.ts'
-import { answerEvenly } from '@robokids/runtime/even-answers'
 import * as input from '../inputs.ts'
 import { countRequest } from '../limits.ts'
 import { clientOf } from '../pools.ts'
