@@ -142,7 +142,8 @@ describe('a request that does not arrive', () => {
     expect(secured.filter((name) => !answer.headers.has(name))).toEqual([])
     const head = `POST /api/registrations HTTP/1.1\r\n${json}Content-Length: 50\r\n\r\n`
     expectOurs(await write(slow.url, `${head}{"guardian`), 'request_timeout', 408)
-  })
+    // Node's own limits are a minute.
+  }, 20_000)
 })
 
 describe('a fault of the site’s security', () => {

@@ -166,13 +166,15 @@ export function createHttp(config: BaseConfig, log: Logger, metrics: Metrics): H
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: config.TRUST_PROXY,
     bodyLimit: 100 * 1024,
-    // A page of 500 ids fits into a query.
-    // Node would answer a request without a Host, which HTTP/1.1 asks for, with nothing but a status.
     http: {
+      // A page of 500 ids fits into a query.
       maxHeaderSize: 32 * 1024,
+      // Node would answer a request without a Host, which HTTP/1.1 asks for, with nothing but a status.
       requireHostHeader: false,
       // How often it is looked for requests that take too long.
       connectionsCheckingInterval: Math.min(config.REQUEST_TIMEOUT_MS, 5_000),
+      // Of the two limits, Node takes the longer for the whole request: by default that would be a minute.
+      headersTimeout: config.REQUEST_TIMEOUT_MS,
     },
     requestTimeout: config.REQUEST_TIMEOUT_MS,
     clientErrorHandler: (error, socket) => answerParserError(http, error, socket),
