@@ -444,6 +444,11 @@ export const paymentRefunded = defineEvent(
     purchase: registrationFactsSchema,
   }),
 )
+/** A refund that failed. */
+export const untoldSchema = z.object({
+  /** Its payer was not told before that it had gone back, nor what became of the payment. */
+  untold: z.boolean().optional(),
+})
 const refundUnderWay = z.object({
   refundId: z.uuid(),
   paymentId: z.uuid(),
@@ -459,7 +464,10 @@ const refundUnderWay = z.object({
 })
 /** Money is to go back: known before the provider is asked, so that nothing that it paid for is shipped or signed meanwhile. */
 export const refundRequested = defineEvent('billing', 'refund.requested', refundUnderWay)
-/** What was requested did not go back, and nobody was told that it had: `underWayTotal` no longer counts it. */
+/**
+ * What was requested did not go back, and nobody was told that it had: `underWayTotal` no longer counts it. Where it is the
+ * first that its payer would hear of what became of the payment, one of the events of failed refunds is published instead.
+ */
 export const refundDeclined = defineEvent('billing', 'refund.declined', refundUnderWay)
 /** What things cost, or which promotion runs, is another by now. */
 export const pricesChanged = defineEvent(
@@ -484,6 +492,7 @@ export const refundFailed = defineEvent(
     /** Cents of the payment that are still back or on their way, and what was paid. Absent from events of the time before. */
     underWayTotal: z.int().optional(),
     paidAmount: z.int().optional(),
+    ...untoldSchema.shape,
     purchase: registrationFactsSchema,
   }),
 )
@@ -602,7 +611,15 @@ export const membershipRefunded = defineEvent(
     rejection: rejectionReasons.optional(),
   }),
 )
-export const membershipRefundFailed = defineEvent('billing', 'membership.refund_failed', membershipRefundFact)
+export const membershipRefundFailed = defineEvent(
+  'billing',
+  'membership.refund_failed',
+  membershipRefundFact.extend({
+    ...untoldSchema.shape,
+    /** With `seat_gone`. */
+    rejection: rejectionReasons.optional(),
+  }),
+)
 
 /** A cardholder disputes a payment with the bank, or what became of that. Told at each change of its state. */
 export const paymentDisputed = defineEvent(

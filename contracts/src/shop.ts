@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { agreementTermsSchema } from './agreement.ts'
-import { checkoutStatuses, disputeSchema, paymentStates, refundSchema } from './billing.ts'
+import { checkoutStatuses, disputeSchema, paymentStates, refundSchema, untoldSchema } from './billing.ts'
 import { askerShape, visitorNetwork } from './enrollment.ts'
 import { defineEvent } from './event.ts'
 import * as field from './fields.ts'
@@ -229,8 +229,8 @@ export const orderRefunded = defineEvent(
     shipped: z.boolean().optional(),
   }),
 )
-/** A refund that was told of by `order.refunded` has failed at the bank after all: the money is with us again. */
-export const orderRefundFailed = defineEvent('billing', 'order.refund_failed', orderRefund)
+/** A refund has failed at the bank: the money is with us again. `order.refunded` told of it before, unless it is `untold`. */
+export const orderRefundFailed = defineEvent('billing', 'order.refund_failed', orderRefund.extend(untoldSchema.shape))
 export const orderShipped = defineEvent(
   'billing',
   'order.shipped',

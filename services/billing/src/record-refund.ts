@@ -168,15 +168,24 @@ async function isShipped(tx: Transaction, orderId: string): Promise<boolean> {
   return order !== undefined && order.shippedAt !== null
 }
 
-async function tellFailed(tx: Transaction, payment: Payment, refund: RefundRow, all: RefundRow[]): Promise<void> {
-  // What nobody was told of is nobody's disappointment.
-  if (refund.announcedAt === null) return tellDeclined(tx, payment, refund)
+/** @param all the refunds of the payment, this one included. */
+export async function tellFailed(
+  tx: Transaction,
+  payment: Payment,
+  refund: RefundRow,
+  all: RefundRow[],
+): Promise<void> {
+  const isUntold = refund.announcedAt === null
+  // What we could not keep is told of by its refund alone; one that somebody asked for is for whoever did so to know.
+  const isFirstNews = isUntold && reasonOf(payment, refund, all) !== 'requested' && all.length === 1
+  if (isUntold && !isFirstNews) return tellDeclined(tx, payment, refund)
   if (payment.currency !== 'usd') return
   const { kind, id, fact } = await factOf(tx, payment, refund, all)
-  if (kind === 'membership') await publish(tx, membershipRefundFailed, id, fact)
-  else if (kind === 'order') await publish(tx, orderRefundFailed, id, fact)
+  const untold = isUntold ? { untold: true } : {}
+  if (kind === 'membership') await publish(tx, membershipRefundFailed, id, { ...fact, ...untold })
+  else if (kind === 'order') await publish(tx, orderRefundFailed, id, { ...fact, ...untold })
   else {
     const totals = { underWayTotal: underWayTotal(payment.amount, all), paidAmount: payment.amount }
-    await publish(tx, refundFailed, id, { ...fact, ...totals })
+    await publish(tx, refundFailed, id, { ...fact, ...totals, ...untold })
   }
 }

@@ -2,7 +2,7 @@ import type { Transaction } from '@robokids/runtime/db'
 import { and, asc, eq, isNull, lte } from 'drizzle-orm'
 import { buyerOfPayment } from './buyer-of-payment.ts'
 import type { BillingContext } from './config.ts'
-import { fetchRefundsOf, observeRefund, recordRefund, type ObservedRefund } from './record-refund.ts'
+import { fetchRefundsOf, observeRefund, recordRefund, tellFailed, type ObservedRefund } from './record-refund.ts'
 import { payments, refunds, type Payment, type RefundRow } from './schema.ts'
 import { ask, StripeFailure } from './stripe.ts'
 import { nextTry, tryEach } from './try-each.ts'
@@ -95,7 +95,7 @@ async function postpone(context: BillingContext, refund: RefundRow, payment: Pay
     const found = await fetchRefundsOf(context, { payment_intent: intentId })
     await context.db.transaction(async (tx) => {
       for (const one of found) await recordRefund(tx, context, one)
-      await decline(tx, payment, refund.id)
+      await decline(tx, payment, refund.id, error.stripeCode === 'charge_disputed')
     })
     return
   }
@@ -107,13 +107,15 @@ async function postpone(context: BillingContext, refund: RefundRow, payment: Pay
     .where(stillWaiting)
 }
 
-/** The provider will never make it. */
-async function decline(tx: Transaction, payment: Payment, refundId: string): Promise<void> {
+/** The provider will never make it. Whoever disputes a payment knows of it, and has the bank decide about the money. */
+async function decline(tx: Transaction, payment: Payment, refundId: string, isDisputed: boolean): Promise<void> {
   await tx.select({ id: payments.id }).from(payments).where(eq(payments.id, payment.id)).for('update')
   const [declined] = await tx
     .update(refunds)
     .set({ status: 'failed' })
     .where(and(eq(refunds.id, refundId), isWaiting))
     .returning()
-  if (declined) await tellDeclined(tx, payment, declined)
+  if (!declined) return
+  if (isDisputed) return tellDeclined(tx, payment, declined)
+  await tellFailed(tx, payment, declined, await tx.select().from(refunds).where(eq(refunds.paymentId, payment.id)))
 }

@@ -17,7 +17,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { reconcile } from '../src/reconcile.ts'
 import { paymentState, refundStatus } from '../src/rules.ts'
 import { runRefunds } from '../src/run-refunds.ts'
-import { checkoutAttempts, payments } from '../src/schema.ts'
+import { checkoutAttempts, payments, refunds } from '../src/schema.ts'
 import { idOf } from '../src/stripe.ts'
 import { adminHeaders, arrivals, codeOf, neverAborts, purchase, Till, type Answer, type SimEvent } from './till.ts'
 
@@ -50,6 +50,26 @@ async function sold(card?: string) {
   if (!payment) throw new Error('It is not paid.')
   const { latest_charge } = await till.stripe.paymentIntents.retrieve(payment.stripePaymentIntentId)
   return { facts, registrationId: facts.registrationId, payment, charge: idOf(latest_charge) ?? '' }
+}
+
+/** Has the bank refuse a refund before billing hears of it: which one, the provider's events tell meanwhile. */
+async function failUnheard(intentId: string, request: () => Promise<unknown>): Promise<void> {
+  const made = async () => {
+    const { events } = (await till.sim('GET', '/events')) as { events: SimEvent[] }
+    const ofIntent = ({ object }: SimEvent['data']) => 'payment_intent' in object && object.payment_intent === intentId
+    return events.filter(({ type, data }) => type === 'refund.created' && ofIntent(data))
+  }
+  const before = (await made()).length
+  for (const method of ['GET', 'POST'])
+    await till.fault({ kind: 'reset', method, path: '/v1/refunds', times: 100, when: 'after' })
+  await request()
+  await eventually(async () => (await made()).length > before)
+  till.simulator.advanceClock(2 * 3600)
+  await till.sim('DELETE', '/faults')
+  // Some tries later the next one is not soon.
+  const { context } = till.service
+  await context.db.update(refunds).set({ nextTryAt: context.clock.now() }).where(eq(refunds.status, 'pending'))
+  await runRefunds(context, neverAborts)
 }
 
 async function stateOf(registrationId: string) {
@@ -133,6 +153,27 @@ describe('a refund', () => {
     expect(bed.bus.all(paymentRefunded, of(registrationId))).toEqual([])
     expect(bed.bus.all(refundFailed, of(registrationId))).toEqual([])
     expect(await stateOf(registrationId)).toEqual(['paid', 0])
+  })
+
+  it('of what could not be kept that fails before anybody was told is the first that its payer hears of it, once', async () => {
+    const { facts, registrationId, payment } = await sold(refundFails)
+    await till.webhooks({ dropped: true })
+    await failUnheard(payment.stripePaymentIntentId, () => rejected(facts))
+    const { data } = await bed.bus.seen(refundFailed, of(registrationId), 30_000)
+    const told = { paymentId: payment.paymentId, reason: 'seat_gone', untold: true, underWayTotal: 0 }
+    expect(data).toMatchObject({ ...told, paidAmount: 40_000, purchase: facts })
+
+    // The operator tries once more, and the provider refuses again: that is for the operator to know.
+    await failUnheard(payment.stripePaymentIntentId, () => ask({ registrationId }))
+    await bed.bus.seen(refundDeclined, of(registrationId), 30_000)
+    expect(bed.bus.all(refundFailed, of(registrationId))).toHaveLength(1)
+    expect(bed.bus.all(paymentRefunded, of(registrationId))).toEqual([])
+
+    // Nothing had been told to be back: it is no second time.
+    await till.refunded(registrationId)
+    const back = await bed.bus.seen(paymentRefunded, of(registrationId))
+    expect(back.data).toMatchObject({ reason: 'seat_gone', amount: 40_000, whole: true })
+    expect(back.data.again).toBeUndefined()
   })
 })
 

@@ -162,9 +162,15 @@ const signedWaiver: Write<'waiver_signed'> = async (data, { context, siteUrl, li
   return { ...waiverSignedMail(data, siteUrl), recipientName, attachments: [file] }
 }
 
+/** Why a payment was not kept, where its registration was turned away. */
+async function rejectionOf({ paymentId }: { paymentId: string }, { db }: Context<Config>) {
+  const [rejection] = await db.select().from(rejections).where(eq(rejections.paymentId, paymentId))
+  return rejection
+}
+
 const refund: Write<'payment_refunded'> = async (data, writing) => {
   const { mail, context, siteUrl } = writing
-  const [rejection] = await context.db.select().from(rejections).where(eq(rejections.paymentId, data.paymentId))
+  const rejection = await rejectionOf(data, context)
   const background = { rejection, ...(await progressOf(data.registrationId, context)) }
   const letter = {
     ...paymentRefundedMail(data, background, siteUrl),
@@ -276,8 +282,8 @@ const writers: { [Kind in keyof MailData]: Write<Kind> } = {
   registration_confirmed: confirmation,
   waiver_signed: signedWaiver,
   payment_refunded: refund,
-  refund_failed: (data, { siteUrl }) => ({
-    ...refundFailedMail(data, siteUrl),
+  refund_failed: async (data, { context, siteUrl }) => ({
+    ...refundFailedMail(data, await rejectionOf(data, context), siteUrl),
     recipientName: data.purchase.guardianName,
   }),
   code_issued: code,

@@ -129,7 +129,7 @@ export const consumers: Consumer<Config>[] = [
     })
     await tellOperator(tx, context, data, about)
   }),
-  // Nobody was told that it had gone back: the operator alone has to know.
+  // Its payer was told neither that it had gone back nor that it would: the operator alone has to know.
   consume(refundDeclined, { from: 'now' }, (tx, { time, data }, context) => {
     const { registrationId, orderId, membershipId } = data
     const subject: Subject =

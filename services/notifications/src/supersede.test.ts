@@ -56,6 +56,11 @@ describe('whySuperseded', () => {
       whySuperseded(failed, [told('payment_refunded', 3, { ...refund, again: true, whole: false })]),
     ).toBeUndefined()
     expect(whySuperseded(failed, [told('payment_refunded', 3, { ...refund, again: true, whole: true })])).toBeDefined()
+    // Whoever was never told that it was back is not told that it is back again.
+    const untold = told('refund_failed', 2, { paymentId: 'p1', untold: true })
+    expect(whySuperseded(untold, [told('payment_refunded', 3, { ...refund, whole: false })])).toBeUndefined()
+    expect(whySuperseded(untold, [told('payment_refunded', 3, { ...refund, whole: true })])).toBeDefined()
+    expect(whySuperseded(failed, [told('payment_refunded', 3, { ...refund, whole: true })])).toBeUndefined()
     const owed = told('refund_owed', 2, { paymentId: 'p1' })
     expect(whySuperseded(owed, [told('payment_refunded', 1, refund)])).toBeUndefined()
     expect(whySuperseded(owed, [told('payment_refunded', 3, { ...refund, whole: true })])).toBeDefined()

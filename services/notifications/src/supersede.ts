@@ -28,6 +28,12 @@ const isMadeGood = (
   later: { data: MailData['payment_refunded' | 'order_refunded' | 'membership_refunded'] },
 ) => isSamePayment(earlier, later) && later.data.again === true && isWhole(later.data)
 
+/** Nothing is owed any more, and the later mail says so to somebody who was told that it is. */
+const isPaidBack = (
+  earlier: { data: MailData['refund_failed' | 'order_refund_failed' | 'membership_refund_failed'] },
+  later: { data: MailData['payment_refunded' | 'order_refunded' | 'membership_refunded'] },
+) => isMadeGood(earlier, later) || (earlier.data.untold === true && isAllBack(earlier, later))
+
 const isAllBack = (
   earlier: OfPayment,
   later: { data: MailData['payment_refunded' | 'order_refunded' | 'membership_refunded'] },
@@ -57,7 +63,7 @@ const table: { [Later in MailKind]?: Entry<Later> } = {
       waiver_signed: (_, refund) => endsRegistration(refund.data),
       registration_asked_again: (_, refund) => endsRegistration(refund.data),
     },
-    earlier: { refund_failed: isMadeGood, refund_owed: isAllBack },
+    earlier: { refund_failed: isPaidBack, refund_owed: isAllBack },
   },
   waiver_signed: {
     reason: 'The waiver was signed anew before this could be sent.',
@@ -67,13 +73,13 @@ const table: { [Later in MailKind]?: Entry<Later> } = {
   order_refunded: {
     reason: 'All of the payment went back before this could be sent.',
     any: { order_paid: isAllBack },
-    earlier: { order_refund_failed: isMadeGood, refund_owed: isAllBack },
+    earlier: { order_refund_failed: isPaidBack, refund_owed: isAllBack },
   },
   membership_refunded: {
     reason: 'All of the payment went back before this could be sent.',
     // It never began.
     any: { membership_confirmed: (_, { data }) => data.reason !== 'requested' && isWhole(data) },
-    earlier: { membership_refund_failed: isMadeGood, refund_owed: isAllBack },
+    earlier: { membership_refund_failed: isPaidBack, refund_owed: isAllBack },
   },
   membership_renewed: {
     reason: 'The membership was paid before this could be sent.',

@@ -469,6 +469,47 @@ describe('payment.refunded', () => {
     }
   })
 
+  it.each([
+    ['seat_gone', undefined, 'by the time it arrived, the class was full, so we could not confirm', '/robokidslanding'],
+    ['seat_gone', 'another', 'One of them stands, and the other payment is yours.', 'the one that stands'],
+    ['duplicate', undefined, 'You owe only one, and the other one is yours.', 'its own'],
+    ['amount_mismatch', undefined, 'was not for the price of the class, so we did not keep it', 'its own'],
+  ] as const)(
+    'tells why a payment was not kept (%s, %s) where its refund failed before anything could be told',
+    async (reason, other, words, leads) => {
+      const facts = registration()
+      const { payment } = confirmed(facts)
+      const duplicateOf = randomUUIDv7()
+      const { db } = office.service.context
+      if (reason === 'seat_gone') {
+        const why = other
+          ? { reason: 'registration_cancelled' as const, duplicateOf }
+          : { reason: 'class_full' as const }
+        await office.bed.bus.publish(registrationRejected, facts.registrationId, { ...facts, payment, ...why })
+        await eventually(() => db.$count(rejections, eq(rejections.paymentId, payment.paymentId)))
+      }
+      const refund = refunded(facts, { paymentId: payment.paymentId, reason })
+      const failed = { ...refundInVain(refund), paidAmount: 40_000, untold: true }
+      for (let n = 0; n < 2; n += 1) await office.bed.bus.publish(refundFailed, failed.refundId, failed)
+      const { parsed } = await office.post.mailTo(facts.email)
+      const link = { 'the one that stands': duplicateOf, 'its own': facts.registrationId, '/robokidslanding': leads }
+      for (const part of [parsed.text ?? '', htmlText(parsed.html)]) {
+        expect(part).toContain('We owe you $400.00')
+        expect(part).toContain(words)
+        expect(part).toContain('We have tried to refund $400.00 to the card you paid with, but it did not go through.')
+        expect(part).toContain('We still owe it to you.')
+        expect(part).not.toMatch(/we wrote to you|cancelled/i)
+      }
+      expect(parsed.text).toContain(link[leads])
+
+      const back = refunded(facts, { paymentId: payment.paymentId, reason, whole: true })
+      await office.bed.bus.publish(paymentRefunded, back.refundId, back)
+      const second = await office.post.mailTo(facts.email, 2)
+      expect(second.parsed.text).toContain('We have refunded $400.00 to the card you paid with.')
+      expect(office.post.to(facts.email)).toHaveLength(2)
+    },
+  )
+
   it('tells the operator what is owed where it failed, with the command that gives it back', async () => {
     const facts = registration()
     const failed = refundInVain(refunded(facts, { reason: 'requested' }))

@@ -236,6 +236,13 @@ describe('a member is told', () => {
       'Your refund of $7.00 did not go through',
       'We still owe it to you.',
     ],
+    [
+      'of a payment that found no seat and could not be refunded',
+      membershipRefundFailed,
+      { ...refund, reason: 'seat_gone', rejection: 'class_full', untold: true },
+      'Your refund of $7.00 did not go through',
+      'by the time it arrived, the session was full',
+    ],
   ] as const)('%s', async (_, event, changes, subject, words) => {
     const data = { ...member(), paymentId: randomUUIDv7(), ...changes }
     const mail = await told(event as EventDefinition, data as never)

@@ -131,6 +131,17 @@ describe('order.refunded', () => {
     await office.bed.bus.publish(orderRefundFailed, order.orderId, refundOf(order))
     const { parsed } = await office.post.mailTo(order.email)
     expect(parsed.subject).toBe('Your refund of $300.00 did not go through: Robot Spider')
+    expect(parsed.text).toContain('We wrote to you that we had refunded $300.00.')
+  })
+
+  it('of a second payment that fails before it was told says why it is owed', async () => {
+    const order = paidOrder()
+    const refund = { ...refundOf(order), reason: 'duplicate' as const, untold: true }
+    await office.bed.bus.publish(orderRefundFailed, order.orderId, refund)
+    const { parsed } = await office.post.mailTo(order.email)
+    expect(parsed.subject).toBe('Your refund of $300.00 did not go through: Robot Spider')
+    expect(parsed.text).toContain('Your order was paid twice. You owe it once, and the second payment is yours.')
+    expect(parsed.text).not.toContain('We wrote to you')
   })
 })
 

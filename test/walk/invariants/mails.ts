@@ -25,6 +25,7 @@ const told: Partial<Record<MailKind, (mail: MailRow) => Told | undefined>> = {
   registration_confirmed: () => 'stands',
   waiver_signed: () => 'stands',
   payment_refunded: (mail) => (isWhole(mail) ? 'is over' : undefined),
+  refund_failed: ({ data }) => (data['untold'] === true ? 'is over' : undefined),
   order_paid: () => 'stands',
   order_shipped: () => 'stands',
   order_refunded: (mail) => (isWhole(mail) ? 'is over' : undefined),
@@ -78,7 +79,9 @@ export async function theLastMailIsTrue(walk: Walk): Promise<void> {
     const registration = registrations.get(purchase.id)
     // What was paid a second time goes back without touching what stands.
     const counts = ({ kind, data }: MailRow) =>
-      kind !== 'payment_refunded' || !registration || data['paymentId'] === registration.paymentId
+      (kind !== 'payment_refunded' && kind !== 'refund_failed') ||
+      !registration ||
+      data['paymentId'] === registration.paymentId
     const sent = mine.filter((mail) => mail.status === 'sent' && counts(mail))
     const says = sent.flatMap((mail) => {
       if (tellsNoFuture(mail, mine)) return []

@@ -66,6 +66,28 @@ const whyNoSeat = {
   unknown: 'by the time it arrived, there was no seat left',
 }
 
+/** Why a payment that nobody asked to have back was not kept. */
+const whyNotKept = (
+  paid: string,
+  { rejection, classDate }: Pick<MailData['membership_refund_failed'], 'rejection' | 'classDate'>,
+) => ({
+  seat_gone: [
+    `Thank you for your payment of ${paid}. We are sorry: ${whyNoSeat[rejection ?? 'unknown']} on ${formatClassDate(classDate)}. So your membership does not begin, and nothing more is charged.`,
+  ],
+  duplicate: ['You have a membership already, and paid for a second one. You owe only one, so the other one ended.'],
+  amount_mismatch: [
+    'The payment that reached us was not for the price of the membership, so we did not keep it. Nothing more is charged.',
+  ],
+})
+
+const toOtherDates = (siteUrl: string): Pick<Letter, 'step'> => ({
+  step: {
+    text: ['Another date may suit you: here are those with free seats.'],
+    label: 'Choose another date',
+    url: `${siteUrl}/membership/register`,
+  },
+})
+
 const banks = ['Banks usually take 5 to 10 business days to show a refund.']
 
 const letters: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known) => Letter } = {
@@ -333,7 +355,7 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known) 
   },
   membership_refunded(data, known) {
     const { siteUrl } = known
-    const { refunded, paidAmount, reason, rejection, classDate, again } = data
+    const { refunded, paidAmount, reason, again } = data
     const money = dollars(refunded)
     const back = [`We have refunded ${money} to the card you paid with.`]
     const facts = [{ label: 'Refunded', lines: [[money]] }]
@@ -351,15 +373,7 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known) 
       }
     }
     const stories = {
-      seat_gone: [
-        `Thank you for your payment of ${dollars(paidAmount)}. We are sorry: ${whyNoSeat[rejection ?? 'unknown']} on ${formatClassDate(classDate)}. So your membership does not begin, and nothing more is charged.`,
-      ],
-      duplicate: [
-        'You have a membership already, and paid for a second one. You owe only one, so the other one ended.',
-      ],
-      amount_mismatch: [
-        'The payment that reached us was not for the price of the membership, so we did not keep it. Nothing more is charged.',
-      ],
+      ...whyNotKept(dollars(paidAmount), data),
       requested: [
         isWhole(data)
           ? 'All of this payment went back. Your membership itself stays as it is.'
@@ -371,30 +385,33 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known) 
       heading: `We refunded ${money}`,
       opening: [hello, stories[reason], back],
       facts,
-      ...(reason === 'seat_gone'
-        ? {
-            step: {
-              text: ['Another date may suit you: here are those with free seats.'],
-              label: 'Choose another date',
-              url: `${siteUrl}/membership/register`,
-            },
-          }
-        : toProfile(known)),
+      ...(reason === 'seat_gone' ? toOtherDates(siteUrl) : toProfile(known)),
       closing: [banks, questions],
     }
   },
-  membership_refund_failed({ refunded }, known) {
+  membership_refund_failed(data, known) {
+    const { refunded, reason, untold } = data
     const money = dollars(refunded)
+    const isNews = untold === true && reason !== 'requested'
     return {
       subject: [`Your refund of ${money} did not go through`],
-      heading: `Your refund of ${money} did not go through`,
+      heading: isNews ? `We owe you ${money}` : `Your refund of ${money} did not go through`,
       opening: [
         hello,
-        [`We wrote to you that we had refunded ${money}. Your bank has not taken it, and the money came back to us.`],
+        ...(isNews
+          ? [
+              whyNotKept(money, data)[reason],
+              [`We have tried to refund ${money} to the card you paid with, but it did not go through.`],
+            ]
+          : [
+              [
+                `We wrote to you that we had refunded ${money}. Your bank has not taken it, and the money came back to us.`,
+              ],
+            ]),
         ['We still owe it to you. We will send it again, or ask you how else it can reach you.'],
       ],
       facts: [{ label: 'Not refunded yet', lines: [[money]] }],
-      ...toProfile(known),
+      ...(isNews && reason === 'seat_gone' ? toOtherDates(known.siteUrl) : toProfile(known)),
       closing: [['If your card was replaced or closed, please reply to this email.'], questions],
     }
   },

@@ -123,14 +123,30 @@ function refunded(data: MailData['order_refunded'], siteUrl: string): Letter {
   }
 }
 
-function refundFailed({ orderId, lines, shipTo, ...money }: MailData['order_refund_failed'], siteUrl: string): Letter {
+/** Why a payment that nobody asked to have back was not kept. */
+const whyNotKept = {
+  duplicate: 'Your order was paid twice. You owe it once, and the second payment is yours.',
+  seat_gone: 'We could not keep a payment of yours.',
+  amount_mismatch: 'The amount that was paid is not the price of your order, so we did not keep it.',
+}
+
+function refundFailed(data: MailData['order_refund_failed'], siteUrl: string): Letter {
+  const { orderId, lines, shipTo, reason, untold, ...money } = data
   const sum = formatMoney(money)
+  const isNews = untold === true && reason !== 'requested'
   return {
     subject: [`Your refund of ${sum} did not go through: ${inShort(lines)}`],
-    heading: `Your refund of ${sum} did not go through`,
+    heading: isNews ? `We owe you ${sum}` : `Your refund of ${sum} did not go through`,
     opening: [
       hello(shipTo),
-      [`We wrote to you that we had refunded ${sum}. Your bank has not taken it, and the money came back to us.`],
+      ...(isNews
+        ? [
+            [whyNotKept[reason]],
+            [`We have tried to refund ${sum} to the card you paid with, but it did not go through.`],
+          ]
+        : [
+            [`We wrote to you that we had refunded ${sum}. Your bank has not taken it, and the money came back to us.`],
+          ]),
       ['We still owe it to you. We will send it again, or ask you how else it can reach you.'],
     ],
     facts: [{ label: 'Not refunded yet', lines: [[sum]] }, linesFact(lines)],

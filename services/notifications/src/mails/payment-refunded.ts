@@ -25,6 +25,27 @@ const whyNoSeat: Record<NonNullable<Background['rejection']>['reason'] | 'unknow
   unknown: 'by the time it arrived, there was no seat left for it',
 }
 
+type Rejection = Background['rejection']
+
+/** Why a payment that nobody asked to have back was not kept; where another payment was, that is not told here. */
+export function whyNotKept(reason: 'seat_gone' | 'amount_mismatch', paid: string, rejection: Rejection): string {
+  return reason === 'seat_gone'
+    ? `Thank you for your payment of ${paid}. We are sorry: ${whyNoSeat[rejection?.reason ?? 'unknown']}, so we could not confirm your registration.`
+    : 'The payment that reached us was not for the price of the class, so we did not keep it, and it did not confirm your registration.'
+}
+
+/** Two registrations of the same children were paid: one of them stands. */
+export function registeredTwice({ children }: RegistrationFacts): string {
+  const who = children.length === 1 ? 'Your child was' : 'Your children were'
+  return `${who} registered twice for this class, and both registrations were paid.`
+}
+
+export const otherDates = (siteUrl: string): Story['step'] => ({
+  text: ['Another date may suit you: here are those with free seats.'],
+  label: 'See the class dates',
+  url: `${siteUrl}/robokidslanding`,
+})
+
 interface Story {
   heading: string
   told: Words[]
@@ -45,15 +66,9 @@ function storyOf(data: Refunded, background: Background, siteUrl: string): Story
   const paid = formatMoney({ amount: data.paidAmount, currency: data.currency })
   const back = `We have refunded ${refunded} to the card you paid with.`
   if (rejection?.duplicateOf) {
-    const who = data.purchase.children.length === 1 ? 'Your child was' : 'Your children were'
     return {
       heading: `We refunded a second payment of ${refunded}`,
-      told: [
-        [
-          `${who} registered twice for this class, and both registrations were paid. One of them stands, and the other payment went back.`,
-        ],
-        [back],
-      ],
+      told: [[`${registeredTwice(data.purchase)} One of them stands, and the other payment went back.`], [back]],
       step: registrationStep(rejection.duplicateOf, siteUrl),
     }
   }
@@ -62,17 +77,8 @@ function storyOf(data: Refunded, background: Background, siteUrl: string): Story
     case 'seat_gone':
       return {
         heading: `We refunded your payment of ${paid}`,
-        told: [
-          [
-            `Thank you for your payment of ${paid}. We are sorry: ${whyNoSeat[rejection?.reason ?? 'unknown']}, so we could not confirm your registration.`,
-          ],
-          [back],
-        ],
-        step: {
-          text: ['Another date may suit you: here are those with free seats.'],
-          label: 'See the class dates',
-          url: `${siteUrl}/robokidslanding`,
-        },
+        told: [[whyNotKept(data.reason, paid, rejection)], [back]],
+        step: otherDates(siteUrl),
       }
     case 'duplicate':
       return {
@@ -86,12 +92,7 @@ function storyOf(data: Refunded, background: Background, siteUrl: string): Story
     case 'amount_mismatch':
       return {
         heading: `We refunded your payment of ${refunded}`,
-        told: [
-          [
-            'The payment that reached us was not for the price of the class, so we did not keep it, and it did not confirm your registration.',
-          ],
-          [back],
-        ],
+        told: [[whyNotKept(data.reason, paid, rejection)], [back]],
         step: {
           text: ['If you would still like to join, please register again:'],
           label: 'See the class dates',

@@ -1,21 +1,50 @@
 import { formatMoney } from '@robokids/contracts/pricing'
 import type { MailData } from '../schema.ts'
-import { renderLetter, type RenderedLetter } from './letter.ts'
+import { renderLetter, type Letter, type RenderedLetter } from './letter.ts'
+import { otherDates, registeredTwice, whyNotKept, type Background } from './payment-refunded.ts'
 import { childrenFact, classFact, dateOf, questions, registrationStep, whenFact } from './phrases.ts'
 import { pictureOfClass } from './pictures.ts'
-import { say } from './words.ts'
+import { say, type Words } from './words.ts'
 
-/** Money that we said had gone back has not arrived: it is ours to give back another way. */
-export function refundFailedMail(data: MailData['refund_failed'], siteUrl: string): RenderedLetter {
-  const { purchase } = data
+type Failed = MailData['refund_failed']
+
+/** What its payer did not know before: why the payment was not kept. */
+function firstNews({ reason, purchase, ...paid }: Failed, rejection: Background['rejection']): string[] {
+  if (rejection?.duplicateOf)
+    return [`${registeredTwice(purchase)} One of them stands, and the other payment is yours.`]
+  switch (reason) {
+    case 'duplicate':
+      return ['We received two payments for one registration. You owe only one, and the other one is yours.']
+    case 'seat_gone':
+    case 'amount_mismatch': {
+      const amount = paid.paidAmount ?? paid.amount
+      return [whyNotKept(reason, formatMoney({ amount, currency: paid.currency }), rejection)]
+    }
+    case 'requested':
+      return []
+  }
+}
+
+/** Money that went back, or was to, has not arrived: it is ours to give back another way. */
+export function refundFailedMail(data: Failed, rejection: Background['rejection'], siteUrl: string): RenderedLetter {
+  const { purchase, reason } = data
   const money = formatMoney(data)
+  const isNews = data.untold === true
+  const news = isNews ? firstNews(data, rejection) : []
+  const told: Words[] = isNews
+    ? [news, [`We have tried to refund ${money} to the card you paid with, but it did not go through.`]]
+    : [[`We wrote to you that we had refunded ${money}. Your bank has not taken it, and the money came back to us.`]]
+  const step: NonNullable<Letter['step']> =
+    isNews && reason === 'seat_gone' && !rejection?.duplicateOf
+      ? otherDates(siteUrl)
+      : registrationStep(rejection?.duplicateOf ?? purchase.registrationId, siteUrl)
   return renderLetter({
     subject: [`Your refund of ${money} did not go through: ${purchase.levelTitle}, ${dateOf(purchase)}`],
-    heading: `Your refund of ${money} did not go through`,
+    heading: isNews ? `We owe you ${money}` : `Your refund of ${money} did not go through`,
     picture: pictureOfClass(purchase),
     opening: [
       say`Hello ${purchase.guardianName},`,
-      [`We wrote to you that we had refunded ${money}. Your bank has not taken it, and the money came back to us.`],
+      ...told.filter((words) => words.length > 0),
       ['We still owe it to you. We will send it again, or ask you how else it can reach you.'],
     ],
     facts: [
@@ -24,7 +53,7 @@ export function refundFailedMail(data: MailData['refund_failed'], siteUrl: strin
       whenFact(purchase),
       childrenFact(purchase),
     ],
-    step: registrationStep(purchase.registrationId, siteUrl),
+    step,
     closing: [['If your card was replaced or closed, please reply to this email.'], questions],
   })
 }
