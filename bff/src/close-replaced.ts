@@ -3,7 +3,7 @@ import { closedCheckoutSchema } from '@robokids/contracts/billing'
 import { judgedRegistrationSchema, type holdSeatsSchema } from '@robokids/contracts/enrollment'
 import { DomainError } from '@robokids/runtime/errors'
 import type { z } from 'zod'
-import type { Services } from './upstream.ts'
+import { isUnknownRoute, type Services } from './upstream.ts'
 
 const whyNotClosed = {
   paid: 'The registration that you change is paid already. Its confirmation is in your email.',
@@ -15,7 +15,7 @@ async function askIfKnown<Answer>(call: Promise<Answer>): Promise<Answer | undef
   try {
     return await call
   } catch (error) {
-    if (error instanceof DomainError && error.code === 'not_found') return undefined
+    if (isUnknownRoute(error)) return undefined
     throw error
   }
 }

@@ -6,7 +6,7 @@ import type { Context } from '@robokids/runtime/service'
 import { z } from 'zod'
 import type { Config } from './config.ts'
 import type { References } from './references.ts'
-import type { Services } from './upstream.ts'
+import { isUnknownRoute, type Services } from './upstream.ts'
 
 /** What a payment page is called: the last part of its address, which is the id of the provider's session. */
 const nameOf = (pageUrl: string) => new URL(pageUrl).pathname.split('/').at(-1) ?? ''
@@ -77,7 +77,7 @@ export function paymentPageRoutes(
           if (checkoutUrl === null || nameOf(checkoutUrl) !== page) return back(reference)
           await open().catch((error: unknown) => {
             // An enrollment of the version before has held it for that long already.
-            if (!(error instanceof DomainError) || error.code !== 'not_found') throw error
+            if (!isUnknownRoute(error)) throw error
           })
           return checkoutUrl
         })

@@ -1,5 +1,4 @@
-import { DomainError } from '@robokids/runtime/errors'
-import type { Call, Upstream } from './upstream.ts'
+import { isUnknownRoute, type Call, type Upstream } from './upstream.ts'
 
 /**
  * Reads what billing knows of a checkout: a payment may be under way that it does not know of yet, so it asks the provider
@@ -17,7 +16,7 @@ export async function readCheckout<Answer>(
   try {
     return await billing.call('POST', `${path}/refresh?returned=${returned}`, call)
   } catch (error) {
-    if (error instanceof DomainError && error.code === 'not_found') return billing.call('GET', path, call)
+    if (isUnknownRoute(error)) return billing.call('GET', path, call)
     throw error
   }
 }

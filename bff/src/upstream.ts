@@ -37,7 +37,8 @@ interface RawAnswer {
 export interface Upstream {
   /**
    * Calls the service and parses its answer by its contract.
-   * @throws DomainError with the service's own code and words where it refused; `upstream_unavailable` for everything else.
+   * @throws DomainError with the service's own code and words where it refused; `upstream_unavailable` for everything else,
+   * which `isUnknownRoute` tells apart.
    */
   call<Answer>(method: 'GET' | 'POST', path: string, call: Call<Answer>): Promise<Answer>
   /** Whether whoever calls now has to wait for a connection. */
@@ -61,6 +62,16 @@ export function unavailable(cause: unknown): DomainError {
   const error = new DomainError('upstream_unavailable', 'Please try again in a moment.')
   error.cause = cause
   return error
+}
+
+class UnknownRoute extends Error {}
+
+/**
+ * Whether a call failed since the service has no such route: it is of the version before, which may still be running in a
+ * roll-out. There is nothing wrong with what was asked for, and the next one who is asked may know it.
+ */
+export function isUnknownRoute(error: unknown): boolean {
+  return error instanceof Error && error.cause instanceof UnknownRoute
 }
 
 /** What is told where a service has more to do than it can. */
@@ -150,6 +161,7 @@ function upstream(
       const refusal = errorBodySchema.safeParse(parsed)
       if (refusal.success && given.status < 500) {
         const { code, message, issues, requestId: _, ...details } = refusal.data
+        if (code === 'not_found') throw unavailable(new UnknownRoute(`${named(method, path)} is no route there`))
         throw new DomainError(code, message, issues, details)
       }
       throw unavailable(new Error(`${named(method, path)} answered ${given.status}`))

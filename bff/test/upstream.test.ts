@@ -3,13 +3,14 @@ import { challengeSchema } from '@robokids/contracts/proof'
 import { fetchProven, prove } from '@robokids/local/prove'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { z } from 'zod'
 import { ask, startFront, StubService } from './front.ts'
 
 const limitMs = 1_000
 /** What the machine may take on top while hundreds of requests fail at once. */
 const slackMs = 1_500
 
-const unknown = { code: 'not_found', message: 'There is no such thing.', requestId: 'stub' }
+const unknown = { code: 'membership_not_found', message: 'There is no such thing.', requestId: 'stub' }
 
 let bed: TestBed
 beforeAll(async () => {
@@ -99,6 +100,38 @@ describe('a service that begins an answer and never ends it', () => {
     const { status, ms } = await ask(url).answered
     expect(status).toBe(503)
     expect(ms).toBeLessThan(limitMs + slackMs)
+  })
+})
+
+describe('a service of the version before', () => {
+  it('that has no such route is none that knows nothing: its visitors are told to try again, and have guessed at nothing', async () => {
+    // A process of ours, whose routes are those that every one has.
+    const older = await bed.start({ name: 'enrollment', config: z.object({}) }, {})
+    const settings = { ENROLLMENT_URL: older.url, NOTIFICATIONS_URL: older.url, BILLING_URL: older.url }
+    const front = await startFront(bed, settings)
+    const reference = randomUUIDv7()
+    const send = (path: string, body?: object) =>
+      fetchProven(front.url + path, {
+        headers: { 'content-type': 'application/json', 'x-api-key': 'robokids-web' },
+        ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+      })
+    const waiver = { registrationId: reference, guardianName: 'Maren Holt', childName: 'Ivo', email: 'm@example.com' }
+    const letter = { name: 'Maren Holt', email: 'm@example.com', topic: 'order', message: 'Where is it?' }
+    const asked = [
+      () => send('/api/waiver-document'),
+      () => send('/waiver.pdf'),
+      () => send('/api/contact', { id: randomUUIDv7(), ...letter }),
+      () => send('/api/waivers', { ...waiver, classType: 'basic' }),
+      () => send(`/api/registrations/${reference}/calendar.ics`),
+      () => send(`/api/orders/${reference}`),
+      // More than a network may guess at.
+      ...Array.from({ length: 60 }, () => () => send(`/api/registrations/${randomUUIDv7()}`)),
+    ]
+    for (const ask of asked) {
+      const answer = await ask()
+      expect([answer.status, await answer.json()]).toMatchObject([503, { code: 'upstream_unavailable' }])
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+    }
   })
 })
 

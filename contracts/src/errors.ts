@@ -58,6 +58,10 @@ export const errorStatus = {
   admin_secret_invalid: 401,
   origin_forbidden: 403,
   proof_required: 403,
+  /**
+   * Nothing is at this address. To the BFF it says that a service has no such route, as one of the version before may not: what
+   * the routes that the BFF calls do not find has codes of its own.
+   */
   not_found: 404,
   registration_not_found: 404,
   checkout_not_found: 404,
