@@ -22,6 +22,7 @@ import type { Accounts } from './auth-routes.ts'
 import { closeReplaced } from './close-replaced.ts'
 import type { Config } from './config.ts'
 import type { Proofs } from './proofs.ts'
+import { receiptFile, Receipts } from './receipts.ts'
 import { referenceParams, type References } from './references.ts'
 import { RegistrationStreams } from './registration-stream.ts'
 import { startCheckout } from './start-checkout.ts'
@@ -37,6 +38,7 @@ export function apiRoutes(
 ): void {
   const { SITE_URL } = context.config
   const { enrollment, notifications } = services
+  const receipts = new Receipts(http, context.config)
   const streams = new RegistrationStreams(http, context, (id) => registrationView(services, id, { siteUrl: SITE_URL }))
 
   http.post(
@@ -112,6 +114,22 @@ export function apiRoutes(
           'cache-control': 'no-store',
         })
         .send(calendar.body)
+    }),
+  )
+
+  http.get('/api/registrations/:reference/receipt.pdf', { schema: { params: referenceParams } }, (request, reply) =>
+    references.find(request, request.params.reference, 'registration', async (id) => {
+      const { signal } = request
+      const view = await registrationView(services, id, { siteUrl: SITE_URL, withMoney: true, signal })
+      const { sheet, name } = receiptFile(view)
+      void reply.headers({
+        'content-type': 'application/pdf',
+        // Browsers keep it under this name; those inside apps that keep nothing show it.
+        'content-disposition': `attachment; filename="${name}"`,
+        'cache-control': 'private, no-store',
+      })
+      // Whether there is one is known without making it.
+      return reply.send(request.method === 'HEAD' ? '' : Buffer.from(await receipts.make(sheet)))
     }),
   )
 

@@ -27,6 +27,13 @@ export function schoolDate(instant: string): string {
   return new Date(time - hoursBehind(time) * hour).toISOString().slice(0, 10)
 }
 
+/** The time of an instant (RFC 3339) on the clocks in `classTimeZone`, `HH:MM`. What is not such an instant comes back as it is. */
+export function schoolTime(instant: string): string {
+  const time = Date.parse(instant)
+  if (Number.isNaN(time)) return instant
+  return new Date(time - hoursBehind(time) * hour).toISOString().slice(11, 16)
+}
+
 /**
  * When it is that time (`HH:MM`) of that day (`YYYY-MM-DD`) in `classTimeZone`, in milliseconds since 1970; undefined where it
  * is no such day and time. Of the two times that an hour has in the night in which the clocks go back, the first.

@@ -19,15 +19,10 @@ function dependenciesAreThere() {
   const here = lockedPackages(installed)
   return Object.entries(lockedPackages('package-lock.json')).every(([path, wanted]) => {
     // What is optional is there only on the platforms that it is for.
-    if (
-      path === '' ||
-      wanted.link ||
-      wanted.optional ||
-      wanted.devOptional ||
-      wanted.peer ||
-      !path.includes('node_modules/')
-    )
+    if (path === '' || wanted.optional || wanted.devOptional || wanted.peer || !path.includes('node_modules/'))
       return true
+    // A folder of ours that is new here.
+    if (wanted.link) return existsSync(join(root, path))
     return here[path]?.version === wanted.version
   })
 }

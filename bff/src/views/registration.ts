@@ -10,20 +10,22 @@ export interface ViewOptions {
   siteUrl: string
   /** The parent has just come back from the payment page, before its webhook perhaps. */
   returned?: boolean
+  /** It is of no use without what billing knows: where that cannot be asked, nothing is shown. */
+  withMoney?: boolean
   signal?: AbortSignal
 }
 
 async function findCheckout(
   { billing }: Services,
   registrationId: string,
-  { returned = false, signal }: Omit<ViewOptions, 'siteUrl'>,
+  { returned = false, withMoney = false, signal }: Omit<ViewOptions, 'siteUrl'>,
 ): Promise<Checkout | null> {
   try {
     return await readCheckout(billing, `/checkouts/${registrationId}`, returned, { answer: checkoutSchema, signal })
   } catch (error) {
+    if (!(error instanceof DomainError)) throw error
     // What enrollment knows is worth showing without billing.
-    if (error instanceof DomainError && (error.code === 'checkout_not_found' || error.code === 'upstream_unavailable'))
-      return null
+    if (error.code === 'checkout_not_found' || (error.code === 'upstream_unavailable' && !withMoney)) return null
     throw error
   }
 }
@@ -61,7 +63,7 @@ function present(registration: Registration, checkout: Checkout | null, siteUrl:
   }
 }
 
-/** One registration as its family sees it. @throws DomainError `registration_not_found` */
+/** One registration as its family sees it. @throws DomainError `registration_not_found`, `upstream_unavailable` */
 export async function registrationView(
   services: Services,
   registrationId: string,

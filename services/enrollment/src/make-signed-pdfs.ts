@@ -2,6 +2,7 @@ import { waiverSigned, type RegistrationFacts } from '@robokids/contracts/enroll
 import type { Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
+import { Typesetter } from '@robokids/typesetting/typesetter'
 import { and, asc, eq, isNull, lte } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { count } from './metrics.ts'
@@ -9,7 +10,7 @@ import { factsOf, isoTime } from './read-registrations.ts'
 import { pauseAfterTry } from './rules.ts'
 import { classSessions, memberSeats, registrations, waiverDocuments, waivers } from './schema.ts'
 import type { Signature } from './signed-waiver.ts'
-import { Typesetter } from './typesetter.ts'
+import type { Order } from './signed-waiver-worker.ts'
 
 type Waiver = typeof waivers.$inferSelect
 
@@ -89,7 +90,7 @@ async function keep(tx: Transaction, signedPdf: Uint8Array, { waiverId, facts, .
  * their turn, and is tried again for as long as it takes, ever more rarely.
  */
 export async function makeSignedPdfs(context: Context<Config>, signal: AbortSignal): Promise<void> {
-  const typesetter = new Typesetter()
+  const typesetter = new Typesetter<Order>(new URL('./signed-waiver-worker.ts', import.meta.url))
   try {
     while (!signal.aborted) {
       const waiver = await claim(context)
@@ -98,7 +99,8 @@ export async function makeSignedPdfs(context: Context<Config>, signal: AbortSign
       try {
         const facts = await factsSigned(context, waiver)
         const signature = { waiverId, facts, signedAt: isoTime(waiver.signedAt), documentSha256, ipAddress, userAgent }
-        const pdf = await typesetter.render(signature, await documentOf(context, documentSha256), signal)
+        const shown = await documentOf(context, documentSha256)
+        const pdf = await typesetter.render({ signature, shown }, signal)
         await context.db.transaction((tx) => keep(tx, pdf, signature))
         count(context, 'signed_pdfs_total', { outcome: 'made' })
       } catch (error) {

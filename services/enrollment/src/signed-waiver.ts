@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { buffer } from 'node:stream/consumers'
 import {
   PDFArray,
   PDFDict,
@@ -12,8 +11,8 @@ import {
 } from '@cantoo/pdf-lib'
 import { classTimeZone, formatClassDate, formatClassTime } from '@robokids/contracts/class-date'
 import type { RegistrationFacts } from '@robokids/contracts/enrollment'
-import PdfKit from 'pdfkit'
-import { bold, isolate, regular, writeText, type Style } from './typeset.ts'
+import { renderFactSheet, type Fact } from '@robokids/typesetting/fact-sheet'
+import { isolate } from '@robokids/typesetting/isolate'
 
 export interface Signature {
   waiverId: string
@@ -26,31 +25,13 @@ export interface Signature {
   userAgent: string
 }
 
-const ink = '#14213d'
-const signal = '#c2410c'
-const quiet = '#475569'
-const margin = 60
-const width = 612 - 2 * margin
-const labelWidth = 118
-
-const label: Style = { face: bold, size: 9, color: quiet }
-const value: Style = { face: regular, size: 10.5, color: ink }
-const small: Style = { face: regular, size: 8.5, color: ink }
-
 function inPacificTime(time: string): string {
   const zoned = Temporal.Instant.from(time).toZonedDateTimeISO(classTimeZone)
   return zoned.toLocaleString('en-US', { dateStyle: 'full', timeStyle: 'long' }).replaceAll('\u202f', ' ')
 }
 
 /** What the signature page tells, in its order. */
-function rowsOf({
-  waiverId,
-  facts,
-  signedAt,
-  documentSha256,
-  ipAddress,
-  userAgent,
-}: Signature): [string, string[], Style][] {
+function factsIn({ waiverId, facts, signedAt, documentSha256, ipAddress, userAgent }: Signature): Fact[] {
   const { address } = facts
   const children = facts.children.map(({ childName, childAge }) => `${isolate(childName)}, age ${childAge}`)
   const street = [address.addressLine1, address.addressLine2].filter((line) => line !== '')
@@ -58,70 +39,31 @@ function rowsOf({
   const city = address.city === '' ? [] : [`${isolate(address.city)}, ${isolate(address.state)} ${address.zipCode}`]
   const place = [...street, ...city]
   const when = `${formatClassDate(facts.startDate)}, ${formatClassTime(facts.startTime)} Pacific`
+  const what = facts.classType === 'membership' ? 'Membership' : 'Registration'
   return [
-    ['Signed by', [facts.guardianName, 'parent or legal guardian, 18 or older'], value],
-    [children.length === 1 ? 'For the child' : 'For the children', children, value],
-    ['Email', [facts.email], value],
-    ...(place.length === 0 ? [] : ([['Address', place, value]] satisfies [string, string[], Style][])),
-    ['Class', [facts.levelTitle, when], value],
-    ['Signed at', [inPacificTime(signedAt), `${signedAt} (UTC)`], value],
-    ['How', ['Checked the box “I agree” and pressed “I Agree & Complete Registration”'], value],
-    ['Document (SHA-256)', [documentSha256], small],
-    ['Network address', [ipAddress], small],
-    ['Browser', [userAgent], small],
-    [facts.classType === 'membership' ? 'Membership' : 'Registration', [facts.registrationId], small],
-    ['Waiver', [waiverId], small],
+    { name: 'Signed by', lines: [facts.guardianName, 'parent or legal guardian, 18 or older'] },
+    { name: children.length === 1 ? 'For the child' : 'For the children', lines: children },
+    { name: 'Email', lines: [facts.email] },
+    ...(place.length === 0 ? [] : [{ name: 'Address', lines: place }]),
+    { name: 'Class', lines: [facts.levelTitle, when] },
+    { name: 'Signed at', lines: [inPacificTime(signedAt), `${signedAt} (UTC)`] },
+    { name: 'How', lines: ['Checked the box “I agree” and pressed “I Agree & Complete Registration”'] },
+    { name: 'Document (SHA-256)', lines: [documentSha256], fine: true },
+    { name: 'Network address', lines: [ipAddress], fine: true },
+    { name: 'Browser', lines: [userAgent], fine: true },
+    { name: what, lines: [facts.registrationId], fine: true },
+    { name: 'Waiver', lines: [waiverId], fine: true },
   ]
 }
 
-async function renderSignaturePage(signature: Signature, shownBytes: number): Promise<Uint8Array> {
-  const doc = new PdfKit({
-    size: 'LETTER',
-    margins: { top: 54, bottom: 84, left: margin, right: margin },
-    pdfVersion: '1.5',
-    tagged: true,
-    // Also what pdfkit derives its file id from: the same signature is the same file.
-    info: { CreationDate: new Date(signature.signedAt) },
+function renderSignaturePage(signature: Signature, shownBytes: number): Promise<Uint8Array> {
+  return renderFactSheet({
+    brand: 'ROBO KIDS LEARNING',
+    title: 'Signature page',
+    facts: factsIn(signature),
+    foot: `The pages before this one are the document that was shown, byte for byte: this file begins with it, and the first ${shownBytes} bytes of it have the SHA-256 above.`,
+    createdAt: signature.signedAt,
   })
-  const pages = buffer(doc)
-  // What screen readers go by: each part is added when it is drawn, so that they read in this order.
-  const structure = doc.struct('Sect')
-  doc.addStructure(structure)
-  const brand = () => writeText(doc, 'ROBO KIDS LEARNING', { face: bold, size: 9, color: signal }, margin, 64, width)
-  structure.add(doc.struct('P', {}, brand))
-  const title = () => writeText(doc, 'Signature page', { face: bold, size: 17, color: ink }, margin, 88, width)
-  structure.add(doc.struct('H1', {}, title))
-  doc.markContent('Artifact', { type: 'Layout' })
-  doc
-    .moveTo(margin, 100)
-    .lineTo(margin + width, 100)
-    .lineWidth(1)
-    .strokeColor(signal)
-    .stroke()
-  doc.endMarkedContent()
-  const list = doc.struct('L')
-  structure.add(list)
-  let y = 126
-  for (const [name, lines, style] of rowsOf(signature)) {
-    if (y > doc.page.height - doc.page.margins.bottom) {
-      doc.addPage()
-      y = doc.page.margins.top + style.size
-    }
-    const values = lines.map((line) =>
-      doc.struct('P', {}, () => {
-        y = writeText(doc, line, style, margin + labelWidth, y, width - labelWidth)
-      }),
-    )
-    const nameOf = doc.struct('Lbl', {}, () => writeText(doc, name, label, margin, y, labelWidth))
-    list.add(doc.struct('LI', {}, [nameOf, doc.struct('LBody', {}, values)]))
-    y += 8
-  }
-  const foot = `The pages before this one are the document that was shown, byte for byte: this file begins with it, and the first ${shownBytes} bytes of it have the SHA-256 above.`
-  doc.page.margins.bottom = 0
-  const writeFoot = () => writeText(doc, foot, { ...small, size: 7.5, color: quiet }, margin, 740, width)
-  structure.add(doc.struct('P', {}, writeFoot))
-  doc.end()
-  return pages
 }
 
 const key = (name: string) => PDFName.of(name)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -24,6 +24,7 @@ beforeAll(async () => {
 afterAll(() => bed.stop())
 
 const source = fileURLToPath(new URL('..', import.meta.url))
+const typesetting = fileURLToPath(new URL('../../../typesetting', import.meta.url))
 const modules = fileURLToPath(new URL('../../../node_modules', import.meta.url))
 
 /** A copy of the service without its fonts, which a test may break and mend while it runs. */
@@ -35,12 +36,18 @@ class Copy {
   }
 
   static async make(): Promise<Copy> {
-    const folder = await mkdtemp(join(tmpdir(), 'enrollment-'))
-    onTestFinished(() => rm(folder, { recursive: true }))
-    await symlink(modules, join(folder, 'node_modules'))
+    const around = await mkdtemp(join(tmpdir(), 'enrollment-'))
+    onTestFinished(() => rm(around, { recursive: true }))
+    await symlink(modules, join(around, 'node_modules'))
+    const folder = join(around, 'enrollment')
     for (const part of ['src', 'migrations', 'waiver', 'package.json']) {
       await cp(join(source, part), join(folder, part), { recursive: true })
     }
+    for (const part of ['src', 'package.json']) {
+      await cp(join(typesetting, part), join(around, 'typesetting', part), { recursive: true })
+    }
+    await mkdir(join(folder, 'node_modules/@robokids'), { recursive: true })
+    await symlink(join(around, 'typesetting'), join(folder, 'node_modules/@robokids/typesetting'))
     return new Copy(folder)
   }
 
@@ -49,7 +56,7 @@ class Copy {
   }
 
   bringFonts(): Promise<void> {
-    return symlink(join(source, 'fonts'), join(this.folder, 'fonts'))
+    return symlink(join(typesetting, 'fonts'), join(this.folder, '../typesetting/fonts'))
   }
 
   breakWorker(code: string): Promise<void> {

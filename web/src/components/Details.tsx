@@ -1,8 +1,7 @@
 import { formatClassDate } from '@robokids/contracts/class-date'
-import { openingLevels } from '@robokids/contracts/opening-levels'
+import { classDetail, type Detail, familyDetails, startDay } from '@robokids/contracts/details'
 import type { ReactNode } from 'react'
 import { momentForReader } from '../class-time.ts'
-import { isLevel } from '../content/levels.ts'
 import type { RegistrationRecord } from '../registration/record.ts'
 import styles from './Details.module.css'
 
@@ -12,8 +11,9 @@ export type Row = readonly [name: string, value: ReactNode]
 export function Details({ rows }: { rows: readonly Row[] }) {
   return (
     <dl className={styles['details']}>
-      {rows.map(([name, value]) => (
-        <div key={name} className={styles['row']}>
+      {rows.map(([name, value], index) => (
+        // By its place: a receipt may tell of two refunds.
+        <div key={index} className={styles['row']}>
           <dt>{name}</dt>
           <dd>
             <bdi>{value}</bdi>
@@ -39,28 +39,13 @@ export type KnownDetails = Pick<
   | 'startDate'
 >
 
-const known = (value: string, name: string) => value || `[Missing ${name}]`
-
-function childLine(child: { childName: string; childAge: string }, position: string) {
-  const name = known(child.childName, `${position} Name`)
-  return child.childAge ? `${name}, age ${child.childAge}` : name
-}
-
 /** Lines of text below each other, without the empty ones. */
 export function Lines({ of }: { of: readonly string[] }) {
   return of.filter((line) => line !== '').map((line, index) => <div key={index}>{line}</div>)
 }
 
-function AddressLines({ addressLine1, addressLine2, city, state, zipCode }: KnownDetails) {
-  const lines =
-    !addressLine1 && !city && !state && !zipCode
-      ? ['[Missing Address]']
-      : [
-          known(addressLine1, 'Address Line 1'),
-          addressLine2,
-          `${known(city, 'City')}, ${known(state, 'State')} ${known(zipCode, 'Zip Code')}`,
-        ]
-  return <Lines of={lines} />
+export function rowOf([name, lines]: Detail): Row {
+  return [name, <Lines key={name} of={lines} />]
 }
 
 /** What is known of a member, who registered no child: nothing is asked for that was never asked. */
@@ -75,15 +60,7 @@ export function memberRows({ guardianName, startDate }: KnownDetails): Row[] {
 
 export function familyRows(details: KnownDetails): Row[] {
   const children = [{ childName: details.childName, childAge: details.childAge }, ...details.siblings]
-  return [
-    ['Guardian', known(details.guardianName, 'Guardian Name')],
-    [
-      children.length === 1 ? 'Child' : 'Children',
-      children.map((child, index) => <div key={index}>{childLine(child, index === 0 ? 'Child' : 'Sibling')}</div>),
-    ],
-    ['Email', known(details.email, 'Email')],
-    ['Shipping address', <AddressLines key="address" {...details} />],
-  ]
+  return familyDetails({ ...details, children }).map(rowOf)
 }
 
 /** The date and time of a class. */
@@ -100,10 +77,12 @@ export function ClassMoment({ date, time }: { date: string; time: string }) {
 
 /** The date as a calendar day, never moved by the reader's own zone. */
 export function startRow(startDate: string, startTime?: string): Row {
-  const day = startDate ? formatClassDate(startDate) : '[Missing Start Date]'
-  return ['Start date', startDate && startTime ? <ClassMoment date={startDate} time={startTime} /> : day]
+  return [
+    'Start date',
+    startDate && startTime ? <ClassMoment date={startDate} time={startTime} /> : startDay(startDate),
+  ]
 }
 
 export function classRow(classType: string): Row {
-  return ['Class type', isLevel(classType) ? openingLevels[classType].title : known(classType, 'Class Type')]
+  return rowOf(classDetail(classType))
 }

@@ -1,34 +1,13 @@
 import type { RegistrationView } from '@robokids/contracts/bff'
+import { disputedNote } from '@robokids/contracts/disputes'
 import { formatMoney } from '@robokids/contracts/pricing'
 import type { ReactNode } from 'react'
 import { recordOfView } from '../registration/record.ts'
-import type { RefundStanding, Standing } from '../registration/standing.ts'
+import type { Ended, RefundStanding, Standing } from '@robokids/contracts/standing'
 import { ButtonLink } from '../ui/Button.tsx'
 import { Notice } from '../ui/Notice.tsx'
 import { Actions } from './EnrollmentPage.tsx'
 import { StartAgain } from './StartAgain.tsx'
-
-/** How a registration ended: it has no seat, or what was paid for it goes back. */
-export type Ended = Extract<Standing, { kind: 'rejected' | 'expired' | 'cancelled' | 'returning' }>
-
-const endedKinds: Standing['kind'][] = ['rejected', 'expired', 'cancelled', 'returning'] satisfies Ended['kind'][]
-
-export function isEnded(standing: Standing): standing is Ended {
-  return endedKinds.includes(standing.kind)
-}
-
-export function endedTitle(standing: Ended): string {
-  switch (standing.kind) {
-    case 'returning':
-      return standing.refund.state === 'done' ? 'Your money went back' : 'Your money is on its way back'
-    case 'rejected':
-      return 'We could not give you the seat'
-    case 'expired':
-      return 'This registration has expired'
-    case 'cancelled':
-      return 'This registration was cancelled'
-  }
-}
 
 const whyRejected = {
   class_full: 'The last seat went to another family before your payment arrived.',
@@ -63,8 +42,8 @@ function expiredText({ charged, refund }: Extract<Standing, { kind: 'expired' }>
 /** While the bank looks into the payment of a registration that keeps its seat. */
 export function DisputedNotice({ children }: { children?: ReactNode }) {
   return (
-    <Notice title="Until your bank has decided, nothing is signed or shipped." live>
-      <p>Your seat is kept meanwhile.</p>
+    <Notice title={disputedNote.title} live>
+      <p>{disputedNote.text}</p>
       {children}
     </Notice>
   )

@@ -5,7 +5,7 @@ import { registrationView } from '../answers.ts'
 import { api, ApiError } from '../api.ts'
 import { askAgainMs } from '../ask-again.ts'
 import { returnedQuery } from '../returned.ts'
-import { isSettled, standingOf } from './standing.ts'
+import { isSettled, standingOf } from '@robokids/contracts/standing'
 
 /** While the event stream is open it brings the news; asking is only for a stream that is open and silent. */
 const askBesideStreamMs = 8_000

@@ -9,12 +9,12 @@ import { ClassMoment, classRow, Details, familyRows, startRow } from '../compone
 import { Actions, EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
 import { LongWait } from '../components/LongWait.tsx'
 import { type NextStep, NextSteps } from '../components/NextSteps.tsx'
-import { DisputedNotice, EndedOutcome, endedTitle, isEnded } from '../components/Outcome.tsx'
+import { DisputedNotice, EndedOutcome } from '../components/Outcome.tsx'
 import { inOneLine, Ticket } from '../components/Ticket.tsx'
 import { isLevel, levels } from '../content/levels.ts'
 import { Drawing } from '../illustrations/Drawing.tsx'
 import { LevelRobot } from '../illustrations/LevelRobot.tsx'
-import { disputeText } from '../registration/disputes.ts'
+import { disputeText } from '@robokids/contracts/disputes'
 import { noteBeingPaid } from '../registration/draft.ts'
 import {
   type RegistrationRecord,
@@ -23,7 +23,7 @@ import {
   savedRecord,
   saveSessionRecord,
 } from '../registration/record.ts'
-import { type RefundStanding, type Standing, standingOf } from '../registration/standing.ts'
+import { endedTitle, isEnded, type RefundStanding, type Standing, standingOf } from '@robokids/contracts/standing'
 import { useRegistration } from '../registration/use-registration.ts'
 import { ButtonLink } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'

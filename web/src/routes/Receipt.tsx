@@ -1,15 +1,14 @@
-import { formatMoney } from '@robokids/contracts/pricing'
 import type { RegistrationView } from '@robokids/contracts/bff'
+import { type KeptReceipt, receiptDetails, receiptNote, receiptTitle, startName } from '@robokids/contracts/receipt'
+import { type Standing, standingOf } from '@robokids/contracts/standing'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
-import { classRow, Details, familyRows, startRow } from '../components/Details.tsx'
+import { useEffect, useRef, useState } from 'react'
+import { Details, rowOf, startRow } from '../components/Details.tsx'
 import { Actions, EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
-import { DisputedNotice, endedTitle, isEnded } from '../components/Outcome.tsx'
-import { disputeInShort } from '../registration/disputes.ts'
+import { FileButton } from '../components/FileButton.tsx'
 import { forgetDraft } from '../registration/draft.ts'
 import { forgetReceipt, readReceipt, type ReceiptRecord, receiptOf } from '../registration/receipt.ts'
-import { forgetRecords, readSessionRecord, recordOfView } from '../registration/record.ts'
-import { moneyBack, type Standing, standingOf } from '../registration/standing.ts'
+import { forgetRecords, readSessionRecord } from '../registration/record.ts'
 import { useRegistration } from '../registration/use-registration.ts'
 import { Button } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
@@ -33,12 +32,16 @@ export function Receipt() {
   const own = saved?.registrationId === reference || !reference ? saved : undefined
   const watched = useRegistration(reference)
   const view = watched.state === 'known' ? watched.view : undefined
-  const receipt = own ?? (view && receiptOf(recordOfView(view)))
 
-  if (receipt?.guardianName) return <Paper receipt={receipt} view={view} />
+  if (view || own?.guardianName) return <Paper kept={own && keptOf(own)} view={view} />
   if (reference && (watched.state === 'loading' || watched.state === 'unreachable'))
     return <EnrollmentLoading step="kit" />
   return <BackToForm />
+}
+
+function keptOf({ childName, childAge, siblings, address1, address2, zip, ...rest }: ReceiptRecord): KeptReceipt {
+  const children = [{ childName, childAge }, ...siblings]
+  return { ...rest, children, addressLine1: address1, addressLine2: address2, zipCode: zip }
 }
 
 /** Without saved data there is no receipt, and nothing to say about it. */
@@ -50,60 +53,6 @@ function BackToForm() {
   return null
 }
 
-/** As the mails tell it, wherever the browser is. */
-const timeZone = 'America/Los_Angeles'
-const dayOf = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone })
-const timeOf = new Intl.DateTimeFormat('en-US', { timeStyle: 'short', timeZone })
-
-function momentOf(timestamp: string | number): ReactNode {
-  const moment = new Date(timestamp)
-  if (Number.isNaN(moment.getTime())) return String(timestamp)
-  return `${dayOf.format(moment)} at ${timeOf.format(moment)} Pacific`.replaceAll('\u202f', ' ')
-}
-
-/** Why several children cost what one does. */
-function seatsText({ unitAmount, paidSeats, currency }: NonNullable<RegistrationView['checkout']>, children: number) {
-  if (unitAmount === null || paidSeats === null || children === 1) return undefined
-  const price = `${paidSeats} × ${formatMoney({ amount: unitAmount, currency })}`
-  const free = children - paidSeats
-  if (free <= 0) return price
-  return `${price}, ${free === 1 ? 'a sibling joins free' : `${free} siblings join free`}`
-}
-
-function moneyRows({ checkout, status, children }: RegistrationView): [string, string][] {
-  if (!checkout) return []
-  if (!checkout.paidAt)
-    return [['Payment', status === 'confirmed' || status === 'waiver_signed' ? 'Received' : 'Not received yet']]
-  const { ofThePayment, besides, owed } = moneyBack(checkout)
-  const seats = seatsText(checkout, children.length)
-  return [
-    ['Amount paid', formatMoney(checkout)],
-    ...(seats === undefined ? [] : [['Seats', seats] as [string, string]]),
-    ...(checkout.receiptNumber ? [['Receipt number', checkout.receiptNumber] as [string, string]] : []),
-    ...ofThePayment.map((refund): [string, string] => [
-      refund.status === 'succeeded' ? 'Refunded' : 'Refund on its way',
-      formatMoney(refund),
-    ]),
-    ...(owed > 0 && status === 'cancelled'
-      ? [
-          [
-            'Refund that failed',
-            `${formatMoney({ amount: owed, currency: checkout.currency })}, we still owe it to you`,
-          ] as [string, string],
-        ]
-      : []),
-    // Beside what was paid for this registration: it takes nothing from the amount above.
-    ...besides.map((refund): [string, string] => [
-      refund.status === 'succeeded' ? 'Paid beside it and returned' : 'Paid beside it, on its way back',
-      formatMoney(refund),
-    ]),
-    ...checkout.disputes.map((dispute): [string, string] => [
-      'Disputed',
-      `${formatMoney(dispute)}, ${disputeInShort(dispute)}`,
-    ]),
-  ]
-}
-
 /** Where the way has come to: nothing that comes after a payment which went back. */
 function stepOf(standing: Standing | undefined, signed: boolean) {
   if (!standing) return 'kit'
@@ -111,7 +60,13 @@ function stepOf(standing: Standing | undefined, signed: boolean) {
   return signed ? 'kit' : 'waiver'
 }
 
-function Paper({ receipt, view }: { receipt: ReceiptRecord; view: RegistrationView | undefined }) {
+interface PaperProps {
+  kept: KeptReceipt | undefined
+  view: RegistrationView | undefined
+}
+
+/** At least one of them is there. */
+function Paper({ kept, view }: PaperProps) {
   const navigate = useNavigate()
   const closing = useRef(false)
   const [unprintable, setUnprintable] = useState(false)
@@ -146,42 +101,49 @@ function Paper({ receipt, view }: { receipt: ReceiptRecord; view: RegistrationVi
   }
 
   const standing = view && standingOf(view)
-  const { address1: addressLine1, address2: addressLine2, zip: zipCode, ...rest } = receipt
+  const note = view && receiptNote(view)
+  // Of what is not paid there is none.
+  const file = view?.checkout?.paidAt ? (`/api/registrations/${view.registrationId}/receipt.pdf` as const) : undefined
   return (
     <EnrollmentPage step={stepOf(standing, view?.waiverSignedAt !== null)} title="Receipt">
       <Card className={styles['paper'] ?? ''}>
-        <p className={styles['from']}>Robo Kids Learning receipt</p>
+        <p className={styles['from']}>{receiptTitle}</p>
         <Details
-          rows={[
-            ...familyRows({ ...rest, addressLine1, addressLine2, zipCode }),
-            startRow(receipt.startDate, view?.startTime),
-            ...(view ? [classRow(view.classType)] : []),
-            ...(receipt.timestamp === null
-              ? []
-              : ([['Date', momentOf(view?.checkout?.paidAt ?? receipt.timestamp)]] as const)),
-            ...(view ? moneyRows(view) : []),
-            ...(view?.waiverSignedAt ? ([['Waiver signed', momentOf(view.waiverSignedAt)]] as const) : []),
-          ]}
+          rows={receiptDetails(view, kept).map((detail) =>
+            detail[0] === startName && view ? startRow(view.startDate, view.startTime) : rowOf(detail),
+          )}
         />
       </Card>
-      {standing && isEnded(standing) && (
-        <Notice title={`${endedTitle(standing)}.`}>
-          <p>Nothing is signed or shipped for it any more.</p>
+      {note && (
+        <Notice title={note.title} live={standing?.kind === 'registered'}>
+          <p>{note.text}</p>
         </Notice>
       )}
-      {standing?.kind === 'registered' && standing.disputed && <DisputedNotice />}
       {unprintable && (
         <Notice kind="error" title="This browser cannot print." live>
           <p>
-            Open this page in the browser of your phone or computer and try again there, or take a picture of the
-            screen. Your receipt stays here until then.
+            {file
+              ? 'Press “Download PDF” instead. Your receipt stays here.'
+              : 'Open this page in the browser of your phone or computer and try again there, or take a picture of the screen. Your receipt stays here until then.'}
           </p>
         </Notice>
       )}
       <Actions>
-        <Button onClick={downloadAndClose}>Download & Close</Button>
+        {file && (
+          <FileButton
+            address={file}
+            failure="We cannot make the PDF right now. Please try again in a moment. Your receipt stays here."
+          >
+            Download PDF
+          </FileButton>
+        )}
+        <Button variant={file ? 'secondary' : 'primary'} onClick={downloadAndClose}>
+          Download & Close
+        </Button>
         <p className={styles['aside']}>
-          In the print dialog, choose “Save as PDF” to keep a copy. This page then closes and forgets your data.
+          {file
+            ? '“Download & Close” opens the print dialog. This page then closes and forgets your data.'
+            : 'In the print dialog, choose “Save as PDF” to keep a copy. This page then closes and forgets your data.'}
         </p>
       </Actions>
     </EnrollmentPage>

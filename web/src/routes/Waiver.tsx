@@ -4,11 +4,11 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
 import { Details } from '../components/Details.tsx'
 import { Actions, EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
-import { DisputedNotice, EndedOutcome, endedTitle, isEnded } from '../components/Outcome.tsx'
+import { DisputedNotice, EndedOutcome } from '../components/Outcome.tsx'
 import { type Done, WaiverForm } from '../components/WaiverForm.tsx'
 import { isNoMembership, memberSeatQuery } from '../membership/queries.ts'
 import { focusHeading } from '../navigation.ts'
-import { disputeText } from '../registration/disputes.ts'
+import { disputeText } from '@robokids/contracts/disputes'
 import {
   isOfMember,
   readSessionRecord,
@@ -16,7 +16,7 @@ import {
   type RegistrationRecord,
   recordOfView,
 } from '../registration/record.ts'
-import { standingOf } from '../registration/standing.ts'
+import { endedTitle, isEnded, standingOf } from '@robokids/contracts/standing'
 import { useRegistration } from '../registration/use-registration.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { Button, ButtonLink } from '../ui/Button.tsx'

@@ -101,11 +101,6 @@ const ignorable = /\p{Default_Ignorable_Code_Point}/u
 /** Steer the order of the runs and are never drawn. */
 const directionControl = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/
 
-/** Text of its own direction inside a sentence of ours: it is set apart, so that it cannot reorder the rest. */
-export function isolate(text: string): string {
-  return `\u2068${text}\u2069`
-}
-
 function codePoints(text: string): number[] {
   return Array.from(text, (character) => character.codePointAt(0) ?? 0)
 }
@@ -220,7 +215,8 @@ function setFace(doc: Doc, face: Face, style: Style): void {
   doc.font(face.file, style.size)
 }
 
-function widthOf(line: string, style: Style): number {
+/** How wide a line is, in points. */
+export function widthOf(line: string, style: Style): number {
   return runsOf(line, style).reduce((width, run) => width + run.face.widthOf(run) * style.size, 0)
 }
 

@@ -1,5 +1,5 @@
-import type { RegistrationView } from '@robokids/contracts/bff'
-import type { Money } from '@robokids/contracts/fields'
+import type { RegistrationView } from './bff.ts'
+import type { Money } from './fields.ts'
 import { outcomeOf } from './disputes.ts'
 
 /** What is true of a registration for the parent who looks at it, and no more than the server told. */
@@ -139,5 +139,27 @@ export function isSettled(standing: Standing): boolean {
     case 'awaiting':
     case 'unpaid':
       return false
+  }
+}
+
+/** How a registration ended: it has no seat, or what was paid for it goes back. */
+export type Ended = Extract<Standing, { kind: 'rejected' | 'expired' | 'cancelled' | 'returning' }>
+
+const endedKinds: Standing['kind'][] = ['rejected', 'expired', 'cancelled', 'returning'] satisfies Ended['kind'][]
+
+export function isEnded(standing: Standing): standing is Ended {
+  return endedKinds.includes(standing.kind)
+}
+
+export function endedTitle(standing: Ended): string {
+  switch (standing.kind) {
+    case 'returning':
+      return standing.refund.state === 'done' ? 'Your money went back' : 'Your money is on its way back'
+    case 'rejected':
+      return 'We could not give you the seat'
+    case 'expired':
+      return 'This registration has expired'
+    case 'cancelled':
+      return 'This registration was cancelled'
   }
 }

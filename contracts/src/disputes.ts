@@ -1,5 +1,5 @@
-import type { Money } from '@robokids/contracts/fields'
-import { formatMoney } from '@robokids/contracts/pricing'
+import type { Money } from './fields.ts'
+import { formatMoney } from './pricing.ts'
 
 /** A payment that its cardholder disputes with the bank, in the provider's words. */
 type Dispute = Money & { status: string }
@@ -24,4 +24,16 @@ export function disputeInShort(dispute: Dispute): string {
 /** The same for somebody who looks at what was paid. */
 export function disputeText(dispute: Dispute): string {
   return `${formatMoney(dispute)} of your payment is disputed with your bank: ${disputeInShort(dispute)}.`
+}
+
+/** Something that stands out from what is around it, in a few words and what they mean. */
+export interface Note {
+  title: string
+  text: string
+}
+
+/** While the bank looks into the payment of a registration that keeps its seat. */
+export const disputedNote: Note = {
+  title: 'Until your bank has decided, nothing is signed or shipped.',
+  text: 'Your seat is kept meanwhile.',
 }

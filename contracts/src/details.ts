@@ -1,0 +1,60 @@
+import { formatClassDate } from './class-date.ts'
+import { openingLevels } from './opening-levels.ts'
+
+/** A fact of a registration as people read it: its name, and what it is in lines below each other. */
+export type Detail = readonly [name: string, lines: readonly string[]]
+
+/** A family's details, as far as they are known; what is not is an empty string. */
+export interface KnownFamily {
+  guardianName: string
+  email: string
+  children: readonly { childName: string; childAge: string | number }[]
+  addressLine1: string
+  addressLine2: string
+  city: string
+  state: string
+  zipCode: string
+}
+
+const known = (value: string, name: string) => value || `[Missing ${name}]`
+
+/** Marks a family's own words inside a line of ours, where what draws the line needs that. */
+export type Mark = (theirs: string) => string
+const asItIs: Mark = (theirs) => theirs
+
+function childLine({ childName, childAge }: KnownFamily['children'][number], position: string, mark: Mark) {
+  const name = childName ? mark(childName) : `[Missing ${position} Name]`
+  return childAge === '' ? name : `${name}, age ${childAge}`
+}
+
+function addressLines({ addressLine1, addressLine2, city, state, zipCode }: KnownFamily, mark: Mark): string[] {
+  if (!addressLine1 && !city && !state && !zipCode) return ['[Missing Address]']
+  const place = `${city ? mark(city) : '[Missing City]'}, ${state ? mark(state) : '[Missing State]'}`
+  return [known(addressLine1, 'Address Line 1'), addressLine2, `${place} ${known(zipCode, 'Zip Code')}`].filter(
+    (line) => line !== '',
+  )
+}
+
+/** Who is registered by whom, and where the kit goes. */
+export function familyDetails(family: KnownFamily, mark = asItIs): Detail[] {
+  const { guardianName, email, children } = family
+  return [
+    ['Guardian', [known(guardianName, 'Guardian Name')]],
+    [
+      children.length === 1 ? 'Child' : 'Children',
+      children.map((child, index) => childLine(child, index === 0 ? 'Child' : 'Sibling', mark)),
+    ],
+    ['Email', [known(email, 'Email')]],
+    ['Shipping address', addressLines(family, mark)],
+  ]
+}
+
+/** The day on which the class begins, which is the same day for every reader. */
+export function startDay(startDate: string): string {
+  return startDate ? formatClassDate(startDate) : '[Missing Start Date]'
+}
+
+export function classDetail(classType: string): Detail {
+  const level = Object.entries(openingLevels).find(([level]) => level === classType)?.[1]
+  return ['Class type', [level?.title ?? known(classType, 'Class Type')]]
+}
