@@ -1,8 +1,12 @@
+import { readFile } from 'node:fs/promises'
+import { receiptDetails } from '@robokids/contracts/receipt'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { sampleView } from '../src/registration/sample-view.ts'
 import { useSite } from './fixture.ts'
 import { detailsOf, heading, sidewaysScroll, textsSeen, watchTexts } from './pages.ts'
+import { refusal } from './stub-api.ts'
+import { waiverPdf } from './waiver-pdf.ts'
 
 const site = useSite()
 const reference = sampleView().registrationId
@@ -111,6 +115,47 @@ describe('the receipt page', () => {
       'Paid beside it and returned': '$400.00',
     })
     expect(Object.keys(details)).not.toContain('Refunded')
+  })
+
+  it('hands over the PDF of what is paid, keeps its data, and says where there is none just now', async () => {
+    site.api.tell(signed)
+    let known = false
+    const address = 'GET /api/registrations/:reference/receipt.pdf'
+    const unknown = refusal('not_found', 'There is nothing at this address.')
+    site.api.on(address, () =>
+      known ? { pdf: { bytes: waiverPdf, name: 'robo-kids-receipt-RK-000123.pdf' } } : unknown,
+    )
+    const page = await openReceipt({ ...receipt, registrationId: reference })
+    // A browser inside another app.
+    await page.evaluate(() => Reflect.deleteProperty(window, 'print'))
+    const pdf = page.getByRole('button', { name: 'Download PDF' })
+    await page.getByRole('button', { name: 'Download & Close' }).click()
+    await page.getByRole('alert').getByText('Press “Download PDF” instead.').waitFor()
+    // A server of the version before has no such file.
+    await pdf.click()
+    await page.getByText('We cannot make the PDF right now. Please try again in a moment.').waitFor()
+    known = true
+    const downloading = page.waitForEvent('download')
+    await pdf.click()
+    const download = await downloading
+    expect(download.suggestedFilename()).toBe('robo-kids-receipt-RK-000123.pdf')
+    expect((await readFile(await download.path())).equals(waiverPdf)).toBe(true)
+    expect(await page.getByText('We cannot make').count()).toBe(0)
+    expect(await page.evaluate(() => sessionStorage.getItem('roboKidsReceipt'))).toContain('Maren Holt')
+    // What is nowhere but here has no file, nor has what is not paid.
+    site.api.tell({ ...signed, status: 'held', checkout: signed.checkout && { ...signed.checkout, paidAt: null } })
+    await page.reload()
+    await page.getByText('Not received yet').waitFor()
+    expect(await pdf.count()).toBe(0)
+  })
+
+  it('says of a registration what the server says, whatever this browser kept', async () => {
+    const told = { ...signed, guardianName: 'Ada Lind', address: { ...signed.address, city: 'Oakland' } }
+    site.api.tell(told)
+    const page = await openReceipt({ ...receipt, registrationId: reference })
+    await page.getByText('RK-000123').waitFor()
+    const rows = receiptDetails(told)
+    expect(await detailsOf(page)).toEqual(Object.fromEntries(rows.map(([name, lines]) => [name, lines.join('\n')])))
   })
 
   it('opens print, and a second later forgets the saved data and goes home', async () => {

@@ -27,6 +27,8 @@ export interface Answer {
   json?: unknown
   /** Instead of `json`: an answer of this content type. */
   html?: string
+  /** A PDF to keep, instead of both. */
+  pdf?: { bytes: Buffer; name: string }
   delayMs?: number
   /** The server has done its part and the answer is lost on the way. */
   lost?: boolean
@@ -135,7 +137,8 @@ export class StubApi {
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname: path, search: query } = new URL(request.url ?? '/', 'http://site')
-    const method = request.method ?? 'GET'
+    // What is looked at is answered as what is read; Node leaves the body out.
+    const method = request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET')
     const body = await text(request)
     const account = request.headers[accountHeader]?.toString()
     const proof = request.headers[proofHeader]?.toString()
@@ -233,6 +236,12 @@ async function send(response: ServerResponse, answer: Answer): Promise<void> {
   if (answer.delayMs) await wait(answer.delayMs)
   if (answer.lost) {
     response.destroy()
+    return
+  }
+  if (answer.pdf) {
+    const { bytes, name } = answer.pdf
+    const disposition = `attachment; filename="${name}"`
+    response.writeHead(200, { 'content-type': 'application/pdf', 'content-disposition': disposition }).end(bytes)
     return
   }
   const type = answer.html === undefined ? 'application/json' : 'text/html'
