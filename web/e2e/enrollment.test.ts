@@ -51,7 +51,7 @@ describe('a parent', () => {
     const { startDate } = await fillSignUp(page, {
       email,
       guardianName: "Una O'Neil",
-      children: [{ name: 'Zoë 🤖', age: '9' }],
+      children: [{ name: 'Zoë 🤖 M̃aria', age: '9' }],
     })
     await submitButton(page).click()
 
@@ -65,7 +65,7 @@ describe('a parent', () => {
     await page.waitForURL(/\/robokids\/success/)
     await page.getByRole('heading', { level: 1, name: "You're Registered" }).waitFor()
     const details = Object.values(await detailsOf(page)).join('\n')
-    for (const text of ["Una O'Neil", 'Zoë 🤖', email, '02139']) expect(details).toContain(text)
+    for (const text of ["Una O'Neil", 'Zoë 🤖 M̃aria', email, '02139']) expect(details).toContain(text)
 
     const downloading = page.waitForEvent('download')
     await page.getByRole('button', { name: 'Add to calendar' }).click()
@@ -84,7 +84,17 @@ describe('a parent', () => {
 
     await signWaiver(page)
     await page.goto('/robokids/receipt')
-    await page.getByText("Una O'Neil").first().waitFor()
+    await page.getByText('Receipt number').waitFor()
+    const receiving = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download PDF' }).click()
+    const received = await receiving
+    expect(received.suggestedFilename()).toMatch(/^robo-kids-receipt-RK-\d+\.pdf$/)
+    const receipt = await readTaggedPdf(new Uint8Array(await readFile(await received.path())))
+    expect(receipt).toMatchObject({ language: 'en-US', displaysTitle: true, isMarked: true, untagged: '' })
+    const shown = await page.locator('main p, main dt, main dd').filter({ visible: true }).allInnerTexts()
+    const wordsOf = (text: string) => text.normalize('NFC').replaceAll(/\s+/gu, ' ').trim()
+    // Without what it says of the buttons.
+    expect(wordsOf(receipt.text)).toBe(wordsOf(shown.slice(0, -1).join(' ')))
     await page.evaluate(() => {
       window.print = () => {
         Object.assign(window, { printed: true })
