@@ -15,6 +15,7 @@ import { Stripe } from 'stripe'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from './src/bed.ts'
 import { startSystem, type System } from './src/system.ts'
+import { readTaggedPdf } from './src/tagged-pdf.ts'
 
 const systemName = 'the operator’s'
 let system: System
@@ -245,6 +246,15 @@ describe('npm run admin -- refund', () => {
     await system.reaches(registrationId, 'cancelled')
     const view = await system.state(registrationId)
     expect(view.checkout?.refunds.map((refund) => refund.amount)).toEqual([40_000])
+    // Its receipt's file says so as well, once the money is back.
+    await eventually(async () => {
+      const answer = await fetch(`${system.siteUrl}/api/registrations/${registrationId}/receipt.pdf`)
+      const { text } = await readTaggedPdf(new Uint8Array(await answer.arrayBuffer()))
+      expect(text).toMatch(
+        /Amount paid \$400\.00 Receipt number \S+ Refunded \$400\.00 This registration was cancelled\./,
+      )
+      return true
+    })
     await eventually(async () =>
       (await system.mailsTo(email)).some((mail) => mail.text.includes('$400.00') && /refund/i.test(mail.subject)),
     )

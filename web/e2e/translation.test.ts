@@ -111,6 +111,9 @@ describe('in a page that the browser translates', () => {
     await heading(page).getByText('Waiver submitted successfully!').waitFor()
     await page.getByRole('link', { name: 'See your receipt' }).click()
     await heading(page).getByText('Receipt').waitFor()
+    // Its server has no such file.
+    await press(page, 'Download PDF')
+    await says(page, 'We cannot make the PDF right now.')
     await press(page, 'Download & Close')
     await page.waitForURL(`${site.url}/`)
     expect(faults).toEqual([])
