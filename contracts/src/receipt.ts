@@ -69,9 +69,12 @@ function whatIsKnown(view: RegistrationView): KeptReceipt {
 /**
  * What a receipt says, in its order: the one source of the page's and the file's words and figures.
  * @param view the registration as the server tells it, which goes before what was kept of it.
- * @param mark what the family's own words are marked with inside a line.
  */
-export function receiptDetails(view: RegistrationView | undefined, kept?: KeptReceipt, mark?: Mark): Detail[] {
+export function receiptDetails(
+  view: RegistrationView | undefined,
+  kept: KeptReceipt | undefined,
+  mark: Mark,
+): Detail[] {
   const known = view ? whatIsKnown(view) : kept
   if (!known) return []
   const { startDate } = known

@@ -154,7 +154,7 @@ describe('the receipt page', () => {
     site.api.tell(told)
     const page = await openReceipt({ ...receipt, registrationId: reference })
     await page.getByText('RK-000123').waitFor()
-    const rows = receiptDetails(told)
+    const rows = receiptDetails(told, undefined, (text) => text)
     expect(await detailsOf(page)).toEqual(Object.fromEntries(rows.map(([name, lines]) => [name, lines.join('\n')])))
   })
 

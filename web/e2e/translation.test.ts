@@ -119,6 +119,28 @@ describe('in a page that the browser translates', () => {
     expect(faults).toEqual([])
   })
 
+  it('a family keeps its names and its address, and what a row of a table is called on a phone is translated', async () => {
+    const { page } = await openTranslated()
+    await page.setViewportSize({ width: 390, height: 844 })
+    const children = ['Ivo', 'Noa'].map((childName, index) => ({ childName, childAge: 9 - 2 * index }))
+    site.api.tell(sampleView({ status: 'confirmed', children }, paid))
+    await page.goto(`/robokids/success?reference=${registration}`)
+    await says(page, 'Your seats are paid and yours.')
+    for (const text of ['Maren Holt', 'Ivo', 'Noa', 'Ivo and Noa', '14 Alder Way', 'San Mateo, CA 02139']) {
+      expect(await page.getByText(text, { exact: true }).locator('xpath=self::font').count(), text).toBe(0)
+      await page.getByText(text, { exact: true }).waitFor()
+    }
+    await page.locator('dd font').getByText(', age 9', { exact: true }).first().waitFor()
+
+    for (const [path, name] of [
+      ['/levels', 'Experience needed'],
+      ['/guides/motor-guide', 'The motor'],
+    ] as const) {
+      await page.goto(path)
+      await page.locator('td font').getByText(name, { exact: true }).first().waitFor()
+    }
+  })
+
   it('a membership is registered for, and its account confirmed', async () => {
     const { page, faults } = await openTranslated()
     await page.goto('/membership/register')

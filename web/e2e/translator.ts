@@ -43,7 +43,8 @@ export async function translate(
 
     const wrap = (text: Text) => {
       const parent = text.parentElement
-      if (!text.data.trim() || !parent || parent.closest('font, script, style, noscript, svg, title')) return
+      if (!text.data.trim() || !parent) return
+      if (parent.closest('font, script, style, noscript, svg, title, [translate="no"]')) return
       const [outer, inner] = [document.createElement('font'), document.createElement('font')]
       inner.textContent = text.data
       outer.append(inner)

@@ -1,8 +1,9 @@
 import { formatClassDate } from '@robokids/contracts/class-date'
-import { classDetail, type Detail, familyDetails, startDay } from '@robokids/contracts/details'
+import { childLine, classDetail, type Detail, familyDetails, type Mark, startDay } from '@robokids/contracts/details'
 import type { ReactNode } from 'react'
 import { momentForReader } from '../class-time.ts'
 import type { RegistrationRecord } from '../registration/record.ts'
+import { AsWritten, asWritten } from './AsWritten.tsx'
 import styles from './Details.module.css'
 
 export type Row = readonly [name: string, value: ReactNode]
@@ -39,19 +40,38 @@ export type KnownDetails = Pick<
   | 'startDate'
 >
 
-/** Lines of text below each other, without the empty ones. */
+/** Lines of an address below each other, without the empty ones. */
 export function Lines({ of }: { of: readonly string[] }) {
-  return of.filter((line) => line !== '').map((line, index) => <div key={index}>{line}</div>)
+  return of.filter((line) => line !== '').map((line, index) => <div key={index}>{asWritten(line)}</div>)
 }
 
+/** Begins and ends what a family wrote. */
+const [theirs, ours] = ['\u2068', '\u2069']
+const parts = new RegExp(`${theirs}([^${ours}]*)${ours}`)
+
+/** For the lines that `rowOf` draws: what a family wrote stays as they wrote it. */
+export const mark: Mark = (text) => `${theirs}${text}${ours}`
+
 export function rowOf([name, lines]: Detail): Row {
-  return [name, <Lines key={name} of={lines} />]
+  const drawn = lines.map((line, index) => (
+    <div key={index}>
+      {line.split(parts).map((part, nth) => {
+        if (nth % 2 === 1) return <AsWritten key={nth}>{part}</AsWritten>
+        return part && <span key={nth}>{part}</span>
+      })}
+    </div>
+  ))
+  return [name, drawn]
+}
+
+export function childRow(child: { childName: string; childAge: string }): Row {
+  return rowOf(['Child', [childLine(child, 'Child', mark)]])
 }
 
 /** What is known of a member, who registered no child: nothing is asked for that was never asked. */
 export function memberRows({ guardianName, startDate }: KnownDetails): Row[] {
   const rows: Row[] = [
-    ['Guardian', guardianName],
+    ['Guardian', asWritten(guardianName)],
     ['Class', 'Members’ session'],
     ['Class date', startDate && formatClassDate(startDate)],
   ]
@@ -60,7 +80,7 @@ export function memberRows({ guardianName, startDate }: KnownDetails): Row[] {
 
 export function familyRows(details: KnownDetails): Row[] {
   const children = [{ childName: details.childName, childAge: details.childAge }, ...details.siblings]
-  return familyDetails({ ...details, children }).map(rowOf)
+  return familyDetails({ ...details, children }, mark).map(rowOf)
 }
 
 /** The date and time of a class. */

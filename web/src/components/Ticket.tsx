@@ -5,7 +5,7 @@ import styles from './Ticket.module.css'
 
 interface TicketProps {
   /** Whom it is for: the children, where they are known. */
-  who: string
+  who: ReactNode
   what: string
   when?: ReactNode
   picture: ReactNode
@@ -24,8 +24,8 @@ export function Ticket({ who, what, when, picture, accent, children }: TicketPro
           <bdi>{who}</bdi>
         </h2>
         <p className={styles['what']}>{what}</p>
-        {when && <div>{when}</div>}
       </div>
+      {when && <div className={styles['when']}>{when}</div>}
       <div className={styles['actions']}>
         <Actions>{children}</Actions>
       </div>

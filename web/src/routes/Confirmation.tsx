@@ -5,6 +5,7 @@ import { formatMoney } from '@robokids/contracts/pricing'
 import { useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { AddToCalendar } from '../components/AddToCalendar.tsx'
+import { asWritten } from '../components/AsWritten.tsx'
 import { ClassMoment, classRow, Details, familyRows, startRow } from '../components/Details.tsx'
 import { Actions, EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
 import { LongWait } from '../components/LongWait.tsx'
@@ -217,13 +218,19 @@ function Told({ view }: { view: RegistrationView }) {
         <EnrollmentPage step={signed ? 'kit' : 'waiver'} title="You're Registered">
           <Notice
             kind="success"
-            title={signed ? 'Your waiver is signed, and the kit gets ready to ship.' : 'Your seat is paid and yours.'}
+            title={
+              signed
+                ? 'Your waiver is signed, and the kit gets ready to ship.'
+                : view.children.length === 1
+                  ? 'Your seat is paid and yours.'
+                  : 'Your seats are paid and yours.'
+            }
             live
           >
             {facts}
           </Notice>
           <Ticket
-            who={inOneLine(view.children.map(({ childName }) => childName))}
+            who={asWritten(inOneLine(view.children.map(({ childName }) => childName)))}
             what={view.levelTitle}
             when={<ClassMoment date={view.startDate} time={view.startTime} />}
             {...picturesOf(view.classType)}

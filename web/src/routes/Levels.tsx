@@ -3,7 +3,7 @@ import { openingLevels } from '@robokids/contracts/opening-levels'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { experiences, levelFacts } from '../content/level-facts.ts'
 import { levels } from '../content/levels.ts'
 import { signUpContent } from '../content/sign-up.ts'
@@ -68,16 +68,16 @@ export function Levels() {
                   <LevelRobot classType={classType} />
                   <Link to={levels[classType].path}>{title}</Link>
                 </th>
-                <td data-name="Ages">{`${recommendedAges.from} to ${recommendedAges.to}`}</td>
-                <td data-name="Length">{programLength}</td>
-                <td data-name="Price">
+                <Cell name="Ages">{`${recommendedAges.from} to ${recommendedAges.to}`}</Cell>
+                <Cell name="Length">{programLength}</Cell>
+                <Cell name="Price">
                   <strong className={styles['price']}>
                     {price ? formatMoney(price, true) : classes.isError ? 'On its page' : <Skeleton width="4ch" />}
                   </strong>
-                </td>
-                <td data-name="What your child builds">{built}</td>
-                <td data-name="In the kit">{signUpContent[classType].boxInShort}</td>
-                <td data-name="Experience needed">{before}</td>
+                </Cell>
+                <Cell name="What your child builds">{built}</Cell>
+                <Cell name="In the kit">{signUpContent[classType].boxInShort}</Cell>
+                <Cell name="Experience needed">{before}</Cell>
               </tr>
             ))}
           </tbody>
@@ -139,6 +139,16 @@ function Chooser({ of }: { of: Parameters<typeof suggestLevel>[0] }) {
         {found ? <Suggestion key={found.classType} {...found} /> : <p>Answer both, and we suggest a level.</p>}
       </output>
     </div>
+  )
+}
+
+/** On a phone, where no heading stands above it, its name stands beside it: as text, so that it is translated as well. */
+function Cell({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <td>
+      <span className={styles['cellName']}>{name}</span>
+      <span>{children}</span>
+    </td>
   )
 }
 

@@ -11,6 +11,7 @@ import { useEffect, useRef, useState } from 'react'
 import { api } from '../api.ts'
 import { prepareProof } from '../proof/proven.ts'
 import { DateCards } from '../components/DateCards.tsx'
+import { asWritten } from '../components/AsWritten.tsx'
 import { Details } from '../components/Details.tsx'
 import { Form, Problems } from '../components/Form.tsx'
 import { HoldNote } from '../components/HoldNote.tsx'
@@ -135,10 +136,10 @@ function AccountDetails({ made }: { made: PendingUser }) {
     <>
       <Details
         rows={[
-          ['Name', `${made.given_name} ${made.family_name}`],
+          ['Name', asWritten(`${made.given_name} ${made.family_name}`)],
           ['Birthdate', formatDay(made.birthdate)],
           ['Phone', made.phone_number],
-          ['Address', made.address],
+          ['Address', asWritten(made.address)],
         ]}
       />
       <p className={styles['soft']}>Once you are a member, you can change this on your profile.</p>

@@ -7,7 +7,8 @@ import { useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
 import { timeForReader } from '../class-time.ts'
 import { AutoSignInLine } from '../components/AutoSignInLine.tsx'
-import { ClassMoment, type Row as DetailsRow, Details } from '../components/Details.tsx'
+import { AsWritten, asWritten } from '../components/AsWritten.tsx'
+import { childRow, ClassMoment, type Row as DetailsRow, Details } from '../components/Details.tsx'
 import { Actions } from '../components/EnrollmentPage.tsx'
 import { LongWait } from '../components/LongWait.tsx'
 import { type NextStep, NextSteps } from '../components/NextSteps.tsx'
@@ -81,7 +82,7 @@ function TicketOfRecord({ record }: { record: RegistrationRecord }) {
   const children = [childName, ...siblings.map((sibling) => sibling.childName)].filter((name) => name !== '')
   return (
     <Ticket
-      who={inOneLine(children) || guardianName || 'Welcome'}
+      who={asWritten(inOneLine(children) || guardianName) || 'Welcome'}
       what={level ? openingLevels[level].title : 'Your class'}
       when={startDate && formatClassDate(startDate)}
       picture={level ? <LevelRobot classType={level} /> : <Drawing of="class-scene" />}
@@ -104,7 +105,16 @@ interface MembershipTicketProps extends ToWaiverProps {
 function MembershipTicket({ givenName, plan, classDate, startTime, membershipId, children }: MembershipTicketProps) {
   return (
     <Ticket
-      who={givenName ? `Welcome, ${givenName}` : 'Welcome'}
+      who={
+        givenName ? (
+          <>
+            <span>Welcome, </span>
+            <AsWritten>{givenName}</AsWritten>
+          </>
+        ) : (
+          'Welcome'
+        )
+      }
       what={`Membership, ${plan}`}
       when={classDate && <Moment classDate={classDate} startTime={startTime} />}
       picture={<Drawing of="class-scene" />}
@@ -311,8 +321,8 @@ function rowsOfOutcome(
   pending: PendingUser | undefined,
 ) {
   return known([
-    ['Guardian', pending ? `${pending.given_name} ${pending.family_name}`.trim() : ''],
-    ['Email', pending?.email ?? ''],
+    ['Guardian', pending ? asWritten(`${pending.given_name} ${pending.family_name}`.trim()) : ''],
+    ['Email', asWritten(pending?.email ?? '')],
     ['Membership plan', planInShort(plan, amount)],
     ['Class date', formatClassDate(classDate)],
     ['Receipt', receiptNumber ?? ''],
@@ -323,8 +333,8 @@ const known = (rows: DetailsRow[]) => rows.filter(([, value]) => value !== '')
 
 function rowsOfRecord({ guardianName, childName, childAge, classType, startDate }: RegistrationRecord): DetailsRow[] {
   return known([
-    ['Guardian', guardianName],
-    ['Child', childAge && childName ? `${childName}, age ${childAge}` : childName],
+    ['Guardian', asWritten(guardianName)],
+    ...(childName ? [childRow({ childName, childAge })] : []),
     ['Class type', isLevel(classType) ? openingLevels[classType].title : classType],
     ['Class date', startDate && formatClassDate(startDate)],
   ])
@@ -333,8 +343,8 @@ function rowsOfRecord({ guardianName, childName, childAge, classType, startDate 
 function rowsOfMember(pending: PendingUser): DetailsRow[] {
   const { given_name, family_name, email, plan, classDate } = pending
   return known([
-    ['Guardian', `${given_name} ${family_name}`.trim()],
-    ['Email', email],
+    ['Guardian', asWritten(`${given_name} ${family_name}`.trim())],
+    ['Email', asWritten(email)],
     ['Membership plan', planName(plan)],
     ['Class date', classDate && formatClassDate(classDate)],
   ])

@@ -3,6 +3,7 @@ import type { Order } from '@robokids/contracts/shop'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
+import { asWritten } from '../components/AsWritten.tsx'
 import { Details, Lines, type Row } from '../components/Details.tsx'
 import { Actions } from '../components/EnrollmentPage.tsx'
 import { LongWait } from '../components/LongWait.tsx'
@@ -94,7 +95,7 @@ function rowsOf(order: Order): Row[] {
     ...(pending > 0 ? [['Refund on its way', usd(pending)] as const] : []),
     ...(owed > 0 ? [['Refund that failed', `${usd(owed)}, we still owe it to you`] as const] : []),
     ...(trackingNumber === null ? [] : [['Tracking number', trackingNumber] as const]),
-    ...(email === null ? [] : [['Email', email] as const]),
+    ...(email === null ? [] : [['Email', asWritten(email)] as const]),
     ...(shipTo === null
       ? []
       : [

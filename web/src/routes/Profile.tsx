@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Navigate } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { composeAnew } from '../api.ts'
+import { asWritten } from '../components/AsWritten.tsx'
 import { ChangePassword } from '../components/profile/ChangePassword.tsx'
 import { ConfirmIdentity } from '../components/profile/ConfirmIdentity.tsx'
 import { DeleteAccount } from '../components/profile/DeleteAccount.tsx'
@@ -112,7 +113,7 @@ function Known({ profile, userId }: { profile: ProfileAnswer; userId: string }) 
           {(givenName.slice(0, 1) + familyName.slice(0, 1)).toUpperCase() || '•'}
         </span>
         <div className={styles['who']}>
-          <h1>{name || 'Your profile'}</h1>
+          <h1>{asWritten(name) || 'Your profile'}</h1>
           <p className={styles['email']}>{email || profile.username}</p>
         </div>
       </header>

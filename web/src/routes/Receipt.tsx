@@ -3,7 +3,7 @@ import { type KeptReceipt, receiptDetails, receiptNote, receiptTitle, startName 
 import { type Standing, standingOf } from '@robokids/contracts/standing'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
-import { Details, rowOf, startRow } from '../components/Details.tsx'
+import { Details, mark, rowOf, startRow } from '../components/Details.tsx'
 import { Actions, EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
 import { FileButton } from '../components/FileButton.tsx'
 import { forgetDraft } from '../registration/draft.ts'
@@ -109,7 +109,7 @@ function Paper({ kept, view }: PaperProps) {
       <Card className={styles['paper'] ?? ''}>
         <p className={styles['from']}>{receiptTitle}</p>
         <Details
-          rows={receiptDetails(view, kept).map((detail) =>
+          rows={receiptDetails(view, kept, mark).map((detail) =>
             detail[0] === startName && view ? startRow(view.startDate, view.startTime) : rowOf(detail),
           )}
         />

@@ -2,6 +2,7 @@ import type { MemberSeat } from '@robokids/contracts/enrollment'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
+import { asWritten } from '../components/AsWritten.tsx'
 import { Details } from '../components/Details.tsx'
 import { Actions, EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
 import { DisputedNotice, EndedOutcome } from '../components/Outcome.tsx'
@@ -198,8 +199,8 @@ function SignedBy({ guardianName, childNames, onAgain }: SignedByProps) {
     <Card className={styles['signedBy'] ?? ''}>
       <Details
         rows={[
-          ['Signed by', guardianName],
-          [childNames.length === 1 ? 'For the child' : 'For the children', childNames.join(', ')],
+          ['Signed by', asWritten(guardianName)],
+          [childNames.length === 1 ? 'For the child' : 'For the children', asWritten(childNames.join(', '))],
         ]}
       />
       <p>Was it not you, or is something wrong? Sign it again: your signature takes the place of this one.</p>

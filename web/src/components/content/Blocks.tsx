@@ -125,7 +125,7 @@ function OneBlock({ block, ownBlock }: Omit<BlocksProps, 'blocks'> & { block: Bl
   }
 }
 
-/** Its first column names the row; on a phone each row is a small list of its own. */
+/** Its first column names the row; on a phone each row is a small list of its own, with the names as text, so that they are translated. */
 function Table({ caption, head, rows }: Extract<Block, { kind: 'table' }>) {
   return (
     <table className={styles['table']}>
@@ -143,8 +143,11 @@ function Table({ caption, head, rows }: Extract<Block, { kind: 'table' }>) {
         {rows.map((row, index) => (
           <tr key={index}>
             {row.map((cell, column) => (
-              <td key={head[column]} data-name={head[column]}>
-                <RichText text={cell} />
+              <td key={head[column]}>
+                <span>{head[column]}</span>
+                <span>
+                  <RichText text={cell} />
+                </span>
               </td>
             ))}
           </tr>

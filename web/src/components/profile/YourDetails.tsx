@@ -4,6 +4,7 @@ import { lazy, Suspense, useState } from 'react'
 import { useSending } from '../../identity/use-sending.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
+import { asWritten } from '../AsWritten.tsx'
 import { MessageLine } from '../Form.tsx'
 import { Item, Items, Section } from './Section.tsx'
 import { sendVerification, type VerifiedAttribute, VerifyForm } from './VerifyForm.tsx'
@@ -64,7 +65,7 @@ export function YourDetails({ profile }: { profile: Profile }) {
     <Section title="Your details">
       <MessageLine message={state.message} />
       <Items label="Your details" facts>
-        <Item name="Name" detail={`${profile.givenName} ${profile.familyName}`.trim() || notSet} />
+        <Item name="Name" detail={asWritten(`${profile.givenName} ${profile.familyName}`.trim()) || notSet} />
         <Item name="Email" badge={emailVerified ? 'Verified' : undefined} detail={email}>
           {!emailVerified && verifyButton('email', 'Verify email')}
         </Item>
@@ -74,7 +75,7 @@ export function YourDetails({ profile }: { profile: Profile }) {
           {phoneNumber && !phoneNumberVerified && verifyButton('phone_number', 'Verify phone')}
         </Item>
         {verifyForm('phone_number')}
-        <Item name="Address" detail={address || notSet} />
+        <Item name="Address" detail={asWritten(address) || notSet} />
       </Items>
       <div>
         <Button variant="secondary" onClick={() => setEditing(true)}>
