@@ -154,7 +154,9 @@ export function WaiverForm({ record: known, startTime, replaces, onDone }: Waive
               ))}
             </div>
           )}
-          {isMember && <p>The signed waiver is emailed to the address of your membership.</p>}
+          {isMember && (
+            <p className={styles['sentTo']}>The signed waiver is emailed to the address of your membership.</p>
+          )}
         </Card>
         <Checkbox
           label="I have read the waiver and agree to it."
