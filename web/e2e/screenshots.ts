@@ -16,6 +16,18 @@ async function stick(page: Page, sticks: boolean): Promise<void> {
   }, position)
 }
 
+/** What a reader would have loaded by scrolling to it. */
+async function loadPictures(page: Page): Promise<void> {
+  await page.locator('img').evaluateAll((all) =>
+    Promise.all(
+      (all as HTMLImageElement[]).map(async (picture) => {
+        picture.loading = 'eager'
+        await picture.decode().catch(() => undefined)
+      }),
+    ),
+  )
+}
+
 /** Draws the page as it is now for a phone and for a desk, where `npm run screenshots` asks for it. */
 export async function draw(page: Page, name: string): Promise<void> {
   if (!folder) return
@@ -24,7 +36,10 @@ export async function draw(page: Page, name: string): Promise<void> {
   const file = name === '/' ? 'home' : name.replaceAll(/[^\w]+/g, '-').replaceAll(/^-|-$/g, '')
   // A dialog stands in the window, wherever the page behind it is.
   const fullPage = (await page.locator('dialog[open]').count()) === 0
-  if (fullPage) await stick(page, false)
+  if (fullPage) {
+    await stick(page, false)
+    await loadPictures(page)
+  }
   for (const window of windows) {
     await page.setViewportSize(window)
     if (fullPage) await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }))

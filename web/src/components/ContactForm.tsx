@@ -67,10 +67,10 @@ function Confirmation({ taken, onAnother }: { taken: Taken; onAnother: () => voi
     <div ref={box} tabIndex={-1} className={styles['sheet']}>
       <Notice kind="success" title="Thank you. Your message is with us." live>
         <p>
-          We answer to <strong>{taken.email}</strong> within 48 hours, Monday to Friday.
+          We answer to <strong translate="no">{taken.email}</strong> within 48 hours, Monday to Friday.
         </p>
         <p>
-          Its number is <strong>{taken.reference}</strong>, should you write to us about it again.
+          Its number is <strong translate="no">{taken.reference}</strong>, should you write to us about it again.
         </p>
       </Notice>
       <Button variant="secondary" onClick={onAnother}>

@@ -40,8 +40,8 @@ export function NoticeDialog({ product, open, onClose }: NoticeDialogProps) {
       {asked ? (
         <div className={styles['form']}>
           <output>
-            Please look into your mailbox: we have sent an email to <strong>{asked}</strong>. We write to you once you
-            have confirmed it, and only once.
+            Please look into your mailbox: we have sent an email to <strong translate="no">{asked}</strong>. We write to
+            you once you have confirmed it, and only once.
           </output>
           <Button onClick={close}>Close</Button>
         </div>

@@ -49,7 +49,8 @@ export function OtherAccount({ onClose }: { onClose: () => void }) {
       <p>
         {email ? (
           <span>
-            In this browser <strong>{email}</strong> is logged in now, and this page was made for another account.
+            In this browser <strong translate="no">{email}</strong> is logged in now, and this page was made for another
+            account.
           </span>
         ) : (
           <span>In this browser somebody else is logged in now than when this page was made.</span>

@@ -398,8 +398,8 @@ function Member({ pending, plan, rows, reference = '', startTime = null }: Membe
         <Card as="section" className={styles['confirm']} aria-labelledby="confirm-heading">
           <h2 id="confirm-heading">Confirm your email</h2>
           <p>
-            We mailed a code to <strong>{pending.codeSentTo || pending.email}</strong>. Enter it, and your account is
-            ready.
+            We mailed a code to <strong translate="no">{pending.codeSentTo || pending.email}</strong>. Enter it, and
+            your account is ready.
           </p>
           <ButtonLink to="/confirm" search={{ email: pending.email }} variant="secondary">
             Enter the code
