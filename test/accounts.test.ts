@@ -354,7 +354,27 @@ describe('an account', () => {
     expect(unknown.body).toMatchObject({ message: 'multi-factor choice must be TOTP, SMS or EMAIL' })
     expect((await other.post('/api/auth/sign-in/answer', { answer: 'SMS' })).status).toBe(400)
     const mailed = await other.post('/api/auth/sign-in/answer', { answer: 'EMAIL' })
-    expect(mailed.body).toMatchObject({ step: 'CONFIRM_SIGN_IN_WITH_EMAIL_CODE' })
+    expect(mailed.body).toMatchObject({ step: 'CONFIRM_SIGN_IN_WITH_EMAIL_CODE', others: ['TOTP'] })
+    expect((await other.post('/api/auth/sign-in/answer', { answer: await codeTo(email, 2) })).body).toEqual({
+      step: 'DONE',
+    })
+  })
+
+  it('lets in its owner who has lost what is asked first by the second step that is on beside it', async () => {
+    const { visitor, email } = await member()
+    const { secret } = (await visitor.post('/api/profile/totp')).body as { secret: string }
+    await visitor.post('/api/profile/totp/verify', { code: new TOTP({ secret }).generate() })
+    await visitor.post('/api/profile/mfa', { type: 'EMAIL', enabled: true })
+    const other = new Visitor()
+    const asked = await other.post('/api/auth/sign-in', { email, password })
+    expect(asked.body).toEqual({ step: 'CONFIRM_SIGN_IN_WITH_TOTP_CODE', others: ['EMAIL'] })
+    const instead = (answer: string) => other.post('/api/auth/sign-in/answer', { answer, instead: true })
+    // What is not on is no way in, and costs nothing: the step stays.
+    expect((await instead('SMS')).status).toBe(400)
+    expect((await instead('PIGEON')).body).toMatchObject({
+      message: 'multi-factor choice must be TOTP, SMS or EMAIL',
+    })
+    expect((await instead('EMAIL')).body).toMatchObject({ step: 'CONFIRM_SIGN_IN_WITH_EMAIL_CODE', others: ['TOTP'] })
     expect((await other.post('/api/auth/sign-in/answer', { answer: await codeTo(email, 2) })).body).toEqual({
       step: 'DONE',
     })
@@ -450,12 +470,14 @@ describe('an account', () => {
     await elsewhere.post('/api/auth/sign-in', { email, password })
     const { userId } = (await elsewhere.user()) as { userId: string }
     const next = `next-${email}`
-    await visitor.ask('PATCH', '/api/profile', { email: next })
+    const waiting = await visitor.ask('PATCH', '/api/profile', { email: next })
+    expect(waiting.body).toMatchObject({ email: next, emailVerified: false, formerEmail: email })
     expect(await visitor.user()).toMatchObject({ email })
     moveClocks({ hours: 2 })
     expect(await elsewhere.user()).toMatchObject({ email })
 
     await visitor.post('/api/profile/verification/confirm', { attribute: 'email', code: await codeTo(next) })
+    expect((await visitor.ask('GET', '/api/profile')).body).not.toHaveProperty('formerEmail')
     expect(await visitor.user()).toMatchObject({ userId, email: next })
     expect(await elsewhere.user()).toMatchObject({ userId, email: next })
     // Whoever types either name is judged by the account: the new one is theirs, and the one before is anybody's.

@@ -483,9 +483,9 @@ export function authRoutes(
       if (!kept) throw stepExpired()
       const { again } = kept
       if (again !== undefined && (await sessions.find(request, reply))?.userId !== again) throw stepExpired()
-      const { answer, attributes = {}, trust } = request.body
+      const { answer, attributes = {}, trust, instead } = request.body
       if (kept.step === 'CONFIRM_SIGN_IN_WITH_PASSWORD') await provePassword(kept.username, request, reply)
-      const outcome = await answerStep(kept, { answer, attributes }, identity, request.ip)
+      const outcome = await answerStep(kept, { answer, attributes, instead }, identity, request.ip)
       if ('answer' in outcome) {
         const how = { trust: trust && secondFactors.includes(kept.challenge), again }
         return follow(outcome.answer, kept.username, request, reply, how)

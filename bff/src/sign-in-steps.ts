@@ -18,6 +18,8 @@ interface Asked {
 interface Answer {
   answer: string | Record<string, unknown>
   attributes: Record<string, string>
+  /** It names another second factor than the one that is asked for. */
+  instead: boolean
 }
 
 const mfaNames = { SOFTWARE_TOKEN_MFA: 'TOTP', SMS_MFA: 'SMS', EMAIL_OTP: 'EMAIL' } as const satisfies Record<
@@ -60,6 +62,11 @@ export async function nextStep(
     medium: parameters['CODE_DELIVERY_DELIVERY_MEDIUM'] === 'SMS' ? ('SMS' as const) : ('EMAIL' as const),
     destination: parameters['CODE_DELIVERY_DESTINATION'] ?? '',
   }
+  const choices = mfaTypes(parameters['MFAS_CAN_CHOOSE'])
+  const others = (asked: MfaType) => {
+    const left = choices.filter((choice) => choice !== asked)
+    return left.length > 0 ? { others: left } : {}
+  }
   switch (challenge) {
     case 'NEW_PASSWORD_REQUIRED': {
       const required = jsonList.parse(parameters['requiredAttributes'] ?? '[]')
@@ -68,13 +75,13 @@ export async function nextStep(
     }
     case 'SMS_MFA':
     case 'SMS_OTP':
-      return keep({ step: 'CONFIRM_SIGN_IN_WITH_SMS_CODE', delivery })
+      return keep({ step: 'CONFIRM_SIGN_IN_WITH_SMS_CODE', delivery, ...others('SMS') })
     case 'EMAIL_OTP':
-      return keep({ step: 'CONFIRM_SIGN_IN_WITH_EMAIL_CODE', delivery })
+      return keep({ step: 'CONFIRM_SIGN_IN_WITH_EMAIL_CODE', delivery, ...others('EMAIL') })
     case 'SOFTWARE_TOKEN_MFA':
-      return keep({ step: 'CONFIRM_SIGN_IN_WITH_TOTP_CODE' })
+      return keep({ step: 'CONFIRM_SIGN_IN_WITH_TOTP_CODE', ...others('TOTP') })
     case 'SELECT_MFA_TYPE':
-      return keep({ step: 'CONTINUE_SIGN_IN_WITH_MFA_SELECTION', choices: mfaTypes(parameters['MFAS_CAN_CHOOSE']) })
+      return keep({ step: 'CONTINUE_SIGN_IN_WITH_MFA_SELECTION', choices })
     case 'MFA_SETUP': {
       const choices = mfaTypes(parameters['MFAS_CAN_SETUP'])
       if (choices.length > 1) return keep({ step: 'CONTINUE_SIGN_IN_WITH_MFA_SETUP_SELECTION', choices })
@@ -131,6 +138,7 @@ export async function answerStep(
   })
   const text = typeof given.answer === 'string' ? given.answer : JSON.stringify(given.answer)
   const choice = text.trim()
+  if (given.instead && Object.hasOwn(mfaNames, challenge)) return respond({ ANSWER: mfaChallengeOf(choice) })
   switch (challenge) {
     case 'NEW_PASSWORD_REQUIRED':
       return respond({

@@ -115,6 +115,9 @@ export const firstFactors = ['PASSWORD', 'PASSWORD_SRP', 'EMAIL_OTP', 'SMS_OTP',
 /** JSON of the WebAuthn standard (`PublicKeyCredential…OptionsJSON`, `RegistrationResponseJSON`), handed on as it is. */
 const webAuthnJson = z.record(z.string(), z.unknown())
 
+/** The account's second factors besides the one that a step asks for: whoever cannot give that one may choose of these. */
+const others = z.array(z.enum(mfaTypes)).optional()
+
 /** What comes next in a sign-in. Names are those of the identity client; `waiting` is ours. */
 export const signInStepSchema = z.discriminatedUnion('step', [
   z.object({ step: z.literal('DONE') }),
@@ -126,9 +129,9 @@ export const signInStepSchema = z.discriminatedUnion('step', [
     /** Attributes that are asked for together with the new password. */
     missingAttributes: z.array(z.string()),
   }),
-  z.object({ step: z.literal('CONFIRM_SIGN_IN_WITH_TOTP_CODE') }),
-  z.object({ step: z.literal('CONFIRM_SIGN_IN_WITH_SMS_CODE'), delivery: deliverySchema }),
-  z.object({ step: z.literal('CONFIRM_SIGN_IN_WITH_EMAIL_CODE'), delivery: deliverySchema }),
+  z.object({ step: z.literal('CONFIRM_SIGN_IN_WITH_TOTP_CODE'), others }),
+  z.object({ step: z.literal('CONFIRM_SIGN_IN_WITH_SMS_CODE'), delivery: deliverySchema, others }),
+  z.object({ step: z.literal('CONFIRM_SIGN_IN_WITH_EMAIL_CODE'), delivery: deliverySchema, others }),
   z.object({
     step: z.literal('CONFIRM_SIGN_IN_WITH_CUSTOM_CHALLENGE'),
     parameters: z.record(z.string(), z.string()),
@@ -181,6 +184,8 @@ export const signInAnswerBodySchema = z.object({
   attributes: z.record(z.string(), z.string().max(2048)).optional(),
   /** With a code that is the second factor and ends the sign-in: this browser is not asked for one any more. */
   trust: z.boolean().default(false),
+  /** `answer` is no code but one of the step's `others`, to be asked for in its place. */
+  instead: z.boolean().default(false),
 })
 
 /**
@@ -207,6 +212,8 @@ export const profileSchema = z.object({
   username: z.string(),
   email: z.string(),
   emailVerified: z.boolean(),
+  /** The address that the account goes by for as long as `email` waits for its code. */
+  formerEmail: z.string().optional(),
   givenName: z.string(),
   familyName: z.string(),
   /** `YYYY-MM-DD`, or empty. */

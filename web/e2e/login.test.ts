@@ -227,6 +227,29 @@ describe('the steps of a sign-in', () => {
     expect(answered().at(-1)).toEqual({ answer: 'TOTP' })
   })
 
+  it('asks for another second step of the account in place of the one that is asked first, and back', async () => {
+    const page = await site.open()
+    const delivery = { medium: 'SMS', destination: '+*******0123' }
+    const text = { step: 'CONFIRM_SIGN_IN_WITH_SMS_CODE', delivery, others: ['TOTP'] }
+    const app = { step: 'CONFIRM_SIGN_IN_WITH_TOTP_CODE', others: ['SMS'] }
+    lead(app, text, app, text)
+    await logIn(page)
+    await press(page, 'Send me a text message')
+    await page.getByText('We texted a code to +*******0123.').waitFor()
+    await press(page, 'Use my authenticator app')
+    await page.getByRole('heading', { name: 'Enter the code from your app' }).waitFor()
+    await press(page, 'Send me a text message')
+    await page.getByLabel('Code').fill('123456')
+    await press(page, 'Continue')
+    await loggedIn(page)
+    expect(answered()).toEqual([
+      { answer: 'SMS', instead: true },
+      { answer: 'TOTP', instead: true },
+      { answer: 'SMS', instead: true },
+      { answer: '123456' },
+    ])
+  })
+
   it('asks for a new password, and for what the account lacks', async () => {
     const page = await site.open()
     lead(stepOf('CONFIRM_SIGN_IN_WITH_NEW_PASSWORD_REQUIRED'))

@@ -1,4 +1,5 @@
 import type { Transaction } from '@robokids/runtime/db'
+import { z } from 'zod'
 import { expiredSession, IdentityError } from './errors.ts'
 import type { MfaFactor } from './pool-settings.ts'
 import type { Call } from './protocol.ts'
@@ -81,13 +82,21 @@ export async function askSecondFactor(
   }
   const preferred = factors.find((factor) => factor === progress.user.preferredMfa)
   const one = preferred ?? (factors.length === 1 ? factors[0] : undefined)
-  if (one !== undefined) return askForFactor(tx, progress, one, addresses, call)
   const choosing = { ...progress, state: { ...progress.state, step: { factors } } }
+  if (one !== undefined) return askForFactor(tx, choosing, one, addresses, call)
   return ask(tx, choosing, 'SELECT_MFA_TYPE', { MFAS_CAN_CHOOSE: JSON.stringify(factors) }, call)
 }
 
 const fresh = (progress: SignInProgress) => ({ ...progress, state: { ...progress.state, step: {} } })
 
+/** The second factors that a step lets a person choose from, whichever of them it asks for. */
+export const choicesOf = ({ state }: SignInProgress): string[] =>
+  z.array(z.string()).catch([]).parse(state.step['factors'])
+
+/**
+ * Asks for one second factor. Ours: where the account has others, the step names them all, and takes `ANSWER` with one of
+ * them in place of its own answer. Who has lost the preferred one is let in by the one that was turned on for that.
+ */
 export async function askForFactor(
   tx: Transaction,
   progress: SignInProgress & { user: User },
@@ -95,9 +104,13 @@ export async function askForFactor(
   addresses: Addresses,
   call: Call,
 ): Promise<AuthAnswer> {
-  if (factor === 'SOFTWARE_TOKEN_MFA') return ask(tx, fresh(progress), factor, {}, call)
+  const factors = choicesOf(progress)
+  const parameters: Record<string, string> = factors.length > 1 ? { MFAS_CAN_CHOOSE: JSON.stringify(factors) } : {}
+  if (factor === 'SOFTWARE_TOKEN_MFA') {
+    return ask(tx, { ...progress, state: { ...progress.state, step: { factors } } }, factor, parameters, call)
+  }
   const medium = factor === 'SMS_MFA' ? 'SMS' : 'EMAIL'
   const destination = addresses[medium]
   if (destination === undefined) throw expiredSession()
-  return askForCode(tx, progress, factor, { medium, destination }, call)
+  return askForCode(tx, progress, factor, { medium, destination }, call, parameters)
 }

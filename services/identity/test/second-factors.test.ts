@@ -142,6 +142,40 @@ describe('MFA by code', () => {
     ).toBe(200)
   })
 
+  it('asks for another of the account’s factors in place of the preferred one, and for none that it has not', async () => {
+    const { username, userId, email } = await desk.member()
+    const secret = await at.withAuthenticator(userId)
+    await at.change(userId, { mfa: ['SOFTWARE_TOKEN_MFA', 'EMAIL_OTP'], preferredMfa: 'SOFTWARE_TOKEN_MFA' })
+    const instead = (challenge: string, asked: Answer, ANSWER: string) =>
+      at.answer(challenge, asked, { USERNAME: username, ANSWER })
+    const asked = await at.byPassword(username)
+    const choices = JSON.stringify(['SOFTWARE_TOKEN_MFA', 'EMAIL_OTP'])
+    const told = { ChallengeParameters: { MFAS_CAN_CHOOSE: choices } }
+    expect(asked.body).toMatchObject({ ChallengeName: 'SOFTWARE_TOKEN_MFA', ...told })
+    for (const none of ['SMS_MFA', 'EMAIL', 'toString', 'SELECT_MFA_TYPE'])
+      expect(await instead('SOFTWARE_TOKEN_MFA', asked, none)).toMatchObject({ status: 400 })
+    const sent = desk.codesFor(email)
+    const mail = await instead('SOFTWARE_TOKEN_MFA', asked, 'EMAIL_OTP')
+    expect(mail.body).toMatchObject({ ChallengeName: 'EMAIL_OTP', ...told })
+    // The step of before is over.
+    expect((await instead('SOFTWARE_TOKEN_MFA', asked, 'EMAIL_OTP')).status).toBe(400)
+    const back = await instead('EMAIL_OTP', mail, 'SOFTWARE_TOKEN_MFA')
+    expect(back.body).toMatchObject({ ChallengeName: 'SOFTWARE_TOKEN_MFA', ...told })
+    const other = { USERNAME: username, SOFTWARE_TOKEN_MFA_CODE: codeOf(secret, 3) }
+    expect(await at.answer('SOFTWARE_TOKEN_MFA', back, other)).toMatchObject(mismatch)
+    const again = await instead('SOFTWARE_TOKEN_MFA', back, 'EMAIL_OTP')
+    const EMAIL_OTP_CODE = await desk.codeFor(email, sent + 1)
+    expect((await at.answer('EMAIL_OTP', again, { USERNAME: username, EMAIL_OTP_CODE })).status).toBe(200)
+
+    // A code that is the first factor is no way round the second, and one factor alone leaves no choice.
+    const first = await at.begin('USER_AUTH', { USERNAME: username, PREFERRED_CHALLENGE: 'EMAIL_OTP' })
+    expect((await instead('EMAIL_OTP', first, 'SOFTWARE_TOKEN_MFA')).status).toBe(400)
+    await at.change(userId, { mfa: ['SOFTWARE_TOKEN_MFA'] })
+    const alone = await at.byPassword(username)
+    expect(alone.body['ChallengeParameters']).not.toHaveProperty('MFAS_CAN_CHOOSE')
+    expect((await instead('SOFTWARE_TOKEN_MFA', alone, 'EMAIL_OTP')).status).toBe(400)
+  })
+
   it('does not take a mail code as both factors', async () => {
     const { username, userId, email } = await desk.member()
     await at.change(userId, { mfa: ['EMAIL_OTP'] })

@@ -23,6 +23,12 @@ const mfaNames: Record<MfaType, string> = {
   SMS: 'A code by text message',
   EMAIL: 'A code by email',
 }
+/** As ways out of a step that asks for another. */
+const insteadNames: Record<MfaType, string> = {
+  TOTP: 'Use my authenticator app',
+  SMS: 'Send me a text message',
+  EMAIL: 'Send me an email',
+}
 const firstFactorNames: Record<FirstFactor, string> = {
   PASSWORD: 'My password',
   PASSWORD_SRP: 'My password',
@@ -125,7 +131,12 @@ export function SignInStepForm({ signIn, step, email, onConfirmed, onReset, onNe
       return <NewPassword signIn={signIn} email={email} missing={step.missingAttributes} onDone={onNewPassword} />
     case 'CONFIRM_SIGN_IN_WITH_TOTP_CODE':
       return (
-        <CodeStep signIn={signIn} second lead="Open your authenticator app and type the six digits that it shows." />
+        <CodeStep
+          signIn={signIn}
+          second
+          others={step.others}
+          lead="Open your authenticator app and type the six digits that it shows."
+        />
       )
     case 'CONFIRM_SIGN_IN_WITH_SMS_CODE':
       return (
@@ -133,6 +144,7 @@ export function SignInStepForm({ signIn, step, email, onConfirmed, onReset, onNe
           signIn={signIn}
           sent
           second={signIn.isSecondStep}
+          others={step.others}
           lead={`We texted a code to ${step.delivery.destination}.`}
         />
       )
@@ -142,6 +154,7 @@ export function SignInStepForm({ signIn, step, email, onConfirmed, onReset, onNe
           signIn={signIn}
           sent
           second={signIn.isSecondStep}
+          others={step.others}
           lead={`We mailed a code to ${step.delivery.destination}.`}
         />
       )
@@ -198,9 +211,11 @@ interface CodeStepProps {
   sent?: boolean
   /** It is the second step, which a browser can be trusted to go without. */
   second?: boolean
+  /** Other second steps of the account, for who cannot give this one. */
+  others?: readonly MfaType[] | undefined
 }
 
-function CodeStep({ signIn, lead, label, sent = false, second = false }: CodeStepProps) {
+function CodeStep({ signIn, lead, label, sent = false, second = false, others = [] }: CodeStepProps) {
   const [code, setCode] = useState('')
   const [trust, setTrust] = useState(false)
   const state = useSending(loginFailed)
@@ -241,7 +256,17 @@ function CodeStep({ signIn, lead, label, sent = false, second = false }: CodeSte
             Send a new code
           </Button>
         )}
-        <OtherWays signIn={signIn} state={state} />
+        {others.map((other) => (
+          <Button
+            key={other}
+            variant="quiet"
+            disabled={state.sending}
+            onClick={() => state.send(() => signIn.answer({ answer: other, instead: true }))}
+          >
+            {insteadNames[other]}
+          </Button>
+        ))}
+        {others.length === 0 && <OtherWays signIn={signIn} state={state} />}
       </Form>
       <Aside>
         <span>

@@ -30,6 +30,8 @@ export interface SignInAnswer {
   once?: boolean
   /** No second step is asked for in this browser any more. */
   trust?: boolean
+  /** It names another second step, to be asked for in place of this one. */
+  instead?: boolean
 }
 
 export interface SignIn {
@@ -94,10 +96,15 @@ export function useSignIn({ again = false } = {}): SignIn {
     const send = beginning.password === undefined ? provenApi : provenWhereAsked
     return send('sign-in', '/api/auth/sign-in', call)
   }
-  const sendAnswer = ({ answer, attributes, trust }: SignInAnswer) =>
+  const sendAnswer = ({ answer, attributes, trust, instead }: SignInAnswer) =>
     provenWhereAsked('sign-in', '/api/auth/sign-in/answer', {
       method: 'POST',
-      body: { answer, ...(attributes ? { attributes } : {}), ...(trust ? { trust } : {}) },
+      body: {
+        answer,
+        ...(attributes ? { attributes } : {}),
+        ...(trust ? { trust } : {}),
+        ...(instead ? { instead } : {}),
+      },
       answer: signInStep,
       signal,
     })

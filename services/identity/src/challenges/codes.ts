@@ -1,7 +1,7 @@
 import { readCode } from '@robokids/contracts/code'
 import { attemptsExceeded, expiredCode, invalid, missing, wrongCode } from '../errors.ts'
 import type { User } from '../schema.ts'
-import { askForFactor } from '../second-factor.ts'
+import { askForFactor, choicesOf } from '../second-factor.ts'
 import { complete, proceed } from '../sign-in.ts'
 import { addressesOf, judgeSentCode } from '../sign-in-codes.ts'
 import { countTry, uncountTry } from '../code-limits.ts'
@@ -30,8 +30,24 @@ async function goOn({ tx, step, call, tokens }: Answering, first: NonNullable<Si
   return proceed(tx, { ...progress, state: { ...state, firstFactor: first } }, call, tokens)
 }
 
+/** Another second factor than the one that was asked for, of those that the step offers. */
+async function chooseFactor({ tx, step, call }: Answering, choice: string) {
+  if (!choicesOf(step).includes(choice)) throw invalid(`${choice} is not one of the factors to choose from.`)
+  const progress = accountOf(step)
+  await endStep(tx, step)
+  const factor = choice as Parameters<typeof askForFactor>[2]
+  return askForFactor(tx, progress, factor, await addressesOf(tx, progress.user), call)
+}
+
+/** A second factor that is asked for: its code, or the choice of another. */
+const codeOrChoice = (judge: Parameters<typeof settled>[0]): Challenge =>
+  settled((answering) => {
+    const { ANSWER: choice } = answering.responses
+    return choice ? chooseFactor(answering, choice) : judge(answering)
+  })
+
 const sentCode = (name: string, first: 'EMAIL_OTP' | 'SMS_OTP'): Challenge =>
-  settled(async (answering) => {
+  codeOrChoice(async (answering) => {
     const { tx, step, responses, call } = answering
     const refusal = await judgeSentCode(tx, step, given(responses, name), call)
     if (refusal) return keepStep(tx, step, refusal)
@@ -60,7 +76,7 @@ export const customChallenge = settled(async (answering) => {
 const rightAtOnce = 4
 
 /** A code of the account's authenticator: a step is taken once, also by two sign-ins at once, since the account is locked. */
-export const softwareToken = settled(async (answering) => {
+export const softwareToken = codeOrChoice(async (answering) => {
   const { tx, step, responses, call, tokens } = answering
   const code = readCode(given(responses, 'SOFTWARE_TOKEN_MFA_CODE'))
   const progress = accountOf(step)
@@ -82,12 +98,4 @@ export const softwareToken = settled(async (answering) => {
 })
 
 /** The choice of a second factor. */
-export const selectMfaType = settled(async ({ tx, step, responses, call }) => {
-  const choice = given(responses, 'ANSWER')
-  const factors = step.state.step['factors'] as string[]
-  if (!factors.includes(choice)) throw invalid(`${choice} is not one of the factors to choose from.`)
-  const progress = accountOf(step)
-  await endStep(tx, step)
-  const factor = choice as Parameters<typeof askForFactor>[2]
-  return askForFactor(tx, progress, factor, await addressesOf(tx, progress.user), call)
-})
+export const selectMfaType = settled((answering) => chooseFactor(answering, given(answering.responses, 'ANSWER')))
