@@ -217,6 +217,19 @@ describe('the profile', () => {
     expect(bodiesOf('POST', /verification\/confirm$/)).toEqual([{ attribute: 'email', code: '123456' }])
   })
 
+  it('says which address one logs in with while a new one waits for its code', async () => {
+    const page = await site.open()
+    const formerEmail = 'maren.holt@example.com'
+    await openProfile(page, { email: 'maren@example.org', emailVerified: false, formerEmail })
+    await page
+      .getByText('Until you enter its code, you log in with maren.holt@example.com, and our mails go there.')
+      .waitFor()
+    await page.getByText('Not verified yet').waitFor()
+    // A password is kept by password managers for the address that it opens.
+    for (const name of await page.locator('input[autocomplete="username"]').all())
+      expect(await name.inputValue()).toBe('maren.holt@example.com')
+  })
+
   it('verifies the phone by a code', async () => {
     const page = await site.open()
     await openProfile(page)

@@ -37,11 +37,14 @@ export async function profileView(call: Call, currentDevice: string | undefined)
   const attributes = new Map(user.UserAttributes.map(({ Name, Value }) => [Name, Value]))
   const text = (name: string) => attributes.get(name) ?? ''
   const types = (names: string[]) => names.flatMap((name) => mfaTypes[name] ?? [])
+  const email = text('email')
+  const { VerifiedEmail } = user
   return {
     userId: text('sub'),
     username: user.Username,
-    email: text('email'),
+    email,
     emailVerified: text('email_verified') === 'true',
+    ...(VerifiedEmail !== undefined && VerifiedEmail !== email ? { formerEmail: VerifiedEmail } : {}),
     givenName: text('given_name'),
     familyName: text('family_name'),
     birthdate: text('birthdate'),

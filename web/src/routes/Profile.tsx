@@ -104,7 +104,9 @@ function Known({ profile, userId }: { profile: ProfileAnswer; userId: string }) 
     // The heading that had the focus went with the waiting.
     if (document.activeElement === document.body) focusHeading()
   }, [])
-  const { email, givenName, familyName } = profile
+  const { givenName, familyName } = profile
+  // What one logs in with: a new address is none before its code is given.
+  const email = profile.formerEmail ?? profile.email
   const name = `${givenName} ${familyName}`.trim()
   return (
     <>

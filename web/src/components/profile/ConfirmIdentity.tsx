@@ -54,7 +54,9 @@ interface ProofProps {
   onCancel: () => void
 }
 
-function Proof({ profile: { email, passkeys }, fieldId, onProven, onCancel }: ProofProps) {
+function Proof({ profile, fieldId, onProven, onCancel }: ProofProps) {
+  const { passkeys } = profile
+  const email = profile.formerEmail ?? profile.email
   const [password, setPassword] = useState('')
   const signIn = useSignIn({ again: true })
   const state = useSending('That did not work.')

@@ -30,11 +30,13 @@ interface ItemProps {
   /** The badge tells of what is not settled. */
   open?: boolean
   detail?: ReactNode
+  /** What has to be known of it for now. */
+  note?: string | undefined
   children?: ReactNode
 }
 
 /** A line of a list: what it is, and what can be done with it. */
-export function Item({ name, badge, open = false, detail, children }: ItemProps) {
+export function Item({ name, badge, open = false, detail, note, children }: ItemProps) {
   return (
     <li className={styles['item']}>
       <div className={styles['what']}>
@@ -43,6 +45,7 @@ export function Item({ name, badge, open = false, detail, children }: ItemProps)
           {badge && <span className={`${styles['badge']} ${open ? styles['open'] : ''}`}>{badge}</span>}
         </span>
         {detail && <span className={styles['detail']}>{detail}</span>}
+        {note && <span className={styles['note']}>{note}</span>}
       </div>
       {children && <div className={styles['do']}>{children}</div>}
     </li>

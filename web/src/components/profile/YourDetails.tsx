@@ -18,7 +18,7 @@ export function YourDetails({ profile }: { profile: Profile }) {
   const [editing, setEditing] = useState(false)
   const [verifying, setVerifying] = useState<{ attribute: VerifiedAttribute; sent: string } | null>(null)
   const state = useSending('Something went wrong.')
-  const { email, emailVerified, birthdate, phoneNumber, phoneNumberVerified, address } = profile
+  const { email, emailVerified, formerEmail, birthdate, phoneNumber, phoneNumberVerified, address } = profile
 
   const verify = (attribute: VerifiedAttribute) =>
     state.send(async () => setVerifying({ attribute, sent: await sendVerification(attribute) }))
@@ -66,7 +66,13 @@ export function YourDetails({ profile }: { profile: Profile }) {
       <MessageLine message={state.message} />
       <Items label="Your details" facts>
         <Item name="Name" detail={asWritten(`${profile.givenName} ${profile.familyName}`.trim()) || notSet} />
-        <Item name="Email" badge={emailVerified ? 'Verified' : undefined} detail={email}>
+        <Item
+          name="Email"
+          badge={emailVerified ? 'Verified' : formerEmail ? 'Not verified yet' : undefined}
+          open={!emailVerified}
+          detail={email}
+          note={formerEmail && `Until you enter its code, you log in with ${formerEmail}, and our mails go there.`}
+        >
           {!emailVerified && verifyButton('email', 'Verify email')}
         </Item>
         {verifyForm('email')}
