@@ -126,6 +126,13 @@ describe('the first sign-ins of a BFF', () => {
   })
 })
 
+/** Runs one of an operator's commands. */
+function operate(command: string, name: string, settings: Record<string, string> = {}) {
+  const script = fileURLToPath(new URL('../deploy/local/src/admin.ts', import.meta.url))
+  const env = { ...process.env, IDENTITY_URL: identityUrl, SYSTEM_NAME: 'local', ...settings }
+  return promisify(execFile)(process.execPath, [script, command, name], { env })
+}
+
 describe('an account', () => {
   it('is signed up, confirmed, signed in by that, and signed out', async () => {
     const { visitor, email } = await newcomer()
@@ -380,15 +387,40 @@ describe('an account', () => {
     })
   })
 
+  it('is found, signed out, shut, opened and deleted by an operator at the command line', async () => {
+    const { visitor, email } = await member()
+    const profile = async () => (await visitor.ask('GET', '/api/profile')).status
+    const found = JSON.parse((await operate('account', email)).stdout) as Record<string, unknown>
+    expect(found).toMatchObject({ email, emailVerified: true, status: 'CONFIRMED', enabled: true, secondSteps: [] })
+    expect(await profile()).toBe(200)
+
+    await expect(operate('delete-account', email, { SYSTEM_NAME: 'another' })).rejects.toMatchObject({
+      stderr: expect.stringContaining('Nothing was changed'),
+    })
+    expect((await operate('sign-out', email)).stdout).toBe(
+      `${email} is signed out everywhere, and 1 browser is forgotten.\n`,
+    )
+    expect(await profile()).toBe(401)
+
+    const signIn = () => visitor.post('/api/auth/sign-in', { email, password })
+    expect((await operate('disable-account', String(found['userName']))).stdout).toContain('is disabled')
+    expect((await signIn()).body).toMatchObject({ message: 'User is disabled.' })
+    expect((await operate('enable-account', email)).stdout).toContain('can log in again')
+    expect((await signIn()).body).toEqual({ step: 'DONE' })
+
+    expect((await operate('delete-account', email)).stdout).toContain('is deleted for good')
+    expect(await profile()).toBe(401)
+    const gone = { stderr: expect.stringContaining('UserNotFoundException: User does not exist.') }
+    await Promise.all(
+      ['account', 'delete-account'].map((command) => expect(operate(command, email)).rejects.toMatchObject(gone)),
+    )
+  })
+
   it('is let in by its password alone once an operator has reset its second step', async () => {
     const { visitor, email } = await member()
     const { secret } = (await visitor.post('/api/profile/totp')).body as { secret: string }
     await visitor.post('/api/profile/totp/verify', { code: new TOTP({ secret }).generate() })
-    const reset = async (name: string) => {
-      const script = fileURLToPath(new URL('../deploy/local/src/admin.ts', import.meta.url))
-      const env = { ...process.env, IDENTITY_URL: identityUrl, SYSTEM_NAME: 'local' }
-      return promisify(execFile)(process.execPath, [script, 'reset-mfa', name], { env })
-    }
+    const reset = (name: string) => operate('reset-mfa', name)
     expect((await reset(email)).stdout).toContain(`Two-step login of ${email} is off, 1 browser is forgotten`)
     expect((await visitor.ask('GET', '/api/profile')).status).toBe(401)
     expect((await new Visitor().post('/api/auth/sign-in', { email, password })).body).toEqual({ step: 'DONE' })

@@ -31,6 +31,11 @@ const usage = `npm run admin -- <command>
   orders [--status paid]                                  what was bought in the shop, newest first
   ship-order <orderId> [tracking number]                  a parcel is on its way
   product <sku> <state>                                   what can be done about it: product product:ai-teddy-bear pre_order
+  account <address|user name>                             whose it is, whether it is open, and its second steps
+  sign-out <address|user name>                            log it out everywhere, and trust none of its browsers any more
+  disable-account <address|user name>                     shut it, and log it out everywhere
+  enable-account <address|user name>                      open it again
+  delete-account <address|user name>                      for good; its membership is not renewed any more
   reset-mfa <address|user name>                           turn a lost second step off, once you know who asks: see
                                                           services/identity/README.md
   reseal                                                  what older sealing keys sealed is sealed under the newest, so
@@ -224,19 +229,35 @@ async function ledger(): Promise<void> {
   if (disagreements.length + unexplained.length > 0) process.exitCode = 1
 }
 
-async function resetMfaCommand(name: string): Promise<void> {
-  const { resetMfa } = await import('./reset-mfa.ts')
-  const forgotten = await resetMfa(name, {
-    url: addresses.identity,
-    pool: process.env['IDENTITY_POOL'] ?? 'us-west-1_RoboKids',
-    accessKeyId: secretFor('identity', 'AWS_ACCESS_KEY_ID', 'local'),
-    secretAccessKey: secretFor('identity', 'AWS_SECRET_ACCESS_KEY', 'local'),
-  }).catch((error: unknown) => {
-    throw new Refused((error as Error).message)
-  })
-  const browsers = forgotten === 1 ? '1 browser is' : `${forgotten} browsers are`
-  print(`Two-step login of ${name} is off, ${browsers} forgotten, and all are signed out.`)
+type Accounts = typeof import('./reset-mfa.ts')
+
+/** A command about one account, at identity's door for administrators. */
+function accountCommand(
+  act: (accounts: Accounts, name: string, desk: Parameters<Accounts['resetMfa']>[1]) => Promise<unknown>,
+  { changes = true } = {},
+): Command {
+  return {
+    of: 'identity',
+    changes,
+    async run([given]) {
+      const name = needed(given, 'address or user name')
+      const accounts = await import('./reset-mfa.ts')
+      const desk = {
+        url: addresses.identity,
+        pool: process.env['IDENTITY_POOL'] ?? 'us-west-1_RoboKids',
+        accessKeyId: secretFor('identity', 'AWS_ACCESS_KEY_ID', 'local'),
+        secretAccessKey: secretFor('identity', 'AWS_SECRET_ACCESS_KEY', 'local'),
+      }
+      const told = await act(accounts, name, desk).catch((error: unknown) => {
+        throw new Refused((error as Error).message)
+      })
+      print(told)
+    },
+  }
 }
+
+const forgottenBrowsers = (count: number) =>
+  count === 1 ? '1 browser is forgotten' : `${count} browsers are forgotten`
 
 interface Options {
   email?: string | undefined
@@ -372,11 +393,27 @@ const commands: Record<string, Command> = {
     changes: true,
     run: async () => print(await json('enrollment', 'POST', '/admin/streams/prune')),
   },
-  'reset-mfa': {
-    of: 'identity',
-    changes: true,
-    run: ([name]) => resetMfaCommand(needed(name, 'address or user name')),
-  },
+  account: accountCommand((accounts, name, desk) => accounts.readAccount(name, desk), { changes: false }),
+  'sign-out': accountCommand(async (accounts, name, desk) => {
+    const forgotten = await accounts.signOutEverywhere(name, desk)
+    return `${name} is signed out everywhere, and ${forgottenBrowsers(forgotten)}.`
+  }),
+  'disable-account': accountCommand(async (accounts, name, desk) => {
+    await accounts.administer(desk, 'AdminDisableUser', { Username: name })
+    return `${name} is disabled, and signed out everywhere. enable-account opens it again.`
+  }),
+  'enable-account': accountCommand(async (accounts, name, desk) => {
+    await accounts.administer(desk, 'AdminEnableUser', { Username: name })
+    return `${name} can log in again.`
+  }),
+  'delete-account': accountCommand(async (accounts, name, desk) => {
+    await accounts.administer(desk, 'AdminDeleteUser', { Username: name })
+    return `${name} is deleted for good, and its owner is mailed.`
+  }),
+  'reset-mfa': accountCommand(async (accounts, name, desk) => {
+    const forgotten = await accounts.resetMfa(name, desk)
+    return `Two-step login of ${name} is off, ${forgottenBrowsers(forgotten)}, and all are signed out.`
+  }),
 }
 
 /** How many words each command takes, and which options: what it would leave out of account is refused, not ignored. */
@@ -395,6 +432,11 @@ const accepted: Record<string, { words: number; options?: string[] }> = {
   'ship-order': { words: 2 },
   product: { words: 2 },
   'prune-streams': { words: 0 },
+  account: { words: 1 },
+  'sign-out': { words: 1 },
+  'disable-account': { words: 1 },
+  'enable-account': { words: 1 },
+  'delete-account': { words: 1 },
   'reset-mfa': { words: 1 },
   reseal: { words: 0 },
   waiting: { words: 0 },

@@ -58,6 +58,16 @@ export async function resetMfa(name: string, desk: Desk): Promise<number> {
     SMSMfaSettings: off,
     EmailMfaSettings: off,
   })
+  return signOutEverywhere(name, desk)
+}
+
+/**
+ * Ends every sign-in of an account, and forgets its browsers: each asks for the second step again. Safe to repeat.
+ * @param name the account's e-mail address or user name.
+ * @returns how many browsers were forgotten.
+ */
+export async function signOutEverywhere(name: string, desk: Desk): Promise<number> {
+  const account = { Username: name }
   let forgotten = 0
   for (let PaginationToken: string | undefined; ;) {
     const page = devicesSchema.parse(await administer(desk, 'AdminListDevices', { ...account, PaginationToken }))
@@ -70,4 +80,31 @@ export async function resetMfa(name: string, desk: Desk): Promise<number> {
   }
   await administer(desk, 'AdminUserGlobalSignOut', account)
   return forgotten
+}
+
+const accountSchema = z.object({
+  Username: z.string(),
+  Enabled: z.boolean(),
+  UserStatus: z.string(),
+  UserCreateDate: z.number(),
+  UserAttributes: z.array(z.object({ Name: z.string(), Value: z.string() })),
+  UserMFASettingList: z.array(z.string()).default([]),
+})
+
+/** What an operator needs to know of an account to help its owner. @param name its e-mail address or user name. */
+export async function readAccount(name: string, desk: Desk) {
+  const account = accountSchema.parse(await administer(desk, 'AdminGetUser', { Username: name }))
+  const attributes = new Map(account.UserAttributes.map(({ Name, Value }) => [Name, Value]))
+  return {
+    userName: account.Username,
+    email: attributes.get('email'),
+    emailVerified: attributes.get('email_verified') === 'true',
+    name: [attributes.get('given_name'), attributes.get('family_name')].join(' ').trim(),
+    phoneNumber: attributes.get('phone_number'),
+    phoneNumberVerified: attributes.get('phone_number_verified') === 'true',
+    status: account.UserStatus,
+    enabled: account.Enabled,
+    secondSteps: account.UserMFASettingList,
+    createdAt: Temporal.Instant.fromEpochMilliseconds(Math.round(account.UserCreateDate * 1000)).toString(),
+  }
 }
