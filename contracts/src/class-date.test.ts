@@ -9,6 +9,7 @@ import {
   schoolDate,
   schoolInstant,
 } from './class-date.ts'
+import { schoolTime } from './school-date.ts'
 
 const anyDate = fc.integer({ min: 0, max: 40_000 }).map((days) => Temporal.PlainDate.from('1990-01-01').add({ days }))
 const american = (date: Temporal.PlainDate, options: Intl.DateTimeFormatOptions) =>
@@ -79,8 +80,10 @@ describe('the instant of a day and time at the school', () => {
   })
 })
 
-describe('the day of an instant at the school', () => {
+describe('the day and the time of an instant at the school', () => {
   const day = (instant: Temporal.Instant) => instant.toZonedDateTimeISO(classTimeZone).toPlainDate().toString()
+  const timeOfDay = (instant: Temporal.Instant) =>
+    instant.toZonedDateTimeISO(classTimeZone).toPlainTime().toString().slice(0, 5)
 
   it('is the one that its time zone says, at any time', () => {
     const from = Temporal.Instant.from('2007-01-01T00:00:00Z').epochMilliseconds
@@ -89,6 +92,7 @@ describe('the day of an instant at the school', () => {
       fc.property(fc.integer({ min: from, max: to }), (time) => {
         const instant = Temporal.Instant.fromEpochMilliseconds(time)
         expect(schoolDate(instant.toString())).toBe(day(instant))
+        expect(schoolTime(instant.toString())).toBe(timeOfDay(instant))
       }),
       { numRuns: 1_000 },
     )
