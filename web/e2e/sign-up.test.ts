@@ -399,6 +399,32 @@ describe('the sign-up form', () => {
     expect(registrations().at(-1)?.body['id']).not.toBe(lost['id'])
   })
 
+  it('lets go on whoever comes back to the date that their own seats have filled, and says why', async () => {
+    const page = await site.open()
+    await openForm(page)
+    await fillSignUp(page)
+    await submitButton(page).click()
+    await page.waitForURL('**/card-page')
+    const startDate = String(registrations().at(-1)?.body['startDate'])
+    const { levels } = site.api.classes
+    site.api.classes = {
+      ...site.api.classes,
+      levels: levels.map((level) => ({
+        ...level,
+        sessions: level.sessions.map((session) => ({ ...session, seatsLeft: 0 })),
+      })),
+    }
+    await page.goBack()
+    const card = dateCards(page).locator('label', { has: page.locator(`[value="${startDate}"]`) })
+    await card.getByText('Full, but you may hold a seat').waitFor()
+    expect(await card.getByRole('radio').isChecked()).toBe(true)
+    expect(await dateCards(page).getByText('Class full').count()).toBe(3)
+    await page.getByLabel('City').fill('Fresno')
+    await submitButton(page).click()
+    await page.waitForURL('**/card-page')
+    expect(registrations().at(-1)?.body).toMatchObject({ city: 'Fresno', startDate })
+  })
+
   it('says that a child is registered already, beside the child', async () => {
     const page = await site.open()
     const message = 'Ivo is registered for this class and date already. The confirmation is in your email.'

@@ -88,7 +88,11 @@ export function DateCards({ label, hint, name, id, dates, length, value, error, 
             </span>
           </span>
           <span className={styles['left']}>
-            <SeatsLeft of={option.seatsLeft} />
+            {option.seatsLeft === 0 && option.held ? (
+              <span className={styles['soft']}>Full, but you may hold a seat</span>
+            ) : (
+              <SeatsLeft of={option.seatsLeft} />
+            )}
             {length && <span className={styles['soft']}>{length}</span>}
           </span>
         </label>
