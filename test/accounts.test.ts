@@ -411,9 +411,7 @@ describe('an account', () => {
     expect((await operate('delete-account', email)).stdout).toContain('is deleted for good')
     expect(await profile()).toBe(401)
     const gone = { stderr: expect.stringContaining('UserNotFoundException: User does not exist.') }
-    await Promise.all(
-      ['account', 'delete-account'].map((command) => expect(operate(command, email)).rejects.toMatchObject(gone)),
-    )
+    await expect(operate('account', email)).rejects.toMatchObject(gone)
   })
 
   it('is let in by its password alone once an operator has reset its second step', async () => {

@@ -87,6 +87,21 @@ describe('the login', () => {
     expect(await passwordField(page).getAttribute('type')).toBe('text')
   })
 
+  it('says what to do about a refusal that does not say it', async () => {
+    const page = await site.open()
+    const exceeded = refusal('NotAuthorizedException', 'Password attempts exceeded')
+    site.api.on('POST /api/auth/sign-in', () => exceeded)
+    await logIn(page)
+    await page.getByText('Password attempts exceeded', { exact: true }).waitFor()
+    await page.getByText('Wait a minute, then try again').waitFor()
+    const lost = refusal('MFAMethodNotFoundException', 'Log in once in a browser that you have logged in with before.')
+    site.api.on('POST /api/auth/sign-in', () => lost)
+    await press(page, 'Log In')
+    await messageLine(page).getByText('If you cannot do that:').waitFor()
+    await messageLine(page).getByRole('link', { name: 'write to us' }).click()
+    await page.waitForURL('**/contact')
+  })
+
   it.each([
     [
       'the server says why',

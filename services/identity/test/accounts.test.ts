@@ -894,7 +894,8 @@ describe('AssociateSoftwareToken, VerifySoftwareToken and SetUserMFAPreference',
       (code) => totpStep(secret, code, desk.service.context.clock.now()) === undefined,
     )
     expect(await verify(AccessToken, wrong ?? '')).toMatchObject({
-      body: { __type: 'EnableSoftwareTokenMFAException' },
+      // A parent reads it.
+      body: { __type: 'EnableSoftwareTokenMFAException', message: expect.stringMatching(/^The code does not match/) },
     })
     // A phone that is seconds off.
     expect(await verify(AccessToken, codeOf(secret, -1))).toEqual({ status: 200, body: { Status: 'SUCCESS' } })

@@ -3,6 +3,7 @@ import { mailDelivered } from '@robokids/contracts/notifications'
 import { newEvent } from '@robokids/runtime/outbox'
 import { eventually } from '@robokids/test/bed'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { signInLockedMail } from '../src/mails/sign-in-locked.ts'
 import { account } from './events.ts'
 import { openOffice, siteUrl, type Office } from './office.ts'
 
@@ -170,6 +171,15 @@ describe('sign_in.locked', () => {
     expect(parsed.subject).toBe('Sign-ins to your account are paused')
     expect(parsed.text).toContain('Paused until:\n  Saturday, November 28, 2026 at 4:05 PM Pacific Time')
     expect(parsed.text).toContain('If it was not you')
+  })
+
+  it('names no end of a pause that is over within its minute, and the button by its own words', () => {
+    const at = '2026-11-29T00:05:10.000Z'
+    const locked = { givenName: 'Maren', reason: 'too_many_attempts', at } as const
+    const text = (until: string) => signInLockedMail({ ...locked, until }, 'https://robokids.example').text
+    expect(text('2026-11-29T00:05:12.000Z')).not.toContain('Paused until')
+    expect(text('2026-11-29T00:06:12.000Z')).toContain('Paused until:\n  Saturday, November 28, 2026 at 4:06 PM')
+    expect(text('2026-11-29T00:06:12.000Z')).toContain('press “Forgot your password?” on the login page')
   })
 
   it('tells of a sign-in that was used twice', async () => {

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { type FormEvent, type MouseEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import type { FieldErrors } from '../field-errors.ts'
 import type { Message, Sending } from '../identity/use-sending.ts'
@@ -25,6 +26,11 @@ export function MessageLine({ message }: { message: Message | null }) {
       className={`${styles['line']} ${message ? styles[message.kind] : ''}`}
     >
       {message && <span key={latest.nth}>{message.text}</span>}
+      {message?.advice && (
+        <span key={`advice ${latest.nth}`} className={styles['advice']}>
+          <span>{message.advice.text}</span> {message.advice.writeToUs && <Link to="/contact">write to us</Link>}
+        </span>
+      )}
     </div>
   )
 }

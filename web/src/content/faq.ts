@@ -267,7 +267,7 @@ export const faq: Content = {
               question: 'I cannot log in. What can I do?',
               answer: [
                 [
-                  'Ask for a new password under “Forgot password” on the ',
+                  'Ask for a new password under “Forgot your password?” on the ',
                   { to: '/membership/login', text: 'login page' },
                   ', or log in with a passkey or a code that we send you.',
                 ],

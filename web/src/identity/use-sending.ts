@@ -1,11 +1,13 @@
 import { useRef, useState } from 'react'
 import { ApiError } from '../api.ts'
 import { errorsByField, type FieldErrors } from '../field-errors.ts'
-import { messageOf } from './messages.ts'
+import { type Advice, adviceOn, messageOf } from './messages.ts'
 
 export interface Message {
   kind: 'error' | 'success'
   text: string
+  /** What helps, where the text does not say it. */
+  advice?: Advice | undefined
 }
 
 /** What a form knows of its last try, and that it has one at a time. */
@@ -29,10 +31,11 @@ export function useSending(otherwise: string): Sending {
   // A second press can come before React has drawn the disabled button.
   const underWay = useRef(false)
 
-  const refuse = (text: string, found: FieldErrors = {}) => {
+  const tell = (text: string, found: FieldErrors, advice?: Advice) => {
     setErrors(found)
-    setMessage({ kind: 'error', text })
+    setMessage({ kind: 'error', text, advice })
   }
+  const refuse = (text: string, found: FieldErrors = {}) => tell(text, found)
   return {
     sending,
     message,
@@ -52,7 +55,11 @@ export function useSending(otherwise: string): Sending {
       setErrors({})
       work()
         .catch((error: unknown) =>
-          refuse(messageOf(error, instead), error instanceof ApiError ? errorsByField(error.issues) : {}),
+          tell(
+            messageOf(error, instead),
+            error instanceof ApiError ? errorsByField(error.issues) : {},
+            adviceOn(error),
+          ),
         )
         .finally(() => {
           underWay.current = false

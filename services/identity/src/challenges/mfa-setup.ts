@@ -156,4 +156,7 @@ export function verifyBySession(
 
 /** By the name that clients know. */
 export const wrongSetUpCode = () =>
-  new IdentityError('EnableSoftwareTokenMFAException', 'Code mismatch and fail enable Software Token MFA')
+  new IdentityError(
+    'EnableSoftwareTokenMFAException',
+    'The code does not match. Wait for the next one in your app, and type that.',
+  )

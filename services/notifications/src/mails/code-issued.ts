@@ -43,7 +43,7 @@ function storyOf(purpose: CodeData['purpose'], recipient: string, siteUrl: strin
         subject: 'Your code for a new password',
         heading: 'Choose a new password',
         told: 'Enter this code together with the new password that you choose.',
-        step: signInStep('Is the page to enter it closed? Press "Forgot password" here:', siteUrl),
+        step: signInStep('Is the page to enter it closed? Press “Forgot your password?” here:', siteUrl),
         otherwise:
           'If it was not you who asked for it, ignore this email. Your password stays as it is. We never ask for this code, so give it to nobody.',
       }

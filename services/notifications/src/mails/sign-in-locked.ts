@@ -5,9 +5,11 @@ import { pictures } from './pictures.ts'
 
 /** Somebody tried to get in, or was thrown out: what happened, and what its owner can do. */
 export function signInLockedMail(data: MailData['sign_in_locked'], siteUrl: string): RenderedLetter {
-  const when = { label: 'When', lines: [[schoolMoment(data.at)]] }
+  const at = schoolMoment(data.at)
+  const when = { label: 'When', lines: [[at]] }
   switch (data.reason) {
-    case 'too_many_attempts':
+    case 'too_many_attempts': {
+      const until = data.until === null ? at : schoolMoment(data.until)
       return renderLetter({
         subject: ['Sign-ins to your account are paused'],
         heading: 'Too many tries to log in',
@@ -16,8 +18,12 @@ export function signInLockedMail(data: MailData['sign_in_locked'], siteUrl: stri
           greeting(data.givenName),
           ['There were too many tries to log in to your account that failed, so further ones have to wait a while.'],
         ],
-        facts: [when, ...(data.until === null ? [] : [{ label: 'Paused until', lines: [[schoolMoment(data.until)]] }])],
-        step: signInStep('If this was you, try again later, or press "Forgot password" on the login page.', siteUrl),
+        // The first pauses last seconds: until the minute in which they began.
+        facts: [when, ...(until === at ? [] : [{ label: 'Paused until', lines: [[until]] }])],
+        step: signInStep(
+          'If this was you, try again later, or press “Forgot your password?” on the login page.',
+          siteUrl,
+        ),
         closing: [
           [
             'If it was not you, there is nothing to do: none of these tries got in. We tell you this once a day at most.',
@@ -25,6 +31,7 @@ export function signInLockedMail(data: MailData['sign_in_locked'], siteUrl: stri
           questions,
         ],
       })
+    }
     case 'token_reused':
       return renderLetter({
         subject: ['We ended a login to your account'],

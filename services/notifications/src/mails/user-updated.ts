@@ -60,7 +60,7 @@ export function userUpdatedMail(data: MailData['user_updated'], siteUrl: string)
     opening: [greeting(data.givenName), ...data.changes.map((change) => [tell(change, data)])],
     facts: [when],
     step: signInStep(
-      'If this was you, there is nothing to do. If it was not you, press "Forgot password" on the login page now, choose a new password, and then log out everywhere on your profile page.',
+      'If this was you, there is nothing to do. If it was not you, press “Forgot your password?” on the login page now, choose a new password, and then log out everywhere on your profile page.',
       siteUrl,
     ),
     closing: [['Does that not work? Reply to this email, and we will help you.']],
