@@ -25,9 +25,9 @@ const mfaNames: Record<MfaType, string> = {
 }
 /** As ways out of a step that asks for another. */
 const insteadNames: Record<MfaType, string> = {
-  TOTP: 'Use my authenticator app',
-  SMS: 'Send me a text message',
-  EMAIL: 'Send me an email',
+  TOTP: 'Use my authenticator app instead',
+  SMS: 'Text me a code instead',
+  EMAIL: 'Email me a code instead',
 }
 const firstFactorNames: Record<FirstFactor, string> = {
   PASSWORD: 'My password',

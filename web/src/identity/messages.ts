@@ -21,9 +21,6 @@ const adviceOnMessages: Record<string, Advice> = {
   'Password attempts exceeded': {
     text: 'There were too many wrong passwords. Wait a minute, then try again: with each wrong one the wait gets longer. Or choose a new password, which ends it at once.',
   },
-  'Attempt limit exceeded, please try after some time.': {
-    text: 'Wait an hour, then try again.',
-  },
   'User is disabled.': { text: 'We have shut this account. If you do not know why:', writeToUs: true },
   'Temporary password has expired and must be reset by an administrator.': {
     text: 'We give you a new one:',
@@ -33,6 +30,6 @@ const adviceOnMessages: Record<string, Advice> = {
 
 export function adviceOn(error: unknown): Advice | undefined {
   if (isRefusal(error, 'MFAMethodNotFoundException')) return { text: 'If you cannot do that:', writeToUs: true }
-  if (!isRefusal(error, 'NotAuthorizedException', 'LimitExceededException')) return undefined
+  if (!isRefusal(error, 'NotAuthorizedException')) return undefined
   return Object.hasOwn(adviceOnMessages, error.message) ? adviceOnMessages[error.message] : undefined
 }
