@@ -89,6 +89,7 @@ const accountSchema = z.object({
   UserCreateDate: z.number(),
   UserAttributes: z.array(z.object({ Name: z.string(), Value: z.string() })),
   UserMFASettingList: z.array(z.string()).default([]),
+  VerifiedEmail: z.string().optional(),
 })
 
 /** What an operator needs to know of an account to help its owner. @param name its e-mail address or user name. */
@@ -99,6 +100,8 @@ export async function readAccount(name: string, desk: Desk) {
     userName: account.Username,
     email: attributes.get('email'),
     emailVerified: attributes.get('email_verified') === 'true',
+    /** What it goes by, where `email` waits for its code. */
+    verifiedEmail: account.VerifiedEmail,
     name: [attributes.get('given_name'), attributes.get('family_name')].join(' ').trim(),
     phoneNumber: attributes.get('phone_number'),
     phoneNumberVerified: attributes.get('phone_number_verified') === 'true',
