@@ -9,6 +9,7 @@ import { reconciliationSchema } from '@robokids/contracts/billing'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { addresses, askEach, identify, json, Refused, request, secretFor } from './operated-system.ts'
 import { resealedSchema } from '@robokids/runtime/reseal'
+import type * as Accounts from './reset-mfa.ts'
 import type { ServiceName } from './settings.ts'
 import { z } from 'zod'
 
@@ -229,11 +230,9 @@ async function ledger(): Promise<void> {
   if (disagreements.length + unexplained.length > 0) process.exitCode = 1
 }
 
-type Accounts = typeof import('./reset-mfa.ts')
-
 /** A command about one account, at identity's door for administrators. */
 function accountCommand(
-  act: (accounts: Accounts, name: string, desk: Parameters<Accounts['resetMfa']>[1]) => Promise<unknown>,
+  act: (accounts: typeof Accounts, name: string, desk: Accounts.Desk) => Promise<unknown>,
   { changes = true } = {},
 ): Command {
   return {
