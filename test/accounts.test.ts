@@ -11,7 +11,7 @@ import { Browser } from './src/browser.ts'
 import { breakableProxy, type BreakableProxy } from '@robokids/test/breakable-proxy'
 import { sampleMember } from '@robokids/test/samples'
 import { TOTP } from 'otpauth'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { bff } from '../bff/src/app.ts'
 import { identity } from '../services/identity/src/app.ts'
 import { devices, limits, passkeys, users } from '../services/identity/src/schema.ts'
@@ -75,6 +75,8 @@ beforeAll(async () => {
     moveDoorClock(by)
   }
 })
+// All visitors come from one address, and what it may ask for is limited: no test uses up another's.
+beforeEach(() => accounts.delete(limits))
 afterAll(async () => {
   await bed.stop()
   await line.stop()
