@@ -58,6 +58,7 @@ beforeAll(async () => {
   const second = await bed.start(bff, {
     ...settings,
     IDENTITY_URL: `http://127.0.0.1:${line.port}`,
+    IDENTITY_PAGES_URL: 'https://login.robokids.example',
     UPSTREAM_TIMEOUT_MS: '1000',
   })
   bffUrl = door.url
@@ -151,7 +152,7 @@ describe('an account', () => {
     const again = await visitor.post('/api/auth/sign-in', { email, password })
     expect(again).toMatchObject({ status: 409, body: { message: 'There is already a signed in user.' } })
     const kept = new Map(visitor.cookies)
-    expect((await visitor.post('/api/auth/sign-out', {})).status).toBe(200)
+    expect(await visitor.post('/api/auth/sign-out', {})).toMatchObject({ status: 200, body: {} })
     expect(await visitor.user()).toBeNull()
     expect([...visitor.cookies.keys()]).toEqual(['robokids-device'])
 
@@ -646,6 +647,15 @@ describe('an account', () => {
     }
     const people = await Promise.all(windows.map((window) => window.user()))
     expect(people).toEqual(people.map(() => expect.objectContaining({ userId: made[0]?.id, email })))
+  })
+
+  it('is logged out by way of the sign-in pages that a hosted service has, which lead back to the site', async () => {
+    const { visitor } = await member()
+    visitor.bffUrl = otherDoor
+    const { status, body } = await visitor.post('/api/auth/sign-out', {})
+    const query = `client_id=robokidsbff&logout_uri=${encodeURIComponent(`${site}/`)}`
+    expect([status, body]).toEqual([200, { logoutUrl: `https://login.robokids.example/logout?${query}` }])
+    expect(await visitor.user()).toBeNull()
   })
 
   it('leaves nothing in the browser in which it is deleted', async () => {

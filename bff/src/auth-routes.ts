@@ -13,6 +13,7 @@ import {
   signInAnswerBodySchema,
   signInBodySchema,
   signInStepSchema,
+  signedOutSchema,
   signOutBodySchema,
   signUpAnswerSchema,
   signUpBodySchema,
@@ -81,12 +82,19 @@ function passwordRequired(): DomainError {
   return new DomainError('password_required', message, [{ path: 'password', message }])
 }
 
+/** Where the sign-in pages of a hosted service end what a browser is signed in with there, and send it back to the site. */
+function hostedLogout({ IDENTITY_PAGES_URL, IDENTITY_CLIENT_ID, SITE_URL }: Config): { logoutUrl?: string } {
+  if (IDENTITY_PAGES_URL === undefined) return {}
+  const query = new URLSearchParams({ client_id: IDENTITY_CLIENT_ID, logout_uri: `${SITE_URL}/` })
+  return { logoutUrl: `${IDENTITY_PAGES_URL}/logout?${query}` }
+}
+
 export function authRoutes(
   http: Http,
   context: Context<Config>,
   { cookies, sessions, identity, proofs, mailLimits }: Accounts & { proofs: Proofs; mailLimits: MailLimits },
 ): void {
-  const { clock, log } = context
+  const { clock, config, log } = context
   const until = () => clock.now().epochMilliseconds + stepMs
 
   /**
@@ -498,7 +506,7 @@ export function authRoutes(
 
   http.post(
     '/api/auth/sign-out',
-    { schema: { body: signOutBodySchema, response: { 200: doneSchema } } },
+    { schema: { body: signOutBodySchema, response: { 200: signedOutSchema } } },
     async (request, reply) => {
       const kept = cookies.session.read(request)
       if (request.body.everywhere) {
@@ -518,7 +526,7 @@ export function authRoutes(
       }
       sessions.end(reply)
       for (const cookie of [cookies.step, cookies.newcomer, cookies.confirming]) cookie.clear(reply)
-      return {}
+      return hostedLogout(config)
     },
   )
 

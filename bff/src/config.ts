@@ -18,6 +18,8 @@ export const configSchema = z.object({
   /** The app client that this is, and its secret. */
   IDENTITY_CLIENT_ID: z.string().trim().min(1).default('robokidsbff'),
   IDENTITY_CLIENT_SECRET: z.string().trim().min(1).register(inProduction, productionRules.secret),
+  /** Where a hosted service in identity's place has sign-in pages of its own: whoever logs out here is logged out there as well. */
+  IDENTITY_PAGES_URL: origin.optional(),
   /** Signs the challenges of proofs of work: whoever knows it needs none. The same for all BFFs. */
   PROOF_SECRET: z.string().trim().min(16).register(inProduction, productionRules.secret),
   /** Keys that a browser derives at most for a proof while nothing runs hot: a quarter of a second on a laptop. */

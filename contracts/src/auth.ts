@@ -203,6 +203,12 @@ export type Session = z.infer<typeof sessionSchema>
  */
 export const signOutBodySchema = z.object({ everywhere: z.boolean().default(false) })
 
+export const signedOutSchema = z.object({
+  /** The log-out of the sign-in pages that a hosted service has, to be gone to: it leads back to the site. */
+  logoutUrl: z.url().optional(),
+})
+export type SignedOut = z.infer<typeof signedOutSchema>
+
 /** What says nothing more than that it is done: `{}`. */
 export const doneSchema = z.object({})
 

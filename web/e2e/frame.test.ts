@@ -149,7 +149,10 @@ describe('the navigation', () => {
     const fades = () => page.evaluate(() => (window as unknown as { fades: number }).fades)
     const follow = (name: string) => page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name }).click()
     const focused = () => page.evaluate(() => document.activeElement?.textContent)
+    // The fade comes after what the page needs.
+    const fading = page.waitForResponse(/fade-between-pages/)
     await page.goto('/')
+    await (await fading).finished()
     expect(await fades()).toBe(0)
     // Twice in a row: the second one does not wait for the first to have faded in.
     await follow('Innovator Program')

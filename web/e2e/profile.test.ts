@@ -57,6 +57,20 @@ describe('the session', () => {
     expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage, ...localStorage }))).not.toContain('aren')
   })
 
+  it('ends with Logout at the sign-in pages of a hosted service as well', async () => {
+    const page = await site.open(wide)
+    const logoutUrl = 'https://login.robokids.example/logout?client_id=web'
+    await page.route(logoutUrl, (route) => route.fulfill({ contentType: 'text/html', body: '<h1>Logged out</h1>' }))
+    await openProfile(page)
+    site.api.on('POST /api/auth/sign-out', () => {
+      site.api.accounts.user = null
+      return { json: { logoutUrl } }
+    })
+    await press(page, 'Logout')
+    await page.waitForURL(logoutUrl)
+    await page.getByRole('heading', { name: 'Logged out' }).waitFor()
+  })
+
   it('leaves nothing of a member whose waiver was opened in this tab, and keeps what is of a registration', async () => {
     const page = await site.open(wide)
     site.api.accounts.membership = { ...sampleMembership, unpaid: null }

@@ -9,7 +9,7 @@ import { followCookieBanner } from './accept-cookies.ts'
 import { ApiError, whenSignInIsRequired } from './api.ts'
 import { followComingBack } from './come-back.ts'
 import { forgetUser } from './identity/session.ts'
-import { fadeBetweenPages, followFooter, followNavigation } from './navigation.ts'
+import { followFooter, followNavigation } from './navigation.ts'
 import { answerQueries } from './page-data.ts'
 import { buildRouter } from './router.tsx'
 
@@ -33,7 +33,8 @@ function takeOver(place: HTMLElement): void {
   const router = buildRouter(queryClient)
   followNavigation(router)
   followFooter(router)
-  fadeBetweenPages(router)
+  // Later than what pages need: until it is there, one page takes the place of another at once.
+  void import('./fade-between-pages.ts').then(({ fadeBetweenPages }) => fadeBetweenPages(router)).catch(() => undefined)
   // In small pieces: what somebody presses meanwhile is answered between them.
   startTransition(() => {
     hydrateRoot(

@@ -1,6 +1,7 @@
+import type { SignedOut } from '@robokids/contracts/auth'
 import type { QueryClient } from '@tanstack/react-query'
+import { type Answer, done } from '../answer.ts'
 import { api } from '../api.ts'
-import { done } from '../answer.ts'
 import { forgetUser } from './session.ts'
 
 const answerWithinMs = 8_000
@@ -15,10 +16,12 @@ export async function signOut(
   queryClient: QueryClient,
   { everywhere = false, leave }: { everywhere?: boolean; leave?: () => Promise<void> } = {},
 ): Promise<void> {
+  let logoutUrl: string | undefined
   try {
     // Browsers without it wait as long as the line does.
     const signal = AbortSignal.timeout?.(answerWithinMs)
-    await api('/api/auth/sign-out', { method: 'POST', body: { everywhere }, answer: done, signal })
+    const answer = done as Answer<SignedOut>
+    ;({ logoutUrl } = await api('/api/auth/sign-out', { method: 'POST', body: { everywhere }, answer, signal }))
   } catch (error) {
     // oxlint-disable-next-line no-console -- as specified
     console.error('Could not sign out', error)
@@ -28,5 +31,6 @@ export async function signOut(
     await leave?.()
   } finally {
     forgetUser(queryClient)
+    if (logoutUrl) location.assign(logoutUrl)
   }
 }
