@@ -144,6 +144,7 @@ describe('webhooks that nobody signed', () => {
 const pages: [string, string, string][] = [
   ['GET', '/api/registrations/:reference', 'ENROLLMENT_URL'],
   ['GET', '/api/registrations/:reference/calendar.ics', 'ENROLLMENT_URL'],
+  ['GET', '/api/registrations/:reference/receipt.pdf', 'ENROLLMENT_URL'],
   ['GET', '/api/registrations/:reference/events', 'ENROLLMENT_URL'],
   ['POST', '/api/registrations/:reference/checkout', 'ENROLLMENT_URL'],
   ['GET', '/api/member-seats/:reference', 'ENROLLMENT_URL'],
