@@ -39,9 +39,9 @@ describe('the membership offer', () => {
   it('tells both prices and leads to the login and the registration', async () => {
     const page = await site.open()
     await page.goto('/membership')
-    const offer = await page.locator('main').innerText()
-    expect(offer).toContain('$7 a month')
-    expect(offer).toContain('$60 a year')
+    // The prices come after the page is painted.
+    for (const price of ['$7 a month', '$60 a year'])
+      await eventually(() => page.locator('main').innerText()).toContain(price)
     await page.getByRole('link', { name: 'Login' }).click()
     await page.waitForURL('**/membership/login')
     await page.goBack()
@@ -279,7 +279,8 @@ describe('the membership registration', () => {
     const said = await messageLine(page).locator('span').elementHandle()
     await page.getByLabel('First name').press('Enter')
     await eventually(async () => said?.evaluate((words) => words.isConnected)).toBe(false)
-    expect(await messageLine(page).innerText()).toBe('Please check the marked fields.')
+    // The line is empty while it is sent.
+    await eventually(() => messageLine(page).innerText()).toBe('Please check the marked fields.')
     expect(await messageLine(page).getAttribute('role')).toBe('alert')
   })
 
