@@ -3,7 +3,7 @@ import { receiptDetails, receiptNote, receiptTitle } from '@robokids/contracts/r
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import type { FactSheet } from '@robokids/typesetting/fact-sheet'
-import { isolate } from '@robokids/typesetting/isolate'
+import { isolate } from '@robokids/contracts/isolate'
 import { Typesetter } from '@robokids/typesetting/typesetter'
 import { ConcurrencyLimit } from './concurrency-limit.ts'
 import type { Config } from './config.ts'

@@ -12,7 +12,7 @@ import {
 import { classTimeZone, formatClassDate, formatClassTime } from '@robokids/contracts/class-date'
 import type { RegistrationFacts } from '@robokids/contracts/enrollment'
 import { renderFactSheet, type Fact } from '@robokids/typesetting/fact-sheet'
-import { isolate } from '@robokids/typesetting/isolate'
+import { isolate } from '@robokids/contracts/isolate'
 
 export interface Signature {
   waiverId: string

@@ -1,5 +1,6 @@
 import { formatClassDate } from '@robokids/contracts/class-date'
-import { childLine, classDetail, type Detail, familyDetails, type Mark, startDay } from '@robokids/contracts/details'
+import { childLine, classDetail, type Detail, familyDetails, startDay } from '@robokids/contracts/details'
+import { isolate } from '@robokids/contracts/isolate'
 import type { ReactNode } from 'react'
 import { momentForReader } from '../class-time.ts'
 import type { RegistrationRecord } from '../registration/record.ts'
@@ -45,17 +46,14 @@ export function Lines({ of }: { of: readonly string[] }) {
   return of.filter((line) => line !== '').map((line, index) => <div key={index}>{asWritten(line)}</div>)
 }
 
-/** Begins and ends what a family wrote. */
-const [theirs, ours] = ['\u2068', '\u2069']
-const parts = new RegExp(`${theirs}([^${ours}]*)${ours}`)
+/** What a family wrote inside a line of ours, as `isolate` sets it apart. */
+const isolated = /\u2068([^\u2069]*)\u2069/
 
-/** For the lines that `rowOf` draws: what a family wrote stays as they wrote it. */
-export const mark: Mark = (text) => `${theirs}${text}${ours}`
-
+/** Draws a detail in whose lines `isolate` has set apart what a family wrote, which no translator may change. */
 export function rowOf([name, lines]: Detail): Row {
   const drawn = lines.map((line, index) => (
     <div key={index}>
-      {line.split(parts).map((part, nth) => {
+      {line.split(isolated).map((part, nth) => {
         if (nth % 2 === 1) return <AsWritten key={nth}>{part}</AsWritten>
         return part && <span key={nth}>{part}</span>
       })}
@@ -65,7 +63,7 @@ export function rowOf([name, lines]: Detail): Row {
 }
 
 export function childRow(child: { childName: string; childAge: string }): Row {
-  return rowOf(['Child', [childLine(child, 'Child', mark)]])
+  return rowOf(['Child', [childLine(child, 'Child', isolate)]])
 }
 
 /** What is known of a member, who registered no child: nothing is asked for that was never asked. */
@@ -80,7 +78,7 @@ export function memberRows({ guardianName, startDate }: KnownDetails): Row[] {
 
 export function familyRows(details: KnownDetails): Row[] {
   const children = [{ childName: details.childName, childAge: details.childAge }, ...details.siblings]
-  return familyDetails({ ...details, children }, mark).map(rowOf)
+  return familyDetails({ ...details, children }, isolate).map(rowOf)
 }
 
 /** The date and time of a class. */

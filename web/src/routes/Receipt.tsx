@@ -1,9 +1,10 @@
 import type { RegistrationView } from '@robokids/contracts/bff'
+import { isolate } from '@robokids/contracts/isolate'
 import { type KeptReceipt, receiptDetails, receiptNote, receiptTitle, startName } from '@robokids/contracts/receipt'
 import { type Standing, standingOf } from '@robokids/contracts/standing'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
-import { Details, mark, rowOf, startRow } from '../components/Details.tsx'
+import { Details, rowOf, startRow } from '../components/Details.tsx'
 import { Actions, EnrollmentLoading, EnrollmentPage } from '../components/EnrollmentPage.tsx'
 import { FileButton } from '../components/FileButton.tsx'
 import { forgetDraft } from '../registration/draft.ts'
@@ -109,7 +110,7 @@ function Paper({ kept, view }: PaperProps) {
       <Card className={styles['paper'] ?? ''}>
         <p className={styles['from']}>{receiptTitle}</p>
         <Details
-          rows={receiptDetails(view, kept, mark).map((detail) =>
+          rows={receiptDetails(view, kept, isolate).map((detail) =>
             detail[0] === startName && view ? startRow(view.startDate, view.startTime) : rowOf(detail),
           )}
         />
