@@ -448,6 +448,8 @@ export const paymentRefunded = defineEvent(
 export const untoldSchema = z.object({
   /** Its payer was not told before that it had gone back, nor what became of the payment. */
   untold: z.boolean().optional(),
+  /** With `untold`: its payer has the bank decide about the payment, and until then the provider makes no refund of it. */
+  disputed: z.boolean().optional(),
 })
 const refundUnderWay = z.object({
   refundId: z.uuid(),

@@ -168,12 +168,16 @@ async function isShipped(tx: Transaction, orderId: string): Promise<boolean> {
   return order !== undefined && order.shippedAt !== null
 }
 
-/** @param all the refunds of the payment, this one included. */
+/**
+ * @param all the refunds of the payment, this one included.
+ * @param isDisputed where the provider refused it because the payment is disputed.
+ */
 export async function tellFailed(
   tx: Transaction,
   payment: Payment,
   refund: RefundRow,
   all: RefundRow[],
+  isDisputed = false,
 ): Promise<void> {
   const isUntold = refund.announcedAt === null
   // What we could not keep is told of by its refund alone; one that somebody asked for is for whoever did so to know.
@@ -181,7 +185,7 @@ export async function tellFailed(
   if (isUntold && !isFirstNews) return tellDeclined(tx, payment, refund)
   if (payment.currency !== 'usd') return
   const { kind, id, fact } = await factOf(tx, payment, refund, all)
-  const untold = isUntold ? { untold: true } : {}
+  const untold = { ...(isUntold ? { untold: true } : {}), ...(isDisputed ? { disputed: true } : {}) }
   if (kind === 'membership') await publish(tx, membershipRefundFailed, id, { ...fact, ...untold })
   else if (kind === 'order') await publish(tx, orderRefundFailed, id, { ...fact, ...untold })
   else {

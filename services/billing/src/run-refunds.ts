@@ -6,7 +6,6 @@ import { fetchRefundsOf, observeRefund, recordRefund, tellFailed, type ObservedR
 import { payments, refunds, type Payment, type RefundRow } from './schema.ts'
 import { ask, StripeFailure } from './stripe.ts'
 import { nextTry, tryEach } from './try-each.ts'
-import { tellDeclined } from './write-refund.ts'
 
 /** For the provider to make it. */
 const isWaiting = and(eq(refunds.status, 'pending'), isNull(refunds.stripeRefundId))
@@ -107,7 +106,7 @@ async function postpone(context: BillingContext, refund: RefundRow, payment: Pay
     .where(stillWaiting)
 }
 
-/** The provider will never make it. Whoever disputes a payment knows of it, and has the bank decide about the money. */
+/** The provider will never make it. */
 async function decline(tx: Transaction, payment: Payment, refundId: string, isDisputed: boolean): Promise<void> {
   await tx.select({ id: payments.id }).from(payments).where(eq(payments.id, payment.id)).for('update')
   const [declined] = await tx
@@ -116,6 +115,6 @@ async function decline(tx: Transaction, payment: Payment, refundId: string, isDi
     .where(and(eq(refunds.id, refundId), isWaiting))
     .returning()
   if (!declined) return
-  if (isDisputed) return tellDeclined(tx, payment, declined)
-  await tellFailed(tx, payment, declined, await tx.select().from(refunds).where(eq(refunds.paymentId, payment.id)))
+  const all = await tx.select().from(refunds).where(eq(refunds.paymentId, payment.id))
+  await tellFailed(tx, payment, declined, all, isDisputed)
 }

@@ -286,16 +286,18 @@ describe('a payment that was not owed, whose refund failed', () => {
 })
 
 describe('money that is owed while its payment is disputed', () => {
-  it('goes back by itself once the dispute is won, and is the bank’s to give back where it is lost', async () => {
+  it('is told of once as not kept, goes back by itself once the dispute is won, and is the bank’s to give back where it is lost', async () => {
     for (const outcome of ['won', 'lost']) {
       const { facts, registrationId, charge } = await sold()
       const { id } = (await till.sim('POST', `/charges/${charge}/dispute`)) as { id: string }
       await rejected(facts)
-      await bed.bus.seen(refundDeclined, of(registrationId))
+      const { data: told } = await bed.bus.seen(refundFailed, of(registrationId))
+      expect(told).toMatchObject({ reason: 'seat_gone', untold: true, disputed: true, underWayTotal: 0 })
       await till.sim('POST', `/disputes/${id}/close`, { outcome })
       await bed.bus.seen(paymentDisputed, (one) => one.disputeId === id && one.status === outcome)
       if (outcome === 'lost') {
         await till.simulator.deliveriesIdle()
+        expect(bed.bus.all(refundFailed, of(registrationId))).toHaveLength(1)
         expect(await stateOf(registrationId)).toEqual(['lost', 0])
         expect(bed.bus.all(refundRequested, of(registrationId))).toHaveLength(1)
         continue
@@ -305,6 +307,7 @@ describe('money that is owed while its payment is disputed', () => {
       await rejected(facts)
       await till.deliver(till.event('charge.dispute.closed', id))
       expect(bed.bus.all(refundRequested, of(registrationId))).toHaveLength(2)
+      expect(bed.bus.all(refundFailed, of(registrationId))).toHaveLength(1)
       expect(await stateOf(registrationId)).toEqual(['refunded', 0])
     }
   })

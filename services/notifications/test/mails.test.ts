@@ -510,6 +510,30 @@ describe('payment.refunded', () => {
     },
   )
 
+  it('tells why a payment was not kept that is disputed with the bank, and once it is refunded after all', async () => {
+    const facts = registration()
+    const { payment } = confirmed(facts)
+    const duplicateOf = randomUUIDv7()
+    const why = { reason: 'registration_cancelled' as const, duplicateOf }
+    await office.bed.bus.publish(registrationRejected, facts.registrationId, { ...facts, payment, ...why })
+    const { db } = office.service.context
+    await eventually(() => db.$count(rejections, eq(rejections.paymentId, payment.paymentId)))
+    const refund = refunded(facts, { paymentId: payment.paymentId, reason: 'duplicate' })
+    const failed = { ...refundInVain(refund), paidAmount: 40_000, untold: true, disputed: true }
+    for (let n = 0; n < 2; n += 1) await office.bed.bus.publish(refundFailed, failed.refundId, failed)
+    const { parsed } = await office.post.mailTo(facts.email)
+    expect(parsed.subject).toMatch(/^We did not keep your payment of \$400\.00: /)
+    for (const part of [parsed.text ?? '', htmlText(parsed.html)]) {
+      expect(part).toContain('One of them stands, and the other payment is yours.')
+      expect(part).toContain('While your bank decides, we cannot refund it.')
+      expect(part).not.toMatch(/we owe you|did not go through|another way|we wrote to you/i)
+    }
+    const back = refunded(facts, { paymentId: payment.paymentId, reason: 'duplicate', whole: true })
+    await office.bed.bus.publish(paymentRefunded, back.refundId, back)
+    await office.post.mailTo(facts.email, 2)
+    expect(office.post.to(facts.email)).toHaveLength(2)
+  })
+
   it('tells the operator what is owed where it failed, with the command that gives it back', async () => {
     const facts = registration()
     const failed = refundInVain(refunded(facts, { reason: 'requested' }))

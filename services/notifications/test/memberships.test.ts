@@ -243,6 +243,13 @@ describe('a member is told', () => {
       'Your refund of $7.00 did not go through',
       'by the time it arrived, the session was full',
     ],
+    [
+      'of a payment that found no seat and is disputed with the bank',
+      membershipRefundFailed,
+      { ...refund, reason: 'seat_gone', rejection: 'class_full', untold: true, disputed: true },
+      'We did not keep your payment of $7.00',
+      'While your bank decides, we cannot refund it.',
+    ],
   ] as const)('%s', async (_, event, changes, subject, words) => {
     const data = { ...member(), paymentId: randomUUIDv7(), ...changes }
     const mail = await told(event as EventDefinition, data as never)

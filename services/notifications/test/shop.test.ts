@@ -145,6 +145,18 @@ describe('order.refunded', () => {
   })
 })
 
+describe('a second payment of an order that is disputed with the bank', () => {
+  it('is told as not kept, and as the bank’s to decide about', async () => {
+    const order = paidOrder()
+    const refund = { ...refundOf(order), reason: 'duplicate' as const, untold: true, disputed: true }
+    await office.bed.bus.publish(orderRefundFailed, order.orderId, refund)
+    const { parsed } = await office.post.mailTo(order.email)
+    expect(parsed.subject).toBe('We did not keep your payment of $300.00: Robot Spider')
+    expect(parsed.text).toContain('Your order was paid twice. You owe it once, and the second payment is yours.')
+    expect(parsed.text).toContain('While your bank decides, we cannot refund it.')
+  })
+})
+
 describe('order.shipped', () => {
   it('is told with its tracking number', async () => {
     const { orderId, lines, email, shipTo } = paidOrder()

@@ -3,6 +3,7 @@ import { periodOf, renewalTerms } from '@robokids/contracts/membership'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { isWhole } from '../rules.ts'
 import type { MembershipKind, MailData } from '../schema.ts'
+import { failedRefund } from './failed-refund.ts'
 import { renderLetter, type Letter, type RenderedLetter } from './letter.ts'
 import { questions, schoolDay, timesOf, type When } from './phrases.ts'
 import { pictures } from './pictures.ts'
@@ -393,26 +394,17 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known) 
     const { refunded, reason, untold } = data
     const money = dollars(refunded)
     const isNews = untold === true && reason !== 'requested'
+    const { subject, heading, told, closing } = failedRefund(
+      { ...data, amount: refunded, currency: 'usd' },
+      isNews ? whyNotKept(money, data)[reason] : undefined,
+    )
     return {
-      subject: [`Your refund of ${money} did not go through`],
-      heading: isNews ? `We owe you ${money}` : `Your refund of ${money} did not go through`,
-      opening: [
-        hello,
-        ...(isNews
-          ? [
-              whyNotKept(money, data)[reason],
-              [`We have tried to refund ${money} to the card you paid with, but it did not go through.`],
-            ]
-          : [
-              [
-                `We wrote to you that we had refunded ${money}. Your bank has not taken it, and the money came back to us.`,
-              ],
-            ]),
-        ['We still owe it to you. We will send it again, or ask you how else it can reach you.'],
-      ],
+      subject: [subject],
+      heading,
+      opening: [hello, ...told],
       facts: [{ label: 'Not refunded yet', lines: [[money]] }],
       ...(isNews && reason === 'seat_gone' ? toOtherDates(known.siteUrl) : toProfile(known)),
-      closing: [['If your card was replaced or closed, please reply to this email.'], questions],
+      closing,
     }
   },
   payment_disputed(data) {

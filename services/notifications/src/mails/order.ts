@@ -2,6 +2,7 @@ import { formatMoney } from '@robokids/contracts/pricing'
 import type { OrderLine, ShipTo } from '@robokids/contracts/shop'
 import { isWhole } from '../rules.ts'
 import type { MailData, OrderKind } from '../schema.ts'
+import { failedRefund } from './failed-refund.ts'
 import { renderLetter, type Letter, type RenderedLetter } from './letter.ts'
 import { questions } from './phrases.ts'
 import { pictureOfProduct } from './pictures.ts'
@@ -131,27 +132,16 @@ const whyNotKept = {
 }
 
 function refundFailed(data: MailData['order_refund_failed'], siteUrl: string): Letter {
-  const { orderId, lines, shipTo, reason, untold, ...money } = data
-  const sum = formatMoney(money)
+  const { orderId, lines, shipTo, reason, untold } = data
   const isNews = untold === true && reason !== 'requested'
+  const { subject, heading, told, closing } = failedRefund(data, isNews ? [whyNotKept[reason]] : undefined)
   return {
-    subject: [`Your refund of ${sum} did not go through: ${inShort(lines)}`],
-    heading: isNews ? `We owe you ${sum}` : `Your refund of ${sum} did not go through`,
-    opening: [
-      hello(shipTo),
-      ...(isNews
-        ? [
-            [whyNotKept[reason]],
-            [`We have tried to refund ${sum} to the card you paid with, but it did not go through.`],
-          ]
-        : [
-            [`We wrote to you that we had refunded ${sum}. Your bank has not taken it, and the money came back to us.`],
-          ]),
-      ['We still owe it to you. We will send it again, or ask you how else it can reach you.'],
-    ],
-    facts: [{ label: 'Not refunded yet', lines: [[sum]] }, linesFact(lines)],
+    subject: [`${subject}: ${inShort(lines)}`],
+    heading,
+    opening: [hello(shipTo), ...told],
+    facts: [{ label: 'Not refunded yet', lines: [[formatMoney(data)]] }, linesFact(lines)],
     step: orderStep(orderId, siteUrl),
-    closing: [['If your card was replaced or closed, please reply to this email.'], questions],
+    closing,
   }
 }
 

@@ -1,15 +1,16 @@
 import { formatMoney } from '@robokids/contracts/pricing'
 import type { MailData } from '../schema.ts'
+import { failedRefund } from './failed-refund.ts'
 import { renderLetter, type Letter, type RenderedLetter } from './letter.ts'
 import { otherDates, registeredTwice, whyNotKept, type Background } from './payment-refunded.ts'
-import { childrenFact, classFact, dateOf, questions, registrationStep, whenFact } from './phrases.ts'
+import { childrenFact, classFact, dateOf, registrationStep, whenFact } from './phrases.ts'
 import { pictureOfClass } from './pictures.ts'
-import { say, type Words } from './words.ts'
+import { say } from './words.ts'
 
 type Failed = MailData['refund_failed']
 
 /** What its payer did not know before: why the payment was not kept. */
-function firstNews({ reason, purchase, ...paid }: Failed, rejection: Background['rejection']): string[] {
+function firstNews({ reason, purchase, ...paid }: Failed, rejection: Background['rejection']): string[] | undefined {
   if (rejection?.duplicateOf)
     return [`${registeredTwice(purchase)} One of them stands, and the other payment is yours.`]
   switch (reason) {
@@ -21,7 +22,7 @@ function firstNews({ reason, purchase, ...paid }: Failed, rejection: Background[
       return [whyNotKept(reason, formatMoney({ amount, currency: paid.currency }), rejection)]
     }
     case 'requested':
-      return []
+      return undefined
   }
 }
 
@@ -30,23 +31,16 @@ export function refundFailedMail(data: Failed, rejection: Background['rejection'
   const { purchase, reason } = data
   const money = formatMoney(data)
   const isNews = data.untold === true
-  const news = isNews ? firstNews(data, rejection) : []
-  const told: Words[] = isNews
-    ? [news, [`We have tried to refund ${money} to the card you paid with, but it did not go through.`]]
-    : [[`We wrote to you that we had refunded ${money}. Your bank has not taken it, and the money came back to us.`]]
+  const { subject, heading, told, closing } = failedRefund(data, isNews ? firstNews(data, rejection) : undefined)
   const step: NonNullable<Letter['step']> =
     isNews && reason === 'seat_gone' && !rejection?.duplicateOf
       ? otherDates(siteUrl)
       : registrationStep(rejection?.duplicateOf ?? purchase.registrationId, siteUrl)
   return renderLetter({
-    subject: [`Your refund of ${money} did not go through: ${purchase.levelTitle}, ${dateOf(purchase)}`],
-    heading: isNews ? `We owe you ${money}` : `Your refund of ${money} did not go through`,
+    subject: [`${subject}: ${purchase.levelTitle}, ${dateOf(purchase)}`],
+    heading,
     picture: pictureOfClass(purchase),
-    opening: [
-      say`Hello ${purchase.guardianName},`,
-      ...told.filter((words) => words.length > 0),
-      ['We still owe it to you. We will send it again, or ask you how else it can reach you.'],
-    ],
+    opening: [say`Hello ${purchase.guardianName},`, ...told],
     facts: [
       { label: 'Not refunded yet', lines: [[money]] },
       classFact(purchase),
@@ -54,6 +48,6 @@ export function refundFailedMail(data: Failed, rejection: Background['rejection'
       childrenFact(purchase),
     ],
     step,
-    closing: [['If your card was replaced or closed, please reply to this email.'], questions],
+    closing,
   })
 }
