@@ -8,12 +8,13 @@ import type { Account, Family, Joined, Page, Purchase, Walk } from '../walk.ts'
 
 const which = fc.nat(11)
 
-/** A browser of another family, who may be signed in there. */
-function strangersBrowser(walk: Walk, family: Family, index: number): Browser {
-  return pick(
+/** A browser of another family, who may be signed in there. One in which this family has confirmed its account is no stranger's. */
+function strangersBrowser(walk: Walk, family: Family, index: number): Browser | undefined {
+  const browser = pick(
     walk.families.filter((one) => one !== family).flatMap(({ browsers }) => browsers),
     index,
   )
+  return browser.account?.family === family ? undefined : browser
 }
 
 /** The open pages of these that nothing is about to close: none while a payment is on its way that may close the others. */
@@ -62,7 +63,7 @@ export const strangerOperations = [
     async run(walk, { which, browser: index, names }) {
       const { family, body: known, id, ...made } = pick(walk.registrations, which)
       const browser = strangersBrowser(walk, family, index)
-      if (walk.isMadeBy(walk.asker(browser), { family, body: known, id, ...made })) return
+      if (!browser || walk.isMadeBy(walk.asker(browser), { family, body: known, id, ...made })) return
       const { replaces: _, ...content } = known
       const body = { ...content, id: randomUUIDv7(), city: 'Elsewhere', ...(names ? { replaces: id } : {}) }
       const mine = walk.registrations.filter((one) => one.body.email === known.email)
@@ -87,6 +88,7 @@ export const strangerOperations = [
     async run(walk, { which, browser: index, date: nth }) {
       const { family, address: email } = pick(walk.memberships, which)
       const browser = strangersBrowser(walk, family, index)
+      if (!browser) return
       const by = walk.asker(browser)
       const theirs = (one: Joined) => one.email === email || one.address === email
       const mine = walk.memberships.filter(theirs)
@@ -117,6 +119,7 @@ export const strangerOperations = [
     async run(walk, { which, browser: index }) {
       const named = pick(walk.orders, which)
       const browser = strangersBrowser(walk, named.family, index)
+      if (!browser) return
       const cart = walk.orders.filter((one) => one.cart === named.cart)
       if (cart.some((one) => walk.isMadeBy(walk.asker(browser), one))) return
       const id = randomUUIDv7()
