@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url'
 import type { Service } from '@robokids/runtime/service'
-import { closeCheckouts } from './close-checkouts.ts'
+import { closeCheckouts } from './checkout/close-checkouts.ts'
 import { configSchema, type BillingConfig } from './config.ts'
 import { consumers } from './consumers.ts'
-import { endMemberships } from './end-memberships.ts'
-import { reconcile } from './reconcile.ts'
-import { remindMembers } from './remind-members.ts'
+import { endMemberships } from './membership/end-memberships.ts'
+import { reconcile } from './webhooks/reconcile.ts'
+import { remindMembers } from './membership/remind-members.ts'
 import { routes } from './routes.ts'
-import { runRefunds } from './run-refunds.ts'
+import { runRefunds } from './refunds/run-refunds.ts'
 import { seed } from './seed.ts'
 
 export const billing: Service<BillingConfig> = {

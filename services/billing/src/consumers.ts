@@ -8,12 +8,12 @@ import {
 } from '@robokids/contracts/enrollment'
 import { userConfirmed, userDeleted, userUpdated } from '@robokids/contracts/identity'
 import { consume, type Consumer } from '@robokids/runtime/inbox'
-import { requestClose } from './close-checkouts.ts'
+import { requestClose } from './checkout/close-checkouts.ts'
 import type { BillingConfig } from './config.ts'
-import { followAccount } from './owners.ts'
-import { promoteSeason } from './promote-season.ts'
-import { refundRejected } from './request-refund.ts'
-import { noteSeat, turnAway } from './settle-seat.ts'
+import { followAccount } from './ownership/owners.ts'
+import { promoteSeason } from './prices/promote-season.ts'
+import { refundRejected } from './refunds/request-refund.ts'
+import { noteSeat, turnAway } from './membership/settle-seat.ts'
 
 export const consumers: Consumer<BillingConfig>[] = [
   consume(registrationRejected, { from: 'beginning' }, refundRejected),

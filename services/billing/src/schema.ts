@@ -21,8 +21,11 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core'
-import type { OrderFacts, OrderParameters } from './order-rules.ts'
-import type { Account, MembershipParameters, SeatRejection, SessionParameters } from './rules.ts'
+import type { OrderFacts } from './purchase.ts'
+import type { Account } from './ledger/rules.ts'
+import type { MembershipParameters, SessionParameters, OrderParameters } from './stripe/session-parameters.ts'
+import type { SeatRejection } from './membership/rules.ts'
+import type { Card, UnpaidInvoice } from './stripe/observed.ts'
 
 /** How often a job has tried in vain, and when it may try again. */
 const retried = {
@@ -241,24 +244,6 @@ export const membershipConsents = pgTable(
 
 /** Counts the looks at subscriptions, in the order in which they begin. */
 export const membershipLooks = pgSequence('membership_looks')
-
-export interface Card {
-  brand: string
-  last4: string
-  expMonth: number
-  expYear: number
-}
-
-/** A renewal whose payment fails. */
-export interface UnpaidInvoice {
-  invoiceId: string
-  amount: number
-  attempts: number
-  /** Null where it is not tried again. */
-  nextTryAt: string | null
-  /** The provider's page where the cardholder confirms, where the bank asks for that. */
-  confirmUrl?: string | null
-}
 
 /** Subscriptions that began with a paid attempt, each once: what the provider last said of them, and what we want of it. */
 export const memberships = pgTable(

@@ -2,7 +2,7 @@ import { membershipPlans } from '@robokids/contracts/auth'
 import { classSku, membershipSku } from '@robokids/contracts/billing'
 import { openingClassPrices, openingMembershipPrices, openingProducts } from '@robokids/contracts/opening-prices'
 import type { Database } from '@robokids/runtime/db'
-import { siblingPromotion } from './rules.ts'
+import { siblingPromotion } from './prices/rules.ts'
 import { counters, priceBook, products, promotions } from './schema.ts'
 
 /** 2025 began in California. */

@@ -1,5 +1,4 @@
 import type { BillingContext } from './config.ts'
-import { pauseAfter } from './rules.ts'
 
 /** What is written down of a row that is to be tried again, later than the last time. */
 export function nextTry({ clock }: BillingContext, { tries }: { tries: number }) {
@@ -39,4 +38,12 @@ export async function tryEach<Row>(
     }
   }
   if (failures > 0) throw new Error(`${failures} of ${rows.length} failed`)
+}
+
+const firstPauseMs = 2_000
+const longestPauseMs = 60 * 60 * 1000
+
+/** How long to wait after a try that failed, the first one being number 1. */
+export function pauseAfter(tries: number): Temporal.Duration {
+  return Temporal.Duration.from({ milliseconds: Math.min(firstPauseMs * 2 ** Math.min(tries - 1, 20), longestPauseMs) })
 }

@@ -1,0 +1,86 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { root } from './settings.ts'
+
+interface Planted {
+  file: string
+  imports: string
+  asType?: true
+}
+
+const refused: Planted[] = [
+  { file: 'services/billing/src/checkout/rules.ts', imports: '../stripe/client.ts' },
+  { file: 'services/billing/src/checkout/rules.ts', imports: '../schema.ts' },
+  { file: 'services/billing/src/seat-rules.ts', imports: './read-prices.ts' },
+  { file: 'services/enrollment/src/rules.ts', imports: 'pg' },
+  { file: 'services/enrollment/src/rules.ts', imports: 'node:fs/promises' },
+  { file: 'services/enrollment/src/rules.ts', imports: '@robokids/runtime/outbox' },
+  { file: 'services/billing/src/app.ts', imports: '@robokids/enrollment/app' },
+  { file: 'services/billing/src/app.ts', imports: '@robokids/a-service-to-come/app' },
+  { file: 'services/billing/src/app.ts', imports: '../../enrollment/src/app.ts' },
+  { file: 'services/billing/src/app.ts', imports: '@robokids/test/bed' },
+  { file: 'services/billing/src/app.ts', imports: 'nats' },
+  { file: 'bff/src/app.ts', imports: '@robokids/web/router' },
+  { file: 'bff/src/app.ts', imports: '../../services/billing/src/app.ts' },
+  { file: 'web/src/router.tsx', imports: '@robokids/runtime/errors' },
+  { file: 'web/src/router.tsx', imports: '@robokids/a-service-to-come/app' },
+  { file: 'web/src/shop/queries.ts', imports: '../../../bff/src/app.ts' },
+  { file: 'web/src/router.tsx', imports: 'node:fs' },
+  { file: 'runtime/src/bus.ts', imports: '../../services/billing/src/app.ts' },
+  { file: 'runtime/src/bus.ts', imports: '@robokids/contracts/shop' },
+  { file: 'runtime/src/bus.ts', imports: '@robokids/billing/app' },
+  { file: 'contracts/src/fields.ts', imports: 'fastify' },
+  { file: 'contracts/src/fields.ts', imports: '@robokids/runtime/errors' },
+  { file: 'typesetting/src/sheet.ts', imports: '@robokids/contracts/errors' },
+]
+
+const allowed: Planted[] = [
+  { file: 'services/billing/src/checkout/rules.ts', imports: '../schema.ts', asType: true },
+  { file: 'services/billing/src/checkout/rules.ts', imports: '../prices/rules.ts' },
+  { file: 'services/billing/src/checkout/rules.ts', imports: '@robokids/contracts/pricing' },
+  { file: 'services/billing/src/checkout/rules.ts', imports: '@robokids/runtime/errors' },
+  { file: 'services/billing/src/app.ts', imports: '@robokids/runtime/service' },
+  { file: 'bff/src/app.ts', imports: '@robokids/typesetting/sheet' },
+  { file: 'web/src/router.tsx', imports: '@robokids/contracts/pages' },
+  { file: 'web/src/content.test.ts', imports: 'node:fs/promises' },
+  { file: 'runtime/src/bus.ts', imports: '@robokids/contracts/event' },
+  { file: 'contracts/src/fields.ts', imports: 'zod' },
+]
+
+const run = promisify(execFile)
+let folder: string
+
+/** Lints each import in a file of its own, with the repository's own boundaries and no other rule. */
+async function reported(planted: Planted[]): Promise<string[]> {
+  const { overrides } = JSON.parse(await readFile(join(root, '.oxlintrc.json'), 'utf8')) as { overrides: unknown[] }
+  const failed: string[] = []
+  for (const { file, imports, asType } of planted) {
+    await rm(folder, { recursive: true, force: true })
+    await mkdir(join(folder, dirname(file)), { recursive: true })
+    await writeFile(join(folder, '.oxlintrc.json'), JSON.stringify({ plugins: [], categories: {}, overrides }))
+    await writeFile(join(folder, file), `import ${asType ? 'type ' : ''}{ x } from '${imports}'\nexport { x }\n`)
+    const lint = run(join(root, 'node_modules/.bin/oxlint'), ['--deny-warnings', '--format', 'json'], { cwd: folder })
+    const { stdout } = await lint.catch((error: { stdout: string }) => error)
+    if (stdout.includes('no-restricted-imports')) failed.push(`${file}: ${imports}`)
+  }
+  return failed
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'robokids-boundaries-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+describe('the linter', () => {
+  it('reports every import across a boundary', async () => {
+    expect(await reported(refused)).toEqual(refused.map(({ file, imports }) => `${file}: ${imports}`))
+  })
+
+  it('lets through what a part may know', async () => {
+    expect(await reported(allowed)).toEqual([])
+  })
+})

@@ -1,0 +1,80 @@
+import { DomainError } from '@robokids/runtime/errors'
+import { and, eq } from 'drizzle-orm'
+import type { BillingContext } from '../config.ts'
+import type { AttemptKind } from './attempt-kind.ts'
+import type { ObservedSession } from '../stripe/observed.ts'
+import { ask, StripeFailure } from '../stripe/client.ts'
+import { observe } from '../stripe/sessions.ts'
+
+const underWay = new Map<string, Promise<boolean>>()
+const othersDeadlineMs = 8_000
+const othersPollMs = 150
+
+/**
+ * Has the provider make an attempt's session, or tell of the one it made before: always the same parameters under the
+ * same key, so that a crash or a time-out in between makes no second one.
+ * @returns false where it never can, and the attempt has failed.
+ */
+export function openSession(context: BillingContext, kind: AttemptKind, attemptId: string): Promise<boolean> {
+  const known = underWay.get(attemptId)
+  if (known) return known
+  const opening = open(context, kind, attemptId).finally(() => underWay.delete(attemptId))
+  underWay.set(attemptId, opening)
+  return opening
+}
+
+async function find({ db }: BillingContext, { table }: AttemptKind, attemptId: string) {
+  const { id, status, parameters } = table
+  const [attempt] = await db.select({ status, parameters }).from(table).where(eq(id, attemptId))
+  return attempt
+}
+
+async function open(context: BillingContext, kind: AttemptKind, attemptId: string): Promise<boolean> {
+  const { db } = context
+  const { table, emailPath } = kind
+  const attempt = await find(context, kind, attemptId)
+  if (attempt?.status !== 'creating') return attempt !== undefined && attempt.status !== 'failed'
+  let session: ObservedSession
+  try {
+    session = observe(
+      await ask(context, (stripe) =>
+        stripe.checkout.sessions.create(attempt.parameters, { idempotencyKey: attemptId }),
+      ),
+    )
+  } catch (error) {
+    if (!(error instanceof StripeFailure)) throw error
+    if (error.stripeCode === 'idempotency_key_in_use') return outcomeOfOther(context, kind, attemptId, error)
+    // A refusal means that no session was made. A server error that was saved under the key may hide one, but nobody
+    // has its address, so nobody can pay it.
+    if (!error.refused && !error.replayed) throw error
+    context.log.warn({ err: error, attemptId }, 'a checkout session could not be made')
+    await db
+      .update(table)
+      .set({ status: 'failed' })
+      .where(and(eq(table.id, attemptId), eq(table.status, 'creating')))
+    if (error.replayed || error.param === 'expires_at') return false
+    if (error.param === 'customer_email') {
+      const message = 'Enter an email address, like name@example.com.'
+      throw new DomainError('validation_failed', message, [{ path: emailPath, message }])
+    }
+    throw error
+  }
+  await db.transaction((tx) => kind.apply(tx, context, session))
+  return true
+}
+
+/** Another process is asking under the same key right now: what it gets is what this attempt becomes. */
+async function outcomeOfOther(
+  context: BillingContext,
+  kind: AttemptKind,
+  attemptId: string,
+  failure: StripeFailure,
+): Promise<boolean> {
+  const deadline = performance.now() + othersDeadlineMs
+  while (performance.now() < deadline) {
+    const row = await find(context, kind, attemptId)
+    if (row?.status !== 'creating') return row?.status !== 'failed'
+    await new Promise((resolve) => setTimeout(resolve, othersPollMs))
+  }
+  throw failure
+}

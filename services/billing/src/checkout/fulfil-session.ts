@@ -1,0 +1,191 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { wake, type Transaction } from '@robokids/runtime/db'
+import { and, asc, eq, inArray, or, sql } from 'drizzle-orm'
+import type { AttemptKind } from '../attempts/attempt-kind.ts'
+import { refreshAttempts } from '../attempts/refresh-attempts.ts'
+import { cartOf, liveOthers, paidOther } from '../orders/carts.ts'
+import type { BillingContext } from '../config.ts'
+import { fetchSession } from '../stripe/sessions.ts'
+import { oweRefund } from '../refunds/enqueue-refund.ts'
+import { isOrder } from '../purchase.ts'
+import { nextReceiptNumber } from '../ledger/receipt-numbers.ts'
+import { judge } from './rules.ts'
+import type { ObservedSession } from '../stripe/observed.ts'
+import { checkoutAttempts, payments, type Attempt } from '../schema.ts'
+import { noteBuyer, tellExpired, tellFailed, tellOpened, tellPaid } from './publish-outcome.ts'
+
+export const liveStatuses = ['creating', 'open', 'processing']
+
+/** Whether an attempt can be paid, or is being paid. */
+export function isLive({ status }: Pick<Attempt, 'status'>): boolean {
+  return liveStatuses.includes(status)
+}
+
+/**
+ * All attempts at one purchase, oldest first, locked: whoever changes one of them holds them all, and with an order's its
+ * whole cart.
+ * @param cartId of an order that may not be written down yet.
+ */
+export async function lockAttempts(tx: Transaction, purchaseId: string, cartId?: string): Promise<Attempt[]> {
+  const names = new Set([purchaseId, cartId ?? (await cartOf(tx, purchaseId))])
+  // In one order, so that no two wait for each other.
+  for (const name of [...names].toSorted())
+    await tx.execute(sql`select pg_advisory_xact_lock(hashtext('purchase'), hashtext(${name}))`)
+  const ofPurchase = eq(checkoutAttempts.purchaseId, purchaseId)
+  await tx
+    .select({ id: checkoutAttempts.id })
+    .from(checkoutAttempts)
+    .where(ofPurchase)
+    .orderBy(asc(checkoutAttempts.id))
+    .for('update')
+  // Read anew: an attempt that whoever held the lock has added is not among the rows that were waited for.
+  return tx.select().from(checkoutAttempts).where(ofPurchase).orderBy(asc(checkoutAttempts.id))
+}
+
+/** The attempt that the provider's metadata names, or that has this session; with all attempts at its purchase locked. */
+export async function lockAttemptOf(
+  tx: Transaction,
+  attemptId: string | null,
+  sessionId?: string,
+): Promise<{ attempt: Attempt; all: Attempt[] } | undefined> {
+  const named = attemptId === null ? undefined : eq(checkoutAttempts.id, attemptId)
+  const having = sessionId === undefined ? undefined : eq(checkoutAttempts.stripeSessionId, sessionId)
+  const condition = or(...[named, having].filter((one) => one !== undefined))
+  if (!condition) return undefined
+  const [found] = await tx
+    .select({ id: checkoutAttempts.id, purchaseId: checkoutAttempts.purchaseId })
+    .from(checkoutAttempts)
+    .where(condition)
+  if (!found) return undefined
+  const all = await lockAttempts(tx, found.purchaseId)
+  const attempt = all.find((one) => one.id === found.id)
+  return attempt && { attempt, all }
+}
+
+/** Attempts at paying a registration or an order. */
+export const purchaseAttempts: AttemptKind = {
+  table: checkoutAttempts,
+  emailPath: 'purchase.email',
+  fetch: fetchSession,
+  apply: applySession,
+}
+
+/** As `refreshAttempts`, of one registration or order. */
+export function refreshCheckout(context: BillingContext, purchaseId: string, returned: boolean): Promise<void> {
+  return refreshAttempts(context, purchaseAttempts, eq(checkoutAttempts.purchaseId, purchaseId), returned)
+}
+
+/**
+ * Brings an attempt up to what the provider showed of its session a moment ago. That may be older than what is
+ * known by now; so an attempt only ever moves on, and money that came in counts whatever the attempt has become.
+ */
+async function applySession(tx: Transaction, context: BillingContext, session: ObservedSession): Promise<void> {
+  const locked = await lockAttemptOf(tx, session.attemptId, session.sessionId)
+  if (!locked) {
+    context.log.info({ sessionId: session.sessionId }, 'a checkout session that is not ours was left alone')
+    return
+  }
+  const { all } = locked
+  const attempt = locked.attempt.status === 'creating' ? await markOpen(tx, locked.attempt, session) : locked.attempt
+  const verdict = judge(session, attempt)
+  if (verdict === 'paid' || verdict === 'amount_mismatch') {
+    await recordPayment(tx, context, attempt, all, session, verdict)
+    return
+  }
+  if (verdict === 'processing' && attempt.status === 'open') {
+    await update(tx, attempt, { status: 'processing' })
+  } else if (verdict === 'expired' && isLive(attempt)) {
+    await update(tx, attempt, { status: 'expired' })
+    await tellExpired(tx, attempt)
+  } else if (verdict === 'failed' && isLive(attempt)) {
+    await fail(tx, attempt, session.payment?.decline ?? 'The payment did not go through.')
+  }
+}
+
+const paidWithOther = 'This cart was paid already, with another order. The second payment goes back in full.'
+
+function ids(attempt: Attempt) {
+  return { attemptId: attempt.id, purchaseId: attempt.purchaseId }
+}
+
+async function update(tx: Transaction, attempt: Attempt, changes: Partial<Attempt>): Promise<void> {
+  await tx.update(checkoutAttempts).set(changes).where(eq(checkoutAttempts.id, attempt.id))
+}
+
+async function markOpen(tx: Transaction, attempt: Attempt, session: ObservedSession): Promise<Attempt> {
+  const opened = { status: 'open' as const, stripeSessionId: session.sessionId, checkoutUrl: session.url }
+  await update(tx, attempt, opened)
+  await tellOpened(tx, attempt)
+  if (attempt.closeRequestedAt) await wake(tx, 'close-checkouts')
+  return { ...attempt, ...opened }
+}
+
+async function fail(tx: Transaction, attempt: Attempt, reason: string): Promise<void> {
+  await update(tx, attempt, { status: 'failed', lastDecline: reason })
+  await tellFailed(tx, attempt, { final: true, reason })
+}
+
+async function recordPayment(
+  tx: Transaction,
+  context: BillingContext,
+  attempt: Attempt,
+  all: Attempt[],
+  session: ObservedSession,
+  verdict: 'paid' | 'amount_mismatch',
+): Promise<void> {
+  const { log, clock } = context
+  const { payment } = session
+  const { purchaseId } = attempt
+  if (!payment) {
+    if (attempt.status === 'open') await fail(tx, attempt, 'The checkout was completed without a payment.')
+    log.error({ ...ids(attempt), sessionId: session.sessionId }, 'a checkout was completed without a payment')
+    return
+  }
+  const earlier = await tx.select().from(payments).where(eq(payments.purchaseId, purchaseId))
+  if (earlier.some((one) => one.stripePaymentIntentId === payment.intentId)) return
+  const cartId = isOrder(attempt.purchase) ? await cartOf(tx, purchaseId) : undefined
+  const other = cartId === undefined ? undefined : await paidOther(tx, purchaseId, cartId)
+  const isPaid = other !== undefined || earlier.some((one) => one.outcome === 'accepted')
+  const outcome = verdict === 'amount_mismatch' ? verdict : isPaid ? 'duplicate' : 'accepted'
+  const row = {
+    id: randomUUIDv7(),
+    attemptId: attempt.id,
+    membershipId: null,
+    purchaseId,
+    stripePaymentIntentId: payment.intentId,
+    outcome,
+    amount: payment.amount ?? session.amount ?? 0,
+    currency: payment.currency ?? session.currency ?? 'usd',
+    receiptNumber: outcome === 'accepted' ? await nextReceiptNumber(tx) : null,
+    paidAt: payment.paidAt ?? clock.now().round('millisecond'),
+  } as const
+  await tx.insert(payments).values(row)
+  await noteBuyer(tx, attempt, session)
+
+  if (row.receiptNumber !== null) {
+    await update(tx, attempt, { status: 'paid', lastDecline: null, closeRequestedAt: null })
+    await tellPaid(tx, attempt, { paymentId: row.id, receiptNumber: row.receiptNumber, paidAt: row.paidAt })
+    const others = cartId === undefined ? [] : await liveOthers(tx, purchaseId, cartId)
+    await closeOthers(tx, context, attempt, [...all, ...others])
+    return
+  }
+  log.error(
+    { ...ids(attempt), paymentId: row.id, outcome, amount: row.amount, currency: row.currency, agreed: attempt.amount },
+    'a payment is not owed and goes back',
+  )
+  await oweRefund(tx, context, row, outcome === 'duplicate' ? 'duplicate' : 'amount_mismatch')
+  if (attempt.status === 'paid') return
+  if (isPaid) await update(tx, attempt, { status: 'failed', lastDecline: other === undefined ? null : paidWithOther })
+  else await fail(tx, attempt, 'The amount that was paid is not the price. It goes back in full.')
+}
+
+/** Another checkout of a purchase that is paid now must not be paid as well. */
+async function closeOthers(tx: Transaction, { clock }: BillingContext, paid: Attempt, all: Attempt[]): Promise<void> {
+  const others = all.filter((attempt) => attempt.id !== paid.id).map((attempt) => attempt.id)
+  if (others.length === 0) return
+  await tx
+    .update(checkoutAttempts)
+    .set({ closeRequestedAt: clock.now(), tries: 0, nextTryAt: clock.now() })
+    .where(and(inArray(checkoutAttempts.id, others), inArray(checkoutAttempts.status, ['creating', 'open'])))
+  await wake(tx, 'close-checkouts')
+}

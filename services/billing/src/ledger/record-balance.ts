@@ -1,0 +1,120 @@
+import { eq, inArray, max, min } from 'drizzle-orm'
+import type { Stripe } from 'stripe'
+import type { BillingContext } from '../config.ts'
+import { ledgerEntriesOf } from './rules.ts'
+import { checkoutAttempts, cursors, ledgerEntries, ledgerTransactions, membershipAttempts } from '../schema.ts'
+import { ask, idOf } from '../stripe/client.ts'
+
+const cursorName = 'stripe_balance'
+/** They become visible out of order: those of the last hours are listed again. */
+const overlapSeconds = 6 * 3600
+
+/** Balance transactions, all that there are between two seconds. */
+export interface BalancePage {
+  /** The first of those seconds; null on the last page, which has all that is left. The page before tells the other end. */
+  from: number | null
+  transactions: Stripe.BalanceTransaction[]
+}
+
+/** The balance transactions since a second, newest first. Ends early once `signal` aborts. */
+export async function* listBalance(
+  context: BillingContext,
+  since: number,
+  signal: AbortSignal,
+): AsyncGenerator<BalancePage> {
+  let after: string | undefined
+  /** Those of the last page's last second, of which the next page may have more. */
+  let begun: Stripe.BalanceTransaction[] = []
+  while (!signal.aborted) {
+    const { data, has_more } = await ask(context, (stripe) =>
+      stripe.balanceTransactions.list({
+        created: { gte: since },
+        limit: 100,
+        expand: ['data.source'],
+        ...(after === undefined ? {} : { starting_after: after }),
+      }),
+    )
+    const listed = [...begun, ...data]
+    const last = data.at(-1)
+    if (!has_more || !last) {
+      yield { from: null, transactions: listed }
+      return
+    }
+    begun = listed.filter(({ created }) => created === last.created)
+    yield { from: last.created + 1, transactions: listed.filter(({ created }) => created !== last.created) }
+    after = last.id
+  }
+}
+
+/** The second from which on something can be about us; undefined where nothing was ever sold. */
+export async function startOfBooks({ db }: BillingContext): Promise<number | undefined> {
+  const firsts = await Promise.all([
+    db.select({ at: min(checkoutAttempts.createdAt) }).from(checkoutAttempts),
+    db.select({ at: min(membershipAttempts.createdAt) }).from(membershipAttempts),
+  ])
+  const [oldest] = firsts.flatMap(([first]) => first?.at?.epochMilliseconds ?? []).toSorted((a, b) => a - b)
+  return oldest === undefined ? undefined : Math.floor(oldest / 1000) - overlapSeconds
+}
+
+/** Enters into the ledger what the provider says has moved money, each of its transactions once. */
+export async function recordBalance(context: BillingContext, signal: AbortSignal): Promise<void> {
+  const { db } = context
+  const [cursor] = await db.select().from(cursors).where(eq(cursors.name, cursorName))
+  const since = cursor ? cursor.position - overlapSeconds : await startOfBooks(context)
+  if (since === undefined) return
+  for await (const { transactions } of listBalance(context, since, signal)) await enter(context, transactions)
+  // The newest come first: what is left out now lies behind them, and is listed again from where the cursor was.
+  if (signal.aborted) return
+  const [newest] = await db.select({ at: max(ledgerTransactions.occurredAt) }).from(ledgerTransactions)
+  if (!newest?.at) return
+  const position = Math.floor(newest.at.epochMilliseconds / 1000)
+  await db
+    .insert(cursors)
+    .values({ name: cursorName, position })
+    .onConflictDoUpdate({ target: cursors.name, set: { position } })
+}
+
+async function enter({ db, clock }: BillingContext, listed: Stripe.BalanceTransaction[]): Promise<void> {
+  const known = await db
+    .select({ id: ledgerTransactions.id })
+    .from(ledgerTransactions)
+    .where(
+      inArray(
+        ledgerTransactions.id,
+        listed.map(({ id }) => id),
+      ),
+    )
+  const recorded = new Set(known.map(({ id }) => id))
+  for (const transaction of listed) {
+    if (recorded.has(transaction.id)) continue
+    const { id, type, currency, created } = transaction
+    await db.transaction(async (tx) => {
+      const inserted = await tx
+        .insert(ledgerTransactions)
+        .values({
+          id,
+          type,
+          source: idOf(transaction.source),
+          stripePaymentIntentId: intentOf(transaction.source),
+          currency,
+          occurredAt: Temporal.Instant.fromEpochMilliseconds(created * 1000),
+          recordedAt: clock.now().round('millisecond'),
+        })
+        .onConflictDoNothing()
+        .returning({ id: ledgerTransactions.id })
+      if (inserted.length === 0) return
+      const entries = [...ledgerEntriesOf(transaction)].map(([account, amount]) => ({
+        transactionId: id,
+        account,
+        amount,
+      }))
+      await tx.insert(ledgerEntries).values(entries)
+    })
+  }
+}
+
+/** The payment that a charge, refund or dispute is about. */
+function intentOf(source: Stripe.BalanceTransaction['source']): string | null {
+  if (typeof source === 'string' || source === null) return null
+  return 'payment_intent' in source ? idOf(source.payment_intent) : null
+}

@@ -1,0 +1,27 @@
+import { and, eq } from 'drizzle-orm'
+import type { BillingContext } from '../config.ts'
+import { openSession } from '../attempts/open-session.ts'
+import { membershipAttemptKind } from './activate-membership.ts'
+import { membershipAttempts, memberships } from '../schema.ts'
+
+/** The checkout session in which a subscription that names this attempt was bought; null for one that is not ours. */
+export async function sessionOfAttempt(context: BillingContext, attemptId: string | null): Promise<string | null> {
+  if (attemptId === null) return null
+  const find = async () => {
+    const [attempt] = await context.db.select().from(membershipAttempts).where(eq(membershipAttempts.id, attemptId))
+    return attempt
+  }
+  const attempt = await find()
+  if (!attempt) return null
+  if (attempt.stripeSessionId !== null) return attempt.stripeSessionId
+  await openSession(context, membershipAttemptKind, attemptId)
+  return (await find())?.stripeSessionId ?? null
+}
+
+export async function subscriptionsOf({ db }: BillingContext, customerId: string): Promise<string[]> {
+  const rows = await db
+    .select({ id: memberships.stripeSubscriptionId })
+    .from(memberships)
+    .where(and(eq(memberships.stripeCustomerId, customerId), eq(memberships.status, 'active')))
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,33 @@
+import type { Membership as MembershipView } from '@robokids/contracts/billing'
+import { DomainError } from '@robokids/runtime/errors'
+import type { BillingContext } from '../config.ts'
+import { ask } from '../stripe/client.ts'
+import { answer, runningSubscription, willEnd } from './running-membership.ts'
+
+/**
+ * A membership that was to end goes on. Safe to repeat.
+ * @throws DomainError membership_not_found, membership_not_changeable
+ */
+export async function resumeMembership(context: BillingContext, membershipId: string): Promise<MembershipView> {
+  const { membership, subscription } = await runningSubscription(context, membershipId)
+  if (willEnd(subscription)) {
+    if (await isUnpaidFor(context, subscription.id)) {
+      throw new DomainError(
+        'membership_not_changeable',
+        'The last payment did not go through, so this membership cannot go on. You can become a member again once it has ended.',
+      )
+    }
+    const changes = subscription.cancel_at_period_end ? { cancel_at_period_end: false } : { cancel_at: '' as const }
+    await ask(context, (stripe) => stripe.subscriptions.update(subscription.id, changes))
+  }
+  return answer(context, membership)
+}
+
+/** Whether the period that runs was not paid: it was cancelled while its payment failed, and nothing is owed for it. */
+async function isUnpaidFor(context: BillingContext, subscription: string): Promise<boolean> {
+  const { data } = await ask(context, (stripe) => stripe.invoices.list({ subscription, limit: 100 }))
+  const latest = data.find(
+    ({ status, billing_reason }) => status !== 'draft' && billing_reason === 'subscription_cycle',
+  )
+  return latest?.status === 'void'
+}

@@ -1,0 +1,348 @@
+import type { Agreement, AgreementTerms } from '@robokids/contracts/agreement'
+import {
+  membershipSku,
+  type Membership as MembershipView,
+  type SwitchMembership,
+  type SwitchQuote,
+} from '@robokids/contracts/billing'
+import type { MembershipPlan } from '@robokids/contracts/auth'
+import { classTimeZone } from '@robokids/contracts/class-date'
+import { periodOf, renewalTermsVersion } from '@robokids/contracts/membership'
+import { DomainError } from '@robokids/runtime/errors'
+import { and, desc, eq, isNull, lt } from 'drizzle-orm'
+import type { Stripe } from 'stripe'
+import { agreementOf, notOffered } from '../prices/agreements.ts'
+import type { BillingContext } from '../config.ts'
+import { keptOfLastPayment } from './read-memberships.ts'
+import { priceOf } from '../prices/read-prices.ts'
+import { planOffers, type Membership } from '../schema.ts'
+import { ask, idOf, StripeFailure, stripeTime } from '../stripe/client.ts'
+import { running, answer, retrieveSubscription, releaseSchedule } from './running-membership.ts'
+
+/** How long the money of a quote may stand. */
+const quoteLifetimeSeconds = 15 * 60
+
+interface Change {
+  quote: SwitchQuote & { agreement: Agreement }
+  /** What the provider is asked for, where it begins at once. */
+  items: Stripe.SubscriptionUpdateParams.Item[]
+  /** Whether the unused time of what runs is taken off. */
+  prorates: boolean
+  subscription: Stripe.Subscription
+}
+
+const instantOf = (seconds: number) => Temporal.Instant.fromEpochMilliseconds(seconds * 1000)
+const at = (seconds: number) => instantOf(seconds).toString()
+
+function itemOf({ items }: Stripe.Subscription) {
+  const [item] = items.data
+  if (!item) throw new Error('A subscription has no item.')
+  return item
+}
+
+/** A quote with all that it offers in one agreement. */
+function offer(quote: Omit<SwitchQuote, 'agreement'>): Change['quote'] {
+  const { plan, amount, currency, dueNow, credit, nextChargeAt, reckonedAt } = quote
+  const on = Temporal.Instant.from(nextChargeAt).toZonedDateTimeISO(classTimeZone).toPlainDate().toString()
+  const terms = {
+    kind: 'plan_change' as const,
+    lines: [{ sku: membershipSku(plan), quantity: 1, unitAmount: amount }],
+    date: null,
+    currency,
+    dueNow,
+    credit,
+    renewal: { plan, amount, on },
+    termsVersion: renewalTermsVersion,
+    reckonedAt,
+  }
+  return { ...quote, agreement: agreementOf(terms, instantOf(reckonedAt + quoteLifetimeSeconds)) }
+}
+
+/** What a change of plan comes to, reckoned for one second. */
+async function reckon(
+  context: BillingContext,
+  membership: Membership,
+  plan: MembershipPlan,
+  reckonedAt: number,
+): Promise<Change> {
+  if (membership.cancelAt !== null || membership.endRequest !== null) {
+    throw new DomainError(
+      'membership_not_changeable',
+      'This membership is cancelled. Resume it first, then change the plan.',
+    )
+  }
+  if (membership.subscriptionStatus !== 'active') {
+    throw new DomainError(
+      'membership_not_changeable',
+      'A payment is open. Update your card first, then change the plan.',
+    )
+  }
+  const amount = await context.db.transaction((tx) => priceOf(tx, membershipSku(plan), context.clock.now()))
+  if (amount === undefined) throw new DomainError('class_not_offered', 'This membership plan is not on sale.')
+  const { stripeSubscriptionId: subscriptionId } = membership
+  const subscription = await retrieveSubscription(context, subscriptionId)
+  const item = itemOf(subscription)
+  const paidUntil = at(item.current_period_end)
+  const later = { plan, currency: 'usd' as const, dueNow: 0, credit: 0, reckonedAt }
+  if (plan === membership.plan) {
+    if (membership.nextPlan === null) {
+      throw new DomainError('membership_not_changeable', `Your membership is ${plan} already.`)
+    }
+    // Back to what runs: at the price it has.
+    const quote = offer({ ...later, from: at(reckonedAt), amount: membership.amount, nextChargeAt: paidUntil })
+    return { quote, items: [], prorates: false, subscription }
+  }
+  const price = {
+    currency: 'usd',
+    product: idOf(item.price.product) ?? '',
+    recurring: { interval: periodOf(plan) },
+    unit_amount: amount,
+  }
+  const items = [{ id: item.id, price_data: price }]
+  // A year that is paid is never cut short: the months begin after it.
+  if (plan === 'monthly') {
+    const quote = offer({ ...later, amount, from: paidUntil, nextChargeAt: paidUntil })
+    return { quote, items, prorates: false, subscription }
+  }
+  const preview = (prorates: boolean) =>
+    ask(context, (stripe) =>
+      stripe.invoices.createPreview({
+        customer: membership.stripeCustomerId,
+        subscription: subscriptionId,
+        subscription_details: { items, ...prorationOf(prorates, reckonedAt) },
+      }),
+    )
+  const creditOf = ({ lines }: Stripe.Invoice) => lines.data.reduce((sum, line) => sum - Math.min(0, line.amount), 0)
+  const prorated = await preview(true)
+  // Nobody is credited for money that went back, or is on its way.
+  const prorates = creditOf(prorated) <= (await keptOfLastPayment(context.db, membership.attemptId))
+  const invoice = prorates ? prorated : await preview(false)
+  const quote = offer({
+    plan,
+    from: at(reckonedAt),
+    dueNow: invoice.amount_due,
+    credit: creditOf(invoice),
+    amount,
+    currency: 'usd' as const,
+    nextChargeAt: at(Math.max(...invoice.lines.data.map(({ period }) => period.end))),
+    reckonedAt,
+  })
+  return { quote, items, prorates, subscription }
+}
+
+function prorationOf(prorates: boolean, reckonedAt: number) {
+  return prorates
+    ? { proration_behavior: 'always_invoice' as const, proration_date: reckonedAt }
+    : { proration_behavior: 'none' as const }
+}
+
+/** What a change of plan costs, before anybody agrees to it. @throws DomainError membership_not_changeable */
+export async function quoteSwitch(
+  context: BillingContext,
+  membershipId: string,
+  plan: MembershipPlan,
+): Promise<Change['quote']> {
+  const membership = await running(context, membershipId)
+  const { quote } = await reckon(context, membership, plan, providerSecond(context))
+  await keepOffer(context, membershipId, quote.agreement)
+  return quote
+}
+
+function providerSecond(context: BillingContext): number {
+  return Math.floor(stripeTime(context).epochMilliseconds / 1000)
+}
+
+async function keepOffer({ db }: BillingContext, membershipId: string, agreement: Agreement): Promise<void> {
+  const createdAt = Temporal.Now.instant()
+  const isOver = lt(planOffers.createdAt, createdAt.subtract({ hours: 24 }))
+  await db.delete(planOffers).where(and(eq(planOffers.membershipId, membershipId), isNull(planOffers.agreedAt), isOver))
+  await db.insert(planOffers).values({ membershipId, id: agreement.id, agreement, createdAt }).onConflictDoNothing()
+}
+
+/** What was offered to a page that does not say what it showed, as those of the version before. */
+async function offeredTerms(
+  { db }: BillingContext,
+  membershipId: string,
+  { plan, dueNow, reckonedAt }: SwitchMembership,
+): Promise<AgreementTerms | undefined> {
+  const offers = await db
+    .select()
+    .from(planOffers)
+    .where(eq(planOffers.membershipId, membershipId))
+    .orderBy(desc(planOffers.createdAt))
+  return offers
+    .map(({ agreement }) => agreement.terms)
+    .find((terms) => terms.reckonedAt === reckonedAt && terms.dueNow === dueNow && terms.renewal?.plan === plan)
+}
+
+/**
+ * Changes the plan as it was quoted: monthly to yearly at once, with the unused time of the month taken off; yearly to
+ * monthly when the year that is paid is over. Safe to repeat.
+ * @throws DomainError membership_not_changeable, quote_outdated, payment_declined, payment_confirmation_required
+ */
+export async function switchMembership(
+  context: BillingContext,
+  membershipId: string,
+  request: SwitchMembership,
+): Promise<MembershipView> {
+  const { plan, dueNow, reckonedAt } = request
+  const membership = await running(context, membershipId)
+  const { stripeSubscriptionId: subscriptionId } = membership
+  if (isOn(membership, plan)) return answer(context, membership)
+  const agreed = request.agreed ?? (await offeredTerms(context, membershipId, request))
+  // Nobody was quoted for a time that is far away, and the provider can reckon for none.
+  const isRecent = Math.abs(providerSecond(context) - reckonedAt) <= quoteLifetimeSeconds
+  const change = isRecent ? await reckon(context, membership, plan, reckonedAt) : undefined
+  const isOffered =
+    change?.quote.dueNow === dueNow && (agreed === undefined || agreementOf(agreed).id === change.quote.agreement.id)
+  if (!change || !isOffered) {
+    // The same request, a moment earlier, may be why it costs something else now.
+    const now = await running(context, membershipId)
+    if (isOn(now, plan)) return answer(context, now)
+    throw notOffered('quote_outdated', (await quoteSwitch(context, membershipId, plan)).agreement)
+  }
+  const { agreement } = change.quote
+  await keepOffer(context, membershipId, agreement)
+  await context.db
+    .update(planOffers)
+    .set({ agreedAt: context.clock.now().round('millisecond') })
+    .where(and(eq(planOffers.membershipId, membershipId), eq(planOffers.id, agreement.id), isNull(planOffers.agreedAt)))
+  const idempotencyKey = `switch:${membershipId}:${plan}:${reckonedAt}`
+  if (plan === membership.plan) await releaseSchedule(context, change.subscription)
+  else if (plan === 'monthly') await switchLater(context, change)
+  else await switchNow(context, subscriptionId, change, idempotencyKey)
+  return answer(context, membership)
+}
+
+/** Whether a plan runs, or is what comes next. */
+function isOn({ plan, nextPlan }: Membership, wanted: MembershipPlan): boolean {
+  return (nextPlan ?? plan) === wanted
+}
+
+const mostKeys = 5
+
+/** In the provider's words: the bank wants the cardholder to confirm this payment. */
+const confirmationCodes = ['subscription_payment_intent_requires_action', 'authentication_required']
+
+async function switchNow(
+  context: BillingContext,
+  subscriptionId: string,
+  change: Change,
+  key: string,
+  generation = 0,
+): Promise<void> {
+  const idempotencyKey = generation === 0 ? key : `${key}.${generation}`
+  try {
+    // Where the card is declined, nothing changes.
+    await askToSwitch(context, subscriptionId, change, 'error_if_incomplete', idempotencyKey)
+  } catch (error) {
+    if (!(error instanceof StripeFailure) || error.httpStatus !== 402) throw error
+    // An earlier try was declined and changed nothing; the card may be another one by now.
+    if (error.replayed && generation < mostKeys) {
+      return switchNow(context, subscriptionId, change, key, generation + 1)
+    }
+    if (!confirmationCodes.includes(error.stripeCode ?? '')) throw declined()
+    await askToConfirm(context, subscriptionId, change, key)
+  }
+}
+
+const declined = () =>
+  new DomainError(
+    'payment_declined',
+    'Your card was declined, and nothing was changed. Update your card, then try again.',
+  )
+
+function askToSwitch(
+  context: BillingContext,
+  subscriptionId: string,
+  { items, prorates, quote }: Change,
+  behavior: 'error_if_incomplete' | 'pending_if_incomplete',
+  idempotencyKey: string,
+): Promise<Stripe.Subscription> {
+  return ask(context, (stripe) =>
+    stripe.subscriptions.update(
+      subscriptionId,
+      {
+        items,
+        ...prorationOf(prorates, quote.reckonedAt),
+        payment_behavior: behavior,
+      },
+      { idempotencyKey },
+    ),
+  )
+}
+
+/**
+ * Has the provider keep the change until its invoice is paid, where the cardholder confirms. Nothing changes before that,
+ * nor if it is left: after a day the provider voids the invoice.
+ * @throws DomainError payment_confirmation_required with the invoice's page, or payment_declined
+ */
+async function askToConfirm(
+  context: BillingContext,
+  subscriptionId: string,
+  change: Change,
+  key: string,
+  generation = 0,
+): Promise<void> {
+  const { plan, dueNow } = change.quote
+  await askToSwitch(context, subscriptionId, change, 'pending_if_incomplete', `${key}:confirm.${generation}`)
+  // The answer may be that of an earlier try: what counts is how it is now.
+  const now = await ask(context, (stripe) =>
+    stripe.subscriptions.retrieve(subscriptionId, { expand: ['latest_invoice'] }),
+  )
+  // The bank asked nothing this time, and it is paid.
+  if (itemOf(now).price.recurring?.interval === periodOf(plan)) return
+  const invoice = typeof now.latest_invoice === 'string' ? null : now.latest_invoice
+  if (now.pending_update && invoice?.hosted_invoice_url && invoice.amount_due === dueNow) {
+    throw new DomainError(
+      'payment_confirmation_required',
+      'Your bank asks you to confirm this payment. Nothing is changed until you have.',
+      undefined,
+      { url: invoice.hosted_invoice_url },
+    )
+  }
+  // What was kept then is gone, or has made place for another change.
+  if (generation >= mostKeys) throw declined()
+  return askToConfirm(context, subscriptionId, change, key, generation + 1)
+}
+
+/** Two questions: killed in between, the first leaves a schedule that changes nothing, and is found again. */
+async function switchLater(context: BillingContext, { subscription, items }: Change): Promise<void> {
+  const schedule = await scheduleOf(context, subscription)
+  const [phase] = schedule.phases
+  const item = itemOf(subscription)
+  const next = items[0]?.price_data
+  if (!phase || !next) throw new Error(`The schedule ${schedule.id} has no phase.`)
+  await ask(context, (stripe) =>
+    stripe.subscriptionSchedules.update(schedule.id, {
+      end_behavior: 'release',
+      proration_behavior: 'none',
+      phases: [
+        {
+          items: [{ price: item.price.id, quantity: 1 }],
+          start_date: phase.start_date,
+          end_date: item.current_period_end,
+        },
+        { items: [{ price_data: next, quantity: 1 }], duration: { interval: 'month', interval_count: 1 } },
+      ],
+    }),
+  )
+}
+
+/** The schedule of a subscription, which has one at most. */
+async function scheduleOf(
+  context: BillingContext,
+  { id, schedule }: Stripe.Subscription,
+): Promise<Stripe.SubscriptionSchedule> {
+  const known = idOf(schedule)
+  if (known !== null) return ask(context, (stripe) => stripe.subscriptionSchedules.retrieve(known))
+  try {
+    return await ask(context, (stripe) => stripe.subscriptionSchedules.create({ from_subscription: id }))
+  } catch (error) {
+    if (!(error instanceof StripeFailure) || !error.refused) throw error
+    // Somebody was faster.
+    const made = idOf((await retrieveSubscription(context, id)).schedule)
+    if (made === null) throw error
+    return ask(context, (stripe) => stripe.subscriptionSchedules.retrieve(made))
+  }
+}

@@ -1,0 +1,80 @@
+import { classSku } from '@robokids/contracts/billing'
+import type { ClassType, LevelClassType, RegistrationFacts } from '@robokids/contracts/enrollment'
+import { payableChildren } from '@robokids/contracts/pricing'
+
+/** The promotions are days of this zone. */
+const businessZone = 'America/Los_Angeles'
+
+export interface Promotion {
+  id: string
+  kind: 'sibling_free'
+  classTypes: LevelClassType[]
+  startsAt: Temporal.Instant
+  endsAt: Temporal.Instant
+}
+
+function startOfDay(day: Temporal.PlainDate): Temporal.Instant {
+  return day.toZonedDateTime(businessZone).toInstant()
+}
+
+/** A promotion from the start of one day to the end of another. */
+export function siblingPromotion(id: string, firstDay: Temporal.PlainDate, lastDay: Temporal.PlainDate): Promotion {
+  return {
+    id,
+    kind: 'sibling_free',
+    classTypes: ['basic', 'intermediate', 'advanced'],
+    startsAt: startOfDay(firstDay),
+    endsAt: startOfDay(lastDay.add({ days: 1 })),
+  }
+}
+
+/**
+ * The promotion of a season: from the day it opens until a week after its first class day, which is four days after its
+ * Monday, as in Fall 2025.
+ */
+export function seasonPromotion(openedOn: string, firstClassDay: string): Promotion {
+  const first = Temporal.PlainDate.from(firstClassDay)
+  return siblingPromotion(`sibling-free-${firstClassDay}`, Temporal.PlainDate.from(openedOn), first.add({ days: 7 }))
+}
+
+/** A promotion holds from the instant it starts to the last one before it ends. */
+export function isRunning(promotion: Pick<Promotion, 'startsAt' | 'endsAt'>, now: Temporal.Instant): boolean {
+  return Temporal.Instant.compare(promotion.startsAt, now) <= 0 && Temporal.Instant.compare(now, promotion.endsAt) < 0
+}
+
+/** The one promotion that is in force at `now`: of those that run, the one that began last. */
+export function promotionInForce<One extends Pick<Promotion, 'startsAt' | 'endsAt'>>(
+  promotions: One[],
+  now: Temporal.Instant,
+): One | undefined {
+  return promotions
+    .filter((promotion) => isRunning(promotion, now))
+    .toSorted((a, b) => Temporal.Instant.compare(a.startsAt, b.startsAt))
+    .at(-1)
+}
+
+export interface Quote {
+  siblingJoinsFree: boolean
+  unitAmount: number
+  /** Children who are paid for. */
+  quantity: number
+  amount: number
+}
+
+/** What a registration costs at `now`, by the price of its class and the promotions. */
+export function quote(
+  price: number,
+  classType: ClassType,
+  children: number,
+  promotions: Promotion[],
+  now: Temporal.Instant,
+): Quote {
+  const promotion = promotionInForce(promotions, now)
+  const siblingJoinsFree = (promotion?.classTypes as ClassType[] | undefined)?.includes(classType) ?? false
+  const quantity = payableChildren(children, siblingJoinsFree)
+  return { siblingJoinsFree, unitAmount: price, quantity, amount: price * quantity }
+}
+
+export function purchaseSku({ classType }: Pick<RegistrationFacts, 'classType'>): string {
+  return classSku(classType)
+}

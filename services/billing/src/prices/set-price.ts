@@ -1,0 +1,43 @@
+import { pricesChanged, type SetPrice } from '@robokids/contracts/billing'
+import { DomainError } from '@robokids/runtime/errors'
+import { publish } from '@robokids/runtime/outbox'
+import { and, asc, eq, sql } from 'drizzle-orm'
+import type { BillingContext } from '../config.ts'
+import { priceBook } from '../schema.ts'
+
+export function pricesFact(skus: string[], changedAt: Temporal.Instant) {
+  return { skus, changedAt: changedAt.toString({ fractionalSecondDigits: 3 }) }
+}
+
+/**
+ * Sets what a thing costs from now, or from a later instant, until the next price that is already known. What is on
+ * sale for another price right now, in open checkouts, stays as it was agreed.
+ */
+export async function setPrice({ db, clock }: BillingContext, { sku, amount, validFrom }: SetPrice): Promise<void> {
+  await db.transaction(async (tx) => {
+    // One at a time. The rows are read after the lock, so that those of whoever had it before are among them.
+    await tx.execute(sql`select pg_advisory_xact_lock(hashtext('price_book'))`)
+    const rows = await tx.select().from(priceBook).where(eq(priceBook.sku, sku)).orderBy(asc(priceBook.validFrom))
+    if (rows.length === 0)
+      throw new DomainError('validation_failed', `There is nothing called ${sku} in the price book.`)
+    const now = clock.now().round({ smallestUnit: 'millisecond', roundingMode: 'floor' })
+    const from = validFrom === undefined ? now : Temporal.Instant.from(validFrom)
+    if (Temporal.Instant.compare(from, now) < 0) {
+      throw new DomainError('validation_failed', 'A price cannot be changed for a time that is over.')
+    }
+    const before = rows.findLast((row) => Temporal.Instant.compare(row.validFrom, from) < 0)
+    const after = rows.find((row) => Temporal.Instant.compare(row.validFrom, from) > 0)
+    if (before) {
+      await tx
+        .update(priceBook)
+        .set({ validTo: from })
+        .where(and(eq(priceBook.sku, sku), eq(priceBook.validFrom, before.validFrom)))
+    }
+    await tx
+      .insert(priceBook)
+      .values({ sku, amount, currency: 'usd', validFrom: from, validTo: after?.validFrom ?? null })
+      .onConflictDoUpdate({ target: [priceBook.sku, priceBook.validFrom], set: { amount } })
+    // One of a later time changes nothing yet. Then nothing tells of it: nobody keeps prices for more than some seconds.
+    if (Temporal.Instant.compare(from, now) === 0) await publish(tx, pricesChanged, sku, pricesFact([sku], now))
+  })
+}

@@ -1,0 +1,12 @@
+import type { RegistrationFacts } from '@robokids/contracts/enrollment'
+import type { OrderLine } from '@robokids/contracts/shop'
+
+/** What an attempt at paying an order is for, frozen with its prices. */
+export interface OrderFacts {
+  orderId: string
+  lines: OrderLine[]
+}
+
+export function isOrder(purchase: RegistrationFacts | OrderFacts): purchase is OrderFacts {
+  return 'orderId' in purchase
+}

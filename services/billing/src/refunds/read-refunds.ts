@@ -1,0 +1,40 @@
+import type { Refund, refundsSchema } from '@robokids/contracts/billing'
+import type { Database } from '@robokids/runtime/db'
+import { and, desc, eq, inArray } from 'drizzle-orm'
+import type { z } from 'zod'
+import { buyerOfPayment } from './buyer-of-payment.ts'
+import { presentRefund } from '../checkout/read-checkouts.ts'
+import { refundable } from './rules.ts'
+import { payments, refunds } from '../schema.ts'
+
+/** As many as an operator looks at. */
+const mostListed = 500
+
+/** The refunds in our currency, newest first, each with what its payment was for and what of that is left. */
+export async function readRefunds(
+  db: Database,
+  status: Refund['status'] | undefined,
+): Promise<z.infer<typeof refundsSchema>> {
+  const rows = await db
+    .select({ refund: refunds, payment: payments })
+    .from(refunds)
+    .innerJoin(payments, eq(payments.id, refunds.paymentId))
+    .where(and(eq(refunds.currency, 'usd'), status && eq(refunds.status, status)))
+    .orderBy(desc(refunds.createdAt), desc(refunds.id))
+    .limit(mostListed)
+  const paymentIds = [...new Set(rows.map(({ payment }) => payment.id))]
+  const all = await db.select().from(refunds).where(inArray(refunds.paymentId, paymentIds))
+  const ofPayment = Map.groupBy(all, ({ paymentId }) => paymentId)
+  return {
+    refunds: await Promise.all(
+      rows.map(async ({ refund, payment }) => ({
+        ...presentRefund(refund),
+        paymentId: payment.id,
+        ...(await buyerOfPayment(db, payment)),
+        receiptNumber: payment.receiptNumber,
+        createdAt: refund.createdAt.toString(),
+        left: refundable(payment.amount, ofPayment.get(payment.id) ?? []),
+      })),
+    ),
+  }
+}

@@ -1,0 +1,195 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { membershipRefunded, membershipRefundFailed, paymentRefunded, refundFailed } from '@robokids/contracts/billing'
+import { orderRefunded, orderRefundFailed } from '@robokids/contracts/shop'
+import type { Transaction } from '@robokids/runtime/db'
+import { publish } from '@robokids/runtime/outbox'
+import { eq } from 'drizzle-orm'
+import type { Stripe } from 'stripe'
+import type { BillingContext } from '../config.ts'
+import { membershipRefundFact } from '../membership/membership-facts.ts'
+import { isOrder } from '../purchase.ts'
+import { laterRefundStatus, refundedTotal, refundStatus, toldInVain, type RefundStatus } from './rules.ts'
+import { checkoutAttempts, orders, payments, refunds, type Payment, type RefundRow } from '../schema.ts'
+import { ask, idOf } from '../stripe/client.ts'
+import { buyerOf } from '../checkout/publish-outcome.ts'
+import { reasonOf, tellDeclined, underWayTotal, writeRefund } from './write-refund.ts'
+
+/** A refund as the provider showed it. */
+export interface ObservedRefund {
+  stripeRefundId: string
+  /** What we called it when we asked for it; null for one that was made in the provider's dashboard. */
+  refundId: string | null
+  intentId: string | null
+  amount: number
+  currency: string
+  status: RefundStatus
+}
+
+export function observeRefund(refund: Stripe.Refund): ObservedRefund {
+  return {
+    stripeRefundId: refund.id,
+    refundId: refund.metadata?.['refundId'] ?? null,
+    intentId: idOf(refund.payment_intent),
+    amount: refund.amount,
+    currency: refund.currency,
+    status: refundStatus(refund.status),
+  }
+}
+
+export async function fetchRefund(context: BillingContext, stripeRefundId: string): Promise<ObservedRefund> {
+  return observeRefund(await ask(context, (stripe) => stripe.refunds.retrieve(stripeRefundId)))
+}
+
+export async function fetchRefundsOf(
+  context: BillingContext,
+  of: { charge: string } | { payment_intent: string },
+): Promise<ObservedRefund[]> {
+  const listed = await ask(context, (stripe) => stripe.refunds.list({ ...of, limit: 100 }))
+  return listed.data.map(observeRefund)
+}
+
+/**
+ * Records how a refund is doing, whoever made it: each of the provider's refunds is one row, told of once. What was told to
+ * have gone back in full stays so for what it paid for, whatever the bank does later.
+ */
+export async function recordRefund(tx: Transaction, context: BillingContext, observed: ObservedRefund): Promise<void> {
+  const { clock, log } = context
+  const [payment] =
+    observed.intentId === null
+      ? []
+      : await tx.select().from(payments).where(eq(payments.stripePaymentIntentId, observed.intentId)).for('update')
+  if (!payment) {
+    log.info({ stripeRefundId: observed.stripeRefundId }, 'a refund that is not ours was left alone')
+    return
+  }
+  const rows = await tx.select().from(refunds).where(eq(refunds.paymentId, payment.id))
+  const known =
+    rows.find((one) => one.stripeRefundId === observed.stripeRefundId) ??
+    rows.find((one) => one.id === observed.refundId && one.stripeRefundId === null)
+  // Nobody has heard of it, and no money moved in the end.
+  if (!known && observed.status === 'failed') return
+  const row = known ?? (await writeFound(tx, context, payment, observed))
+  const others = rows.filter((one) => one.id !== row.id)
+  const status = laterRefundStatus(row.status, observed.status)
+  const announce = status === 'succeeded' && row.announcedAt === null
+  const now = clock.now()
+  const recorded: RefundRow = {
+    ...row,
+    status,
+    stripeRefundId: observed.stripeRefundId,
+    ...(announce ? { announcedAt: now, makesGood: Math.min(row.amount, toldInVain(others)) } : {}),
+  }
+  const { stripeRefundId, announcedAt, makesGood } = recorded
+  await tx.update(refunds).set({ status, stripeRefundId, announcedAt, makesGood }).where(eq(refunds.id, row.id))
+  const all = [...others, recorded]
+  const wasWhole = refundedTotal(rows) >= payment.amount
+  if (payment.returnedAt === null && (wasWhole || refundedTotal(all) >= payment.amount))
+    await tx.update(payments).set({ returnedAt: now }).where(eq(payments.id, payment.id))
+  if (status === 'failed' && row.status !== 'failed') {
+    const { id: refundId, purchaseId, reason } = row
+    log.error(
+      { refundId, stripeRefundId, purchaseId, reason },
+      'a refund failed at the bank: the money has to be given back another way',
+    )
+    await tellFailed(tx, payment, recorded, all)
+  } else if (announce) await tellRefunded(tx, context, payment, recorded, all)
+}
+
+/** A refund that nobody here asked for. */
+async function writeFound(
+  tx: Transaction,
+  context: BillingContext,
+  payment: Payment,
+  { amount, stripeRefundId }: ObservedRefund,
+): Promise<RefundRow> {
+  const found = { id: randomUUIDv7(), amount, reason: 'requested' as const, stripeRefundId }
+  const row = await writeRefund(tx, context, payment, found)
+  if (!row) throw new Error('The refund was not written.')
+  return row
+}
+
+/** What there is to tell of a refund, by what its payment was for. */
+async function factOf(tx: Transaction, payment: Payment, refund: RefundRow, all: RefundRow[]) {
+  const reason = reasonOf(payment, refund, all)
+  if (payment.membershipId !== null) {
+    const membership = await membershipRefundFact(tx, payment.membershipId, { ...refund, reason })
+    return { kind: 'membership', id: payment.membershipId, fact: membership } as const
+  }
+  const [attempt] = await tx
+    .select()
+    .from(checkoutAttempts)
+    .where(eq(checkoutAttempts.id, payment.attemptId ?? ''))
+  if (!attempt) throw new Error(`The attempt of payment ${payment.id} is gone.`)
+  const { purchase } = attempt
+  const money = {
+    refundId: refund.id,
+    paymentId: payment.id,
+    amount: refund.amount,
+    currency: 'usd' as const,
+    reason,
+  }
+  if (isOrder(purchase)) {
+    const { orderId } = purchase
+    return { kind: 'order', id: orderId, fact: { ...purchase, ...(await buyerOf(tx, orderId)), ...money } } as const
+  }
+  const { registrationId } = purchase
+  return { kind: 'registration', id: registrationId, fact: { ...money, registrationId, purchase } } as const
+}
+
+async function tellRefunded(
+  tx: Transaction,
+  { log }: BillingContext,
+  payment: Payment,
+  refund: RefundRow,
+  all: RefundRow[],
+): Promise<void> {
+  if (payment.currency !== 'usd') {
+    log.error({ refundId: refund.id, currency: payment.currency }, 'a refund of another currency is not told of')
+    return
+  }
+  const back = refundedTotal(all)
+  const totals = {
+    refundedTotal: back,
+    paidAmount: payment.amount,
+    ...(refund.makesGood === refund.amount ? { again: true } : {}),
+    ...(back >= payment.amount ? { whole: true } : {}),
+  }
+  const { kind, id, fact } = await factOf(tx, payment, refund, all)
+  if (kind === 'membership') await publish(tx, membershipRefunded, id, { ...fact, ...totals })
+  else if (kind === 'registration') await publish(tx, paymentRefunded, id, { ...fact, ...totals })
+  else {
+    const shipped = await isShipped(tx, id)
+    await publish(tx, orderRefunded, id, { ...fact, ...totals, ...(shipped ? { shipped } : {}) })
+  }
+}
+
+async function isShipped(tx: Transaction, orderId: string): Promise<boolean> {
+  const [order] = await tx.select({ shippedAt: orders.shippedAt }).from(orders).where(eq(orders.id, orderId))
+  return order !== undefined && order.shippedAt !== null
+}
+
+/**
+ * @param all the refunds of the payment, this one included.
+ * @param isDisputed where the provider refused it because the payment is disputed.
+ */
+export async function tellFailed(
+  tx: Transaction,
+  payment: Payment,
+  refund: RefundRow,
+  all: RefundRow[],
+  isDisputed = false,
+): Promise<void> {
+  const isUntold = refund.announcedAt === null
+  // What we could not keep is told of by its refund alone; one that somebody asked for is for whoever did so to know.
+  const isFirstNews = isUntold && reasonOf(payment, refund, all) !== 'requested' && all.length === 1
+  if (isUntold && !isFirstNews) return tellDeclined(tx, payment, refund)
+  if (payment.currency !== 'usd') return
+  const { kind, id, fact } = await factOf(tx, payment, refund, all)
+  const untold = { ...(isUntold ? { untold: true } : {}), ...(isDisputed ? { disputed: true } : {}) }
+  if (kind === 'membership') await publish(tx, membershipRefundFailed, id, { ...fact, ...untold })
+  else if (kind === 'order') await publish(tx, orderRefundFailed, id, { ...fact, ...untold })
+  else {
+    const totals = { underWayTotal: underWayTotal(payment.amount, all), paidAmount: payment.amount }
+    await publish(tx, refundFailed, id, { ...fact, ...totals, ...untold })
+  }
+}

@@ -1,0 +1,101 @@
+import type { CreateRefund, Refund } from '@robokids/contracts/billing'
+import type { registrationRejected } from '@robokids/contracts/enrollment'
+import type { EventOf } from '@robokids/contracts/event'
+import { formatMoney } from '@robokids/contracts/pricing'
+import { schoolDate } from '@robokids/contracts/school-date'
+import type { Transaction } from '@robokids/runtime/db'
+import { DomainError } from '@robokids/runtime/errors'
+import { and, asc, eq } from 'drizzle-orm'
+import type { BillingContext } from '../config.ts'
+import { presentRefund } from '../checkout/read-checkouts.ts'
+import { oweRefund } from './enqueue-refund.ts'
+import { decideRefund } from './rules.ts'
+import { runRefund } from './run-refunds.ts'
+import { payments, refunds } from '../schema.ts'
+import { writeRefund } from './write-refund.ts'
+
+/**
+ * Gives back a payment, or a part of it, on an administrator's word: that of a registration or an order, of a membership
+ * that was paid once, the one with a receipt's number, or any one by its id, whether it was owed or not.
+ * @throws DomainError payment_not_found, refund_not_possible, id_reused
+ */
+export async function requestRefund(context: BillingContext, request: CreateRefund): Promise<Refund> {
+  const { refundId, registrationId, receiptNumber, paymentId } = request
+  await context.db.transaction((tx) => insertRefund(tx, context, request))
+  // Written down, it will be made; but whoever asked would rather hear that it was.
+  await runRefund(context, refundId).catch((error: unknown) =>
+    context.log.warn({ err: error, refundId }, 'a refund will be tried again'),
+  )
+  const [row] = await context.db.select().from(refunds).where(eq(refunds.id, refundId))
+  if (!row) throw new Error('The refund is gone.')
+  if (row.status === 'failed') {
+    context.log.error({ refundId, registrationId, receiptNumber, paymentId }, 'a refund was refused')
+    throw new DomainError(
+      'refund_not_possible',
+      'The payment provider refused this refund. Look at the payment in its dashboard.',
+    )
+  }
+  return presentRefund(row)
+}
+
+/** The payments that a request may mean, and what is said where there are none. */
+function meant({ registrationId, receiptNumber, paymentId }: CreateRefund) {
+  if (paymentId !== undefined) return { of: eq(payments.id, paymentId), missing: 'There is no such payment.' }
+  const of =
+    receiptNumber === undefined
+      ? eq(payments.purchaseId, registrationId ?? '')
+      : eq(payments.receiptNumber, receiptNumber)
+  return { of: and(eq(payments.outcome, 'accepted'), of), missing: 'Nothing was paid for this registration.' }
+}
+
+async function insertRefund(tx: Transaction, context: BillingContext, request: CreateRefund): Promise<void> {
+  const { refundId, amount } = request
+  const { of, missing } = meant(request)
+  const paid = await tx
+    .select()
+    .from(payments)
+    .where(of)
+    .orderBy(asc(payments.paidAt), asc(payments.receiptNumber))
+    .for('update')
+  const [known] = await tx.select().from(refunds).where(eq(refunds.id, refundId))
+  if (known) {
+    const same = paid.some(({ id }) => id === known.paymentId) && (amount === undefined || amount === known.amount)
+    if (!same) throw reused()
+    return
+  }
+  const [payment, ...others] = paid
+  if (!payment) throw new DomainError('payment_not_found', missing)
+  if (others.length > 0) {
+    const receipts = paid.map(({ receiptNumber, amount, paidAt }) => {
+      const money = formatMoney({ amount, currency: 'usd' })
+      return `${receiptNumber} (${money} on ${schoolDate(paidAt.toString())})`
+    })
+    throw new DomainError(
+      'refund_not_possible',
+      `This membership was paid more than once. Say which by its receipt: ${receipts.join(', ')}.`,
+    )
+  }
+  const earlier = await tx.select().from(refunds).where(eq(refunds.paymentId, payment.id))
+  const decided = decideRefund({ amount: payment.amount, currency: 'usd' }, earlier, amount)
+  const written = await writeRefund(tx, context, payment, { id: refundId, amount: decided, reason: 'requested' })
+  if (!written) throw reused()
+}
+
+function reused(): DomainError {
+  return new DomainError('id_reused', 'This refundId belongs to another refund.')
+}
+
+/**
+ * Gives back what is left of the payment of a rejected registration, because its seat is gone or because another one stands
+ * for the same child: once, however often it is asked for.
+ */
+export async function refundRejected(
+  tx: Transaction,
+  { data: { payment: rejected, duplicateOf } }: EventOf<typeof registrationRejected>,
+  context: BillingContext,
+): Promise<void> {
+  const { paymentId } = rejected
+  const [payment] = await tx.select().from(payments).where(eq(payments.id, paymentId)).for('update')
+  if (!payment) throw new Error(`The payment ${paymentId} of a rejected registration is not known.`)
+  await oweRefund(tx, context, payment, duplicateOf ? 'duplicate' : 'seat_gone')
+}

@@ -1,0 +1,159 @@
+import type { MembershipPlan } from '@robokids/contracts/auth'
+import type { RegistrationFacts } from '@robokids/contracts/enrollment'
+import { periodOf } from '@robokids/contracts/membership'
+import { formatClassDate } from '@robokids/contracts/class-date'
+import { DomainError } from '@robokids/runtime/errors'
+import type { Quote } from '../prices/rules.ts'
+import type { OrderFacts } from '../purchase.ts'
+
+/** @throws DomainError validation_failed */
+function longDate(startDate: string): string {
+  let date: Temporal.PlainDate
+  try {
+    date = Temporal.PlainDate.from(startDate)
+  } catch {
+    throw new DomainError('validation_failed', 'startDate is not a date.', [
+      { path: 'purchase.startDate', message: 'startDate is not a date.' },
+    ])
+  }
+  return formatClassDate(date.toString())
+}
+
+/** What the provider is asked for: decided once per attempt, then never again. */
+export function sessionParameters(
+  attemptId: string,
+  purchase: RegistrationFacts,
+  { unitAmount, quantity }: Pick<Quote, 'unitAmount' | 'quantity'>,
+  expiresAt: Temporal.Instant,
+  siteUrl: string,
+) {
+  const children = purchase.children.length
+  const free = children - quantity
+  const metadata = { registrationId: purchase.registrationId, attemptId }
+  const reference = encodeURIComponent(purchase.registrationId)
+  return {
+    mode: 'payment' as const,
+    allowed_payment_method_types: ['card' as const],
+    // The price is one amount of dollars: nobody is to be charged a converted one.
+    adaptive_pricing: { enabled: false },
+    client_reference_id: purchase.registrationId,
+    customer_email: purchase.email,
+    line_items: [
+      {
+        quantity,
+        price_data: {
+          currency: 'usd',
+          unit_amount: unitAmount,
+          product_data: {
+            name: `${purchase.levelTitle}: ${longDate(purchase.startDate)}`,
+            ...(children > 1
+              ? { description: `For ${children} children${free > 0 ? `, ${free} of them free` : ''}` }
+              : {}),
+          },
+        },
+      },
+    ],
+    metadata,
+    // A session's metadata does not reach its payment.
+    payment_intent_data: { metadata },
+    expires_at: Math.floor(expiresAt.epochMilliseconds / 1000),
+    success_url: `${siteUrl}/robokids/success?reference=${reference}`,
+    cancel_url: `${siteUrl}/robokids-payment?reference=${reference}`,
+  }
+}
+
+export type SessionParameters = ReturnType<typeof sessionParameters>
+
+/** What somebody wants who wants to be a member. */
+export interface MembershipWish {
+  email: string
+  plan: MembershipPlan
+  /** `YYYY-MM-DD` */
+  classDate: string
+}
+
+/**
+ * As `sessionParameters`, for a membership. The way back carries a reference that says nothing of the person.
+ * @param terms what is still to be agreed to, on the payment page.
+ */
+export function membershipParameters(
+  attemptId: string,
+  { email, plan, classDate }: MembershipWish,
+  unitAmount: number,
+  expiresAt: Temporal.Instant,
+  siteUrl: string,
+  terms?: string,
+) {
+  const metadata = { attemptId }
+  return {
+    mode: 'subscription' as const,
+    allowed_payment_method_types: ['card' as const],
+    adaptive_pricing: { enabled: false },
+    client_reference_id: attemptId,
+    customer_email: email,
+    line_items: [
+      {
+        quantity: 1,
+        price_data: {
+          currency: 'usd',
+          unit_amount: unitAmount,
+          recurring: { interval: periodOf(plan) },
+          product_data: {
+            // Without the plan: it stays the same product when the plan changes.
+            name: 'Robo Kids Learning membership',
+            description: `With a seat in the members’ session of ${longDate(classDate)}`,
+          },
+        },
+      },
+    ],
+    metadata,
+    // A session's metadata does not reach its subscription.
+    subscription_data: { metadata },
+    ...(terms === undefined
+      ? {}
+      : {
+          consent_collection: { terms_of_service: 'required' as const },
+          custom_text: { terms_of_service_acceptance: { message: terms } },
+        }),
+    expires_at: Math.floor(expiresAt.epochMilliseconds / 1000),
+    success_url: `${siteUrl}/success?reference=${attemptId}`,
+    cancel_url: `${siteUrl}/membership/register`,
+  }
+}
+
+export type MembershipParameters = ReturnType<typeof membershipParameters>
+
+/** As `sessionParameters`, for an order: the payment page asks whom and where it goes to. */
+export function orderParameters(
+  attemptId: string,
+  { orderId, lines }: OrderFacts,
+  expiresAt: Temporal.Instant,
+  siteUrl: string,
+) {
+  const metadata = { orderId, attemptId }
+  return {
+    mode: 'payment' as const,
+    allowed_payment_method_types: ['card' as const],
+    adaptive_pricing: { enabled: false },
+    client_reference_id: orderId,
+    line_items: lines.map(({ name, state, quantity, unitAmount }) => ({
+      quantity,
+      price_data: {
+        currency: 'usd',
+        unit_amount: unitAmount,
+        product_data: {
+          name,
+          ...(state === 'pre_order' ? { description: 'Pre-order: ships when it is made' } : {}),
+        },
+      },
+    })),
+    shipping_address_collection: { allowed_countries: ['US' as const] },
+    metadata,
+    payment_intent_data: { metadata },
+    expires_at: Math.floor(expiresAt.epochMilliseconds / 1000),
+    success_url: `${siteUrl}/shop/success?reference=${orderId}`,
+    cancel_url: `${siteUrl}/shop`,
+  }
+}
+
+export type OrderParameters = ReturnType<typeof orderParameters>

@@ -1,0 +1,160 @@
+import type { MembershipPlan } from '@robokids/contracts/auth'
+import { sql } from 'drizzle-orm'
+import type { Stripe } from 'stripe'
+import type { BillingContext } from '../config.ts'
+import { membershipLooks, memberships } from '../schema.ts'
+import type { ObservedSession, Card, UnpaidInvoice } from './observed.ts'
+import { ask, attemptIdOf, idOf } from './client.ts'
+import { fetchSession } from './sessions.ts'
+import type { ObservedInvoice, ObservedMembership } from './observed.ts'
+
+const at = (seconds: number) => Temporal.Instant.fromEpochMilliseconds(seconds * 1000)
+const planOf = (interval: string | undefined): MembershipPlan => (interval === 'year' ? 'yearly' : 'monthly')
+/** No month is longer, no year shorter. */
+const longestMonthSeconds = 100 * 24 * 3600
+
+/** @throws StripeFailure `missing` where the provider has no such subscription. */
+export async function fetchMembership(context: BillingContext, subscriptionId: string): Promise<ObservedMembership> {
+  // Before the question: whoever learns something after this makes the answer stale.
+  const {
+    rows: [begun],
+  } = await context.db.execute<{ look: string; version: number | null }>(sql`
+    select nextval(${membershipLooks.seqName}) as look,
+      (select version from ${memberships} where ${memberships.stripeSubscriptionId} = ${subscriptionId}) as version`)
+  const subscription = await ask(context, (stripe) =>
+    stripe.subscriptions.retrieve(subscriptionId, {
+      expand: ['default_payment_method', 'customer', 'schedule'],
+    }),
+  )
+  // After the subscription: an invoice that is paid at this moment is then told of with an older period, never the reverse.
+  const invoices = await ask(context, (stripe) =>
+    stripe.invoices
+      .list({ subscription: subscriptionId, limit: 100, expand: ['data.payments'] })
+      .autoPagingToArray({ limit: 10_000 }),
+  )
+  const [item] = subscription.items.data
+  if (!item) throw new Error(`The subscription ${subscriptionId} has no item.`)
+  const periodEnd = at(item.current_period_end)
+  const open = invoices.filter(({ status }) => status === 'open')
+  const [next, card, unpaid] = await Promise.all([
+    nextOf(context, subscription),
+    cardOf(context, subscription),
+    unpaidOf(context, subscription, open),
+  ])
+  return {
+    version: begun?.version ?? null,
+    look: Number(begun?.look),
+    subscriptionId,
+    attemptId: attemptIdOf(subscription),
+    status: subscription.status,
+    plan: planOf(item.price.recurring?.interval),
+    amount: item.price.unit_amount ?? 0,
+    periodStart: at(item.current_period_start),
+    paidUntil: periodEnd,
+    // The portal sets one or the other.
+    cancelAt:
+      subscription.cancel_at !== null
+        ? at(subscription.cancel_at)
+        : subscription.cancel_at_period_end
+          ? periodEnd
+          : null,
+    endedAt: subscription.ended_at === null ? null : at(subscription.ended_at),
+    endedUnpaid: subscription.cancellation_details?.reason === 'payment_failed',
+    next,
+    card,
+    unpaid,
+    openInvoices: open.map(({ id }) => id),
+    // Those of one second in the order in which they were made.
+    paid: invoices
+      .toReversed()
+      .flatMap(paidOf)
+      .toSorted((a, b) => Temporal.Instant.compare(a.paidAt, b.paidAt)),
+  }
+}
+
+function paidOf(invoice: Stripe.Invoice): ObservedInvoice[] {
+  if (invoice.status !== 'paid' || invoice.amount_paid <= 0) return []
+  const payment = invoice.payments?.data.find(({ status }) => status === 'paid')
+  const intentId = idOf(payment?.payment.payment_intent)
+  if (intentId === null) return []
+  const paidAt = invoice.status_transitions.paid_at ?? invoice.created
+  const [line] = invoice.lines.data.filter(({ amount }) => amount > 0).toSorted((a, b) => b.period.end - a.period.end)
+  const period = line?.period ?? { start: invoice.period_start, end: invoice.period_end }
+  const reasons: Record<string, ObservedInvoice['reason']> = {
+    subscription_create: 'first',
+    subscription_update: 'switch',
+  }
+  return [
+    {
+      invoiceId: invoice.id,
+      intentId,
+      amount: invoice.amount_paid,
+      currency: invoice.currency,
+      paidAt: at(paidAt),
+      reason: reasons[invoice.billing_reason ?? ''] ?? 'renewal',
+      plan: period.end - period.start > longestMonthSeconds ? 'yearly' : 'monthly',
+      periodEnd: at(period.end),
+    },
+  ]
+}
+
+/** @param invoices the open ones, newest first */
+async function unpaidOf(
+  context: BillingContext,
+  { pending_update, latest_invoice }: Stripe.Subscription,
+  invoices: Stripe.Invoice[],
+): Promise<UnpaidInvoice | null> {
+  // A change of plan that waits for its payment is not owed: without it, all stays as it is.
+  const offered = pending_update ? idOf(latest_invoice) : null
+  const open = invoices.find(({ id, attempt_count }) => id !== offered && attempt_count > 0)
+  if (!open) return null
+  const nextTry = open.next_payment_attempt
+  return {
+    invoiceId: open.id,
+    amount: open.amount_remaining,
+    attempts: open.attempt_count,
+    nextTryAt: nextTry === null ? null : at(nextTry).toString(),
+    confirmUrl: (await waitsForCardholder(context, open)) ? (open.hosted_invoice_url ?? null) : null,
+  }
+}
+
+/** In the provider's words: the bank asks the cardholder to confirm, or did so in vain. */
+const confirmationCodes = ['authentication_required', 'payment_intent_authentication_failure']
+
+async function waitsForCardholder(context: BillingContext, { payments }: Stripe.Invoice): Promise<boolean> {
+  const intentId = idOf(payments?.data.find(({ status }) => status === 'open')?.payment.payment_intent)
+  if (intentId === null) return false
+  const intent = await ask(context, (stripe) => stripe.paymentIntents.retrieve(intentId))
+  return intent.status === 'requires_action' || confirmationCodes.includes(intent.last_payment_error?.code ?? '')
+}
+
+async function nextOf(context: BillingContext, { schedule }: Stripe.Subscription): Promise<ObservedMembership['next']> {
+  if (typeof schedule === 'string' || schedule?.status !== 'active') return null
+  const now = schedule.current_phase?.end_date
+  const phase = schedule.phases.find(({ start_date }) => start_date === now)
+  const priceId = idOf(phase?.items[0]?.price)
+  if (priceId === null) return null
+  const price = await ask(context, (stripe) => stripe.prices.retrieve(priceId))
+  return { plan: planOf(price.recurring?.interval), amount: price.unit_amount ?? 0 }
+}
+
+/** The card that is charged next: the subscription's own, else the customer's. */
+async function cardOf(context: BillingContext, subscription: Stripe.Subscription): Promise<Card | null> {
+  const { customer, default_payment_method: own } = subscription
+  const ofCustomer =
+    typeof customer === 'string' || customer.deleted ? null : customer.invoice_settings.default_payment_method
+  const shown = own ?? ofCustomer
+  const method =
+    typeof shown === 'string' ? await ask(context, (stripe) => stripe.paymentMethods.retrieve(shown)) : shown
+  if (!method?.card) return null
+  const { brand, last4, exp_month: expMonth, exp_year: expYear } = method.card
+  return { brand, last4, expMonth, expYear }
+}
+
+/** A checkout session as it is now, and all of the subscription that it began. */
+export async function fetchWholeSession(context: BillingContext, sessionId: string): Promise<ObservedSession> {
+  const session = await fetchSession(context, sessionId)
+  if (!session.subscription) return session
+  const observed = await fetchMembership(context, session.subscription.subscriptionId)
+  return { ...session, subscription: { ...session.subscription, observed } }
+}

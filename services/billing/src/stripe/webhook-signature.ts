@@ -1,0 +1,20 @@
+import { DomainError } from '@robokids/runtime/errors'
+import { Stripe } from 'stripe'
+import type { BillingContext } from '../config.ts'
+import { providerOf } from './client.ts'
+
+/**
+ * Checks a webhook's signature against each secret that is in use. The time it was signed at is real time.
+ * @throws DomainError signature_invalid
+ */
+export function verifySignature({ config }: BillingContext, body: Buffer, header: string | undefined): void {
+  const { webhooks } = providerOf(config).stripe
+  for (const secret of config.STRIPE_WEBHOOK_SECRETS) {
+    try {
+      if (webhooks.signature?.verifyHeader(body, header ?? '', secret)) return
+    } catch (error) {
+      if (!(error instanceof Stripe.errors.StripeSignatureVerificationError)) throw error
+    }
+  }
+  throw new DomainError('signature_invalid', 'The signature does not fit the body, or is too old.')
+}

@@ -1,0 +1,142 @@
+import { DomainError } from '@robokids/runtime/errors'
+import type { Http } from '@robokids/runtime/http'
+import { MinuteLog } from '@robokids/runtime/minute-log'
+import { eq } from 'drizzle-orm'
+import { Counter, Gauge } from 'prom-client'
+import { z } from 'zod'
+import { isLiveKey, type BillingContext } from '../config.ts'
+import { handleNotice, type Notice } from './handle-event.ts'
+import { failedEvents, stripeEvents } from '../schema.ts'
+import { apiVersion } from '../stripe/client.ts'
+import { verifySignature } from '../stripe/webhook-signature.ts'
+
+/** The provider's ids and types are plain words: anything else has no place in an address, a log or a database. */
+const word = z.string().regex(/^[\w.-]{1,255}$/)
+
+const snapshotSchema = z.object({
+  object: z.literal('event'),
+  id: word,
+  type: word,
+  api_version: z.string().nullish(),
+  livemode: z.boolean(),
+  data: z.object({ object: z.object({ id: word.optional() }) }),
+})
+const thinSchema = z.object({
+  object: z.literal('v2.core.event'),
+  id: word,
+  type: word,
+  livemode: z.boolean(),
+  related_object: z.object({ id: word }).nullish(),
+  /** The snapshot event of the same occurrence: one mark for both. */
+  snapshot_event: word.nullish(),
+})
+const eventSchema = z.discriminatedUnion('object', [snapshotSchema, thinSchema])
+
+interface Received extends Notice {
+  livemode: boolean
+  /** Undefined for a thin event, which has no shape to be wrong about. */
+  apiVersion: string | null | undefined
+}
+
+/** @throws DomainError malformed_body */
+function read(body: Buffer): Received {
+  const parsed = eventSchema.safeParse(parseJson(body))
+  if (!parsed.success) throw new DomainError('malformed_body', 'This is not an event of the payment provider.')
+  const event = parsed.data
+  if (event.object === 'event') {
+    const { id, type, livemode, api_version, data } = event
+    return { eventId: id, type, objectId: data.object.id ?? '', livemode, apiVersion: api_version ?? null }
+  }
+  const { id, type, livemode, related_object, snapshot_event } = event
+  return {
+    eventId: snapshot_event ?? id,
+    type: type.replace(/^v1\./, ''),
+    objectId: related_object?.id ?? '',
+    livemode,
+    apiVersion: undefined,
+  }
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+/** `POST /webhooks/stripe`, with a body parser of its own: a signature is over the bytes as they came. */
+export async function webhookRoutes(http: Http, context: BillingContext): Promise<void> {
+  const { log } = context
+  const received = new Counter({
+    name: 'stripe_webhooks_total',
+    help: 'Webhooks of the payment provider by type and outcome (handled, seen, ignored)',
+    labelNames: ['type', 'outcome'],
+    registers: [context.metrics.registry],
+  })
+  const versionMismatches = new Counter({
+    name: 'stripe_api_version_mismatches_total',
+    help: 'Webhooks in the shape of another API version than the one this service was built for',
+    labelNames: ['version'],
+    registers: [context.metrics.registry],
+  })
+  const { db, metrics } = context
+  const failed: Gauge = new Gauge({
+    name: 'stripe_events_failed',
+    help: 'Events of the payment provider that could not be handled so far, and are tried again',
+    registers: [metrics.registry],
+    collect: async () => failed.set(await db.$count(failedEvents)),
+  })
+  const unsigned = new MinuteLog(log, 'webhooks were refused for their signature')
+
+  function verify(body: Buffer, signature: string | undefined): void {
+    try {
+      verifySignature(context, body, signature)
+    } catch (error) {
+      metrics.wrongGuesses.inc({ what: 'webhook_signature', outcome: 'wrong' })
+      unsigned.note()
+      throw error
+    }
+  }
+
+  async function answer(body: Buffer, signature: string | undefined): Promise<'handled' | 'seen' | 'ignored'> {
+    verify(body, signature)
+    const { livemode, apiVersion: version, ...notice } = read(body)
+    if (livemode !== isLiveKey(context.config.STRIPE_SECRET_KEY)) {
+      log.error({ ...notice, livemode }, 'a webhook of the other mode (live or test) was ignored')
+      return 'ignored'
+    }
+    if (version !== undefined && version !== apiVersion) {
+      versionMismatches.inc({ version: version ?? 'none' })
+      log.warn(
+        { ...notice, version, expected: apiVersion },
+        'a webhook came in another API version; only its ids are used',
+      )
+    }
+    const [seen] = await context.db
+      .select({ id: stripeEvents.id })
+      .from(stripeEvents)
+      .where(eq(stripeEvents.id, notice.eventId))
+    if (seen) return 'seen'
+    const outcome = await handleNotice(context, notice)
+    if (outcome === 'ignored') log.info({ ...notice }, 'a webhook was ignored')
+    received.inc({ type: outcome === 'ignored' ? 'other' : notice.type, outcome })
+    return outcome
+  }
+
+  await http.register(async (webhooks) => {
+    webhooks.removeAllContentTypeParsers()
+    webhooks.addContentTypeParser(
+      'application/json',
+      { parseAs: 'buffer', bodyLimit: 1024 * 1024 },
+      (_request, body, done) => {
+        done(null, body)
+      },
+    )
+    webhooks.post('/webhooks/stripe', { schema: { hide: true } }, async (request) => {
+      const signature = request.headers['stripe-signature']
+      const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+      return { received: await answer(body, typeof signature === 'string' ? signature : undefined) }
+    })
+  })
+}

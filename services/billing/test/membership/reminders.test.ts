@@ -1,0 +1,102 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { subscriptionReminder } from '@robokids/contracts/billing'
+import { outbox } from '@robokids/runtime/outbox'
+import { eventually } from '@robokids/test/bed'
+import { eq, isNull } from 'drizzle-orm'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { remindMembers } from '../../src/membership/remind-members.ts'
+import { isReminderDue } from '../../src/membership/rules.ts'
+import { membershipAttempts, memberships } from '../../src/schema.ts'
+import { neverAborts, Till } from '../till.ts'
+
+let till: Till
+beforeAll(async () => {
+  till = await Till.apart()
+  // Nobody finds out that these members pay nothing.
+  await till.fault({ kind: 'error', method: 'GET', path: '/v1/subscriptions/*', times: 10_000, status: 400 })
+})
+afterAll(() => till.close())
+
+const now = () => till.service.context.clock.now().round('millisecond')
+
+async function member(differences: Partial<typeof memberships.$inferInsert> = {}): Promise<string> {
+  const { db } = till.service.context
+  const attemptId = randomUUIDv7()
+  const facts = {
+    email: `${attemptId}@example.com`,
+    emailKey: `${attemptId}@example.com`,
+    plan: differences.plan ?? ('monthly' as const),
+    amount: 700,
+    currency: 'usd' as const,
+  }
+  await db.insert(membershipAttempts).values({
+    ...facts,
+    id: attemptId,
+    classDate: '2027-01-08',
+    status: 'paid',
+    parameters: {} as never,
+    expiresAt: now(),
+    checkedAt: now(),
+    createdAt: now(),
+  })
+  await db.insert(memberships).values({
+    ...facts,
+    attemptId,
+    stripeSubscriptionId: `sub_${attemptId}`,
+    stripeCustomerId: `cus_${attemptId}`,
+    status: 'active',
+    activatedAt: now(),
+    paidUntil: now().add({ hours: 24 }),
+    ...differences,
+  })
+  return attemptId
+}
+
+const remindersOf = (membershipId: string) =>
+  till.bed.bus.all(subscriptionReminder, ({ attemptId }) => attemptId === membershipId)
+
+describe('members', () => {
+  it('are reminded once each, exactly those whom the rule says', async () => {
+    const days = (from: number, to: number) => fc.integer({ min: from * 24, max: to * 24 })
+    const standing = fc.record({
+      plan: fc.constantFrom('monthly' as const, 'yearly' as const),
+      activated: days(0, 800),
+      paidUntil: fc.option(days(-40, 400)),
+      reminded: fc.option(days(0, 800)),
+    })
+    const expected: boolean[] = []
+    const ids: string[] = []
+    // An hour's eighth off, so that nothing is due at the very moment of the job.
+    const start = now().add({ minutes: 7 })
+    for (const { plan, activated, paidUntil, reminded } of fc.sample(standing, 80)) {
+      const times = {
+        activatedAt: start.subtract({ hours: activated }),
+        paidUntil: paidUntil === null ? null : start.add({ hours: paidUntil }),
+        remindedAt: reminded === null ? null : start.subtract({ hours: reminded }),
+      }
+      expected.push(times.paidUntil !== null && isReminderDue({ ...times, plan, paidUntil: times.paidUntil }, now()))
+      ids.push(await member({ plan, ...times }))
+    }
+    expect(new Set(expected).size).toBe(2)
+    const { context } = till.service
+    await Promise.all([remindMembers(context, neverAborts), remindMembers(context, neverAborts)])
+    await remindMembers(context, neverAborts)
+    await eventually(async () => {
+      expect(await context.db.$count(outbox, isNull(outbox.publishedAt))).toBe(0)
+      expect(ids.map((id) => remindersOf(id).length)).toEqual(expected.map((due) => (due ? 1 : 0)))
+      return true
+    })
+  })
+
+  it('who need no reminder are not waited for', async () => {
+    const { context } = till.service
+    const busy = await member()
+    const due = await member({ activatedAt: now().subtract({ hours: 400 * 24 }) })
+    await context.db.transaction(async (tx) => {
+      await tx.select().from(memberships).where(eq(memberships.attemptId, busy)).for('update')
+      await remindMembers(context, neverAborts)
+      await eventually(() => remindersOf(due).length === 1)
+    })
+  })
+})
