@@ -2,18 +2,22 @@ import { emailKey } from '@robokids/contracts/fields'
 import type { Transaction } from '@robokids/runtime/db'
 import { and, asc, eq, inArray, or } from 'drizzle-orm'
 import { lockFamilies, lockRegistrations, lockSessions, replacedBy, type Family } from './lock-registration.ts'
-import { holderOf } from './owners.ts'
+import { holderOf, lastHolderOf, leftAddressesOf } from './owners.ts'
 import { factsOf, type RegistrationRow } from './read-registrations.ts'
 import { isKnownTo, stands, type Asker, type FamilyRegistration } from './rules.ts'
 import { registrations } from './schema.ts'
 
-/** The family of an address, and of whoever was signed in: the account that has the address belongs to it. */
+/**
+ * The family of an address, and of whoever was signed in. The account that has the address belongs to it, or, where none has,
+ * the one that had it last: whoever types an address that they have left is still the same family.
+ */
 export async function familyOf(
   tx: Transaction,
   { email, ownerId }: Pick<RegistrationRow, 'email' | 'ownerId'>,
 ): Promise<Family> {
-  const holder = await holderOf(tx, email)
-  return { emails: [emailKey(email)], owners: [ownerId, holder].filter((one) => one !== null) }
+  const holder = await lastHolderOf(tx, email)
+  const owners = [ownerId, holder].filter((one) => one !== null)
+  return { emails: [...new Set([emailKey(email), ...(await leftAddressesOf(tx, owners))])], owners }
 }
 
 /** What a family has of a class and date that stands, paid or held. */

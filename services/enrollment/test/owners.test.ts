@@ -5,12 +5,14 @@ import {
   registrationExpired,
   registrationHeld,
   registrationPageSchema,
+  registrationRejected,
   registrationSchema,
   type Registration,
 } from '@robokids/contracts/enrollment'
 import type { CloudEvent } from '@robokids/contracts/event'
 import { userConfirmed, userDeleted, userUpdated } from '@robokids/contracts/identity'
 import { newEvent } from '@robokids/runtime/outbox'
+import { eventually } from '@robokids/test/bed'
 import { eq } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -182,6 +184,50 @@ describe('a registration', () => {
       expect([again.status, codeOf(again)]).toEqual([409, 'already_registered'])
     expect((await send(newAddress(), null)).status).toBe(200)
     expect(await school.counts(session.id)).toMatchObject({ held: 2 })
+  })
+})
+
+describe('a child whose family has left the address that is typed', () => {
+  /** Two registrations of one child: by the address that its account has now, and by the one that it had. */
+  async function registeredTwice({ takenByOthers = false } = {}) {
+    const [first, second, session] = [newAddress(), newAddress(), await school.session()]
+    const owner = await account(first)
+    const send = async (email: string) => {
+      const answer = await school.call('POST', '/registrations', {
+        ...requestFor(session, { email, unlessRegistered: true }),
+        ownerId: null,
+        browserId: randomUUIDv7(),
+      })
+      expect(answer.status).toBe(200)
+      return registrationSchema.parse(answer.body)
+    }
+    const made = await send(first)
+    await change({ kind: 'updated', userId: owner, email: second })
+    if (takenByOthers) await account(first)
+    return { made, later: await send(first) }
+  }
+  const statusOf = async ({ registrationId }: Registration) => (await school.read(registrationId)).status
+
+  it.each(['first', 'last'])(
+    'has one registration that stands, where the one of its account is paid %s',
+    async (when) => {
+      const { made, later } = await registeredTwice()
+      const [one, other] = when === 'first' ? [made, later] : [later, made]
+      await school.pay(one.registrationId)
+      await eventually(async () => (await statusOf(one)) === 'confirmed')
+      await school.pay(other.registrationId)
+      await eventually(async () => (await statusOf(other)) === 'rejected')
+      expect(await school.told(registrationRejected, other.registrationId)).toMatchObject([
+        { duplicateOf: one.registrationId },
+      ])
+      expect(await statusOf(one)).toBe('confirmed')
+    },
+  )
+
+  it('is another family’s once another account has that address', async () => {
+    const { made, later } = await registeredTwice({ takenByOthers: true })
+    for (const { registrationId } of [made, later]) await school.pay(registrationId)
+    for (const one of [made, later]) await eventually(async () => (await statusOf(one)) === 'confirmed')
   })
 })
 
