@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url'
 import type { Service } from '@robokids/runtime/service'
-import { cleanUp } from './clean-up.ts'
+import { cleanUp } from './users/clean-up.ts'
 import { configSchema, type Config } from './config.ts'
-import { seedPools } from './pools.ts'
+import { seedPools } from './pools/pools.ts'
 import { routes } from './routes.ts'
 import { sealedColumns } from './sealed-columns.ts'
-import { rotateKeys } from './tokens.ts'
+import { rotateKeys } from './sign-in/tokens.ts'
 
 /** Accounts, sign-ins and tokens. */
 export const identity: Service<Config> = {

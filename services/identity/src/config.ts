@@ -5,7 +5,7 @@ import { milliseconds, numeric, siteUrl } from '@robokids/runtime/config'
 import { inProduction, productionRules } from '@robokids/runtime/production-rules'
 import { derivingKeysSchema, sealingKeysSchema } from '@robokids/runtime/seal'
 import { z } from 'zod'
-import { poolsFileSchema } from './pool-settings.ts'
+import { poolsFileSchema } from './pools/pool-settings.ts'
 
 /** `id:secret`, comma-separated. */
 const pairs = z.string().transform((list, context) => {

@@ -4,12 +4,12 @@ import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
 import { z } from 'zod'
 import type { Config } from './config.ts'
-import { IdentityError } from './errors.ts'
+import { IdentityError } from './protocol/errors.ts'
 import { operations } from './operations/table.ts'
-import { findPool } from './pools.ts'
-import { protocolRoutes } from './protocol.ts'
-import { registerTextMetric } from './text-limits.ts'
-import { startTokens } from './tokens.ts'
+import { findPool } from './pools/pools.ts'
+import { protocolRoutes } from './protocol/protocol.ts'
+import { registerTextMetric } from './limits/text-limits.ts'
+import { startTokens } from './sign-in/tokens.ts'
 
 export async function routes(http: Http, context: Context<Config>): Promise<void> {
   registerTextMetric(context)

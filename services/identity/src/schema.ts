@@ -13,7 +13,7 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core'
 import { sql } from 'drizzle-orm'
-import type { ClientSettings, MfaFactor, PoolSettings } from './pool-settings.ts'
+import type { ClientSettings, MfaFactor, PoolSettings } from './pools/pool-settings.ts'
 
 export const pools = pgTable('pools', {
   /** `us-west-1_RoboKids`; what follows the underscore is the pool's name in SRP. */

@@ -1,12 +1,12 @@
 import type { SealedColumn } from '@robokids/runtime/reseal'
 import type { Config } from './config.ts'
-import { deviceVerifierPurpose } from './devices.ts'
-import { verifierPurpose } from './passwords.ts'
-import { secretPurpose } from './pools.ts'
-import { setUpPurpose } from './set-ups.ts'
-import { statePurpose } from './sign-in-steps.ts'
-import { keyPurpose } from './tokens.ts'
-import { totpPurpose } from './totp.ts'
+import { deviceVerifierPurpose } from './factors/devices.ts'
+import { verifierPurpose } from './factors/passwords.ts'
+import { secretPurpose } from './pools/pools.ts'
+import { setUpPurpose } from './factors/mfa-setups.ts'
+import { statePurpose } from './sign-in/sign-in-steps.ts'
+import { keyPurpose } from './sign-in/tokens.ts'
+import { totpPurpose } from './factors/totp.ts'
 
 const keys = ({ SEALING_KEYS }: Config) => SEALING_KEYS
 

@@ -22,7 +22,7 @@ import { codeIssued, userDeleted, userUpdated } from '@robokids/contracts/identi
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { users } from '../src/schema.ts'
-import { newTotpSecret, sealTotpSecret } from '../src/totp.ts'
+import { newTotpSecret, sealTotpSecret } from '../src/factors/totp.ts'
 import { openFrontDesk, password, type FrontDesk, type Json } from './front-desk.ts'
 
 let desk: FrontDesk

@@ -3,7 +3,7 @@ import { AdminForgetDeviceCommand, AdminListDevicesCommand } from '@aws-sdk/clie
 import { eq } from 'drizzle-orm'
 import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cleanUp } from '../src/clean-up.ts'
+import { cleanUp } from '../src/users/clean-up.ts'
 import { devices, pools, signIns } from '../src/schema.ts'
 import { openFrontDesk, password, type FrontDesk } from './front-desk.ts'
 import { signInsAt, tokensOf, type Answer } from './sign-ins.ts'

@@ -5,7 +5,7 @@ import { SignatureV4 } from '@smithy/signature-v4'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import { operations } from '../src/operations/table.ts'
-import type { Tokens } from '../src/tokens.ts'
+import type { Tokens } from '../src/sign-in/tokens.ts'
 import { openFrontDesk, password, publicClient, standardPool, type FrontDesk } from './front-desk.ts'
 
 let desk: FrontDesk

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { SetUserPoolMfaConfigCommand } from '@aws-sdk/client-cognito-identity-provider'
 import { userUpdated } from '@robokids/contracts/identity'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isAllowedOrigin } from '../src/web-authn.ts'
+import { isAllowedOrigin } from '../src/factors/web-authn.ts'
 import { makeAuthenticator } from './authenticator.ts'
 import { openFrontDesk, password, publicClient, type FrontDesk } from './front-desk.ts'
 

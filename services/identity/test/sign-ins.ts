@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { newTotpSecret, sealTotpSecret } from '../src/totp.ts'
+import { newTotpSecret, sealTotpSecret } from '../src/factors/totp.ts'
 import { users } from '../src/schema.ts'
 import { password, publicClient, standardPool, type FrontDesk } from './front-desk.ts'
 import { startSrp } from './srp-client.ts'

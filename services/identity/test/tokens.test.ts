@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import { createRemoteJWKSet, exportJWK, generateKeyPair, jwtVerify, SignJWT, type JWK } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { signingKeys } from '../src/schema.ts'
-import { rotateKeys } from '../src/tokens.ts'
+import { rotateKeys } from '../src/sign-in/tokens.ts'
 import { openFrontDesk, password, publicClient, standardPool, type FrontDesk } from './front-desk.ts'
 import { claimsOf, signInsAt, tokensOf } from './sign-ins.ts'
 

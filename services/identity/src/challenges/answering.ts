@@ -1,11 +1,17 @@
 import type { Transaction } from '@robokids/runtime/db'
-import { noDevice } from '../devices.ts'
-import { expiredSession, orThrow, type IdentityError } from '../errors.ts'
-import type { Client } from '../pools.ts'
-import type { Call } from '../protocol.ts'
+import { noDevice } from '../factors/devices.ts'
+import { expiredSession, orThrow, type IdentityError } from '../protocol/errors.ts'
+import type { Client } from '../pools/pools.ts'
+import type { Call } from '../protocol/protocol.ts'
 import type { User } from '../schema.ts'
-import { findStep, type AuthAnswer, type ChallengeName, type OpenStep, type SignInProgress } from '../sign-in-steps.ts'
-import type { Tokens } from '../tokens.ts'
+import {
+  findStep,
+  type AuthAnswer,
+  type ChallengeName,
+  type OpenStep,
+  type SignInProgress,
+} from '../sign-in/sign-in-steps.ts'
+import type { Tokens } from '../sign-in/tokens.ts'
 
 /** A client's answer to a step. */
 export interface Answer {

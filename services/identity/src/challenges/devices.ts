@@ -1,8 +1,8 @@
-import { findDevice, noDevice, openDeviceVerifier } from '../devices.ts'
-import { missing, wrongPassword } from '../errors.ts'
-import { complete } from '../sign-in.ts'
-import { endStep } from '../sign-in-steps.ts'
-import { askExchange, provesExchange } from '../srp-steps.ts'
+import { findDevice, noDevice, openDeviceVerifier } from '../factors/devices.ts'
+import { missing, wrongPassword } from '../protocol/errors.ts'
+import { complete } from '../sign-in/sign-in.ts'
+import { endStep } from '../sign-in/sign-in-steps.ts'
+import { askExchange, provesExchange } from '../factors/srp-steps.ts'
 import { accountOf, settled, type Answering } from './answering.ts'
 
 /** The device that answers, and what it is known by. */

@@ -1,16 +1,16 @@
 import type { Transaction } from '@robokids/runtime/db'
 import { readCode } from '@robokids/contracts/code'
 import { emailKey } from '@robokids/contracts/fields'
-import { changeAccount, takeAlias } from '../accounts.ts'
-import { readAttributes } from '../attributes.ts'
-import { countClaim } from '../codes.ts'
-import { IdentityError, invalid, missing, orThrow } from '../errors.ts'
-import { countGuess } from '../limits.ts'
-import { findClient } from '../pools.ts'
-import type { Call } from '../protocol.ts'
+import { changeAccount, takeAlias } from '../users/accounts.ts'
+import { readAttributes } from '../users/attributes.ts'
+import { countClaim } from '../factors/codes.ts'
+import { IdentityError, invalid, missing, orThrow } from '../protocol/errors.ts'
+import { countGuess } from '../limits/limits.ts'
+import { findClient } from '../pools/pools.ts'
+import type { Call } from '../protocol/protocol.ts'
 import type { User } from '../schema.ts'
-import { complete } from '../sign-in.ts'
-import { addressesOf, askForCode } from '../sign-in-codes.ts'
+import { complete } from '../sign-in/sign-in.ts'
+import { addressesOf, askForCode } from '../factors/sign-in-codes.ts'
 import {
   ask,
   clientOfSession,
@@ -19,10 +19,10 @@ import {
   keepStep,
   type OpenStep,
   type SignInProgress,
-} from '../sign-in-steps.ts'
-import { forgetOthers } from '../mfa-preference.ts'
-import { secondFactorOf } from '../second-factor.ts'
-import { newTotpSecret, sealTotpSecret, totpStep } from '../totp.ts'
+} from '../sign-in/sign-in-steps.ts'
+import { forgetOthers } from '../factors/mfa-preference.ts'
+import { secondFactorOf } from '../sign-in/second-factor.ts'
+import { newTotpSecret, sealTotpSecret, totpStep } from '../factors/totp.ts'
 import { accountOf, settled } from './answering.ts'
 
 /** The set-up of a second factor during the sign-in: an authenticator that was verified by the session, or an e-mail address. */

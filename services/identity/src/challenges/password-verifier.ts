@@ -1,8 +1,8 @@
-import { acceptPassword } from '../check-password.ts'
-import { wrongPassword } from '../errors.ts'
-import { beginAttempt, noteFailure, targetOf } from '../sign-in-limits.ts'
-import { endStep } from '../sign-in-steps.ts'
-import { provesPassword } from '../srp-steps.ts'
+import { acceptPassword } from '../sign-in/check-password.ts'
+import { wrongPassword } from '../protocol/errors.ts'
+import { beginAttempt, noteFailure, targetOf } from '../limits/sign-in-limits.ts'
+import { endStep } from '../sign-in/sign-in-steps.ts'
+import { provesPassword } from '../factors/srp-steps.ts'
 import { accountOf, settled } from './answering.ts'
 
 /** The proof of a password by SRP. A wrong one ends the exchange: the next guess needs another. */

@@ -1,8 +1,8 @@
 import { answerEvenly } from '@robokids/runtime/even-answers'
-import { checkPassword, judgePassword } from '../check-password.ts'
-import { IdentityError, invalid, missing } from '../errors.ts'
-import { askFirstFactor, firstFactorsOf, isFirstFactor } from '../first-factors.ts'
-import { endStep, keepStep } from '../sign-in-steps.ts'
+import { checkPassword, judgePassword } from '../sign-in/check-password.ts'
+import { IdentityError, invalid, missing } from '../protocol/errors.ts'
+import { askFirstFactor, firstFactorsOf, isFirstFactor } from '../sign-in/first-factors.ts'
+import { endStep, keepStep } from '../sign-in/sign-in-steps.ts'
 import { peek, settle, type Answer, type Answering, type Challenge } from './answering.ts'
 
 /** The choice of a first factor; a password may be given with it. */

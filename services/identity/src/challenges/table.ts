@@ -1,4 +1,4 @@
-import type { ChallengeName } from '../sign-in-steps.ts'
+import type { ChallengeName } from '../sign-in/sign-in-steps.ts'
 import type { Challenge } from './answering.ts'
 import { customChallenge, emailCode, selectMfaType, smsCode, smsMfa, softwareToken } from './codes.ts'
 import { devicePasswordVerifier, deviceSrpAuth } from './devices.ts'

@@ -1,7 +1,7 @@
-import { IdentityError, missing } from '../errors.ts'
-import { judgePasskey, readCredential } from '../passkey-steps.ts'
-import { proceed } from '../sign-in.ts'
-import { endStep } from '../sign-in-steps.ts'
+import { IdentityError, missing } from '../protocol/errors.ts'
+import { judgePasskey, readCredential } from '../factors/passkey-steps.ts'
+import { proceed } from '../sign-in/sign-in.ts'
+import { endStep } from '../sign-in/sign-in-steps.ts'
 import { accountOf, settled } from './answering.ts'
 
 /** A passkey's signature. Its challenge is used up, right or wrong. */

@@ -1,10 +1,10 @@
-import { invalid, missing, unknownUser } from '../errors.ts'
-import * as input from '../inputs.ts'
-import type { Flow } from '../operations/initiate-auth.ts'
-import { checkSecretHash } from '../pools.ts'
-import type { SignInProgress, SignInState } from '../sign-in-steps.ts'
-import { canonicalName, nobodysName } from '../simulated-account.ts'
-import { findByName, findUser } from '../users.ts'
+import { invalid, missing, unknownUser } from '../protocol/errors.ts'
+import * as input from '../protocol/inputs.ts'
+import type { Flow } from './flow.ts'
+import { checkSecretHash } from '../pools/pools.ts'
+import type { SignInProgress, SignInState } from '../sign-in/sign-in-steps.ts'
+import { canonicalName, nobodysName } from '../users/simulated-account.ts'
+import { findByName, findUser } from '../users/users.ts'
 
 /**
  * Who wants to sign in. Unless the client may know who has an account, a name that nobody has goes on like any other.

@@ -1,10 +1,10 @@
 import { answerEvenly } from '@robokids/runtime/even-answers'
-import { askCustomChallenge } from '../custom-challenge.ts'
-import { checkDevice } from '../devices.ts'
-import { invalid, missing } from '../errors.ts'
-import type { Flow } from '../operations/initiate-auth.ts'
-import type { AuthAnswer } from '../sign-in-steps.ts'
-import { askPasswordVerifier } from '../srp-steps.ts'
+import { askCustomChallenge } from '../sign-in/custom-challenge.ts'
+import { checkDevice } from '../factors/devices.ts'
+import { invalid, missing } from '../protocol/errors.ts'
+import type { Flow } from './flow.ts'
+import type { AuthAnswer } from '../sign-in/sign-in-steps.ts'
+import { askPasswordVerifier } from '../factors/srp-steps.ts'
 import { begin } from './begin.ts'
 
 /** A code by mail, after a password where the client begins with SRP. */

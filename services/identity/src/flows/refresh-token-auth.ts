@@ -1,8 +1,8 @@
-import { IdentityError, missing } from '../errors.ts'
-import type { Flow } from '../operations/initiate-auth.ts'
-import { checkSecretHash } from '../pools.ts'
-import { refresh } from '../refresh.ts'
-import type { AuthAnswer } from '../sign-in-steps.ts'
+import { IdentityError, missing } from '../protocol/errors.ts'
+import type { Flow } from './flow.ts'
+import { checkSecretHash } from '../pools/pools.ts'
+import { refresh } from '../sign-in/refresh.ts'
+import type { AuthAnswer } from '../sign-in/sign-in-steps.ts'
 
 /** New tokens for a refresh token. A client with a secret proves it with one of the account's own names. */
 export async function refreshTokenAuth({ client, parameters, call, tokens }: Flow): Promise<AuthAnswer> {

@@ -1,8 +1,8 @@
-import { checkPassword, judgePassword } from '../check-password.ts'
-import { missing, orThrow } from '../errors.ts'
-import type { Flow } from '../operations/initiate-auth.ts'
-import type { AuthAnswer, SignInProgress } from '../sign-in-steps.ts'
-import { checkSignInWait, targetOf } from '../sign-in-limits.ts'
+import { checkPassword, judgePassword } from '../sign-in/check-password.ts'
+import { missing, orThrow } from '../protocol/errors.ts'
+import type { Flow } from './flow.ts'
+import type { AuthAnswer, SignInProgress } from '../sign-in/sign-in-steps.ts'
+import { checkSignInWait, targetOf } from '../limits/sign-in-limits.ts'
 import { begin } from './begin.ts'
 
 /** A password in the clear, over TLS. */

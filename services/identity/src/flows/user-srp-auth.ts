@@ -1,7 +1,7 @@
-import { missing } from '../errors.ts'
-import type { Flow } from '../operations/initiate-auth.ts'
-import type { AuthAnswer } from '../sign-in-steps.ts'
-import { askPasswordVerifier } from '../srp-steps.ts'
+import { missing } from '../protocol/errors.ts'
+import type { Flow } from './flow.ts'
+import type { AuthAnswer } from '../sign-in/sign-in-steps.ts'
+import { askPasswordVerifier } from '../factors/srp-steps.ts'
 import { begin } from './begin.ts'
 
 /** A password that never leaves the client: Secure Remote Password. */

@@ -1,8 +1,8 @@
-import { changeAccount } from '../accounts.ts'
-import { onNamed } from '../administered.ts'
-import { findGroup } from '../groups.ts'
-import * as input from '../inputs.ts'
-import { administration } from '../protocol.ts'
+import { changeAccount } from '../users/accounts.ts'
+import { onNamed } from '../users/target-user.ts'
+import { findGroup } from '../pools/groups.ts'
+import * as input from '../protocol/inputs.ts'
+import { administration } from '../protocol/protocol.ts'
 import { groupMembers } from '../schema.ts'
 
 /** Tokens tell of it from the next one on. */

@@ -1,10 +1,10 @@
 import { userConfirmed } from '@robokids/contracts/identity'
-import { changeAccount } from '../accounts.ts'
-import { onNamed } from '../administered.ts'
-import { IdentityError } from '../errors.ts'
-import * as input from '../inputs.ts'
-import { administration } from '../protocol.ts'
-import { publishAccount } from '../users.ts'
+import { changeAccount } from '../users/accounts.ts'
+import { onNamed } from '../users/target-user.ts'
+import { IdentityError } from '../protocol/errors.ts'
+import * as input from '../protocol/inputs.ts'
+import { administration } from '../protocol/protocol.ts'
+import { publishAccount } from '../users/users.ts'
 
 /** Lets somebody in who could not give the code. It does not say that their address is theirs. */
 export const adminConfirmSignUp = administration(input.named, (given, call) =>

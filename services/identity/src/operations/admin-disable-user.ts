@@ -1,11 +1,11 @@
 import { eq } from 'drizzle-orm'
-import { changeAccount } from '../accounts.ts'
-import { onNamed } from '../administered.ts'
-import { dropCodes, ownCodeKey } from '../codes.ts'
-import * as input from '../inputs.ts'
-import { administration } from '../protocol.ts'
+import { changeAccount } from '../users/accounts.ts'
+import { onNamed } from '../users/target-user.ts'
+import { dropCodes, ownCodeKey } from '../factors/codes.ts'
+import * as input from '../protocol/inputs.ts'
+import { administration } from '../protocol/protocol.ts'
 import { signInSteps } from '../schema.ts'
-import { endSignIns } from '../sign-outs.ts'
+import { endSignIns } from '../sign-in/sign-outs.ts'
 
 export const adminDisableUser = administration(input.named, (given, call) =>
   onNamed(given, call, async (tx, user) => {

@@ -1,7 +1,7 @@
-import { changeAccount } from '../accounts.ts'
-import { onNamed } from '../administered.ts'
-import * as input from '../inputs.ts'
-import { administration } from '../protocol.ts'
+import { changeAccount } from '../users/accounts.ts'
+import { onNamed } from '../users/target-user.ts'
+import * as input from '../protocol/inputs.ts'
+import { administration } from '../protocol/protocol.ts'
 
 export const adminEnableUser = administration(input.named, (given, call) =>
   onNamed(given, call, async (tx, user) => {

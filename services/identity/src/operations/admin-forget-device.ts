@@ -1,7 +1,7 @@
-import { onNamed } from '../administered.ts'
-import { forgetDeviceOf } from '../devices.ts'
-import * as input from '../inputs.ts'
-import { administration } from '../protocol.ts'
+import { onNamed } from '../users/target-user.ts'
+import { forgetDeviceOf } from '../factors/devices.ts'
+import * as input from '../protocol/inputs.ts'
+import { administration } from '../protocol/protocol.ts'
 
 export const adminForgetDevice = administration(input.named.extend({ DeviceKey: input.deviceKey }), (given, call) =>
   onNamed(given, call, async (tx, user) => {

@@ -1,8 +1,8 @@
-import { onNamed, describeUser } from '../administered.ts'
-import { listAttributes } from '../attributes.ts'
-import * as input from '../inputs.ts'
-import { administration } from '../protocol.ts'
-import { verifiedAddress } from '../users.ts'
+import { onNamed, describeUser } from '../users/target-user.ts'
+import { listAttributes } from '../users/attributes.ts'
+import * as input from '../protocol/inputs.ts'
+import { administration } from '../protocol/protocol.ts'
+import { verifiedAddress } from '../users/users.ts'
 
 export const adminGetUser = administration(input.named, (given, call) =>
   onNamed(given, call, async (tx, user) => {

@@ -1,7 +1,7 @@
-import { onNamed } from '../administered.ts'
-import { devicePage, pageOfDevices } from '../devices.ts'
-import * as input from '../inputs.ts'
-import { administration } from '../protocol.ts'
+import { onNamed } from '../users/target-user.ts'
+import { devicePage, pageOfDevices } from '../factors/devices.ts'
+import * as input from '../protocol/inputs.ts'
+import { administration } from '../protocol/protocol.ts'
 
 export const adminListDevices = administration(input.named.extend(devicePage.shape), (given, call) =>
   onNamed(given, call, (tx, user) => pageOfDevices(tx, user, given)),

@@ -1,9 +1,9 @@
 import { and, asc, eq, getTableColumns, gt } from 'drizzle-orm'
-import { onNamed } from '../administered.ts'
-import { afterToken, pageOf } from '../answers.ts'
-import { describeGroup } from '../groups.ts'
-import * as input from '../inputs.ts'
-import { administration } from '../protocol.ts'
+import { onNamed } from '../users/target-user.ts'
+import { afterToken, pageOf } from '../protocol/answers.ts'
+import { describeGroup } from '../pools/groups.ts'
+import * as input from '../protocol/inputs.ts'
+import { administration } from '../protocol/protocol.ts'
 import { groupMembers, groups } from '../schema.ts'
 
 export const adminListGroupsForUser = administration(

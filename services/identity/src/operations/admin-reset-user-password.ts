@@ -1,10 +1,10 @@
-import { changeAccount } from '../accounts.ts'
-import { onNamed } from '../administered.ts'
-import { issueCode } from '../codes.ts'
-import * as input from '../inputs.ts'
-import { administration } from '../protocol.ts'
-import { notResettable, nowhereToReset, resetDestination } from '../reset-password.ts'
-import { endSignIns } from '../sign-outs.ts'
+import { changeAccount } from '../users/accounts.ts'
+import { onNamed } from '../users/target-user.ts'
+import { issueCode } from '../factors/codes.ts'
+import * as input from '../protocol/inputs.ts'
+import { administration } from '../protocol/protocol.ts'
+import { notResettable, nowhereToReset, resetDestination } from '../users/reset-password.ts'
+import { endSignIns } from '../sign-in/sign-outs.ts'
 
 export const adminResetUserPassword = administration(input.named, (given, call) =>
   onNamed(given, call, async (tx, user, pool) => {

@@ -1,13 +1,13 @@
 import { userConfirmed } from '@robokids/contracts/identity'
 import { z } from 'zod'
-import { setPassword } from '../accounts.ts'
-import { onNamed } from '../administered.ts'
-import * as input from '../inputs.ts'
-import { temporaryPasswordEnd } from '../invitations.ts'
-import { newPassword } from '../passwords.ts'
-import { findPool } from '../pools.ts'
-import { administration } from '../protocol.ts'
-import { publishAccount } from '../users.ts'
+import { setPassword } from '../users/accounts.ts'
+import { onNamed } from '../users/target-user.ts'
+import * as input from '../protocol/inputs.ts'
+import { temporaryPasswordEnd } from '../users/invitations.ts'
+import { newPassword } from '../factors/passwords.ts'
+import { findPool } from '../pools/pools.ts'
+import { administration } from '../protocol/protocol.ts'
+import { publishAccount } from '../users/users.ts'
 
 export const adminSetUserPassword = administration(
   input.named.extend({ Password: input.password, Permanent: z.boolean().default(false) }),

@@ -1,8 +1,8 @@
-import { onNamed } from '../administered.ts'
-import { attributeListSchema, readAttributes } from '../attributes.ts'
-import { changeAttributes } from '../change-attributes.ts'
-import * as input from '../inputs.ts'
-import { administration } from '../protocol.ts'
+import { onNamed } from '../users/target-user.ts'
+import { attributeListSchema, readAttributes } from '../users/attributes.ts'
+import { changeAttributes } from '../users/change-attributes.ts'
+import * as input from '../protocol/inputs.ts'
+import { administration } from '../protocol/protocol.ts'
 
 export const adminUpdateUserAttributes = administration(
   input.named.extend({ UserAttributes: attributeListSchema }),

@@ -1,7 +1,7 @@
-import { onNamed } from '../administered.ts'
-import * as input from '../inputs.ts'
-import { administration } from '../protocol.ts'
-import { endSignIns } from '../sign-outs.ts'
+import { onNamed } from '../users/target-user.ts'
+import * as input from '../protocol/inputs.ts'
+import { administration } from '../protocol/protocol.ts'
+import { endSignIns } from '../sign-in/sign-outs.ts'
 
 export const adminUserGlobalSignOut = administration(input.named, (given, call) =>
   onNamed(given, call, async (tx, user) => {

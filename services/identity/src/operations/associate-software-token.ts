@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { checkFresh, onOwnAccount } from '../accounts.ts'
+import { checkFresh, onOwnAccount } from '../users/accounts.ts'
 import { associateBySession } from '../challenges/mfa-setup.ts'
-import { IdentityError, missing } from '../errors.ts'
-import * as input from '../inputs.ts'
-import { operation } from '../protocol.ts'
-import { beginSetUp } from '../set-ups.ts'
-import type { Tokens } from '../tokens.ts'
-import { newTotpSecret } from '../totp.ts'
+import { IdentityError, missing } from '../protocol/errors.ts'
+import * as input from '../protocol/inputs.ts'
+import { operation } from '../protocol/protocol.ts'
+import { beginSetUp } from '../factors/mfa-setups.ts'
+import type { Tokens } from '../sign-in/tokens.ts'
+import { newTotpSecret } from '../factors/totp.ts'
 
 export const associateSoftwareToken = (tokens: Tokens) =>
   operation(

@@ -1,13 +1,13 @@
 import { eq } from 'drizzle-orm'
 import { z } from 'zod'
-import { onOwnAccount, setPassword } from '../accounts.ts'
-import { wrongPassword } from '../errors.ts'
-import * as input from '../inputs.ts'
-import { countWithin } from '../limits.ts'
-import { checkPolicy, isPassword, newPassword } from '../passwords.ts'
-import { operation } from '../protocol.ts'
+import { onOwnAccount, setPassword } from '../users/accounts.ts'
+import { wrongPassword } from '../protocol/errors.ts'
+import * as input from '../protocol/inputs.ts'
+import { countWithin } from '../limits/limits.ts'
+import { checkPolicy, isPassword, newPassword } from '../factors/passwords.ts'
+import { operation } from '../protocol/protocol.ts'
 import { limits } from '../schema.ts'
-import type { Tokens } from '../tokens.ts'
+import type { Tokens } from '../sign-in/tokens.ts'
 
 export const changePassword = (tokens: Tokens) =>
   operation(

@@ -1,13 +1,13 @@
 import { eq } from 'drizzle-orm'
 import { z } from 'zod'
-import { changeAccount, onOwnAccount } from '../accounts.ts'
-import { attemptsExceeded, IdentityError } from '../errors.ts'
-import * as input from '../inputs.ts'
-import { operation } from '../protocol.ts'
+import { changeAccount, onOwnAccount } from '../users/accounts.ts'
+import { attemptsExceeded, IdentityError } from '../protocol/errors.ts'
+import * as input from '../protocol/inputs.ts'
+import { operation } from '../protocol/protocol.ts'
 import { passkeys } from '../schema.ts'
-import { endSetUp, openSetUp } from '../set-ups.ts'
-import type { Tokens } from '../tokens.ts'
-import { challengeNotFound, judgeNewPasskey, newPasskeySchema, webAuthnOf } from '../web-authn.ts'
+import { endSetUp, openSetUp } from '../factors/mfa-setups.ts'
+import type { Tokens } from '../sign-in/tokens.ts'
+import { challengeNotFound, judgeNewPasskey, newPasskeySchema, webAuthnOf } from '../factors/web-authn.ts'
 
 /** As many as a person may have. */
 const mostPasskeys = 20

@@ -1,13 +1,13 @@
 import { eq } from 'drizzle-orm'
 import { z } from 'zod'
-import { onOwnAccount } from '../accounts.ts'
-import { findDevice, noDevice, sealDeviceVerifier } from '../devices.ts'
-import { IdentityError, invalid } from '../errors.ts'
-import * as input from '../inputs.ts'
-import { operation } from '../protocol.ts'
+import { onOwnAccount } from '../users/accounts.ts'
+import { findDevice, noDevice, sealDeviceVerifier } from '../factors/devices.ts'
+import { IdentityError, invalid } from '../protocol/errors.ts'
+import * as input from '../protocol/inputs.ts'
+import { operation } from '../protocol/protocol.ts'
 import { devices } from '../schema.ts'
 import { prime } from '@robokids/runtime/srp'
-import type { Tokens } from '../tokens.ts'
+import type { Tokens } from '../sign-in/tokens.ts'
 
 /** A number, as clients write it: its padded bytes in base64. */
 const number = z

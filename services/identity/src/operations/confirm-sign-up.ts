@@ -2,19 +2,27 @@ import { userConfirmed } from '@robokids/contracts/identity'
 import { eq } from 'drizzle-orm'
 import { answerEvenly } from '@robokids/runtime/even-answers'
 import { z } from 'zod'
-import { takeAlias } from '../accounts.ts'
-import { codeSubject, takeCode } from '../codes.ts'
-import { disabled, expiredCode, IdentityError, missing, orThrow, unknownUser, wrongPassword } from '../errors.ts'
-import * as input from '../inputs.ts'
-import { countGuess } from '../limits.ts'
-import { isPassword } from '../passwords.ts'
-import { clientOf } from '../pools.ts'
-import { operation } from '../protocol.ts'
+import { takeAlias } from '../users/accounts.ts'
+import { codeSubject, takeCode } from '../factors/codes.ts'
+import {
+  disabled,
+  expiredCode,
+  IdentityError,
+  missing,
+  orThrow,
+  unknownUser,
+  wrongPassword,
+} from '../protocol/errors.ts'
+import * as input from '../protocol/inputs.ts'
+import { countGuess } from '../limits/limits.ts'
+import { isPassword } from '../factors/passwords.ts'
+import { clientOf } from '../pools/pools.ts'
+import { operation } from '../protocol/protocol.ts'
 import { users, type User } from '../schema.ts'
-import { ask } from '../sign-in-steps.ts'
-import { signUpDestination } from '../sign-up-destination.ts'
-import { findByPassword, findUnconfirmed } from '../unconfirmed.ts'
-import { findByName, isSameAddress, lockUser, publishAccount } from '../users.ts'
+import { ask } from '../sign-in/sign-in-steps.ts'
+import { signUpDestination } from '../users/sign-up-destination.ts'
+import { findByPassword, findUnconfirmed } from '../users/unconfirmed.ts'
+import { findByName, isSameAddress, lockUser, publishAccount } from '../users/users.ts'
 
 export const confirmSignUp = operation(
   z.object({

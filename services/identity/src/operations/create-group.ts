@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { IdentityError } from '../errors.ts'
-import { describeGroup } from '../groups.ts'
-import * as input from '../inputs.ts'
-import { findPool } from '../pools.ts'
-import { administration } from '../protocol.ts'
+import { IdentityError } from '../protocol/errors.ts'
+import { describeGroup } from '../pools/groups.ts'
+import * as input from '../protocol/inputs.ts'
+import { findPool } from '../pools/pools.ts'
+import { administration } from '../protocol/protocol.ts'
 import { groups } from '../schema.ts'
 
 export const createGroup = administration(

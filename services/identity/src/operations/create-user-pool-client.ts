@@ -1,8 +1,8 @@
 import { randomBytes, randomInt } from 'node:crypto'
-import * as input from '../inputs.ts'
-import { clientInput, clientSettingsOf, describeClient } from '../pool-shapes.ts'
-import { findPool, sealClientSecret } from '../pools.ts'
-import { administration } from '../protocol.ts'
+import * as input from '../protocol/inputs.ts'
+import { clientInput, clientSettingsOf, describeClient } from '../pools/pool-shapes.ts'
+import { findPool, sealClientSecret } from '../pools/pools.ts'
+import { administration } from '../protocol/protocol.ts'
 import { clients } from '../schema.ts'
 
 const letters = 'abcdefghijklmnopqrstuvwxyz0123456789'

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
-import { poolInput, describePool, poolSettingsOf } from '../pool-shapes.ts'
-import { administration } from '../protocol.ts'
+import { poolInput, describePool, poolSettingsOf } from '../pools/pool-shapes.ts'
+import { administration } from '../protocol/protocol.ts'
 import { pools } from '../schema.ts'
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'

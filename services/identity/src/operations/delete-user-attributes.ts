@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { checkFresh, onOwnAccount } from '../accounts.ts'
-import { readAttributeNames } from '../attributes.ts'
-import { isVerifiable, removeAttributes } from '../change-attributes.ts'
-import * as input from '../inputs.ts'
-import { operation } from '../protocol.ts'
-import type { Tokens } from '../tokens.ts'
+import { checkFresh, onOwnAccount } from '../users/accounts.ts'
+import { readAttributeNames } from '../users/attributes.ts'
+import { isVerifiable, removeAttributes } from '../users/change-attributes.ts'
+import * as input from '../protocol/inputs.ts'
+import { operation } from '../protocol/protocol.ts'
+import type { Tokens } from '../sign-in/tokens.ts'
 
 export const deleteUserAttributes = (tokens: Tokens) =>
   operation(

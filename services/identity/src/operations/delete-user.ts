@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { deleteAccount, onOwnAccount } from '../accounts.ts'
-import { wrongPassword } from '../errors.ts'
-import * as input from '../inputs.ts'
-import { countGuess } from '../limits.ts'
-import { isPassword } from '../passwords.ts'
-import { operation } from '../protocol.ts'
-import { beginAttempt, noteFailure } from '../sign-in-limits.ts'
-import type { Tokens } from '../tokens.ts'
+import { deleteAccount, onOwnAccount } from '../users/accounts.ts'
+import { wrongPassword } from '../protocol/errors.ts'
+import * as input from '../protocol/inputs.ts'
+import { countGuess } from '../limits/limits.ts'
+import { isPassword } from '../factors/passwords.ts'
+import { operation } from '../protocol/protocol.ts'
+import { beginAttempt, noteFailure } from '../limits/sign-in-limits.ts'
+import type { Tokens } from '../sign-in/tokens.ts'
 
 export const deleteUser = (tokens: Tokens) =>
   operation(

@@ -1,11 +1,11 @@
 import { and, eq } from 'drizzle-orm'
 import { z } from 'zod'
-import { changeAccount, onOwnAccount } from '../accounts.ts'
-import { IdentityError } from '../errors.ts'
-import * as input from '../inputs.ts'
-import { operation } from '../protocol.ts'
+import { changeAccount, onOwnAccount } from '../users/accounts.ts'
+import { IdentityError } from '../protocol/errors.ts'
+import * as input from '../protocol/inputs.ts'
+import { operation } from '../protocol/protocol.ts'
 import { passkeys } from '../schema.ts'
-import type { Tokens } from '../tokens.ts'
+import type { Tokens } from '../sign-in/tokens.ts'
 
 export const deleteWebAuthnCredential = (tokens: Tokens) =>
   operation(z.object({ AccessToken: input.accessToken, CredentialId: z.string().min(1).max(2048) }), (given, call) =>

@@ -1,9 +1,9 @@
 import { eq } from 'drizzle-orm'
 import { z } from 'zod'
-import * as input from '../inputs.ts'
-import { describeClient } from '../pool-shapes.ts'
-import { findClient, findPool, unknownClient } from '../pools.ts'
-import { administration } from '../protocol.ts'
+import * as input from '../protocol/inputs.ts'
+import { describeClient } from '../pools/pool-shapes.ts'
+import { findClient, findPool, unknownClient } from '../pools/pools.ts'
+import { administration } from '../protocol/protocol.ts'
 import { clients } from '../schema.ts'
 
 export const describeUserPoolClient = administration(

@@ -1,9 +1,9 @@
 import { eq } from 'drizzle-orm'
 import { z } from 'zod'
-import * as input from '../inputs.ts'
-import { describePool } from '../pool-shapes.ts'
-import { unknownPool } from '../pools.ts'
-import { administration } from '../protocol.ts'
+import * as input from '../protocol/inputs.ts'
+import { describePool } from '../pools/pool-shapes.ts'
+import { unknownPool } from '../pools/pools.ts'
+import { administration } from '../protocol/protocol.ts'
 import { pools, users } from '../schema.ts'
 
 export const describeUserPool = administration(z.object({ UserPoolId: input.poolId }), async (given, { context }) => {

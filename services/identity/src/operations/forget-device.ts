@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { onOwnAccount } from '../accounts.ts'
-import { forgetDeviceOf } from '../devices.ts'
-import * as input from '../inputs.ts'
-import { operation } from '../protocol.ts'
-import type { Tokens } from '../tokens.ts'
+import { onOwnAccount } from '../users/accounts.ts'
+import { forgetDeviceOf } from '../factors/devices.ts'
+import * as input from '../protocol/inputs.ts'
+import { operation } from '../protocol/protocol.ts'
+import type { Tokens } from '../sign-in/tokens.ts'
 
 export const forgetDevice = (tokens: Tokens) =>
   operation(z.object({ AccessToken: input.accessToken, DeviceKey: input.deviceKey }), async (given, call) =>

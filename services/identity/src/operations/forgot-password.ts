@@ -1,13 +1,13 @@
 import { answerEvenly } from '@robokids/runtime/even-answers'
 import { z } from 'zod'
-import { issueCode, pretendCode } from '../codes.ts'
-import { disabled, unknownUser } from '../errors.ts'
-import * as input from '../inputs.ts'
-import { countRequest } from '../limits.ts'
-import { clientOf } from '../pools.ts'
-import { operation } from '../protocol.ts'
-import { notResettable, nowhereToReset, resetDestination } from '../reset-password.ts'
-import { findUserToReset, lockUser } from '../users.ts'
+import { issueCode, pretendCode } from '../factors/codes.ts'
+import { disabled, unknownUser } from '../protocol/errors.ts'
+import * as input from '../protocol/inputs.ts'
+import { countRequest } from '../limits/limits.ts'
+import { clientOf } from '../pools/pools.ts'
+import { operation } from '../protocol/protocol.ts'
+import { notResettable, nowhereToReset, resetDestination } from '../users/reset-password.ts'
+import { findUserToReset, lockUser } from '../users/users.ts'
 
 export const forgotPassword = operation(
   z.object({

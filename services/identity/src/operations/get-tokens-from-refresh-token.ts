@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import * as input from '../inputs.ts'
-import { findClient } from '../pools.ts'
-import { operation } from '../protocol.ts'
-import { checkClientSecret, refresh } from '../refresh.ts'
-import type { Tokens } from '../tokens.ts'
+import * as input from '../protocol/inputs.ts'
+import { findClient } from '../pools/pools.ts'
+import { operation } from '../protocol/protocol.ts'
+import { checkClientSecret, refresh } from '../sign-in/refresh.ts'
+import type { Tokens } from '../sign-in/tokens.ts'
 
 export const getTokensFromRefreshToken = (tokens: Tokens) =>
   operation(

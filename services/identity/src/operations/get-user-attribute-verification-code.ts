@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { onOwnAccount } from '../accounts.ts'
-import { isVerifiable, sendVerificationCode } from '../change-attributes.ts'
-import { invalid } from '../errors.ts'
-import * as input from '../inputs.ts'
-import { countRequest } from '../limits.ts'
-import { operation } from '../protocol.ts'
-import type { Tokens } from '../tokens.ts'
+import { onOwnAccount } from '../users/accounts.ts'
+import { isVerifiable, sendVerificationCode } from '../users/change-attributes.ts'
+import { invalid } from '../protocol/errors.ts'
+import * as input from '../protocol/inputs.ts'
+import { countRequest } from '../limits/limits.ts'
+import { operation } from '../protocol/protocol.ts'
+import type { Tokens } from '../sign-in/tokens.ts'
 
 export const getUserAttributeVerificationCode = (tokens: Tokens) =>
   operation(z.object({ AccessToken: input.accessToken, AttributeName: input.attributeName }), async (given, call) => {

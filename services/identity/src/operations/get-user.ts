@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { listAttributes } from '../attributes.ts'
-import * as input from '../inputs.ts'
-import { operation } from '../protocol.ts'
-import type { Tokens } from '../tokens.ts'
-import { verifiedAddress } from '../users.ts'
+import { listAttributes } from '../users/attributes.ts'
+import * as input from '../protocol/inputs.ts'
+import { operation } from '../protocol/protocol.ts'
+import type { Tokens } from '../sign-in/tokens.ts'
+import { verifiedAddress } from '../users/users.ts'
 
 export const getUser = (tokens: Tokens) =>
   operation(z.object({ AccessToken: input.accessToken }), async (given, { context }) => {

@@ -1,11 +1,11 @@
 import { eq } from 'drizzle-orm'
 import { z } from 'zod'
-import { onOwnAccount } from '../accounts.ts'
-import * as input from '../inputs.ts'
-import { operation } from '../protocol.ts'
+import { onOwnAccount } from '../users/accounts.ts'
+import * as input from '../protocol/inputs.ts'
+import { operation } from '../protocol/protocol.ts'
 import { devices } from '../schema.ts'
-import { endSignIns } from '../sign-outs.ts'
-import type { Tokens } from '../tokens.ts'
+import { endSignIns } from '../sign-in/sign-outs.ts'
+import type { Tokens } from '../sign-in/tokens.ts'
 
 export const globalSignOut = (tokens: Tokens) =>
   operation(

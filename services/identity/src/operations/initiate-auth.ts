@@ -1,26 +1,17 @@
+import * as input from '../protocol/inputs.ts'
 import { z } from 'zod'
 import { customAuth } from '../flows/custom-auth.ts'
 import { refreshTokenAuth } from '../flows/refresh-token-auth.ts'
 import { userAuth } from '../flows/user-auth.ts'
 import { userPasswordAuth } from '../flows/user-password-auth.ts'
 import { userSrpAuth } from '../flows/user-srp-auth.ts'
-import { invalid } from '../errors.ts'
-import * as input from '../inputs.ts'
-import { countGuess } from '../limits.ts'
-import { findClient, type Client } from '../pools.ts'
-import { operation, type Call } from '../protocol.ts'
-import type { AuthAnswer } from '../sign-in-steps.ts'
-import type { Tokens } from '../tokens.ts'
-
-/** A way to begin a sign-in. Secret hashes are checked by each, since it knows the name that they are made with. */
-export interface Flow {
-  client: Client
-  parameters: Record<string, string>
-  /** What a confirmation of a sign-up answered, to sign in without another proof. */
-  session: string | undefined
-  call: Call
-  tokens: Tokens
-}
+import { invalid } from '../protocol/errors.ts'
+import { countGuess } from '../limits/limits.ts'
+import { findClient } from '../pools/pools.ts'
+import { operation } from '../protocol/protocol.ts'
+import type { AuthAnswer } from '../sign-in/sign-in-steps.ts'
+import type { Tokens } from '../sign-in/tokens.ts'
+import type { Flow } from '../flows/flow.ts'
 
 const flows = {
   USER_PASSWORD_AUTH: userPasswordAuth,

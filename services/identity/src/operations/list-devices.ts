@@ -1,7 +1,7 @@
-import { devicePage, pageOfDevices } from '../devices.ts'
-import * as input from '../inputs.ts'
-import { operation } from '../protocol.ts'
-import type { Tokens } from '../tokens.ts'
+import { devicePage, pageOfDevices } from '../factors/devices.ts'
+import * as input from '../protocol/inputs.ts'
+import { operation } from '../protocol/protocol.ts'
+import type { Tokens } from '../sign-in/tokens.ts'
 
 export const listDevices = (tokens: Tokens) =>
   operation(devicePage.extend({ AccessToken: input.accessToken }), async (given, { context }) => {

@@ -1,9 +1,9 @@
 import { and, asc, eq, gt } from 'drizzle-orm'
 import { z } from 'zod'
-import { afterToken, pageOf } from '../answers.ts'
-import * as input from '../inputs.ts'
-import { findPool } from '../pools.ts'
-import { administration } from '../protocol.ts'
+import { afterToken, pageOf } from '../protocol/answers.ts'
+import * as input from '../protocol/inputs.ts'
+import { findPool } from '../pools/pools.ts'
+import { administration } from '../protocol/protocol.ts'
 import { clients } from '../schema.ts'
 
 export const listUserPoolClients = administration(

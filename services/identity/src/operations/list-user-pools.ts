@@ -1,8 +1,8 @@
 import { asc, gt } from 'drizzle-orm'
 import { z } from 'zod'
-import { afterToken, epochSeconds, pageOf } from '../answers.ts'
-import * as input from '../inputs.ts'
-import { administration } from '../protocol.ts'
+import { afterToken, epochSeconds, pageOf } from '../protocol/answers.ts'
+import * as input from '../protocol/inputs.ts'
+import { administration } from '../protocol/protocol.ts'
 import { pools } from '../schema.ts'
 
 export const listUserPools = administration(

@@ -1,11 +1,11 @@
 import { and, asc, eq, getTableColumns, gt } from 'drizzle-orm'
 import { z } from 'zod'
-import { describeUser } from '../administered.ts'
-import { afterToken, pageOf } from '../answers.ts'
-import { findGroup } from '../groups.ts'
-import * as input from '../inputs.ts'
-import { findPool } from '../pools.ts'
-import { administration } from '../protocol.ts'
+import { describeUser } from '../users/target-user.ts'
+import { afterToken, pageOf } from '../protocol/answers.ts'
+import { findGroup } from '../pools/groups.ts'
+import * as input from '../protocol/inputs.ts'
+import { findPool } from '../pools/pools.ts'
+import { administration } from '../protocol/protocol.ts'
 import { groupMembers, users } from '../schema.ts'
 
 export const listUsersInGroup = administration(

@@ -1,11 +1,11 @@
 import { and, asc, eq, gt, sql, type SQL } from 'drizzle-orm'
 import { z } from 'zod'
-import { describeUser } from '../administered.ts'
-import { afterToken, pageOf } from '../answers.ts'
-import { invalid } from '../errors.ts'
-import * as input from '../inputs.ts'
-import { findPool } from '../pools.ts'
-import { administration } from '../protocol.ts'
+import { describeUser } from '../users/target-user.ts'
+import { afterToken, pageOf } from '../protocol/answers.ts'
+import { invalid } from '../protocol/errors.ts'
+import * as input from '../protocol/inputs.ts'
+import { findPool } from '../pools/pools.ts'
+import { administration } from '../protocol/protocol.ts'
 import { users } from '../schema.ts'
 
 const attributes = ['email', 'phone_number', 'name', 'given_name', 'family_name', 'preferred_username']

@@ -1,10 +1,10 @@
 import { and, asc, eq, gt } from 'drizzle-orm'
 import { z } from 'zod'
-import { afterToken, epochSeconds, pageOf } from '../answers.ts'
-import * as input from '../inputs.ts'
-import { operation } from '../protocol.ts'
+import { afterToken, epochSeconds, pageOf } from '../protocol/answers.ts'
+import * as input from '../protocol/inputs.ts'
+import { operation } from '../protocol/protocol.ts'
 import { passkeys } from '../schema.ts'
-import type { Tokens } from '../tokens.ts'
+import type { Tokens } from '../sign-in/tokens.ts'
 
 export const listWebAuthnCredentials = (tokens: Tokens) =>
   operation(

@@ -1,14 +1,14 @@
 import { answerEvenly } from '@robokids/runtime/even-answers'
 import { z } from 'zod'
-import { issueCode, pretendCode } from '../codes.ts'
-import { disabled, invalid, unknownUser } from '../errors.ts'
-import * as input from '../inputs.ts'
-import { countRequest } from '../limits.ts'
-import { clientOf } from '../pools.ts'
-import { operation } from '../protocol.ts'
-import { signUpDestination } from '../sign-up-destination.ts'
-import { findUnconfirmed } from '../unconfirmed.ts'
-import { lockUser } from '../users.ts'
+import { issueCode, pretendCode } from '../factors/codes.ts'
+import { disabled, invalid, unknownUser } from '../protocol/errors.ts'
+import * as input from '../protocol/inputs.ts'
+import { countRequest } from '../limits/limits.ts'
+import { clientOf } from '../pools/pools.ts'
+import { operation } from '../protocol/protocol.ts'
+import { signUpDestination } from '../users/sign-up-destination.ts'
+import { findUnconfirmed } from '../users/unconfirmed.ts'
+import { lockUser } from '../users/users.ts'
 
 export const resendConfirmationCode = operation(
   z.object({ ClientId: input.clientId, Username: input.username, SecretHash: input.secretHash }),

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { challenges } from '../challenges/table.ts'
-import { invalid, missing } from '../errors.ts'
-import * as input from '../inputs.ts'
-import { countGuess } from '../limits.ts'
-import { checkSecretHash, findClient } from '../pools.ts'
-import { operation } from '../protocol.ts'
-import type { ChallengeName } from '../sign-in-steps.ts'
-import type { Tokens } from '../tokens.ts'
+import { invalid, missing } from '../protocol/errors.ts'
+import * as input from '../protocol/inputs.ts'
+import { countGuess } from '../limits/limits.ts'
+import { checkSecretHash, findClient } from '../pools/pools.ts'
+import { operation } from '../protocol/protocol.ts'
+import type { ChallengeName } from '../sign-in/sign-in-steps.ts'
+import type { Tokens } from '../sign-in/tokens.ts'
 
 /** A choice may be answered under its own name as well. */
 const chosen = ['PASSWORD', 'PASSWORD_SRP']

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { IdentityError } from '../errors.ts'
-import * as input from '../inputs.ts'
-import { findClient } from '../pools.ts'
-import { operation } from '../protocol.ts'
-import { checkClientSecret, lockRefreshToken } from '../refresh.ts'
-import { endSignIn } from '../sign-outs.ts'
+import { IdentityError } from '../protocol/errors.ts'
+import * as input from '../protocol/inputs.ts'
+import { findClient } from '../pools/pools.ts'
+import { operation } from '../protocol/protocol.ts'
+import { checkClientSecret, lockRefreshToken } from '../sign-in/refresh.ts'
+import { endSignIn } from '../sign-in/sign-outs.ts'
 
 /** Ends the sign-in of a refresh token. One that is not known any more is as good as revoked. */
 export const revokeToken = operation(

@@ -1,8 +1,8 @@
-import { checkFresh, onOwnAccount } from '../accounts.ts'
-import * as input from '../inputs.ts'
-import { preferenceSchema, preferFactors, turnsOff } from '../mfa-preference.ts'
-import { operation } from '../protocol.ts'
-import type { Tokens } from '../tokens.ts'
+import { checkFresh, onOwnAccount } from '../users/accounts.ts'
+import * as input from '../protocol/inputs.ts'
+import { preferenceSchema, preferFactors, turnsOff } from '../factors/mfa-preference.ts'
+import { operation } from '../protocol/protocol.ts'
+import type { Tokens } from '../sign-in/tokens.ts'
 
 export const setUserMfaPreference = (tokens: Tokens) =>
   operation(preferenceSchema.extend({ AccessToken: input.accessToken }), (given, call) =>

@@ -1,9 +1,9 @@
 import { eq } from 'drizzle-orm'
-import * as input from '../inputs.ts'
-import { poolSettingsSchema } from '../pool-settings.ts'
-import { describeMfa, mfaInput, withMfa } from '../pool-shapes.ts'
-import { unknownPool } from '../pools.ts'
-import { administration } from '../protocol.ts'
+import * as input from '../protocol/inputs.ts'
+import { poolSettingsSchema } from '../pools/pool-settings.ts'
+import { describeMfa, mfaInput, withMfa } from '../pools/pool-shapes.ts'
+import { unknownPool } from '../pools/pools.ts'
+import { administration } from '../protocol/protocol.ts'
 import { pools } from '../schema.ts'
 
 export const setUserPoolMfaConfig = administration(

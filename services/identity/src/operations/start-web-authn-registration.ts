@@ -1,13 +1,13 @@
 import { generateRegistrationOptions } from '@simplewebauthn/server'
 import { eq } from 'drizzle-orm'
 import { z } from 'zod'
-import { checkFresh, onOwnAccount } from '../accounts.ts'
-import * as input from '../inputs.ts'
-import { operation } from '../protocol.ts'
+import { checkFresh, onOwnAccount } from '../users/accounts.ts'
+import * as input from '../protocol/inputs.ts'
+import { operation } from '../protocol/protocol.ts'
 import { passkeys } from '../schema.ts'
-import { beginSetUp } from '../set-ups.ts'
-import type { Tokens } from '../tokens.ts'
-import { webAuthnOf } from '../web-authn.ts'
+import { beginSetUp } from '../factors/mfa-setups.ts'
+import type { Tokens } from '../sign-in/tokens.ts'
+import { webAuthnOf } from '../factors/web-authn.ts'
 
 const minutes = 5
 

@@ -1,5 +1,5 @@
-import type { Operation } from '../protocol.ts'
-import type { Tokens } from '../tokens.ts'
+import type { Operation } from '../protocol/protocol.ts'
+import type { Tokens } from '../sign-in/tokens.ts'
 import { confirmDevice } from './confirm-device.ts'
 import { forgetDevice } from './forget-device.ts'
 import { getDevice } from './get-device.ts'

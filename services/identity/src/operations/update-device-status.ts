@@ -1,12 +1,12 @@
 import { eq } from 'drizzle-orm'
 import { z } from 'zod'
-import { checkFresh, onOwnAccount } from '../accounts.ts'
-import { findDevice, noDevice } from '../devices.ts'
-import { freshSignInRequired, invalid } from '../errors.ts'
-import * as input from '../inputs.ts'
-import { operation, type Call } from '../protocol.ts'
+import { checkFresh, onOwnAccount } from '../users/accounts.ts'
+import { findDevice, noDevice } from '../factors/devices.ts'
+import { freshSignInRequired, invalid } from '../protocol/errors.ts'
+import * as input from '../protocol/inputs.ts'
+import { operation, type Call } from '../protocol/protocol.ts'
 import { devices, type User } from '../schema.ts'
-import type { Bearer, Tokens } from '../tokens.ts'
+import type { Bearer, Tokens } from '../sign-in/tokens.ts'
 
 /** A device stands for a second factor by leave of who has given one. @throws IdentityError FreshSignInRequiredException */
 function checkTrust(user: User, bearer: Bearer, call: Call): void {

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { checkFresh, onOwnAccount } from '../accounts.ts'
-import { attributeListSchema, readAttributes } from '../attributes.ts'
-import { changeAttributes, changesAddress, isVerifiable } from '../change-attributes.ts'
-import * as input from '../inputs.ts'
-import { countRequest } from '../limits.ts'
-import { operation } from '../protocol.ts'
-import type { Tokens } from '../tokens.ts'
+import { checkFresh, onOwnAccount } from '../users/accounts.ts'
+import { attributeListSchema, readAttributes } from '../users/attributes.ts'
+import { changeAttributes, changesAddress, isVerifiable } from '../users/change-attributes.ts'
+import * as input from '../protocol/inputs.ts'
+import { countRequest } from '../limits/limits.ts'
+import { operation } from '../protocol/protocol.ts'
+import type { Tokens } from '../sign-in/tokens.ts'
 
 export const updateUserAttributes = (tokens: Tokens) =>
   operation(z.object({ AccessToken: input.accessToken, UserAttributes: attributeListSchema }), async (given, call) => {

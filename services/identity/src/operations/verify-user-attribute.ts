@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { onOwnAccount } from '../accounts.ts'
-import { codePurposeOf, isVerifiable, verifyAttribute } from '../change-attributes.ts'
-import { ownCodeKey, takeCode } from '../codes.ts'
-import { expiredCode, IdentityError, invalid } from '../errors.ts'
-import * as input from '../inputs.ts'
-import { countGuess } from '../limits.ts'
-import { operation } from '../protocol.ts'
-import type { Tokens } from '../tokens.ts'
+import { onOwnAccount } from '../users/accounts.ts'
+import { codePurposeOf, isVerifiable, verifyAttribute } from '../users/change-attributes.ts'
+import { ownCodeKey, takeCode } from '../factors/codes.ts'
+import { expiredCode, IdentityError, invalid } from '../protocol/errors.ts'
+import * as input from '../protocol/inputs.ts'
+import { countGuess } from '../limits/limits.ts'
+import { operation } from '../protocol/protocol.ts'
+import type { Tokens } from '../sign-in/tokens.ts'
 
 export const verifyUserAttribute = (tokens: Tokens) =>
   operation(

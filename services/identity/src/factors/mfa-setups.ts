@@ -1,0 +1,45 @@
+import type { Transaction } from '@robokids/runtime/db'
+import { and, eq } from 'drizzle-orm'
+import type { Call } from '../protocol/protocol.ts'
+import { setUps, type User } from '../schema.ts'
+
+type Kind = (typeof setUps.$inferSelect)['kind']
+
+export const setUpPurpose = (kindAndUser: string) => `set-up:${kindAndUser}`
+const purposeOf = (user: User, kind: Kind) => setUpPurpose(`${kind}:${user.id}`)
+const ownOf = (user: User, kind: Kind) => and(eq(setUps.userId, user.id), eq(setUps.kind, kind))
+
+/** Begins to set something up, in place of what was begun before. */
+export async function beginSetUp(
+  tx: Transaction,
+  user: User,
+  kind: Kind,
+  secret: string,
+  life: Temporal.DurationLike,
+  { context: { config, clock } }: Call,
+): Promise<void> {
+  const values = {
+    sealedState: config.SEALING_KEYS.seal(secret, purposeOf(user, kind)),
+    expiresAt: clock.now().add(life),
+  }
+  await tx
+    .insert(setUps)
+    .values({ userId: user.id, kind, ...values })
+    .onConflictDoUpdate({ target: [setUps.userId, setUps.kind], set: values })
+}
+
+/** The secret of what was begun. @returns undefined where nothing was, or too long ago. */
+export async function openSetUp(
+  tx: Transaction,
+  user: User,
+  kind: Kind,
+  { context: { config, clock } }: Call,
+): Promise<string | undefined> {
+  const [begun] = await tx.select().from(setUps).where(ownOf(user, kind))
+  if (!begun || Temporal.Instant.compare(begun.expiresAt, clock.now()) <= 0) return undefined
+  return config.SEALING_KEYS.open(begun.sealedState, purposeOf(user, kind))?.toString()
+}
+
+export async function endSetUp(tx: Transaction, user: User, kind: Kind): Promise<void> {
+  await tx.delete(setUps).where(ownOf(user, kind))
+}

@@ -1,0 +1,34 @@
+import type { Transaction } from '@robokids/runtime/db'
+import { and, eq, isNull, ne } from 'drizzle-orm'
+import { signIns } from '../schema.ts'
+
+export type EndReason = NonNullable<(typeof signIns.$inferSelect)['endReason']>
+
+/** Ends a sign-in: its refresh and access tokens are worth nothing any more. */
+export async function endSignIn(tx: Transaction, id: string, reason: EndReason, now: Temporal.Instant): Promise<void> {
+  await tx
+    .update(signIns)
+    .set({ endedAt: now, endReason: reason })
+    .where(and(eq(signIns.id, id), isNull(signIns.endedAt)))
+}
+
+/** Ends all sign-ins of an account, or those of one of its devices. @param keep the one that goes on, if one does. */
+export async function endSignIns(
+  tx: Transaction,
+  userId: string,
+  reason: EndReason,
+  now: Temporal.Instant,
+  { keep, deviceKey }: { keep?: string; deviceKey?: string } = {},
+): Promise<void> {
+  await tx
+    .update(signIns)
+    .set({ endedAt: now, endReason: reason })
+    .where(
+      and(
+        eq(signIns.userId, userId),
+        isNull(signIns.endedAt),
+        keep === undefined ? undefined : ne(signIns.id, keep),
+        deviceKey === undefined ? undefined : eq(signIns.deviceKey, deviceKey),
+      ),
+    )
+}

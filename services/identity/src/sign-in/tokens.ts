@@ -1,0 +1,258 @@
+import { createHash, generateKeyPair, randomBytes, randomUUID, createPublicKey } from 'node:crypto'
+import { promisify } from 'node:util'
+import fastifyJwt from '@fastify/jwt'
+import type { Database, Transaction } from '@robokids/runtime/db'
+import type { Http } from '@robokids/runtime/http'
+import type { Context } from '@robokids/runtime/service'
+import { and, desc, eq, inArray, sql } from 'drizzle-orm'
+import type { Config } from '../config.ts'
+import { disabled, IdentityError } from '../protocol/errors.ts'
+import { findClient, type Client, type Pool } from '../pools/pools.ts'
+import { groupMembers, signIns, signingKeys, users, type User } from '../schema.ts'
+
+declare module '@fastify/jwt' {
+  interface FastifyJWT {
+    payload: Record<string, unknown>
+    user: Record<string, unknown>
+  }
+}
+
+const makeKeyPair = promisify(generateKeyPair)
+export const keyPurpose = (kid: string) => `signing-key:${kid}`
+
+interface SigningKey {
+  kid: string
+  privateKey: string
+}
+
+/** Signs and checks tokens. */
+export interface Tokens {
+  /** The public keys of a pool, as a JSON Web Key Set. */
+  keySet(pool: Pool): Promise<object>
+  /** Tokens of a sign-in, without a refresh token. */
+  issue(tx: Transaction, signIn: SignIn, user: User, client: Client): Promise<IssuedTokens>
+  /**
+   * Whose access token it is.
+   * @throws IdentityError NotAuthorizedException: forged, expired, revoked, of another pool, or no access token.
+   */
+  authenticate(accessToken: string): Promise<Bearer>
+}
+
+export type SignIn = typeof signIns.$inferSelect
+
+export interface IssuedTokens {
+  AccessToken: string
+  IdToken: string
+  ExpiresIn: number
+  TokenType: 'Bearer'
+}
+
+/** Who holds an access token. */
+export interface Bearer {
+  user: User
+  client: Client
+  signIn: SignIn
+}
+
+/** As client settings allow. */
+const longestTokenSeconds = 86_400
+/** A new key is published this long before it signs, so that who keeps a copy of the key set has it by then. */
+const publishedAheadSeconds = 3_600
+
+export const hashToken = (token: string) => createHash('sha256').update(token).digest('base64url')
+
+const keyFormat = {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+} as const
+
+async function addKey(tx: Transaction | Database, poolId: string, { config, clock }: Context<Config>): Promise<void> {
+  const pair = await makeKeyPair('rsa', keyFormat)
+  const kid = randomBytes(24).toString('base64url')
+  const sealedPrivateKey = config.SEALING_KEYS.seal(pair.privateKey, keyPurpose(kid))
+  await tx
+    .insert(signingKeys)
+    .values({ kid, poolId, sealedPrivateKey, publicKey: pair.publicKey, createdAt: clock.now() })
+}
+
+/** Makes each pool's next key when the one in use is old, and deletes those whose last token is dead. */
+export async function rotateKeys(context: Context<Config>, signal: AbortSignal): Promise<void> {
+  const { db, clock, config } = context
+  const now = clock.now()
+  const old = now.subtract({ seconds: Math.round(config.SIGNING_KEY_DAYS * 86_400) })
+  // What the one before signed was signed until the newest took over, and is dead a longest token later.
+  const dead = now.subtract({ seconds: publishedAheadSeconds + longestTokenSeconds })
+  const rows = await db.select().from(signingKeys).orderBy(desc(signingKeys.createdAt))
+  for (const [poolId, [newest, ...older]] of Map.groupBy(rows, (row) => row.poolId)) {
+    if (signal.aborted) return
+    if (!newest) continue
+    if (Temporal.Instant.compare(newest.createdAt, old) < 0) {
+      await addKey(db, poolId, context)
+    } else if (older.length > 0 && Temporal.Instant.compare(newest.createdAt, dead) < 0) {
+      await db.delete(signingKeys).where(
+        inArray(
+          signingKeys.kid,
+          older.map(({ kid }) => kid),
+        ),
+      )
+    }
+  }
+}
+
+const seconds = (instant: Temporal.Instant) => Math.floor(instant.epochMilliseconds / 1000)
+const invalidToken = () => new IdentityError('NotAuthorizedException', 'Invalid Access Token')
+
+export async function startTokens(http: Http, context: Context<Config>): Promise<Tokens> {
+  const { db, config, clock } = context
+  await http.register(fastifyJwt, {
+    // The keys differ by pool and time: each call brings its own.
+    secret: () => Promise.reject(new Error('A token was to be signed or checked without a key.')),
+    sign: { algorithm: 'RS256' },
+  })
+
+  function open({ kid, sealedPrivateKey }: typeof signingKeys.$inferSelect): SigningKey {
+    const privateKey = config.SEALING_KEYS.open(sealedPrivateKey, keyPurpose(kid))?.toString()
+    if (privateKey === undefined) throw new Error(`Signing key ${kid} is sealed under a key that is not here.`)
+    return { kid, privateKey }
+  }
+
+  /** Which key a token says that it was signed with. */
+  function kidOf(token: string): string {
+    try {
+      return http.jwt.decode<{ header: { kid?: unknown } }>(token, { complete: true })?.header.kid?.toString() ?? ''
+    } catch {
+      return ''
+    }
+  }
+
+  /** A pool's keys, the newest first. It gets its first one when that is first needed. */
+  async function keysOf(tx: Transaction | Database, poolId: string): Promise<(typeof signingKeys.$inferSelect)[]> {
+    const find = (within: Transaction | Database) =>
+      within.select().from(signingKeys).where(eq(signingKeys.poolId, poolId)).orderBy(desc(signingKeys.createdAt))
+    const rows = await find(tx)
+    if (rows.length > 0) return rows
+    return tx.transaction(async (inner) => {
+      await inner.execute(sql`select pg_advisory_xact_lock(hashtext(${`signing-key:${poolId}`}))`)
+      if ((await find(inner)).length === 0) await addKey(inner, poolId, context)
+      return find(inner)
+    })
+  }
+
+  async function currentKey(tx: Transaction, poolId: string): Promise<SigningKey> {
+    const rows = await keysOf(tx, poolId)
+    const published = clock.now().subtract({ seconds: publishedAheadSeconds })
+    const row = rows.find(({ createdAt }) => Temporal.Instant.compare(createdAt, published) <= 0) ?? rows.at(-1)
+    if (!row) throw new Error(`Pool ${poolId} has no signing key.`)
+    return open(row)
+  }
+
+  const issuer = (poolId: string) => `${config.ISSUER_URL}/${poolId}`
+
+  return {
+    async keySet(pool) {
+      const rows = await keysOf(db, pool.id)
+      return {
+        keys: rows.map(({ kid, publicKey }) => ({
+          ...createPublicKey(publicKey).export({ format: 'jwk' }),
+          kid,
+          alg: 'RS256',
+          use: 'sig',
+        })),
+      }
+    },
+
+    async issue(tx, signIn, user, client) {
+      const { kid, privateKey } = await currentKey(tx, user.poolId)
+      const memberships = await tx
+        .select({ name: groupMembers.name })
+        .from(groupMembers)
+        .where(eq(groupMembers.userId, user.id))
+      const now = clock.now()
+      const common = {
+        sub: user.id,
+        iss: issuer(user.poolId),
+        origin_jti: signIn.id,
+        event_id: randomUUID(),
+        auth_time: seconds(signIn.signedInAt),
+        iat: seconds(now),
+        ...(memberships.length > 0 ? { 'cognito:groups': memberships.map(({ name }) => name) } : {}),
+      }
+      const { accessTokenSeconds, idTokenSeconds } = client.settings
+      const sign = (claims: Record<string, unknown>) =>
+        http.jwt.sign(claims, { key: privateKey, kid, algorithm: 'RS256' })
+      return {
+        AccessToken: sign({
+          ...common,
+          client_id: client.id,
+          token_use: 'access',
+          scope: 'aws.cognito.signin.user.admin',
+          exp: common.iat + accessTokenSeconds,
+          jti: randomUUID(),
+          username: user.username,
+        }),
+        IdToken: sign({
+          ...identityClaims(user.attributes),
+          ...common,
+          aud: client.id,
+          'cognito:username': user.username,
+          token_use: 'id',
+          exp: common.iat + idTokenSeconds,
+          jti: randomUUID(),
+        }),
+        ExpiresIn: accessTokenSeconds,
+        TokenType: 'Bearer',
+      }
+    },
+
+    async authenticate(accessToken) {
+      // Asked for each time: a key that was withdrawn, since it leaked perhaps, is none any more.
+      const [key] = await db
+        .select({ poolId: signingKeys.poolId, publicKey: signingKeys.publicKey })
+        .from(signingKeys)
+        .where(eq(signingKeys.kid, kidOf(accessToken)))
+      if (!key) throw invalidToken()
+      let claims: Record<string, unknown>
+      try {
+        claims = http.jwt.verify<Record<string, unknown>>(accessToken, {
+          key: key.publicKey,
+          algorithms: ['RS256'],
+          clockTimestamp: clock.now().epochMilliseconds,
+          cache: false,
+        })
+        // A key signs for its own pool alone.
+        if (claims['iss'] !== issuer(key.poolId)) throw invalidToken()
+      } catch (error) {
+        if (error instanceof IdentityError) throw error
+        const { code } = error as { code?: string }
+        if (code === 'FST_JWT_AUTHORIZATION_TOKEN_EXPIRED' || code === 'FAST_JWT_EXPIRED') {
+          throw new IdentityError('NotAuthorizedException', 'Access Token has expired')
+        }
+        throw invalidToken()
+      }
+      if (claims['token_use'] !== 'access') throw invalidToken()
+      const [row] = await db
+        .select()
+        .from(signIns)
+        .innerJoin(users, eq(users.id, signIns.userId))
+        .where(and(eq(signIns.id, String(claims['origin_jti'])), eq(users.id, String(claims['sub']))))
+      if (!row || row.sign_ins.endedAt !== null) {
+        throw new IdentityError('NotAuthorizedException', 'Access Token has been revoked')
+      }
+      if (!row.users.enabled) throw disabled()
+      const client = await findClient(row.sign_ins.clientId, context)
+      return { user: row.users, signIn: row.sign_ins, client }
+    },
+  }
+}
+
+/** Attributes as the identity token carries them: flags as booleans, the address as the standard's object. */
+function identityClaims(attributes: Record<string, string>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(attributes).map(([name, value]) => {
+      if (name === 'email_verified' || name === 'phone_number_verified') return [name, value === 'true']
+      if (name === 'address') return [name, { formatted: value }]
+      return [name, value]
+    }),
+  )
+}

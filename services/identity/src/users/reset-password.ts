@@ -1,0 +1,32 @@
+import { emailKey } from '@robokids/contracts/fields'
+import type { Database, Transaction } from '@robokids/runtime/db'
+import type { Destination } from '../factors/one-time-codes.ts'
+import { IdentityError, invalid } from '../protocol/errors.ts'
+import type { User } from '../schema.ts'
+import { verifiedAddress } from './users.ts'
+
+export const notResettable = () =>
+  new IdentityError('NotAuthorizedException', 'User password cannot be reset in the current state.')
+export const nowhereToReset = () =>
+  invalid('Cannot reset password for the user as there is no registered/verified email or phone_number')
+
+/**
+ * Where the code goes that lets a person choose a new password: to a verified address, the e-mail first, else to the
+ * e-mail address that was given and never verified: that code verifies it.
+ * @param name what the person asks by, where nobody is told of accounts. By an address a code goes to that address, and by
+ * the account's own name to none that it only claims: else it would tell whether somebody else has proven that one.
+ */
+export async function resetDestination(
+  db: Database | Transaction,
+  user: User,
+  name?: string,
+): Promise<Destination | undefined> {
+  const email = await verifiedAddress(db, user, 'email')
+  if (email) return { medium: 'EMAIL', destination: email }
+  const given = user.attributes['email']
+  const claimed = given ? ({ medium: 'EMAIL', destination: given } as const) : undefined
+  if (claimed && name !== undefined && emailKey(name) === user.emailKey) return claimed
+  const phone = await verifiedAddress(db, user, 'phone_number')
+  if (phone) return { medium: 'SMS', destination: phone }
+  return name === undefined ? claimed : undefined
+}
