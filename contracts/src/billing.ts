@@ -470,7 +470,14 @@ export const refundRequested = defineEvent('billing', 'refund.requested', refund
  * What was requested did not go back, and nobody was told that it had: `underWayTotal` no longer counts it. Where it is the
  * first that its payer would hear of what became of the payment, one of the events of failed refunds is published instead.
  */
-export const refundDeclined = defineEvent('billing', 'refund.declined', refundUnderWay)
+export const refundDeclined = defineEvent(
+  'billing',
+  'refund.declined',
+  refundUnderWay.extend({
+    /** A part had gone back already. The rest is requested once more, as a refund of its own, so nobody has to see to it. */
+    retried: z.boolean().optional(),
+  }),
+)
 /** What things cost, or which promotion runs, is another by now. */
 export const pricesChanged = defineEvent(
   'billing',

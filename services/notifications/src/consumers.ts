@@ -130,15 +130,16 @@ export const consumers: Consumer<Config>[] = [
     await tellOperator(tx, context, data, about)
   }),
   // Its payer was told neither that it had gone back nor that it would: the operator alone has to know.
-  consume(refundDeclined, { from: 'now' }, (tx, { time, data }, context) => {
-    const { registrationId, orderId, membershipId } = data
+  consume(refundDeclined, { from: 'now' }, async (tx, { time, data }, context) => {
+    const { registrationId, orderId, membershipId, retried } = data
+    if (retried) return
     const subject: Subject =
       registrationId !== null
         ? `registration:${registrationId}`
         : orderId !== null
           ? `order:${orderId}`
           : `membership:${membershipId ?? ''}`
-    return tellOperator(tx, context, data, { subject, time })
+    await tellOperator(tx, context, data, { subject, time })
   }),
   consume(smallClassesFound, { from: 'now' }, (tx, { id, data }, context) =>
     orderMail(tx, context, { kind: 'small_classes', factId: id, recipient: context.config.OPERATOR_EMAIL, data }),

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { paymentRefunded, refundFailed } from '@robokids/contracts/billing'
+import { paymentRefunded, refundDeclined, refundFailed } from '@robokids/contracts/billing'
 import {
   kitShipped,
   registrationAskedAgain,
@@ -545,6 +545,28 @@ describe('payment.refunded', () => {
     expect(mail.parsed.subject).toBe('Refund failed: $400.00 is owed')
     expect(mail.parsed.text).toContain(`npm run admin -- refund --payment ${failed.paymentId}`)
     expect(mail.parsed.text).toContain(`Registration ${facts.registrationId}`)
+  })
+
+  it('leaves the operator alone where what is left of a refund is requested anew', async () => {
+    const operator = 'operator@robokidslearning.example'
+    const declined = (facts: RegistrationFacts) => ({
+      refundId: randomUUIDv7(),
+      paymentId: randomUUIDv7(),
+      registrationId: facts.registrationId,
+      orderId: null,
+      membershipId: null,
+      amount: 40_000,
+      currency: 'usd' as const,
+      reason: 'seat_gone' as const,
+      underWayTotal: 10_000,
+      paidAmount: 40_000,
+    })
+    const [retried, given] = [{ ...declined(registration()), retried: true }, declined(registration())]
+    for (const data of [retried, given]) await office.bed.bus.publish(refundDeclined, data.registrationId, data)
+    const about = ({ paymentId }: { paymentId: string }) =>
+      office.post.to(operator).some(({ raw }) => raw.includes(paymentId))
+    await eventually(() => about(given))
+    expect(about(retried)).toBe(false)
   })
 
   it('sends a mail for each refund of a payment, and one for each of them', async () => {

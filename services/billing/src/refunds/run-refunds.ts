@@ -2,7 +2,10 @@ import type { Transaction } from '@robokids/runtime/db'
 import { and, asc, eq, isNull, lte } from 'drizzle-orm'
 import { buyerOfPayment } from './buyer-of-payment.ts'
 import type { BillingContext } from '../config.ts'
+import { oweAgain } from './enqueue-refund.ts'
 import { fetchRefundsOf, observeRefund, recordRefund, tellFailed, type ObservedRefund } from './record-refund.ts'
+import { refundable } from './rules.ts'
+import { tellDeclined } from './write-refund.ts'
 import { payments, refunds, type Payment, type RefundRow } from '../schema.ts'
 import { ask, StripeFailure } from '../stripe/client.ts'
 import { nextTry, tryEach } from '../try-each.ts'
@@ -94,7 +97,7 @@ async function postpone(context: BillingContext, refund: RefundRow, payment: Pay
     const found = await fetchRefundsOf(context, { payment_intent: intentId })
     await context.db.transaction(async (tx) => {
       for (const one of found) await recordRefund(tx, context, one)
-      await decline(tx, payment, refund.id, error.stripeCode === 'charge_disputed')
+      await decline(tx, context, payment, refund.id, error.stripeCode === 'charge_disputed')
     })
     return
   }
@@ -106,8 +109,14 @@ async function postpone(context: BillingContext, refund: RefundRow, payment: Pay
     .where(stillWaiting)
 }
 
-/** The provider will never make it. */
-async function decline(tx: Transaction, payment: Payment, refundId: string, isDisputed: boolean): Promise<void> {
+/** The provider will never make it. Where that is because a part has gone back already, what is left is owed by itself. */
+async function decline(
+  tx: Transaction,
+  context: BillingContext,
+  payment: Payment,
+  refundId: string,
+  isDisputed: boolean,
+): Promise<void> {
   await tx.select({ id: payments.id }).from(payments).where(eq(payments.id, payment.id)).for('update')
   const [declined] = await tx
     .update(refunds)
@@ -116,5 +125,10 @@ async function decline(tx: Transaction, payment: Payment, refundId: string, isDi
     .returning()
   if (!declined) return
   const all = await tx.select().from(refunds).where(eq(refunds.paymentId, payment.id))
+  const left = refundable(payment.amount, all)
+  if (!isDisputed && declined.reason !== 'requested' && left > 0 && left < declined.amount) {
+    await tellDeclined(tx, payment, declined, { retried: true })
+    return oweAgain(tx, context, payment)
+  }
   await tellFailed(tx, payment, declined, all, isDisputed)
 }

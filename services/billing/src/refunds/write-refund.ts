@@ -50,36 +50,37 @@ export async function writeRefund(
     .onConflictDoNothing()
     .returning()
   if (!row) return undefined
-  await tellUnderWay(tx, refundRequested, payment, row)
+  if (payment.currency === 'usd')
+    await publish(tx, refundRequested, payment.purchaseId, await underWay(tx, payment, row))
   return row
 }
 
 /** Publishes that a refund failed of which nobody was told that it had gone back. */
-export async function tellDeclined(tx: Transaction, payment: RefundedPayment, row: RefundRow): Promise<void> {
-  await tellUnderWay(tx, refundDeclined, payment, row)
-}
-
-async function tellUnderWay(
+export async function tellDeclined(
   tx: Transaction,
-  event: typeof refundRequested | typeof refundDeclined,
   payment: RefundedPayment,
   row: RefundRow,
+  next: { retried?: true } = {},
 ): Promise<void> {
   if (payment.currency !== 'usd') return
+  await publish(tx, refundDeclined, payment.purchaseId, { ...(await underWay(tx, payment, row)), ...next })
+}
+
+async function underWay(tx: Transaction, payment: RefundedPayment, row: RefundRow) {
   const all = await tx.select().from(refunds).where(eq(refunds.paymentId, payment.id))
   const { registrationId, orderId, membershipId } = await buyerOfPayment(tx, payment)
-  await publish(tx, event, payment.purchaseId, {
+  return {
     refundId: row.id,
     paymentId: payment.id,
     registrationId,
     orderId,
     membershipId,
     amount: row.amount,
-    currency: 'usd',
+    currency: 'usd' as const,
     reason: reasonOf(payment, row, all),
     underWayTotal: underWayTotal(payment.amount, all),
     paidAmount: payment.amount,
-  })
+  }
 }
 
 /** Cents of a payment that are back or on their way. */

@@ -140,6 +140,26 @@ describe('a refund', () => {
     await bed.bus.seen(paymentRefunded, of(registrationId))
   })
 
+  it.each([false, true])(
+    'of what could not be kept is of what is left where a part went back in the provider’s dashboard (known before: %s)',
+    async (known) => {
+      const { facts, registrationId, payment } = await sold()
+      if (!known) await till.webhooks({ dropped: true })
+      await till.stripe.refunds.create({ payment_intent: payment.stripePaymentIntentId, amount: 10_000 })
+      if (known) await bed.bus.seen(paymentRefunded, of(registrationId))
+      await rejected(facts)
+      const back = await bed.bus.seen(
+        paymentRefunded,
+        (one) => one.registrationId === registrationId && one.whole === true,
+      )
+      expect(back.data).toMatchObject({ reason: 'seat_gone', amount: 30_000, refundedTotal: 40_000 })
+      expect(await stateOf(registrationId)).toEqual(['refunded', 0])
+      const declined = bed.bus.all(refundDeclined, of(registrationId)).map(({ data }) => data)
+      expect(declined).toMatchObject(known ? [] : [{ amount: 40_000, underWayTotal: 10_000, retried: true }])
+      expect(bed.bus.all(refundFailed, of(registrationId))).toEqual([])
+    },
+  )
+
   it('that fails at the bank before anybody was told is declined, and told as nothing else', async () => {
     const { registrationId, payment } = await sold(refundFails)
     await till.webhooks({ dropped: true })
