@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 
 /** Aborts once nobody waits for the answer any more. Fastify's `request.signal` does so as soon as the body is read. */
-export function whenLeft({ raw }: { raw: ServerResponse }): AbortSignal {
+export function abortOnDisconnect({ raw }: { raw: ServerResponse }): AbortSignal {
   const left = new AbortController()
   raw.once('close', () => left.abort())
   return left.signal

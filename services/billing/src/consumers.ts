@@ -13,7 +13,7 @@ import type { BillingConfig } from './config.ts'
 import { followAccount } from './ownership/owners.ts'
 import { promoteSeason } from './prices/promote-season.ts'
 import { refundRejected } from './refunds/request-refund.ts'
-import { noteSeat, turnAway } from './membership/settle-seat.ts'
+import { recordSeat, handleSeatRejected } from './membership/settle-seat.ts'
 
 export const consumers: Consumer<BillingConfig>[] = [
   consume(registrationRejected, { from: 'beginning' }, refundRejected),
@@ -25,8 +25,8 @@ export const consumers: Consumer<BillingConfig>[] = [
     await requestClose(tx, context, event.data.registrationId, Temporal.Instant.from(event.time))
   }),
   consume(seasonOpened, { from: 'beginning' }, promoteSeason),
-  consume(memberSeated, { from: 'beginning' }, noteSeat),
-  consume(memberRejected, { from: 'beginning' }, turnAway),
+  consume(memberSeated, { from: 'beginning' }, recordSeat),
+  consume(memberRejected, { from: 'beginning' }, handleSeatRejected),
   consume(userConfirmed, { from: 'beginning' }, followAccount),
   consume(userUpdated, { from: 'beginning' }, followAccount),
   consume(userDeleted, { from: 'beginning' }, followAccount),

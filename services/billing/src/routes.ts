@@ -48,7 +48,7 @@ import { requestRefund } from './refunds/request-refund.ts'
 import { setPrice } from './prices/set-price.ts'
 import { setProductState } from './prices/set-product-state.ts'
 import { shipOrder } from './orders/ship-order.ts'
-import { whenLeft } from './abort-on-disconnect.ts'
+import { abortOnDisconnect } from './abort-on-disconnect.ts'
 
 const orderParams = z.object({ orderId: uuid('This is not the id of an order.') })
 const registrationParams = z.object({ registrationId: uuid('This is not the id of a registration.') })
@@ -120,7 +120,11 @@ export async function routes(http: Http, context: BillingContext): Promise<void>
       schema: { querystring: reconciliationQuerySchema, response: { 200: reconciliationSchema } },
     },
     ({ query: { since } }, reply) =>
-      reconcileLedger(context, since === undefined ? undefined : Temporal.Instant.from(since), whenLeft(reply)),
+      reconcileLedger(
+        context,
+        since === undefined ? undefined : Temporal.Instant.from(since),
+        abortOnDisconnect(reply),
+      ),
   )
 
   http.post(

@@ -242,8 +242,8 @@ export const membershipConsents = pgTable(
   ],
 )
 
-/** Counts the looks at subscriptions, in the order in which they begin. */
-export const membershipLooks = pgSequence('membership_looks')
+/** Numbers the fetches of subscriptions in the order in which they begin. */
+export const subscriptionFetches = pgSequence('membership_looks')
 
 /** Subscriptions that began with a paid attempt, each once: what the provider last said of them, and what we want of it. */
 export const memberships = pgTable(
@@ -272,8 +272,8 @@ export const memberships = pgTable(
     accountEndedAt: instant('account_ended_at'),
     /** Counts what was learnt: an answer to a question that was asked before the last one was learnt is asked for anew. */
     version: integer().notNull().default(0),
-    /** The number of the latest look that was learnt from: of one that began before it, nothing is left to learn. */
-    look: bigint({ mode: 'number' }).notNull().default(0),
+    /** The number of the latest fetch that was applied: a fetch that began earlier is stale. */
+    fetchNumber: bigint('look', { mode: 'number' }).notNull().default(0),
     /** In the provider's words. */
     subscriptionStatus: text('subscription_status').notNull().default('active'),
     paidUntil: instant('paid_until'),

@@ -33,7 +33,7 @@ import { consumers } from '../src/consumers.ts'
 import { createCheckout } from '../src/checkout/create-checkout.ts'
 import { createMembershipCheckout } from '../src/membership/create-membership-checkout.ts'
 import { endMemberships } from '../src/membership/end-memberships.ts'
-import { handleNotice } from '../src/webhooks/handle-event.ts'
+import { handleStripeEvent } from '../src/webhooks/handle-event.ts'
 import { placeOrder } from '../src/orders/place-order.ts'
 import { recordBalance } from '../src/ledger/record-balance.ts'
 import { requestRefund } from '../src/refunds/request-refund.ts'
@@ -198,7 +198,7 @@ describe('killed at each step in turn', { timeout: 240_000 }, () => {
       async act(context, wish) {
         const { checkoutUrl } = await createMembershipCheckout(context, { ...wish, browserId }, neverAborts)
         await till.pay({ checkoutUrl })
-        await handleNotice(context, completed(checkoutUrl))
+        await handleStripeEvent(context, completed(checkoutUrl))
       },
       async again(wish) {
         const answer = await till.call('POST', '/membership-checkouts', wish)
@@ -267,7 +267,7 @@ describe('killed at each step in turn', { timeout: 240_000 }, () => {
       async act(context, facts) {
         const { checkoutUrl } = await createCheckout(context, { purchase: facts })
         await till.pay({ checkoutUrl })
-        await handleNotice(context, completed(checkoutUrl ?? ''))
+        await handleStripeEvent(context, completed(checkoutUrl ?? ''))
       },
       async again(facts) {
         const { checkoutUrl } = await till.checkout(facts)
@@ -338,7 +338,7 @@ describe('killed at each step in turn', { timeout: 240_000 }, () => {
       async act(context, orderId) {
         const { checkout } = await placeOrder(context, { orderId, items, browserId })
         await till.pay({ checkoutUrl: checkout.url })
-        await handleNotice(context, completed(checkout.url ?? ''))
+        await handleStripeEvent(context, completed(checkout.url ?? ''))
       },
       async again(orderId) {
         const { checkout } = orderSchema.parse(await insist('POST', '/orders', { orderId, items }))
@@ -366,7 +366,7 @@ describe('killed at each step in turn', { timeout: 240_000 }, () => {
       async act(context, ids) {
         const { checkout } = await placeOrder(context, { ...ids, items, browserId })
         await till.pay({ checkoutUrl: checkout.url })
-        await handleNotice(context, completed(checkout.url ?? ''))
+        await handleStripeEvent(context, completed(checkout.url ?? ''))
       },
       async again(ids) {
         const { checkout } = orderSchema.parse(await insist('POST', '/orders', { ...ids, items }))
@@ -538,7 +538,7 @@ describe('killed at each step in turn', { timeout: 240_000 }, () => {
         return { id, invoiceId: typeof invoice === 'string' ? invoice : '' }
       },
       async act(context, { invoiceId }) {
-        await handleNotice(context, notice('invoice.paid', invoiceId))
+        await handleStripeEvent(context, notice('invoice.paid', invoiceId))
       },
       again: ({ invoiceId }) => tell('invoice.paid', invoiceId),
       async look({ id }) {
@@ -560,7 +560,7 @@ describe('killed at each step in turn', { timeout: 240_000 }, () => {
         return { registrationId: facts.registrationId, charge }
       },
       async act(context, { charge }) {
-        await handleNotice(context, notice('charge.refunded', charge))
+        await handleStripeEvent(context, notice('charge.refunded', charge))
       },
       again: ({ charge }) => tell('charge.refunded', charge),
       async look({ registrationId }) {
@@ -582,7 +582,7 @@ describe('killed at each step in turn', { timeout: 240_000 }, () => {
         return dispute?.id ?? ''
       },
       async act(context, disputeId) {
-        await handleNotice(context, notice('charge.dispute.created', disputeId))
+        await handleStripeEvent(context, notice('charge.dispute.created', disputeId))
       },
       again: (disputeId) => tell('charge.dispute.created', disputeId),
       async look(id) {

@@ -3,7 +3,7 @@ import { and, eq } from 'drizzle-orm'
 import type { BillingContext } from '../config.ts'
 import type { AttemptKind } from './attempt-kind.ts'
 import type { ObservedSession } from '../stripe/observed.ts'
-import { ask, StripeFailure } from '../stripe/client.ts'
+import { callStripe, StripeFailure } from '../stripe/client.ts'
 import { observe } from '../stripe/sessions.ts'
 
 const underWay = new Map<string, Promise<boolean>>()
@@ -37,7 +37,7 @@ async function open(context: BillingContext, kind: AttemptKind, attemptId: strin
   let session: ObservedSession
   try {
     session = observe(
-      await ask(context, (stripe) =>
+      await callStripe(context, (stripe) =>
         stripe.checkout.sessions.create(attempt.parameters, { idempotencyKey: attemptId }),
       ),
     )

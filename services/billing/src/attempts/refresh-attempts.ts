@@ -13,7 +13,7 @@ const longestPause = '1 minute'
  * How many questions of this process for pages that wait are under way at once. The provider answers so many a second, and
  * those who pay come first: where more pages ask than that, they are shown what is known, and told by its notices.
  */
-const mostQuestions = 16
+const maxQuestions = 16
 let questions = 0
 
 /**
@@ -28,7 +28,7 @@ export async function refreshAttempts(
   isMeant: SQL,
   returned: boolean,
 ): Promise<void> {
-  if (questions >= mostQuestions) return
+  if (questions >= maxQuestions) return
   questions += 1
   try {
     await askWhereDue(context, kind, isMeant, returned)

@@ -6,13 +6,19 @@ import { refreshAttempts } from '../attempts/refresh-attempts.ts'
 import { cartOf, liveOthers, paidOther } from '../orders/carts.ts'
 import type { BillingContext } from '../config.ts'
 import { fetchSession } from '../stripe/sessions.ts'
-import { oweRefund } from '../refunds/enqueue-refund.ts'
+import { enqueueRefund } from '../refunds/enqueue-refund.ts'
 import { isOrder } from '../purchase.ts'
 import { nextReceiptNumber } from '../ledger/receipt-numbers.ts'
-import { judge } from './rules.ts'
+import { classifySession } from './rules.ts'
 import type { ObservedSession } from '../stripe/observed.ts'
 import { checkoutAttempts, payments, type Attempt } from '../schema.ts'
-import { noteBuyer, tellExpired, tellFailed, tellOpened, tellPaid } from './publish-outcome.ts'
+import {
+  recordBuyer,
+  publishCheckoutExpired,
+  publishPaymentFailed,
+  publishCheckoutCreated,
+  publishPaymentCompleted,
+} from './publish-outcome.ts'
 
 export const liveStatuses = ['creating', 'open', 'processing']
 
@@ -87,7 +93,7 @@ async function applySession(tx: Transaction, context: BillingContext, session: O
   }
   const { all } = locked
   const attempt = locked.attempt.status === 'creating' ? await markOpen(tx, locked.attempt, session) : locked.attempt
-  const verdict = judge(session, attempt)
+  const verdict = classifySession(session, attempt)
   if (verdict === 'paid' || verdict === 'amount_mismatch') {
     await recordPayment(tx, context, attempt, all, session, verdict)
     return
@@ -96,7 +102,7 @@ async function applySession(tx: Transaction, context: BillingContext, session: O
     await update(tx, attempt, { status: 'processing' })
   } else if (verdict === 'expired' && isLive(attempt)) {
     await update(tx, attempt, { status: 'expired' })
-    await tellExpired(tx, attempt)
+    await publishCheckoutExpired(tx, attempt)
   } else if (verdict === 'failed' && isLive(attempt)) {
     await fail(tx, attempt, session.payment?.decline ?? 'The payment did not go through.')
   }
@@ -115,14 +121,14 @@ async function update(tx: Transaction, attempt: Attempt, changes: Partial<Attemp
 async function markOpen(tx: Transaction, attempt: Attempt, session: ObservedSession): Promise<Attempt> {
   const opened = { status: 'open' as const, stripeSessionId: session.sessionId, checkoutUrl: session.url }
   await update(tx, attempt, opened)
-  await tellOpened(tx, attempt)
+  await publishCheckoutCreated(tx, attempt)
   if (attempt.closeRequestedAt) await wake(tx, 'close-checkouts')
   return { ...attempt, ...opened }
 }
 
 async function fail(tx: Transaction, attempt: Attempt, reason: string): Promise<void> {
   await update(tx, attempt, { status: 'failed', lastDecline: reason })
-  await tellFailed(tx, attempt, { final: true, reason })
+  await publishPaymentFailed(tx, attempt, { final: true, reason })
 }
 
 async function recordPayment(
@@ -160,11 +166,15 @@ async function recordPayment(
     paidAt: payment.paidAt ?? clock.now().round('millisecond'),
   } as const
   await tx.insert(payments).values(row)
-  await noteBuyer(tx, attempt, session)
+  await recordBuyer(tx, attempt, session)
 
   if (row.receiptNumber !== null) {
     await update(tx, attempt, { status: 'paid', lastDecline: null, closeRequestedAt: null })
-    await tellPaid(tx, attempt, { paymentId: row.id, receiptNumber: row.receiptNumber, paidAt: row.paidAt })
+    await publishPaymentCompleted(tx, attempt, {
+      paymentId: row.id,
+      receiptNumber: row.receiptNumber,
+      paidAt: row.paidAt,
+    })
     const others = cartId === undefined ? [] : await liveOthers(tx, purchaseId, cartId)
     await closeOthers(tx, context, attempt, [...all, ...others])
     return
@@ -173,7 +183,7 @@ async function recordPayment(
     { ...ids(attempt), paymentId: row.id, outcome, amount: row.amount, currency: row.currency, agreed: attempt.amount },
     'a payment is not owed and goes back',
   )
-  await oweRefund(tx, context, row, outcome === 'duplicate' ? 'duplicate' : 'amount_mismatch')
+  await enqueueRefund(tx, context, row, outcome === 'duplicate' ? 'duplicate' : 'amount_mismatch')
   if (attempt.status === 'paid') return
   if (isPaid) await update(tx, attempt, { status: 'failed', lastDecline: other === undefined ? null : paidWithOther })
   else await fail(tx, attempt, 'The amount that was paid is not the price. It goes back in full.')

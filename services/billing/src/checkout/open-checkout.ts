@@ -18,7 +18,7 @@ import { checkoutAttempts, membershipAttempts, payments, type Attempt } from '..
 import { stripeTime } from '../stripe/client.ts'
 
 /** Enough for those that have to be closed before, one that turns out to be over, one that is refused as too old, and a new one. */
-const mostRounds = 8
+const maxRounds = 8
 
 /** What is sold, and for how much, from now on and whatever the price book comes to say. */
 interface Offer {
@@ -55,7 +55,7 @@ type Next = { do: 'nothing' } | { do: 'close'; attempts: Attempt[] } | { do: 'op
  */
 export async function openCheckout(context: BillingContext, purchase: Purchase): Promise<void> {
   const asked = new Set<string>()
-  for (let round = 0; round < mostRounds; round++) {
+  for (let round = 0; round < maxRounds; round++) {
     const next = await context.db.transaction((tx) => decide(tx, context, purchase, asked))
     if (next.do === 'nothing') return
     if (next.do === 'close') {

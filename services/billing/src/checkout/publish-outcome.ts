@@ -11,7 +11,7 @@ import { orders, type Attempt } from '../schema.ts'
 // A registration's seats are held, and let go, by what is told of its checkout. Nothing waits for an order's: it is told of
 // when it is paid.
 
-export async function tellOpened(tx: Transaction, attempt: Attempt): Promise<void> {
+export async function publishCheckoutCreated(tx: Transaction, attempt: Attempt): Promise<void> {
   const { purchase, amount, currency, expiresAt } = attempt
   if (isOrder(purchase)) return
   const { registrationId } = purchase
@@ -24,13 +24,16 @@ export async function tellOpened(tx: Transaction, attempt: Attempt): Promise<voi
   })
 }
 
-export async function tellExpired(tx: Transaction, { id: attemptId, purchase, replaced }: Attempt): Promise<void> {
+export async function publishCheckoutExpired(
+  tx: Transaction,
+  { id: attemptId, purchase, replaced }: Attempt,
+): Promise<void> {
   if (isOrder(purchase)) return
   const { registrationId } = purchase
   await publish(tx, checkoutExpired, registrationId, { attemptId, registrationId, ...(replaced ? { replaced } : {}) })
 }
 
-export async function tellFailed(
+export async function publishPaymentFailed(
   tx: Transaction,
   { id: attemptId, purchase }: Attempt,
   failure: { final: boolean; reason: string },
@@ -40,7 +43,7 @@ export async function tellFailed(
   await publish(tx, paymentFailed, registrationId, { attemptId, registrationId, ...failure })
 }
 
-export async function tellPaid(
+export async function publishPaymentCompleted(
   tx: Transaction,
   { id: attemptId, purchase, amount, currency }: Attempt,
   payment: { paymentId: string; receiptNumber: string; paidAt: Temporal.Instant },
@@ -65,7 +68,7 @@ export async function buyerOf(tx: Transaction, orderId: string) {
 }
 
 /** Keeps what the payment page was told of who bought an order; what is known already stays. */
-export async function noteBuyer(tx: Transaction, { purchase }: Attempt, { buyer }: ObservedSession): Promise<void> {
+export async function recordBuyer(tx: Transaction, { purchase }: Attempt, { buyer }: ObservedSession): Promise<void> {
   if (!isOrder(purchase)) return
   const { email, shipTo } = buyer
   await tx

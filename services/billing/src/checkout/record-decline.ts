@@ -3,8 +3,8 @@ import { eq } from 'drizzle-orm'
 import type { BillingContext } from '../config.ts'
 import { lockAttemptOf } from './fulfil-session.ts'
 import { checkoutAttempts } from '../schema.ts'
-import { ask, attemptIdOf } from '../stripe/client.ts'
-import { tellFailed } from './publish-outcome.ts'
+import { callStripe, attemptIdOf } from '../stripe/client.ts'
+import { publishPaymentFailed } from './publish-outcome.ts'
 
 /** A payment whose last try was declined, as the provider showed it. */
 export interface ObservedDecline {
@@ -18,7 +18,9 @@ export interface ObservedDecline {
 
 /** Asks what became of a payment; undefined where nothing is declined (any more). */
 export async function fetchDecline(context: BillingContext, intentId: string): Promise<ObservedDecline | undefined> {
-  const intent = await ask(context, (stripe) => stripe.paymentIntents.retrieve(intentId, { expand: ['latest_charge'] }))
+  const intent = await callStripe(context, (stripe) =>
+    stripe.paymentIntents.retrieve(intentId, { expand: ['latest_charge'] }),
+  )
   const error = intent.last_payment_error
   if (!error || intent.status === 'succeeded') return undefined
   const charge = typeof intent.latest_charge === 'string' ? null : intent.latest_charge
@@ -51,5 +53,5 @@ export async function recordDecline(
     .update(checkoutAttempts)
     .set({ lastDecline: words, lastDeclinedId: declinedId, lastDeclinedAt: declinedAt ?? lastDeclinedAt })
     .where(eq(checkoutAttempts.id, attempt.id))
-  if (attempt.status === 'open') await tellFailed(tx, attempt, { final: false, reason: words })
+  if (attempt.status === 'open') await publishPaymentFailed(tx, attempt, { final: false, reason: words })
 }

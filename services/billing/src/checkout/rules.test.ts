@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { judge } from './rules.ts'
+import { classifySession } from './rules.ts'
 import type { ObservedSession } from '../stripe/observed.ts'
 
-describe('judge', () => {
+describe('classifySession', () => {
   const paid: ObservedSession = {
     sessionId: 'cs_1',
     attemptId: null,
@@ -20,7 +20,7 @@ describe('judge', () => {
   const agreed = { amount: 40_000, currency: 'usd' as const }
 
   it('takes for paid only exactly what was agreed', () => {
-    expect(judge(paid, agreed)).toBe('paid')
+    expect(classifySession(paid, agreed)).toBe('paid')
     for (const other of [
       { amount: 39_999 },
       { amount: 40_001 },
@@ -28,9 +28,11 @@ describe('judge', () => {
       { currency: 'eur' },
       { mode: 'subscription' },
     ]) {
-      expect(judge({ ...paid, ...other }, agreed)).toBe('amount_mismatch')
+      expect(classifySession({ ...paid, ...other }, agreed)).toBe('amount_mismatch')
     }
-    expect(judge({ ...paid, paymentStatus: 'no_payment_required', payment: null }, agreed)).toBe('amount_mismatch')
+    expect(classifySession({ ...paid, paymentStatus: 'no_payment_required', payment: null }, agreed)).toBe(
+      'amount_mismatch',
+    )
   })
 
   it('does not take complete for paid', () => {
@@ -39,10 +41,10 @@ describe('judge', () => {
       paymentStatus: 'unpaid',
       payment: { ...paid.payment!, status },
     })
-    expect(judge(unpaid('processing'), agreed)).toBe('processing')
-    expect(judge(unpaid('requires_payment_method'), agreed)).toBe('failed')
-    expect(judge(unpaid('canceled'), agreed)).toBe('failed')
-    expect(judge({ ...paid, status: 'open', paymentStatus: 'unpaid' }, agreed)).toBe('open')
-    expect(judge({ ...paid, status: 'expired', paymentStatus: 'unpaid' }, agreed)).toBe('expired')
+    expect(classifySession(unpaid('processing'), agreed)).toBe('processing')
+    expect(classifySession(unpaid('requires_payment_method'), agreed)).toBe('failed')
+    expect(classifySession(unpaid('canceled'), agreed)).toBe('failed')
+    expect(classifySession({ ...paid, status: 'open', paymentStatus: 'unpaid' }, agreed)).toBe('open')
+    expect(classifySession({ ...paid, status: 'expired', paymentStatus: 'unpaid' }, agreed)).toBe('expired')
   })
 })

@@ -5,10 +5,10 @@ import type { ObservedSession } from '../stripe/observed.ts'
 /** Stripe wants a session to live at least 30 minutes from when the request arrives. */
 export const checkoutLifetime = Temporal.Duration.from({ minutes: paymentPageMinutes })
 
-export type Verdict = 'open' | 'processing' | 'paid' | 'amount_mismatch' | 'failed' | 'expired'
+export type SessionOutcome = 'open' | 'processing' | 'paid' | 'amount_mismatch' | 'failed' | 'expired'
 
 /** What a session says about its attempt. Money counts as paid only if it is exactly what was asked for. */
-export function judge(session: ObservedSession, attempt: Money): Verdict {
+export function classifySession(session: ObservedSession, attempt: Money): SessionOutcome {
   if (session.status === 'expired') return 'expired'
   if (session.status === 'open') return 'open'
   if (session.paymentStatus === 'unpaid') {

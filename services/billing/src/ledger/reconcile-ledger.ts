@@ -2,7 +2,7 @@ import type { Reconciliation } from '@robokids/contracts/billing'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { and, eq, gte, inArray, lt, max, or, sql, sum } from 'drizzle-orm'
 import type { BillingContext } from '../config.ts'
-import { listBalance, recordBalance, startOfBooks } from './record-balance.ts'
+import { listBalance, recordBalance, ledgerStart } from './record-balance.ts'
 import { disputes, ledgerEntries, ledgerTransactions, payments, refunds } from '../schema.ts'
 
 /** More lines than anybody reads. */
@@ -26,7 +26,7 @@ export async function reconcileLedger(
 ): Promise<Reconciliation> {
   await recordBalance(context, signal)
   const { db } = context
-  const begin = since ? Math.floor(since.epochMilliseconds / 1000) : await startOfBooks(context)
+  const begin = since ? Math.floor(since.epochMilliseconds / 1000) : await ledgerStart(context)
   const stripe = { transactions: 0, net: 0 }
   const ledger = { transactions: 0, net: 0 }
   let difference = 0

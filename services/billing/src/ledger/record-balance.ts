@@ -3,7 +3,7 @@ import type { Stripe } from 'stripe'
 import type { BillingContext } from '../config.ts'
 import { ledgerEntriesOf } from './rules.ts'
 import { checkoutAttempts, cursors, ledgerEntries, ledgerTransactions, membershipAttempts } from '../schema.ts'
-import { ask, idOf } from '../stripe/client.ts'
+import { callStripe, idOf } from '../stripe/client.ts'
 
 const cursorName = 'stripe_balance'
 /** They become visible out of order: those of the last hours are listed again. */
@@ -26,7 +26,7 @@ export async function* listBalance(
   /** Those of the last page's last second, of which the next page may have more. */
   let begun: Stripe.BalanceTransaction[] = []
   while (!signal.aborted) {
-    const { data, has_more } = await ask(context, (stripe) =>
+    const { data, has_more } = await callStripe(context, (stripe) =>
       stripe.balanceTransactions.list({
         created: { gte: since },
         limit: 100,
@@ -47,7 +47,7 @@ export async function* listBalance(
 }
 
 /** The second from which on something can be about us; undefined where nothing was ever sold. */
-export async function startOfBooks({ db }: BillingContext): Promise<number | undefined> {
+export async function ledgerStart({ db }: BillingContext): Promise<number | undefined> {
   const firsts = await Promise.all([
     db.select({ at: min(checkoutAttempts.createdAt) }).from(checkoutAttempts),
     db.select({ at: min(membershipAttempts.createdAt) }).from(membershipAttempts),
@@ -60,7 +60,7 @@ export async function startOfBooks({ db }: BillingContext): Promise<number | und
 export async function recordBalance(context: BillingContext, signal: AbortSignal): Promise<void> {
   const { db } = context
   const [cursor] = await db.select().from(cursors).where(eq(cursors.name, cursorName))
-  const since = cursor ? cursor.position - overlapSeconds : await startOfBooks(context)
+  const since = cursor ? cursor.position - overlapSeconds : await ledgerStart(context)
   if (since === undefined) return
   for await (const { transactions } of listBalance(context, since, signal)) await enter(context, transactions)
   // The newest come first: what is left out now lies behind them, and is listed again from where the cursor was.

@@ -12,7 +12,7 @@ import { StaleObservation } from '../stripe/retry-on-stale.ts'
 import type { Ownership } from '../ownership/rules.ts'
 import { lockMember, originOf, ownershipColumns, runningMembership } from '../ownership/owners.ts'
 import { factsOf } from './membership-facts.ts'
-import { judgeMembership } from './rules.ts'
+import { classifyMembershipSession } from './rules.ts'
 import type { ObservedSession } from '../stripe/observed.ts'
 import { membershipAttempts, membershipConsents, memberships, type MembershipAttempt } from '../schema.ts'
 
@@ -58,7 +58,7 @@ async function applySession(tx: Transaction, context: BillingContext, session: O
   if (attempt.status === 'creating') await update({ status: 'open', ...opened })
   const isLive = ['creating', 'open', 'processing'].includes(attempt.status)
 
-  const verdict = judgeMembership(session, attempt)
+  const verdict = classifyMembershipSession(session, attempt)
   if (verdict === 'paid' || verdict === 'amount_mismatch') {
     await activate(tx, context, attempt, ownership, session, verdict)
   } else if (verdict !== 'open' && isLive) {

@@ -16,8 +16,8 @@ import { StaleObservation, retryOnStale } from '../stripe/retry-on-stale.ts'
 import type { ObservedInvoice, ObservedMembership } from '../stripe/observed.ts'
 import { factsOf } from './membership-facts.ts'
 import { nextReceiptNumber } from '../ledger/receipt-numbers.ts'
-import { oweRefund } from '../refunds/enqueue-refund.ts'
-import { hasEnded, membershipNews } from './rules.ts'
+import { enqueueRefund } from '../refunds/enqueue-refund.ts'
+import { hasEnded, diffMembership } from './rules.ts'
 import { membershipInvoices, memberships, payments, type Membership } from '../schema.ts'
 import { StripeFailure } from '../stripe/client.ts'
 
@@ -87,8 +87,8 @@ export async function applyMembership(
     context.log.info({ subscriptionId: observed.subscriptionId }, 'a subscription that is not ours was left alone')
     return
   }
-  // Whatever this look was about had happened when the later one began, which has seen it.
-  if (observed.look < membership.look) return
+  // Stale: a fetch that began later has been applied already, and has seen whatever this one was made for.
+  if (observed.fetchNumber < membership.fetchNumber) return
   if (membership.version !== (observed.version ?? 0)) throw new StaleObservation(observed.subscriptionId)
 
   const recorded = await recordInvoices(tx, context, membership, observed.paid)
@@ -100,7 +100,7 @@ export async function applyMembership(
   const isOwed = willEnd && observed.openInvoices.length > 0
   const changes = {
     version: membership.version + 1,
-    look: observed.look,
+    fetchNumber: observed.fetchNumber,
     tries: 0,
     nextTryAt: context.clock.now(),
     subscriptionStatus: observed.status,
@@ -130,7 +130,7 @@ export async function applyMembership(
 async function tell(tx: Transaction, before: Membership, observed: ObservedMembership): Promise<void> {
   const { attemptId } = before
   const facts = factsOf({ ...before, plan: observed.plan, amount: observed.amount })
-  for (const news of membershipNews(before, observed)) {
+  for (const news of diffMembership(before, observed)) {
     switch (news.kind) {
       case 'switched':
         await publish(tx, subscriptionSwitched, attemptId, {
@@ -209,8 +209,8 @@ async function recordInvoices(
     await tx
       .insert(membershipInvoices)
       .values({ invoiceId, membershipId, paymentId: payment.id, plan, reason, periodEnd })
-    if (outcome !== 'accepted') await oweRefund(tx, context, payment, outcome)
-    else if (membership.rejection !== null) await oweRefund(tx, context, payment, 'seat_gone')
+    if (outcome !== 'accepted') await enqueueRefund(tx, context, payment, outcome)
+    else if (membership.rejection !== null) await enqueueRefund(tx, context, payment, 'seat_gone')
     recorded.push({ ...invoice, paymentId: payment.id, receiptNumber })
   }
   return recorded

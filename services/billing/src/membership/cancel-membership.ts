@@ -2,24 +2,24 @@ import type { Membership as MembershipView } from '@robokids/contracts/billing'
 import type { Stripe } from 'stripe'
 import { requestEnd } from './apply-membership.ts'
 import type { BillingContext } from '../config.ts'
-import { ask, StripeFailure } from '../stripe/client.ts'
+import { callStripe, StripeFailure } from '../stripe/client.ts'
 import { answer, runningSubscription, releaseSchedule, willEnd } from './running-membership.ts'
 
 /** Has the provider end a subscription with the time that is paid. */
 export async function cancelSubscription(context: BillingContext, subscription: Stripe.Subscription): Promise<void> {
   if (willEnd(subscription)) return
   await releaseSchedule(context, subscription)
-  await ask(context, (stripe) => stripe.subscriptions.update(subscription.id, { cancel_at_period_end: true }))
+  await callStripe(context, (stripe) => stripe.subscriptions.update(subscription.id, { cancel_at_period_end: true }))
 }
 
 /** What is open of a subscription that is not renewed is not collected any more, by nobody and on no page. */
 export async function voidOpenInvoices(context: BillingContext, subscription: string): Promise<void> {
-  const open = await ask(context, (stripe) =>
+  const open = await callStripe(context, (stripe) =>
     stripe.invoices.list({ subscription, status: 'open', limit: 100 }).autoPagingToArray({ limit: 1_000 }),
   )
   for (const { id } of open) {
     try {
-      await ask(context, (stripe) => stripe.invoices.voidInvoice(id))
+      await callStripe(context, (stripe) => stripe.invoices.voidInvoice(id))
     } catch (error) {
       // It was paid, or voided, a moment ago: what is asked after next says which.
       if (!(error instanceof StripeFailure) || !error.refused) throw error

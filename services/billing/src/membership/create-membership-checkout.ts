@@ -31,7 +31,7 @@ import { membershipAttempts, membershipConsents, type Membership, type Membershi
 import { stripeTime } from '../stripe/client.ts'
 
 /** Enough for a membership that is over, an attempt that is, those for something else that have to be closed, and a new one. */
-const mostRounds = 8
+const maxRounds = 8
 
 /** The requests of one person, which take turns. */
 interface Line {
@@ -97,7 +97,7 @@ async function findCheckout(
   request: CreateMembershipCheckout,
   left: AbortSignal,
 ): Promise<MembershipCheckout> {
-  for (let round = 0; round < mostRounds && !left.aborted; round++) {
+  for (let round = 0; round < maxRounds && !left.aborted; round++) {
     const { membership, attempt, use } = await context.db.transaction((tx) => findOrMake(tx, context, request))
     if (membership) {
       // It may have ended without our hearing of it.

@@ -6,7 +6,7 @@ import { closePages } from '../attempts/close-pages.ts'
 import { membershipAttemptKind } from './activate-membership.ts'
 import type { BillingContext } from '../config.ts'
 import { memberships, type Membership } from '../schema.ts'
-import { ask, StripeFailure } from '../stripe/client.ts'
+import { callStripe, StripeFailure } from '../stripe/client.ts'
 import { nextTry, tryEach } from '../try-each.ts'
 
 /** Has the provider end what is to end: memberships, and pages where one could still be paid. */
@@ -49,7 +49,7 @@ async function end(context: BillingContext, membership: Membership): Promise<voi
   try {
     if (endRequest === 'at_period_end') {
       await cancelSubscription(context, await retrieveSubscription(context, subscriptionId))
-    } else await ask(context, (stripe) => stripe.subscriptions.cancel(subscriptionId))
+    } else await callStripe(context, (stripe) => stripe.subscriptions.cancel(subscriptionId))
   } catch (error) {
     // It has ended already: what is asked after next says so.
     if (!(error instanceof StripeFailure) || !error.refused) throw error

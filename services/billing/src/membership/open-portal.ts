@@ -1,11 +1,11 @@
 import type { BillingContext } from '../config.ts'
 import { readMembership } from './read-memberships.ts'
-import { ask } from '../stripe/client.ts'
+import { callStripe } from '../stripe/client.ts'
 
 /** The provider's page where a member changes the card and finds the invoices. */
 export async function openPortal(context: BillingContext, membershipId: string): Promise<{ url: string }> {
   const { stripeCustomerId: customer } = await readMembership(context.db, membershipId)
-  const { url } = await ask(context, (stripe) =>
+  const { url } = await callStripe(context, (stripe) =>
     stripe.billingPortal.sessions.create({ customer, return_url: `${context.config.SITE_URL}/profile` }),
   )
   return { url }

@@ -1,7 +1,7 @@
 import type { Membership as MembershipView } from '@robokids/contracts/billing'
 import { DomainError } from '@robokids/runtime/errors'
 import type { BillingContext } from '../config.ts'
-import { ask } from '../stripe/client.ts'
+import { callStripe } from '../stripe/client.ts'
 import { answer, runningSubscription, willEnd } from './running-membership.ts'
 
 /**
@@ -18,14 +18,14 @@ export async function resumeMembership(context: BillingContext, membershipId: st
       )
     }
     const changes = subscription.cancel_at_period_end ? { cancel_at_period_end: false } : { cancel_at: '' as const }
-    await ask(context, (stripe) => stripe.subscriptions.update(subscription.id, changes))
+    await callStripe(context, (stripe) => stripe.subscriptions.update(subscription.id, changes))
   }
   return answer(context, membership)
 }
 
 /** Whether the period that runs was not paid: it was cancelled while its payment failed, and nothing is owed for it. */
 async function isUnpaidFor(context: BillingContext, subscription: string): Promise<boolean> {
-  const { data } = await ask(context, (stripe) => stripe.invoices.list({ subscription, limit: 100 }))
+  const { data } = await callStripe(context, (stripe) => stripe.invoices.list({ subscription, limit: 100 }))
   const latest = data.find(
     ({ status, billing_reason }) => status !== 'draft' && billing_reason === 'subscription_cycle',
   )

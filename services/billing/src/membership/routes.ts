@@ -28,7 +28,7 @@ import { refreshAttempts, refreshNames } from '../attempts/refresh-attempts.ts'
 import { membershipAttempts } from '../schema.ts'
 import { membershipAttemptKind } from './activate-membership.ts'
 import { eq } from 'drizzle-orm'
-import { whenLeft } from '../abort-on-disconnect.ts'
+import { abortOnDisconnect } from '../abort-on-disconnect.ts'
 
 const byId = z.object({ id: uuid('This is not the id of a membership.') })
 
@@ -42,7 +42,7 @@ export async function membershipRoutes(http: Http, context: BillingContext): Pro
   http.post(
     '/membership-checkouts',
     { schema: { body: createMembershipCheckoutSchema, response: { 200: membershipCheckoutSchema } } },
-    (request, reply) => createMembershipCheckout(context, request.body, whenLeft(reply)),
+    (request, reply) => createMembershipCheckout(context, request.body, abortOnDisconnect(reply)),
   )
 
   http.get(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hasEnded, isReminderDue, judgeMembership } from './rules.ts'
+import { hasEnded, isReminderDue, classifyMembershipSession } from './rules.ts'
 import { membershipParameters } from '../stripe/session-parameters.ts'
 import type { ObservedSession } from '../stripe/observed.ts'
 
@@ -51,7 +51,7 @@ describe('a membership', () => {
     [{ status: 'open', paymentStatus: 'unpaid', subscription: null }, 'open'],
     [{ status: 'expired', paymentStatus: 'unpaid', subscription: null }, 'expired'],
   ] as const)('whose session shows %o is judged %s', (shown, verdict) => {
-    expect(judgeMembership({ ...paid, ...shown }, agreed)).toBe(verdict)
+    expect(classifyMembershipSession({ ...paid, ...shown }, agreed)).toBe(verdict)
   })
 
   it('is over only when it cannot come back', () => {

@@ -3,12 +3,12 @@ import type { memberRejected } from '@robokids/contracts/enrollment'
 import type { EventOf } from '@robokids/contracts/event'
 import type { Money } from '@robokids/contracts/fields'
 import type { ObservedSession, UnpaidInvoice } from '../stripe/observed.ts'
-import type { Verdict } from '../checkout/rules.ts'
+import type { SessionOutcome } from '../checkout/rules.ts'
 
 export type SeatRejection = EventOf<typeof memberRejected>['data']['reason']
 
-/** As `judge`, of a membership's attempt. */
-export function judgeMembership(session: ObservedSession, attempt: Money): Verdict {
+/** As `classifySession`, of a membership's attempt. */
+export function classifyMembershipSession(session: ObservedSession, attempt: Money): SessionOutcome {
   if (session.status === 'expired') return 'expired'
   if (session.status === 'open') return 'open'
   if (session.paymentStatus === 'unpaid') return hasEnded(session.subscription?.status) ? 'failed' : 'processing'
@@ -27,7 +27,7 @@ export function hasEnded(status: string | null | undefined): boolean {
 }
 
 /** What is known of a membership and may come to be otherwise. */
-export interface MembershipStanding {
+export interface KnownMembership {
   plan: MembershipPlan
   paidUntil: Temporal.Instant | null
   cancelAt: Temporal.Instant | null
@@ -49,7 +49,7 @@ interface MembershipSeen {
   unpaid: UnpaidInvoice | null
 }
 
-export type MembershipNews =
+export type MembershipChange =
   | { kind: 'switched'; plan: MembershipPlan; amount: number; previousPlan: MembershipPlan; from: Temporal.Instant }
   | { kind: 'cancelled'; endsAt: Temporal.Instant }
   | { kind: 'resumed' }
@@ -57,9 +57,9 @@ export type MembershipNews =
   | { kind: 'ended'; endedAt: Temporal.Instant }
 
 /** What a member is to be told of, between what was known of an active membership and what is seen now. */
-export function membershipNews(before: MembershipStanding, seen: MembershipSeen): MembershipNews[] {
+export function diffMembership(before: KnownMembership, seen: MembershipSeen): MembershipChange[] {
   if (hasEnded(seen.status)) return [{ kind: 'ended', endedAt: seen.endedAt ?? seen.paidUntil }]
-  const news: MembershipNews[] = []
+  const news: MembershipChange[] = []
   const { plan, amount, next, cancelAt } = seen
   // Whoever ends a membership is told of that alone: with it goes what was arranged, and nothing is owed any more.
   const goesOn = !cancelAt && (before.endRequest ?? null) === null

@@ -5,11 +5,11 @@ import type { BillingContext } from '../config.ts'
 import { presentMembership, readMembership } from './read-memberships.ts'
 import { hasEnded } from './rules.ts'
 import type { Membership } from '../schema.ts'
-import { ask, idOf, StripeFailure } from '../stripe/client.ts'
+import { callStripe, idOf, StripeFailure } from '../stripe/client.ts'
 import { DomainError } from '@robokids/runtime/errors'
 
 /** @throws DomainError membership_not_found, membership_not_changeable */
-export async function running(context: BillingContext, membershipId: string): Promise<Membership> {
+export async function requireActiveMembership(context: BillingContext, membershipId: string): Promise<Membership> {
   const known = await readMembership(context.db, membershipId)
   if (known.status !== 'active') throw ended()
   await refreshMembership(context, known.stripeSubscriptionId)
@@ -27,11 +27,11 @@ export async function answer(
 }
 
 export function retrieveSubscription(context: BillingContext, subscriptionId: string): Promise<Stripe.Subscription> {
-  return ask(context, (stripe) => stripe.subscriptions.retrieve(subscriptionId))
+  return callStripe(context, (stripe) => stripe.subscriptions.retrieve(subscriptionId))
 }
 
 /**
- * A running membership's subscription as it is now: enough to decide what to ask for. All of it is looked at afterwards.
+ * A running membership's subscription as it is now: enough to decide what to callStripe for. All of it is looked at afterwards.
  * @throws DomainError membership_not_found, membership_not_changeable
  */
 export async function runningSubscription(
@@ -56,7 +56,7 @@ export async function releaseSchedule(context: BillingContext, subscription: Str
   const scheduleId = idOf(subscription.schedule)
   if (scheduleId === null) return
   try {
-    await ask(context, (stripe) => stripe.subscriptionSchedules.release(scheduleId))
+    await callStripe(context, (stripe) => stripe.subscriptionSchedules.release(scheduleId))
   } catch (error) {
     // Somebody was faster.
     if (!(error instanceof StripeFailure) || !error.refused) throw error

@@ -4,10 +4,10 @@ import type { Transaction } from '@robokids/runtime/db'
 import { and, eq } from 'drizzle-orm'
 import { requestEnd } from './apply-membership.ts'
 import type { BillingContext } from '../config.ts'
-import { oweRefund } from '../refunds/enqueue-refund.ts'
+import { enqueueRefund } from '../refunds/enqueue-refund.ts'
 import { memberships, payments } from '../schema.ts'
 
-export async function noteSeat(tx: Transaction, { data }: EventOf<typeof memberSeated>): Promise<void> {
+export async function recordSeat(tx: Transaction, { data }: EventOf<typeof memberSeated>): Promise<void> {
   await tx
     .update(memberships)
     .set({ seat: 'seated' })
@@ -15,7 +15,7 @@ export async function noteSeat(tx: Transaction, { data }: EventOf<typeof memberS
 }
 
 /** The seat of a paid membership is gone: it ends, and all that was paid for it goes back, once. */
-export async function turnAway(
+export async function handleSeatRejected(
   tx: Transaction,
   { data: { attemptId, reason } }: EventOf<typeof memberRejected>,
   context: BillingContext,
@@ -32,5 +32,5 @@ export async function turnAway(
     .from(payments)
     .where(and(eq(payments.membershipId, attemptId), eq(payments.outcome, 'accepted')))
     .for('update')
-  for (const payment of paid) await oweRefund(tx, context, payment, 'seat_gone')
+  for (const payment of paid) await enqueueRefund(tx, context, payment, 'seat_gone')
 }

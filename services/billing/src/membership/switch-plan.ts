@@ -16,8 +16,8 @@ import type { BillingContext } from '../config.ts'
 import { keptOfLastPayment } from './read-memberships.ts'
 import { priceOf } from '../prices/read-prices.ts'
 import { planOffers, type Membership } from '../schema.ts'
-import { ask, idOf, StripeFailure, stripeTime } from '../stripe/client.ts'
-import { running, answer, retrieveSubscription, releaseSchedule } from './running-membership.ts'
+import { callStripe, idOf, StripeFailure, stripeTime } from '../stripe/client.ts'
+import { requireActiveMembership, answer, retrieveSubscription, releaseSchedule } from './running-membership.ts'
 
 /** How long the money of a quote may stand. */
 const quoteLifetimeSeconds = 15 * 60
@@ -59,7 +59,7 @@ function offer(quote: Omit<SwitchQuote, 'agreement'>): Change['quote'] {
 }
 
 /** What a change of plan comes to, reckoned for one second. */
-async function reckon(
+async function calculateProration(
   context: BillingContext,
   membership: Membership,
   plan: MembershipPlan,
@@ -105,7 +105,7 @@ async function reckon(
     return { quote, items, prorates: false, subscription }
   }
   const preview = (prorates: boolean) =>
-    ask(context, (stripe) =>
+    callStripe(context, (stripe) =>
       stripe.invoices.createPreview({
         customer: membership.stripeCustomerId,
         subscription: subscriptionId,
@@ -142,8 +142,8 @@ export async function quoteSwitch(
   membershipId: string,
   plan: MembershipPlan,
 ): Promise<Change['quote']> {
-  const membership = await running(context, membershipId)
-  const { quote } = await reckon(context, membership, plan, providerSecond(context))
+  const membership = await requireActiveMembership(context, membershipId)
+  const { quote } = await calculateProration(context, membership, plan, providerSecond(context))
   await keepOffer(context, membershipId, quote.agreement)
   return quote
 }
@@ -186,18 +186,18 @@ export async function switchMembership(
   request: SwitchMembership,
 ): Promise<MembershipView> {
   const { plan, dueNow, reckonedAt } = request
-  const membership = await running(context, membershipId)
+  const membership = await requireActiveMembership(context, membershipId)
   const { stripeSubscriptionId: subscriptionId } = membership
   if (isOn(membership, plan)) return answer(context, membership)
   const agreed = request.agreed ?? (await offeredTerms(context, membershipId, request))
   // Nobody was quoted for a time that is far away, and the provider can reckon for none.
   const isRecent = Math.abs(providerSecond(context) - reckonedAt) <= quoteLifetimeSeconds
-  const change = isRecent ? await reckon(context, membership, plan, reckonedAt) : undefined
+  const change = isRecent ? await calculateProration(context, membership, plan, reckonedAt) : undefined
   const isOffered =
     change?.quote.dueNow === dueNow && (agreed === undefined || agreementOf(agreed).id === change.quote.agreement.id)
   if (!change || !isOffered) {
     // The same request, a moment earlier, may be why it costs something else now.
-    const now = await running(context, membershipId)
+    const now = await requireActiveMembership(context, membershipId)
     if (isOn(now, plan)) return answer(context, now)
     throw notOffered('quote_outdated', (await quoteSwitch(context, membershipId, plan)).agreement)
   }
@@ -259,7 +259,7 @@ function askToSwitch(
   behavior: 'error_if_incomplete' | 'pending_if_incomplete',
   idempotencyKey: string,
 ): Promise<Stripe.Subscription> {
-  return ask(context, (stripe) =>
+  return callStripe(context, (stripe) =>
     stripe.subscriptions.update(
       subscriptionId,
       {
@@ -287,7 +287,7 @@ async function askToConfirm(
   const { plan, dueNow } = change.quote
   await askToSwitch(context, subscriptionId, change, 'pending_if_incomplete', `${key}:confirm.${generation}`)
   // The answer may be that of an earlier try: what counts is how it is now.
-  const now = await ask(context, (stripe) =>
+  const now = await callStripe(context, (stripe) =>
     stripe.subscriptions.retrieve(subscriptionId, { expand: ['latest_invoice'] }),
   )
   // The bank asked nothing this time, and it is paid.
@@ -313,7 +313,7 @@ async function switchLater(context: BillingContext, { subscription, items }: Cha
   const item = itemOf(subscription)
   const next = items[0]?.price_data
   if (!phase || !next) throw new Error(`The schedule ${schedule.id} has no phase.`)
-  await ask(context, (stripe) =>
+  await callStripe(context, (stripe) =>
     stripe.subscriptionSchedules.update(schedule.id, {
       end_behavior: 'release',
       proration_behavior: 'none',
@@ -335,14 +335,14 @@ async function scheduleOf(
   { id, schedule }: Stripe.Subscription,
 ): Promise<Stripe.SubscriptionSchedule> {
   const known = idOf(schedule)
-  if (known !== null) return ask(context, (stripe) => stripe.subscriptionSchedules.retrieve(known))
+  if (known !== null) return callStripe(context, (stripe) => stripe.subscriptionSchedules.retrieve(known))
   try {
-    return await ask(context, (stripe) => stripe.subscriptionSchedules.create({ from_subscription: id }))
+    return await callStripe(context, (stripe) => stripe.subscriptionSchedules.create({ from_subscription: id }))
   } catch (error) {
     if (!(error instanceof StripeFailure) || !error.refused) throw error
     // Somebody was faster.
     const made = idOf((await retrieveSubscription(context, id)).schedule)
     if (made === null) throw error
-    return ask(context, (stripe) => stripe.subscriptionSchedules.retrieve(made))
+    return callStripe(context, (stripe) => stripe.subscriptionSchedules.retrieve(made))
   }
 }

@@ -1,7 +1,7 @@
 import type { Database, Transaction } from '@robokids/runtime/db'
 import { and, asc, eq, inArray, isNull, ne, or, sql } from 'drizzle-orm'
 import type { BillingContext } from '../config.ts'
-import { oweRefund } from '../refunds/enqueue-refund.ts'
+import { enqueueRefund } from '../refunds/enqueue-refund.ts'
 import { isMadeBy, type Asker } from '../ownership/rules.ts'
 import { checkoutAttempts, orders, payments, type Attempt } from '../schema.ts'
 import { tryEach } from '../try-each.ts'
@@ -89,7 +89,7 @@ export async function refundDoubleCarts(context: BillingContext, signal: AbortSi
           // What has left the house is not to be cancelled.
           .orderBy(asc(sql`${orders.shippedAt} is null`), asc(payments.paidAt), asc(payments.id))
           .for('update', { of: payments })
-        for (const { payment } of rows.slice(1)) await oweRefund(tx, context, payment, 'duplicate')
+        for (const { payment } of rows.slice(1)) await enqueueRefund(tx, context, payment, 'duplicate')
       }),
     async ({ cartId }, error) => {
       context.log.warn({ err: error, cartId }, 'a cart that was paid twice could not be settled yet')

@@ -11,7 +11,7 @@ import { writeRefund, type RefundedPayment } from './write-refund.ts'
  * Writes down that what is left of a payment goes back: once for a reason, however often it is found out. The caller holds
  * the payment's row.
  */
-export async function oweRefund(
+export async function enqueueRefund(
   tx: Transaction,
   context: BillingContext,
   payment: RefundedPayment,
@@ -25,7 +25,11 @@ export async function oweRefund(
  * Writes down once more what is owed by itself and what the provider refused to give back while the payment was disputed:
  * the dispute is won, and the money ours again. The caller holds the payment's row.
  */
-export async function oweAgain(tx: Transaction, context: BillingContext, payment: RefundedPayment): Promise<void> {
+export async function enqueueRefundAgain(
+  tx: Transaction,
+  context: BillingContext,
+  payment: RefundedPayment,
+): Promise<void> {
   const earlier = await tx.select().from(refunds).where(eq(refunds.paymentId, payment.id))
   const refused = earlier.find(({ reason, stripeRefundId }) => reason !== 'requested' && stripeRefundId === null)
   if (!refused || refused.status !== 'failed' || refused.reason === 'requested') return

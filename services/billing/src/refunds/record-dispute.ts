@@ -5,10 +5,10 @@ import { desc, eq } from 'drizzle-orm'
 import type { Stripe } from 'stripe'
 import type { BillingContext } from '../config.ts'
 import { buyerOfPayment } from './buyer-of-payment.ts'
-import { oweAgain } from './enqueue-refund.ts'
+import { enqueueRefundAgain } from './enqueue-refund.ts'
 import { disputeStage } from './rules.ts'
 import { disputes, orders, payments, type DisputeRow } from '../schema.ts'
-import { ask, idOf } from '../stripe/client.ts'
+import { callStripe, idOf } from '../stripe/client.ts'
 
 /** A dispute as the provider showed it. */
 export interface ObservedDispute {
@@ -40,7 +40,7 @@ function observeDispute(dispute: Stripe.Dispute): ObservedDispute {
 }
 
 export async function fetchDispute(context: BillingContext, disputeId: string): Promise<ObservedDispute> {
-  return observeDispute(await ask(context, (stripe) => stripe.disputes.retrieve(disputeId)))
+  return observeDispute(await callStripe(context, (stripe) => stripe.disputes.retrieve(disputeId)))
 }
 
 /** Writes down how a dispute stands, and tells of each change of that once. */
@@ -71,7 +71,7 @@ export async function recordDispute(
     await tx.update(disputes).set({ status, answerBy, amount }).where(eq(disputes.id, id))
   }
   if (currency !== 'usd') return
-  if (payment && status === 'won') await oweAgain(tx, context, payment)
+  if (payment && status === 'won') await enqueueRefundAgain(tx, context, payment)
   await publish(tx, paymentDisputed, id, {
     ...presentDispute({ id, ...facts, status, answerBy }),
     paymentId: payment?.id ?? null,

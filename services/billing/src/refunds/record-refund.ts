@@ -10,7 +10,7 @@ import { membershipRefundFact } from '../membership/membership-facts.ts'
 import { isOrder } from '../purchase.ts'
 import { laterRefundStatus, refundedTotal, refundStatus, toldInVain, type RefundStatus } from './rules.ts'
 import { checkoutAttempts, orders, payments, refunds, type Payment, type RefundRow } from '../schema.ts'
-import { ask, idOf } from '../stripe/client.ts'
+import { callStripe, idOf } from '../stripe/client.ts'
 import { buyerOf } from '../checkout/publish-outcome.ts'
 import { reasonOf, tellDeclined, underWayTotal, writeRefund } from './write-refund.ts'
 
@@ -37,14 +37,14 @@ export function observeRefund(refund: Stripe.Refund): ObservedRefund {
 }
 
 export async function fetchRefund(context: BillingContext, stripeRefundId: string): Promise<ObservedRefund> {
-  return observeRefund(await ask(context, (stripe) => stripe.refunds.retrieve(stripeRefundId)))
+  return observeRefund(await callStripe(context, (stripe) => stripe.refunds.retrieve(stripeRefundId)))
 }
 
 export async function fetchRefundsOf(
   context: BillingContext,
   of: { charge: string } | { payment_intent: string },
 ): Promise<ObservedRefund[]> {
-  const listed = await ask(context, (stripe) => stripe.refunds.list({ ...of, limit: 100 }))
+  const listed = await callStripe(context, (stripe) => stripe.refunds.list({ ...of, limit: 100 }))
   return listed.data.map(observeRefund)
 }
 

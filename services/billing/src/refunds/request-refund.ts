@@ -8,7 +8,7 @@ import { DomainError } from '@robokids/runtime/errors'
 import { and, asc, eq } from 'drizzle-orm'
 import type { BillingContext } from '../config.ts'
 import { presentRefund } from '../checkout/read-checkouts.ts'
-import { oweRefund } from './enqueue-refund.ts'
+import { enqueueRefund } from './enqueue-refund.ts'
 import { decideRefund } from './rules.ts'
 import { runRefund } from './run-refunds.ts'
 import { payments, refunds } from '../schema.ts'
@@ -97,5 +97,5 @@ export async function refundRejected(
   const { paymentId } = rejected
   const [payment] = await tx.select().from(payments).where(eq(payments.id, paymentId)).for('update')
   if (!payment) throw new Error(`The payment ${paymentId} of a rejected registration is not known.`)
-  await oweRefund(tx, context, payment, duplicateOf ? 'duplicate' : 'seat_gone')
+  await enqueueRefund(tx, context, payment, duplicateOf ? 'duplicate' : 'seat_gone')
 }

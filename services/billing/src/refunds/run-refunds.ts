@@ -2,12 +2,12 @@ import type { Transaction } from '@robokids/runtime/db'
 import { and, asc, eq, isNull, lte } from 'drizzle-orm'
 import { buyerOfPayment } from './buyer-of-payment.ts'
 import type { BillingContext } from '../config.ts'
-import { oweAgain } from './enqueue-refund.ts'
+import { enqueueRefundAgain } from './enqueue-refund.ts'
 import { fetchRefundsOf, observeRefund, recordRefund, tellFailed, type ObservedRefund } from './record-refund.ts'
 import { refundable } from './rules.ts'
 import { tellDeclined } from './write-refund.ts'
 import { payments, refunds, type Payment, type RefundRow } from '../schema.ts'
-import { ask, StripeFailure } from '../stripe/client.ts'
+import { callStripe, StripeFailure } from '../stripe/client.ts'
 import { nextTry, tryEach } from '../try-each.ts'
 
 /** For the provider to make it. */
@@ -66,7 +66,7 @@ async function findMade(
   intentId: string,
 ): Promise<ObservedRefund | undefined> {
   if (refund.tries === 0) return undefined
-  const listed = await ask(context, (stripe) => stripe.refunds.list({ payment_intent: intentId, limit: 100 }))
+  const listed = await callStripe(context, (stripe) => stripe.refunds.list({ payment_intent: intentId, limit: 100 }))
   return listed.data.map(observeRefund).find((one) => one.refundId === refund.id)
 }
 
@@ -79,7 +79,7 @@ async function make(context: BillingContext, refund: RefundRow, payment: Payment
   const of = registrationId ? { registrationId } : orderId ? { orderId } : { membershipId: membershipId ?? '' }
   const metadata = { refundId: refund.id, ...of }
   return observeRefund(
-    await ask(context, (stripe) =>
+    await callStripe(context, (stripe) =>
       stripe.refunds.create({ payment_intent: intentId, amount: refund.amount, reason, metadata }, { idempotencyKey }),
     ),
   )
@@ -128,7 +128,7 @@ async function decline(
   const left = refundable(payment.amount, all)
   if (!isDisputed && declined.reason !== 'requested' && left > 0 && left < declined.amount) {
     await tellDeclined(tx, payment, declined, { retried: true })
-    return oweAgain(tx, context, payment)
+    return enqueueRefundAgain(tx, context, payment)
   }
   await tellFailed(tx, payment, declined, all, isDisputed)
 }

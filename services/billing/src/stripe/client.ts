@@ -78,8 +78,8 @@ export class StripeFailure extends DomainError {
   }
 }
 
-/** Asks the provider something. @throws StripeFailure */
-export async function ask<T>({ config }: BillingContext, question: (stripe: Stripe) => Promise<T>): Promise<T> {
+/** Calls the provider. @throws StripeFailure */
+export async function callStripe<T>({ config }: BillingContext, question: (stripe: Stripe) => Promise<T>): Promise<T> {
   try {
     return await question(providerOf(config).stripe)
   } catch (error) {

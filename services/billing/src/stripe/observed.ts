@@ -55,8 +55,8 @@ export interface ObservedInvoice {
 export interface ObservedMembership {
   /** What was known of it before it was asked after: the row's version, null where there was none. */
   version: number | null
-  /** Of this look. */
-  look: number
+  /** Counts up with each fetch: of two, the one that began later has the larger one. */
+  fetchNumber: number
   subscriptionId: string
   attemptId: string | null
   status: string

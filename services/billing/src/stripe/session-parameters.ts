@@ -65,7 +65,7 @@ export function sessionParameters(
 export type SessionParameters = ReturnType<typeof sessionParameters>
 
 /** What somebody wants who wants to be a member. */
-export interface MembershipWish {
+export interface MembershipRequest {
   email: string
   plan: MembershipPlan
   /** `YYYY-MM-DD` */
@@ -78,7 +78,7 @@ export interface MembershipWish {
  */
 export function membershipParameters(
   attemptId: string,
-  { email, plan, classDate }: MembershipWish,
+  { email, plan, classDate }: MembershipRequest,
   unitAmount: number,
   expiresAt: Temporal.Instant,
   siteUrl: string,

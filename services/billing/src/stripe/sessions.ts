@@ -2,19 +2,21 @@ import type { ShipTo } from '@robokids/contracts/shop'
 import type { Stripe } from 'stripe'
 import type { BillingContext } from '../config.ts'
 import type { ObservedSession } from './observed.ts'
-import { ask, idOf, attemptIdOf } from './client.ts'
+import { callStripe, idOf, attemptIdOf } from './client.ts'
 
 const behindSession = ['payment_intent.latest_charge', 'subscription']
 
 /** A checkout session as it is now, with what is behind it. */
 export async function fetchSession(context: BillingContext, sessionId: string): Promise<ObservedSession> {
   return observe(
-    await ask(context, (stripe) => stripe.checkout.sessions.retrieve(sessionId, { expand: behindSession })),
+    await callStripe(context, (stripe) => stripe.checkout.sessions.retrieve(sessionId, { expand: behindSession })),
   )
 }
 
 export async function expireSession(context: BillingContext, sessionId: string): Promise<ObservedSession> {
-  return observe(await ask(context, (stripe) => stripe.checkout.sessions.expire(sessionId, { expand: behindSession })))
+  return observe(
+    await callStripe(context, (stripe) => stripe.checkout.sessions.expire(sessionId, { expand: behindSession })),
+  )
 }
 
 export function observe(session: Stripe.Checkout.Session): ObservedSession {

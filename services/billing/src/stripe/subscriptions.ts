@@ -2,9 +2,9 @@ import type { MembershipPlan } from '@robokids/contracts/auth'
 import { sql } from 'drizzle-orm'
 import type { Stripe } from 'stripe'
 import type { BillingContext } from '../config.ts'
-import { membershipLooks, memberships } from '../schema.ts'
+import { subscriptionFetches, memberships } from '../schema.ts'
 import type { ObservedSession, Card, UnpaidInvoice } from './observed.ts'
-import { ask, attemptIdOf, idOf } from './client.ts'
+import { callStripe, attemptIdOf, idOf } from './client.ts'
 import { fetchSession } from './sessions.ts'
 import type { ObservedInvoice, ObservedMembership } from './observed.ts'
 
@@ -18,16 +18,16 @@ export async function fetchMembership(context: BillingContext, subscriptionId: s
   // Before the question: whoever learns something after this makes the answer stale.
   const {
     rows: [begun],
-  } = await context.db.execute<{ look: string; version: number | null }>(sql`
-    select nextval(${membershipLooks.seqName}) as look,
+  } = await context.db.execute<{ fetchNumber: string; version: number | null }>(sql`
+    select nextval(${subscriptionFetches.seqName}) as "fetchNumber",
       (select version from ${memberships} where ${memberships.stripeSubscriptionId} = ${subscriptionId}) as version`)
-  const subscription = await ask(context, (stripe) =>
+  const subscription = await callStripe(context, (stripe) =>
     stripe.subscriptions.retrieve(subscriptionId, {
       expand: ['default_payment_method', 'customer', 'schedule'],
     }),
   )
   // After the subscription: an invoice that is paid at this moment is then told of with an older period, never the reverse.
-  const invoices = await ask(context, (stripe) =>
+  const invoices = await callStripe(context, (stripe) =>
     stripe.invoices
       .list({ subscription: subscriptionId, limit: 100, expand: ['data.payments'] })
       .autoPagingToArray({ limit: 10_000 }),
@@ -43,7 +43,7 @@ export async function fetchMembership(context: BillingContext, subscriptionId: s
   ])
   return {
     version: begun?.version ?? null,
-    look: Number(begun?.look),
+    fetchNumber: Number(begun?.fetchNumber),
     subscriptionId,
     attemptId: attemptIdOf(subscription),
     status: subscription.status,
@@ -124,7 +124,7 @@ const confirmationCodes = ['authentication_required', 'payment_intent_authentica
 async function waitsForCardholder(context: BillingContext, { payments }: Stripe.Invoice): Promise<boolean> {
   const intentId = idOf(payments?.data.find(({ status }) => status === 'open')?.payment.payment_intent)
   if (intentId === null) return false
-  const intent = await ask(context, (stripe) => stripe.paymentIntents.retrieve(intentId))
+  const intent = await callStripe(context, (stripe) => stripe.paymentIntents.retrieve(intentId))
   return intent.status === 'requires_action' || confirmationCodes.includes(intent.last_payment_error?.code ?? '')
 }
 
@@ -134,7 +134,7 @@ async function nextOf(context: BillingContext, { schedule }: Stripe.Subscription
   const phase = schedule.phases.find(({ start_date }) => start_date === now)
   const priceId = idOf(phase?.items[0]?.price)
   if (priceId === null) return null
-  const price = await ask(context, (stripe) => stripe.prices.retrieve(priceId))
+  const price = await callStripe(context, (stripe) => stripe.prices.retrieve(priceId))
   return { plan: planOf(price.recurring?.interval), amount: price.unit_amount ?? 0 }
 }
 
@@ -145,7 +145,7 @@ async function cardOf(context: BillingContext, subscription: Stripe.Subscription
     typeof customer === 'string' || customer.deleted ? null : customer.invoice_settings.default_payment_method
   const shown = own ?? ofCustomer
   const method =
-    typeof shown === 'string' ? await ask(context, (stripe) => stripe.paymentMethods.retrieve(shown)) : shown
+    typeof shown === 'string' ? await callStripe(context, (stripe) => stripe.paymentMethods.retrieve(shown)) : shown
   if (!method?.card) return null
   const { brand, last4, exp_month: expMonth, exp_year: expYear } = method.card
   return { brand, last4, expMonth, expYear }

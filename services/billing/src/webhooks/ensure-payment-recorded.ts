@@ -7,28 +7,30 @@ import { membershipAttemptKind } from '../membership/activate-membership.ts'
 import { kindOf } from './session-kind.ts'
 import { sessionOfAttempt } from '../membership/find-subscriptions.ts'
 import { payments } from '../schema.ts'
-import { ask, idOf } from '../stripe/client.ts'
+import { callStripe, idOf } from '../stripe/client.ts'
 
 /** A refund or a dispute can be heard of before its payment: then the payment is looked up first. */
-export async function learnPayment(context: BillingContext, intentId: string): Promise<void> {
+export async function ensurePaymentRecorded(context: BillingContext, intentId: string): Promise<void> {
   const [known] = await context.db
     .select({ id: payments.id })
     .from(payments)
     .where(eq(payments.stripePaymentIntentId, intentId))
   if (known) return
-  const sessions = await ask(context, (stripe) => stripe.checkout.sessions.list({ payment_intent: intentId, limit: 1 }))
+  const sessions = await callStripe(context, (stripe) =>
+    stripe.checkout.sessions.list({ payment_intent: intentId, limit: 1 }),
+  )
   for (const session of sessions.data) await fulfilSession(context, kindOf(session), session.id)
-  if (sessions.data.length === 0) await learnMembershipPayment(context, intentId)
+  if (sessions.data.length === 0) await ensureMembershipPaymentRecorded(context, intentId)
 }
 
 /** No session names the payment of a subscription, its first one neither: its invoice does. */
-async function learnMembershipPayment(context: BillingContext, payment_intent: string): Promise<void> {
-  const { data } = await ask(context, (stripe) =>
+async function ensureMembershipPaymentRecorded(context: BillingContext, payment_intent: string): Promise<void> {
+  const { data } = await callStripe(context, (stripe) =>
     stripe.invoicePayments.list({ payment: { type: 'payment_intent', payment_intent }, limit: 1 }),
   )
   const invoiceId = idOf(data[0]?.invoice)
   if (invoiceId === null) return
-  const { parent } = await ask(context, (stripe) => stripe.invoices.retrieve(invoiceId))
+  const { parent } = await callStripe(context, (stripe) => stripe.invoices.retrieve(invoiceId))
   const subscriptionId = idOf(parent?.subscription_details?.subscription)
   if (subscriptionId === null) return
   const { version, attemptId } = await fetchMembership(context, subscriptionId)

@@ -6,24 +6,24 @@ import { retryOnStale } from '../stripe/retry-on-stale.ts'
 import { kindOf } from './session-kind.ts'
 import { fetchDecline, recordDecline } from '../checkout/record-decline.ts'
 import { fetchDispute, recordDispute } from '../refunds/record-dispute.ts'
-import { learnPayment } from './ensure-payment-recorded.ts'
+import { ensurePaymentRecorded } from './ensure-payment-recorded.ts'
 import { fetchRefund, fetchRefundsOf, recordRefund, type ObservedRefund } from '../refunds/record-refund.ts'
 import { stripeEvents } from '../schema.ts'
 import { sessionOfAttempt, subscriptionsOf } from '../membership/find-subscriptions.ts'
-import { ask, idOf, StripeFailure } from '../stripe/client.ts'
+import { callStripe, idOf, StripeFailure } from '../stripe/client.ts'
 
-/** What every kind of the provider's events comes down to: something happened to this object; look at it. */
-export interface Notice {
+/** A webhook event reduced to its id, its type and the object's id: the handlers fetch the object. */
+export interface StripeEvent {
   eventId: string
   type: string
   objectId: string
 }
 
 type Effect = (tx: Transaction) => Promise<void>
-/** Looks at the object, outside of any transaction, and says what to do about it. */
-type Look = (context: BillingContext, objectId: string) => Promise<Effect>
+/** Fetches the object, outside of any transaction, and returns what to do about it. */
+type EventHandler = (context: BillingContext, objectId: string) => Promise<Effect>
 
-const session: Look = async (context, sessionId) => {
+const session: EventHandler = async (context, sessionId) => {
   const observed = await fetchWholeSession(context, sessionId)
   return (tx) => kindOf(observed).apply(tx, context, observed)
 }
@@ -31,7 +31,7 @@ const session: Look = async (context, sessionId) => {
 const nothing: Effect = async () => {}
 
 /** A subscription can be heard of before the checkout that began it: then that is looked at, which begins it here. */
-const subscription: Look = async (context, subscriptionId) => {
+const subscription: EventHandler = async (context, subscriptionId) => {
   const observed = await fetchMembership(context, subscriptionId)
   if (observed.version === null) {
     const sessionId = await sessionOfAttempt(context, observed.attemptId)
@@ -42,14 +42,14 @@ const subscription: Look = async (context, subscriptionId) => {
   }
 }
 
-const invoice: Look = async (context, invoiceId) => {
-  const { parent } = await ask(context, (stripe) => stripe.invoices.retrieve(invoiceId))
+const invoice: EventHandler = async (context, invoiceId) => {
+  const { parent } = await callStripe(context, (stripe) => stripe.invoices.retrieve(invoiceId))
   const subscriptionId = idOf(parent?.subscription_details?.subscription)
   return subscriptionId === null ? nothing : subscription(context, subscriptionId)
 }
 
 /** Another card may have been chosen. */
-const customer: Look = async (context, customerId) => {
+const customer: EventHandler = async (context, customerId) => {
   const subscriptionIds = await subscriptionsOf(context, customerId)
   const effects = await Promise.all(subscriptionIds.map((id) => subscription(context, id)))
   return async (tx) => {
@@ -57,13 +57,13 @@ const customer: Look = async (context, customerId) => {
   }
 }
 
-const dispute: Look = async (context, disputeId) => {
+const dispute: EventHandler = async (context, disputeId) => {
   const observed = await fetchDispute(context, disputeId)
-  if (observed.intentId !== null) await learnPayment(context, observed.intentId)
+  if (observed.intentId !== null) await ensurePaymentRecorded(context, observed.intentId)
   return (tx) => recordDispute(tx, context, observed)
 }
 
-const decline: Look = async (context, intentId) => {
+const decline: EventHandler = async (context, intentId) => {
   const observed = await fetchDecline(context, intentId)
   return async (tx) => {
     if (observed) await recordDecline(tx, context, observed)
@@ -72,17 +72,17 @@ const decline: Look = async (context, intentId) => {
 
 async function refundsEffect(context: BillingContext, observed: ObservedRefund[]): Promise<Effect> {
   const intents = new Set(observed.flatMap(({ intentId }) => (intentId === null ? [] : [intentId])))
-  for (const intentId of intents) await learnPayment(context, intentId)
+  for (const intentId of intents) await ensurePaymentRecorded(context, intentId)
   return async (tx) => {
     for (const one of observed) await recordRefund(tx, context, one)
   }
 }
 
-const refund: Look = async (context, refundId) => refundsEffect(context, [await fetchRefund(context, refundId)])
-const refundsOfCharge: Look = async (context, charge) =>
+const refund: EventHandler = async (context, refundId) => refundsEffect(context, [await fetchRefund(context, refundId)])
+const refundsOfCharge: EventHandler = async (context, charge) =>
   refundsEffect(context, await fetchRefundsOf(context, { charge }))
 
-const looks = new Map<string, Look>(
+const handlers = new Map<string, EventHandler>(
   Object.entries({
     'checkout.session.completed': session,
     'checkout.session.async_payment_succeeded': session,
@@ -107,30 +107,33 @@ const looks = new Map<string, Look>(
 )
 
 /** The types of the provider's events that mean something to us: 20 at most, since no more can be listed at once. */
-export const noticeTypes = [...looks.keys()]
+export const handledEventTypes = [...handlers.keys()]
 
 /**
  * Lets an event of the provider take effect, once: the mark that it has is written in the same transaction, so an event
  * whose handling failed can be sent again. The order of events does not matter, since each is only a reason to look.
  */
-export function handleNotice(context: BillingContext, notice: Notice): Promise<'handled' | 'seen' | 'ignored'> {
-  return retryOnStale(() => handleOnce(context, notice))
+export function handleStripeEvent(
+  context: BillingContext,
+  event: StripeEvent,
+): Promise<'handled' | 'seen' | 'ignored'> {
+  return retryOnStale(() => handleOnce(context, event))
 }
 
-async function handleOnce(context: BillingContext, notice: Notice): Promise<'handled' | 'seen' | 'ignored'> {
+async function handleOnce(context: BillingContext, event: StripeEvent): Promise<'handled' | 'seen' | 'ignored'> {
   const { db, log } = context
-  const look = looks.get(notice.type)
-  if (!look) return 'ignored'
+  const handler = handlers.get(event.type)
+  if (!handler) return 'ignored'
   let effect: Effect
   try {
-    effect = await look(context, notice.objectId)
+    effect = await handler(context, event.objectId)
   } catch (error) {
     if (!(error instanceof StripeFailure) || !error.missing) throw error
-    log.warn({ ...notice }, 'an event is about something that the provider does not have')
+    log.warn({ ...event }, 'an event is about something that the provider does not have')
     return 'ignored'
   }
   return db.transaction(async (tx) => {
-    const { eventId, type, objectId } = notice
+    const { eventId, type, objectId } = event
     const marked = await tx
       .insert(stripeEvents)
       .values({ id: eventId, type, objectId, handledAt: Temporal.Now.instant() })

@@ -6,7 +6,7 @@ import { fulfilSession, type AttemptKind } from '../attempts/attempt-kind.ts'
 import { openSession } from '../attempts/open-session.ts'
 import { purchaseAttempts } from '../checkout/fulfil-session.ts'
 import { membershipAttemptKind } from '../membership/activate-membership.ts'
-import { handleNotice, noticeTypes, type Notice } from './handle-event.ts'
+import { handleStripeEvent, handledEventTypes, type StripeEvent } from './handle-event.ts'
 import { recordBalance } from '../ledger/record-balance.ts'
 import { fetchRefund, recordRefund } from '../refunds/record-refund.ts'
 import {
@@ -18,7 +18,7 @@ import {
   refunds,
   stripeEvents,
 } from '../schema.ts'
-import { ask, stripeTime } from '../stripe/client.ts'
+import { callStripe, stripeTime } from '../stripe/client.ts'
 import { nextTry, tryEach } from '../try-each.ts'
 
 const sweepSize = 200
@@ -87,7 +87,7 @@ async function sweepAttempts(context: BillingContext, signal: AbortSignal, kind:
   )
 }
 
-interface ListedEvent extends Notice {
+interface ListedEvent extends StripeEvent {
   /** In the provider's seconds. */
   created: number
 }
@@ -99,7 +99,7 @@ async function catchUpWithEvents(context: BillingContext, signal: AbortSignal): 
   const listed = await listEvents(context, signal, since)
   let position: number | undefined
   const handle = async ({ created, ...notice }: ListedEvent) => {
-    const outcome = await handleNotice(context, notice)
+    const outcome = await handleStripeEvent(context, notice)
     if (outcome === 'handled') log.info({ ...notice }, 'an event was found that no webhook had brought')
     position = created
   }
@@ -130,11 +130,11 @@ async function catchUpWithEvents(context: BillingContext, signal: AbortSignal): 
 
 /** What happened since that second, oldest first. */
 async function listEvents(context: BillingContext, signal: AbortSignal, since: number): Promise<ListedEvent[]> {
-  const listed = await ask(context, async (stripe) => {
+  const listed = await callStripe(context, async (stripe) => {
     const events: ListedEvent[] = []
     for await (const { id, type, created, data } of stripe.events.list({
       created: { gte: since },
-      types: noticeTypes,
+      types: handledEventTypes,
       limit: 100,
     })) {
       if (signal.aborted) return []
@@ -174,7 +174,7 @@ async function retryFailedEvents(context: BillingContext, signal: AbortSignal): 
     signal,
     due,
     async ({ id, type, objectId }) => {
-      await handleNotice(context, { eventId: id, type, objectId })
+      await handleStripeEvent(context, { eventId: id, type, objectId })
       await db.delete(failedEvents).where(eq(failedEvents.id, id))
     },
     async (event, error) => {

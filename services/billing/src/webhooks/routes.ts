@@ -5,7 +5,7 @@ import { eq } from 'drizzle-orm'
 import { Counter, Gauge } from 'prom-client'
 import { z } from 'zod'
 import { isLiveKey, type BillingContext } from '../config.ts'
-import { handleNotice, type Notice } from './handle-event.ts'
+import { handleStripeEvent, type StripeEvent } from './handle-event.ts'
 import { failedEvents, stripeEvents } from '../schema.ts'
 import { apiVersion } from '../stripe/client.ts'
 import { verifySignature } from '../stripe/webhook-signature.ts'
@@ -32,7 +32,7 @@ const thinSchema = z.object({
 })
 const eventSchema = z.discriminatedUnion('object', [snapshotSchema, thinSchema])
 
-interface Received extends Notice {
+interface Received extends StripeEvent {
   livemode: boolean
   /** Undefined for a thin event, which has no shape to be wrong about. */
   apiVersion: string | null | undefined
@@ -118,7 +118,7 @@ export async function webhookRoutes(http: Http, context: BillingContext): Promis
       .from(stripeEvents)
       .where(eq(stripeEvents.id, notice.eventId))
     if (seen) return 'seen'
-    const outcome = await handleNotice(context, notice)
+    const outcome = await handleStripeEvent(context, notice)
     if (outcome === 'ignored') log.info({ ...notice }, 'a webhook was ignored')
     received.inc({ type: outcome === 'ignored' ? 'other' : notice.type, outcome })
     return outcome
