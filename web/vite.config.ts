@@ -96,7 +96,7 @@ export default defineConfig({
             },
             {
               name: 'controls',
-              test: /\/src\/(ui\/(Field|Labelled|Select|Alert|WaitsForScript)\.|use-kept-state|field-errors|load-or-renew|(components\/WayOn|way-on|offers)\.|answers\/agreement)/,
+              test: /\/src\/(ui\/(Field|Labelled|Select|Alert|DisabledUntilHydrated)\.|use-client-state|field-errors|import-or-reload|(components\/WayOn|way-on|offers)\.|answers\/agreement)/,
               includeDependenciesRecursively: false,
             },
             // What there is to book and to buy.
@@ -107,7 +107,7 @@ export default defineConfig({
             },
             {
               name: 'registration',
-              test: /\/src\/(registration\/(record|failure|uuid-v7|use-leave-for)|ui\/Steps)\./,
+              test: /\/src\/(registration\/(record|failure|uuid-v7|use-external-redirect)|ui\/Steps)\./,
               includeDependenciesRecursively: false,
             },
             {
@@ -118,8 +118,8 @@ export default defineConfig({
               priority: 3,
             },
             {
-              name: 'turns',
-              test: /\/src\/(components\/use-turns|ui\/use-attention)\./,
+              name: 'carousel',
+              test: /\/src\/(components\/use-carousel|ui\/use-attention)\./,
               includeDependenciesRecursively: false,
             },
           ],

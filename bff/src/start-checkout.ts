@@ -12,7 +12,7 @@ import { paymentLink } from './payment-pages.ts'
 import type { Services } from './upstream.ts'
 
 /** Billing is asked for a purchase; what it refuses of it stands in the parent's form without that word. */
-function asOfTheForm(error: unknown): unknown {
+function toFormError(error: unknown): unknown {
   if (!(error instanceof DomainError) || !error.issues) return error
   const issues = error.issues.map((issue) => ({ ...issue, path: issue.path.replace(/^purchase\./, '') }))
   return new DomainError(error.code, error.message, issues, error.details)
@@ -72,7 +72,7 @@ export async function startCheckout(
       answer: checkoutSchema,
     })
     .catch((error: unknown) => {
-      throw asOfTheForm(error)
+      throw toFormError(error)
     })
   // A payment that was under way before the hold was taken anew is told of by no new checkout.
   if (isOld || (pageOpened && !outlives(checkout.expiresAt, held))) await hold({ attemptId: checkout.attemptId })

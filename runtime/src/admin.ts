@@ -8,7 +8,7 @@ import { GuessLimit } from './guess-limit.ts'
 import type { Http } from './http.ts'
 import { listRefused, outboxSchema, readOutboxState, republish } from './outbox.ts'
 import { deadLetterSchema, listDeadLetters, replayDeadLetter, type Consumer } from './inbox.ts'
-import { isNeighbour } from './neighbours.ts'
+import { isInternalRequest } from './internal-requests.ts'
 import { reseal, resealedSchema, type SealedColumn } from './reseal.ts'
 import { isSameSecret } from './same-secret.ts'
 import type { Context } from './service.ts'
@@ -39,10 +39,10 @@ export function requireAdmin(process: Process): onRequestHookHandler {
 }
 
 /** A hook for what is about this process and nobody else's business: neighbours, or whoever has the admin secret. */
-export function neighbourOrAdmin(process: Process): onRequestHookHandler {
+export function requireInternalOrAdmin(process: Process): onRequestHookHandler {
   const admin = requireAdmin(process)
   return accessCheck(function (request, reply, next) {
-    if (isNeighbour(request)) return next()
+    if (isInternalRequest(request)) return next()
     return admin.call(this, request, reply, next)
   })
 }

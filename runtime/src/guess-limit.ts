@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { ClientCounts } from './client-counts.ts'
 import { DomainError } from './errors.ts'
 import { MinuteLog } from './minute-log.ts'
-import { isNeighbour } from './neighbours.ts'
+import { isInternalRequest } from './internal-requests.ts'
 import { countedNetworks, type CountedNetwork } from './network-address.ts'
 import type { Logger, Metrics } from './telemetry.ts'
 
@@ -41,7 +41,7 @@ export class GuessLimit {
 
   /** Whether a request is refused without a look at what it tries. */
   isDeaf(request: FastifyRequest): boolean {
-    return this.#isExhausted(countedNetworks(request.ip)) && !isNeighbour(request)
+    return this.#isExhausted(countedNetworks(request.ip)) && !isInternalRequest(request)
   }
 
   /** Counts a wrong try, and says so: with `rate_limited` from the limit on, else with `refusal`. */

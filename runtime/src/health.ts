@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { neighbourOrAdmin } from './admin.ts'
+import { requireInternalOrAdmin } from './admin.ts'
 import type { Queryable } from './db.ts'
 import type { Http } from './http.ts'
 import { countDeadLetters } from './inbox.ts'
-import { isNeighbour } from './neighbours.ts'
+import { isInternalRequest } from './internal-requests.ts'
 import { readOutboxState } from './outbox.ts'
 import type { Context } from './service.ts'
 
@@ -43,7 +43,7 @@ export function healthRoutes(
   http.get('/readyz', { logLevel: 'silent' }, async (request, reply) => {
     const writable = database ? await canWrite(database) : true
     const ready = writable && bus.connected() && !stopping()
-    const details = isNeighbour(request) && {
+    const details = isInternalRequest(request) && {
       database: writable,
       bus: bus.connected(),
       ...(database && writable ? await waiting(database).catch(() => ({})) : {}),
@@ -51,7 +51,7 @@ export function healthRoutes(
     return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready', ...details })
   })
 
-  http.get('/metrics', { logLevel: 'silent', onRequest: neighbourOrAdmin(context) }, async (_, reply) => {
+  http.get('/metrics', { logLevel: 'silent', onRequest: requireInternalOrAdmin(context) }, async (_, reply) => {
     if (database) {
       // Without a database, the last figures and all others are still told.
       const now = await waiting(database).catch(() => undefined)

@@ -9,7 +9,7 @@ export interface Locks extends Queryable {
    * @param work is told by its signal when the lock is lost, and should then end: another process may have begun.
    * @returns false where another process has the lock.
    */
-  exclusively(name: string, work: (lost: AbortSignal) => Promise<void>): Promise<boolean>
+  withLock(name: string, work: (lost: AbortSignal) => Promise<void>): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -54,7 +54,7 @@ export function openLocks(config: DatabaseConfig, service: string, log: Logger, 
   }
 
   return {
-    async exclusively(name, work) {
+    async withLock(name, work) {
       const leased = await lease()
       const ask = async (text: string) => {
         const { rows } = await leased.query({ text }, [name])

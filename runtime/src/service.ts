@@ -131,7 +131,7 @@ export async function startService<Config>(
     const relay = createRelay(service.name, db, bus, options)
     const relayTurn = async () => {
       let more = false
-      await locks.exclusively('outbox', async (lost) => {
+      await locks.withLock('outbox', async (lost) => {
         more = (await relay.turn()) && !lost.aborted
       })
       return more
@@ -143,7 +143,7 @@ export async function startService<Config>(
     const sweeping: Job<Config> = { name: 'sweep', everyMs: 3_600_000, run: (_, signal) => sweep(db, signal) }
     for (const job of [sweeping, ...(service.jobs ?? [])]) {
       const run = async () => {
-        await locks.exclusively(`job:${job.name}`, async (lost) => {
+        await locks.withLock(`job:${job.name}`, async (lost) => {
           const overdue = new AbortController()
           const timer = setTimeout(() => {
             log.warn({ job: job.name }, 'job has taken too long and is told to end')

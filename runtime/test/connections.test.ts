@@ -596,12 +596,12 @@ describe('a lock', () => {
   const leaseMs = 900
   const openedFor = (test: string, url = databaseUrl): Locks =>
     keep(openLocks({ DATABASE_URL: url, DATABASE_POOL: 2 }, test, log, leaseMs))
-  const take = (locks: Locks, name = 'work') => locks.exclusively(name, async () => {})
+  const take = (locks: Locks, name = 'work') => locks.withLock(name, async () => {})
 
   it('is held by one at a time, for as long as the work takes', async () => {
     const [one, other] = [openedFor(newTest()), openedFor(newTest())]
     const name = newTest()
-    const held = await one.exclusively(name, async (lost) => {
+    const held = await one.withLock(name, async (lost) => {
       // Longer than the lease: whoever lives keeps it.
       const until = performance.now() + leaseMs * 2
       await eventually(async () => {
@@ -618,7 +618,7 @@ describe('a lock', () => {
     const test = newTest()
     const [one, other] = [openedFor(test), openedFor(newTest())]
     const name = newTest()
-    await one.exclusively(name, async (lost) => {
+    await one.withLock(name, async (lost) => {
       await admin`select pg_terminate_backend(pid) from pg_stat_activity where application_name = ${`${test} locks`}`
       await eventually(() => lost.aborted)
       expect(await take(other, name)).toBe(true)
@@ -630,7 +630,7 @@ describe('a lock', () => {
     const test = newTest()
     const [one, other] = [openedFor(test, throughProxy()), openedFor(newTest())]
     const name = newTest()
-    await one.exclusively(name, async (lost) => {
+    await one.withLock(name, async (lost) => {
       proxy.stall()
       let toldFirst = false
       await eventually(async () => {

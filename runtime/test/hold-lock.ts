@@ -9,7 +9,7 @@ const locks = openLocks(
   createLogger('holder', 'silent'),
   Number(leaseMs),
 )
-await locks.exclusively('work', async (lost) => {
+await locks.withLock('work', async (lost) => {
   process.stdout.write('held\n')
   await new Promise((resolve) => lost.addEventListener('abort', resolve))
   process.stdout.write('lost\n')

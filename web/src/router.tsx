@@ -192,12 +192,12 @@ const routeTree = root.addChildren([
   }),
 ])
 
-interface Surroundings {
+interface RouterOptions {
   siteUrl?: string
   history?: RouterHistory
 }
 
-export function buildRouter(queryClient: QueryClient, { siteUrl = '', history }: Surroundings = {}) {
+export function buildRouter(queryClient: QueryClient, { siteUrl = '', history }: RouterOptions = {}) {
   return createRouter({
     routeTree,
     ...(history ? { history } : {}),

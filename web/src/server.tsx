@@ -12,7 +12,7 @@ import { renderToString } from 'react-dom/server'
 import { Document } from './Document.tsx'
 import { structuredData } from './head/structured-data.ts'
 import { headOf } from './head/head-of.ts'
-import { pageAbouts } from './head/page-abouts.ts'
+import { pageMetadata } from './head/page-metadata.ts'
 import { answerQueries } from './page-data.ts'
 import { buildRouter, type Context } from './router.tsx'
 
@@ -39,7 +39,7 @@ declare global {
 function documentOptions(path: string, title: string) {
   return {
     // What is about one visitor is not known when the site is built: the frame alone is prerendered.
-    ssr: path === '' || Object.hasOwn(pageAbouts, path),
+    ssr: path === '' || Object.hasOwn(pageMetadata, path),
     head: ({ match }: { match: { context: Context } }) => headOf({ path, title, siteUrl: match.context.siteUrl }),
   }
 }

@@ -17,14 +17,14 @@ import { consume, type Consumer } from '@robokids/runtime/inbox'
 import type { Config } from './config.ts'
 import { endHoldOfAttempt } from './end-hold.ts'
 import { endMemberHold } from './hold-member-seat.ts'
-import { noteAttempt } from './note-attempt.ts'
+import { recordAttempt } from './record-attempt.ts'
 import { settle } from './settle-payment.ts'
 import { followAccount } from './owners.ts'
 import { recordDispute, recordRefund, settleFullRefund } from './settle-refund.ts'
 import { releaseMemberSeat, seatMember } from './seat-member.ts'
 
 export const consumers: Consumer<Config>[] = [
-  consume(checkoutCreated, { from: 'beginning' }, noteAttempt),
+  consume(checkoutCreated, { from: 'beginning' }, recordAttempt),
   consume(checkoutExpired, { from: 'beginning' }, async (tx, { data }, context) => {
     if (data.replaced !== true) await endHoldOfAttempt(tx, data, context)
   }),

@@ -255,7 +255,7 @@ export const passkeys = pgTable(
 )
 
 /** What a signed-in person has begun and not ended: a passkey's challenge, an authenticator's secret. One of a kind each. */
-export const setUps = pgTable(
+export const mfaSetups = pgTable(
   'set_ups',
   {
     userId: uuid('user_id')

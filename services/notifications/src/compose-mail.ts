@@ -11,7 +11,7 @@ import { contactMessageMail } from './mails/contact-message.ts'
 import { kitShippedMail } from './mails/kit-shipped.ts'
 import type { RenderedLetter } from './mails/letter.ts'
 import { membershipMail, sessionOf } from './mails/membership.ts'
-import { orderMailOf } from './mails/order.ts'
+import { shopOrderMail } from './mails/shop-order.ts'
 import { paymentRefundedMail, tellsOfEnd } from './mails/payment-refunded.ts'
 import { noticeAskedMail, productAvailableMail } from './mails/product-notice.ts'
 import { refundFailedMail } from './mails/refund-failed.ts'
@@ -274,7 +274,7 @@ function ofOrder<Kind extends OrderKind>(kind: Kind): Write<Kind> {
   return async (data, { mail, context, siteUrl }) => {
     const refunds = await othersAbout(mail, ['order_refunded'], context)
     const isRefunded = refunds.some((refund) => refund.data && isWhole(refund.data as MailData['order_refunded']))
-    return { ...orderMailOf(kind, data, { siteUrl, isRefunded }), recipientName: data.shipTo?.name ?? '' }
+    return { ...shopOrderMail(kind, data, { siteUrl, isRefunded }), recipientName: data.shipTo?.name ?? '' }
   }
 }
 
@@ -327,7 +327,7 @@ const writers: { [Kind in keyof MailData]: Write<Kind> } = {
  * @throws Unsendable where there is nothing to be sent any more, and whatever kept the signed waiver from being fetched.
  */
 export async function composeMail(mail: MailRow, context: Context<Config>, limit: AbortSignal): Promise<WholeMail> {
-  // A row has the data of its kind: `orderMail` sees to that.
+  // A row has the data of its kind: `enqueueMail` sees to that.
   const write = writers[mail.kind] as Write<keyof MailData>
   const {
     images,

@@ -29,7 +29,7 @@ import { codeIssued, signInLocked, userDeleted, userUpdated, type Account } from
 import { schoolDate } from '@robokids/contracts/school-date'
 import { consume, type Consumer } from '@robokids/runtime/inbox'
 import type { Config } from './config.ts'
-import { orderMail, type About } from './order-mail.ts'
+import { enqueueMail, type About } from './enqueue-mail.ts'
 import { asLine, changeNotices, provenAddress } from './rules.ts'
 import { rejections, type MailData, type MembershipKind, type Subject } from './schema.ts'
 import { tellOperator } from './tell-operator.ts'
@@ -47,14 +47,14 @@ function tellMember<Kind extends MembershipKind, Type extends string>(
   return consume(definition, { from: 'now' }, async (tx, { id, time, data }, context) => {
     if (!isTold(data)) return
     const about: About = { subject: `membership:${data.attemptId}`, time }
-    await orderMail(tx, context, { kind, factId: id, about, recipient: data.email, data })
+    await enqueueMail(tx, context, { kind, factId: id, about, recipient: data.email, data })
   })
 }
 
 // A mail begins now: nobody wants to be written what happened before we wrote mails about it.
 export const consumers: Consumer<Config>[] = [
   consume(registrationConfirmed, { from: 'now' }, (tx, { time, data }, context) =>
-    orderMail(tx, context, {
+    enqueueMail(tx, context, {
       kind: 'registration_confirmed',
       factId: data.registrationId,
       about: { subject: `registration:${data.registrationId}`, time },
@@ -68,7 +68,7 @@ export const consumers: Consumer<Config>[] = [
     const { registrationId, classType } = data
     // A membership's waiver names the membership.
     const subject = classType === 'membership' ? 'membership' : 'registration'
-    return orderMail(tx, context, {
+    return enqueueMail(tx, context, {
       kind: 'waiver_signed',
       factId: data.waiverId,
       about: { subject: `${subject}:${registrationId}`, time },
@@ -79,7 +79,7 @@ export const consumers: Consumer<Config>[] = [
   }),
   // Once a day: whoever asks again and again does not fill anybody's mailbox.
   consume(registrationAskedAgain, { from: 'now' }, (tx, { time, data }, context) =>
-    orderMail(tx, context, {
+    enqueueMail(tx, context, {
       kind: 'registration_asked_again',
       factId: `${data.registrationId}:${data.askedFor}:${schoolDate(time)}`,
       about: { subject: `registration:${data.registrationId}`, time },
@@ -89,7 +89,7 @@ export const consumers: Consumer<Config>[] = [
     }),
   ),
   consume(membershipAskedAgain, { from: 'now' }, (tx, { time, data }, context) =>
-    orderMail(tx, context, {
+    enqueueMail(tx, context, {
       kind: 'membership_asked_again',
       factId: `${data.attemptId}:${schoolDate(time)}`,
       about: { subject: `membership:${data.attemptId}`, time },
@@ -98,7 +98,7 @@ export const consumers: Consumer<Config>[] = [
     }),
   ),
   consume(kitShipped, { from: 'now' }, (tx, { time, data }, context) =>
-    orderMail(tx, context, {
+    enqueueMail(tx, context, {
       kind: 'kit_shipped',
       factId: data.registrationId,
       about: { subject: `registration:${data.registrationId}`, time },
@@ -108,7 +108,7 @@ export const consumers: Consumer<Config>[] = [
     }),
   ),
   consume(paymentRefunded, { from: 'now' }, (tx, { time, data }, context) =>
-    orderMail(tx, context, {
+    enqueueMail(tx, context, {
       kind: 'payment_refunded',
       factId: data.refundId,
       about: { subject: `registration:${data.purchase.registrationId}`, time },
@@ -119,7 +119,7 @@ export const consumers: Consumer<Config>[] = [
   ),
   consume(refundFailed, { from: 'now' }, async (tx, { time, data }, context) => {
     const about: About = { subject: `registration:${data.purchase.registrationId}`, time }
-    await orderMail(tx, context, {
+    await enqueueMail(tx, context, {
       kind: 'refund_failed',
       factId: data.refundId,
       about,
@@ -142,7 +142,7 @@ export const consumers: Consumer<Config>[] = [
     await tellOperator(tx, context, data, { subject, time })
   }),
   consume(smallClassesFound, { from: 'now' }, (tx, { id, data }, context) =>
-    orderMail(tx, context, { kind: 'small_classes', factId: id, recipient: context.config.OPERATOR_EMAIL, data }),
+    enqueueMail(tx, context, { kind: 'small_classes', factId: id, recipient: context.config.OPERATOR_EMAIL, data }),
   ),
   // Not a mail, but what the mail of a refund is written from.
   consume(registrationRejected, { from: 'beginning' }, async (tx, { data }) => {
@@ -150,7 +150,7 @@ export const consumers: Consumer<Config>[] = [
     await tx.insert(rejections).values({ paymentId: payment.paymentId, reason, duplicateOf }).onConflictDoNothing()
   }),
   consume(codeIssued, { from: 'now' }, (tx, { data }, context) =>
-    orderMail(tx, context, {
+    enqueueMail(tx, context, {
       kind: 'code_issued',
       factId: data.codeId,
       userId: data.userId,
@@ -173,13 +173,13 @@ export const consumers: Consumer<Config>[] = [
       recipient: addressOf(recipient),
       data: { ...nameOf(data), ...notice, ...now, at: time },
     }))
-    await orderMail(tx, context, ...orders)
+    await enqueueMail(tx, context, ...orders)
   }),
   consume(signInLocked, { from: 'now' }, async (tx, { id, time, data }, context) => {
     const { userId, reason, until } = data
     const address = provenAddress(data)
     if (address === null) return
-    await orderMail(tx, context, {
+    await enqueueMail(tx, context, {
       kind: 'sign_in_locked',
       // Once a day at most: whoever tries for days to get in must not fill the owner's mailbox as well.
       factId: reason === 'too_many_attempts' ? `${userId}:${reason}:${time.slice(0, 10)}` : id,
@@ -193,7 +193,7 @@ export const consumers: Consumer<Config>[] = [
     const { userId } = data
     const address = provenAddress(data)
     if (address === null) return
-    await orderMail(tx, context, {
+    await enqueueMail(tx, context, {
       kind: 'user_deleted',
       factId: userId,
       about: { subject: `account:${userId}`, time },
@@ -203,7 +203,7 @@ export const consumers: Consumer<Config>[] = [
     })
   }),
   consume(memberSeated, { from: 'now' }, (tx, { time, data }, context) =>
-    orderMail(tx, context, {
+    enqueueMail(tx, context, {
       kind: 'membership_confirmed',
       factId: data.attemptId,
       about: { subject: `membership:${data.attemptId}`, time },
@@ -223,12 +223,12 @@ export const consumers: Consumer<Config>[] = [
   tellMember(membershipRefunded, 'membership_refunded'),
   consume(membershipRefundFailed, { from: 'now' }, async (tx, { id, time, data }, context) => {
     const about: About = { subject: `membership:${data.attemptId}`, time }
-    await orderMail(tx, context, { kind: 'membership_refund_failed', factId: id, about, recipient: data.email, data })
+    await enqueueMail(tx, context, { kind: 'membership_refund_failed', factId: id, about, recipient: data.email, data })
     const { attemptId: membershipId, refunded: amount, ...refund } = data
     await tellOperator(tx, context, { ...refund, membershipId, amount }, about)
   }),
   consume(paymentDisputed, { from: 'now' }, (tx, { time, data }, context) =>
-    orderMail(tx, context, {
+    enqueueMail(tx, context, {
       kind: 'payment_disputed',
       factId: `${data.disputeId}:${data.status}`,
       about: { subject: `dispute:${data.disputeId}`, time },

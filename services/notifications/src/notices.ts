@@ -6,7 +6,7 @@ import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
 import { and, eq, inArray, isNotNull, lt, ne } from 'drizzle-orm'
 import type { Config } from './config.ts'
-import { orderMail } from './order-mail.ts'
+import { enqueueMail } from './enqueue-mail.ts'
 import { noticeMailIsDue, statesAwaiting } from './rules.ts'
 import { notices, type NoticeRow, type ProductNews } from './schema.ts'
 
@@ -19,7 +19,7 @@ const atOnce = 200
  * however often it is typed in. What is confirmed already stays so, and an address that has said no is asked again by whoever
  * has proven that it is theirs alone.
  */
-export async function askNotice(context: Context<Config>, request: RequestNotice): Promise<void> {
+export async function requestStockAlert(context: Context<Config>, request: RequestNotice): Promise<void> {
   const { sku, productName, state, email, isProven = false } = request
   const now = context.clock.now()
   await context.db.transaction(async (tx) => {
@@ -48,7 +48,7 @@ export async function askNotice(context: Context<Config>, request: RequestNotice
       .set({ ...about, status: 'unconfirmed', mailings, changedAt: now, ...(isDue ? { mailedAt: now } : {}) })
       .where(eq(notices.id, row.id))
     if (!isDue) return
-    await orderMail(tx, context, {
+    await enqueueMail(tx, context, {
       kind: 'notice_asked',
       factId: `${row.id}:${mailings}`,
       recipient: email,
@@ -123,7 +123,7 @@ export async function tellNews(context: Context<Config>, signal: AbortSignal): P
               data: { noticeId: id, productName: news.name, sku, state: news.to },
             },
       )
-      await orderMail(tx, context, ...orders)
+      await enqueueMail(tx, context, ...orders)
       const ids = some.map(({ id }) => id)
       await tx.update(notices).set({ news: null }).where(inArray(notices.id, ids))
       return some.length === atOnce

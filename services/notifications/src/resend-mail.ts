@@ -6,7 +6,7 @@ import { eq } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { messageIdOf } from './message-id.ts'
 import { mailOf } from './read-mails.ts'
-import { jobOf } from './order-mail.ts'
+import { jobOf } from './enqueue-mail.ts'
 import { mails } from './schema.ts'
 
 /**

@@ -9,7 +9,7 @@ import type { Context } from '@robokids/runtime/service'
 import { z } from 'zod'
 import { readCalendar } from './compose-mail.ts'
 import type { Config } from './config.ts'
-import { askNotice, confirmNotice, readNotice, removeNotice } from './notices.ts'
+import { requestStockAlert, confirmNotice, readNotice, removeNotice } from './notices.ts'
 import { listMails } from './read-mails.ts'
 import { resendMail } from './resend-mail.ts'
 import { takeMessage } from './take-message.ts'
@@ -52,7 +52,7 @@ export function routes(http: Http, context: Context<Config>): void {
     '/notices',
     { schema: { body: requestNoticeSchema, response: { 200: noticeAskedSchema } } },
     async ({ body }) => {
-      await answerEvenly(evenAnswerMs, () => askNotice(context, body))
+      await answerEvenly(evenAnswerMs, () => requestStockAlert(context, body))
       return { asked: true as const }
     },
   )

@@ -10,7 +10,7 @@ import { consume, type Consumer } from '@robokids/runtime/inbox'
 import type { Context } from '@robokids/runtime/service'
 import type { Config } from './config.ts'
 import { noteNews } from './notices.ts'
-import { orderMail, type About } from './order-mail.ts'
+import { enqueueMail, type About } from './enqueue-mail.ts'
 import { asLine } from './rules.ts'
 import type { MailData, OrderKind } from './schema.ts'
 import { tellOperator } from './tell-operator.ts'
@@ -29,7 +29,7 @@ async function tellBuyer<Kind extends OrderKind>(
   const name = shipTo && asLine(shipTo.name, 100)
   const data = shipTo ? { ...told, shipTo: { ...shipTo, name } } : told
   const about: About = { subject: `order:${orderId}`, time }
-  await orderMail(tx, context, { kind, factId, about, recipient: asLine(email, 320), data })
+  await enqueueMail(tx, context, { kind, factId, about, recipient: asLine(email, 320), data })
 }
 
 export const shopConsumers: Consumer<Config>[] = [

@@ -146,7 +146,7 @@ export function whySuperseded(mail: Told, facts: Told[]): string | undefined {
     if (mail.data === null || fact.data === null) continue
     const entry = table[fact.kind]
     const isLater = Temporal.Instant.compare(fact.happenedAt, mail.happenedAt) > 0
-    // A row has the data of its kind: `orderMail` sees to that.
+    // A row has the data of its kind: `enqueueMail` sees to that.
     const rules = [entry?.any?.[mail.kind], isLater ? entry?.earlier?.[mail.kind] : undefined] as (
       | ((mail: Told, fact: Told) => boolean)
       | undefined

@@ -4,7 +4,7 @@ import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
 import { eq } from 'drizzle-orm'
 import type { Config } from './config.ts'
-import { orderMail } from './order-mail.ts'
+import { enqueueMail } from './enqueue-mail.ts'
 import { mails } from './schema.ts'
 
 const said = ({ name, email, topic, reference, message }: TakeMessage) => [name, email, topic, reference, message]
@@ -17,7 +17,7 @@ const said = ({ name, email, topic, reference, message }: TakeMessage) => [name,
 export async function takeMessage(context: Context<Config>, message: TakeMessage): Promise<MessageTaken> {
   const { id } = message
   await context.db.transaction(async (tx) => {
-    await orderMail(tx, context, {
+    await enqueueMail(tx, context, {
       kind: 'contact_message',
       factId: id,
       recipient: context.config.SUPPORT_EMAIL,

@@ -1,7 +1,7 @@
 import type { Transaction } from '@robokids/runtime/db'
 import type { Context } from '@robokids/runtime/service'
 import type { Config } from './config.ts'
-import { orderMail, type About } from './order-mail.ts'
+import { enqueueMail, type About } from './enqueue-mail.ts'
 import type { MailData } from './schema.ts'
 
 type Owed = MailData['refund_owed']
@@ -16,7 +16,7 @@ export async function tellOperator(
 ): Promise<void> {
   const { refundId, paymentId, amount, currency, reason } = refund
   const { registrationId = null, orderId = null, membershipId = null } = refund
-  await orderMail(tx, context, {
+  await enqueueMail(tx, context, {
     kind: 'refund_owed',
     factId: refundId,
     about,

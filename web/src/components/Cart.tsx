@@ -7,7 +7,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { prepareProof, provenApi } from '../proof/proven.ts'
 import { isRefusal, messageOf } from '../identity/messages.ts'
-import { useLeaveFor } from '../registration/use-leave-for.ts'
+import { useExternalRedirect } from '../registration/use-external-redirect.ts'
 import { checkoutAnswer } from '../shop/answers.ts'
 import { type CartItem, clearCart, removeFromCart, restoreCart } from '../shop/cart.ts'
 import { forgetSentOrder, orderOf } from '../shop/cart-order.ts'
@@ -30,7 +30,7 @@ interface CartProps {
 /** What is in the cart, what it costs together, and the way to pay for it. */
 export function Cart({ items, products, onChanged }: CartProps) {
   const queryClient = useQueryClient()
-  const { leaving, leaveFor } = useLeaveFor()
+  const { leaving, leaveFor } = useExternalRedirect()
   const [sending, setSending] = useState(false)
   const [problem, setProblem] = useState<string | null>(null)
   const [refused, setRefused] = useState<{ way: Way; agreed: AgreementTerms } | null>(null)

@@ -5,7 +5,7 @@ import { provenApi, provenWhereAsked } from '../proof/proven.ts'
 import { confirmSignUpAnswer, deliveryAnswer } from '../identity/answers.ts'
 import { isRefusal } from '../identity/messages.ts'
 import { askSession } from '../identity/session.ts'
-import { useSending } from '../identity/use-sending.ts'
+import { useSubmit } from '../identity/use-submit.ts'
 import { Button } from '../ui/Button.tsx'
 import { Checkbox } from '../ui/Checkbox.tsx'
 import { Field } from '../ui/Field.tsx'
@@ -32,7 +32,7 @@ export function ConfirmForm({ email: known, onConfirmed, onForgot }: ConfirmForm
   const [shown, setShown] = useState(false)
   /** In another browser than the one that signed up: it says whose account it is. */
   const [asksPassword, setAsksPassword] = useState(false)
-  const state = useSending('Something went wrong.')
+  const state = useSubmit('Something went wrong.')
   const queryClient = useQueryClient()
 
   const needsEmail = () => {

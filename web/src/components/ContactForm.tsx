@@ -15,16 +15,16 @@ import { supportEmail } from '../content/site-facts.ts'
 import { forgetMessage } from '../identity/kept.ts'
 import { isRefusal } from '../identity/messages.ts'
 import { profileQuery } from '../identity/profile.ts'
-import { useSending } from '../identity/use-sending.ts'
+import { useSubmit } from '../identity/use-submit.ts'
 import { useUser } from '../identity/use-user.ts'
-import { loadOrRenew } from '../load-or-renew.ts'
+import { importOrReload } from '../import-or-reload.ts'
 import { prepareProof, provenApi } from '../proof/proven.ts'
 import { Button } from '../ui/Button.tsx'
 import { Field } from '../ui/Field.tsx'
 import { Notice } from '../ui/Notice.tsx'
 import { Select } from '../ui/Select.tsx'
 import { TextArea } from '../ui/TextArea.tsx'
-import { useKeptState } from '../use-kept-state.ts'
+import { useClientState } from '../use-client-state.ts'
 import styles from './ContactForm.module.css'
 import { Form, Problems } from './Form.tsx'
 
@@ -83,8 +83,8 @@ function Confirmation({ taken, onAnother }: { taken: Taken; onAnother: () => voi
 function MessageForm({ onTaken }: { onTaken: (taken: Taken) => void }) {
   const user = useUser()
   const { data: profile } = useQuery({ ...profileQuery(user?.userId ?? ''), enabled: user !== null })
-  const [draft, setDraft] = useKeptState<MessageDraft>({}, readMessageDraft)
-  const state = useSending(notSent)
+  const [draft, setDraft] = useClientState<MessageDraft>({}, readMessageDraft)
+  const state = useSubmit(notSent)
 
   const known: MessageDraft = user
     ? { email: user.email, name: [profile?.givenName, profile?.familyName].filter(Boolean).join(' ') }
@@ -107,7 +107,7 @@ function MessageForm({ onTaken }: { onTaken: (taken: Taken) => void }) {
   })
 
   const send = async () => {
-    const { readMessage } = await loadOrRenew(loadChecks)
+    const { readMessage } = await importOrReload(loadChecks)
     const read = readMessage(values)
     if ('errors' in read) return state.refuse('Please check the marked fields.', read.errors)
     const { content } = read

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, type MouseEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import type { FieldErrors } from '../field-errors.ts'
-import type { Message, Sending } from '../identity/use-sending.ts'
-import { WaitsForScript } from '../ui/WaitsForScript.tsx'
+import type { Message, Sending } from '../identity/use-submit.ts'
+import { DisabledUntilHydrated } from '../ui/DisabledUntilHydrated.tsx'
 import styles from './Form.module.css'
 
 /** What a form has to say, in a line above it; null keeps the place from which it is read out. */
@@ -81,7 +81,7 @@ export function Form({ state, onSubmit, labelledBy, children }: FormProps) {
       aria-labelledby={labelledBy}
     >
       <MessageLine message={state.message} />
-      <WaitsForScript>{children}</WaitsForScript>
+      <DisabledUntilHydrated>{children}</DisabledUntilHydrated>
     </form>
   )
 }

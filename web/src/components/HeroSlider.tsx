@@ -4,7 +4,7 @@ import { Drawing } from '../illustrations/Drawing.tsx'
 import { ButtonLink } from '../ui/Button.tsx'
 import { Icon } from '../ui/Icon.tsx'
 import styles from './HeroSlider.module.css'
-import { useTurns } from './use-turns.ts'
+import { useCarousel } from './use-carousel.ts'
 
 const intervalMs = 7_000
 
@@ -16,7 +16,7 @@ const pictures: Record<(typeof heroSlides)[number]['id'], ReactNode> = {
 
 /** What the site has for a child, three slides in turn. */
 export function HeroSlider() {
-  const { index, show, running, paused, setPaused, still, attention } = useTurns(heroSlides.length, intervalMs)
+  const { index, show, running, paused, setPaused, still, attention } = useCarousel(heroSlides.length, intervalMs)
   return (
     <section className={styles['slider']} aria-roledescription="carousel" aria-label="What we offer" {...attention}>
       <div className={styles['stage']} aria-live={running ? 'off' : 'polite'}>

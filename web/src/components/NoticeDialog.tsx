@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react'
 import { prepareProof, provenApi } from '../proof/proven.ts'
 import { done } from '../answer.ts'
-import { useSending } from '../identity/use-sending.ts'
+import { useSubmit } from '../identity/use-submit.ts'
 import { Button } from '../ui/Button.tsx'
 import { Dialog } from '../ui/Dialog.tsx'
 import { Field } from '../ui/Field.tsx'
@@ -18,7 +18,7 @@ interface NoticeDialogProps {
 export function NoticeDialog({ product, open, onClose }: NoticeDialogProps) {
   const [email, setEmail] = useState('')
   const [asked, setAsked] = useState('')
-  const state = useSending('We could not take that down. Please try again.')
+  const state = useSubmit('We could not take that down. Please try again.')
 
   const submit = (event: FormEvent) => {
     event.preventDefault()

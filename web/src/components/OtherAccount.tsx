@@ -5,7 +5,7 @@ import { useEffect, useState } from 'react'
 import { api } from '../api.ts'
 import { forgetUser, sessionAnswer } from '../identity/session.ts'
 import { signOut } from '../identity/sign-out.ts'
-import { useSending } from '../identity/use-sending.ts'
+import { useSubmit } from '../identity/use-submit.ts'
 import { adoptTabDraft } from '../registration/draft.ts'
 import { Button } from '../ui/Button.tsx'
 import { Dialog } from '../ui/Dialog.tsx'
@@ -18,7 +18,7 @@ export function OtherAccount({ onClose }: { onClose: () => void }) {
   /** Undefined while it is asked, and where it cannot be. */
   const [user, setUser] = useState<Session['user']>()
   const email = user === null ? null : user?.email
-  const state = useSending('Could not log out.')
+  const state = useSubmit('Could not log out.')
   useEffect(() => {
     // Not by the query: the page behind is the other account's, and stays it until it is loaded anew.
     api('/api/auth/session', { answer: sessionAnswer }).then(

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { prepareProof, provenApi, provenWhereAsked } from '../proof/proven.ts'
 import { done } from '../answer.ts'
 import { deliveryAnswer } from '../identity/answers.ts'
-import { useSending } from '../identity/use-sending.ts'
+import { useSubmit } from '../identity/use-submit.ts'
 import { Button } from '../ui/Button.tsx'
 import { CodeField } from './CodeField.tsx'
 import { sentText } from './ConfirmForm.tsx'
@@ -29,7 +29,7 @@ interface ForgotPasswordFormProps {
 /** Asks for a code that lets one choose a new password. */
 export function ForgotPasswordForm({ email: known, onSent }: ForgotPasswordFormProps) {
   const [email, setEmail] = useState(known)
-  const state = useSending('Something went wrong.')
+  const state = useSubmit('Something went wrong.')
   const type = (typed: string) => {
     setEmail(typed)
     prepareProof('password')
@@ -60,7 +60,7 @@ interface ResetPasswordFormProps {
 export function ResetPasswordForm({ email, onReset }: ResetPasswordFormProps) {
   const [code, setCode] = useState('')
   const [password, setPassword] = useState('')
-  const state = useSending('Could not set new password.')
+  const state = useSubmit('Could not set new password.')
   const reset = () => {
     if (code.trim() === '') {
       state.refuse('Please check the marked fields.', { code: 'Enter the code that we sent you.' })

@@ -2,7 +2,7 @@ import type { MfaType, SignInStep } from '@robokids/contracts/auth'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { provePasskey } from '../identity/passkey.ts'
-import { useSending } from '../identity/use-sending.ts'
+import { useSubmit } from '../identity/use-submit.ts'
 import type { FirstFactor, SignIn, SignInAnswer } from '../identity/use-sign-in.ts'
 import { Button } from '../ui/Button.tsx'
 import { Checkbox } from '../ui/Checkbox.tsx'
@@ -164,7 +164,7 @@ export function SignInStepForm({ signIn, step, email, onConfirmed, onReset, onNe
     case 'CONTINUE_SIGN_IN_WITH_MFA_SETUP_SELECTION':
       return <Choice signIn={signIn} choices={step.choices} names={mfaNames} />
     case 'CONTINUE_SIGN_IN_WITH_FIRST_FACTOR_SELECTION':
-      return <Choice signIn={signIn} choices={withoutTwins(step.choices)} names={firstFactorNames} />
+      return <Choice signIn={signIn} choices={dedupeFactors(step.choices)} names={firstFactorNames} />
     case 'CONTINUE_SIGN_IN_WITH_TOTP_SETUP':
       return (
         <CodeStep signIn={signIn} lead={<TotpSetUp secret={step.secret} uri={step.uri} />} label="Code from the app" />
@@ -179,7 +179,7 @@ export function SignInStepForm({ signIn, step, email, onConfirmed, onReset, onNe
 }
 
 /** Both ways of giving a password look the same to people: the safer one stands for both. */
-function withoutTwins(choices: FirstFactor[]): FirstFactor[] {
+function dedupeFactors(choices: FirstFactor[]): FirstFactor[] {
   return choices.filter((choice) => choice !== 'PASSWORD' || !choices.includes('PASSWORD_SRP'))
 }
 
@@ -192,7 +192,7 @@ function Unknown({ name }: { name: string }) {
   )
 }
 
-function OtherWays({ signIn, state }: { signIn: SignIn; state: ReturnType<typeof useSending> }) {
+function OtherWays({ signIn, state }: { signIn: SignIn; state: ReturnType<typeof useSubmit> }) {
   const { chooseAgain } = signIn
   return (
     chooseAgain && (
@@ -218,7 +218,7 @@ interface CodeStepProps {
 function CodeStep({ signIn, lead, label, sent = false, second = false, others = [] }: CodeStepProps) {
   const [code, setCode] = useState('')
   const [trust, setTrust] = useState(false)
-  const state = useSending(loginFailed)
+  const state = useSubmit(loginFailed)
   const { repeat } = signIn
   const submit = () => {
     if (code.trim() === '') state.refuse(answerRequired, { answer: 'Enter the code.' })
@@ -282,7 +282,7 @@ function CodeStep({ signIn, lead, label, sent = false, second = false, others = 
 
 function CustomChallenge({ signIn, parameters }: { signIn: SignIn; parameters: Record<string, string> }) {
   const [answer, setAnswer] = useState('')
-  const state = useSending(loginFailed)
+  const state = useSubmit(loginFailed)
   const submit = () => {
     if (answer.trim() === '') state.refuse(answerRequired, { answer: 'Enter your answer.' })
     else state.send(() => signIn.answer({ answer: answer.trim(), once: true }))
@@ -320,7 +320,7 @@ function Choice<Kind extends string>({
   choices: readonly Kind[]
   names: Record<Kind, string>
 }) {
-  const state = useSending(loginFailed)
+  const state = useSubmit(loginFailed)
   return (
     <>
       <MessageLine message={state.message} />
@@ -344,7 +344,7 @@ function Choice<Kind extends string>({
 
 function EmailSetUp({ signIn, email: known }: { signIn: SignIn; email: string }) {
   const [email, setEmail] = useState(known)
-  const state = useSending(loginFailed)
+  const state = useSubmit(loginFailed)
   const submit = () => {
     if (email.trim() === '') state.refuse(answerRequired, { answer: 'Enter an email address.' })
     else state.send(() => signIn.answer({ answer: email.trim() }))
@@ -376,7 +376,7 @@ function EmailSetUp({ signIn, email: known }: { signIn: SignIn; email: string })
 function Password({ signIn, email }: { signIn: SignIn; email: string }) {
   const [password, setPassword] = useState('')
   const [shown, setShown] = useState(false)
-  const state = useSending(loginFailed)
+  const state = useSubmit(loginFailed)
   const submit = () => {
     if (password === '') state.refuse('password is required to signIn', { answer: 'Enter your password.' })
     else state.send(() => signIn.answer({ answer: password }))
@@ -406,7 +406,7 @@ function Password({ signIn, email }: { signIn: SignIn; email: string }) {
 }
 
 function Passkey({ signIn, options }: { signIn: SignIn; options: Record<string, unknown> }) {
-  const state = useSending(loginFailed)
+  const state = useSubmit(loginFailed)
   const { repeat } = signIn
   return (
     <Form
@@ -435,7 +435,7 @@ interface NewPasswordProps {
 function NewPassword({ signIn, email, missing, onDone }: NewPasswordProps) {
   const [password, setPassword] = useState('')
   const [values, setValues] = useState<Record<string, string>>({})
-  const state = useSending('Could not set new password.')
+  const state = useSubmit('Could not set new password.')
   // Some services name them `userAttributes.given_name`.
   const names = missing.map((name) => name.replace(/^userAttributes\./, ''))
   const submit = () => {

@@ -10,7 +10,7 @@ import { flushSync } from 'react-dom'
 import { ApiError } from '../api.ts'
 import { prepareProof } from '../proof/proven.ts'
 import { errorsByField, type FieldErrors } from '../field-errors.ts'
-import { loadOrRenew } from '../load-or-renew.ts'
+import { importOrReload } from '../import-or-reload.ts'
 import { classesQuery } from '../queries.ts'
 import { type LevelOffer, seatsLeftText, totalOf } from '../registration/class-offer.ts'
 import { mayHoldSeats } from '../registration/draft.ts'
@@ -24,7 +24,7 @@ import {
   type RegistrationContent,
   type SignUpValues,
 } from '../registration/sign-up-values.ts'
-import { useLeaveFor } from '../registration/use-leave-for.ts'
+import { useExternalRedirect } from '../registration/use-external-redirect.ts'
 import { useSignUpValues } from '../registration/use-sign-up-values.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { Button } from '../ui/Button.tsx'
@@ -32,7 +32,7 @@ import { CheckFields } from '../ui/CheckFields.tsx'
 import { Field } from '../ui/Field.tsx'
 import { Notice } from '../ui/Notice.tsx'
 import { Skeleton } from '../ui/Skeleton.tsx'
-import { WaitsForScript } from '../ui/WaitsForScript.tsx'
+import { DisabledUntilHydrated } from '../ui/DisabledUntilHydrated.tsx'
 import { type WayOn as Way, wayOnFrom } from '../way-on.ts'
 import { DateCards } from './DateCards.tsx'
 import { HoldNote } from './HoldNote.tsx'
@@ -73,7 +73,7 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
   const [sending, setSending] = useState(false)
   const [alert, setAlert] = useState<string | null>(null)
   const [refused, setRefused] = useState<Refused | null>(null)
-  const { leaving, leaveFor } = useLeaveFor()
+  const { leaving, leaveFor } = useExternalRedirect()
   // A second press can come before React has drawn the disabled button.
   const underWay = useRef(false)
   const queryClient = useQueryClient()
@@ -156,7 +156,7 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
   }
 
   const checkAndSend = async () => {
-    const checks = await loadOrRenew(loadChecks).catch((error: unknown) => setAlert(registrationFailure(error)))
+    const checks = await importOrReload(loadChecks).catch((error: unknown) => setAlert(registrationFailure(error)))
     if (!checks) return
     const read = checks.readContent(values, classType)
     const found: Record<string, string> = 'errors' in read ? { ...read.errors } : {}
@@ -197,7 +197,7 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
 
       noValidate
     >
-      <WaitsForScript>
+      <DisabledUntilHydrated>
         <div className={styles['group']}>
           <DateCards
             {...field('startDate')}
@@ -349,7 +349,7 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
             Continue to payment
           </Button>
         </PayBar>
-      </WaitsForScript>
+      </DisabledUntilHydrated>
       <CheckFields refused={refusals} />
       <Alert message={alert} onClose={backToForm} />
       <WayOn

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { Icon } from '../ui/Icon.tsx'
 import styles from './Slideshow.module.css'
-import { useTurns } from './use-turns.ts'
+import { useCarousel } from './use-carousel.ts'
 
 export interface Slide {
   picture: ReactNode
@@ -17,7 +17,7 @@ interface SlideshowProps {
 
 /** Pictures that take turns by themselves, and hold still for whoever points at them, tabs to them, or asks for no motion. */
 export function Slideshow({ label, slides, intervalMs }: SlideshowProps) {
-  const { index, show, running, paused, setPaused, still, attention } = useTurns(slides.length, intervalMs)
+  const { index, show, running, paused, setPaused, still, attention } = useCarousel(slides.length, intervalMs)
 
   return (
     <section className={styles['slideshow']} aria-roledescription="slideshow" aria-label={label} {...attention}>

@@ -2,7 +2,7 @@ import type { Agreement, AgreementTerms } from '@robokids/contracts/agreement'
 import { formatMoney } from '@robokids/contracts/pricing'
 import type { ReactNode } from 'react'
 import { changeOf, compareTerms } from '../agreement/words.ts'
-import { useLeaveFor } from '../registration/use-leave-for.ts'
+import { useExternalRedirect } from '../registration/use-external-redirect.ts'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { Dialog } from '../ui/Dialog.tsx'
 import type { WayOn } from '../way-on.ts'
@@ -153,7 +153,7 @@ function PaidBefore({
 }
 
 function Confirm({ url, onClose }: Pick<WayOnDialogProps, 'onClose'> & { url: string }) {
-  const { leaving, leaveFor } = useLeaveFor()
+  const { leaving, leaveFor } = useExternalRedirect()
   return (
     <Dialog open role="alertdialog" title="Your bank asks you to confirm" onClose={onClose}>
       <p>

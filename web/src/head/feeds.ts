@@ -1,14 +1,14 @@
 import { pagePaths } from '@robokids/contracts/pages'
 import { newsCards } from '../content/cards.ts'
 import { canonicalPath } from './head-of.ts'
-import { pageAbouts } from './page-abouts.ts'
+import { pageMetadata } from './page-metadata.ts'
 
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
 function sitemap(siteUrl: string): string {
   const dates = new Map<string, string | undefined>(newsCards.map(({ link, date }) => [link, date]))
   const entries = pagePaths
-    .filter((path) => path in pageAbouts && canonicalPath(path) === path)
+    .filter((path) => path in pageMetadata && canonicalPath(path) === path)
     .map((path) => {
       const date = dates.get(path)
       return `  <url><loc>${siteUrl}${path}</loc>${date ? `<lastmod>${date}</lastmod>` : ''}</url>`

@@ -1,5 +1,5 @@
 import { levelPages } from '@robokids/contracts/pages'
-import { type PageAbout, pageAbouts } from './page-abouts.ts'
+import { type PageAbout, pageMetadata } from './page-metadata.ts'
 
 /** `/robokids` shows the same as the first level's page, which is the one to be found. */
 export const canonicalPath = (path: string): string => (path === '/robokids' ? levelPages.basic : path)
@@ -13,7 +13,7 @@ interface HeadOf {
 /** What a page says about itself where it is not shown: in tabs, in results of a search, and when somebody shares it. */
 export function headOf({ path, title, siteUrl }: HeadOf) {
   const fullTitle = `${title} · Robo Kids Learning`
-  const about: PageAbout | undefined = pageAbouts[path]
+  const about: PageAbout | undefined = pageMetadata[path]
   if (!about) return { meta: [{ title: fullTitle }, { name: 'robots', content: 'noindex' }] }
   const address = siteUrl + canonicalPath(path)
   return {

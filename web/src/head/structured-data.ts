@@ -6,7 +6,7 @@ import { guides } from '../content/guide-cards.ts'
 import { signUpContent } from '../content/sign-up.ts'
 import { supportEmail } from '../content/site-facts.ts'
 import { imageAlts } from './head-of.ts'
-import { pageAbouts } from './page-abouts.ts'
+import { pageMetadata } from './page-metadata.ts'
 
 type Thing = Record<string, unknown>
 
@@ -42,7 +42,7 @@ function parentsOf(path: string): { path: string; name: string }[] {
  * the day that it serves the page.
  */
 export function structuredData(path: string, title: string, siteUrl: string): Thing[] {
-  const about = pageAbouts[path]
+  const about = pageMetadata[path]
   if (!about) return []
   const image = `${siteUrl}/og/${about.image}.png`
   const organization = {

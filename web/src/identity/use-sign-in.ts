@@ -2,12 +2,12 @@ import type { firstFactors, SignInStep } from '@robokids/contracts/auth'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { provenApi, provenWhereAsked } from '../proof/proven.ts'
-import { useKeptState } from '../use-kept-state.ts'
+import { useClientState } from '../use-client-state.ts'
 import { signInStep } from './answers.ts'
 import { forgetStep, keepStep, readKeptStep } from './kept-step.ts'
 import { isRefusal } from './messages.ts'
 import { askSession } from './session.ts'
-import type { Message } from './use-sending.ts'
+import type { Message } from './use-submit.ts'
 
 const noCookies =
   'Your browser keeps no cookies of this site, so that you cannot stay logged in. Please allow cookies, and log in again.'
@@ -58,8 +58,8 @@ export interface SignIn {
  */
 export function useSignIn({ again = false } = {}): SignIn {
   const queryClient = useQueryClient()
-  const [kept] = useKeptState(null, () => (again ? null : readKeptStep()))
-  const [step, setStep] = useKeptState<SignInStep | null>(null, () => (again ? null : readKeptStep().step))
+  const [kept] = useClientState(null, () => (again ? null : readKeptStep()))
+  const [step, setStep] = useClientState<SignInStep | null>(null, () => (again ? null : readKeptStep().step))
   const [ended, setEnded] = useState<Message | null>(null)
   const [way, setWay] = useState<{ beginning: Beginning; answers: SignInAnswer[] } | null>(null)
   const [underWay, setUnderWay] = useState(() => new AbortController())

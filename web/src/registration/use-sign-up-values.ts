@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { useUser } from '../identity/use-user.ts'
-import { useKeptState } from '../use-kept-state.ts'
+import { useClientState } from '../use-client-state.ts'
 import { forgetStoredDraft, readDraft, saveDraft } from './draft.ts'
 import { emptyValues, fillEmpty, type SignUpValues, type TextField, textFields } from './sign-up-values.ts'
 
@@ -13,7 +13,7 @@ import { emptyValues, fillEmpty, type SignUpValues, type TextField, textFields }
 export function useSignUpValues(linkedDate: string | undefined) {
   const queryClient = useQueryClient()
   const userId = useUser()?.userId ?? null
-  const [values, setValues] = useKeptState<SignUpValues>(emptyValues, () => ({
+  const [values, setValues] = useClientState<SignUpValues>(emptyValues, () => ({
     ...readDraft(userId),
     ...(linkedDate ? { startDate: linkedDate } : {}),
   }))

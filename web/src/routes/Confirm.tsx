@@ -7,10 +7,10 @@ import { MessageLine, Row } from '../components/Form.tsx'
 import { forgetStep } from '../identity/kept-step.ts'
 import { type PendingUser, readPendingUser } from '../identity/pending-user.ts'
 import { useAutoSignIn } from '../identity/use-auto-sign-in.ts'
-import type { Message } from '../identity/use-sending.ts'
+import type { Message } from '../identity/use-submit.ts'
 import { useUser } from '../identity/use-user.ts'
 import { ButtonLink } from '../ui/Button.tsx'
-import { useKeptState } from '../use-kept-state.ts'
+import { useClientState } from '../use-client-state.ts'
 
 /** Who signed up, for a page that does not know yet. */
 const nobody: { pending: PendingUser | undefined; email: string } = { pending: undefined, email: '' }
@@ -19,7 +19,7 @@ const confirmed: Message = { kind: 'success', text: '✅ Account confirmed! You 
 
 export function Confirm() {
   const search = useSearch({ strict: false })
-  const [{ pending, email }] = useKeptState(nobody, () => {
+  const [{ pending, email }] = useClientState(nobody, () => {
     const pending = readPendingUser()
     return { pending, email: search['email'] || pending?.email || '' }
   })

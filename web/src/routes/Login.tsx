@@ -10,13 +10,13 @@ import { SignInStepForm, stepTitle } from '../components/SignInStepForm.tsx'
 import { forgetStep, keepStep, readKeptStep } from '../identity/kept-step.ts'
 import { readPendingUser } from '../identity/pending-user.ts'
 import { signOut } from '../identity/sign-out.ts'
-import { type Message, useSending } from '../identity/use-sending.ts'
+import { type Message, useSubmit } from '../identity/use-submit.ts'
 import { type SignIn, useSignIn } from '../identity/use-sign-in.ts'
 import { useUser } from '../identity/use-user.ts'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { Checkbox } from '../ui/Checkbox.tsx'
 import { Field } from '../ui/Field.tsx'
-import { useKeptState } from '../use-kept-state.ts'
+import { useClientState } from '../use-client-state.ts'
 
 /** Long enough to read that it worked. */
 const onwardAfterMs = 1_500
@@ -47,16 +47,16 @@ function signedOutEverywhere(): Message | null {
 const forgotten = () => (window.history.state as { forgotten?: string } | null)?.forgotten
 
 export function Login() {
-  const [view, setView] = useKeptState<View>({ name: 'sign in' }, () => {
+  const [view, setView] = useClientState<View>({ name: 'sign in' }, () => {
     const { email, sent } = readKeptStep()
     if (sent !== null) return { name: 'reset', email, sent }
     return { name: forgotten() === undefined ? 'sign in' : 'forgot' }
   })
-  const [email, setEmail] = useKeptState(
+  const [email, setEmail] = useClientState(
     '',
     () => readKeptStep().email || forgotten() || readPendingUser()?.email || '',
   )
-  const [news, setNews] = useKeptState<Message | null>(null, signedOutEverywhere)
+  const [news, setNews] = useClientState<Message | null>(null, signedOutEverywhere)
   const [newPassword, setNewPassword] = useState(false)
   const signIn = useSignIn()
   const user = useUser()
@@ -170,7 +170,7 @@ function SignInForm({ signIn, email, onEmail, news, onForgot }: SignInFormProps)
   const [password, setPassword] = useState('')
   const [shown, setShown] = useState(false)
   const [tried, setTried] = useState(false)
-  const state = useSending('Login failed.')
+  const state = useSubmit('Login failed.')
 
   const begin = (how: { password?: string; preferred?: 'WEB_AUTHN' }) => {
     setTried(true)
@@ -249,7 +249,7 @@ function Done({ text }: { text: string }) {
 /** Nobody can sign in over somebody else. */
 function SignedIn({ email, refusal }: { email: string; refusal: Message | null }) {
   const queryClient = useQueryClient()
-  const state = useSending('Could not log out.')
+  const state = useSubmit('Could not log out.')
   return (
     <AccountPage step="signed in" title="You are logged in" lead={`As ${email}.`}>
       <MessageLine message={state.message ?? refusal} />

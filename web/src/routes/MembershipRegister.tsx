@@ -33,17 +33,17 @@ import {
 import { membershipCheckout, pendingUserOf, signUpOnce } from '../identity/register-member.ts'
 import { useUser } from '../identity/use-user.ts'
 import type { Member } from '../identity/read-member.ts'
-import { loadOrRenew } from '../load-or-renew.ts'
+import { importOrReload } from '../import-or-reload.ts'
 import { isRefusal, messageOf } from '../identity/messages.ts'
-import { useSending } from '../identity/use-sending.ts'
+import { useSubmit } from '../identity/use-submit.ts'
 import { amountOf, plansQuery } from '../membership/plans-query.ts'
-import { useLeaveFor } from '../registration/use-leave-for.ts'
+import { useExternalRedirect } from '../registration/use-external-redirect.ts'
 import { Button } from '../ui/Button.tsx'
 import { Checkbox } from '../ui/Checkbox.tsx'
 import { Field } from '../ui/Field.tsx'
 import { Notice } from '../ui/Notice.tsx'
 import { useHydrated } from '../use-hydrated.ts'
-import { useKeptState } from '../use-kept-state.ts'
+import { useClientState } from '../use-client-state.ts'
 import { type WayOn as Way, wayOnFrom } from '../way-on.ts'
 import styles from './MembershipRegister.module.css'
 
@@ -159,7 +159,7 @@ interface Refused {
 /** For somebody who is signed in it asks for the membership alone: the account is there, and the membership is for it. */
 function RegistrationForm({ user }: { user: Session['user'] }) {
   const search = useSearch({ strict: false })
-  const [values, setValues] = useKeptState<MemberValues>(noValues, () => {
+  const [values, setValues] = useClientState<MemberValues>(noValues, () => {
     const draft = readMemberDraft()
     return isPlan(search['plan']) ? { ...draft, plan: search['plan'] } : draft
   })
@@ -167,9 +167,9 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
   const [confirmPassword, setConfirmPassword] = useState('')
   const [shown, setShown] = useState(false)
   const decoy = useRef<HTMLInputElement>(null)
-  const [latestBirthdate] = useKeptState('', () => latestAdultBirthdate(new Date().toISOString()))
-  const state = useSending('Something went wrong.')
-  const { leaving, leaveFor } = useLeaveFor()
+  const [latestBirthdate] = useClientState('', () => latestAdultBirthdate(new Date().toISOString()))
+  const state = useSubmit('Something went wrong.')
+  const { leaving, leaveFor } = useExternalRedirect()
   const { slots, isPending, isFetching, refetch } = useSlots()
   const prices = useQuery({ ...plansQuery, enabled: useHydrated() })
   const terms = prices.data?.plans.find(({ plan }) => plan === values.plan)
@@ -205,7 +205,7 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
   const readForm = async (): Promise<{ member: Member | null } | { errors: FieldErrors }> => {
     if (user) return { member: null }
     if (made) return { member: made }
-    const { readMember } = await loadOrRenew(loadChecks)
+    const { readMember } = await importOrReload(loadChecks)
     return readMember(values, new Date())
   }
 

@@ -23,7 +23,7 @@ import { Drawing } from '../illustrations/Drawing.tsx'
 import { LevelRobot } from '../illustrations/LevelRobot.tsx'
 import { isUnknown, memberSeatQuery, outcomeQuery } from '../membership/queries.ts'
 import { type RegistrationRecord, recordOfMembership, savedRecord, saveSessionRecord } from '../registration/record.ts'
-import { useLeaveFor } from '../registration/use-leave-for.ts'
+import { useExternalRedirect } from '../registration/use-external-redirect.ts'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
 import { Notice } from '../ui/Notice.tsx'
@@ -306,7 +306,7 @@ function Asked({ reference, pending }: { reference: string; pending: PendingUser
 }
 
 function GoOn({ url }: { url: string }) {
-  const { leaving, leaveFor } = useLeaveFor()
+  const { leaving, leaveFor } = useExternalRedirect()
   return (
     <Actions>
       <Button onClick={() => leaveFor(url)} pending={leaving}>

@@ -23,7 +23,7 @@ import { offerOf, totalOf } from '../registration/class-offer.ts'
 import { registrationAlert } from '../registration/failure.ts'
 import { recordOfView, type RegistrationRecord, savedRecord, saveRecords } from '../registration/record.ts'
 import { endedTitle, isEnded, standingOf } from '@robokids/contracts/standing'
-import { useLeaveFor } from '../registration/use-leave-for.ts'
+import { useExternalRedirect } from '../registration/use-external-redirect.ts'
 import { registrationQuery, useRegistration } from '../registration/use-registration.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { Button, ButtonLink } from '../ui/Button.tsx'
@@ -194,7 +194,7 @@ function Payable({
   const terms = useTerms(view)
   const due = terms && { amount: terms.dueNow, currency: terms.currency }
   const queryClient = useQueryClient()
-  const { leaving, leaveFor } = useLeaveFor()
+  const { leaving, leaveFor } = useExternalRedirect()
   const [sending, setSending] = useState(false)
   const [alert, setAlert] = useState<string | null>(null)
   const [full, setFull] = useState<string | null>(null)

@@ -5,7 +5,7 @@ import { changeAccount, takeAlias } from '../users/accounts.ts'
 import { readAttributes } from '../users/attributes.ts'
 import { countClaim } from '../factors/codes.ts'
 import { IdentityError, invalid, missing, orThrow } from '../protocol/errors.ts'
-import { countGuess } from '../limits/limits.ts'
+import { consumeAttempt } from '../limits/limits.ts'
 import { findClient } from '../pools/pools.ts'
 import type { Call } from '../protocol/protocol.ts'
 import type { User } from '../schema.ts'
@@ -82,7 +82,7 @@ async function inSetUp<T>(
   call: Call,
   work: (tx: Transaction, step: OpenStep) => Promise<T | IdentityError>,
 ): Promise<T> {
-  await countGuess(call)
+  await consumeAttempt(call)
   const client = await findClient(await clientOfSession(session, call), call.context)
   const outcome = await call.context.db.transaction(async (tx) =>
     work(tx, await findStep(tx, session, 'MFA_SETUP', client, call, { lock: true })),

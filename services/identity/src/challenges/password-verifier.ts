@@ -1,6 +1,6 @@
 import { acceptPassword } from '../sign-in/check-password.ts'
 import { wrongPassword } from '../protocol/errors.ts'
-import { beginAttempt, noteFailure, targetOf } from '../limits/sign-in-limits.ts'
+import { beginAttempt, recordFailure, targetOf } from '../limits/sign-in-limits.ts'
 import { endStep } from '../sign-in/sign-in-steps.ts'
 import { provesPassword } from '../factors/srp-steps.ts'
 import { accountOf, settled } from './answering.ts'
@@ -11,7 +11,7 @@ export const passwordVerifier = settled(async (answering) => {
   await beginAttempt(tx, targetOf(step), call)
   await endStep(tx, step)
   if (!provesPassword(step, responses, call)) {
-    await noteFailure(tx, targetOf(step), call)
+    await recordFailure(tx, targetOf(step), call)
     return wrongPassword()
   }
   return acceptPassword(tx, accountOf(step), call, tokens)

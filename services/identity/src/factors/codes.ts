@@ -23,7 +23,7 @@ import {
 import type { Pool } from '../pools/pools.ts'
 import type { Call } from '../protocol/protocol.ts'
 import { codes, limits, type StoredCodePurpose, type User } from '../schema.ts'
-import { nobodysName, simulateAccount } from '../users/simulated-account.ts'
+import { placeholderUsername, simulateAccount } from '../users/simulated-account.ts'
 import { checkCountry, countText } from '../limits/text-limits.ts'
 import { addressKind } from '../users/usernames.ts'
 import { codesName } from '../users/users.ts'
@@ -55,7 +55,7 @@ export async function codeSubject(
 ): Promise<string> {
   if (to) return addressSubject(to.destination)
   if (user) return user.emailKey === null ? `name:${user.username}` : `EMAIL:${user.emailKey}`
-  const known = await nobodysName(tx, pool, name)
+  const known = await placeholderUsername(tx, pool, name)
   const kind = addressKind(pool, known)
   return kind === undefined ? `name:${known}` : `${kind === 'email' ? 'EMAIL' : 'SMS'}:${known}`
 }
@@ -299,7 +299,7 @@ export async function dropCodes(tx: Transaction, key: CodeKey): Promise<void> {
  * then on is what it would be with one.
  * @param to where an account's would go.
  */
-export async function pretendCode(
+export async function simulateCode(
   tx: Transaction,
   pool: Pool,
   purpose: 'sign_up' | 'password_reset',
@@ -309,7 +309,7 @@ export async function pretendCode(
   call: Call,
   deviceKey?: string,
 ): Promise<CodeDeliveryDetails> {
-  const known = await nobodysName(tx, pool, name)
+  const known = await placeholderUsername(tx, pool, name)
   // Under the account where there is one, as the codes that it is sent: two doors in turn have one count, as for a name that nobody has.
   const medium = addressKind(pool, known) === 'phone_number' ? 'SMS' : 'EMAIL'
   if (medium === 'SMS') checkCountry(known, call.context.config)

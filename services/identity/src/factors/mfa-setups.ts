@@ -1,13 +1,13 @@
 import type { Transaction } from '@robokids/runtime/db'
 import { and, eq } from 'drizzle-orm'
 import type { Call } from '../protocol/protocol.ts'
-import { setUps, type User } from '../schema.ts'
+import { mfaSetups, type User } from '../schema.ts'
 
-type Kind = (typeof setUps.$inferSelect)['kind']
+type Kind = (typeof mfaSetups.$inferSelect)['kind']
 
 export const setUpPurpose = (kindAndUser: string) => `set-up:${kindAndUser}`
 const purposeOf = (user: User, kind: Kind) => setUpPurpose(`${kind}:${user.id}`)
-const ownOf = (user: User, kind: Kind) => and(eq(setUps.userId, user.id), eq(setUps.kind, kind))
+const ownOf = (user: User, kind: Kind) => and(eq(mfaSetups.userId, user.id), eq(mfaSetups.kind, kind))
 
 /** Begins to set something up, in place of what was begun before. */
 export async function beginSetUp(
@@ -23,9 +23,9 @@ export async function beginSetUp(
     expiresAt: clock.now().add(life),
   }
   await tx
-    .insert(setUps)
+    .insert(mfaSetups)
     .values({ userId: user.id, kind, ...values })
-    .onConflictDoUpdate({ target: [setUps.userId, setUps.kind], set: values })
+    .onConflictDoUpdate({ target: [mfaSetups.userId, mfaSetups.kind], set: values })
 }
 
 /** The secret of what was begun. @returns undefined where nothing was, or too long ago. */
@@ -35,11 +35,11 @@ export async function openSetUp(
   kind: Kind,
   { context: { config, clock } }: Call,
 ): Promise<string | undefined> {
-  const [begun] = await tx.select().from(setUps).where(ownOf(user, kind))
+  const [begun] = await tx.select().from(mfaSetups).where(ownOf(user, kind))
   if (!begun || Temporal.Instant.compare(begun.expiresAt, clock.now()) <= 0) return undefined
   return config.SEALING_KEYS.open(begun.sealedState, purposeOf(user, kind))?.toString()
 }
 
 export async function endSetUp(tx: Transaction, user: User, kind: Kind): Promise<void> {
-  await tx.delete(setUps).where(ownOf(user, kind))
+  await tx.delete(mfaSetups).where(ownOf(user, kind))
 }

@@ -66,7 +66,7 @@ export async function askForCode(
 }
 
 /** Asks for a code that was never sent, of a name that nobody has or that has no such address. */
-export async function pretendToSend(
+export async function simulateDelivery(
   tx: Transaction,
   progress: SignInProgress,
   challenge: 'EMAIL_OTP' | 'SMS_OTP' | 'CUSTOM_CHALLENGE',

@@ -3,7 +3,7 @@ import * as input from '../protocol/inputs.ts'
 import type { Flow } from './flow.ts'
 import { checkSecretHash } from '../pools/pools.ts'
 import type { SignInProgress, SignInState } from '../sign-in/sign-in-steps.ts'
-import { canonicalName, nobodysName } from '../users/simulated-account.ts'
+import { canonicalName, placeholderUsername } from '../users/simulated-account.ts'
 import { findByName, findUser } from '../users/users.ts'
 
 /**
@@ -22,7 +22,7 @@ export async function begin({ client, parameters, call }: Flow, flow: SignInStat
   // whether somebody has. A password that is given with it may still be that of whoever is to confirm it.
   const tellsUsers = settings.preventUserExistenceErrors === 'LEGACY'
   const user = await (tellsUsers ? findUser : findByName)(db, pool, name)
-  const given = await nobodysName(db, pool, name)
+  const given = await placeholderUsername(db, pool, name)
   if (!user && tellsUsers) throw unknownUser()
   const deviceKey = parameters['DEVICE_KEY']
   return {

@@ -56,7 +56,7 @@ export async function isTooMuch(
 }
 
 /** Counts a request that may guess something. @throws IdentityError TooManyRequestsException for an address that does so all the time. */
-export async function countGuess(call: Call): Promise<void> {
+export async function consumeAttempt(call: Call): Promise<void> {
   const { db, config } = call.context
   const limit = { key: 'guesses', most: config.ADDRESS_ATTEMPTS_A_MINUTE, within: { minutes: 1 } }
   if (await isTooMuch(db, call, limit)) {

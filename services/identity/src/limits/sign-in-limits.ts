@@ -11,7 +11,7 @@ import type { SignInProgress } from '../sign-in/sign-in-steps.ts'
 /** Who is signed in to. `user` is undefined for a name that nobody has: it is counted the same way. */
 export interface Target {
   poolId: string
-  /** As `nobodysName` writes it. */
+  /** As `placeholderUsername` writes it. */
   name: string
   user: User | undefined
   /** The device that the client says it is. */
@@ -58,7 +58,7 @@ export async function beginAttempt(tx: Transaction, target: Target, call: Call):
 }
 
 /** Notes a wrong password. */
-export async function noteFailure(tx: Transaction, target: Target, call: Call): Promise<void> {
+export async function recordFailure(tx: Transaction, target: Target, call: Call): Promise<void> {
   const { config, clock } = call.context
   const account = accountName(target)
   const note = async (key: string, within: Temporal.DurationLike, free: number) => {

@@ -1,5 +1,5 @@
 import { changeAccount } from '../users/accounts.ts'
-import { onNamed } from '../users/target-user.ts'
+import { withTargetUser } from '../users/target-user.ts'
 import { findGroup } from '../pools/groups.ts'
 import * as input from '../protocol/inputs.ts'
 import { administration } from '../protocol/protocol.ts'
@@ -7,7 +7,7 @@ import { groupMembers } from '../schema.ts'
 
 /** Tokens tell of it from the next one on. */
 export const adminAddUserToGroup = administration(input.named.extend({ GroupName: input.groupName }), (given, call) =>
-  onNamed(given, call, async (tx, user, pool) => {
+  withTargetUser(given, call, async (tx, user, pool) => {
     const { name } = await findGroup(tx, pool, given.GroupName)
     const added = await tx
       .insert(groupMembers)

@@ -1,6 +1,6 @@
 import { userConfirmed } from '@robokids/contracts/identity'
 import { changeAccount } from '../users/accounts.ts'
-import { onNamed } from '../users/target-user.ts'
+import { withTargetUser } from '../users/target-user.ts'
 import { IdentityError } from '../protocol/errors.ts'
 import * as input from '../protocol/inputs.ts'
 import { administration } from '../protocol/protocol.ts'
@@ -8,7 +8,7 @@ import { publishAccount } from '../users/users.ts'
 
 /** Lets somebody in who could not give the code. It does not say that their address is theirs. */
 export const adminConfirmSignUp = administration(input.named, (given, call) =>
-  onNamed(given, call, async (tx, user) => {
+  withTargetUser(given, call, async (tx, user) => {
     if (user.status !== 'UNCONFIRMED') {
       throw new IdentityError('NotAuthorizedException', `User cannot be confirmed. Current status is ${user.status}`)
     }

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { changeAccount } from '../users/accounts.ts'
-import { onNamed } from '../users/target-user.ts'
+import { withTargetUser } from '../users/target-user.ts'
 import { dropCodes, ownCodeKey } from '../factors/codes.ts'
 import * as input from '../protocol/inputs.ts'
 import { administration } from '../protocol/protocol.ts'
@@ -8,7 +8,7 @@ import { signInSteps } from '../schema.ts'
 import { endSignIns } from '../sign-in/sign-outs.ts'
 
 export const adminDisableUser = administration(input.named, (given, call) =>
-  onNamed(given, call, async (tx, user) => {
+  withTargetUser(given, call, async (tx, user) => {
     await endSignIns(tx, user.id, 'disabled', call.context.clock.now())
     // Nobody goes on, once it is enabled again, with what they began before: a sign-in, or an address to change it to.
     await tx.delete(signInSteps).where(eq(signInSteps.userId, user.id))

@@ -1,11 +1,11 @@
-import { onNamed, describeUser } from '../users/target-user.ts'
+import { withTargetUser, describeUser } from '../users/target-user.ts'
 import { listAttributes } from '../users/attributes.ts'
 import * as input from '../protocol/inputs.ts'
 import { administration } from '../protocol/protocol.ts'
 import { verifiedAddress } from '../users/users.ts'
 
 export const adminGetUser = administration(input.named, (given, call) =>
-  onNamed(given, call, async (tx, user) => {
+  withTargetUser(given, call, async (tx, user) => {
     const verified = await verifiedAddress(tx, user, 'email')
     return {
       ...describeUser(user),

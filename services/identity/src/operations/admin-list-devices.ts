@@ -1,8 +1,8 @@
-import { onNamed } from '../users/target-user.ts'
+import { withTargetUser } from '../users/target-user.ts'
 import { devicePage, pageOfDevices } from '../factors/devices.ts'
 import * as input from '../protocol/inputs.ts'
 import { administration } from '../protocol/protocol.ts'
 
 export const adminListDevices = administration(input.named.extend(devicePage.shape), (given, call) =>
-  onNamed(given, call, (tx, user) => pageOfDevices(tx, user, given)),
+  withTargetUser(given, call, (tx, user) => pageOfDevices(tx, user, given)),
 )

@@ -1,5 +1,5 @@
 import { and, asc, eq, getTableColumns, gt } from 'drizzle-orm'
-import { onNamed } from '../users/target-user.ts'
+import { withTargetUser } from '../users/target-user.ts'
 import { afterToken, pageOf } from '../protocol/answers.ts'
 import { describeGroup } from '../pools/groups.ts'
 import * as input from '../protocol/inputs.ts'
@@ -9,7 +9,7 @@ import { groupMembers, groups } from '../schema.ts'
 export const adminListGroupsForUser = administration(
   input.named.extend({ Limit: input.pageSize.default(60), NextToken: input.pageToken }),
   (given, call) =>
-    onNamed(given, call, async (tx, user) => {
+    withTargetUser(given, call, async (tx, user) => {
       const rows = await tx
         .select(getTableColumns(groups))
         .from(groupMembers)

@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm'
 import { changeAccount } from '../users/accounts.ts'
-import { onNamed } from '../users/target-user.ts'
+import { withTargetUser } from '../users/target-user.ts'
 import { findGroup } from '../pools/groups.ts'
 import * as input from '../protocol/inputs.ts'
 import { administration } from '../protocol/protocol.ts'
@@ -10,7 +10,7 @@ import { groupMembers } from '../schema.ts'
 export const adminRemoveUserFromGroup = administration(
   input.named.extend({ GroupName: input.groupName }),
   (given, call) =>
-    onNamed(given, call, async (tx, user, pool) => {
+    withTargetUser(given, call, async (tx, user, pool) => {
       const { name } = await findGroup(tx, pool, given.GroupName)
       const removed = await tx
         .delete(groupMembers)

@@ -1,5 +1,5 @@
 import { changeAccount } from '../users/accounts.ts'
-import { onNamed } from '../users/target-user.ts'
+import { withTargetUser } from '../users/target-user.ts'
 import { issueCode } from '../factors/codes.ts'
 import * as input from '../protocol/inputs.ts'
 import { administration } from '../protocol/protocol.ts'
@@ -7,7 +7,7 @@ import { notResettable, nowhereToReset, resetDestination } from '../users/reset-
 import { endSignIns } from '../sign-in/sign-outs.ts'
 
 export const adminResetUserPassword = administration(input.named, (given, call) =>
-  onNamed(given, call, async (tx, user, pool) => {
+  withTargetUser(given, call, async (tx, user, pool) => {
     if (user.status === 'UNCONFIRMED' || user.status === 'FORCE_CHANGE_PASSWORD') throw notResettable()
     const to = await resetDestination(tx, user)
     if (!to) throw nowhereToReset()

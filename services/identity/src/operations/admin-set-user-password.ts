@@ -1,7 +1,7 @@
 import { userConfirmed } from '@robokids/contracts/identity'
 import { z } from 'zod'
 import { setPassword } from '../users/accounts.ts'
-import { onNamed } from '../users/target-user.ts'
+import { withTargetUser } from '../users/target-user.ts'
 import * as input from '../protocol/inputs.ts'
 import { temporaryPasswordEnd } from '../users/invitations.ts'
 import { newPassword } from '../factors/passwords.ts'
@@ -13,7 +13,7 @@ export const adminSetUserPassword = administration(
   input.named.extend({ Password: input.password, Permanent: z.boolean().default(false) }),
   async (given, call) => {
     const password = await newPassword(given.Password, await findPool(given.UserPoolId, call.context), call)
-    return onNamed(given, call, async (tx, user, pool) => {
+    return withTargetUser(given, call, async (tx, user, pool) => {
       const change = given.Permanent
         ? { status: 'CONFIRMED' as const }
         : { status: 'FORCE_CHANGE_PASSWORD' as const, passwordExpiresAt: temporaryPasswordEnd(pool, call) }

@@ -1,4 +1,4 @@
-import { onNamed } from '../users/target-user.ts'
+import { withTargetUser } from '../users/target-user.ts'
 import { attributeListSchema, readAttributes } from '../users/attributes.ts'
 import { changeAttributes } from '../users/change-attributes.ts'
 import * as input from '../protocol/inputs.ts'
@@ -8,7 +8,7 @@ export const adminUpdateUserAttributes = administration(
   input.named.extend({ UserAttributes: attributeListSchema }),
   (given, call) => {
     const attributes = readAttributes(given.UserAttributes, true)
-    return onNamed(given, call, async (tx, user, pool) => {
+    return withTargetUser(given, call, async (tx, user, pool) => {
       await changeAttributes(tx, user, pool, attributes, call)
       return {}
     })

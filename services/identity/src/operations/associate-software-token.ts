@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { checkFresh, onOwnAccount } from '../users/accounts.ts'
+import { checkFresh, withAuthenticatedUser } from '../users/accounts.ts'
 import { associateBySession } from '../challenges/mfa-setup.ts'
 import { IdentityError, missing } from '../protocol/errors.ts'
 import * as input from '../protocol/inputs.ts'
@@ -16,7 +16,7 @@ export const associateSoftwareToken = (tokens: Tokens) =>
         if (given.Session === undefined) throw missing('AccessToken')
         return associateBySession(given.Session, call)
       }
-      return onOwnAccount(tokens, given.AccessToken, call, async (tx, user, bearer) => {
+      return withAuthenticatedUser(tokens, given.AccessToken, call, async (tx, user, bearer) => {
         const { pool } = bearer.client
         if (pool.settings.mfa === 'OFF' || !pool.settings.mfaFactors.includes('SOFTWARE_TOKEN_MFA')) {
           throw new IdentityError(

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { z } from 'zod'
-import { onOwnAccount, setPassword } from '../users/accounts.ts'
+import { withAuthenticatedUser, setPassword } from '../users/accounts.ts'
 import { wrongPassword } from '../protocol/errors.ts'
 import * as input from '../protocol/inputs.ts'
 import { countWithin } from '../limits/limits.ts'
@@ -30,7 +30,7 @@ export const changePassword = (tokens: Tokens) =>
           ? given.PreviousPassword === undefined
           : await isPassword(given.PreviousPassword ?? '', holder, call)
       const password = isKnown ? await newPassword(given.ProposedPassword, client.pool, call) : undefined
-      return onOwnAccount(tokens, given.AccessToken, call, async (tx, user, { client: { pool }, signIn }) => {
+      return withAuthenticatedUser(tokens, given.AccessToken, call, async (tx, user, { client: { pool }, signIn }) => {
         // Changed while it was being checked: it is not the password any more.
         if (!password || user.passwordHash !== holder.passwordHash) return wrongPassword()
         await tx.delete(limits).where(eq(limits.key, key))

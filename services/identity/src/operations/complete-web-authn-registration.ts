@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { z } from 'zod'
-import { changeAccount, onOwnAccount } from '../users/accounts.ts'
+import { changeAccount, withAuthenticatedUser } from '../users/accounts.ts'
 import { attemptsExceeded, IdentityError } from '../protocol/errors.ts'
 import * as input from '../protocol/inputs.ts'
 import { operation } from '../protocol/protocol.ts'
@@ -10,11 +10,11 @@ import type { Tokens } from '../sign-in/tokens.ts'
 import { challengeNotFound, judgeNewPasskey, newPasskeySchema, webAuthnOf } from '../factors/web-authn.ts'
 
 /** As many as a person may have. */
-const mostPasskeys = 20
+const maxPasskeys = 20
 
 export const completeWebAuthnRegistration = (tokens: Tokens) =>
   operation(z.object({ AccessToken: input.accessToken, Credential: newPasskeySchema }), (given, call) =>
-    onOwnAccount(tokens, given.AccessToken, call, async (tx, user, { client: { pool } }) => {
+    withAuthenticatedUser(tokens, given.AccessToken, call, async (tx, user, { client: { pool } }) => {
       const settings = webAuthnOf(pool)
       const challenge = await openSetUp(tx, user, 'passkey', call)
       if (challenge === undefined) return challengeNotFound()
@@ -23,7 +23,7 @@ export const completeWebAuthnRegistration = (tokens: Tokens) =>
       const passkey = await judgeNewPasskey(given.Credential, challenge, settings)
       if (passkey instanceof IdentityError) return passkey
       const own = await tx.select({ name: passkeys.name }).from(passkeys).where(eq(passkeys.userId, user.id))
-      if (own.length >= mostPasskeys) return attemptsExceeded()
+      if (own.length >= maxPasskeys) return attemptsExceeded()
       // One more than the highest there is: two of one name could not be told apart.
       const numbers = own.map(({ name }) => Number(/^Passkey (\d+)$/.exec(name)?.[1] ?? 0))
       const [written] = await tx

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { z } from 'zod'
-import { onOwnAccount } from '../users/accounts.ts'
+import { withAuthenticatedUser } from '../users/accounts.ts'
 import { findDevice, noDevice, sealDeviceVerifier } from '../factors/devices.ts'
 import { IdentityError, invalid } from '../protocol/errors.ts'
 import * as input from '../protocol/inputs.ts'
@@ -28,7 +28,7 @@ export const confirmDevice = (tokens: Tokens) =>
       const { Salt: salt, PasswordVerifier: verifier } = given.DeviceSecretVerifierConfig
       if (salt === 0n || verifier < 2n || verifier >= prime - 1n)
         throw invalid('DeviceSecretVerifierConfig is not valid.')
-      return onOwnAccount(tokens, given.AccessToken, call, async (tx, user, { signIn, client }) => {
+      return withAuthenticatedUser(tokens, given.AccessToken, call, async (tx, user, { signIn, client }) => {
         const device = await findDevice(tx, user, given.DeviceKey, config)
         // A key is confirmed by the sign-in that was given it.
         if (!device || signIn.deviceKey !== device.key) throw noDevice()

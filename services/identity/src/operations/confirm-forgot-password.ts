@@ -7,7 +7,7 @@ import { verifyAttribute } from '../users/change-attributes.ts'
 import { codeSubject, takeCode } from '../factors/codes.ts'
 import { disabled, expiredCode, IdentityError, orThrow, unknownUser } from '../protocol/errors.ts'
 import * as input from '../protocol/inputs.ts'
-import { countGuess } from '../limits/limits.ts'
+import { consumeAttempt } from '../limits/limits.ts'
 import { checkPolicy, newPassword } from '../factors/passwords.ts'
 import { clientOf } from '../pools/pools.ts'
 import { operation } from '../protocol/protocol.ts'
@@ -33,7 +33,7 @@ export const confirmForgotPassword = operation(
     // A code that is right is not used up by a password that is not good enough.
     checkPolicy(given.Password, pool.settings.passwordPolicy)
     return answerEvenly(context.config.EVEN_ANSWER_MS, async () => {
-      await countGuess(call)
+      await consumeAttempt(call)
       const owner = await findUserToReset(context.db, pool, given.Username)
       await goBeforeStrangers(context.db, owner, given.DeviceKey, call)
       const password = await newPassword(given.Password, pool, call)

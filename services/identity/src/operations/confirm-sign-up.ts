@@ -14,7 +14,7 @@ import {
   wrongPassword,
 } from '../protocol/errors.ts'
 import * as input from '../protocol/inputs.ts'
-import { countGuess } from '../limits/limits.ts'
+import { consumeAttempt } from '../limits/limits.ts'
 import { isPassword } from '../factors/passwords.ts'
 import { clientOf } from '../pools/pools.ts'
 import { operation } from '../protocol/protocol.ts'
@@ -93,7 +93,7 @@ export const confirmSignUp = operation(
       return (await isPassword(password, named, call)) ? named : undefined
     }
     return answerEvenly(context.config.EVEN_ANSWER_MS, async () => {
-      await countGuess(call)
+      await consumeAttempt(call)
       const { Password: password } = given
       return orThrow(await confirm(password === undefined ? undefined : await ownerOf(password)))
     })

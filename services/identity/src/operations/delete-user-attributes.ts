@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { checkFresh, onOwnAccount } from '../users/accounts.ts'
+import { checkFresh, withAuthenticatedUser } from '../users/accounts.ts'
 import { readAttributeNames } from '../users/attributes.ts'
 import { isVerifiable, removeAttributes } from '../users/change-attributes.ts'
 import * as input from '../protocol/inputs.ts'
@@ -11,7 +11,7 @@ export const deleteUserAttributes = (tokens: Tokens) =>
     z.object({ AccessToken: input.accessToken, UserAttributeNames: z.array(input.attributeName).max(50) }),
     (given, call) => {
       const names = readAttributeNames(given.UserAttributeNames)
-      return onOwnAccount(tokens, given.AccessToken, call, async (tx, user, bearer) => {
+      return withAuthenticatedUser(tokens, given.AccessToken, call, async (tx, user, bearer) => {
         if (names.some(isVerifiable)) checkFresh(bearer, call)
         await removeAttributes(tx, user, names, call)
         return {}

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { deleteAccount, onOwnAccount } from '../users/accounts.ts'
+import { deleteAccount, withAuthenticatedUser } from '../users/accounts.ts'
 import { wrongPassword } from '../protocol/errors.ts'
 import * as input from '../protocol/inputs.ts'
-import { countGuess } from '../limits/limits.ts'
+import { consumeAttempt } from '../limits/limits.ts'
 import { isPassword } from '../factors/passwords.ts'
 import { operation } from '../protocol/protocol.ts'
-import { beginAttempt, noteFailure } from '../limits/sign-in-limits.ts'
+import { beginAttempt, recordFailure } from '../limits/sign-in-limits.ts'
 import type { Tokens } from '../sign-in/tokens.ts'
 
 export const deleteUser = (tokens: Tokens) =>
@@ -17,22 +17,22 @@ export const deleteUser = (tokens: Tokens) =>
     }),
     async ({ AccessToken, Password: password }, call) => {
       if (password === undefined) {
-        return onOwnAccount(tokens, AccessToken, call, async (tx, user) => {
+        return withAuthenticatedUser(tokens, AccessToken, call, async (tx, user) => {
           await deleteAccount(tx, user)
           return {}
         })
       }
-      await countGuess(call)
+      await consumeAttempt(call)
       const { user: holder } = await tokens.authenticate(AccessToken)
       call.hashing.account = holder.id
       const isKnown = await isPassword(password, holder, call)
-      return onOwnAccount(tokens, AccessToken, call, async (tx, user, { signIn }) => {
+      return withAuthenticatedUser(tokens, AccessToken, call, async (tx, user, { signIn }) => {
         const deviceKey = signIn.deviceKey ?? undefined
         const target = { poolId: user.poolId, name: user.username, user, deviceKey }
         await beginAttempt(tx, target, call)
         // Changed while it was being checked: it is not the password any more.
         if (!isKnown || user.passwordHash !== holder.passwordHash) {
-          await noteFailure(tx, target, call)
+          await recordFailure(tx, target, call)
           return wrongPassword()
         }
         await deleteAccount(tx, user)

@@ -1,6 +1,6 @@
 import { answerEvenly } from '@robokids/runtime/even-answers'
 import { z } from 'zod'
-import { issueCode, pretendCode } from '../factors/codes.ts'
+import { issueCode, simulateCode } from '../factors/codes.ts'
 import { disabled, unknownUser } from '../protocol/errors.ts'
 import * as input from '../protocol/inputs.ts'
 import { countRequest } from '../limits/limits.ts'
@@ -33,7 +33,9 @@ export const forgotPassword = operation(
           return { CodeDeliveryDetails: await issueCode(tx, user, pool, 'password_reset', to, call, deviceKey) }
         }
         if (!tellsUsers) {
-          return { CodeDeliveryDetails: await pretendCode(tx, pool, 'password_reset', name, user, to, call, deviceKey) }
+          return {
+            CodeDeliveryDetails: await simulateCode(tx, pool, 'password_reset', name, user, to, call, deviceKey),
+          }
         }
         if (!user) throw unknownUser()
         if (!user.enabled) throw disabled()

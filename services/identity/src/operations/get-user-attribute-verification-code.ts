@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { onOwnAccount } from '../users/accounts.ts'
+import { withAuthenticatedUser } from '../users/accounts.ts'
 import { isVerifiable, sendVerificationCode } from '../users/change-attributes.ts'
 import { invalid } from '../protocol/errors.ts'
 import * as input from '../protocol/inputs.ts'
@@ -13,7 +13,7 @@ export const getUserAttributeVerificationCode = (tokens: Tokens) =>
     if (!isVerifiable(attribute)) throw invalid(`Attribute ${attribute} cannot be verified.`)
     // Before the account is locked: it takes a connection of its own.
     await countRequest(call)
-    return onOwnAccount(tokens, given.AccessToken, call, async (tx, user) => ({
+    return withAuthenticatedUser(tokens, given.AccessToken, call, async (tx, user) => ({
       CodeDeliveryDetails: await sendVerificationCode(tx, user, attribute, call),
     }))
   })

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { z } from 'zod'
-import { onOwnAccount } from '../users/accounts.ts'
+import { withAuthenticatedUser } from '../users/accounts.ts'
 import * as input from '../protocol/inputs.ts'
 import { operation } from '../protocol/protocol.ts'
 import { devices } from '../schema.ts'
@@ -15,7 +15,7 @@ export const globalSignOut = (tokens: Tokens) =>
       ForgetDevices: z.boolean().default(false),
     }),
     async (given, call) =>
-      onOwnAccount(tokens, given.AccessToken, call, async (tx, user) => {
+      withAuthenticatedUser(tokens, given.AccessToken, call, async (tx, user) => {
         await endSignIns(tx, user.id, 'signed_out', call.context.clock.now())
         if (given.ForgetDevices) await tx.delete(devices).where(eq(devices.userId, user.id))
         return {}

@@ -6,7 +6,7 @@ import { userAuth } from '../flows/user-auth.ts'
 import { userPasswordAuth } from '../flows/user-password-auth.ts'
 import { userSrpAuth } from '../flows/user-srp-auth.ts'
 import { invalid } from '../protocol/errors.ts'
-import { countGuess } from '../limits/limits.ts'
+import { consumeAttempt } from '../limits/limits.ts'
 import { findClient } from '../pools/pools.ts'
 import { operation } from '../protocol/protocol.ts'
 import type { AuthAnswer } from '../sign-in/sign-in-steps.ts'
@@ -38,7 +38,7 @@ export const initiateAuth = (tokens: Tokens) =>
       const allowed = `ALLOW_${known === 'REFRESH_TOKEN' ? 'REFRESH_TOKEN_AUTH' : known}` as const
       if (!client.settings.flows.includes(allowed)) throw invalid(`${known} flow not enabled for this client`)
       // A refresh token is not to be guessed: whoever renews is not slowed down by others at the same address.
-      if (allowed !== 'ALLOW_REFRESH_TOKEN_AUTH') await countGuess(call)
+      if (allowed !== 'ALLOW_REFRESH_TOKEN_AUTH') await consumeAttempt(call)
       return flows[known]({
         client,
         parameters: given.AuthParameters,

@@ -1,6 +1,6 @@
 import { answerEvenly } from '@robokids/runtime/even-answers'
 import { z } from 'zod'
-import { issueCode, pretendCode } from '../factors/codes.ts'
+import { issueCode, simulateCode } from '../factors/codes.ts'
 import { disabled, invalid, unknownUser } from '../protocol/errors.ts'
 import * as input from '../protocol/inputs.ts'
 import { countRequest } from '../limits/limits.ts'
@@ -28,7 +28,7 @@ export const resendConfirmationCode = operation(
           return { CodeDeliveryDetails: await issueCode(tx, user, pool, 'sign_up', to, call) }
         }
         if (!tellsUsers) {
-          return { CodeDeliveryDetails: await pretendCode(tx, pool, 'sign_up', name, user, to, call) }
+          return { CodeDeliveryDetails: await simulateCode(tx, pool, 'sign_up', name, user, to, call) }
         }
         if (!user) throw unknownUser()
         if (!user.enabled) throw disabled()

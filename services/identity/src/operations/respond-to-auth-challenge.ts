@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { challenges } from '../challenges/table.ts'
 import { invalid, missing } from '../protocol/errors.ts'
 import * as input from '../protocol/inputs.ts'
-import { countGuess } from '../limits/limits.ts'
+import { consumeAttempt } from '../limits/limits.ts'
 import { checkSecretHash, findClient } from '../pools/pools.ts'
 import { operation } from '../protocol/protocol.ts'
 import type { ChallengeName } from '../sign-in/sign-in-steps.ts'
@@ -33,7 +33,7 @@ export const respondToAuthChallenge = (tokens: Tokens) =>
       const block = responses['PASSWORD_CLAIM_SECRET_BLOCK']
       const session = given.Session ?? (block === undefined ? undefined : Buffer.from(block, 'base64').toString())
       if (session === undefined) throw missing('Session')
-      await countGuess(call)
+      await consumeAttempt(call)
       return challenges[challenge]({ client, session, challenge, responses, call, tokens })
     },
   )

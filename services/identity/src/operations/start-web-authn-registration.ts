@@ -1,7 +1,7 @@
 import { generateRegistrationOptions } from '@simplewebauthn/server'
 import { eq } from 'drizzle-orm'
 import { z } from 'zod'
-import { checkFresh, onOwnAccount } from '../users/accounts.ts'
+import { checkFresh, withAuthenticatedUser } from '../users/accounts.ts'
 import * as input from '../protocol/inputs.ts'
 import { operation } from '../protocol/protocol.ts'
 import { passkeys } from '../schema.ts'
@@ -13,7 +13,7 @@ const minutes = 5
 
 export const startWebAuthnRegistration = (tokens: Tokens) =>
   operation(z.object({ AccessToken: input.accessToken }), (given, call) =>
-    onOwnAccount(tokens, given.AccessToken, call, async (tx, user, bearer) => {
+    withAuthenticatedUser(tokens, given.AccessToken, call, async (tx, user, bearer) => {
       const { relyingPartyId, relyingPartyName, userVerification } = webAuthnOf(bearer.client.pool)
       checkFresh(bearer, call)
       const own = await tx.select().from(passkeys).where(eq(passkeys.userId, user.id))

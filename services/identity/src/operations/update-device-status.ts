@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { z } from 'zod'
-import { checkFresh, onOwnAccount } from '../users/accounts.ts'
+import { checkFresh, withAuthenticatedUser } from '../users/accounts.ts'
 import { findDevice, noDevice } from '../factors/devices.ts'
 import { freshSignInRequired, invalid } from '../protocol/errors.ts'
 import * as input from '../protocol/inputs.ts'
@@ -24,7 +24,7 @@ export const updateDeviceStatus = (tokens: Tokens) =>
       DeviceRememberedStatus: z.enum(['remembered', 'not_remembered']),
     }),
     async (given, call) =>
-      onOwnAccount(tokens, given.AccessToken, call, async (tx, user, bearer) => {
+      withAuthenticatedUser(tokens, given.AccessToken, call, async (tx, user, bearer) => {
         const device = await findDevice(tx, user, given.DeviceKey, call.context.config)
         if (!device) throw noDevice()
         const remembered = given.DeviceRememberedStatus === 'remembered'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { checkFresh, onOwnAccount } from '../users/accounts.ts'
+import { checkFresh, withAuthenticatedUser } from '../users/accounts.ts'
 import { attributeListSchema, readAttributes } from '../users/attributes.ts'
 import { changeAttributes, changesAddress, isVerifiable } from '../users/change-attributes.ts'
 import * as input from '../protocol/inputs.ts'
@@ -12,7 +12,7 @@ export const updateUserAttributes = (tokens: Tokens) =>
     const attributes = readAttributes(given.UserAttributes)
     // What is new may be sent a code. Before the account is locked: it takes a connection of its own.
     if (Object.keys(attributes).some(isVerifiable)) await countRequest(call)
-    return onOwnAccount(tokens, given.AccessToken, call, async (tx, user, bearer) => {
+    return withAuthenticatedUser(tokens, given.AccessToken, call, async (tx, user, bearer) => {
       if (changesAddress(user, attributes)) checkFresh(bearer, call)
       return { CodeDeliveryDetailsList: await changeAttributes(tx, user, bearer.client.pool, attributes, call) }
     })

@@ -1,11 +1,11 @@
 import { readCode } from '@robokids/contracts/code'
 import { eq } from 'drizzle-orm'
 import { z } from 'zod'
-import { changeAccount, onOwnAccount } from '../users/accounts.ts'
+import { changeAccount, withAuthenticatedUser } from '../users/accounts.ts'
 import { verifyBySession, wrongSetUpCode } from '../challenges/mfa-setup.ts'
 import { IdentityError, missing } from '../protocol/errors.ts'
 import * as input from '../protocol/inputs.ts'
-import { countGuess } from '../limits/limits.ts'
+import { consumeAttempt } from '../limits/limits.ts'
 import { forgetOthers } from '../factors/mfa-preference.ts'
 import { operation } from '../protocol/protocol.ts'
 import { signIns } from '../schema.ts'
@@ -26,8 +26,8 @@ export const verifySoftwareToken = (tokens: Tokens) =>
         if (given.Session === undefined) throw missing('AccessToken')
         return verifyBySession(given.Session, given.UserCode, call)
       }
-      await countGuess(call)
-      return onOwnAccount(tokens, given.AccessToken, call, async (tx, user, { client: { pool }, signIn }) => {
+      await consumeAttempt(call)
+      return withAuthenticatedUser(tokens, given.AccessToken, call, async (tx, user, { client: { pool }, signIn }) => {
         const { config, clock } = call.context
         const secret = await openSetUp(tx, user, 'totp', call)
         if (secret === undefined) {

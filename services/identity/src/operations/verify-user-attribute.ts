@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { onOwnAccount } from '../users/accounts.ts'
+import { withAuthenticatedUser } from '../users/accounts.ts'
 import { codePurposeOf, isVerifiable, verifyAttribute } from '../users/change-attributes.ts'
 import { ownCodeKey, takeCode } from '../factors/codes.ts'
 import { expiredCode, IdentityError, invalid } from '../protocol/errors.ts'
 import * as input from '../protocol/inputs.ts'
-import { countGuess } from '../limits/limits.ts'
+import { consumeAttempt } from '../limits/limits.ts'
 import { operation } from '../protocol/protocol.ts'
 import type { Tokens } from '../sign-in/tokens.ts'
 
@@ -14,8 +14,8 @@ export const verifyUserAttribute = (tokens: Tokens) =>
     async (given, call) => {
       const attribute = given.AttributeName
       if (!isVerifiable(attribute)) throw invalid(`Attribute ${attribute} cannot be verified.`)
-      await countGuess(call)
-      return onOwnAccount(tokens, given.AccessToken, call, async (tx, user, { client: { pool } }) => {
+      await consumeAttempt(call)
+      return withAuthenticatedUser(tokens, given.AccessToken, call, async (tx, user, { client: { pool } }) => {
         const taken = await takeCode(tx, ownCodeKey(user, codePurposeOf[attribute]), given.Code, call)
         if (taken instanceof IdentityError) return taken
         // Changed since the code was sent: it was not proven.

@@ -14,7 +14,7 @@ type ProtocolErrorName =
 
 export type WireErrorName = IdentityErrorName | ProtocolErrorName
 
-const mostOfMessage = 500
+const maxMessageLength = 500
 
 /**
  * A refusal as a client of the protocol is told it. Thrown, it rolls back what was begun; returned from a transaction,
@@ -25,7 +25,7 @@ export class IdentityError extends Error {
 
   constructor(name: WireErrorName, message: string) {
     // Some messages name what was sent: not at any length.
-    super(message.length > mostOfMessage ? `${message.slice(0, mostOfMessage)}…` : message)
+    super(message.length > maxMessageLength ? `${message.slice(0, maxMessageLength)}…` : message)
     this.name = name
   }
 }

@@ -5,7 +5,7 @@ import { disabled, IdentityError, notConfirmed, wrongPassword } from '../protoco
 import { isPassword } from '../factors/passwords.ts'
 import type { Call } from '../protocol/protocol.ts'
 import { proceed } from './sign-in.ts'
-import { beginAttempt, noteFailure, targetOf } from '../limits/sign-in-limits.ts'
+import { beginAttempt, recordFailure, targetOf } from '../limits/sign-in-limits.ts'
 import type { AuthAnswer, SignInProgress } from './sign-in-steps.ts'
 import type { Tokens } from './tokens.ts'
 import type { User } from '../schema.ts'
@@ -53,7 +53,7 @@ export async function judgePassword(
   await beginAttempt(tx, targetOf(begun), call)
   // Changed while it was being checked: it is not the password any more.
   if (!user || user.passwordHash !== owner.passwordHash) {
-    await noteFailure(tx, targetOf(begun), call)
+    await recordFailure(tx, targetOf(begun), call)
     return wrongPassword()
   }
   return acceptPassword(tx, { ...begun, user }, call, tokens)

@@ -1,7 +1,7 @@
 import type { Transaction } from '@robokids/runtime/db'
 import type { Call } from '../protocol/protocol.ts'
 import { checkState } from './sign-in.ts'
-import { askForCode, provableDestination, pretendToSend } from '../factors/sign-in-codes.ts'
+import { askForCode, provableDestination, simulateDelivery } from '../factors/sign-in-codes.ts'
 import type { AuthAnswer, SignInProgress } from './sign-in-steps.ts'
 
 /**
@@ -15,5 +15,5 @@ export async function askCustomChallenge(tx: Transaction, progress: SignInProgre
   const to = user && (await provableDestination(tx, user, 'EMAIL'))
   return user && to
     ? askForCode(tx, { ...progress, user }, 'CUSTOM_CHALLENGE', to, call, parameters)
-    : pretendToSend(tx, progress, 'CUSTOM_CHALLENGE', 'EMAIL', call, parameters)
+    : simulateDelivery(tx, progress, 'CUSTOM_CHALLENGE', 'EMAIL', call, parameters)
 }

@@ -3,7 +3,7 @@ import { missing } from '../protocol/errors.ts'
 import { askPasskey, hasPasskeys } from '../factors/passkey-steps.ts'
 import type { FirstFactor } from '../pools/pool-settings.ts'
 import type { Call } from '../protocol/protocol.ts'
-import { askForCode, pretendToSend, provableDestination } from '../factors/sign-in-codes.ts'
+import { askForCode, simulateDelivery, provableDestination } from '../factors/sign-in-codes.ts'
 import type { AuthAnswer, SignInProgress } from './sign-in-steps.ts'
 import { simulateAccount } from '../users/simulated-account.ts'
 import { askPasswordVerifier } from '../factors/srp-steps.ts'
@@ -72,7 +72,7 @@ export async function askFirstFactor(
       const to = user && (await provableDestination(tx, user, medium))
       return user && to
         ? askForCode(tx, { ...progress, user }, choice, to, call)
-        : pretendToSend(tx, progress, choice, medium, call)
+        : simulateDelivery(tx, progress, choice, medium, call)
     }
     case 'WEB_AUTHN':
       return askPasskey(tx, progress, call)

@@ -28,7 +28,7 @@ export type ChallengeName =
 /** What a sign-in carries from step to step. */
 const stateSchema = z.object({
   flow: z.enum(['USER_PASSWORD_AUTH', 'USER_SRP_AUTH', 'USER_AUTH', 'CUSTOM_AUTH']),
-  /** The name that the client began with, as `nobodysName` writes it. */
+  /** The name that the client began with, as `placeholderUsername` writes it. */
   given: z.string(),
   /** What was proven first, once it is. */
   firstFactor: z.enum([...firstFactors, 'CUSTOM']).optional(),

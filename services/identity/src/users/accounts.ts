@@ -6,7 +6,7 @@ import { freshSignInRequired, IdentityError, orThrow } from '../protocol/errors.
 import { storePassword, type NewPassword } from '../factors/passwords.ts'
 import type { Pool } from '../pools/pools.ts'
 import type { Call } from '../protocol/protocol.ts'
-import { aliases, devices, knownAddresses, passkeys, setUps, signInSteps, users, type User } from '../schema.ts'
+import { aliases, devices, knownAddresses, passkeys, mfaSetups, signInSteps, users, type User } from '../schema.ts'
 import { endSignIns } from '../sign-in/sign-outs.ts'
 import type { Bearer, Tokens } from '../sign-in/tokens.ts'
 import { aliasValue, isVerified, lockUser, publishAccount, verifiedAddress, type Verifiable } from './users.ts'
@@ -25,7 +25,7 @@ export function checkFresh({ signIn, client }: Bearer, { context }: Call): void 
 }
 
 /** Does something to the account of who holds an access token, with its row locked; a refusal that is returned is thrown once it has committed. */
-export async function onOwnAccount<T>(
+export async function withAuthenticatedUser<T>(
   tokens: Tokens,
   accessToken: string,
   { context }: Call,
@@ -126,7 +126,7 @@ export async function setPassword(
  * address need not be who set these up.
  */
 export async function dropCredentials(tx: Transaction, user: User, call: Call): Promise<User> {
-  for (const table of [passkeys, devices, setUps, knownAddresses])
+  for (const table of [passkeys, devices, mfaSetups, knownAddresses])
     await tx.delete(table).where(eq(table.userId, user.id))
   await tx.delete(aliases).where(and(eq(aliases.userId, user.id), eq(aliases.attribute, 'phone_number')))
   const verified = user.attributes['phone_number_verified']

@@ -8,7 +8,7 @@ import {
   knownAddresses,
   limits,
   refreshTokens,
-  setUps,
+  mfaSetups,
   signInSteps,
   signIns,
   simulatedNames,
@@ -45,7 +45,7 @@ export const cleanUp: Job<Config> = {
       .where(eq(refreshTokens.signInId, signIns.id))
     const over = now.subtract(longestAccess)
     const deletions = [
-      ...[signInSteps, limits, setUps, refreshTokens, simulatedNames].map((table) =>
+      ...[signInSteps, limits, mfaSetups, refreshTokens, simulatedNames].map((table) =>
         db.delete(table).where(lt(table.expiresAt, now)),
       ),
       db.delete(codes).where(lt(codes.expiresAt, now.subtract(remembered))),

@@ -80,14 +80,14 @@ function drawUsername(pool: Pool, address: string, now: Temporal.Instant, { MAC_
 
 /** Whether a name was told as that of an account that is not there: whoever signs up is refused it like a name that is taken. */
 export async function isSimulatedName(db: Database | Transaction, pool: Pool, name: string): Promise<boolean> {
-  return (await nobodysName(db, pool, name)) !== name
+  return (await placeholderUsername(db, pool, name)) !== name
 }
 
 /**
  * What a name that nobody has is simulated and counted by: one that was told as an address's canonical name is that
  * address, as it is with an account. As `nameKey` writes it.
  */
-export async function nobodysName(db: Database | Transaction, pool: Pool, name: string): Promise<string> {
+export async function placeholderUsername(db: Database | Transaction, pool: Pool, name: string): Promise<string> {
   const [told] = await db
     .select()
     .from(simulatedNames)

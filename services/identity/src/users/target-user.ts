@@ -13,7 +13,7 @@ import { lockNamed } from './users.ts'
  * Does something to the account that an administrator names, with its row locked.
  * @throws IdentityError ResourceNotFoundException, UserNotFoundException
  */
-export async function onNamed<T>(
+export async function withTargetUser<T>(
   given: z.infer<typeof input.named>,
   { context }: Call,
   work: (tx: Transaction, user: User, pool: Pool) => Promise<T | IdentityError>,

@@ -10,7 +10,7 @@ import { addressKind } from './usernames.ts'
 import { findByName, hasUnverified, isUnconfirmed } from './users.ts'
 
 /** An address may be signed up with by anybody, as often as they like; beyond so many, the oldest are not found by it. */
-const mostOfOneAddress = 1000
+const maxOfOneAddress = 1000
 
 /**
  * Whom a sign-up may be confirmed as: the account of that name, else whoever signed up with that address and never proved
@@ -61,7 +61,7 @@ export async function findLikely(
     .from(users)
     .where(and(hasUnverified(db, pool, email), isUnconfirmed))
     .orderBy(desc(users.createdAt), desc(users.id))
-    .limit(mostOfOneAddress)
+    .limit(maxOfOneAddress)
   const likely = tagged.find((one) => mayBePassword(password, one, context))
   const [user] = likely ? await db.select().from(users).where(eq(users.id, likely.id)) : []
   return user

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { api } from '../../api.ts'
 import { done } from '../../answer.ts'
-import { useSending } from '../../identity/use-sending.ts'
+import { useSubmit } from '../../identity/use-submit.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { AccountName, Form } from '../Form.tsx'
@@ -12,7 +12,7 @@ import { Section } from './Section.tsx'
 export function ChangePassword({ email }: { email: string }) {
   const [previousPassword, setPrevious] = useState('')
   const [proposedPassword, setProposed] = useState('')
-  const state = useSending('Could not set new password.')
+  const state = useSubmit('Could not set new password.')
   const change = () => {
     if (previousPassword === '') {
       state.refuse('Please check the marked fields.', { previousPassword: 'Enter the password that you have now.' })

@@ -1,7 +1,7 @@
 import type { Profile } from '@robokids/contracts/auth'
 import { useEffect, useId, useState } from 'react'
 import { whenFreshSignInIsRequired } from '../../api.ts'
-import { useSending } from '../../identity/use-sending.ts'
+import { useSubmit } from '../../identity/use-submit.ts'
 import { useSignIn } from '../../identity/use-sign-in.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
@@ -59,7 +59,7 @@ function Proof({ profile, fieldId, onProven, onCancel }: ProofProps) {
   const email = profile.formerEmail ?? profile.email
   const [password, setPassword] = useState('')
   const signIn = useSignIn({ again: true })
-  const state = useSending('That did not work.')
+  const state = useSubmit('That did not work.')
   const { step } = signIn
   const isProven = step?.step === 'DONE'
   useEffect(() => {

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { api } from '../../api.ts'
 import { done } from '../../answer.ts'
 import { forgetUser } from '../../identity/session.ts'
-import { useSending } from '../../identity/use-sending.ts'
+import { useSubmit } from '../../identity/use-submit.ts'
 import { Alert } from '../../ui/Alert.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
@@ -51,7 +51,7 @@ interface ReallyDeleteProps {
 
 function ReallyDelete({ email, onCancel, onDeleted }: ReallyDeleteProps) {
   const [password, setPassword] = useState('')
-  const state = useSending('Something went wrong.')
+  const state = useSubmit('Something went wrong.')
   const remove = () => {
     if (password === '') {
       state.refuse('Please check the marked fields.', { password: 'Enter your password.' })

@@ -4,7 +4,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { changeProfile } from '../../identity/profile.ts'
 import { signOut } from '../../identity/sign-out.ts'
-import { useSending } from '../../identity/use-sending.ts'
+import { useSubmit } from '../../identity/use-submit.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { MessageLine, Row } from '../Form.tsx'
@@ -13,7 +13,7 @@ import { Item, Items, Section } from './Section.tsx'
 
 export function Devices({ devices }: { devices: Profile['devices'] }) {
   const [asking, setAsking] = useState(false)
-  const state = useSending('Something went wrong.')
+  const state = useSubmit('Something went wrong.')
   const queryClient = useQueryClient()
   const navigate = useNavigate()
   const forget = (key: string) =>

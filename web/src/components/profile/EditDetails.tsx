@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { latestAdultBirthdate } from '@robokids/contracts/adult'
 import { changeProfile } from '../../identity/profile.ts'
 import { type ProfileValues, readProfileChange } from '../../identity/read-profile.ts'
-import { useSending } from '../../identity/use-sending.ts'
+import { useSubmit } from '../../identity/use-submit.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Form, Row } from '../Form.tsx'
@@ -24,7 +24,7 @@ export function EditDetails({ profile, onSaved, onCancel }: EditDetailsProps) {
   })
   const [values, setValues] = useState(before)
   const [latestBirthdate] = useState(() => latestAdultBirthdate(new Date().toISOString()))
-  const state = useSending('Something went wrong.')
+  const state = useSubmit('Something went wrong.')
   const queryClient = useQueryClient()
 
   const text = (name: keyof ProfileValues) => ({

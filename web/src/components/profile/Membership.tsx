@@ -9,11 +9,11 @@ import { useState } from 'react'
 import { timeForReader } from '../../class-time.ts'
 import { api } from '../../api.ts'
 import { isRefusal } from '../../identity/messages.ts'
-import { useSending } from '../../identity/use-sending.ts'
+import { useSubmit } from '../../identity/use-submit.ts'
 import { portal, switchQuote } from '../../membership/answers.ts'
 import { changeMembership, membershipQuery, memberSeatQuery } from '../../membership/queries.ts'
 import { recordOfMembership, saveSessionRecord } from '../../registration/record.ts'
-import { useLeaveFor } from '../../registration/use-leave-for.ts'
+import { useExternalRedirect } from '../../registration/use-external-redirect.ts'
 import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Notice } from '../../ui/Notice.tsx'
@@ -85,9 +85,9 @@ interface KnownProps {
 function Known({ userId, membership, profile }: KnownProps) {
   const [asking, setAsking] = useState<Asking>(null)
   const [refused, setRefused] = useState<{ way: Way; agreed: AgreementTerms | undefined } | null>(null)
-  const state = useSending('Something went wrong.')
+  const state = useSubmit('Something went wrong.')
   const queryClient = useQueryClient()
-  const { leaving, leaveFor } = useLeaveFor()
+  const { leaving, leaveFor } = useExternalRedirect()
   const { status, plan, amount, nextPlan, endsAt } = membership
   const busy = state.sending || leaving
 
@@ -286,7 +286,7 @@ function Unpaid({ unpaid: { amount, nextTryAt, confirmUrl }, busy, onConfirm, on
 /** A second membership that runs, of an address that has come to this account: whoever pays for two knows it, and can end one. */
 function Other({ userId, membership }: Omit<KnownProps, 'profile'>) {
   const [asking, setAsking] = useState(false)
-  const state = useSending('Something went wrong.')
+  const state = useSubmit('Something went wrong.')
   const queryClient = useQueryClient()
   const { membershipId, plan, amount, classDate, endsAt, paidUntil, nextCharge } = membership
   const change = (what: 'cancel' | 'resume', done: (changed: MembershipData) => string) =>

@@ -5,7 +5,7 @@ import { api } from '../../api.ts'
 import { passkeyOptions } from '../../identity/answers.ts'
 import { createPasskey } from '../../identity/passkey.ts'
 import { changeProfile } from '../../identity/profile.ts'
-import { useSending } from '../../identity/use-sending.ts'
+import { useSubmit } from '../../identity/use-submit.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { MessageLine, Row } from '../Form.tsx'
@@ -16,7 +16,7 @@ type Passkey = Profile['passkeys'][number]
 
 export function Passkeys({ passkeys }: { passkeys: Profile['passkeys'] }) {
   const [removing, setRemoving] = useState<Passkey | null>(null)
-  const state = useSending('Something went wrong.')
+  const state = useSubmit('Something went wrong.')
   const queryClient = useQueryClient()
 
   const add = () =>

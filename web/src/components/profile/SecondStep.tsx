@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { api } from '../../api.ts'
 import { totpSetUp } from '../../identity/answers.ts'
 import { changeProfile } from '../../identity/profile.ts'
-import { useSending } from '../../identity/use-sending.ts'
+import { useSubmit } from '../../identity/use-submit.ts'
 import { Button } from '../../ui/Button.tsx'
 import { CodeField } from '../CodeField.tsx'
 import { Form, MessageLine, Row } from '../Form.tsx'
@@ -31,7 +31,7 @@ function missingFor(type: MfaType, profile: Profile): string | undefined {
 
 export function SecondStep({ profile }: { profile: Profile }) {
   const [settingUp, setSettingUp] = useState<{ secret: string; uri: string } | null>(null)
-  const state = useSending('Something went wrong.')
+  const state = useSubmit('Something went wrong.')
   const queryClient = useQueryClient()
   const { enabled, preferred } = profile.mfa
 
@@ -104,7 +104,7 @@ interface VerifyTotpProps {
 
 function VerifyTotp({ secret, uri, onDone, onCancel }: VerifyTotpProps) {
   const [code, setCode] = useState('')
-  const state = useSending('Something went wrong.')
+  const state = useSubmit('Something went wrong.')
   const queryClient = useQueryClient()
   const verify = () => {
     if (code.trim() === '') {

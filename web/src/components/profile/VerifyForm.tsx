@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { api } from '../../api.ts'
 import { deliveryAnswer } from '../../identity/answers.ts'
 import { changeProfile } from '../../identity/profile.ts'
-import { useSending } from '../../identity/use-sending.ts'
+import { useSubmit } from '../../identity/use-submit.ts'
 import { Button } from '../../ui/Button.tsx'
 import { CodeField } from '../CodeField.tsx'
 import { sentText } from '../ConfirmForm.tsx'
@@ -33,7 +33,7 @@ interface VerifyFormProps {
 /** Takes the code that proves an address or a number. */
 export function VerifyForm({ attribute, sent, onDone, onCancel }: VerifyFormProps) {
   const [code, setCode] = useState('')
-  const state = useSending('Something went wrong.')
+  const state = useSubmit('Something went wrong.')
   const queryClient = useQueryClient()
   const confirm = () => {
     if (code.trim() === '') {

@@ -1,7 +1,7 @@
 import type { Profile } from '@robokids/contracts/auth'
 import { formatDay } from '@robokids/contracts/class-date'
 import { lazy, Suspense, useState } from 'react'
-import { useSending } from '../../identity/use-sending.ts'
+import { useSubmit } from '../../identity/use-submit.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { asWritten } from '../AsWritten.tsx'
@@ -17,7 +17,7 @@ const notSet = 'Not set'
 export function YourDetails({ profile }: { profile: Profile }) {
   const [editing, setEditing] = useState(false)
   const [verifying, setVerifying] = useState<{ attribute: VerifiedAttribute; sent: string } | null>(null)
-  const state = useSending('Something went wrong.')
+  const state = useSubmit('Something went wrong.')
   const { email, emailVerified, formerEmail, birthdate, phoneNumber, phoneNumberVerified, address } = profile
 
   const verify = (attribute: VerifiedAttribute) =>

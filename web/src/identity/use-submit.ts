@@ -24,7 +24,7 @@ export interface Sending {
   send: (work: () => Promise<void>, otherwise?: string) => void
 }
 
-export function useSending(otherwise: string): Sending {
+export function useSubmit(otherwise: string): Sending {
   const [sending, setSending] = useState(false)
   const [message, setMessage] = useState<Message | null>(null)
   const [errors, setErrors] = useState<FieldErrors>({})

@@ -172,7 +172,7 @@ function shipped(
 }
 
 /** What there is to tell of an order. */
-export function orderMailOf<Kind extends OrderKind>(kind: Kind, data: MailData[Kind], known: Known): RenderedLetter {
+export function shopOrderMail<Kind extends OrderKind>(kind: Kind, data: MailData[Kind], known: Known): RenderedLetter {
   const letters: { [One in OrderKind]: (data: MailData[One]) => Letter } = {
     order_paid: (one) => paid(one, known.siteUrl),
     order_refunded: (one) => refunded(one, known.siteUrl),

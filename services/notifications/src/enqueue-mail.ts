@@ -50,7 +50,7 @@ async function retryEarlier(tx: Transaction, later: MailRow, now: Temporal.Insta
 }
 
 /** Orders the mail about each fact, once; the job sends it after the commit. */
-export async function orderMail<Kind extends keyof MailData>(
+export async function enqueueMail<Kind extends keyof MailData>(
   tx: Transaction,
   context: Context<Config>,
   ...orders: Order<Kind>[]

@@ -7,7 +7,7 @@ const givenUpAfterMs = 15_000
  * Goes to another site, and tells meanwhile that it is leaving. Coming back from there by Back shows this very page again
  * (the back/forward cache), which is then not leaving any more.
  */
-export function useLeaveFor(): { leaving: boolean; leaveFor: (url: string) => void } {
+export function useExternalRedirect(): { leaving: boolean; leaveFor: (url: string) => void } {
   const [leaving, setLeaving] = useState(false)
 
   useEffect(() => {

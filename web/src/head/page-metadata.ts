@@ -8,7 +8,7 @@ export interface PageAbout {
 }
 
 /** Every page that is the same for everybody. Those without an entry are about one visitor, and no search engine's. */
-export const pageAbouts: Readonly<Record<string, PageAbout>> = {
+export const pageMetadata: Readonly<Record<string, PageAbout>> = {
   '/': {
     description:
       'Live online robotics classes for children, with a kit shipped to your home. Small groups of 5 to 10 students, four levels, guides and a mentorship program.',

@@ -33,7 +33,7 @@ export async function bindAttempt(
   if (replaced) await letGo(tx, [replaced], context.clock.now())
 }
 
-export async function noteAttempt(
+export async function recordAttempt(
   tx: Transaction,
   { data, time }: EventOf<typeof checkoutCreated>,
   context: Context<Config>,

@@ -2,7 +2,7 @@
  * Loads what a form needs once it is sent. Where the server is there and that is not, the site has a new version: the page
  * is loaded anew, with what was typed.
  */
-export async function loadOrRenew<T>(load: () => Promise<T>): Promise<T> {
+export async function importOrReload<T>(load: () => Promise<T>): Promise<T> {
   try {
     return await load()
   } catch (error) {

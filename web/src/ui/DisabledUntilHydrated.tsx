@@ -1,6 +1,6 @@
 import { useEffect, useRef, type ReactNode } from 'react'
 import { useHydrated } from '../use-hydrated.ts'
-import styles from './WaitsForScript.module.css'
+import styles from './DisabledUntilHydrated.module.css'
 
 /**
  * What the browser has put into the fields of a page that just came: a password manager does so as the document arrives. Not
@@ -25,7 +25,7 @@ function type(input: HTMLInputElement, text: string): void {
  * Fields of a prerendered form: they look as they will, and take nothing from people before the script is there that would
  * lose it. What the browser fills in all the same stays.
  */
-export function WaitsForScript({ children }: { children: ReactNode }) {
+export function DisabledUntilHydrated({ children }: { children: ReactNode }) {
   const hydrated = useHydrated()
   const fields = useRef<HTMLFieldSetElement>(null)
   const filled = useRef<[HTMLInputElement, string][]>([])

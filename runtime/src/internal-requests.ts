@@ -19,7 +19,7 @@ privateAddresses.addSubnet('fe80::', 10, 'ipv6')
  * Whether a request comes from this machine or its private network, and through no proxy: from a scraper or a probe. Goes
  * by the connection itself, so that no header makes a visitor one.
  */
-export function isNeighbour({ socket, headers }: Pick<FastifyRequest, 'socket' | 'headers'>): boolean {
+export function isInternalRequest({ socket, headers }: Pick<FastifyRequest, 'socket' | 'headers'>): boolean {
   if (headers['x-forwarded-for'] !== undefined || headers['forwarded'] !== undefined) return false
   const address = (socket.remoteAddress ?? '').replace(/^::ffff:(?=[\d.]+$)/, '')
   return isIP(address) !== 0 && privateAddresses.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')

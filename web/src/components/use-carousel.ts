@@ -13,7 +13,7 @@ function followReducedMotion(onChange: () => void) {
  * Slides that take turns by themselves. They hold still for whoever points at them, tabs to them, reads another tab,
  * asked for less motion, or paused them; each turn, and each choice of one's own, starts the time anew.
  */
-export function useTurns(count: number, intervalMs: number) {
+export function useCarousel(count: number, intervalMs: number) {
   const [index, setIndex] = useState(0)
   const [paused, setPaused] = useState(false)
   const { held, attention } = useAttention()

@@ -5,7 +5,7 @@ import { useHydrated } from './use-hydrated.ts'
  * State that begins with what only this browser knows: its storage, its address, its clock. The prerendered page was made
  * without, so that a page that is being hydrated begins with `blank` and reads at once after that.
  */
-export function useKeptState<T>(blank: T, read: () => T): [T, Dispatch<SetStateAction<T>>] {
+export function useClientState<T>(blank: T, read: () => T): [T, Dispatch<SetStateAction<T>>] {
   const hydrated = useHydrated()
   const [value, setValue] = useState(() => (hydrated ? read() : blank))
   const [first] = useState(value)
