@@ -3,7 +3,8 @@ import type { BillingContext } from '../config.ts'
 import { StripeFailure } from '../stripe/client.ts'
 import { expireSession } from '../stripe/sessions.ts'
 import { nextTry, tryEach } from '../try-each.ts'
-import { fulfilSession, type AttemptKind } from './attempt-kind.ts'
+import { fulfilSession } from './fulfil-session.ts'
+import type { AttemptKind } from './attempt-kind.ts'
 import { openSession } from './open-session.ts'
 
 /** Closes the payment pages that are to be closed. A failure with one is tried again, later and later. */

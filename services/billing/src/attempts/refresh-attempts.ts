@@ -1,6 +1,7 @@
 import { and, inArray, isNotNull, lte, sql, type SQL } from 'drizzle-orm'
 import type { BillingContext } from '../config.ts'
-import { fulfilSession, type AttemptKind } from './attempt-kind.ts'
+import { fulfilSession } from './fulfil-session.ts'
+import type { AttemptKind } from './attempt-kind.ts'
 import { StripeFailure } from '../stripe/client.ts'
 
 /** The last part of its addresses: `sync` is what a BFF of the version before calls, which may be running beside this one. */
@@ -11,7 +12,7 @@ const longestPause = '1 minute'
 
 /**
  * How many questions of this process for pages that wait are under way at once. The provider answers so many a second, and
- * those who pay come first: where more pages ask than that, they are shown what is known, and told by its notices.
+ * those who pay come first: where more pages ask than that, they are shown what is known, and told by its webhooks.
  */
 const maxQuestions = 16
 let questions = 0

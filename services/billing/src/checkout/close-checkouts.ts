@@ -1,9 +1,10 @@
 import { wake, type Transaction } from '@robokids/runtime/db'
 import { and, eq, inArray, isNull, lt } from 'drizzle-orm'
 import type { BillingContext } from '../config.ts'
-import { fulfilSession } from '../attempts/attempt-kind.ts'
+import { fulfilSession } from '../attempts/fulfil-session.ts'
 import { closePage, closePages } from '../attempts/close-pages.ts'
-import { isLive, purchaseAttempts } from './fulfil-session.ts'
+import { isLive } from './lock-attempts.ts'
+import { purchaseAttemptKind } from './apply-session.ts'
 import { isOfRegistration } from './read-checkouts.ts'
 import { checkoutAttempts } from '../schema.ts'
 
@@ -37,7 +38,7 @@ export async function requestClose(
 
 /** Closes the payment pages of registrations and orders that are to be closed. */
 export function closeCheckouts(context: BillingContext, signal: AbortSignal): Promise<void> {
-  return closePages(context, signal, purchaseAttempts)
+  return closePages(context, signal, purchaseAttemptKind)
 }
 
 /**
@@ -48,13 +49,13 @@ export function closeCheckouts(context: BillingContext, signal: AbortSignal): Pr
 export async function closeLive(context: BillingContext, attemptId: string): Promise<void> {
   const { db } = context
   const isThis = eq(checkoutAttempts.id, attemptId)
-  // Before the provider is asked, since its notice that the session is closed may be handled before its answer is.
+  // Before the provider is asked, since its webhook that the session is closed may be handled before its response is.
   const [attempt] = await db.update(checkoutAttempts).set({ replaced: true }).where(isThis).returning()
   if (!attempt || !isLive(attempt)) return
   try {
     if (attempt.status === 'processing' && attempt.stripeSessionId !== null)
-      await fulfilSession(context, purchaseAttempts, attempt.stripeSessionId)
-    else await closePage(context, purchaseAttempts, attemptId)
+      await fulfilSession(context, purchaseAttemptKind, attempt.stripeSessionId)
+    else await closePage(context, purchaseAttemptKind, attemptId)
   } catch (error) {
     const [now] = await db.select().from(checkoutAttempts).where(isThis)
     // A session that the provider refused to make cannot be paid either.

@@ -7,9 +7,10 @@ import { agreementOf, requireAgreed } from '../prices/agreements.ts'
 import { liveOthers, paidOther } from '../orders/carts.ts'
 import { closeLive } from './close-checkouts.ts'
 import type { BillingContext } from '../config.ts'
-import { fulfilSession } from '../attempts/attempt-kind.ts'
+import { fulfilSession } from '../attempts/fulfil-session.ts'
 import { closePage } from '../attempts/close-pages.ts'
-import { isLive, liveStatuses, lockAttempts, purchaseAttempts } from './fulfil-session.ts'
+import { isLive, liveStatuses, lockAttempts } from './lock-attempts.ts'
+import { purchaseAttemptKind } from './apply-session.ts'
 import { openSession } from '../attempts/open-session.ts'
 import { isOrder } from '../purchase.ts'
 import { termsOf } from '../orders/rules.ts'
@@ -66,9 +67,9 @@ export async function openCheckout(context: BillingContext, purchase: Purchase):
       continue
     }
     const { attempt, made } = next
-    if (attempt.status === 'creating' && !(await openSession(context, purchaseAttempts, attempt.id))) continue
+    if (attempt.status === 'creating' && !(await openSession(context, purchaseAttemptKind, attempt.id))) continue
     if (made) return
-    if (attempt.closeRequestedAt) await closePage(context, purchaseAttempts, attempt.id)
+    if (attempt.closeRequestedAt) await closePage(context, purchaseAttemptKind, attempt.id)
     else await refreshAttempt(context, attempt.id)
     const [now] = await context.db
       .select({ status: checkoutAttempts.status })
@@ -84,7 +85,7 @@ const unopened = () =>
 
 async function refreshAttempt(context: BillingContext, attemptId: string): Promise<void> {
   const [attempt] = await context.db.select().from(checkoutAttempts).where(eq(checkoutAttempts.id, attemptId))
-  if (attempt?.stripeSessionId) await fulfilSession(context, purchaseAttempts, attempt.stripeSessionId)
+  if (attempt?.stripeSessionId) await fulfilSession(context, purchaseAttemptKind, attempt.stripeSessionId)
 }
 
 async function decide(

@@ -1,7 +1,7 @@
 import type { Transaction } from '@robokids/runtime/db'
 import { eq } from 'drizzle-orm'
 import type { BillingContext } from '../config.ts'
-import { lockAttemptOf } from './fulfil-session.ts'
+import { lockAttemptOf } from './lock-attempts.ts'
 import { checkoutAttempts } from '../schema.ts'
 import { callStripe, attemptIdOf } from '../stripe/client.ts'
 import { publishPaymentFailed } from './publish-outcome.ts'

@@ -18,12 +18,12 @@ export async function enqueueRefund(
   reason: Exclude<Refund['reason'], 'requested'>,
 ): Promise<void> {
   const earlier = await tx.select().from(refunds).where(eq(refunds.paymentId, payment.id))
-  if (!earlier.some((refund) => refund.reason === reason)) await owe(tx, context, payment, reason, earlier)
+  if (!earlier.some((refund) => refund.reason === reason)) await enqueue(tx, context, payment, reason, earlier)
 }
 
 /**
- * Writes down once more what is owed by itself and what the provider refused to give back while the payment was disputed:
- * the dispute is won, and the money ours again. The caller holds the payment's row.
+ * Writes down once more what is owed by itself and what the provider refused to give back: while the payment was disputed,
+ * and the dispute is won by now, or because a part had gone back already. The caller holds the payment's row.
  */
 export async function enqueueRefundAgain(
   tx: Transaction,
@@ -33,10 +33,10 @@ export async function enqueueRefundAgain(
   const earlier = await tx.select().from(refunds).where(eq(refunds.paymentId, payment.id))
   const refused = earlier.find(({ reason, stripeRefundId }) => reason !== 'requested' && stripeRefundId === null)
   if (!refused || refused.status !== 'failed' || refused.reason === 'requested') return
-  await owe(tx, context, payment, refused.reason, earlier)
+  await enqueue(tx, context, payment, refused.reason, earlier)
 }
 
-async function owe(
+async function enqueue(
   tx: Transaction,
   context: BillingContext,
   payment: RefundedPayment,

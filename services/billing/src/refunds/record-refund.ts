@@ -12,7 +12,7 @@ import { laterRefundStatus, refundedTotal, refundStatus, toldInVain, type Refund
 import { checkoutAttempts, orders, payments, refunds, type Payment, type RefundRow } from '../schema.ts'
 import { callStripe, idOf } from '../stripe/client.ts'
 import { buyerOf } from '../checkout/publish-outcome.ts'
-import { reasonOf, tellDeclined, underWayTotal, writeRefund } from './write-refund.ts'
+import { reasonOf, publishRefundDeclined, underWayTotal, writeRefund } from './write-refund.ts'
 
 /** A refund as the provider showed it. */
 export interface ObservedRefund {
@@ -91,8 +91,8 @@ export async function recordRefund(tx: Transaction, context: BillingContext, obs
       { refundId, stripeRefundId, purchaseId, reason },
       'a refund failed at the bank: the money has to be given back another way',
     )
-    await tellFailed(tx, payment, recorded, all)
-  } else if (announce) await tellRefunded(tx, context, payment, recorded, all)
+    await publishRefundFailed(tx, payment, recorded, all)
+  } else if (announce) await publishRefunded(tx, context, payment, recorded, all)
 }
 
 /** A refund that nobody here asked for. */
@@ -136,7 +136,7 @@ async function factOf(tx: Transaction, payment: Payment, refund: RefundRow, all:
   return { kind: 'registration', id: registrationId, fact: { ...money, registrationId, purchase } } as const
 }
 
-async function tellRefunded(
+async function publishRefunded(
   tx: Transaction,
   { log }: BillingContext,
   payment: Payment,
@@ -172,7 +172,7 @@ async function isShipped(tx: Transaction, orderId: string): Promise<boolean> {
  * @param all the refunds of the payment, this one included.
  * @param isDisputed where the provider refused it because the payment is disputed.
  */
-export async function tellFailed(
+export async function publishRefundFailed(
   tx: Transaction,
   payment: Payment,
   refund: RefundRow,
@@ -182,7 +182,7 @@ export async function tellFailed(
   const isUntold = refund.announcedAt === null
   // What we could not keep is told of by its refund alone; one that somebody asked for is for whoever did so to know.
   const isFirstNews = isUntold && reasonOf(payment, refund, all) !== 'requested' && all.length === 1
-  if (isUntold && !isFirstNews) return tellDeclined(tx, payment, refund)
+  if (isUntold && !isFirstNews) return publishRefundDeclined(tx, payment, refund)
   if (payment.currency !== 'usd') return
   const { kind, id, fact } = await factOf(tx, payment, refund, all)
   const untold = { ...(isUntold ? { untold: true } : {}), ...(isDisputed ? { disputed: true } : {}) }

@@ -3,9 +3,15 @@ import { and, asc, eq, isNull, lte } from 'drizzle-orm'
 import { buyerOfPayment } from './buyer-of-payment.ts'
 import type { BillingContext } from '../config.ts'
 import { enqueueRefundAgain } from './enqueue-refund.ts'
-import { fetchRefundsOf, observeRefund, recordRefund, tellFailed, type ObservedRefund } from './record-refund.ts'
+import {
+  fetchRefundsOf,
+  observeRefund,
+  recordRefund,
+  publishRefundFailed,
+  type ObservedRefund,
+} from './record-refund.ts'
 import { refundable } from './rules.ts'
-import { tellDeclined } from './write-refund.ts'
+import { publishRefundDeclined } from './write-refund.ts'
 import { payments, refunds, type Payment, type RefundRow } from '../schema.ts'
 import { callStripe, StripeFailure } from '../stripe/client.ts'
 import { nextTry, tryEach } from '../try-each.ts'
@@ -89,10 +95,7 @@ async function postpone(context: BillingContext, refund: RefundRow, payment: Pay
   const { stripePaymentIntentId: intentId } = payment
   const stillWaiting = and(eq(refunds.id, refund.id), isWaiting)
   if (error instanceof StripeFailure && error.refused) {
-    context.log.error(
-      { err: error, refundId: refund.id, reason: refund.reason },
-      'the provider refused a refund: look at it by hand',
-    )
+    context.log.error({ err: error, refundId: refund.id, reason: refund.reason }, 'the provider refused a refund')
     // Mostly because somebody else has given the money back: then that is what is to be known first.
     const found = await fetchRefundsOf(context, { payment_intent: intentId })
     await context.db.transaction(async (tx) => {
@@ -127,8 +130,8 @@ async function decline(
   const all = await tx.select().from(refunds).where(eq(refunds.paymentId, payment.id))
   const left = refundable(payment.amount, all)
   if (!isDisputed && declined.reason !== 'requested' && left > 0 && left < declined.amount) {
-    await tellDeclined(tx, payment, declined, { retried: true })
+    await publishRefundDeclined(tx, payment, declined, { retried: true })
     return enqueueRefundAgain(tx, context, payment)
   }
-  await tellFailed(tx, payment, declined, all, isDisputed)
+  await publishRefundFailed(tx, payment, declined, all, isDisputed)
 }

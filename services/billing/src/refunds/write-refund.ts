@@ -50,37 +50,43 @@ export async function writeRefund(
     .onConflictDoNothing()
     .returning()
   if (!row) return undefined
-  if (payment.currency === 'usd')
-    await publish(tx, refundRequested, payment.purchaseId, await underWay(tx, payment, row))
+  await publishUnderWay(tx, refundRequested, payment, row)
   return row
 }
 
 /** Publishes that a refund failed of which nobody was told that it had gone back. */
-export async function tellDeclined(
+export async function publishRefundDeclined(
   tx: Transaction,
   payment: RefundedPayment,
   row: RefundRow,
   next: { retried?: true } = {},
 ): Promise<void> {
-  if (payment.currency !== 'usd') return
-  await publish(tx, refundDeclined, payment.purchaseId, { ...(await underWay(tx, payment, row)), ...next })
+  await publishUnderWay(tx, refundDeclined, payment, row, next)
 }
 
-async function underWay(tx: Transaction, payment: RefundedPayment, row: RefundRow) {
+async function publishUnderWay(
+  tx: Transaction,
+  event: typeof refundRequested | typeof refundDeclined,
+  payment: RefundedPayment,
+  row: RefundRow,
+  next: { retried?: true } = {},
+): Promise<void> {
+  if (payment.currency !== 'usd') return
   const all = await tx.select().from(refunds).where(eq(refunds.paymentId, payment.id))
   const { registrationId, orderId, membershipId } = await buyerOfPayment(tx, payment)
-  return {
+  await publish(tx, event, payment.purchaseId, {
     refundId: row.id,
     paymentId: payment.id,
     registrationId,
     orderId,
     membershipId,
     amount: row.amount,
-    currency: 'usd' as const,
+    currency: 'usd',
     reason: reasonOf(payment, row, all),
     underWayTotal: underWayTotal(payment.amount, all),
     paidAmount: payment.amount,
-  }
+    ...next,
+  })
 }
 
 /** Cents of a payment that are back or on their way. */

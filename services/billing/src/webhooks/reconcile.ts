@@ -2,9 +2,10 @@ import { and, asc, eq, inArray, isNotNull, isNull, lt, lte, min, or } from 'driz
 import { refreshMembership } from '../membership/apply-membership.ts'
 import { refundDoubleCarts } from '../orders/carts.ts'
 import type { BillingContext } from '../config.ts'
-import { fulfilSession, type AttemptKind } from '../attempts/attempt-kind.ts'
+import { fulfilSession } from '../attempts/fulfil-session.ts'
+import type { AttemptKind } from '../attempts/attempt-kind.ts'
 import { openSession } from '../attempts/open-session.ts'
-import { purchaseAttempts } from '../checkout/fulfil-session.ts'
+import { purchaseAttemptKind } from '../checkout/apply-session.ts'
 import { membershipAttemptKind } from '../membership/activate-membership.ts'
 import { handleStripeEvent, handledEventTypes, type StripeEvent } from './handle-event.ts'
 import { recordBalance } from '../ledger/record-balance.ts'
@@ -35,7 +36,7 @@ const marksKept = Temporal.Duration.from({ hours: 40 * 24 })
  */
 export async function reconcile(context: BillingContext, signal: AbortSignal): Promise<void> {
   const parts: Record<string, () => Promise<unknown>> = {
-    checkouts: () => sweepAttempts(context, signal, purchaseAttempts),
+    checkouts: () => sweepAttempts(context, signal, purchaseAttemptKind),
     'membership checkouts': () => sweepAttempts(context, signal, membershipAttemptKind),
     events: () => catchUpWithEvents(context, signal),
     'failed events': () => retryFailedEvents(context, signal),
@@ -98,15 +99,15 @@ async function catchUpWithEvents(context: BillingContext, signal: AbortSignal): 
   if (since === undefined) return
   const listed = await listEvents(context, signal, since)
   let position: number | undefined
-  const handle = async ({ created, ...notice }: ListedEvent) => {
-    const outcome = await handleStripeEvent(context, notice)
-    if (outcome === 'handled') log.info({ ...notice }, 'an event was found that no webhook had brought')
+  const handle = async ({ created, ...event }: ListedEvent) => {
+    const outcome = await handleStripeEvent(context, event)
+    if (outcome === 'handled') log.info({ ...event }, 'an event was found that no webhook had brought')
     position = created
   }
   // Written down, it keeps none of the later ones waiting.
-  const putAside = async ({ created, ...notice }: ListedEvent, error: unknown) => {
-    log.warn({ err: error, ...notice }, 'an event could not be handled yet')
-    const { eventId: id, type, objectId } = notice
+  const putAside = async ({ created, ...event }: ListedEvent, error: unknown) => {
+    log.warn({ err: error, ...event }, 'an event could not be handled yet')
+    const { eventId: id, type, objectId } = event
     await db
       .insert(failedEvents)
       .values({ id, type, objectId, failedAt: Temporal.Now.instant(), ...nextTry(context, { tries: 0 }) })

@@ -101,26 +101,26 @@ export async function webhookRoutes(http: Http, context: BillingContext): Promis
 
   async function answer(body: Buffer, signature: string | undefined): Promise<'handled' | 'seen' | 'ignored'> {
     verify(body, signature)
-    const { livemode, apiVersion: version, ...notice } = read(body)
+    const { livemode, apiVersion: version, ...event } = read(body)
     if (livemode !== isLiveKey(context.config.STRIPE_SECRET_KEY)) {
-      log.error({ ...notice, livemode }, 'a webhook of the other mode (live or test) was ignored')
+      log.error({ ...event, livemode }, 'a webhook of the other mode (live or test) was ignored')
       return 'ignored'
     }
     if (version !== undefined && version !== apiVersion) {
       versionMismatches.inc({ version: version ?? 'none' })
       log.warn(
-        { ...notice, version, expected: apiVersion },
+        { ...event, version, expected: apiVersion },
         'a webhook came in another API version; only its ids are used',
       )
     }
     const [seen] = await context.db
       .select({ id: stripeEvents.id })
       .from(stripeEvents)
-      .where(eq(stripeEvents.id, notice.eventId))
+      .where(eq(stripeEvents.id, event.eventId))
     if (seen) return 'seen'
-    const outcome = await handleStripeEvent(context, notice)
-    if (outcome === 'ignored') log.info({ ...notice }, 'a webhook was ignored')
-    received.inc({ type: outcome === 'ignored' ? 'other' : notice.type, outcome })
+    const outcome = await handleStripeEvent(context, event)
+    if (outcome === 'ignored') log.info({ ...event }, 'a webhook was ignored')
+    received.inc({ type: outcome === 'ignored' ? 'other' : event.type, outcome })
     return outcome
   }
 

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { wake, type Transaction } from '@robokids/runtime/db'
-import { and, asc, eq, inArray, or, sql } from 'drizzle-orm'
+import { and, eq, inArray } from 'drizzle-orm'
 import type { AttemptKind } from '../attempts/attempt-kind.ts'
 import { refreshAttempts } from '../attempts/refresh-attempts.ts'
 import { cartOf, liveOthers, paidOther } from '../orders/carts.ts'
@@ -19,57 +19,10 @@ import {
   publishCheckoutCreated,
   publishPaymentCompleted,
 } from './publish-outcome.ts'
-
-export const liveStatuses = ['creating', 'open', 'processing']
-
-/** Whether an attempt can be paid, or is being paid. */
-export function isLive({ status }: Pick<Attempt, 'status'>): boolean {
-  return liveStatuses.includes(status)
-}
-
-/**
- * All attempts at one purchase, oldest first, locked: whoever changes one of them holds them all, and with an order's its
- * whole cart.
- * @param cartId of an order that may not be written down yet.
- */
-export async function lockAttempts(tx: Transaction, purchaseId: string, cartId?: string): Promise<Attempt[]> {
-  const names = new Set([purchaseId, cartId ?? (await cartOf(tx, purchaseId))])
-  // In one order, so that no two wait for each other.
-  for (const name of [...names].toSorted())
-    await tx.execute(sql`select pg_advisory_xact_lock(hashtext('purchase'), hashtext(${name}))`)
-  const ofPurchase = eq(checkoutAttempts.purchaseId, purchaseId)
-  await tx
-    .select({ id: checkoutAttempts.id })
-    .from(checkoutAttempts)
-    .where(ofPurchase)
-    .orderBy(asc(checkoutAttempts.id))
-    .for('update')
-  // Read anew: an attempt that whoever held the lock has added is not among the rows that were waited for.
-  return tx.select().from(checkoutAttempts).where(ofPurchase).orderBy(asc(checkoutAttempts.id))
-}
-
-/** The attempt that the provider's metadata names, or that has this session; with all attempts at its purchase locked. */
-export async function lockAttemptOf(
-  tx: Transaction,
-  attemptId: string | null,
-  sessionId?: string,
-): Promise<{ attempt: Attempt; all: Attempt[] } | undefined> {
-  const named = attemptId === null ? undefined : eq(checkoutAttempts.id, attemptId)
-  const having = sessionId === undefined ? undefined : eq(checkoutAttempts.stripeSessionId, sessionId)
-  const condition = or(...[named, having].filter((one) => one !== undefined))
-  if (!condition) return undefined
-  const [found] = await tx
-    .select({ id: checkoutAttempts.id, purchaseId: checkoutAttempts.purchaseId })
-    .from(checkoutAttempts)
-    .where(condition)
-  if (!found) return undefined
-  const all = await lockAttempts(tx, found.purchaseId)
-  const attempt = all.find((one) => one.id === found.id)
-  return attempt && { attempt, all }
-}
+import { isLive, lockAttemptOf } from './lock-attempts.ts'
 
 /** Attempts at paying a registration or an order. */
-export const purchaseAttempts: AttemptKind = {
+export const purchaseAttemptKind: AttemptKind = {
   table: checkoutAttempts,
   emailPath: 'purchase.email',
   fetch: fetchSession,
@@ -78,7 +31,7 @@ export const purchaseAttempts: AttemptKind = {
 
 /** As `refreshAttempts`, of one registration or order. */
 export function refreshCheckout(context: BillingContext, purchaseId: string, returned: boolean): Promise<void> {
-  return refreshAttempts(context, purchaseAttempts, eq(checkoutAttempts.purchaseId, purchaseId), returned)
+  return refreshAttempts(context, purchaseAttemptKind, eq(checkoutAttempts.purchaseId, purchaseId), returned)
 }
 
 /**
