@@ -8,6 +8,7 @@ import {
   paymentRefunded,
   reconciliationSchema,
   refundDeclined,
+  refundFailed,
   refundRequested,
   subscriptionActivated,
   subscriptionCancelled,
@@ -16,7 +17,7 @@ import {
   subscriptionResumed,
   switchQuoteSchema,
 } from '@robokids/contracts/billing'
-import { memberRejected, registrationRejected } from '@robokids/contracts/enrollment'
+import { memberRejected, registrationRejected, type RegistrationFacts } from '@robokids/contracts/enrollment'
 import type { CloudEvent } from '@robokids/contracts/event'
 import { orderPaid, orderSchema, robotSpider } from '@robokids/contracts/shop'
 import { newEvent } from '@robokids/runtime/outbox'
@@ -37,6 +38,7 @@ import { handleStripeEvent } from '../src/webhooks/handle-event.ts'
 import { placeOrder } from '../src/orders/place-order.ts'
 import { recordBalance } from '../src/ledger/record-balance.ts'
 import { requestRefund } from '../src/refunds/request-refund.ts'
+import { runRefunds } from '../src/refunds/run-refunds.ts'
 import { Mortal } from './mortal.ts'
 import { browserId, adminHeaders, neverAborts, purchase, sessionIdOf, Till } from './till.ts'
 
@@ -142,6 +144,27 @@ async function sold() {
   const { stripePaymentIntentId: intentId, ...paid } = payment
   const { latest_charge: charge } = await till.stripe.paymentIntents.retrieve(intentId)
   return { facts, paid, intentId, charge: typeof charge === 'string' ? charge : '' }
+}
+
+/** As enrollment tells it. */
+function rejectionOf(facts: RegistrationFacts, paid: Awaited<ReturnType<typeof sold>>['paid']) {
+  const { paymentId, receiptNumber, amount, currency } = paid
+  const payment = { paymentId, receiptNumber, amount, currency }
+  return newEvent(registrationRejected, facts.registrationId, { ...facts, payment, reason: 'class_full' })
+}
+
+/** Has a charge disputed, which is known here. */
+async function disputed(charge: string): Promise<void> {
+  await till.sim('POST', `/charges/${charge}/dispute`)
+  const [dispute] = (await till.stripe.disputes.list({ charge })).data
+  await tell('charge.dispute.created', dispute?.id ?? '')
+}
+
+/** Has refunds made that the provider refuses, which its caller hears of. */
+async function runRefused(context: BillingContext): Promise<void> {
+  await runRefunds(context, neverAborts).catch((error: unknown) => {
+    if (!(error instanceof Error && /^\d+ of \d+ failed$/.test(error.message))) throw error
+  })
 }
 
 /** What the provider gave back of a payment. */
@@ -415,9 +438,7 @@ describe('killed at each step in turn', { timeout: 240_000 }, () => {
     await walk({
       async prepare() {
         const { facts, charge } = await sold()
-        await till.sim('POST', `/charges/${charge}/dispute`)
-        const [dispute] = (await till.stripe.disputes.list({ charge })).data
-        await tell('charge.dispute.created', dispute?.id ?? '')
+        await disputed(charge)
         return { registrationId: facts.registrationId, refundId: randomUUIDv7() }
       },
       async act(context, request) {
@@ -445,10 +466,7 @@ describe('killed at each step in turn', { timeout: 240_000 }, () => {
     await walk({
       async prepare() {
         const { facts, paid, intentId } = await sold()
-        const { paymentId, receiptNumber, amount, currency } = paid
-        const payment = { paymentId, receiptNumber, amount, currency }
-        const data = { ...facts, payment, reason: 'class_full' as const }
-        return { intentId, event: newEvent(registrationRejected, facts.registrationId, data) }
+        return { intentId, event: rejectionOf(facts, paid) }
       },
       act: (context, { event }) => hear(context, event),
       async again({ event }) {
@@ -461,6 +479,53 @@ describe('killed at each step in turn', { timeout: 240_000 }, () => {
         await settled()
         expect(bed.bus.all(paymentRefunded, of).map(({ data }) => data.reason)).toEqual(['seat_gone'])
         expect(await givenBack(intentId)).toEqual([40_000])
+      },
+    })
+  })
+
+  it('what is left of a payment that was not kept is given back once, where a part went back in the dashboard', async () => {
+    await walk({
+      async prepare() {
+        const { facts, paid, intentId } = await sold()
+        await till.stripe.refunds.create({ payment_intent: intentId, amount: 10_000 })
+        return { intentId, event: rejectionOf(facts, paid) }
+      },
+      async act(context, { event }) {
+        await hear(context, event)
+        await runRefused(context)
+      },
+      again: ({ event }) => bed.bus.republish(event),
+      async look({ event, intentId }) {
+        const of = (data: { registrationId: string | null }) => data.registrationId === event.subject
+        await bed.bus.seen(paymentRefunded, (data) => of(data) && data.whole === true, 20_000)
+        await settled()
+        // Newest first.
+        expect(await givenBack(intentId)).toEqual([30_000, 10_000])
+        expect(bed.bus.all(paymentRefunded, of).map(({ data }) => data.amount)).toEqual([10_000, 30_000])
+        expect(bed.bus.all(refundDeclined, of).map(({ data }) => data.retried)).toEqual([true])
+      },
+    })
+  })
+
+  it('what was not kept and is disputed is told of once', async () => {
+    await walk({
+      async prepare() {
+        const { facts, paid, intentId, charge } = await sold()
+        await disputed(charge)
+        return { intentId, event: rejectionOf(facts, paid) }
+      },
+      async act(context, { event }) {
+        await hear(context, event)
+        await runRefused(context)
+      },
+      again: ({ event }) => bed.bus.republish(event),
+      async look({ event, intentId }) {
+        const of = (data: { registrationId: string | null }) => data.registrationId === event.subject
+        await bed.bus.seen(refundFailed, of, 20_000)
+        await settled()
+        expect(bed.bus.all(refundFailed, of).map(({ data }) => data.disputed)).toEqual([true])
+        expect(bed.bus.all(refundDeclined, of)).toEqual([])
+        expect(await givenBack(intentId)).toEqual([])
       },
     })
   })
