@@ -22,11 +22,15 @@ const theSignedIn = (walk: Walk, which: number): Browser =>
     which,
   )
 
-async function noteSession(walk: Walk, browser: Browser, account: Account): Promise<void> {
+async function signedInUser(walk: Walk, browser: Browser): Promise<string | undefined> {
   const { body } = await walk.ask(browser, 'GET', '/api/auth/session')
-  const user = body['user'] as { userId: string } | null | undefined
-  if (!user) return
-  account.userId = user.userId
+  return (body['user'] as { userId: string } | null | undefined)?.userId
+}
+
+async function noteSession(walk: Walk, browser: Browser, account: Account): Promise<void> {
+  const userId = await signedInUser(walk, browser)
+  if (userId === undefined) return
+  account.userId = userId
   browser.account = account
 }
 
@@ -36,9 +40,13 @@ async function confirm(walk: Walk, browser: Browser, account: Account, before: n
   const body = { email: account.email, code, password }
   const answer = await walk.ask(browser, 'POST', '/api/auth/confirm-sign-up', body)
   if (answer.status !== 200) return
+  const isSignedIn = answer.body['signedIn'] === true
+  // A browser that is signed in with the confirmed account of that address is told so, and nothing has been confirmed.
+  const userId = isSignedIn ? await signedInUser(walk, browser) : undefined
+  if (userId !== undefined && walk.accounts.some((other) => other !== account && other.userId === userId)) return
   account.state = 'active'
   walk.verified(account)
-  if (answer.body['signedIn'] === true) await noteSession(walk, browser, account)
+  if (isSignedIn) await noteSession(walk, browser, account)
 }
 
 async function signIn(walk: Walk, browser: Browser, account: Account): Promise<void> {
