@@ -19,7 +19,7 @@ import { createSimulator, type Simulator } from '../deploy/stripe-simulator/src/
 import { billing } from '../services/billing/src/app.ts'
 import { enrollment } from '../services/enrollment/src/app.ts'
 import { notifications } from '../services/notifications/src/app.ts'
-import { PostOffice } from '../services/notifications/test/post-office.ts'
+import { FakeSmtpServer } from '../services/notifications/test/fake-smtp-server.ts'
 
 const secret = 'whsec_a_year'
 const day = 24 * 3600
@@ -29,12 +29,12 @@ let simulator: Simulator
 let till: RunningService<never>
 let office: RunningService<never>
 let school: RunningService<never>
-let post: PostOffice
+let post: FakeSmtpServer
 let stripe: Stripe
 let sql: postgres.Sql
 beforeAll(async () => {
   bed = await testBed()
-  post = new PostOffice()
+  post = new FakeSmtpServer()
   await post.open()
   const port = await freePort()
   simulator = await createSimulator({

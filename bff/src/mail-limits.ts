@@ -19,8 +19,8 @@ export interface MailLimits {
   /** By the account: what identity, which counts by networks and addresses, is not told. @throws DomainError `rate_limited` */
   ofAccount: Limit
   /** By the account, the network with what is around it, and the mailbox. @throws DomainError `rate_limited` */
-  ofNotices: Limit
-  /** As `ofNotices`, each counted apart. @throws DomainError `rate_limited` */
+  ofStockAlerts: Limit
+  /** As `ofStockAlerts`, each counted apart. @throws DomainError `rate_limited` */
   ofMessages: Limit
 }
 
@@ -47,7 +47,7 @@ export function mailLimitsOf({ config }: Pick<Context<Config>, 'config'>, sessio
   const ofAccount: Limit = (request, reply) => countAccount('mails', RATE_LIMIT_NOTICES, request, reply)
   return {
     ofAccount,
-    async ofNotices(request, reply) {
+    async ofStockAlerts(request, reply) {
       await ofAccount(request, reply)
       countPlace('notices', RATE_LIMIT_NOTICES, RATE_LIMIT_NOTICES_TO_MAILBOX, request)
     },

@@ -1,10 +1,10 @@
 import { refreshQuerySchema } from '@robokids/contracts/billing'
 import {
-  askNoticeSchema,
+  askStockAlertSchema,
   canBeAwaited,
   checkoutAnswerSchema,
-  noticeAskedSchema,
-  noticeSchema,
+  stockAlertRequestedSchema,
+  stockAlertSchema,
   orderSchema,
   placeOrderSchema,
   productsSchema,
@@ -60,10 +60,10 @@ export function shopRoutes(
   http.post(
     '/api/shop/notices',
     {
-      schema: { body: askNoticeSchema, response: { 200: noticeAskedSchema } },
+      schema: { body: askStockAlertSchema, response: { 200: stockAlertRequestedSchema } },
       // It sends a mail to whatever address is typed in: no one place needs many.
       config: { rateLimit: { max: config.RATE_LIMIT_NOTICES, timeWindow: '1 hour' } },
-      preHandler: [proofs.required('notice'), mailLimits.ofNotices],
+      preHandler: [proofs.required('notice'), mailLimits.ofStockAlerts],
     },
     async (request, reply) => {
       const { body } = request
@@ -80,26 +80,26 @@ export function shopRoutes(
           state: product.state,
           isProven: isOwnAddress(body.email, await sessions.ownerOf(request, reply)),
         },
-        answer: noticeAskedSchema,
+        answer: stockAlertRequestedSchema,
       })
     },
   )
 
   http.get(
     '/api/shop/notices/:reference',
-    { schema: { params: referenceParams, response: { 200: noticeSchema } } },
+    { schema: { params: referenceParams, response: { 200: stockAlertSchema } } },
     (request) =>
       references.find(request, request.params.reference, 'notice', (id) =>
-        notifications.call('GET', `/notices/${id}`, { answer: noticeSchema, signal: request.signal }),
+        notifications.call('GET', `/notices/${id}`, { answer: stockAlertSchema, signal: request.signal }),
       ),
   )
   for (const step of ['confirmation', 'removal'] as const) {
     http.post(
       `/api/shop/notices/:reference/${step}`,
-      { schema: { params: referenceParams, response: { 200: noticeSchema } } },
+      { schema: { params: referenceParams, response: { 200: stockAlertSchema } } },
       (request) =>
         references.find(request, request.params.reference, 'notice', (id) =>
-          notifications.call('POST', `/notices/${id}/${step}`, { answer: noticeSchema }),
+          notifications.call('POST', `/notices/${id}/${step}`, { answer: stockAlertSchema }),
         ),
     )
   }

@@ -162,32 +162,32 @@ export type ShipOrder = z.infer<typeof shipOrderSchema>
  * `POST /api/shop/notices`: tell this address when the product can be had. The answer is the
  * same whether the address is known or not; the one mail that follows asks whether it is really wanted.
  */
-export const askNoticeSchema = z.object({ sku, email: field.email })
-export type AskNotice = z.infer<typeof askNoticeSchema>
+export const askStockAlertSchema = z.object({ sku, email: field.email })
+export type AskStockAlert = z.infer<typeof askStockAlertSchema>
 
-export const noticeStatuses = ['unconfirmed', 'confirmed', 'removed', 'told'] as const
+export const stockAlertStatuses = ['unconfirmed', 'confirmed', 'removed', 'told'] as const
 
 /** `POST /notices`: with what the shop says of the product now. */
-export const requestNoticeSchema = askNoticeSchema.extend({
+export const requestStockAlertSchema = askStockAlertSchema.extend({
   productName: z.string(),
   state: z.enum(productStates),
   /** Whether the address is proven to be that of the account that asks; left out by a BFF of the version before. */
   isProven: z.boolean().optional(),
 })
-export type RequestNotice = z.infer<typeof requestNoticeSchema>
+export type RequestStockAlert = z.infer<typeof requestStockAlertSchema>
 
 /**
  * `GET /notices/:reference`, and the answer to `POST /notices/:reference/confirmation` and `…/removal`; under `/api/shop` the
  * BFF's. Looking changes nothing: what a mail program opens by itself confirms and removes nothing.
  */
-export const noticeSchema = z.object({
+export const stockAlertSchema = z.object({
   sku: z.string(),
   productName: z.string(),
-  status: z.enum(noticeStatuses),
+  status: z.enum(stockAlertStatuses),
 })
-export type Notice = z.infer<typeof noticeSchema>
+export type StockAlert = z.infer<typeof stockAlertSchema>
 /** The answer to asking for one. */
-export const noticeAskedSchema = z.object({ asked: z.literal(true) })
+export const stockAlertRequestedSchema = z.object({ asked: z.literal(true) })
 
 const orderFacts = z.object({
   orderId: z.uuid(),

@@ -26,7 +26,7 @@ import {
 } from '@robokids/contracts/billing'
 import { messageTakenSchema } from '@robokids/contracts/contact'
 import { availableSlotsSchema, memberSeatSchema, waiverDocumentSchema } from '@robokids/contracts/enrollment'
-import { checkoutAnswerSchema, noticeSchema, orderSchema, shopViewSchema } from '@robokids/contracts/shop'
+import { checkoutAnswerSchema, stockAlertSchema, orderSchema, shopViewSchema } from '@robokids/contracts/shop'
 import { proofChallengeSchema } from '@robokids/contracts/proof'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -107,7 +107,7 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
   { file: 'message-taken', schema: messageTakenSchema, answer: messageTaken, sample: { reference: 'M-0F3A9C1B' } },
   {
     file: 'notice',
-    schema: noticeSchema,
+    schema: stockAlertSchema,
     answer: shop.noticeAnswer,
     sample: { sku: 'product:robot-spider', productName: 'Robot Spider', status: 'confirmed' },
   },

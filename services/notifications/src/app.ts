@@ -3,7 +3,7 @@ import type { Service } from '@robokids/runtime/service'
 import { configSchema, type Config } from './config.ts'
 import { consumers } from './consumers.ts'
 import { forgetMails } from './forget-mails.ts'
-import { forgetNotices, tellNews } from './notices.ts'
+import { forgetStockAlerts, enqueueStockAlerts } from './stock-alerts.ts'
 import { codePurpose } from './open-code.ts'
 import { jobOf } from './enqueue-mail.ts'
 import { routes } from './routes.ts'
@@ -34,8 +34,8 @@ export const notifications: Service<Config> = {
   jobs: [
     { name: jobOf.EMAIL, everyMs: 1_000, run: sendMails },
     { name: jobOf.SMS, everyMs: 1_000, run: sendTexts },
-    { name: 'tell-news', everyMs: 10_000, run: tellNews },
+    { name: 'enqueue-stock-alerts', everyMs: 10_000, run: enqueueStockAlerts },
     { name: 'forget-mails', everyMs: 3_600_000, run: forgetMails },
-    { name: 'forget-notices', everyMs: 3_600_000, run: forgetNotices },
+    { name: 'forget-stock-alerts', everyMs: 3_600_000, run: forgetStockAlerts },
   ],
 }

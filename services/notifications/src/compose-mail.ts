@@ -9,11 +9,11 @@ import { fetchSignedWaiver } from './fetch-signed-waiver.ts'
 import { codeMail } from './mails/code-issued.ts'
 import { contactMessageMail } from './mails/contact-message.ts'
 import { kitShippedMail } from './mails/kit-shipped.ts'
-import type { RenderedLetter } from './mails/letter.ts'
+import type { RenderedMail } from './mails/render-mail.ts'
 import { membershipMail, sessionOf } from './mails/membership.ts'
 import { shopOrderMail } from './mails/shop-order.ts'
 import { paymentRefundedMail, tellsOfEnd } from './mails/payment-refunded.ts'
-import { noticeAskedMail, productAvailableMail } from './mails/product-notice.ts'
+import { stockAlertRequestedMail, productAvailableMail } from './mails/stock-alert.ts'
 import { refundFailedMail } from './mails/refund-failed.ts'
 import { refundOwedMail } from './mails/refund-owed.ts'
 import { registrationAskedAgainMail } from './mails/registration-asked-again.ts'
@@ -34,7 +34,7 @@ interface Attachment {
   content: Buffer
 }
 
-interface ComposedMail extends RenderedLetter {
+interface ComposedMail extends RenderedMail {
   /** Left out where no name is known. */
   recipientName?: string
   /** Whom a reply goes to, where not to us. */
@@ -45,7 +45,7 @@ interface ComposedMail extends RenderedLetter {
 /** A mail as it is sent: its pictures are attachments like any other. */
 export type WholeMail = Omit<ComposedMail, 'images'> & {
   recipientName: string
-  attachments: (Attachment | RenderedLetter['images'][number])[]
+  attachments: (Attachment | RenderedMail['images'][number])[]
 }
 
 /** What a mail is written from, beside its data. */
@@ -172,11 +172,11 @@ const refund: Write<'payment_refunded'> = async (data, writing) => {
   const { mail, context, siteUrl } = writing
   const rejection = await rejectionOf(data, context)
   const background = { rejection, ...(await progressOf(data.registrationId, context)) }
-  const letter = {
+  const rendered = {
     ...paymentRefundedMail(data, background, siteUrl),
     recipientName: data.purchase.guardianName,
   }
-  if (!tellsOfEnd(data)) return letter
+  if (!tellsOfEnd(data)) return rendered
   const { registrationId } = data.purchase
   const [confirmed] = await context.db
     .select({ calendarId: mails.calendarId })
@@ -190,14 +190,14 @@ const refund: Write<'payment_refunded'> = async (data, writing) => {
     when: data.purchase,
     description: 'This registration is cancelled.',
   } as const
-  return { ...letter, attachments: [calendarFile(entry, writing)] }
+  return { ...rendered, attachments: [calendarFile(entry, writing)] }
 }
 
 const code: Write<'code_issued'> = (data, { mail, context, siteUrl }) => {
   const opened = openCode(mail, context)
   const validity = context.clock.now().until(opened.expiresAt)
-  const letter = codeMail(data, { code: opened.code, recipient: mail.recipient }, validity, siteUrl)
-  return { ...letter, recipientName: data.givenName }
+  const rendered = codeMail(data, { code: opened.code, recipient: mail.recipient }, validity, siteUrl)
+  return { ...rendered, recipientName: data.givenName }
 }
 
 const kitShipped: Write<'kit_shipped'> = async (data, { context, siteUrl }) => {
@@ -234,13 +234,13 @@ function memberEntry(confirmed: Pick<MailRow, 'id' | 'calendarId'>, data: Seated
 }
 
 const seated: Write<'membership_confirmed'> = async (data, writing) => {
-  const letter = await ofMembership('membership_confirmed')(data, writing)
+  const rendered = await ofMembership('membership_confirmed')(data, writing)
   const entry = {
     method: 'PUBLISH',
     ...memberEntry(writing.mail, data),
     description: 'The link to the session comes by email before it.',
   } as const
-  return { ...letter, attachments: [calendarFile(entry, writing)] }
+  return { ...rendered, attachments: [calendarFile(entry, writing)] }
 }
 
 /** Where it ends before the session that it began with, its seat there is another member's. */
@@ -251,14 +251,14 @@ const memberLeft: Write<'membership_ended'> = async (data, writing) => {
   const starts = seat && startOf(sessionOf(seat)).toInstant()
   const leavesSession = starts !== null && Temporal.Instant.compare(Temporal.Instant.from(data.endedAt), starts) < 0
   const known = { siteUrl, hasProfile: true, goesOn: false, leavesSession }
-  const letter = membershipMail('membership_ended', data, known)
-  if (!confirmed || !seat || !leavesSession) return letter
+  const rendered = membershipMail('membership_ended', data, known)
+  if (!confirmed || !seat || !leavesSession) return rendered
   const entry = {
     method: 'CANCEL',
     ...memberEntry(confirmed, seat),
     description: 'This membership has ended.',
   } as const
-  return { ...letter, attachments: [calendarFile(entry, writing)] }
+  return { ...rendered, attachments: [calendarFile(entry, writing)] }
 }
 
 const reminder: Write<'membership_reminder'> = (data, writing) => {
@@ -294,7 +294,7 @@ const writers: { [Kind in keyof MailData]: Write<Kind> } = {
   order_refunded: ofOrder('order_refunded'),
   order_refund_failed: ofOrder('order_refund_failed'),
   order_shipped: ofOrder('order_shipped'),
-  notice_asked: (data, { siteUrl }) => noticeAskedMail(data, siteUrl),
+  notice_asked: (data, { siteUrl }) => stockAlertRequestedMail(data, siteUrl),
   product_available: (data, { siteUrl }) => productAvailableMail(data, siteUrl),
   membership_confirmed: seated,
   membership_renewed: ofMembership('membership_renewed'),

@@ -30,7 +30,7 @@ import { schoolDate } from '@robokids/contracts/school-date'
 import { consume, type Consumer } from '@robokids/runtime/inbox'
 import type { Config } from './config.ts'
 import { enqueueMail, type About } from './enqueue-mail.ts'
-import { asLine, changeNotices, provenAddress } from './rules.ts'
+import { asLine, changeWarnings, provenAddress } from './rules.ts'
 import { rejections, type MailData, type MembershipKind, type Subject } from './schema.ts'
 import { tellOperator } from './tell-operator.ts'
 
@@ -165,7 +165,7 @@ export const consumers: Consumer<Config>[] = [
     const { secondFactors, passkeys } = data
     const now = { ...(secondFactors ? { secondFactors } : {}), ...(passkeys === undefined ? {} : { passkeys }) }
     const about: About = { subject: `account:${data.userId}`, time }
-    const orders = changeNotices(data).map(({ recipient, ...notice }) => ({
+    const orders = changeWarnings(data).map(({ recipient, ...notice }) => ({
       kind: 'user_updated' as const,
       factId: notice.toPrevious ? `${id}:previous` : id,
       about,

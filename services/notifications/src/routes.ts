@@ -1,7 +1,7 @@
 import { messageTakenSchema, takeMessageSchema } from '@robokids/contracts/contact'
 import { mailSchema, mailsQuerySchema, mailsSchema } from '@robokids/contracts/notifications'
 import { uuid } from '@robokids/contracts/fields'
-import { noticeAskedSchema, noticeSchema, requestNoticeSchema } from '@robokids/contracts/shop'
+import { stockAlertRequestedSchema, stockAlertSchema, requestStockAlertSchema } from '@robokids/contracts/shop'
 import { requireAdmin } from '@robokids/runtime/admin'
 import { answerEvenly } from '@robokids/runtime/even-answers'
 import type { Http } from '@robokids/runtime/http'
@@ -9,7 +9,7 @@ import type { Context } from '@robokids/runtime/service'
 import { z } from 'zod'
 import { readCalendar } from './compose-mail.ts'
 import type { Config } from './config.ts'
-import { requestStockAlert, confirmNotice, readNotice, removeNotice } from './notices.ts'
+import { requestStockAlert, confirmStockAlert, readStockAlert, removeStockAlert } from './stock-alerts.ts'
 import { listMails } from './read-mails.ts'
 import { resendMail } from './resend-mail.ts'
 import { takeMessage } from './take-message.ts'
@@ -17,8 +17,8 @@ import { takeMessage } from './take-message.ts'
 /** Longer than it takes to take a request down and to have a mail sent: how long does not tell who gets news already. */
 const evenAnswerMs = 100
 
-const noticeParams = z.object({ reference: uuid('This is not the reference of a request.') })
-const noticeRoute = { schema: { params: noticeParams, response: { 200: noticeSchema } } }
+const stockAlertParams = z.object({ reference: uuid('This is not the reference of a request.') })
+const stockAlertRoute = { schema: { params: stockAlertParams, response: { 200: stockAlertSchema } } }
 
 export function routes(http: Http, context: Context<Config>): void {
   const onRequest = requireAdmin(context)
@@ -50,13 +50,15 @@ export function routes(http: Http, context: Context<Config>): void {
 
   http.post(
     '/notices',
-    { schema: { body: requestNoticeSchema, response: { 200: noticeAskedSchema } } },
+    { schema: { body: requestStockAlertSchema, response: { 200: stockAlertRequestedSchema } } },
     async ({ body }) => {
       await answerEvenly(evenAnswerMs, () => requestStockAlert(context, body))
       return { asked: true as const }
     },
   )
-  http.get('/notices/:reference', noticeRoute, ({ params }) => readNotice(context, params.reference))
-  http.post('/notices/:reference/confirmation', noticeRoute, ({ params }) => confirmNotice(context, params.reference))
-  http.post('/notices/:reference/removal', noticeRoute, ({ params }) => removeNotice(context, params.reference))
+  http.get('/notices/:reference', stockAlertRoute, ({ params }) => readStockAlert(context, params.reference))
+  http.post('/notices/:reference/confirmation', stockAlertRoute, ({ params }) =>
+    confirmStockAlert(context, params.reference),
+  )
+  http.post('/notices/:reference/removal', stockAlertRoute, ({ params }) => removeStockAlert(context, params.reference))
 }

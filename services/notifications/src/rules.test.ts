@@ -1,6 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { asLine, changeNotices, isOneAddress, judgeFailure, nextTryAfter, provenAddress, retryDelays } from './rules.ts'
+import {
+  asLine,
+  changeWarnings,
+  isOneAddress,
+  classifyFailure,
+  nextTryAfter,
+  provenAddress,
+  retryDelays,
+} from './rules.ts'
 
 const now = Temporal.Instant.from('2026-11-28T12:00:00Z')
 
@@ -45,12 +53,12 @@ describe('judgeFailure', () => {
     ['the gateway is somewhere else', { status: 302 }, 'retry'],
     ['the gateway is broken', { status: 500 }, 'retry'],
   ] as const)('when %s', (_case, failure, verdict) => {
-    expect(judgeFailure(1, failure)).toBe(verdict)
+    expect(classifyFailure(1, failure)).toBe(verdict)
   })
 
   it('gives up after the last delay', () => {
-    expect(judgeFailure(retryDelays.length, {})).toBe('retry')
-    expect(judgeFailure(retryDelays.length + 1, {})).toBe('give_up')
+    expect(classifyFailure(retryDelays.length, {})).toBe('retry')
+    expect(classifyFailure(retryDelays.length + 1, {})).toBe('give_up')
   })
 })
 
@@ -59,39 +67,39 @@ describe('changeNotices', () => {
 
   it('tells the verified address of what lets one in, and of nothing else', () => {
     const changed = ['email_verified', 'password', 'groups', 'mfa', 'phone_number']
-    expect(changeNotices({ ...account, changed })).toEqual([
+    expect(changeWarnings({ ...account, changed })).toEqual([
       { recipient: 'maren@example.com', changes: ['password', 'mfa'], toPrevious: false },
     ])
-    expect(changeNotices({ ...account, changed: ['email_verified', 'enabled'] })).toEqual([])
+    expect(changeWarnings({ ...account, changed: ['email_verified', 'enabled'] })).toEqual([])
   })
 
   it('tells the previous address only of having been replaced', () => {
     const previousEmail = 'm@example.com'
     const told = (changed: string[]) =>
-      changeNotices({ ...account, previousEmail, changed }).map(({ recipient }) => recipient)
+      changeWarnings({ ...account, previousEmail, changed }).map(({ recipient }) => recipient)
     expect(told(['email'])).toEqual(['maren@example.com', 'm@example.com'])
     expect(told(['password'])).toEqual(['maren@example.com'])
-    expect(changeNotices({ ...account, changed: ['email'], previousEmail: account.email })).toHaveLength(1)
+    expect(changeWarnings({ ...account, changed: ['email'], previousEmail: account.email })).toHaveLength(1)
   })
 
   it('tells the address that is proven, and no other, while another one is pending, whatever else is known', () => {
     const pending = { email: 'new@example.com', emailVerified: false, verifiedEmail: 'm@example.com' }
     for (const previousEmail of [null, 'm@example.com']) {
-      expect(changeNotices({ ...pending, previousEmail, changed: ['password'] })).toEqual([
+      expect(changeWarnings({ ...pending, previousEmail, changed: ['password'] })).toEqual([
         { recipient: 'm@example.com', changes: ['password'], toPrevious: false },
       ])
-      expect(changeNotices({ ...pending, previousEmail, changed: ['email', 'mfa'] })).toEqual([
+      expect(changeWarnings({ ...pending, previousEmail, changed: ['email', 'mfa'] })).toEqual([
         { recipient: 'm@example.com', changes: ['mfa', 'email'], toPrevious: true },
       ])
     }
     expect(provenAddress(pending)).toBe('m@example.com')
     expect(provenAddress({ ...pending, verifiedEmail: null })).toBe(null)
-    expect(changeNotices({ ...pending, verifiedEmail: null, previousEmail: null, changed: ['password'] })).toEqual([])
+    expect(changeWarnings({ ...pending, verifiedEmail: null, previousEmail: null, changed: ['password'] })).toEqual([])
   })
 
   it('tells both addresses where one that is proven replaced another', () => {
     const replaced = { ...account, verifiedEmail: account.email, previousEmail: 'm@example.com' }
-    expect(changeNotices({ ...replaced, changed: ['email', 'password'] })).toEqual([
+    expect(changeWarnings({ ...replaced, changed: ['email', 'password'] })).toEqual([
       { recipient: 'maren@example.com', changes: ['password', 'email'], toPrevious: false },
       { recipient: 'm@example.com', changes: ['email'], toPrevious: true },
     ])
@@ -99,11 +107,11 @@ describe('changeNotices', () => {
 
   it('tells the previous address of everything until the new one is verified', () => {
     const pending = { ...account, emailVerified: false, previousEmail: 'm@example.com' }
-    expect(changeNotices({ ...pending, changed: ['password', 'given_name'] })).toEqual([
+    expect(changeWarnings({ ...pending, changed: ['password', 'given_name'] })).toEqual([
       { recipient: 'm@example.com', changes: ['password'], toPrevious: false },
     ])
-    expect(changeNotices({ ...pending, changed: ['given_name'] })).toEqual([])
-    expect(changeNotices({ ...pending, changed: ['email', 'mfa'] })).toEqual([
+    expect(changeWarnings({ ...pending, changed: ['given_name'] })).toEqual([])
+    expect(changeWarnings({ ...pending, changed: ['email', 'mfa'] })).toEqual([
       { recipient: 'm@example.com', changes: ['mfa', 'email'], toPrevious: true },
     ])
   })

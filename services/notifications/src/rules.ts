@@ -68,7 +68,7 @@ export interface Failure {
  * it means that our settings are wrong, which an operator can mend while mails wait.
  * A gateway refuses a text message with a 4xx that is not about time.
  */
-export function judgeFailure(
+export function classifyFailure(
   attempts: number,
   { responseCode = 0, command = '', status = 0, final = false }: Failure,
 ): 'retry' | 'give_up' {
@@ -78,12 +78,12 @@ export function judgeFailure(
 }
 
 /** The changes of an account that its owner is told about, lest somebody else made them. */
-const noticedChanges = ['password', 'mfa', 'passkeys', 'email'] as const
-export type NoticedChange = (typeof noticedChanges)[number]
+const securityChanges = ['password', 'mfa', 'passkeys', 'email'] as const
+export type SecurityChange = (typeof securityChanges)[number]
 
-export interface ChangeNotice {
+export interface ChangeWarning {
   recipient: string
-  changes: NoticedChange[]
+  changes: SecurityChange[]
   /** It goes to the address that the account had before. */
   toPrevious: boolean
 }
@@ -102,23 +102,23 @@ export function provenAddress({
 }
 
 /** Who is told of what: the proven address of all, and the one before it of being replaced. */
-export function changeNotices(
+export function changeWarnings(
   account: Pick<Account, 'email' | 'emailVerified' | 'verifiedEmail'> & {
     changed: readonly string[]
     previousEmail: string | null
   },
-): ChangeNotice[] {
-  const changes = noticedChanges.filter((change) => account.changed.includes(change))
+): ChangeWarning[] {
+  const changes = securityChanges.filter((change) => account.changed.includes(change))
   const { email, previousEmail } = account
   const proven = provenAddress(account) ?? (account.verifiedEmail === undefined ? previousEmail : null)
-  const notices: ChangeNotice[] = []
+  const stockAlerts: ChangeWarning[] = []
   if (changes.length > 0 && proven !== null) {
-    notices.push({ recipient: proven, changes, toPrevious: proven !== email && changes.includes('email') })
+    stockAlerts.push({ recipient: proven, changes, toPrevious: proven !== email && changes.includes('email') })
   }
   if (changes.includes('email') && proven === email && previousEmail !== null && previousEmail !== email) {
-    notices.push({ recipient: previousEmail, changes: ['email'], toPrevious: true })
+    stockAlerts.push({ recipient: previousEmail, changes: ['email'], toPrevious: true })
   }
-  return notices
+  return stockAlerts
 }
 
 /** Whether all of a payment is back with a refund. Events of the time before do not say so, but their sums do. */
@@ -154,6 +154,9 @@ export function statesAwaiting(now: ProductState): ProductState[] {
 }
 
 /** An address is asked whether it wants news once a day at most, whoever types it in. */
-export function noticeMailIsDue({ mailedAt }: { mailedAt: Temporal.Instant | null }, now: Temporal.Instant): boolean {
+export function isConfirmationMailDue(
+  { mailedAt }: { mailedAt: Temporal.Instant | null },
+  now: Temporal.Instant,
+): boolean {
   return mailedAt === null || Temporal.Instant.compare(mailedAt.add({ hours: 24 }), now) <= 0
 }

@@ -28,7 +28,7 @@ import type { EventOf } from '@robokids/contracts/event'
 import { codeMedia, type codeIssued, type signInLocked, type userUpdated } from '@robokids/contracts/identity'
 import { mailKinds, mailStatuses } from '@robokids/contracts/notifications'
 import {
-  noticeStatuses,
+  stockAlertStatuses,
   productStates,
   type orderPaid,
   type orderRefunded,
@@ -40,7 +40,7 @@ import {
 import { instant } from '@robokids/runtime/db'
 import { sql } from 'drizzle-orm'
 import { index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
-import type { ChangeNotice } from './rules.ts'
+import type { ChangeWarning } from './rules.ts'
 
 /** What a mail about an account says of its owner. */
 interface Owner {
@@ -56,7 +56,7 @@ export interface MailData {
   refund_failed: EventOf<typeof refundFailed>['data']
   code_issued: Owner & Pick<EventOf<typeof codeIssued>['data'], 'codeId' | 'purpose' | 'username'>
   user_updated: Owner &
-    Omit<ChangeNotice, 'recipient'> &
+    Omit<ChangeWarning, 'recipient'> &
     Pick<EventOf<typeof userUpdated>['data'], 'secondFactors' | 'passkeys'> & { at: string }
   sign_in_locked: Owner & Pick<EventOf<typeof signInLocked>['data'], 'reason' | 'until'> & { at: string }
   user_deleted: Owner
@@ -163,10 +163,10 @@ export const rejections = pgTable('rejections', {
 })
 
 /** That a product can be had now. */
-export type ProductNews = Pick<EventOf<typeof productStateChanged>['data'], 'name' | 'to' | 'changedAt'>
+export type ProductChange = Pick<EventOf<typeof productStateChanged>['data'], 'name' | 'to' | 'changedAt'>
 
 /** Who wants to hear when a product can be had. */
-export const notices = pgTable(
+export const stockAlerts = pgTable(
   'notices',
   {
     /** Random: the reference in the mail's link. */
@@ -177,13 +177,13 @@ export const notices = pgTable(
     askedState: text('asked_state', { enum: productStates }).notNull(),
     email: text().notNull(),
     emailKey: text('email_key').notNull(),
-    status: text({ enum: noticeStatuses }).notNull(),
+    status: text({ enum: stockAlertStatuses }).notNull(),
     /** How often the address was asked whether it wants this. */
     mailings: integer().notNull(),
     mailedAt: instant('mailed_at'),
     changedAt: instant('changed_at').notNull(),
     /** What is to be told, until its mail is ordered. */
-    news: jsonb().$type<ProductNews>(),
+    news: jsonb().$type<ProductChange>(),
   },
   (table) => [
     uniqueIndex('notices_of_address').on(table.sku, table.emailKey),
@@ -193,4 +193,4 @@ export const notices = pgTable(
       .where(sql`news is not null`),
   ],
 )
-export type NoticeRow = typeof notices.$inferSelect
+export type StockAlertRow = typeof stockAlerts.$inferSelect

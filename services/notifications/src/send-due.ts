@@ -8,7 +8,7 @@ import { alias } from 'drizzle-orm/pg-core'
 import type { Config } from './config.ts'
 import { dropSuperseded } from './drop-superseded.ts'
 import { withoutCode } from './open-code.ts'
-import { judgeFailure, nextTryAfter, sendingLeaseMs, waitsAtMost, type Failure } from './rules.ts'
+import { classifyFailure, nextTryAfter, sendingLeaseMs, waitsAtMost, type Failure } from './rules.ts'
 import { mails, type MailRow } from './schema.ts'
 import { MailOutdated } from './unsendable.ts'
 
@@ -77,11 +77,11 @@ async function claim(medium: CodeMedium, free: number, context: Context<Config>)
 }
 
 /** Matches a mail as it was claimed: a sending that is over already is not ended twice. */
-function thisSending(mail: MailRow) {
+function stillSending(mail: MailRow) {
   return and(eq(mails.id, mail.id), eq(mails.sending, mail.sending), eq(mails.status, 'pending'))
 }
 
-function told({ id: mailId, kind, registrationId, userId }: MailRow) {
+function messageFacts({ id: mailId, kind, registrationId, userId }: MailRow) {
   return { mailId, kind, registrationId, userId }
 }
 
@@ -89,7 +89,12 @@ function told({ id: mailId, kind, registrationId, userId }: MailRow) {
  * Writes down how a sending went. A message that was taken goes out again after its lease unless that is noted: so the
  * database, be it away or busy, is asked again until it has done so, for as long as the lease and the process last.
  */
-async function note(write: () => Promise<void>, mail: MailRow, leaseOver: AbortSignal, context: Context<Config>) {
+async function recordOutcome(
+  write: () => Promise<void>,
+  mail: MailRow,
+  leaseOver: AbortSignal,
+  context: Context<Config>,
+) {
   for (let pause = 100; ; pause = Math.min(2 * pause, 2_000)) {
     try {
       return await write()
@@ -102,14 +107,14 @@ async function note(write: () => Promise<void>, mail: MailRow, leaseOver: AbortS
 }
 
 function deliveryOf(mail: MailRow, { db, clock }: Context<Config>): () => Promise<void> {
-  const event = newEvent(mailDelivered, mail.id, told(mail))
+  const event = newEvent(mailDelivered, mail.id, messageFacts(mail))
   const sentAt = clock.now().toString({ fractionalSecondDigits: 3 })
   // A single statement: nothing is between its parts.
   return async () => {
     await db.execute(sql`
       with sent as (
         update ${mails} set status = 'sent', sent_at = ${sentAt}, leased_until = null, last_error = null, sealed_code = null
-        where ${thisSending(mail)} returning id
+        where ${stillSending(mail)} returning id
       )
       insert into ${outbox} (id, type, envelope) select ${event.id}, ${event.type}, ${JSON.stringify(event)}::jsonb from sent`)
   }
@@ -121,14 +126,14 @@ function failureOf(mail: MailRow, error: unknown, context: Context<Config>): () 
   const reason = withoutCode(message, mail, context.config).slice(0, 1_000)
   // Without the error itself: it names the recipient.
   const { code, responseCode, command, status, final } = error as Failure & { code?: string }
-  const verdict =
-    error instanceof MailOutdated ? 'drop' : judgeFailure(attempts, { responseCode, command, status, final })
+  const outcome =
+    error instanceof MailOutdated ? 'drop' : classifyFailure(attempts, { responseCode, command, status, final })
   context.log.warn(
-    { mailId, kind, medium, attempts, verdict, code, responseCode, command, status },
+    { mailId, kind, medium, attempts, outcome, code, responseCode, command, status },
     'message could not be sent',
   )
   const now = context.clock.now()
-  const outcome = {
+  const updateFor = {
     retry: { nextTryAt: nextTryAfter(attempts, now, expiresAt) },
     give_up: { status: 'failed', sealedCode: null },
     drop: { status: 'dropped' },
@@ -137,11 +142,11 @@ function failureOf(mail: MailRow, error: unknown, context: Context<Config>): () 
     context.db.transaction(async (tx) => {
       const changed = await tx
         .update(mails)
-        .set({ ...outcome[verdict], leasedUntil: null, lastError: reason })
-        .where(thisSending(mail))
+        .set({ ...updateFor[outcome], leasedUntil: null, lastError: reason })
+        .where(stillSending(mail))
         .returning({ id: mails.id })
-      if (verdict === 'give_up' && changed.length > 0) {
-        await publish(tx, mailFailed, mailId, { ...told(mail), reason })
+      if (outcome === 'give_up' && changed.length > 0) {
+        await publish(tx, mailFailed, mailId, { ...messageFacts(mail), reason })
       }
       // While it was being sent, nobody dropped it.
       await dropSuperseded(tx, [subject], now)
@@ -153,14 +158,14 @@ function failureOf(mail: MailRow, error: unknown, context: Context<Config>): () 
  * one place. Ends when nothing is due, or `signal` aborts and what was begun is over. Neither SMTP nor a gateway knows
  * "exactly once": see docs/adr/0007-mails-once.md for the moment in which a message can go out twice.
  * @param limitMs how long the sending of one message may take: far less than its lease.
- * @param hand gives one to the server, within `limit`; it rejects with a `Failure` where that did not take it.
+ * @param deliver gives one to the server, within `limit`; it rejects with a `Failure` where that did not take it.
  */
 export async function sendDue(
   medium: CodeMedium,
   limitMs: number,
   context: Context<Config>,
   signal: AbortSignal,
-  hand: (mail: MailRow, limit: AbortSignal) => Promise<void>,
+  deliver: (mail: MailRow, limit: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const underWay = new Set<Promise<void>>()
   const problems: unknown[] = []
@@ -171,14 +176,14 @@ export async function sendDue(
 
   async function send(mail: MailRow): Promise<void> {
     const leaseOver = AbortSignal.timeout(sendingLeaseMs - leaseMarginMs)
-    const write = await hand(mail, AbortSignal.timeout(limitMs)).then(
+    const write = await deliver(mail, AbortSignal.timeout(limitMs)).then(
       () => deliveryOf(mail, context),
       (error: unknown) => {
         if (!(error instanceof MailOutdated)) pause()
         return failureOf(mail, error, context)
       },
     )
-    await note(write, mail, leaseOver, context)
+    await recordOutcome(write, mail, leaseOver, context)
   }
 
   async function begin(): Promise<void> {

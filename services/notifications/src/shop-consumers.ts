@@ -9,7 +9,7 @@ import type { Transaction } from '@robokids/runtime/db'
 import { consume, type Consumer } from '@robokids/runtime/inbox'
 import type { Context } from '@robokids/runtime/service'
 import type { Config } from './config.ts'
-import { noteNews } from './notices.ts'
+import { recordProductChange } from './stock-alerts.ts'
 import { enqueueMail, type About } from './enqueue-mail.ts'
 import { asLine } from './rules.ts'
 import type { MailData, OrderKind } from './schema.ts'
@@ -46,5 +46,5 @@ export const shopConsumers: Consumer<Config>[] = [
   consume(orderShipped, { from: 'now' }, (tx, { time, data }, context) =>
     tellBuyer(tx, context, { kind: 'order_shipped', factId: data.orderId, time, data }),
   ),
-  consume(productStateChanged, { from: 'now' }, (tx, { data }, context) => noteNews(tx, context, data)),
+  consume(productStateChanged, { from: 'now' }, (tx, { data }, context) => recordProductChange(tx, context, data)),
 ]

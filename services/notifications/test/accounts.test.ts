@@ -5,9 +5,9 @@ import { eventually } from '@robokids/test/bed'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { signInLockedMail } from '../src/mails/sign-in-locked.ts'
 import { account } from './events.ts'
-import { openOffice, siteUrl, type Office } from './office.ts'
+import { openOffice, siteUrl, type NotificationsFixture } from './fixture.ts'
 
-let office: Office
+let office: NotificationsFixture
 beforeAll(async () => {
   office = await openOffice()
 })

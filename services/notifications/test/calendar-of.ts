@@ -1,5 +1,5 @@
 import nodeIcal, { type VEvent } from 'node-ical'
-import type { Received } from './post-office.ts'
+import type { Received } from './fake-smtp-server.ts'
 
 /** The entry for a calendar that a mail brings. */
 export function calendarOf({ files }: Received) {

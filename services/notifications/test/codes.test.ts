@@ -8,9 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { notifications } from '../src/app.ts'
 import { mails } from '../src/schema.ts'
 import { issued } from './events.ts'
-import { adminHeaders, openOffice, siteUrl, type Office } from './office.ts'
+import { adminHeaders, openOffice, siteUrl, type NotificationsFixture } from './fixture.ts'
 
-let office: Office
+let office: NotificationsFixture
 beforeAll(async () => {
   office = await openOffice()
 })

@@ -6,10 +6,10 @@ import { eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mails } from '../src/schema.ts'
 import { confirmed, issued, registration } from './events.ts'
-import { adminHeaders, openOffice, type Office } from './office.ts'
+import { adminHeaders, openOffice, type NotificationsFixture } from './fixture.ts'
 
 // Time passes here: an office of its own.
-let office: Office
+let office: NotificationsFixture
 beforeAll(async () => {
   office = await openOffice()
 })

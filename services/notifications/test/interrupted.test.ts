@@ -11,29 +11,29 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { notifications } from '../src/app.ts'
 import { mails } from '../src/schema.ts'
 import { confirmed, issued, registration, signed } from './events.ts'
-import { openOffice, type Office } from './office.ts'
+import { openOffice, type NotificationsFixture } from './fixture.ts'
 
 // Each test stops something that the service needs: each has an office for itself.
-const open: Office[] = []
+const open: NotificationsFixture[] = []
 afterEach(async () => {
   for (const office of open.splice(0)) await office.close()
 })
 
 /** An office whose mail server may take its time. */
-async function patientOffice(settings: Record<string, string> = {}): Promise<Office> {
+async function patientOffice(settings: Record<string, string> = {}): Promise<NotificationsFixture> {
   const office = await openOffice({ SMTP_TIMEOUT_MS: '20000', ...settings })
   open.push(office)
   return office
 }
 
-async function confirm(office: Office) {
+async function confirm(office: NotificationsFixture) {
   const facts = registration()
   await office.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
   return facts
 }
 
 /** A mail whose message the server has, without having said so. */
-async function confirmHeld(office: Office) {
+async function confirmHeld(office: NotificationsFixture) {
   const facts = registration()
   office.post.plan(facts.email, 'hold')
   await office.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
@@ -41,11 +41,11 @@ async function confirmHeld(office: Office) {
   return facts
 }
 
-async function isSent(office: Office, { registrationId }: { registrationId: string }): Promise<boolean> {
+async function isSent(office: NotificationsFixture, { registrationId }: { registrationId: string }): Promise<boolean> {
   return (await office.mailsOf(registrationId))[0]?.status === 'sent'
 }
 
-async function rowOf(office: Office, { registrationId }: { registrationId: string }) {
+async function rowOf(office: NotificationsFixture, { registrationId }: { registrationId: string }) {
   const [row] = await office.service.context.db.select().from(mails).where(eq(mails.registrationId, registrationId))
   if (!row) throw new Error('There is no such mail.')
   return row
@@ -163,9 +163,9 @@ describe('a mail that the server is taking', () => {
   it('is broken off where the server answers each command in time and is never done', async () => {
     let closed = 0
     const server = createServer((socket) => {
-      const say = (line: string) => setTimeout(() => socket.write(`${line}\r\n`), 800)
-      say('220 slow.example')
-      socket.on('data', () => say('250 Yes'))
+      const richText = (line: string) => setTimeout(() => socket.write(`${line}\r\n`), 800)
+      richText('220 slow.example')
+      socket.on('data', () => richText('250 Yes'))
       socket.on('error', () => {})
       socket.on('close', () => (closed += 1))
     }).listen(0, '127.0.0.1')

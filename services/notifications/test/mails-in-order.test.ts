@@ -27,10 +27,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { notifications } from '../src/app.ts'
 import { mails, type MailData, type MailRow } from '../src/schema.ts'
 import { account, confirmed, issued, refunded, refundInVain, registration, signed } from './events.ts'
-import { adminHeaders, openOffice, type Office } from './office.ts'
+import { adminHeaders, openOffice, type NotificationsFixture } from './fixture.ts'
 
 // Mail servers are away here, and time passes: an office of its own, for one test after the other.
-let office: Office
+let office: NotificationsFixture
 beforeAll(async () => {
   office = await openOffice()
 })

@@ -17,9 +17,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mails, rejections } from '../src/schema.ts'
 import { calendarOf } from './calendar-of.ts'
 import { confirmed, refunded, refundInVain, registration, signed } from './events.ts'
-import { adminHeaders, openOffice, siteUrl, waiverAt, type Office } from './office.ts'
+import { adminHeaders, openOffice, siteUrl, waiverAt, type NotificationsFixture } from './fixture.ts'
 
-let office: Office
+let office: NotificationsFixture
 beforeAll(async () => {
   office = await openOffice()
 })

@@ -21,9 +21,9 @@ import { eventually } from '@robokids/test/bed'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { calendarOf } from './calendar-of.ts'
 import { account, registration, signed } from './events.ts'
-import { adminHeaders, openOffice, siteUrl, waiverAt, type Office } from './office.ts'
+import { adminHeaders, openOffice, siteUrl, waiverAt, type NotificationsFixture } from './fixture.ts'
 
-let office: Office
+let office: NotificationsFixture
 beforeAll(async () => {
   office = await openOffice()
 })

@@ -2,11 +2,11 @@ import { randomUUIDv7 } from 'node:crypto'
 import type { TakeMessage } from '@robokids/contracts/contact'
 import { eventually } from '@robokids/test/bed'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openOffice, type Office } from './office.ts'
+import { openOffice, type NotificationsFixture } from './fixture.ts'
 
 const support = 'support@robokidslearning.example'
 
-let office: Office
+let office: NotificationsFixture
 beforeAll(async () => {
   office = await openOffice({ SUPPORT_EMAIL: support })
 })

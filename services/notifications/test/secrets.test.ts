@@ -9,9 +9,9 @@ import { eventually } from '@robokids/test/bed'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { notifications } from '../src/app.ts'
 import { issued } from './events.ts'
-import { openOffice, type Office } from './office.ts'
+import { openOffice, type NotificationsFixture } from './fixture.ts'
 
-let office: Office
+let office: NotificationsFixture
 beforeAll(async () => {
   office = await openOffice()
   await office.service.stop()
@@ -71,8 +71,8 @@ describe('the log', () => {
       for (const { destination } of texts) await office.gateway.textTo(destination)
       await eventually(() => output().match(/message could not be sent/g)?.length === 4)
     })
-    expect(printed).toContain('"verdict":"give_up"')
-    expect(printed).toContain('"verdict":"retry"')
+    expect(printed).toContain('"outcome":"give_up"')
+    expect(printed).toContain('"outcome":"retry"')
     expect(printed).not.toContain(code)
     for (const { destination } of [sent, quoted, refused, ...texts]) expect(printed).not.toContain(destination)
   })

@@ -9,10 +9,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { notifications } from '../src/app.ts'
 import { mails } from '../src/schema.ts'
 import { confirmed, registration, signed } from './events.ts'
-import { openOffice, waiverAt, type Office } from './office.ts'
+import { openOffice, waiverAt, type NotificationsFixture } from './fixture.ts'
 
 // Each test moves the clock or stops the mail server: each has an office for itself.
-let office: Office
+let office: NotificationsFixture
 beforeEach(async () => {
   office = await openOffice()
 })

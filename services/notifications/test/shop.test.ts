@@ -1,5 +1,5 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
-import { noticeSchema, type ProductState } from '@robokids/contracts/shop'
+import { stockAlertSchema, type ProductState } from '@robokids/contracts/shop'
 import {
   orderPaid,
   orderRefunded,
@@ -10,10 +10,10 @@ import {
 import { eventually } from '@robokids/test/bed'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { mails, notices, type MailData } from '../src/schema.ts'
-import { openOffice, siteUrl, type Office } from './office.ts'
+import { mails, stockAlerts, type MailData } from '../src/schema.ts'
+import { openOffice, siteUrl, type NotificationsFixture } from './fixture.ts'
 
-let office: Office
+let office: NotificationsFixture
 beforeAll(async () => {
   office = await openOffice()
 })
@@ -186,7 +186,7 @@ describe('a request for news of a product', () => {
     state: ProductState = 'coming_soon',
   ) {
     expect(await call('POST', '/notices', { ...about, state, email })).toEqual({ status: 200, body: { asked: true } })
-    const rows = await db().select().from(notices).where(eq(notices.sku, about.sku))
+    const rows = await db().select().from(stockAlerts).where(eq(stockAlerts.sku, about.sku))
     return rows.find((row) => row.emailKey === email.toLowerCase())?.id ?? ''
   }
   const changed = (
@@ -194,7 +194,7 @@ describe('a request for news of a product', () => {
     to: ProductState,
     changedAt = '2026-11-29T00:00:00Z',
   ) => office.bed.bus.publish(productStateChanged, sku, { sku, name, from: 'coming_soon', to, changedAt })
-  const status = async (id: string) => noticeSchema.parse((await call('GET', `/notices/${id}`)).body).status
+  const status = async (id: string) => stockAlertSchema.parse((await call('GET', `/notices/${id}`)).body).status
 
   it('asks the address once, however often and in whatever case it is typed', async () => {
     const [about, email] = [product(), somebody()]
@@ -275,7 +275,7 @@ describe('a request for news of a product', () => {
       const common = { sku, productName, askedState: 'coming_soon', status: 'confirmed', mailings: 1 } as const
       const people = 5_000
       for (let first = 0; first < people; first += 1_000) {
-        await db.insert(notices).values(
+        await db.insert(stockAlerts).values(
           Array.from({ length: 1_000 }, (_, index) => {
             const email = `waiting.${first + index}@example.com`
             return { ...common, id: randomUUID(), email, emailKey: email, mailedAt: now, changedAt: now }
@@ -285,7 +285,7 @@ describe('a request for news of a product', () => {
       const change = { sku, name: productName, from: 'coming_soon', to: 'available' } as const
       await busy.bed.bus.publish(productStateChanged, sku, { ...change, changedAt: '2026-11-29T00:00:00Z' })
       await eventually(async () => (await db.$count(mails, eq(mails.kind, 'product_available'))) === people, 30_000)
-      expect(await db.$count(notices, eq(notices.status, 'told'))).toBe(people)
+      expect(await db.$count(stockAlerts, eq(stockAlerts.status, 'told'))).toBe(people)
       const metrics = await (await fetch(`${busy.service.url}/metrics`)).text()
       expect(metrics.match(/^events_handled_total.*product-state_changed.*$/gm)).toEqual([
         expect.stringMatching(/outcome="done".* 1$/),

@@ -1,8 +1,8 @@
 import type { MailData } from '../schema.ts'
-import { renderLetter, type Letter, type RenderedLetter } from './letter.ts'
+import { renderMail, type MailContent, type RenderedMail } from './render-mail.ts'
 import { greeting, questions, signInStep, validFor } from './phrases.ts'
 import { pictures } from './pictures.ts'
-import { say, type Words } from './words.ts'
+import { richText, type RichText } from './rich-text.ts'
 
 type CodeData = MailData['code_issued']
 
@@ -10,7 +10,7 @@ interface Story {
   subject: string
   heading: string
   told: string
-  step: NonNullable<Letter['step']>
+  step: NonNullable<MailContent['step']>
   /** What to do where somebody else asked for the code. */
   otherwise: string
 }
@@ -73,17 +73,17 @@ export function codeMail(
   { code, recipient }: { code: string; recipient: string },
   validity: Temporal.Duration,
   siteUrl: string,
-): RenderedLetter {
+): RenderedMail {
   const { subject, heading, told, step, otherwise } = storyOf(data.purpose, recipient, siteUrl)
   const invited = data.purpose === 'invitation'
-  const valid: Words = [`It is valid for ${validFor(validity)}.`]
-  return renderLetter({
+  const valid: RichText = [`It is valid for ${validFor(validity)}.`]
+  return renderMail({
     subject: [subject],
     heading,
     picture: invited || data.purpose === 'sign_up' ? pictures.welcome : pictures.account,
     opening: [greeting(data.givenName), [told], valid],
     code: { label: invited ? 'Temporary password' : 'Your code', value: code },
-    facts: invited ? [{ label: 'User name', lines: [say`${data.username}`] }] : [],
+    facts: invited ? [{ label: 'User name', lines: [richText`${data.username}`] }] : [],
     step,
     closing: [[otherwise], questions],
   })

@@ -1,20 +1,20 @@
 import { messageReference } from '@robokids/contracts/contact'
 import { contactTopics } from '@robokids/contracts/contact-topics'
 import type { MailData } from '../schema.ts'
-import { renderLetter, type RenderedLetter } from './letter.ts'
-import { say } from './words.ts'
+import { renderMail, type RenderedMail } from './render-mail.ts'
+import { richText } from './rich-text.ts'
 
 /** To the school: what somebody wrote on the contact page. A reply goes to its writer. */
-export function contactMessageMail(data: MailData['contact_message']): RenderedLetter {
+export function contactMessageMail(data: MailData['contact_message']): RenderedMail {
   const { id, name, email, topic, reference, message, isProven } = data
   const number = messageReference(id)
   const about = contactTopics[topic]
-  return renderLetter({
-    subject: [`${number} ${about}: `, ...say`${name}`],
+  return renderMail({
+    subject: [`${number} ${about}: `, ...richText`${name}`],
     heading: 'A message from the contact page',
     opening: [['Reply to this email: your answer goes to whoever wrote it.']],
     facts: [
-      { label: 'From', lines: [say`${name}`, say`${email}`] },
+      { label: 'From', lines: [richText`${name}`, richText`${email}`] },
       {
         label: 'Address',
         lines: [
@@ -25,10 +25,10 @@ export function contactMessageMail(data: MailData['contact_message']): RenderedL
           ],
         ],
       },
-      { label: 'About', lines: [[about], ...(reference === '' ? [] : [say`${reference}`])] },
+      { label: 'About', lines: [[about], ...(reference === '' ? [] : [richText`${reference}`])] },
       { label: 'Message', lines: [[number]] },
     ],
-    quote: message.split('\n').map((line) => say`${line}`),
+    quote: message.split('\n').map((line) => richText`${line}`),
     closing: [],
   })
 }

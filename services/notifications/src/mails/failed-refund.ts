@@ -1,8 +1,8 @@
 import type { Money } from '@robokids/contracts/fields'
 import { formatMoney } from '@robokids/contracts/pricing'
-import type { Letter } from './letter.ts'
+import type { MailContent } from './render-mail.ts'
 import { questions } from './phrases.ts'
-import type { Words } from './words.ts'
+import type { RichText } from './rich-text.ts'
 
 /**
  * What to write of a refund that failed: money that went back, or was to, is still owed.
@@ -11,8 +11,8 @@ import type { Words } from './words.ts'
  */
 export function failedRefund(
   { disputed, ...money }: Money & { disputed?: boolean | undefined },
-  whyNotKept?: Words,
-): Pick<Letter, 'heading' | 'closing'> & { subject: string; told: Words[] } {
+  whyNotKept?: RichText,
+): Pick<MailContent, 'heading' | 'closing'> & { subject: string; told: RichText[] } {
   const sum = formatMoney(money)
   if (whyNotKept && disputed)
     return {

@@ -1,24 +1,24 @@
 import type { MailData } from '../schema.ts'
-import { renderLetter, type RenderedLetter } from './letter.ts'
+import { renderMail, type RenderedMail } from './render-mail.ts'
 import { addressFact, childrenFact, classFact, keepKit, questions, registrationStep, whenFact } from './phrases.ts'
 import { pictures } from './pictures.ts'
-import { say } from './words.ts'
+import { richText } from './rich-text.ts'
 
 /** The kit has left us, which stays true where the registration is cancelled: then there is nothing to look forward to. */
-export function kitShippedMail(data: MailData['kit_shipped'], siteUrl: string, isCancelled: boolean): RenderedLetter {
-  return renderLetter({
+export function kitShippedMail(data: MailData['kit_shipped'], siteUrl: string, isCancelled: boolean): RenderedMail {
+  return renderMail({
     subject: [`On its way: your kit for ${data.levelTitle}`],
     heading: 'Your kit is on its way',
     picture: pictures.kit,
     opening: [
-      say`Hello ${data.guardianName},`,
+      richText`Hello ${data.guardianName},`,
       ...(isCancelled
         ? [['Your registration is cancelled.'], keepKit]
         : [['We have handed your kit over to the carrier.']]),
     ],
     facts: [
-      { label: 'Carrier', lines: [say`${data.carrier}`] },
-      { label: 'Tracking number', lines: [say`${data.trackingNumber}`] },
+      { label: 'Carrier', lines: [richText`${data.carrier}`] },
+      { label: 'Tracking number', lines: [richText`${data.trackingNumber}`] },
       addressFact(data),
       classFact(data),
       ...(isCancelled ? [] : [whenFact(data)]),

@@ -4,10 +4,10 @@ import { formatMoney } from '@robokids/contracts/pricing'
 import { isWhole } from '../rules.ts'
 import type { MembershipKind, MailData } from '../schema.ts'
 import { failedRefund } from './failed-refund.ts'
-import { renderLetter, type Letter, type RenderedLetter } from './letter.ts'
+import { renderMail, type MailContent, type RenderedMail } from './render-mail.ts'
 import { questions, schoolDay, timesOf, type When } from './phrases.ts'
 import { pictures } from './pictures.ts'
-import type { Words } from './words.ts'
+import type { RichText } from './rich-text.ts'
 
 type Plan = MailData['membership_confirmed']['plan']
 type Money = Parameters<typeof formatMoney>[0]
@@ -17,7 +17,7 @@ const dollars = (amount: number) => formatMoney({ amount, currency: 'usd' })
 const priceOf = ({ plan, ...money }: Money & { plan: Plan }) => `${formatMoney(money)} a ${periodOf(plan)}`
 const hello = ['Hello,']
 
-/** What is known when a letter is written, beside its data. */
+/** What composing a mail needs beside its data. */
 export interface Known {
   siteUrl: string
   /** False where the member's account is deleted: nobody can open its profile page. */
@@ -40,7 +40,7 @@ export function sessionOf({
 }
 
 /** A step on the member's profile page; none where there is none, which `withoutProfile` is for. */
-function onProfile(known: Known, text: string, label: string): Pick<Letter, 'step'> {
+function onProfile(known: Known, text: string, label: string): Pick<MailContent, 'step'> {
   return known.hasProfile ? { step: { text: [text], label, url: `${known.siteUrl}/profile` } } : {}
 }
 
@@ -54,7 +54,7 @@ const howToCancel = (known: Known) =>
     'Go to your profile',
   )
 
-function withoutProfile({ hasProfile }: Known, whatTo: string): Words[] {
+function withoutProfile({ hasProfile }: Known, whatTo: string): RichText[] {
   return hasProfile ? [] : [[`Your account is deleted. To ${whatTo}, reply to this email.`]]
 }
 
@@ -81,7 +81,7 @@ const whyNotKept = (
   ],
 })
 
-const toOtherDates = (siteUrl: string): Pick<Letter, 'step'> => ({
+const toOtherDates = (siteUrl: string): Pick<MailContent, 'step'> => ({
   step: {
     text: ['Another date may suit you: here are those with free seats.'],
     label: 'Choose another date',
@@ -91,7 +91,7 @@ const toOtherDates = (siteUrl: string): Pick<Letter, 'step'> => ({
 
 const banks = ['Banks usually take 5 to 10 business days to show a refund.']
 
-const letters: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known) => Letter } = {
+const contents: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known) => MailContent } = {
   membership_confirmed(data, known) {
     const { siteUrl, hasProfile, goesOn } = known
     const { attemptId, plan, classDate, durationMinutes, renewsAt, receiptNumber } = data
@@ -428,19 +428,19 @@ const letters: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known) 
         { label: 'Dispute', lines: [[disputeId]] },
         { label: 'Reason', lines: [[reason.replaceAll('_', ' ')]] },
         { label: 'About', lines: [[about]] },
-        { label: 'Buyer', lines: [[{ typed: email ?? 'unknown' }]] },
+        { label: 'Buyer', lines: [[{ userInput: email ?? 'unknown' }]] },
       ],
       closing: [['Answer it in the payment provider’s dashboard.']],
     }
   },
 }
 
-/** The letter about a membership, or to the operator about a dispute. */
+/** Composes a mail about a membership, or to the operator about a dispute. */
 export function membershipMail<Kind extends MembershipKind>(
   kind: Kind,
   data: MailData[Kind],
   known: Known,
-): RenderedLetter {
-  const letter = letters[kind](data, known)
-  return renderLetter(kind === 'payment_disputed' ? letter : { ...letter, picture: pictures.members })
+): RenderedMail {
+  const content = contents[kind](data, known)
+  return renderMail(kind === 'payment_disputed' ? content : { ...content, picture: pictures.members })
 }

@@ -2,10 +2,10 @@ import type { RegistrationFacts } from '@robokids/contracts/enrollment'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { endsRegistration } from '../rules.ts'
 import type { MailData, rejections } from '../schema.ts'
-import { renderLetter, type Letter, type RenderedLetter } from './letter.ts'
+import { renderMail, type MailContent, type RenderedMail } from './render-mail.ts'
 import { childrenFact, classFact, dateOf, keepKit, questions, registrationStep, whenFact } from './phrases.ts'
 import { pictureOfClass } from './pictures.ts'
-import { say, type Words } from './words.ts'
+import { richText, type RichText } from './rich-text.ts'
 
 type Refunded = MailData['payment_refunded']
 
@@ -48,12 +48,12 @@ export const otherDates = (siteUrl: string): Story['step'] => ({
 
 interface Story {
   heading: string
-  told: Words[]
-  step: NonNullable<Letter['step']>
+  told: RichText[]
+  step: NonNullable<MailContent['step']>
 }
 
 /** The registration is over with this refund. */
-function cancelled({ kitHasShipped }: Background): Words[] {
+function cancelled({ kitHasShipped }: Background): RichText[] {
   return [
     ['This registration is cancelled; the attached entry takes the class out of your calendar.'],
     ...(kitHasShipped ? [keepKit] : []),
@@ -137,17 +137,17 @@ function sentAgain(data: Refunded, background: Background, siteUrl: string): Sto
 }
 
 /** Money went back: how much, why, and what that means for the registration. */
-export function paymentRefundedMail(data: Refunded, background: Background, siteUrl: string): RenderedLetter {
+export function paymentRefundedMail(data: Refunded, background: Background, siteUrl: string): RenderedMail {
   const purchase: RegistrationFacts = data.purchase
   const { heading, told, step } =
     data.again === true ? sentAgain(data, background, siteUrl) : storyOf(data, background, siteUrl)
-  return renderLetter({
+  return renderMail({
     subject: [
       `${data.again === true ? 'We sent your refund again' : `Refund of ${formatMoney(data)}`}: ${purchase.levelTitle}, ${dateOf(purchase)}`,
     ],
     heading,
     picture: pictureOfClass(purchase),
-    opening: [say`Hello ${purchase.guardianName},`, ...told],
+    opening: [richText`Hello ${purchase.guardianName},`, ...told],
     facts: [
       { label: data.again === true ? 'Sent again' : 'Refunded', lines: [[formatMoney(data)]] },
       ...(data.refundedTotal > data.amount

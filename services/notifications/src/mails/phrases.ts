@@ -1,7 +1,7 @@
 import { classTimeZone, formatClassDate, formatClassTime, schoolDate } from '@robokids/contracts/class-date'
 import type { RegistrationFacts } from '@robokids/contracts/enrollment'
-import type { Letter } from './letter.ts'
-import { say, type Words } from './words.ts'
+import type { MailContent } from './render-mail.ts'
+import { richText, type RichText } from './rich-text.ts'
 
 /** `Pacific Time` */
 function zoneName(timeZone: string): string {
@@ -41,51 +41,51 @@ export function timesOf({ startDate, startTime, timeZone, familyTimeZone }: When
 }
 
 /** `Ivo`, `Ivo and Mia`, `Ivo, Mia and 2 more`: a subject has little room. */
-export function childrenInShort({ children }: RegistrationFacts): Words {
+export function childrenInShort({ children }: RegistrationFacts): RichText {
   const [first = '', second = '', third = ''] = children.map((child) => child.childName)
-  if (children.length === 1) return say`${first}`
-  if (children.length === 2) return say`${first} and ${second}`
-  if (children.length === 3) return say`${first}, ${second} and ${third}`
-  return [...say`${first}, ${second}`, ` and ${children.length - 2} more`]
+  if (children.length === 1) return richText`${first}`
+  if (children.length === 2) return richText`${first} and ${second}`
+  if (children.length === 3) return richText`${first}, ${second} and ${third}`
+  return [...richText`${first}, ${second}`, ` and ${children.length - 2} more`]
 }
 
-export function classFact(facts: RegistrationFacts): Letter['facts'][number] {
+export function classFact(facts: RegistrationFacts): MailContent['facts'][number] {
   return { label: 'Class', lines: [[facts.levelTitle], ['Live, on a video call']] }
 }
 
-export function whenFact(facts: RegistrationFacts): Letter['facts'][number] {
+export function whenFact(facts: RegistrationFacts): MailContent['facts'][number] {
   return {
     label: 'When',
     lines: [[dateOf(facts)], ...timesOf(facts).map((line) => [line]), [`${facts.durationMinutes} minutes`]],
   }
 }
 
-export function childrenFact({ children }: RegistrationFacts): Letter['facts'][number] {
-  const lines = children.map(({ childName, childAge }) => [...say`${childName}`, `, age ${childAge}`])
+export function childrenFact({ children }: RegistrationFacts): MailContent['facts'][number] {
+  const lines = children.map(({ childName, childAge }) => [...richText`${childName}`, `, age ${childAge}`])
   return { label: children.length === 1 ? 'Child' : 'Children', lines }
 }
 
-export function addressFact({ address }: RegistrationFacts): Letter['facts'][number] {
+export function addressFact({ address }: RegistrationFacts): MailContent['facts'][number] {
   const { addressLine1, addressLine2, city, state, zipCode } = address
   return {
     label: 'Kit goes to',
     lines: [
-      say`${addressLine1}`,
-      ...(addressLine2 === '' ? [] : [say`${addressLine2}`]),
-      say`${city}, ${state} ${zipCode}`,
+      richText`${addressLine1}`,
+      ...(addressLine2 === '' ? [] : [richText`${addressLine2}`]),
+      richText`${city}, ${state} ${zipCode}`,
     ],
   }
 }
 
 /** Of a kit that is on its way to a family whose registration is cancelled. */
-export const keepKit: Words = [
+export const keepKit: RichText = [
   'Your kit is already on its way to you. Reply to this email, and we will tell you how to send it back.',
 ]
 
-export const questions: Words = ['Questions? Reply to this email; we answer within 48 hours, Monday to Friday.']
+export const questions: RichText = ['Questions? Reply to this email; we answer within 48 hours, Monday to Friday.']
 
 /** How a registration stands, whatever has become of it by then. */
-export function registrationStep(registrationId: string, siteUrl: string): NonNullable<Letter['step']> {
+export function registrationStep(registrationId: string, siteUrl: string): NonNullable<MailContent['step']> {
   return {
     text: ['This page always shows how your registration stands:'],
     label: 'See your registration',
@@ -102,9 +102,9 @@ function momentIn(instant: string, timeZone: string): string {
 type Zones = Pick<RegistrationFacts, 'timeZone' | 'familyTimeZone'>
 
 /** A moment in the school's time, and where the family's clocks show another one, also in theirs. */
-export function momentsOf(instant: string, { timeZone, familyTimeZone }: Zones): Words[] {
+export function momentsOf(instant: string, { timeZone, familyTimeZone }: Zones): RichText[] {
   const atSchool = momentIn(instant, timeZone)
-  const told: Words[] = [[`${atSchool} Pacific`]]
+  const told: RichText[] = [[`${atSchool} Pacific`]]
   if (!familyTimeZone || !isKnown(familyTimeZone)) return told
   const theirs = momentIn(instant, familyTimeZone)
   return theirs === atSchool ? told : [...told, [`${theirs} your time (${zoneName(familyTimeZone)})`]]
@@ -130,10 +130,10 @@ export function validFor(duration: Temporal.Duration): string {
 }
 
 /** A name is not always known. */
-export function greeting(givenName: string): Words {
-  return givenName === '' ? ['Hello,'] : say`Hello ${givenName},`
+export function greeting(givenName: string): RichText {
+  return givenName === '' ? ['Hello,'] : richText`Hello ${givenName},`
 }
 
-export function signInStep(text: string, siteUrl: string): NonNullable<Letter['step']> {
+export function signInStep(text: string, siteUrl: string): NonNullable<MailContent['step']> {
   return { text: [text], label: 'Go to the login page', url: `${siteUrl}/membership/login` }
 }

@@ -1,11 +1,11 @@
 import { formatMoney } from '@robokids/contracts/pricing'
 import type { MailData } from '../schema.ts'
 import { failedRefund } from './failed-refund.ts'
-import { renderLetter, type Letter, type RenderedLetter } from './letter.ts'
+import { renderMail, type MailContent, type RenderedMail } from './render-mail.ts'
 import { otherDates, registeredTwice, whyNotKept, type Background } from './payment-refunded.ts'
 import { childrenFact, classFact, dateOf, registrationStep, whenFact } from './phrases.ts'
 import { pictureOfClass } from './pictures.ts'
-import { say } from './words.ts'
+import { richText } from './rich-text.ts'
 
 type Failed = MailData['refund_failed']
 
@@ -27,20 +27,20 @@ function firstNews({ reason, purchase, ...paid }: Failed, rejection: Background[
 }
 
 /** Money that went back, or was to, has not arrived: it is ours to give back another way. */
-export function refundFailedMail(data: Failed, rejection: Background['rejection'], siteUrl: string): RenderedLetter {
+export function refundFailedMail(data: Failed, rejection: Background['rejection'], siteUrl: string): RenderedMail {
   const { purchase, reason } = data
   const money = formatMoney(data)
   const isNews = data.untold === true
   const { subject, heading, told, closing } = failedRefund(data, isNews ? firstNews(data, rejection) : undefined)
-  const step: NonNullable<Letter['step']> =
+  const step: NonNullable<MailContent['step']> =
     isNews && reason === 'seat_gone' && !rejection?.duplicateOf
       ? otherDates(siteUrl)
       : registrationStep(rejection?.duplicateOf ?? purchase.registrationId, siteUrl)
-  return renderLetter({
+  return renderMail({
     subject: [`${subject}: ${purchase.levelTitle}, ${dateOf(purchase)}`],
     heading,
     picture: pictureOfClass(purchase),
-    opening: [say`Hello ${purchase.guardianName},`, ...told],
+    opening: [richText`Hello ${purchase.guardianName},`, ...told],
     facts: [
       { label: 'Not refunded yet', lines: [[money]] },
       classFact(purchase),

@@ -1,9 +1,9 @@
 import { formatMoney } from '@robokids/contracts/pricing'
 import type { MailData } from '../schema.ts'
-import { renderLetter, type RenderedLetter } from './letter.ts'
+import { renderMail, type RenderedMail } from './render-mail.ts'
 
 /** To the operator: money that was to go back is still here, and how it is given back. */
-export function refundOwedMail(data: MailData['refund_owed']): RenderedLetter {
+export function refundOwedMail(data: MailData['refund_owed']): RenderedMail {
   const { paymentId, registrationId, orderId, membershipId, reason } = data
   const money = formatMoney(data)
   const about =
@@ -11,7 +11,7 @@ export function refundOwedMail(data: MailData['refund_owed']): RenderedLetter {
     (orderId && `Order ${orderId}`) ||
     (membershipId && `Membership ${membershipId}`) ||
     'unknown'
-  return renderLetter({
+  return renderMail({
     subject: [`Refund failed: ${money} is owed`],
     heading: `A refund of ${money} failed`,
     opening: [

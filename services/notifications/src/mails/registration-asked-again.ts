@@ -1,20 +1,20 @@
 import type { MailData } from '../schema.ts'
-import { renderLetter, type Letter, type RenderedLetter } from './letter.ts'
+import { renderMail, type MailContent, type RenderedMail } from './render-mail.ts'
 import { childrenFact, childrenInShort, classFact, dateOf, questions, whenFact } from './phrases.ts'
 import { pictureOfClass } from './pictures.ts'
-import { say, type Words } from './words.ts'
+import { richText, type RichText } from './rich-text.ts'
 
 type AskedAgain = MailData['registration_asked_again']
 
 interface Story {
   subject: string
   heading: string
-  told: Words
-  step?: Letter['step']
-  closing: Words[]
+  told: RichText
+  step?: MailContent['step']
+  closing: RichText[]
 }
 
-const notYou: Words = [
+const notYou: RichText = [
   'If it was not you: nothing of yours was changed or shown to anybody, and you need not do anything.',
 ]
 
@@ -40,7 +40,7 @@ function storyOf({ askedFor, isSigned, registrationId, children }: AskedAgain, s
       ],
     }
   }
-  const told = (state: string): Words => [
+  const told = (state: string): RichText => [
     `Somebody has just asked to sign the waiver of this registration with your details, from a browser that we do not recognize. ${state}`,
   ]
   if (isSigned) {
@@ -65,13 +65,13 @@ function storyOf({ askedFor, isSigned, registrationId, children }: AskedAgain, s
 }
 
 /** A stranger asked for what a family has already, and was told nothing: it is the family that hears of it. */
-export function registrationAskedAgainMail(data: AskedAgain, siteUrl: string): RenderedLetter {
+export function registrationAskedAgainMail(data: AskedAgain, siteUrl: string): RenderedMail {
   const { subject, heading, told, step, closing } = storyOf(data, siteUrl)
-  return renderLetter({
+  return renderMail({
     subject: [`${subject}: `, ...childrenInShort(data), `, ${data.levelTitle}, ${dateOf(data)}`],
     heading,
     picture: pictureOfClass(data),
-    opening: [say`Hello ${data.guardianName},`, told],
+    opening: [richText`Hello ${data.guardianName},`, told],
     facts: [classFact(data), whenFact(data), childrenFact(data)],
     ...(step ? { step } : {}),
     closing: [...closing, questions],

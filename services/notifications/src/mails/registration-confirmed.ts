@@ -1,6 +1,6 @@
 import { formatMoney } from '@robokids/contracts/pricing'
 import type { MailData } from '../schema.ts'
-import { renderLetter, type RenderedLetter } from './letter.ts'
+import { renderMail, type RenderedMail } from './render-mail.ts'
 import { pictureOfClass } from './pictures.ts'
 import {
   addressFact,
@@ -12,21 +12,21 @@ import {
   registrationStep,
   whenFact,
 } from './phrases.ts'
-import { say } from './words.ts'
+import { richText } from './rich-text.ts'
 
 /** Paid and confirmed: what was booked, and that the waiver is next, unless it is signed by now. */
 export function registrationConfirmedMail(
   data: MailData['registration_confirmed'],
   siteUrl: string,
   isSigned: boolean,
-): RenderedLetter {
+): RenderedMail {
   const paid = formatMoney(data.payment)
   const seats = data.children.length === 1 ? 'the seat is' : 'the seats are'
-  return renderLetter({
+  return renderMail({
     subject: [`You're registered: `, ...childrenInShort(data), `, ${data.levelTitle}, ${dateOf(data)}`],
     heading: "You're registered",
     picture: pictureOfClass(data),
-    opening: [say`Hello ${data.guardianName},`, [`Your payment of ${paid} has arrived, and ${seats} yours.`]],
+    opening: [richText`Hello ${data.guardianName},`, [`Your payment of ${paid} has arrived, and ${seats} yours.`]],
     facts: [
       classFact(data),
       whenFact(data),

@@ -3,12 +3,12 @@ import type { OrderLine, ShipTo } from '@robokids/contracts/shop'
 import { isWhole } from '../rules.ts'
 import type { MailData, OrderKind } from '../schema.ts'
 import { failedRefund } from './failed-refund.ts'
-import { renderLetter, type Letter, type RenderedLetter } from './letter.ts'
+import { renderMail, type MailContent, type RenderedMail } from './render-mail.ts'
 import { questions } from './phrases.ts'
 import { pictureOfProduct } from './pictures.ts'
-import { say, type Words } from './words.ts'
+import { richText, type RichText } from './rich-text.ts'
 
-/** What is known when a letter is written, beside its data. */
+/** What composing a mail needs beside its data. */
 interface Known {
   siteUrl: string
   /** All of its payment is known to have gone back. */
@@ -24,7 +24,7 @@ function inShort(lines: OrderLine[]): string {
   return `${first?.name ?? 'your order'}${rest > 0 ? ` and ${rest} more` : ''}`
 }
 
-function linesFact(lines: OrderLine[]): Letter['facts'][number] {
+function linesFact(lines: OrderLine[]): MailContent['facts'][number] {
   return {
     label: 'Your order',
     lines: lines.map(({ quantity, name, unitAmount, state }) => [
@@ -37,18 +37,18 @@ function addressFact({ name, addressLine1, addressLine2, city, state, zipCode, c
   return {
     label: 'Ships to',
     lines: [
-      say`${name}`,
-      say`${addressLine1}`,
-      ...(addressLine2 === '' ? [] : [say`${addressLine2}`]),
-      say`${city}, ${state} ${zipCode}`,
-      ...(country === 'US' ? [] : [say`${country}`]),
+      richText`${name}`,
+      richText`${addressLine1}`,
+      ...(addressLine2 === '' ? [] : [richText`${addressLine2}`]),
+      richText`${city}, ${state} ${zipCode}`,
+      ...(country === 'US' ? [] : [richText`${country}`]),
     ],
   }
 }
 
-const hello = (shipTo: ShipTo | null): Words => (shipTo ? say`Hello ${shipTo.name},` : ['Hello,'])
+const hello = (shipTo: ShipTo | null): RichText => (shipTo ? richText`Hello ${shipTo.name},` : ['Hello,'])
 
-function orderStep(orderId: string, siteUrl: string): NonNullable<Letter['step']> {
+function orderStep(orderId: string, siteUrl: string): NonNullable<MailContent['step']> {
   return {
     text: ['This page always shows how your order is doing:'],
     label: 'See your order',
@@ -56,7 +56,10 @@ function orderStep(orderId: string, siteUrl: string): NonNullable<Letter['step']
   }
 }
 
-function paid({ lines, shipTo, orderId, receiptNumber, ...money }: MailData['order_paid'], siteUrl: string): Letter {
+function paid(
+  { lines, shipTo, orderId, receiptNumber, ...money }: MailData['order_paid'],
+  siteUrl: string,
+): MailContent {
   const ahead = lines.some(({ state }) => state === 'pre_order')
   return {
     subject: [`${ahead ? 'Your pre-order' : 'Your order'}: ${inShort(lines)}`],
@@ -92,7 +95,7 @@ function outcome({ shipped: wasShipped }: MailData['order_refunded']): string {
   return `Nothing of your payment is left with us, and your order is ${wasShipped === true ? 'returned' : 'cancelled'}.`
 }
 
-function refundOpening(data: MailData['order_refunded']): Words {
+function refundOpening(data: MailData['order_refunded']): RichText {
   const { reason, again, whole, paidAmount, amount } = data
   if (again === true) {
     const sent = `The refund of ${usd(amount)} that your bank did not take is on its way again.`
@@ -107,7 +110,7 @@ function refundOpening(data: MailData['order_refunded']): Words {
     : [`We have given back ${usd(amount)} of the ${usd(paidAmount)} that you paid.`]
 }
 
-function refunded(data: MailData['order_refunded'], siteUrl: string): Letter {
+function refunded(data: MailData['order_refunded'], siteUrl: string): MailContent {
   const { orderId, lines, shipTo, again, amount, refundedTotal } = data
   const subject = again === true ? 'We sent your refund again' : `Refund of ${usd(amount)}`
   return {
@@ -131,7 +134,7 @@ const whyNotKept = {
   amount_mismatch: 'The amount that was paid is not the price of your order, so we did not keep it.',
 }
 
-function refundFailed(data: MailData['order_refund_failed'], siteUrl: string): Letter {
+function refundFailed(data: MailData['order_refund_failed'], siteUrl: string): MailContent {
   const { orderId, lines, shipTo, reason, untold } = data
   const isNews = untold === true && reason !== 'requested'
   const { subject, heading, told, closing } = failedRefund(data, isNews ? [whyNotKept[reason]] : undefined)
@@ -149,7 +152,7 @@ function refundFailed(data: MailData['order_refund_failed'], siteUrl: string): L
 function shipped(
   { orderId, lines, shipTo, trackingNumber }: MailData['order_shipped'],
   { siteUrl, isRefunded }: Known,
-): Letter {
+): MailContent {
   return {
     subject: [`${isRefunded ? 'Shipped before your refund' : 'On its way'}: ${inShort(lines)}`],
     heading: isRefunded ? 'Your parcel had left us' : 'Your order is on its way',
@@ -163,7 +166,7 @@ function shipped(
     ],
     facts: [
       linesFact(lines),
-      ...(trackingNumber === null ? [] : [{ label: 'Tracking number', lines: [say`${trackingNumber}`] }]),
+      ...(trackingNumber === null ? [] : [{ label: 'Tracking number', lines: [richText`${trackingNumber}`] }]),
       ...(shipTo ? [addressFact(shipTo)] : []),
     ],
     step: orderStep(orderId, siteUrl),
@@ -172,12 +175,12 @@ function shipped(
 }
 
 /** What there is to tell of an order. */
-export function shopOrderMail<Kind extends OrderKind>(kind: Kind, data: MailData[Kind], known: Known): RenderedLetter {
-  const letters: { [One in OrderKind]: (data: MailData[One]) => Letter } = {
+export function shopOrderMail<Kind extends OrderKind>(kind: Kind, data: MailData[Kind], known: Known): RenderedMail {
+  const letters: { [One in OrderKind]: (data: MailData[One]) => MailContent } = {
     order_paid: (one) => paid(one, known.siteUrl),
     order_refunded: (one) => refunded(one, known.siteUrl),
     order_refund_failed: (one) => refundFailed(one, known.siteUrl),
     order_shipped: (one) => shipped(one, known),
   }
-  return renderLetter({ ...letters[kind](data), picture: pictureOfProduct(data.lines[0]?.sku) })
+  return renderMail({ ...letters[kind](data), picture: pictureOfProduct(data.lines[0]?.sku) })
 }

@@ -1,16 +1,16 @@
 import type { MailData } from '../schema.ts'
-import { renderLetter, type RenderedLetter } from './letter.ts'
+import { renderMail, type RenderedMail } from './render-mail.ts'
 import { greeting, questions, schoolMoment, signInStep } from './phrases.ts'
 import { pictures } from './pictures.ts'
 
 /** Somebody tried to get in, or was thrown out: what happened, and what its owner can do. */
-export function signInLockedMail(data: MailData['sign_in_locked'], siteUrl: string): RenderedLetter {
+export function signInLockedMail(data: MailData['sign_in_locked'], siteUrl: string): RenderedMail {
   const at = schoolMoment(data.at)
   const when = { label: 'When', lines: [[at]] }
   switch (data.reason) {
     case 'too_many_attempts': {
       const until = data.until === null ? at : schoolMoment(data.until)
-      return renderLetter({
+      return renderMail({
         subject: ['Sign-ins to your account are paused'],
         heading: 'Too many tries to log in',
         picture: pictures.account,
@@ -33,7 +33,7 @@ export function signInLockedMail(data: MailData['sign_in_locked'], siteUrl: stri
       })
     }
     case 'token_reused':
-      return renderLetter({
+      return renderMail({
         subject: ['We ended a login to your account'],
         heading: 'We ended a login',
         picture: pictures.account,

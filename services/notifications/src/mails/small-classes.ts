@@ -1,14 +1,14 @@
 import { formatClassDate } from '@robokids/contracts/class-date'
 import { smallestClass } from '@robokids/contracts/enrollment'
 import type { MailData } from '../schema.ts'
-import { renderLetter, type RenderedLetter } from './letter.ts'
+import { renderMail, type RenderedMail } from './render-mail.ts'
 import { timesOf } from './phrases.ts'
 
 /** To the operator: classes that begin soon and have fewer children than a group is meant to have. */
-export function smallClassesMail({ classDate, classes }: MailData['small_classes']): RenderedLetter {
+export function smallClassesMail({ classDate, classes }: MailData['small_classes']): RenderedMail {
   const day = formatClassDate(classDate)
   const many = classes.length > 1
-  return renderLetter({
+  return renderMail({
     subject: [`${many ? `${classes.length} small classes` : 'A small class'} on ${day}`],
     heading: `${many ? `${classes.length} classes have` : 'A class has'} fewer than ${smallestClass} children`,
     opening: [

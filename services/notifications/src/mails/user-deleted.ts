@@ -1,11 +1,11 @@
 import type { MailData } from '../schema.ts'
-import { renderLetter, type RenderedLetter } from './letter.ts'
+import { renderMail, type RenderedMail } from './render-mail.ts'
 import { greeting } from './phrases.ts'
 import { pictures } from './pictures.ts'
 
 /** Goodbye. */
-export function userDeletedMail(data: MailData['user_deleted']): RenderedLetter {
-  return renderLetter({
+export function userDeletedMail(data: MailData['user_deleted']): RenderedMail {
+  return renderMail({
     subject: ['Your account is deleted'],
     heading: 'Your account is deleted',
     picture: pictures.account,

@@ -1,11 +1,11 @@
 import type { SecondFactor } from '@robokids/contracts/identity'
-import type { NoticedChange } from '../rules.ts'
+import type { SecurityChange } from '../rules.ts'
 import type { MailData } from '../schema.ts'
-import { renderLetter, type RenderedLetter } from './letter.ts'
+import { renderMail, type RenderedMail } from './render-mail.ts'
 import { greeting, schoolMoment, signInStep } from './phrases.ts'
 import { pictures } from './pictures.ts'
 
-const changeIn: Record<NoticedChange, { subject: string; told: string }> = {
+const changeIn: Record<SecurityChange, { subject: string; told: string }> = {
   password: { subject: 'Your password was changed', told: 'The password of your account was changed.' },
   mfa: { subject: 'Your two-step login was changed', told: 'The two-step login of your account was changed.' },
   passkeys: { subject: 'Your passkeys were changed', told: 'A passkey of your account was added or removed.' },
@@ -19,7 +19,7 @@ const factorNames: Record<SecondFactor, string> = {
 }
 
 /** What was changed, and as far as it is known how it is now. */
-function tell(change: NoticedChange, { secondFactors: factors, passkeys }: MailData['user_updated']): string {
+function tell(change: SecurityChange, { secondFactors: factors, passkeys }: MailData['user_updated']): string {
   const { told } = changeIn[change]
   if (change === 'passkeys' && passkeys !== undefined) {
     return `${told} There ${passkeys === 1 ? 'is 1 passkey' : `are ${passkeys === 0 ? 'no' : passkeys} passkeys`} now.`
@@ -30,10 +30,10 @@ function tell(change: NoticedChange, { secondFactors: factors, passkeys }: MailD
 }
 
 /** Something changed by which one gets into the account: harmless if it was its owner, and else the last warning. */
-export function userUpdatedMail(data: MailData['user_updated'], siteUrl: string): RenderedLetter {
+export function userUpdatedMail(data: MailData['user_updated'], siteUrl: string): RenderedMail {
   const when = { label: 'When', lines: [[schoolMoment(data.at)]] }
   if (data.toPrevious) {
-    return renderLetter({
+    return renderMail({
       subject: [changeIn.email.subject],
       heading: changeIn.email.subject,
       picture: pictures.account,
@@ -53,7 +53,7 @@ export function userUpdatedMail(data: MailData['user_updated'], siteUrl: string)
   }
   const [only, ...others] = data.changes.map((change) => changeIn[change])
   const subject = only === undefined || others.length > 0 ? 'Your account was changed' : only.subject
-  return renderLetter({
+  return renderMail({
     subject: [subject],
     heading: subject,
     picture: pictures.account,

@@ -1,5 +1,5 @@
 import type { MailData } from '../schema.ts'
-import { renderLetter, type RenderedLetter } from './letter.ts'
+import { renderMail, type RenderedMail } from './render-mail.ts'
 import {
   addressFact,
   childrenFact,
@@ -11,12 +11,12 @@ import {
   whenFact,
 } from './phrases.ts'
 import { pictureOfClass } from './pictures.ts'
-import { say } from './words.ts'
+import { richText } from './rich-text.ts'
 
 /** Signed: the guardian's own copy, and what happens now. A membership comes with no kit. */
-export function waiverSignedMail(data: MailData['waiver_signed'], siteUrl: string): RenderedLetter {
+export function waiverSignedMail(data: MailData['waiver_signed'], siteUrl: string): RenderedMail {
   const isMember = data.classType === 'membership'
-  return renderLetter({
+  return renderMail({
     subject: isMember
       ? ['The signed waiver of your membership']
       : ['Your signed waiver: ', ...childrenInShort(data), `, ${data.levelTitle}`],
@@ -24,7 +24,7 @@ export function waiverSignedMail(data: MailData['waiver_signed'], siteUrl: strin
     picture: pictureOfClass(data),
     // Whoever signs for a membership says who they are: what they typed is no greeting and no subject of its member's mail.
     opening: [
-      isMember ? ['Hello,'] : say`Hello ${data.guardianName},`,
+      isMember ? ['Hello,'] : richText`Hello ${data.guardianName},`,
       [
         isMember
           ? 'The waiver of your membership is signed. A copy is attached for your records.'
@@ -33,7 +33,7 @@ export function waiverSignedMail(data: MailData['waiver_signed'], siteUrl: strin
       ...(data.replaces ? [['This signature takes the place of the one before. We keep both on record.']] : []),
     ],
     facts: [
-      { label: 'Signed', lines: [say`${data.guardianName}`, ...momentsOf(data.signedAt, data)] },
+      { label: 'Signed', lines: [richText`${data.guardianName}`, ...momentsOf(data.signedAt, data)] },
       classFact(data),
       whenFact(data),
       childrenFact(data),

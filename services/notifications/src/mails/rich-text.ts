@@ -1,22 +1,22 @@
 /** A sentence of ours with what people typed inside it, kept apart so that each rendering treats it rightly. */
-export type Words = readonly (string | { typed: string })[]
+export type RichText = readonly (string | { userInput: string })[]
 
-/** Tags a template: ``say`Hello ${name},` ``. What is filled in is taken as typed, whatever it holds. */
-export function say(ours: TemplateStringsArray, ...typed: string[]): Words {
+/** Tags a template: ``richText`Hello ${name},` ``. What is filled in is taken as typed, whatever it holds. */
+export function richText(ours: TemplateStringsArray, ...userInput: string[]): RichText {
   return ours.flatMap((part, index) => {
-    const value = typed[index]
-    return value === undefined ? [part] : [part, { typed: value }]
+    const value = userInput[index]
+    return value === undefined ? [part] : [part, { userInput: value }]
   })
 }
 
 const rightToLeft = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u
 
 /** As plain text, word for word. Right-to-left names are isolated (U+2068, U+2069), so that they cannot reorder the rest. */
-export function asText(words: Words): string {
-  return words
+export function asText(text: RichText): string {
+  return text
     .map((part) => {
       if (typeof part === 'string') return part
-      return rightToLeft.test(part.typed) ? `\u2068${part.typed}\u2069` : part.typed
+      return rightToLeft.test(part.userInput) ? `\u2068${part.userInput}\u2069` : part.userInput
     })
     .join('')
 }
@@ -27,8 +27,8 @@ export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"]/g, (character) => escapes[character] ?? character)
 }
 
-export function asHtml(words: Words): string {
-  return words
-    .map((part) => (typeof part === 'string' ? escapeHtml(part) : `<bdi>${escapeHtml(part.typed)}</bdi>`))
+export function asHtml(text: RichText): string {
+  return text
+    .map((part) => (typeof part === 'string' ? escapeHtml(part) : `<bdi>${escapeHtml(part.userInput)}</bdi>`))
     .join('')
 }

@@ -6,13 +6,13 @@ import { localSealingKeys } from '@robokids/runtime/seal'
 import { testBed, type TestBed } from '@robokids/test/bed'
 import { notifications } from '../src/app.ts'
 import type { Config } from '../src/config.ts'
-import { PostOffice } from './post-office.ts'
+import { FakeSmtpServer } from './fake-smtp-server.ts'
 import { SmsGateway } from './sms-gateway.ts'
 
 export const siteUrl = 'https://school.example'
 
 /** Stands for enrollment where it keeps signed waivers: any path has one, made of its own name. */
-class WaiverShelf {
+class FakeWaiverServer {
   readonly #server: Server
   #failures = 0
   #silences = 0
@@ -58,11 +58,11 @@ export function waiverAt(path: string): Buffer {
 }
 
 /** A running notifications service with a mail server and a bus. */
-export interface Office {
+export interface NotificationsFixture {
   bed: TestBed
-  post: PostOffice
+  post: FakeSmtpServer
   gateway: SmsGateway
-  shelf: WaiverShelf
+  shelf: FakeWaiverServer
   env: Record<string, string>
   service: RunningService<Config> & { databaseUrl: string }
   /** Lets the time pass until every retry is due, and has the service look. */
@@ -76,8 +76,8 @@ export interface Office {
 export const adminHeaders = { 'x-admin-secret': 'local-admin' }
 
 /** @param settings over those that suit most tests. */
-export async function openOffice(settings: Record<string, string> = {}): Promise<Office> {
-  const [bed, post, gateway, shelf] = [await testBed(), new PostOffice(), new SmsGateway(), new WaiverShelf()]
+export async function openOffice(settings: Record<string, string> = {}): Promise<NotificationsFixture> {
+  const [bed, post, gateway, shelf] = [await testBed(), new FakeSmtpServer(), new SmsGateway(), new FakeWaiverServer()]
   await post.open()
   const env = {
     SMTP_URL: post.url,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { renderLetter } from './letter.ts'
+import { renderMail } from './render-mail.ts'
 import { pictures } from './pictures.ts'
 
-const letter = renderLetter({
+const mail = renderMail({
   subject: ['A kit'],
   heading: 'Your kit is on its way',
   picture: pictures.rover,
@@ -13,9 +13,9 @@ const letter = renderLetter({
   closing: [['Questions?']],
 })
 
-describe('a letter', () => {
+describe('a rendered mail', () => {
   it('has each link on a line of its own in plain text, after what it leads to', () => {
-    expect(letter.text).toContain(`
+    expect(mail.text).toContain(`
 Carrier:
   UPS
 
@@ -31,11 +31,11 @@ https://school.example/back
 
 Questions?
 `)
-    expect(letter.text).not.toMatch(/[<>]|cid:|undefined/)
+    expect(mail.text).not.toMatch(/[<>]|cid:|undefined/)
   })
 
   it('has one button, whose cell gives it colour and room where links have neither', () => {
-    const [button, ...more] = letter.html.match(/<td class="button"[^]*?<\/td>/g) ?? []
+    const [button, ...more] = mail.html.match(/<td class="button"[^]*?<\/td>/g) ?? []
     expect(more).toEqual([])
     expect(button).toMatch(/bgcolor="#ff8126".*mso-padding-alt:13px 24px/)
     expect(button).toContain('href="https://school.example/kit?a=1&amp;b=2"')
@@ -43,15 +43,15 @@ Questions?
   })
 
   it('says what its picture shows, and of the mark beside the name nothing twice', () => {
-    expect(letter.html).toContain('alt="The green rover robot of Level 1"')
-    expect(letter.html.match(/Robo Kids Learning/g)).toHaveLength(2)
-    expect(letter.images.map(({ filename }) => filename)).toEqual(['mark.png', 'rover.png'])
+    expect(mail.html).toContain('alt="The green rover robot of Level 1"')
+    expect(mail.html.match(/Robo Kids Learning/g)).toHaveLength(2)
+    expect(mail.images.map(({ filename }) => filename)).toEqual(['mark.png', 'rover.png'])
   })
 
   it('is told in the dark’s own colours wherever it has a colour of the light', () => {
-    expect(letter.html).toContain('<meta name="color-scheme" content="light dark">')
-    const known = new Set([...letter.html.matchAll(/^\.(\w+)\{/gm)].map(([, name]) => name))
-    const coloured = letter.html.match(/<\w+ [^>]*(?<!-)(?:color|background-color):[^>]*>/g) ?? []
+    expect(mail.html).toContain('<meta name="color-scheme" content="light dark">')
+    const known = new Set([...mail.html.matchAll(/^\.(\w+)\{/gm)].map(([, name]) => name))
+    const coloured = mail.html.match(/<\w+ [^>]*(?<!-)(?:color|background-color):[^>]*>/g) ?? []
     expect(coloured.length).toBeGreaterThan(8)
     for (const element of coloured.filter((one) => !one.startsWith('<img'))) {
       const names = /class="([^"]*)"/.exec(element)?.[1]?.split(' ') ?? []

@@ -1,26 +1,26 @@
 import { mark, type Image, type Picture } from './pictures.ts'
-import { asHtml, asText, escapeHtml, type Words } from './words.ts'
+import { asHtml, asText, escapeHtml, type RichText } from './rich-text.ts'
 
 /** What a mail says, from which both of its parts are made: they cannot tell different things. */
-export interface Letter {
-  subject: Words
+export interface MailContent {
+  subject: RichText
   heading: string
   /** Of what it is about. */
   picture?: Picture
-  opening: Words[]
+  opening: RichText[]
   /** What is to be copied from the mail. */
   code?: { label: string; value: string }
-  facts: { label: string; lines: Words[] }[]
+  facts: { label: string; lines: RichText[] }[]
   /** What somebody wrote, line by line as it was typed. */
-  quote?: Words[]
+  quote?: RichText[]
   /** The next step, with the one link to press. */
-  step?: { text: Words; label: string; url: string }
+  step?: { text: RichText; label: string; url: string }
   /** What else can be done, with a quieter link. */
-  aside?: { text: Words; label: string; url: string }
-  closing: Words[]
+  aside?: { text: RichText; label: string; url: string }
+  closing: RichText[]
 }
 
-export interface RenderedLetter {
+export interface RenderedMail {
   subject: string
   text: string
   html: string
@@ -31,7 +31,7 @@ export interface RenderedLetter {
 const company = 'Robo Kids Learning'
 const signature = ['Warm regards,', `The ${company} team`]
 
-function renderText({ heading, opening, code, facts, quote, step, aside, closing }: Letter): string {
+function renderText({ heading, opening, code, facts, quote, step, aside, closing }: MailContent): string {
   const told = facts.map(({ label, lines }) => [`${label}:`, ...lines.map((line) => `  ${asText(line)}`)].join('\n'))
   return [
     heading,
@@ -76,11 +76,11 @@ const dark = `@media (prefers-color-scheme:dark){
 /** Outlook for Windows draws with Word: it takes a font that it does not have for Times, and knows no widest width. */
 const forOutlook = (html: string) => `<!--[if mso]>${html}<![endif]-->`
 
-function paragraph(words: Words): string {
+function paragraph(words: RichText): string {
   return `<p class="ink" style="margin:0 0 16px;${body}">${asHtml(words)}</p>`
 }
 
-function factRow({ label, lines }: Letter['facts'][number], index: number): string {
+function factRow({ label, lines }: MailContent['facts'][number], index: number): string {
   const border = index === 0 ? '' : `border-top:1px solid ${line};`
   return `<tr>
 <th scope="row" class="soft line" align="left" valign="top" width="30%" style="${border}padding:10px 12px 10px 0;${font};font-size:14px;line-height:1.6;font-weight:600;color:${soft}">${escapeHtml(label)}</th>
@@ -88,23 +88,23 @@ function factRow({ label, lines }: Letter['facts'][number], index: number): stri
 </tr>`
 }
 
-function renderFacts(facts: Letter['facts']): string {
+function renderFacts(facts: MailContent['facts']): string {
   return `<table class="line" cellpadding="0" cellspacing="0" border="0" width="100%" style="margin:8px 0 24px;border-top:2px solid ${soft};border-bottom:1px solid ${line};table-layout:fixed">
 ${facts.map(factRow).join('\n')}
 </table>`
 }
 
-function renderCode({ label, value }: NonNullable<Letter['code']>): string {
+function renderCode({ label, value }: NonNullable<MailContent['code']>): string {
   return `<p class="soft" style="margin:0 0 4px;${font};font-size:14px;line-height:1.6;font-weight:600;color:${soft}">${escapeHtml(label)}</p>
 <p style="margin:0 0 20px"><code class="sunken ink" style="display:inline-block;padding:8px 16px;border:1px solid ${line};border-radius:10px;background-color:${sunken};font-family:Menlo,Consolas,monospace;font-size:26px;line-height:1.4;font-weight:700;color:${ink};overflow-wrap:anywhere">${escapeHtml(value)}</code></p>`
 }
 
-function renderQuote(quote: Words[]): string {
+function renderQuote(quote: RichText[]): string {
   return `<blockquote class="line ink" style="margin:0 0 24px;padding:4px 0 4px 16px;border-left:3px solid ${line};${body};overflow-wrap:anywhere;word-break:break-word">${quote.map(asHtml).join('<br>')}</blockquote>`
 }
 
 /** Its cell is what Outlook for Windows gives the room and the colour, the link what all others do. */
-function renderStep({ text, label, url }: NonNullable<Letter['step']>): string {
+function renderStep({ text, label, url }: NonNullable<MailContent['step']>): string {
   const href = escapeHtml(url)
   return `${paragraph(text)}
 <table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:4px 0 24px"><tr>
@@ -112,7 +112,7 @@ function renderStep({ text, label, url }: NonNullable<Letter['step']>): string {
 </tr></table>`
 }
 
-function renderAside({ text, label, url }: NonNullable<Letter['aside']>): string {
+function renderAside({ text, label, url }: NonNullable<MailContent['aside']>): string {
   return `${paragraph(text)}
 <p class="ink" style="margin:0 0 20px;${body}"><a class="ink" href="${escapeHtml(url)}" style="color:${ink};text-decoration:underline">${escapeHtml(label)}</a></p>`
 }
@@ -132,8 +132,8 @@ ${robot ?? ''}
 </td></tr>`
 }
 
-function renderHtml(letter: Letter): string {
-  const { subject, heading, picture, opening, code, facts, quote, step, aside, closing } = letter
+function renderHtml(content: MailContent): string {
+  const { subject, heading, picture, opening, code, facts, quote, step, aside, closing } = content
   return `<!doctype html>
 <html lang="en" dir="ltr">
 <head>
@@ -173,11 +173,11 @@ ${forOutlook('</td></tr></table>')}
 `
 }
 
-export function renderLetter(letter: Letter): RenderedLetter {
+export function renderMail(content: MailContent): RenderedMail {
   return {
-    subject: asText(letter.subject),
-    text: renderText(letter),
-    html: renderHtml(letter),
-    images: letter.picture ? [mark, letter.picture.image] : [mark],
+    subject: asText(content.subject),
+    text: renderText(content),
+    html: renderHtml(content),
+    images: content.picture ? [mark, content.picture.image] : [mark],
   }
 }

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { emailKey } from '@robokids/contracts/fields'
-import type { Notice, RequestNotice } from '@robokids/contracts/shop'
+import type { StockAlert, RequestStockAlert } from '@robokids/contracts/shop'
 import { wake, type Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
 import { and, eq, inArray, isNotNull, lt, ne } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { enqueueMail } from './enqueue-mail.ts'
-import { noticeMailIsDue, statesAwaiting } from './rules.ts'
-import { notices, type NoticeRow, type ProductNews } from './schema.ts'
+import { isConfirmationMailDue, statesAwaiting } from './rules.ts'
+import { stockAlerts, type StockAlertRow, type ProductChange } from './schema.ts'
 
 /** How long a request is kept that nobody confirmed, or that is over. */
 const keptHours = 30 * 24
@@ -19,7 +19,7 @@ const atOnce = 200
  * however often it is typed in. What is confirmed already stays so, and an address that has said no is asked again by whoever
  * has proven that it is theirs alone.
  */
-export async function requestStockAlert(context: Context<Config>, request: RequestNotice): Promise<void> {
+export async function requestStockAlert(context: Context<Config>, request: RequestStockAlert): Promise<void> {
   const { sku, productName, state, email, isProven = false } = request
   const now = context.clock.now()
   await context.db.transaction(async (tx) => {
@@ -27,26 +27,26 @@ export async function requestStockAlert(context: Context<Config>, request: Reque
     const id = randomUUID()
     const about = { sku, productName, askedState: state, email, emailKey: emailKey(email) }
     await tx
-      .insert(notices)
+      .insert(stockAlerts)
       .values({ id, ...about, status: 'unconfirmed', mailings: 0, mailedAt: null, changedAt: now })
       .onConflictDoNothing()
     const [row] = await tx
       .select()
-      .from(notices)
-      .where(and(eq(notices.sku, sku), eq(notices.emailKey, about.emailKey)))
+      .from(stockAlerts)
+      .where(and(eq(stockAlerts.sku, sku), eq(stockAlerts.emailKey, about.emailKey)))
       .for('update')
     if (!row || row.status === 'confirmed') return
     if (row.status === 'removed' && !isProven) {
       // The no is kept for as long as somebody goes on asking.
-      await tx.update(notices).set({ changedAt: now }).where(eq(notices.id, row.id))
+      await tx.update(stockAlerts).set({ changedAt: now }).where(eq(stockAlerts.id, row.id))
       return
     }
-    const isDue = noticeMailIsDue(row, now)
+    const isDue = isConfirmationMailDue(row, now)
     const mailings = row.mailings + (isDue ? 1 : 0)
     await tx
-      .update(notices)
+      .update(stockAlerts)
       .set({ ...about, status: 'unconfirmed', mailings, changedAt: now, ...(isDue ? { mailedAt: now } : {}) })
-      .where(eq(notices.id, row.id))
+      .where(eq(stockAlerts.id, row.id))
     if (!isDue) return
     await enqueueMail(tx, context, {
       kind: 'notice_asked',
@@ -57,62 +57,64 @@ export async function requestStockAlert(context: Context<Config>, request: Reque
   })
 }
 
-function present({ sku, productName, status }: NoticeRow): Notice {
+function present({ sku, productName, status }: StockAlertRow): StockAlert {
   return { sku, productName, status }
 }
 
-function found(row: NoticeRow | undefined): Notice {
+function found(row: StockAlertRow | undefined): StockAlert {
   if (row) return present(row)
   throw new DomainError('notice_not_found', 'We have no such request. It may have been removed already.')
 }
 
 /** @throws DomainError notice_not_found; so with the two below */
-export async function readNotice({ db }: Context<Config>, id: string): Promise<Notice> {
-  const [row] = await db.select().from(notices).where(eq(notices.id, id))
+export async function readStockAlert({ db }: Context<Config>, id: string): Promise<StockAlert> {
+  const [row] = await db.select().from(stockAlerts).where(eq(stockAlerts.id, id))
   return found(row)
 }
 
 /** The address says yes, perhaps after it had said no. What was told is over. */
-export async function confirmNotice(context: Context<Config>, id: string): Promise<Notice> {
+export async function confirmStockAlert(context: Context<Config>, id: string): Promise<StockAlert> {
   await context.db
-    .update(notices)
+    .update(stockAlerts)
     .set({ status: 'confirmed', changedAt: context.clock.now() })
-    .where(and(eq(notices.id, id), inArray(notices.status, ['unconfirmed', 'removed'])))
-  return readNotice(context, id)
+    .where(and(eq(stockAlerts.id, id), inArray(stockAlerts.status, ['unconfirmed', 'removed'])))
+  return readStockAlert(context, id)
 }
 
 /** The address says no: nothing more is sent to it, until it says otherwise on the same page or by its account. */
-export async function removeNotice(context: Context<Config>, id: string): Promise<Notice> {
+export async function removeStockAlert(context: Context<Config>, id: string): Promise<StockAlert> {
   const [row] = await context.db
-    .update(notices)
+    .update(stockAlerts)
     .set({ status: 'removed', changedAt: context.clock.now(), news: null })
-    .where(eq(notices.id, id))
+    .where(eq(stockAlerts.id, id))
     .returning()
   return found(row)
 }
 
 /** Notes for everybody who confirmed and has waited for this that it is to be told: once for each time they asked. */
-export async function noteNews(
+export async function recordProductChange(
   tx: Transaction,
   { clock }: Context<Config>,
-  { sku, name, to, changedAt }: { sku: string } & ProductNews,
+  { sku, name, to, changedAt }: { sku: string } & ProductChange,
 ): Promise<void> {
   const awaiting = statesAwaiting(to)
   if (awaiting.length === 0) return
   const told = await tx
-    .update(notices)
+    .update(stockAlerts)
     .set({ status: 'told', changedAt: clock.now(), news: { name, to, changedAt } })
-    .where(and(eq(notices.sku, sku), eq(notices.status, 'confirmed'), inArray(notices.askedState, awaiting)))
-    .returning({ id: notices.id })
-  if (told.length > 0) await wake(tx, 'tell-news')
+    .where(
+      and(eq(stockAlerts.sku, sku), eq(stockAlerts.status, 'confirmed'), inArray(stockAlerts.askedState, awaiting)),
+    )
+    .returning({ id: stockAlerts.id })
+  if (told.length > 0) await wake(tx, 'enqueue-stock-alerts')
 }
 
 /** Orders the mails about what is to be told. As many may wait for one product as there are families: some at a time. */
-export async function tellNews(context: Context<Config>, signal: AbortSignal): Promise<void> {
+export async function enqueueStockAlerts(context: Context<Config>, signal: AbortSignal): Promise<void> {
   let isMore = true
   while (isMore && !signal.aborted) {
     isMore = await context.db.transaction(async (tx) => {
-      const some = await tx.select().from(notices).where(isNotNull(notices.news)).limit(atOnce).for('update')
+      const some = await tx.select().from(stockAlerts).where(isNotNull(stockAlerts.news)).limit(atOnce).for('update')
       const orders = some.flatMap(({ id, sku, email, news }) =>
         news === null
           ? []
@@ -125,15 +127,17 @@ export async function tellNews(context: Context<Config>, signal: AbortSignal): P
       )
       await enqueueMail(tx, context, ...orders)
       const ids = some.map(({ id }) => id)
-      await tx.update(notices).set({ news: null }).where(inArray(notices.id, ids))
+      await tx.update(stockAlerts).set({ news: null }).where(inArray(stockAlerts.id, ids))
       return some.length === atOnce
     })
   }
 }
 
 /** Forgets addresses that nobody confirmed, or whose request is over. */
-export async function forgetNotices({ db, clock }: Context<Config>): Promise<void> {
+export async function forgetStockAlerts({ db, clock }: Context<Config>): Promise<void> {
   await db
-    .delete(notices)
-    .where(and(ne(notices.status, 'confirmed'), lt(notices.changedAt, clock.now().subtract({ hours: keptHours }))))
+    .delete(stockAlerts)
+    .where(
+      and(ne(stockAlerts.status, 'confirmed'), lt(stockAlerts.changedAt, clock.now().subtract({ hours: keptHours }))),
+    )
 }

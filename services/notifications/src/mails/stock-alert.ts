@@ -1,16 +1,16 @@
 import type { MailData } from '../schema.ts'
-import { renderLetter, type RenderedLetter } from './letter.ts'
+import { renderMail, type RenderedMail } from './render-mail.ts'
 import { questions } from './phrases.ts'
 import { pictureOfProduct } from './pictures.ts'
 
-const noticeUrl = (siteUrl: string, noticeId: string) => `${siteUrl}/shop/notice?reference=${noticeId}`
+const stockAlertUrl = (siteUrl: string, noticeId: string) => `${siteUrl}/shop/notice?reference=${noticeId}`
 
 /** Asks whether it is wanted: nobody's address is written to again because somebody else typed it. */
-export function noticeAskedMail(
+export function stockAlertRequestedMail(
   { noticeId, productName, sku }: MailData['notice_asked'],
   siteUrl: string,
-): RenderedLetter {
-  return renderLetter({
+): RenderedMail {
+  return renderMail({
     subject: [`Shall we tell you about the ${productName}?`],
     heading: 'Please confirm your request',
     picture: pictureOfProduct(sku),
@@ -22,7 +22,7 @@ export function noticeAskedMail(
     step: {
       text: ['If it was you, please confirm it on this page. There you can also remove your address at any time.'],
       label: 'Yes, tell me',
-      url: noticeUrl(siteUrl, noticeId),
+      url: stockAlertUrl(siteUrl, noticeId),
     },
     closing: [['If it was not you, do nothing: you will get no news of it.'], questions],
   })
@@ -32,9 +32,9 @@ export function noticeAskedMail(
 export function productAvailableMail(
   { noticeId, productName, sku, state }: MailData['product_available'],
   siteUrl: string,
-): RenderedLetter {
+): RenderedMail {
   const can = state === 'available' ? 'is here' : 'can be pre-ordered now'
-  return renderLetter({
+  return renderMail({
     subject: [`The ${productName} ${can}`],
     heading: `The ${productName} ${can}`,
     picture: pictureOfProduct(sku),
@@ -44,7 +44,7 @@ export function productAvailableMail(
     aside: {
       text: ['This was the one email you asked for; your request is done. You can also have your address removed:'],
       label: 'Remove my address',
-      url: noticeUrl(siteUrl, noticeId),
+      url: stockAlertUrl(siteUrl, noticeId),
     },
     closing: [questions],
   })

@@ -52,7 +52,7 @@ async function keepForScreenshots(content: Buffer): Promise<void> {
 }
 
 /** A real SMTP server that keeps what it is given, and can be made to fail. */
-export class PostOffice {
+export class FakeSmtpServer {
   readonly #received: Received[] = []
   readonly #faults = new Map<string, Fault[]>()
   readonly #held = new Map<string, () => void>()
