@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import bidiFactory from 'bidi-js'
+import bidiFactory, { type Bidi } from 'bidi-js'
 import { create, type Font } from 'fontkit'
 
 type Doc = PDFKit.PDFDocument
@@ -93,7 +93,7 @@ interface Run {
 }
 
 // Its types describe an ES module, Node gets its CommonJS one.
-const bidi = (bidiFactory as unknown as typeof bidiFactory.default)()
+const bidi = (bidiFactory as unknown as () => Bidi)()
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 /** Variation selectors, joiners and the like: drawn as nothing, so a face need not have them. */
 const ignorable = /\p{Default_Ignorable_Code_Point}/u
