@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { supportEmail } from '../src/content/site-facts.ts'
+import { supportEmail } from '../src/contact/support-email.ts'
 import { sampleView } from '../src/registration/sample-view.ts'
 import { eventually, useSite } from './fixture.ts'
 import {

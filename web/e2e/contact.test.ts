@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { supportEmail } from '../src/content/site-facts.ts'
+import { supportEmail } from '../src/contact/support-email.ts'
 import { findings } from './axe.ts'
 import { eventually, useSite } from './fixture.ts'
 import { sidewaysScroll } from './pages.ts'
-import { held, refusal } from './stub-api.ts'
 import { maren } from './stub-accounts.ts'
+import { held, refusal } from './stub-api.ts'
 
 const site = useSite()
 

@@ -152,7 +152,7 @@ describe('the fall 2025 article', () => {
 })
 
 describe('a guide', () => {
-  const sketch = (name: string) => readFile(join(import.meta.dirname, '..', 'src', 'content', 'guides', name), 'utf8')
+  const sketch = (name: string) => readFile(join(import.meta.dirname, '..', 'src', 'guides', name), 'utf8')
 
   it('copies its sketch as it is', async () => {
     const page = await site.open()

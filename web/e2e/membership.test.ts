@@ -1,5 +1,5 @@
-import type { Page } from 'playwright-core'
 import { renewalTerms, renewalTermsVersion } from '@robokids/contracts/membership'
+import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import {
   agree,

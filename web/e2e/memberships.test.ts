@@ -1,7 +1,7 @@
 import type { Membership } from '@robokids/contracts/billing'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { sampleMembership } from '../src/membership/sample.ts'
+import { sampleMembership } from '../src/membership/sample-membership.ts'
 import { eventually, useSite } from './fixture.ts'
 import { maren } from './stub-accounts.ts'
 

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { sampleMembership } from '../src/membership/sample.ts'
+import { sampleMembership } from '../src/membership/sample-membership.ts'
 import { eventually, useSite } from './fixture.ts'
 import { chooseDate, fillSignUp, firstOpenDate, submitButton } from './pages.ts'
 import { maren, sampleProfile } from './stub-accounts.ts'

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { sampleMembership } from '../src/membership/sample.ts'
+import { sampleMembership } from '../src/membership/sample-membership.ts'
 import { goodPassword } from './accounts.ts'
 import { eventually, useSite } from './fixture.ts'
 import { layoutShift, textsSeen, watchLayoutShift, watchTexts } from './pages.ts'

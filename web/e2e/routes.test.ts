@@ -7,8 +7,8 @@ import { root } from '@robokids/local/settings'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { firstLoadScripts } from '../first-load.ts'
 import { eventually, useSite } from './fixture.ts'
-import { framedTexts, quotedTexts, scriptedTexts } from './quoted-texts.ts'
 import { allHasCome, breakStorage, faultsOf, heading, layoutShift, settled, watchLayoutShift } from './pages.ts'
+import { framedTexts, quotedTexts, scriptedTexts } from './quoted-texts.ts'
 import { draw } from './screenshots.ts'
 
 const site = useSite()

@@ -1,6 +1,6 @@
+import { robotSpider } from '@robokids/contracts/products'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { robotSpider } from '@robokids/contracts/products'
 import { sampleView } from '../src/registration/sample-view.ts'
 import { eventually, useSite } from './fixture.ts'
 import {

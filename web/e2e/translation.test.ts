@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { mainLinks } from '../src/content/site.ts'
-import { sampleMembership } from '../src/membership/sample.ts'
+import { mainLinks } from '../src/frame/links.ts'
+import { sampleMembership } from '../src/membership/sample-membership.ts'
 import { sampleView } from '../src/registration/sample-view.ts'
 import {
   addAuthenticator,
