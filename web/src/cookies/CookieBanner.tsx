@@ -1,7 +1,7 @@
 import { Button } from '../ui/Button.tsx'
 import styles from './CookieBanner.module.css'
 
-/** Of the document, like the footer; `accept-cookies.ts` makes it answer, for those who have not accepted it. */
+/** Of the document, like the footer; `follow-cookie-banner.ts` makes it answer, for those who have not accepted it. */
 export function CookieBanner() {
   return (
     <section className={styles['banner']} aria-label="Cookies">

@@ -23,7 +23,7 @@ const letters = {
 
 /**
  * A circuit, drawn from the same data as the steps that build it. It is not drawn in the browser: the files
- * in `web/drawings` are made of these by wiring.test.tsx, which also sees to it that they are as the data say.
+ * in `web/drawings` are made of these by WiringDrawing.test.tsx, which also sees to it that they are as the data say.
  */
 export function WiringDrawing({ wiring }: { wiring: Wiring }) {
   const wires = wiresOf(wiring)
