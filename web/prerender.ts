@@ -4,7 +4,8 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Plugin, Rolldown, ViteDevServer } from 'vite'
-import type * as Server from './src/server.tsx'
+import type { ClientFiles } from './src/app/page-files.ts'
+import type * as Server from './src/app/server.tsx'
 
 type Chunk = Rolldown.OutputChunk
 
@@ -12,7 +13,7 @@ type Chunk = Rolldown.OutputChunk
 const documentOf = (path: string) => (path === '/' ? 'index.html' : `${path.slice(1)}.html`)
 
 /** What the documents have to load, by what the build of the browser's files put out. */
-function clientFilesOf(source: string, output: readonly (Chunk | Rolldown.OutputAsset)[]): Server.ClientFiles {
+function clientFilesOf(source: string, output: readonly (Chunk | Rolldown.OutputAsset)[]): ClientFiles {
   const chunks = new Map(output.filter((file) => file.type === 'chunk').map((chunk) => [chunk.fileName, chunk]))
   const withImports = (file: string, found = new Set<string>()): Set<string> => {
     if (found.has(file)) return found
@@ -37,7 +38,7 @@ function clientFilesOf(source: string, output: readonly (Chunk | Rolldown.Output
 }
 
 /** Renders every page, and the one for addresses that have none, into a file of its own. */
-async function renderPages(server: typeof Server, files: Server.ClientFiles, outDir: string): Promise<void> {
+async function renderPages(server: typeof Server, files: ClientFiles, outDir: string): Promise<void> {
   const write = async (file: string, text: string) => {
     await mkdir(dirname(join(outDir, file)), { recursive: true })
     await writeFile(join(outDir, file), text)
@@ -86,7 +87,7 @@ export function prerender(): Plugin {
       appType: 'custom',
       builder: {},
       environments: {
-        client: { build: { rolldownOptions: { input: 'src/main.tsx' } } },
+        client: { build: { rolldownOptions: { input: 'src/app/main.tsx' } } },
         ssr: {
           // Whole in itself, in one file: where it runs there are none of the packages, and another build may take the folder's place.
           ...(command === 'build'
@@ -94,7 +95,7 @@ export function prerender(): Plugin {
             : {}),
           build: {
             outDir: join(build?.outDir ?? 'dist', 'server'),
-            rolldownOptions: { input: 'src/server.tsx', output: { codeSplitting: false } },
+            rolldownOptions: { input: 'src/app/server.tsx', output: { codeSplitting: false } },
             ssr: true,
             copyPublicDir: false,
             emitAssets: false,
@@ -104,12 +105,12 @@ export function prerender(): Plugin {
       },
     }),
     configResolved({ root }) {
-      source = resolve(root, 'src')
+      source = resolve(root, 'src/app')
     },
     transform(code, id) {
       if (this.environment.name !== 'ssr' || id !== join(source, 'router.tsx')) return null
       return code.replaceAll(
-        /\bimport\((['"])(\.\/[^'"]+)\1\)/g,
+        /\bimport\((['"])(\.{1,2}\/[^'"]+)\1\)/g,
         (found, _quote, module: string) => `(globalThis.importedModules?.push(${JSON.stringify(module)}), ${found})`,
       )
     },
@@ -129,11 +130,11 @@ export function prerender(): Plugin {
 }
 
 function renderOnDemand(vite: ViteDevServer): void {
-  const files = { script: '/src/main.tsx', styles: [], preloads: [], filesOf: () => [] }
+  const files = { script: '/src/app/main.tsx', styles: [], preloads: [], filesOf: () => [] }
   vite.middlewares.use((request, response, next) => {
     const path = request.originalUrl ?? '/'
     const answer = async () => {
-      const server = (await vite.ssrLoadModule('/src/server.tsx')) as typeof Server
+      const server = (await vite.ssrLoadModule('/src/app/server.tsx')) as typeof Server
       const { status, html } = await server.renderPage(path, `http://${request.headers.host}`, files)
       response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' })
       response.end(await vite.transformIndexHtml(path, html))

@@ -65,7 +65,8 @@ export function standIns(): Plugin {
     buildEnd(error) {
       if (error || this.environment?.name !== 'client' || this.environment.mode !== 'build') return
       const missed = unused.filter(({ module }) => !replaced.has(module))
-      if (missed.length > 0) throw new Error(`Nothing was replaced by ${missed.map(({ module }) => module).join(', ')}.`)
+      if (missed.length > 0)
+        throw new Error(`Nothing was replaced by ${missed.map(({ module }) => module).join(', ')}.`)
     },
   }
 }

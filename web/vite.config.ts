@@ -38,40 +38,40 @@ export default defineConfig({
             // All that every page needs.
             {
               name: 'app',
-              test: /\/src\/(main|ui\/Notice|illustrations\/Drawing)\.tsx$|\/contracts\/src\/class-date\./,
+              test: /\/src\/(app\/main|ui\/(Notice|Drawing))\.tsx$|\/contracts\/src\/class-date\./,
               priority: 2,
             },
             {
               name: 'reading',
-              test: /\/src\/(routes\/ContentPage|components\/content\/(Blocks|Cards|RichText|OutsideLink)|content\/(guide-cards|site-facts))\./,
+              test: /\/src\/(reading\/(ContentPage|Blocks|Cards|RichText|OutsideLink)|guides\/guide-cards|contact\/support-email)\./,
               includeDependenciesRecursively: false,
             },
             {
               name: 'controls',
-              test: /\/src\/(ui\/(Field|Labelled|Select|Alert|DisabledUntilHydrated)\.|use-client-state|field-errors|import-or-reload|(components\/WayOn|way-on|offers)\.|answers\/agreement)/,
+              test: /\/src\/(ui\/(Field|Labelled|Select|Alert|DisabledUntilHydrated)\.|browser\/use-client-state|forms\/(field-errors|import-or-reload)|checkout\/(WayOn|way-on)\.|answers\/agreement)/,
               includeDependenciesRecursively: false,
             },
             // What there is to book and to buy.
             {
               name: 'offers',
-              test: /\/contracts\/src\/(pricing|products|opening-(levels|prices))\.|\/src\/(queries|content\/levels|registration\/class-offer)\.|classes-view\.json/,
+              test: /\/contracts\/src\/(pricing|products|opening-(levels|prices))\.|\/src\/classes\/(classes-query|level-looks|class-offer)\.|classes-view\.json/,
               includeDependenciesRecursively: false,
             },
             {
               name: 'registration',
-              test: /\/src\/(registration\/(record|failure|uuid-v7|use-external-redirect)|ui\/Steps)\./,
+              test: /\/src\/(registration\/(record|failure)|browser\/uuid-v7|checkout\/use-external-redirect|ui\/Steps)\./,
               includeDependenciesRecursively: false,
             },
             {
               name: 'times',
-              test: /\/src\/(school-date|class-time|components\/ClassTime)\./,
+              test: /\/src\/(school-date|classes\/(class-time|ClassTime))\./,
               includeDependenciesRecursively: false,
               // Before what every page needs: that names the school's date, and few pages ask for it.
               priority: 3,
             },
             {
               name: 'carousel',
-              test: /\/src\/(components\/use-carousel|ui\/use-attention)\./,
+              test: /\/src\/ui\/(use-carousel|use-attention)\./,
               includeDependenciesRecursively: false,
             },
           ],

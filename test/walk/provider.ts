@@ -1,4 +1,10 @@
-import type { Charge, Dispute, Invoice, Refund, Subscription } from '../../deploy/stripe-simulator/src/types.ts'
+import type {
+  Charge,
+  Dispute,
+  Invoice,
+  Refund,
+  Subscription,
+} from '../../deploy/stripe-simulator/src/protocol/types.ts'
 import type { Purchase, Walk } from './walk.ts'
 
 const idOf = (shown: string | { id: string } | null | undefined): string =>

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { findChromium } from '@robokids/local/chromium'
 import { chromium } from 'playwright-core'
 import { drawing } from '../drawings.ts'
-import type { ShareImage } from '../src/head/head-of.ts'
+import type { ShareImage } from '../src/head/share-images.ts'
 
 const web = join(import.meta.dirname, '..')
 const read = (...path: string[]) => readFile(join(web, ...path), 'utf8')

@@ -69,7 +69,7 @@ async function writeIndex(): Promise<number> {
   return kinds.reduce((sum, { count }) => sum + count, 0)
 }
 
-await runTests('--project', 'browser', 'web/e2e/visitor-pages.test.ts', 'web/e2e/routes.test.ts')
+await runTests('--project', 'browser', 'web/e2e/app/visitor-pages.test.ts', 'web/e2e/app/routes.test.ts')
 await runTests('--project', 'integration', 'services/notifications/test')
 await drawMails()
 const count = await writeIndex()

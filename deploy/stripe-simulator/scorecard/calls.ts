@@ -1,9 +1,7 @@
 /** (b) Calls of the SDK, with what each refuses: status, type, code and parameter. */
 import assert from 'node:assert/strict'
-
 import { Stripe } from 'stripe'
-
-import { paid, payer, PLAN, prices, PURCHASE, subscribed } from './records.ts'
+import { paid, payer, plan, prices, purchase, subscribed } from './records.ts'
 import { eventually, targetAt, type Check, type Target } from './target.ts'
 
 interface Refusal {
@@ -30,14 +28,14 @@ async function refuses(call: Promise<unknown>, expected: Refusal): Promise<void>
   assert.deepEqual(seen, expected)
 }
 
-const INVALID = { status: 400, type: 'invalid_request_error' } as const
+const invalid = { status: 400, type: 'invalid_request_error' } as const
 const missing = (param: string) => ({ status: 404, type: 'invalid_request_error', code: 'resource_missing', param })
-const names = (param: string) => ({ ...INVALID, code: 'resource_missing', param })
+const names = (param: string) => ({ ...invalid, code: 'resource_missing', param })
 
 const call = (name: string, run: (target: Target) => Promise<void>): Check => ({ section: 'calls', name, run })
-const openSession = ({ stripe }: Target) => stripe.checkout.sessions.create(PURCHASE)
+const openSession = ({ stripe }: Target) => stripe.checkout.sessions.create(purchase)
 
-export const CALLS: readonly Check[] = [
+export const callChecks: readonly Check[] = [
   call('checkout.sessions.create', async (target) => {
     const session = await openSession(target)
     assert.equal(session.status, 'open')
@@ -47,60 +45,60 @@ export const CALLS: readonly Check[] = [
     assert(session.url?.startsWith('http'))
   }),
   call('checkout.sessions.create in subscription mode', async ({ stripe }) => {
-    assert.equal((await stripe.checkout.sessions.create(PLAN)).mode, 'subscription')
+    assert.equal((await stripe.checkout.sessions.create(plan)).mode, 'subscription')
   }),
   call('checkout.sessions.create refuses no success_url', async ({ stripe }) => {
-    const { success_url: _, ...rest } = PURCHASE
-    await refuses(stripe.checkout.sessions.create(rest), { ...INVALID, param: 'success_url' })
+    const { success_url: _, ...rest } = purchase
+    await refuses(stripe.checkout.sessions.create(rest), { ...invalid, param: 'success_url' })
   }),
   call('checkout.sessions.create refuses an unknown parameter', async ({ stripe }) => {
-    const wrong = { ...PURCHASE, colour: 'red' } as Stripe.Checkout.SessionCreateParams
-    await refuses(stripe.checkout.sessions.create(wrong), { ...INVALID, code: 'parameter_unknown', param: 'colour' })
+    const wrong = { ...purchase, colour: 'red' } as Stripe.Checkout.SessionCreateParams
+    await refuses(stripe.checkout.sessions.create(wrong), { ...invalid, code: 'parameter_unknown', param: 'colour' })
   }),
   call('checkout.sessions.create refuses an unknown mode', async ({ stripe }) => {
-    await refuses(stripe.checkout.sessions.create({ ...PURCHASE, mode: 'gift' as 'payment' }), {
-      ...INVALID,
+    await refuses(stripe.checkout.sessions.create({ ...purchase, mode: 'gift' as 'payment' }), {
+      ...invalid,
       param: 'mode',
     })
   }),
   call('checkout.sessions.create refuses expires_at within 30 minutes', async ({ stripe }) => {
     const soon = Math.floor(Date.now() / 1000) + 60
-    await refuses(stripe.checkout.sessions.create({ ...PURCHASE, expires_at: soon }), {
-      ...INVALID,
+    await refuses(stripe.checkout.sessions.create({ ...purchase, expires_at: soon }), {
+      ...invalid,
       param: 'expires_at',
     })
   }),
   call('checkout.sessions.create refuses expires_at after 24 hours', async ({ stripe }) => {
     const late = Math.floor(Date.now() / 1000) + 40 * 24 * 3600
-    await refuses(stripe.checkout.sessions.create({ ...PURCHASE, expires_at: late }), {
-      ...INVALID,
+    await refuses(stripe.checkout.sessions.create({ ...purchase, expires_at: late }), {
+      ...invalid,
       param: 'expires_at',
     })
   }),
   call('checkout.sessions.create refuses a customer that is not there', async ({ stripe }) => {
-    const { customer_creation: _, ...rest } = PURCHASE
+    const { customer_creation: _, ...rest } = purchase
     await refuses(stripe.checkout.sessions.create({ ...rest, customer: 'cus_none' }), names('customer'))
   }),
   call('checkout.sessions.create refuses an invalid e-mail address', async ({ stripe }) => {
-    await refuses(stripe.checkout.sessions.create({ ...PURCHASE, customer_email: 'ada' }), {
-      ...INVALID,
+    await refuses(stripe.checkout.sessions.create({ ...purchase, customer_email: 'ada' }), {
+      ...invalid,
       code: 'email_invalid',
       param: 'customer_email',
     })
   }),
   call('checkout.sessions.create refuses a negative amount', async ({ stripe }) => {
     const data = { currency: 'usd', unit_amount: -1, product_data: { name: 'One' } }
-    const wrong = { ...PURCHASE, line_items: [{ quantity: 1, price_data: data }] }
+    const wrong = { ...purchase, line_items: [{ quantity: 1, price_data: data }] }
     await refuses(stripe.checkout.sessions.create(wrong), {
-      ...INVALID,
+      ...invalid,
       code: 'parameter_invalid_integer',
       param: 'line_items[0][price_data][unit_amount]',
     })
   }),
   call('checkout.sessions.create refuses a recurring price in payment mode', async ({ stripe }) => {
-    const { line_items: items } = PLAN
-    await refuses(stripe.checkout.sessions.create({ ...PURCHASE, ...(items && { line_items: items }) }), {
-      ...INVALID,
+    const { line_items: items } = plan
+    await refuses(stripe.checkout.sessions.create({ ...purchase, ...(items && { line_items: items }) }), {
+      ...invalid,
       param: 'mode',
     })
   }),
@@ -110,16 +108,16 @@ export const CALLS: readonly Check[] = [
     const [archived, price] = [await make(), await make()]
     await stripe.prices.update(archived.id, { active: false })
     const sell = (id: string) =>
-      stripe.checkout.sessions.create({ ...PURCHASE, line_items: [{ quantity: 1, price: id }] })
+      stripe.checkout.sessions.create({ ...purchase, line_items: [{ quantity: 1, price: id }] })
     assert.equal((await sell(price.id)).amount_total, 500)
-    await refuses(sell(archived.id), { ...INVALID, param: 'line_items[0][price]' })
+    await refuses(sell(archived.id), { ...invalid, param: 'line_items[0][price]' })
     await stripe.products.update(product.id, { active: false })
-    await refuses(sell(price.id), { ...INVALID, param: 'line_items[0][price]' })
+    await refuses(sell(price.id), { ...invalid, param: 'line_items[0][price]' })
   }),
   call('checkout.sessions.create refuses less than 50 cents as amount_too_small', async ({ stripe }) => {
     const data = { currency: 'usd', unit_amount: 7, product_data: { name: 'One' } }
-    const wrong = { ...PURCHASE, line_items: [{ quantity: 7, price_data: data }] }
-    await refuses(stripe.checkout.sessions.create(wrong), { ...INVALID, code: 'amount_too_small' })
+    const wrong = { ...purchase, line_items: [{ quantity: 7, price_data: data }] }
+    await refuses(stripe.checkout.sessions.create(wrong), { ...invalid, code: 'amount_too_small' })
   }),
   call('checkout.sessions.retrieve', async (target) => {
     const { id } = await openSession(target)
@@ -136,7 +134,7 @@ export const CALLS: readonly Check[] = [
   call('checkout.sessions.retrieve refuses to expand what cannot be', async (target) => {
     const { id } = await openSession(target)
     const wrong = target.stripe.checkout.sessions.retrieve(id, { expand: ['amount_total'] })
-    await refuses(wrong, INVALID)
+    await refuses(wrong, invalid)
   }),
   call('checkout.sessions.update', async (target) => {
     const { id } = await openSession(target)
@@ -161,14 +159,14 @@ export const CALLS: readonly Check[] = [
   call('checkout.sessions.expire refuses a second time', async (target) => {
     const { id } = await openSession(target)
     await target.stripe.checkout.sessions.expire(id)
-    await refuses(target.stripe.checkout.sessions.expire(id), INVALID)
+    await refuses(target.stripe.checkout.sessions.expire(id), invalid)
   }),
   call('customers.create', async ({ stripe }) => {
     const customer = await stripe.customers.create({ email: 'ada@example.com', metadata: { a: '1' } })
     assert.deepEqual([customer.email, customer.metadata['a'], customer.balance], ['ada@example.com', '1', 0])
   }),
   call('customers.create refuses an invalid e-mail address', async ({ stripe }) => {
-    await refuses(stripe.customers.create({ email: 'ada' }), { ...INVALID, code: 'email_invalid', param: 'email' })
+    await refuses(stripe.customers.create({ email: 'ada' }), { ...invalid, code: 'email_invalid', param: 'email' })
   }),
   call('customers.create refuses a declined card', async ({ stripe }) => {
     await refuses(stripe.customers.create({ payment_method: 'pm_card_visa_chargeDeclined' }), {
@@ -236,12 +234,12 @@ export const CALLS: readonly Check[] = [
     ['words', 'find me Ada'],
   ].map(([name, query = '']) =>
     call(`customers.search refuses ${name}`, async ({ stripe }) => {
-      await refuses(stripe.customers.search({ query }), INVALID)
+      await refuses(stripe.customers.search({ query }), invalid)
     }),
   ),
   call('customers.search refuses no query', async ({ stripe }) => {
     await refuses(stripe.customers.search({} as Stripe.CustomerSearchParams), {
-      ...INVALID,
+      ...invalid,
       code: 'parameter_missing',
       param: 'query',
     })
@@ -307,7 +305,7 @@ export const CALLS: readonly Check[] = [
     const { description, images, unit_label: label, url } = product
     assert.deepEqual([description, images, label ?? null, url], [null, [], null, null])
     await refuses(stripe.products.update(id, { name: '' }), {
-      ...INVALID,
+      ...invalid,
       code: 'parameter_invalid_empty',
       param: 'name',
     })
@@ -323,7 +321,7 @@ export const CALLS: readonly Check[] = [
     assert.deepEqual([intent.receipt_email, intent.setup_future_usage], [null, null])
   }),
   call('customers.list refuses a limit of 101', async ({ stripe }) => {
-    await refuses(stripe.customers.list({ limit: 101 }), { ...INVALID, param: 'limit' })
+    await refuses(stripe.customers.list({ limit: 101 }), { ...invalid, param: 'limit' })
   }),
   call('customers.list pages without repeating', async ({ stripe }) => {
     for (let made = 0; made < 3; made++) await stripe.customers.create({})
@@ -344,7 +342,7 @@ export const CALLS: readonly Check[] = [
   }),
   call('products.create refuses no name', async ({ stripe }) => {
     await refuses(stripe.products.create({} as Stripe.ProductCreateParams), {
-      ...INVALID,
+      ...invalid,
       code: 'parameter_missing',
       param: 'name',
     })
@@ -368,13 +366,13 @@ export const CALLS: readonly Check[] = [
     )
     assert.deepEqual({ ...price.metadata }, { plan: 'monthly' })
     assert.equal((await stripe.products.retrieve(product.id)).default_price, price.id)
-    await refuses(stripe.prices.update(price.id, { active: false }), INVALID)
+    await refuses(stripe.prices.update(price.id, { active: false }), invalid)
     const other = await stripe.products.create({ name: 'Spider' })
-    await refuses(stripe.products.update(other.id, { default_price: price.id }), INVALID)
+    await refuses(stripe.products.update(other.id, { default_price: price.id }), invalid)
   }),
   call('products.create refuses default_price_data without an amount, and makes nothing', async ({ stripe }) => {
     const id = `prod_none${Date.now()}`
-    await refuses(stripe.products.create({ id, name: 'Spider', default_price_data: { currency: 'usd' } }), INVALID)
+    await refuses(stripe.products.create({ id, name: 'Spider', default_price_data: { currency: 'usd' } }), invalid)
     await refuses(stripe.products.retrieve(id), missing('id'))
   }),
   call('products.list', async ({ stripe }) => {
@@ -397,7 +395,7 @@ export const CALLS: readonly Check[] = [
   call('prices.create refuses an unknown currency', async ({ stripe }) => {
     const { id } = await stripe.products.create({ name: 'Spider' })
     await refuses(stripe.prices.create({ currency: 'zzz', unit_amount: 1, product: id }), {
-      ...INVALID,
+      ...invalid,
       param: 'currency',
     })
   }),
@@ -409,7 +407,7 @@ export const CALLS: readonly Check[] = [
       (await stripe.prices.list({ lookup_keys: [key] })).data.map((one) => one.id),
       [made.id],
     )
-    await refuses(stripe.prices.create({ currency: 'usd', unit_amount: 2, product: id, lookup_key: key }), INVALID)
+    await refuses(stripe.prices.create({ currency: 'usd', unit_amount: 2, product: id, lookup_key: key }), invalid)
   }),
   call('paymentIntents.create and confirm', async (target) => {
     const intent = await paid(target)
@@ -429,9 +427,9 @@ export const CALLS: readonly Check[] = [
   call('paymentIntents.create refuses no amount, nothing, and half a cent', async ({ stripe }) => {
     const create = (amount?: number) =>
       stripe.paymentIntents.create({ amount, currency: 'usd' } as Stripe.PaymentIntentCreateParams)
-    await refuses(create(), { ...INVALID, code: 'parameter_missing', param: 'amount' })
-    await refuses(create(0), { ...INVALID, code: 'parameter_invalid_integer', param: 'amount' })
-    await refuses(create(99.5), { ...INVALID, code: 'parameter_invalid_integer', param: 'amount' })
+    await refuses(create(), { ...invalid, code: 'parameter_missing', param: 'amount' })
+    await refuses(create(0), { ...invalid, code: 'parameter_invalid_integer', param: 'amount' })
+    await refuses(create(99.5), { ...invalid, code: 'parameter_invalid_integer', param: 'amount' })
   }),
   ...(
     [
@@ -446,7 +444,7 @@ export const CALLS: readonly Check[] = [
       async ({ stripe }) => {
         assert.equal((await stripe.paymentIntents.create({ amount: least, currency })).amount, least)
         await refuses(stripe.paymentIntents.create({ amount: least - 1, currency }), {
-          ...INVALID,
+          ...invalid,
           code: 'amount_too_small',
           param: 'amount',
         })
@@ -455,7 +453,7 @@ export const CALLS: readonly Check[] = [
   ),
   call('paymentIntents.create refuses nine digits as amount_too_large', async ({ stripe }) => {
     await refuses(stripe.paymentIntents.create({ amount: 100_000_000, currency: 'usd' }), {
-      ...INVALID,
+      ...invalid,
       code: 'amount_too_large',
       param: 'amount',
     })
@@ -463,12 +461,12 @@ export const CALLS: readonly Check[] = [
   call('a price in yen is whole, and is charged whole', async ({ stripe }) => {
     const data = { currency: 'jpy', unit_amount: 500, product_data: { name: 'Spider' } }
     const session = await stripe.checkout.sessions.create({
-      ...PURCHASE,
+      ...purchase,
       line_items: [{ quantity: 3, price_data: data }],
     })
     assert.deepEqual([session.amount_total, session.currency], [1500, 'jpy'])
-    const few = { ...PURCHASE, line_items: [{ quantity: 1, price_data: { ...data, unit_amount: 49 } }] }
-    await refuses(stripe.checkout.sessions.create(few), { ...INVALID, code: 'amount_too_small' })
+    const few = { ...purchase, line_items: [{ quantity: 1, price_data: { ...data, unit_amount: 49 } }] }
+    await refuses(stripe.checkout.sessions.create(few), { ...invalid, code: 'amount_too_small' })
     const intent = await stripe.paymentIntents.create({
       amount: 500,
       currency: 'JPY',
@@ -526,11 +524,11 @@ export const CALLS: readonly Check[] = [
   }),
   call('paymentIntents.cancel refuses one that succeeded', async (target) => {
     const { id } = await paid(target)
-    await refuses(target.stripe.paymentIntents.cancel(id), { ...INVALID, code: 'payment_intent_unexpected_state' })
+    await refuses(target.stripe.paymentIntents.cancel(id), { ...invalid, code: 'payment_intent_unexpected_state' })
   }),
   call('paymentIntents.confirm refuses one that succeeded', async (target) => {
     const { id } = await paid(target)
-    await refuses(target.stripe.paymentIntents.confirm(id), { ...INVALID, code: 'payment_intent_unexpected_state' })
+    await refuses(target.stripe.paymentIntents.confirm(id), { ...invalid, code: 'payment_intent_unexpected_state' })
   }),
   call('paymentMethods.attach and detach', async ({ stripe }) => {
     const { id } = await stripe.customers.create({})
@@ -561,16 +559,16 @@ export const CALLS: readonly Check[] = [
   }),
   call('refunds.create refuses more than is left', async (target) => {
     const { id } = await paid(target)
-    await refuses(target.stripe.refunds.create({ payment_intent: id, amount: 40_001 }), { ...INVALID, param: 'amount' })
+    await refuses(target.stripe.refunds.create({ payment_intent: id, amount: 40_001 }), { ...invalid, param: 'amount' })
   }),
   call('refunds.create refuses a charge that is refunded', async (target) => {
     const { id } = await paid(target)
     await target.stripe.refunds.create({ payment_intent: id })
     const again = target.stripe.refunds.create({ payment_intent: id })
-    await refuses(again, { ...INVALID, code: 'charge_already_refunded' })
+    await refuses(again, { ...invalid, code: 'charge_already_refunded' })
   }),
   call('refunds.create refuses a payment that is not there', async ({ stripe }) => {
-    await refuses(stripe.refunds.create({ payment_intent: 'pi_none' }), { ...INVALID, code: 'resource_missing' })
+    await refuses(stripe.refunds.create({ payment_intent: 'pi_none' }), { ...invalid, code: 'resource_missing' })
   }),
   call('refunds.list', async (target) => {
     const { id } = await paid(target)
@@ -604,10 +602,10 @@ export const CALLS: readonly Check[] = [
     const { customer, subscription, itemId, yearly } = await subscribed(target)
     await stripe.prices.update(yearly.id, { active: false })
     const wrong = stripe.subscriptions.create({ customer: customer.id, items: [{ price: yearly.id }] })
-    await refuses(wrong, { ...INVALID, param: 'items[0][price]' })
+    await refuses(wrong, { ...invalid, param: 'items[0][price]' })
     const change = (price: string) =>
       stripe.subscriptions.update(subscription.id, { items: [{ id: itemId, price, quantity: 2 }] })
-    await refuses(change(yearly.id), { ...INVALID, param: 'items[0][price]' })
+    await refuses(change(yearly.id), { ...invalid, param: 'items[0][price]' })
     const own = subscription.items.data[0]?.price.id ?? ''
     await stripe.prices.update(own, { active: false })
     assert.equal((await change(own)).items.data[0]?.quantity, 2)
@@ -616,7 +614,7 @@ export const CALLS: readonly Check[] = [
     const { monthly } = await prices(target)
     const { id } = await target.stripe.customers.create({})
     await refuses(target.stripe.subscriptions.create({ customer: id, items: [{ price: monthly.id }] }), {
-      ...INVALID,
+      ...invalid,
       code: 'resource_missing',
     })
   }),
@@ -647,7 +645,7 @@ export const CALLS: readonly Check[] = [
   call('subscriptions.update refuses an item that is not there', async (target) => {
     const { subscription, yearly } = await subscribed(target)
     const items = [{ id: 'si_none', price: yearly.id }]
-    await refuses(target.stripe.subscriptions.update(subscription.id, { items }), { ...INVALID, param: 'items[0][id]' })
+    await refuses(target.stripe.subscriptions.update(subscription.id, { items }), { ...invalid, param: 'items[0][id]' })
   }),
   call('subscriptions.cancel, once', async (target) => {
     const { subscription } = await subscribed(target)
@@ -681,11 +679,11 @@ export const CALLS: readonly Check[] = [
   }),
   call('invoices.pay refuses one that is paid', async (target) => {
     const { subscription } = await subscribed(target)
-    await refuses(target.stripe.invoices.pay(subscription.latest_invoice as string), INVALID)
+    await refuses(target.stripe.invoices.pay(subscription.latest_invoice as string), invalid)
   }),
   call('invoices.finalizeInvoice refuses one that is final', async (target) => {
     const { subscription } = await subscribed(target)
-    await refuses(target.stripe.invoices.finalizeInvoice(subscription.latest_invoice as string), INVALID)
+    await refuses(target.stripe.invoices.finalizeInvoice(subscription.latest_invoice as string), invalid)
   }),
   call('invoices.createPreview', async (target) => {
     const { subscription } = await subscribed(target)
@@ -733,7 +731,7 @@ export const CALLS: readonly Check[] = [
   }),
   call('webhookEndpoints.create refuses an address that is none', async ({ stripe }) => {
     const wrong = stripe.webhookEndpoints.create({ url: 'nowhere', enabled_events: ['*'] })
-    await refuses(wrong, { ...INVALID, param: 'url' })
+    await refuses(wrong, { ...invalid, param: 'url' })
   }),
   call('webhookEndpoints.create and update refuse a type of event that is none', async ({ stripe }) => {
     const url = 'https://example.com/hook'
@@ -741,13 +739,13 @@ export const CALLS: readonly Check[] = [
     for (const wrong of ['customer.creatd', 'customer.*', 'Customer.created', 'v1.customer.created']) {
       const types = ['customer.created', wrong] as Types
       await refuses(stripe.webhookEndpoints.create({ url, enabled_events: types }), {
-        ...INVALID,
+        ...invalid,
         param: 'enabled_events[1]',
       })
     }
     const { id } = await stripe.webhookEndpoints.create({ url, enabled_events: ['payout.paid'] })
     const wrong = stripe.webhookEndpoints.update(id, { enabled_events: ['customer.creatd'] as unknown as Types })
-    await refuses(wrong, { ...INVALID, param: 'enabled_events[0]' })
+    await refuses(wrong, { ...invalid, param: 'enabled_events[0]' })
     assert.deepEqual((await stripe.webhookEndpoints.retrieve(id)).enabled_events, ['payout.paid'])
     await stripe.webhookEndpoints.del(id)
   }),
@@ -816,6 +814,6 @@ export const CALLS: readonly Check[] = [
   }),
   call('metadata of more than 500 characters is refused', async ({ stripe }) => {
     const wrong = stripe.customers.create({ metadata: { long: 'x'.repeat(501) } })
-    await refuses(wrong, { ...INVALID, param: 'metadata[long]' })
+    await refuses(wrong, { ...invalid, param: 'metadata[long]' })
   }),
 ]

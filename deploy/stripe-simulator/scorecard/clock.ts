@@ -1,9 +1,7 @@
 /** (f) Time: expiry, renewal and dunning without waiting for them. */
 import assert from 'node:assert/strict'
-
 import { Stripe } from 'stripe'
-
-import { clocked, PURCHASE } from './records.ts'
+import { clocked, purchase } from './records.ts'
 import { control, type Check } from './target.ts'
 
 const clock = (name: string, run: Check['run'], needsControl?: true): Check => ({
@@ -13,14 +11,14 @@ const clock = (name: string, run: Check['run'], needsControl?: true): Check => (
   ...(needsControl && { needsControl }),
 })
 
-const HOUR = 3600
-const DAY = 24 * HOUR
+const hour = 3600
+const day = 24 * hour
 
-export const CLOCK: readonly Check[] = [
+export const clockChecks: readonly Check[] = [
   clock('a test clock moves, is ready, and goes', async ({ stripe }) => {
     const made = await stripe.testHelpers.testClocks.create({ frozen_time: 1_900_000_000, name: 'One' })
     assert.deepEqual([made.status, made.frozen_time], ['ready', 1_900_000_000])
-    const asked = await stripe.testHelpers.testClocks.advance(made.id, { frozen_time: 1_900_000_000 + DAY })
+    const asked = await stripe.testHelpers.testClocks.advance(made.id, { frozen_time: 1_900_000_000 + day })
     assert.equal(asked.status, 'advancing')
     assert.equal((await stripe.testHelpers.testClocks.del(made.id)).deleted, true)
   }),
@@ -85,8 +83,8 @@ export const CLOCK: readonly Check[] = [
   clock(
     'a session expires when its time has come',
     async (target) => {
-      const { id } = await target.stripe.checkout.sessions.create(PURCHASE)
-      await control(target, '/clock', { advanceSeconds: 24 * HOUR + 1 })
+      const { id } = await target.stripe.checkout.sessions.create(purchase)
+      await control(target, '/clock', { advanceSeconds: 24 * hour + 1 })
       const session = await target.stripe.checkout.sessions.retrieve(id)
       assert.deepEqual([session.status, session.url], ['expired', null])
     },
@@ -95,7 +93,7 @@ export const CLOCK: readonly Check[] = [
   clock(
     'the clock stops at what falls due next',
     async (target) => {
-      const { expires_at: expires } = await target.stripe.checkout.sessions.create(PURCHASE)
+      const { expires_at: expires } = await target.stripe.checkout.sessions.create(purchase)
       for (let steps = 0; steps < 100; steps++) {
         const { now } = await control<{ now: number }>(target, '/clock', { nextDue: true })
         assert(now <= expires + 1)

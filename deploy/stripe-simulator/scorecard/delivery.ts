@@ -2,9 +2,7 @@
 import assert from 'node:assert/strict'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-
 import { Stripe } from 'stripe'
-
 import { control, eventually, targetAt, type Check, type Target } from './target.ts'
 
 interface Received {
@@ -63,7 +61,7 @@ const delivery = (name: string, run: Check['run'], needsControl?: true): Check =
   ...(needsControl && { needsControl }),
 })
 
-export const DELIVERY: readonly Check[] = [
+export const deliveryChecks: readonly Check[] = [
   delivery('is signed so that the SDK takes it, and nobody else’s secret fits', (target) =>
     listening(target, async (received, endpoint) => {
       const { id } = await target.stripe.customers.create({})

@@ -1,11 +1,9 @@
 /** (c) Every flow yields its events: the same types, each as often, whatever their order. */
 import assert from 'node:assert/strict'
-
 import type { Stripe } from 'stripe'
-
-import { API_VERSION } from '../src/api-versions.ts'
-import { idOf } from '../src/ids.ts'
-import { clocked, paid, payPage, PLAN, PURCHASE } from './records.ts'
+import { latestApiVersion } from '../src/protocol/api-versions.ts'
+import { idOf } from '../src/protocol/ids.ts'
+import { clocked, paid, payPage, plan, purchase } from './records.ts'
 import { control, eventually, type Check, type Target } from './target.ts'
 
 /** Runs a flow, and compares what happened about its objects since. The flow answers their ids. */
@@ -25,7 +23,7 @@ async function yields(
       const events = related(since, ids)
       assert.deepEqual(events.map((event) => event.type).sort(), [...expected].sort())
       for (const event of events) {
-        assert.equal(event.api_version, API_VERSION)
+        assert.equal(event.api_version, latestApiVersion)
         assert.equal(typeof event.pending_webhooks, 'number')
         assert.equal(event.livemode, false)
       }
@@ -65,10 +63,16 @@ const flow = (name: string, run: Check['run'], needsControl?: true): Check => ({
   ...(needsControl && { needsControl }),
 })
 
-const PAID = ['payment_intent.created', 'charge.succeeded', 'payment_intent.succeeded']
-const DECLINED = ['charge.failed', 'payment_intent.payment_failed']
-const INVOICE_PAID = ['invoice_payment.paid', 'invoice.paid', 'invoice.payment_succeeded']
-const STARTED = [...PAID, 'customer.subscription.created', 'invoice.created', 'invoice.finalized', ...INVOICE_PAID]
+const paidEvents = ['payment_intent.created', 'charge.succeeded', 'payment_intent.succeeded']
+const declinedEvents = ['charge.failed', 'payment_intent.payment_failed']
+const invoicePaidEvents = ['invoice_payment.paid', 'invoice.paid', 'invoice.payment_succeeded']
+const startedEvents = [
+  ...paidEvents,
+  'customer.subscription.created',
+  'invoice.created',
+  'invoice.finalized',
+  ...invoicePaidEvents,
+]
 
 /** The customer of a session names all that belongs to it, and so does the session itself. */
 async function idsOf({ stripe }: Target, id: string): Promise<string[]> {
@@ -76,13 +80,13 @@ async function idsOf({ stripe }: Target, id: string): Promise<string[]> {
   return [id, idOf(session.customer), idOf(session.payment_intent)]
 }
 
-export const FLOWS: readonly Check[] = [
+export const flowChecks: readonly Check[] = [
   flow('one-off, paid through the API', async (target) => {
-    await yields(target, PAID, async () => [(await paid(target)).id])
+    await yields(target, paidEvents, async () => [(await paid(target)).id])
   }),
   flow('one-off, declined through the API', async (target) => {
     const { stripe } = target
-    await yields(target, ['payment_intent.created', ...DECLINED], async () => {
+    await yields(target, ['payment_intent.created', ...declinedEvents], async () => {
       const { id } = await stripe.paymentIntents.create({ amount: 500, currency: 'usd' })
       await stripe.paymentIntents
         .confirm(id, {
@@ -96,8 +100,8 @@ export const FLOWS: readonly Check[] = [
   flow(
     'one-off, paid on the page',
     async (target) => {
-      await yields(target, ['customer.created', ...PAID, 'checkout.session.completed'], async () => {
-        const { id } = await target.stripe.checkout.sessions.create(PURCHASE)
+      await yields(target, ['customer.created', ...paidEvents, 'checkout.session.completed'], async () => {
+        const { id } = await target.stripe.checkout.sessions.create(purchase)
         await payPage(target, id, '4242424242424242')
         return idsOf(target, id)
       })
@@ -107,9 +111,9 @@ export const FLOWS: readonly Check[] = [
   flow(
     'declined, then paid on the page',
     async (target) => {
-      const expected = ['customer.created', ...DECLINED, ...PAID, 'checkout.session.completed']
+      const expected = ['customer.created', ...declinedEvents, ...paidEvents, 'checkout.session.completed']
       await yields(target, expected, async () => {
-        const { id } = await target.stripe.checkout.sessions.create(PURCHASE)
+        const { id } = await target.stripe.checkout.sessions.create(purchase)
         await payPage(target, id, '4000000000000002')
         assert.equal((await target.stripe.checkout.sessions.retrieve(id)).status, 'open')
         await payPage(target, id, '4242424242424242')
@@ -128,7 +132,7 @@ export const FLOWS: readonly Check[] = [
         const end = answer === 'complete' ? passed : ['payment_intent.payment_failed']
         const expected = ['customer.created', 'payment_intent.created', 'payment_intent.requires_action', ...end]
         await yields(target, expected, async () => {
-          const { id } = await target.stripe.checkout.sessions.create(PURCHASE)
+          const { id } = await target.stripe.checkout.sessions.create(purchase)
           const { redirectUrl } = await payPage(target, id, '4000002500003155')
           const body = new URLSearchParams({ answer })
           await fetch(redirectUrl ?? '', { method: 'POST', redirect: 'manual', body })
@@ -145,10 +149,10 @@ export const FLOWS: readonly Check[] = [
         const end =
           outcome === 'succeeded'
             ? ['charge.succeeded', 'payment_intent.succeeded', 'checkout.session.async_payment_succeeded']
-            : [...DECLINED, 'checkout.session.async_payment_failed']
+            : [...declinedEvents, 'checkout.session.async_payment_failed']
         const begin = ['customer.created', 'payment_intent.created', 'charge.pending', 'payment_intent.processing']
         await yields(target, [...begin, 'checkout.session.completed', ...end], async () => {
-          const { id } = await target.stripe.checkout.sessions.create(PURCHASE)
+          const { id } = await target.stripe.checkout.sessions.create(purchase)
           await control(target, `/checkout/${id}/complete-async`)
           const session = await target.stripe.checkout.sessions.retrieve(id)
           assert.deepEqual([session.status, session.payment_status], ['complete', 'unpaid'])
@@ -161,7 +165,7 @@ export const FLOWS: readonly Check[] = [
   ),
   flow('expired', async (target) => {
     await yields(target, ['checkout.session.expired'], async () => {
-      const { id } = await target.stripe.checkout.sessions.create(PURCHASE)
+      const { id } = await target.stripe.checkout.sessions.create(purchase)
       await target.stripe.checkout.sessions.expire(id)
       return [id]
     })
@@ -169,8 +173,8 @@ export const FLOWS: readonly Check[] = [
   flow(
     'subscription start on the page',
     async (target) => {
-      await yields(target, ['customer.created', ...STARTED, 'checkout.session.completed'], async () => {
-        const { id } = await target.stripe.checkout.sessions.create(PLAN)
+      await yields(target, ['customer.created', ...startedEvents, 'checkout.session.completed'], async () => {
+        const { id } = await target.stripe.checkout.sessions.create(plan)
         await payPage(target, id, '4242424242424242')
         return idsOf(target, id)
       })
@@ -180,9 +184,9 @@ export const FLOWS: readonly Check[] = [
   flow(
     'subscription start, declined: nothing is left',
     async (target) => {
-      const expected = ['customer.created', 'payment_intent.created', ...DECLINED]
+      const expected = ['customer.created', 'payment_intent.created', ...declinedEvents]
       await yields(target, expected, async () => {
-        const { id } = await target.stripe.checkout.sessions.create(PLAN)
+        const { id } = await target.stripe.checkout.sessions.create(plan)
         await payPage(target, id, '4000000000000341')
         const [customer] = (await target.stripe.customers.list({ limit: 1 })).data
         const all = await target.stripe.subscriptions.list({ customer: customer?.id ?? '', status: 'all' })
@@ -198,8 +202,8 @@ export const FLOWS: readonly Check[] = [
       'invoice.upcoming',
       'invoice.created',
       'invoice.finalized',
-      ...PAID,
-      ...INVOICE_PAID,
+      ...paidEvents,
+      ...invoicePaidEvents,
       'customer.subscription.updated',
     ]
     const events = await yields(target, expected, async () => {
@@ -212,7 +216,7 @@ export const FLOWS: readonly Check[] = [
     const { customer, days, subscription } = await clocked(target)
     await target.stripe.subscriptions.update(subscription.id, { default_payment_method: 'pm_card_chargeCustomerFail' })
     const renewal = ['invoice.upcoming', 'invoice.created', 'invoice.finalized', 'payment_intent.created']
-    const failure = [...DECLINED, 'invoice.payment_failed']
+    const failure = [...declinedEvents, 'invoice.payment_failed']
     const updates = ['customer.subscription.updated', 'customer.subscription.updated']
     const expected = [
       ...renewal,
@@ -243,7 +247,13 @@ export const FLOWS: readonly Check[] = [
   flow('monthly to yearly', async (target) => {
     const { customer, days, itemId, subscription, yearly } = await clocked(target)
     await days(10)
-    const expected = ['customer.subscription.updated', 'invoice.created', 'invoice.finalized', ...PAID, ...INVOICE_PAID]
+    const expected = [
+      'customer.subscription.updated',
+      'invoice.created',
+      'invoice.finalized',
+      ...paidEvents,
+      ...invoicePaidEvents,
+    ]
     const events = await yields(target, expected, async () => {
       await target.stripe.subscriptions.update(subscription.id, { items: [{ id: itemId, price: yearly.id }] })
       return [customer.id]
@@ -299,7 +309,7 @@ export const FLOWS: readonly Check[] = [
       async (target) => {
         const { stripe } = target
         const opened = ['charge.dispute.created', 'charge.dispute.funds_withdrawn']
-        const expected = [...PAID, ...opened, 'charge.dispute.updated', 'charge.dispute.closed', ...end]
+        const expected = [...paidEvents, ...opened, 'charge.dispute.updated', 'charge.dispute.closed', ...end]
         await yields(target, expected, async () => {
           const intent = await paid(target, 'pm_card_createDispute')
           await control(target, '/clock', { advanceSeconds: 5 })

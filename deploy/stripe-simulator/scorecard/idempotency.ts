@@ -1,8 +1,6 @@
 /** (e) Idempotency keys: the same answer again, never a second object. */
 import assert from 'node:assert/strict'
-
 import { Stripe } from 'stripe'
-
 import { paid } from './records.ts'
 import { control, type Check } from './target.ts'
 
@@ -28,7 +26,7 @@ async function refusal(call: Promise<unknown>): Promise<Stripe.errors.StripeErro
   throw thrown
 }
 
-export const IDEMPOTENCY: readonly Check[] = [
+export const idempotencyChecks: readonly Check[] = [
   idempotency('a repetition gets the same answer, and says so', async ({ stripe }) => {
     const idempotencyKey = newKey()
     const first = await stripe.customers.create({ name: 'Ada' }, { idempotencyKey })

@@ -1,11 +1,10 @@
 /** What the checks need to exist before they can begin. Each makes its own. */
 import type { Stripe } from 'stripe'
-
 import { control, type Target } from './target.ts'
 
-const SUCCESS_URL = 'http://localhost:3000/success?session={CHECKOUT_SESSION_ID}'
+const successUrl = 'http://localhost:3000/success?session={CHECKOUT_SESSION_ID}'
 
-export const PURCHASE: Stripe.Checkout.SessionCreateParams = {
+export const purchase: Stripe.Checkout.SessionCreateParams = {
   mode: 'payment',
   line_items: [
     {
@@ -14,10 +13,10 @@ export const PURCHASE: Stripe.Checkout.SessionCreateParams = {
     },
   ],
   customer_creation: 'always',
-  success_url: SUCCESS_URL,
+  success_url: successUrl,
 }
 
-export const PLAN: Stripe.Checkout.SessionCreateParams = {
+export const plan: Stripe.Checkout.SessionCreateParams = {
   mode: 'subscription',
   line_items: [
     {
@@ -30,7 +29,7 @@ export const PLAN: Stripe.Checkout.SessionCreateParams = {
       },
     },
   ],
-  success_url: SUCCESS_URL,
+  success_url: successUrl,
 }
 
 export async function prices({ stripe }: Target) {

@@ -3,9 +3,9 @@
  * https://api.stripe.com. Live keys are refused.
  */
 import { createSimulator } from '../src/app.ts'
-import { CHECKS, judge, type Verdict } from './scorecard.ts'
+import { checks, judge, type Verdict } from './scorecard.ts'
 import { keyCounts } from './shapes.ts'
-import { SECTIONS, targetAt } from './target.ts'
+import { sections, targetAt } from './target.ts'
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
 const url = process.env['STRIPE_API_URL']
@@ -23,9 +23,9 @@ const target = targetAt(address, key, hasControl)
 
 let failed = 0
 const table: string[] = []
-for (const section of SECTIONS) {
+for (const section of sections) {
   const verdicts: Verdict[] = []
-  for (const check of CHECKS[section]) verdicts.push(await judge(check, target))
+  for (const check of checks[section]) verdicts.push(await judge(check, target))
   const count = (outcome: Verdict['outcome']) => verdicts.filter((one) => one.outcome === outcome).length
   failed += count('failed')
   table.push(`| ${section} | ${count('passed')} | ${count('failed')} | ${count('not run')} | ${verdicts.length} |`)

@@ -1,19 +1,19 @@
-import { CALLS } from './calls.ts'
-import { CLOCK } from './clock.ts'
-import { DELIVERY } from './delivery.ts'
-import { FLOWS } from './flows.ts'
-import { IDEMPOTENCY } from './idempotency.ts'
-import { SHAPES } from './shapes.ts'
+import { callChecks } from './calls.ts'
+import { clockChecks } from './clock.ts'
+import { deliveryChecks } from './delivery.ts'
+import { flowChecks } from './flows.ts'
+import { idempotencyChecks } from './idempotency.ts'
+import { shapeChecks } from './shapes.ts'
 import type { Check, Section, Target } from './target.ts'
 
 /** The checks of each section, those of the clock last: it moves the time for all. */
-export const CHECKS: Record<Section, readonly Check[]> = {
-  shapes: SHAPES,
-  calls: CALLS,
-  flows: FLOWS,
-  delivery: DELIVERY,
-  idempotency: IDEMPOTENCY,
-  clock: CLOCK,
+export const checks: Record<Section, readonly Check[]> = {
+  shapes: shapeChecks,
+  calls: callChecks,
+  flows: flowChecks,
+  delivery: deliveryChecks,
+  idempotency: idempotencyChecks,
+  clock: clockChecks,
 }
 
 export type Verdict = { check: Check; outcome: 'passed' | 'failed' | 'not run'; why: string }

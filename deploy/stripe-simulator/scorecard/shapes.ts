@@ -6,13 +6,12 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-
-import { idOf } from '../src/ids.ts'
-import { paid, PURCHASE, subscribed } from './records.ts'
+import { idOf } from '../src/protocol/ids.ts'
+import { paid, purchase, subscribed } from './records.ts'
 import { control, eventually, raw, type Check, type Json, type Target } from './target.ts'
 
 /** Resource: its type in the SDK, the file and interface that declare it, and how many of its keys are required. */
-const RESOURCES = {
+const resources = {
   'checkout.session': ['Checkout.Session', 'Checkout/Sessions.d.ts', 'Session', 59],
   invoice: ['Invoice', 'Invoices.d.ts', 'Invoice', 70],
   subscription: ['Subscription', 'Subscriptions.d.ts', 'Subscription', 46],
@@ -30,14 +29,14 @@ const RESOURCES = {
   webhook_endpoint: ['WebhookEndpoint', 'WebhookEndpoints.d.ts', 'WebhookEndpoint', 11],
   event: ['EventBase', 'Events.d.ts', 'EventBase', 9],
 } as const
-type Resource = keyof typeof RESOURCES
-const NAMES = Object.keys(RESOURCES) as Resource[]
+type Resource = keyof typeof resources
+const names = Object.keys(resources) as Resource[]
 
-const STRIPE = dirname(new URL(import.meta.resolve('stripe')).pathname)
+const stripeFolder = dirname(new URL(import.meta.resolve('stripe')).pathname)
 
 /** The required top-level keys of an interface. */
 async function requiredKeys(file: string, name: string): Promise<string[]> {
-  const source = await readFile(join(STRIPE, 'resources', file), 'utf8')
+  const source = await readFile(join(stripeFolder, 'resources', file), 'utf8')
   const lines = source.replaceAll(/\/\*\*[\s\S]*?\*\//g, '').split('\n')
   const start = lines.findIndex((line) => line.startsWith(`export interface ${name} {`))
   const end = lines.indexOf('}', start)
@@ -75,9 +74,9 @@ async function collect(target: Target): Promise<Partial<Record<Resource, Json>>>
   const member = await subscribed(target).catch(() => null)
   const price = member?.monthly ?? (await onePrice(target).catch(() => null))
   // A stand-in that knows no inline prices may know named ones.
-  const named = { ...PURCHASE, line_items: [{ quantity: 1, price: price?.id ?? '' }] }
+  const named = { ...purchase, line_items: [{ quantity: 1, price: price?.id ?? '' }] }
   const made = await stripe.checkout.sessions
-    .create(PURCHASE)
+    .create(purchase)
     .catch(() => stripe.checkout.sessions.create(named))
     .catch(() => null)
   await take('checkout.session', async () => `/v1/checkout/sessions/${made?.id}`)
@@ -120,10 +119,10 @@ async function collect(target: Target): Promise<Partial<Record<Resource, Json>>>
 export async function compileErrors(found: Partial<Record<Resource, Json>>): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'scorecard-'))
   try {
-    const literals = NAMES.flatMap((name) => {
+    const literals = names.flatMap((name) => {
       const object = found[name]
       if (object === undefined) return []
-      return [`export const ${name.replace('.', '_')}: Wire<Stripe.${RESOURCES[name][0]}> = ${JSON.stringify(object)}`]
+      return [`export const ${name.replace('.', '_')}: Wire<Stripe.${resources[name][0]}> = ${JSON.stringify(object)}`]
     })
     const head = [
       "import type { Stripe } from 'stripe'",
@@ -138,7 +137,7 @@ export async function compileErrors(found: Partial<Record<Resource, Json>>): Pro
       noEmit: true,
       skipLibCheck: true,
       types: [],
-      paths: { stripe: [join(STRIPE, 'stripe.esm.node.d.ts')] },
+      paths: { stripe: [join(stripeFolder, 'stripe.esm.node.d.ts')] },
     }
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files: ['wire.ts'] }))
     const typescript = dirname(createRequire(import.meta.url).resolve('typescript/package.json'))
@@ -176,8 +175,8 @@ function findingsOf(target: Target): Promise<Findings> {
 export async function keyCounts(target: Target): Promise<{ resource: Resource; there: number; required: number }[]> {
   const { found } = await findingsOf(target)
   return Promise.all(
-    NAMES.map(async (resource) => {
-      const [, file, name] = RESOURCES[resource]
+    names.map(async (resource) => {
+      const [, file, name] = resources[resource]
       const required = await requiredKeys(file, name)
       const object = found[resource] ?? {}
       return { resource, there: required.filter((key) => Object.hasOwn(object, key)).length, required: required.length }
@@ -185,8 +184,8 @@ export async function keyCounts(target: Target): Promise<{ resource: Resource; t
   )
 }
 
-export const SHAPES: readonly Check[] = NAMES.flatMap((resource): Check[] => {
-  const [, file, name, count] = RESOURCES[resource]
+export const shapeChecks: readonly Check[] = names.flatMap((resource): Check[] => {
+  const [, file, name, count] = resources[resource]
   return [
     {
       section: 'shapes',

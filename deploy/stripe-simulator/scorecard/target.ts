@@ -23,8 +23,8 @@ export function targetAt(url: string, key: string, hasControl: boolean): Target 
   return { url: url.replace(/\/+$/, ''), key, stripe, hasControl }
 }
 
-export const SECTIONS = ['shapes', 'calls', 'flows', 'delivery', 'idempotency', 'clock'] as const
-export type Section = (typeof SECTIONS)[number]
+export const sections = ['shapes', 'calls', 'flows', 'delivery', 'idempotency', 'clock'] as const
+export type Section = (typeof sections)[number]
 
 export interface Check {
   section: Section

@@ -1,47 +1,45 @@
 /**
  * The simulator as a value: start it in a test or beside other services, point the `stripe` SDK at its address, stop it.
  */
-import { report } from './report.ts'
 import { setInterval } from 'node:timers'
-
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify'
 import { ZodError } from 'zod'
-
-import { Api } from './api.ts'
-import { balanceTransactionRoutes } from './balance-transactions.ts'
-import { billingPortalRoutes } from './billing-portal.ts'
-import { chargeRoutes } from './charges.ts'
-import { registerCheckoutPages } from './checkout-pages.ts'
+import { Api } from './api/api.ts'
+import { registerCheckoutPages } from './checkout/checkout-pages.ts'
+import { sessionRoutes } from './checkout/sessions.ts'
 import { Clock } from './clock.ts'
 import type { Context, Dunning } from './context.ts'
-import { problem, registerControl } from './control.ts'
-import { customerBalanceRoutes } from './customer-balance.ts'
-import { customerRoutes } from './customers.ts'
-import { advanceClock, catchUp } from './due.ts'
-import { registerDashboard } from './dashboard.ts'
-import { disputeRoutes } from './disputes.ts'
-import { ApiError, internalError, invalidRequest, unrecognizedUrl } from './errors.ts'
-import { eventDestinationRoutes } from './event-destinations.ts'
-import { eventRoutes } from './events.ts'
+import { problem, registerControl } from './dashboard/control.ts'
+import { registerDashboard } from './dashboard/dashboard.ts'
 import { Faults } from './faults.ts'
-import { newId } from './ids.ts'
-import { invoiceRoutes } from './invoice-routes.ts'
-import { paymentIntentRoutes } from './payment-intents.ts'
-import { paymentMethodRoutes } from './payment-methods.ts'
-import { registerPortalPages } from './portal-pages.ts'
-import { priceRoutes } from './prices.ts'
-import { refundRoutes } from './refunds.ts'
-import type { Routes } from './routes.ts'
-import { sessionRoutes } from './sessions.ts'
-import { Store } from './store.ts'
-import { subscriptionScheduleRoutes } from './subscription-schedules.ts'
-import { subscriptionRoutes } from './subscriptions.ts'
-import { testClockRoutes } from './test-clocks.ts'
-import { configureEndpoints, webhookEndpointRoutes, type ConfiguredWebhook } from './webhook-endpoints.ts'
-import { Deliveries } from './webhooks.ts'
+import { balanceTransactionRoutes } from './payments/balance-transactions.ts'
+import { chargeRoutes } from './payments/charges.ts'
+import { disputeRoutes } from './payments/disputes.ts'
+import { paymentIntentRoutes } from './payments/payment-intents.ts'
+import { paymentMethodRoutes } from './payments/payment-methods.ts'
+import { refundRoutes } from './payments/refunds.ts'
+import { billingPortalRoutes } from './portal/billing-portal.ts'
+import { registerPortalPages } from './portal/portal-pages.ts'
+import { priceRoutes } from './prices/prices.ts'
+import { ApiError, internalError, invalidRequest, unrecognizedUrl } from './protocol/errors.ts'
+import { newId } from './protocol/ids.ts'
+import type { Routes } from './protocol/routes.ts'
+import { report } from './report.ts'
+import { Store } from './store/store.ts'
+import { customerBalanceRoutes } from './subscriptions/customer-balance.ts'
+import { customerRoutes } from './subscriptions/customers.ts'
+import { invoiceRoutes } from './subscriptions/invoice-routes.ts'
+import { subscriptionScheduleRoutes } from './subscriptions/subscription-schedules.ts'
+import { subscriptionRoutes } from './subscriptions/subscriptions.ts'
+import { advanceClock, catchUp } from './time/due.ts'
+import { testClockRoutes } from './time/test-clocks.ts'
+import { Deliveries } from './webhooks/deliveries.ts'
+import { eventDestinationRoutes } from './webhooks/event-destinations.ts'
+import { eventRoutes } from './webhooks/events.ts'
+import { configureEndpoints, webhookEndpointRoutes, type ConfiguredWebhook } from './webhooks/webhook-endpoints.ts'
 
 /** Every resource of the API; a new one is a file and a line here. */
-const RESOURCES: readonly Routes[] = [
+const resources: readonly Routes[] = [
   sessionRoutes,
   paymentIntentRoutes,
   paymentMethodRoutes,
@@ -62,7 +60,7 @@ const RESOURCES: readonly Routes[] = [
   webhookEndpointRoutes,
 ]
 
-export type { ConfiguredWebhook } from './webhook-endpoints.ts'
+export type { ConfiguredWebhook } from './webhooks/webhook-endpoints.ts'
 
 export interface SimulatorOptions {
   /** 0 (the default) takes any free port. */
@@ -113,8 +111,8 @@ export interface Simulator {
   stop(): Promise<void>
 }
 
-const SWEEP_EVERY_MS = 1000
-const BODY_LIMIT = 256 * 1024
+const sweepEveryMs = 1000
+const bodyLimit = 256 * 1024
 
 /**
  * Starts a simulator.
@@ -159,7 +157,7 @@ export async function createSimulator(
   const url = `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
   if (ctx.settings.publicUrl === '') ctx.settings.publicUrl = url
 
-  const timer = setInterval(() => catchUp(ctx), SWEEP_EVERY_MS)
+  const timer = setInterval(() => catchUp(ctx), sweepEveryMs)
   timer.unref()
   ctx.deliveries.start()
 
@@ -185,7 +183,7 @@ export async function createSimulator(
 
 async function buildServer(ctx: Context): Promise<FastifyInstance> {
   const app = Fastify({
-    bodyLimit: BODY_LIMIT,
+    bodyLimit: bodyLimit,
     routerOptions: { maxParamLength: 500 },
     // No request log: a form's body holds a card number, if only a test card's.
     logger: false,
@@ -228,7 +226,7 @@ async function buildServer(ctx: Context): Promise<FastifyInstance> {
   })
 
   app.get('/healthz', () => ({ status: 'ok' }))
-  new Api(ctx).register(app, RESOURCES)
+  new Api(ctx).register(app, resources)
   registerControl(app, ctx)
   registerCheckoutPages(app, ctx)
   registerPortalPages(app, ctx)

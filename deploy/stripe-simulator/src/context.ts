@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts'
 import type { Faults } from './faults.ts'
-import type { Store } from './store.ts'
-import type { Deliveries } from './webhooks.ts'
+import type { Store } from './store/store.ts'
+import type { Deliveries } from './webhooks/deliveries.ts'
 
 /** What every resource works with. */
 export interface Context {

@@ -1,6 +1,5 @@
 /** The simulator as a process of its own, configured by the environment; see the README. */
 import { z } from 'zod'
-
 import { createSimulator } from './app.ts'
 
 const environment = z

@@ -3,12 +3,10 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-
 import { Stripe } from 'stripe'
 import { expect, onTestFinished } from 'vitest'
-
 import { createSimulator, type Simulator, type SimulatorOptions } from '../src/app.ts'
-import { Store, Table } from '../src/store.ts'
+import { Store, Table } from '../src/store/store.ts'
 
 /**
  * A simulator of its own for one test, and the official SDK pointed at it. At the test's end its state file must hold
@@ -55,7 +53,7 @@ export function sdkFor(simulator: Simulator, key = 'sk_test_simulator', config: 
   return new Stripe(key, { ...simulator.sdk, maxNetworkRetries: 0, telemetry: false, ...config })
 }
 
-export const CREATE: Stripe.Checkout.SessionCreateParams = {
+export const create: Stripe.Checkout.SessionCreateParams = {
   mode: 'payment',
   allowed_payment_method_types: ['card'],
   line_items: [
@@ -75,7 +73,7 @@ export const CREATE: Stripe.Checkout.SessionCreateParams = {
   payment_intent_data: { metadata: { registration: 'r-1' }, description: 'Robotics Foundations' },
 }
 
-export const SUBSCRIBE: Stripe.Checkout.SessionCreateParams = {
+export const subscribe: Stripe.Checkout.SessionCreateParams = {
   mode: 'subscription',
   allowed_payment_method_types: ['card'],
   line_items: [

@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-
 import { describe, expect, it, onTestFinished } from 'vitest'
 
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
 function run(env: Record<string, string>) {
-  const child = spawn(process.execPath, [MAIN], { env: { PATH: process.env['PATH'], ...env } })
+  const child = spawn(process.execPath, [main], { env: { PATH: process.env['PATH'], ...env } })
   onTestFinished(() => {
     child.kill('SIGKILL')
   })

@@ -1,14 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-
-import { CHECKS } from '../scorecard/scorecard.ts'
+import { checks } from '../scorecard/scorecard.ts'
 import { compileErrors } from '../scorecard/shapes.ts'
-import { raw, SECTIONS, targetAt, type Target } from '../scorecard/target.ts'
+import { raw, sections, targetAt, type Target } from '../scorecard/target.ts'
 import { createSimulator, type Simulator } from '../src/app.ts'
-import { Store } from '../src/store.ts'
+import { Store } from '../src/store/store.ts'
 import { expectSaved } from './fixture.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'stripe-simulator-'))
@@ -29,16 +27,16 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-describe.each(SECTIONS)('the scorecard: %s', (section) => {
-  it.each(CHECKS[section].map((check) => [check.name, check] as const))('%s', async (_, check) => {
+describe.each(sections)('the scorecard: %s', (section) => {
+  it.each(checks[section].map((check) => [check.name, check] as const))('%s', async (_, check) => {
     await expect(check.run(target)).resolves.not.toThrow()
   })
 })
 
 describe('the scorecard', () => {
   it('has at least sixty calls, and every resource', () => {
-    expect(CHECKS.calls.length).toBeGreaterThanOrEqual(60)
-    expect(CHECKS.shapes).toHaveLength(2 * 16)
+    expect(checks.calls.length).toBeGreaterThanOrEqual(60)
+    expect(checks.shapes).toHaveLength(2 * 16)
   })
 
   it('finds a nested value of a wrong type, and a key that is not declared', async () => {

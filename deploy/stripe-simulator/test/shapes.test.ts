@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs'
-
 import { describe, expect, it } from 'vitest'
-
-import { control, CREATE, pay, start, SUBSCRIBE } from './fixture.ts'
+import { control, create, pay, start, subscribe } from './fixture.ts'
 
 /** Every resource that Checkout touches, by the declaration file and interface that describe it. */
-const DECLARATIONS = {
+const declarations = {
   'checkout.session': ['Checkout/Sessions.d.ts', 'Session', 59],
   payment_intent: ['PaymentIntents.d.ts', 'PaymentIntent', 42],
   payment_method: ['PaymentMethods.d.ts', 'PaymentMethod', undefined],
@@ -62,29 +60,29 @@ function jsonType(value: unknown): string {
 type Json = Record<string, unknown> & { id: string }
 
 /** Objects of every resource in as many states as there are, fetched as they are on the wire. */
-async function collect(): Promise<Record<keyof typeof DECLARATIONS, Json[]>> {
+async function collect(): Promise<Record<keyof typeof declarations, Json[]>> {
   const { simulator, stripe } = await start()
   const get = async (path: string) => {
     const answer = await fetch(simulator.url + path, { headers: { authorization: 'Bearer sk_test_x' } })
     return ((await answer.json()) as { data: Json[] }).data
   }
-  const open = await stripe.checkout.sessions.create({ ...CREATE, customer_creation: 'always' })
+  const open = await stripe.checkout.sessions.create({ ...create, customer_creation: 'always' })
   const cards = ['4242424242424242', '4000000000000002', '4000002500003155', '4000000000007726', '4000000000005126']
   for (const card of cards) {
-    const { id } = await stripe.checkout.sessions.create({ ...CREATE, customer_creation: 'always' })
+    const { id } = await stripe.checkout.sessions.create({ ...create, customer_creation: 'always' })
     await pay(simulator, id, card)
     const { payment_intent: intent, status } = await stripe.checkout.sessions.retrieve(id)
     if (status === 'complete') await stripe.refunds.create({ payment_intent: intent as string })
   }
-  const gone = await stripe.checkout.sessions.create(CREATE)
+  const gone = await stripe.checkout.sessions.create(create)
   await stripe.checkout.sessions.expire(gone.id)
   for (const card of ['4000000000000002', '4242424242424242', '4242424242424242']) {
-    const { id } = await stripe.checkout.sessions.create(SUBSCRIBE)
+    const { id } = await stripe.checkout.sessions.create(subscribe)
     await pay(simulator, id, card)
   }
   const [ended] = (await stripe.subscriptions.list()).data
   await stripe.subscriptions.cancel(ended?.id ?? '')
-  const slow = await stripe.checkout.sessions.create(CREATE)
+  const slow = await stripe.checkout.sessions.create(create)
   await control(simulator, `/checkout/${slow.id}/complete-async`, {})
   await stripe.webhookEndpoints.create({ url: 'http://localhost:1/hook', enabled_events: ['invoice.paid'] })
   simulator.advanceClock(60)
@@ -92,7 +90,7 @@ async function collect(): Promise<Record<keyof typeof DECLARATIONS, Json[]>> {
   const full = 'limit=100&expand[]=data.payment_method&expand[]=data.latest_charge.balance_transaction'
   const intents = await get(`/v1/payment_intents?${full}`)
   const items = await get(`/v1/checkout/sessions/${open.id}/line_items?expand[]=data.price.product`)
-  const member = await stripe.checkout.sessions.create(SUBSCRIBE)
+  const member = await stripe.checkout.sessions.create(subscribe)
   const memberItems = await get(`/v1/checkout/sessions/${member.id}/line_items?expand[]=data.price.product`)
   const subscriptions = await get('/v1/subscriptions?limit=100&status=all')
   const subscriptionItems = subscriptions.flatMap((one) => (one['items'] as { data: Json[] }).data)
@@ -125,13 +123,13 @@ async function collect(): Promise<Record<keyof typeof DECLARATIONS, Json[]>> {
 describe('every resource has the keys and types that the SDK declares', async () => {
   let objects: Awaited<ReturnType<typeof collect>> | undefined
 
-  it.each(Object.entries(DECLARATIONS))('%s', async (resource, [file, name, count]) => {
+  it.each(Object.entries(declarations))('%s', async (resource, [file, name, count]) => {
     objects ??= await collect()
     const keys = keysOf(file, name)
     const required = keys.filter((key) => key.required).map((key) => key.name)
     if (count !== undefined) expect(required).toHaveLength(count)
     expect(required.length).toBeGreaterThan(8)
-    const found = objects[resource as keyof typeof DECLARATIONS]
+    const found = objects[resource as keyof typeof declarations]
     expect(found.length).toBeGreaterThan(0)
     for (const object of found) {
       expect(object['object']).toBe(resource)

@@ -1,5 +1,5 @@
 import type { MessageTaken } from '@robokids/contracts/contact'
-import { answer } from '../answer.ts'
-import messageTakenShape from '../answers/message-taken.json'
+import { answer } from '../api/answer.ts'
+import messageTakenShape from '../api/answers/message-taken.json'
 
 export const messageTaken = answer<MessageTaken>(messageTakenShape)

@@ -1,6 +1,6 @@
-import { messageKey } from '../identity/kept.ts'
-import { uuidV7 } from '../registration/uuid-v7.ts'
-import { session } from '../storage.ts'
+import { session } from '../browser/storage.ts'
+import { messageKey } from '../browser/stored-data.ts'
+import { uuidV7 } from '../browser/uuid-v7.ts'
 
 export const messageFields = ['name', 'email', 'topic', 'reference', 'message'] as const
 export type MessageField = (typeof messageFields)[number]

@@ -1,5 +1,5 @@
 import { type ContactMessage, contactMessageSchema } from '@robokids/contracts/contact'
-import { errorsOfIssues, type FieldErrors } from '../field-errors.ts'
+import { errorsOfIssues, type FieldErrors } from '../forms/field-errors.ts'
 import type { MessageField } from './draft.ts'
 
 const contentSchema = contactMessageSchema.omit({ id: true })

@@ -1,4 +1,4 @@
-import type { Content, PlaceCard } from './blocks.ts'
+import type { Content, PlaceCard } from '../reading/blocks.ts'
 
 /** Their pages are named by what they do: no person is named. */
 const people: readonly PlaceCard[] = [

@@ -3,29 +3,31 @@ import { levelClassTypes, type LevelClassType } from '@robokids/contracts/enroll
 import { openingLevels } from '@robokids/contracts/opening-levels'
 import { pagePaths, redirects } from '@robokids/contracts/pages'
 import { describe, expect, it } from 'vitest'
-import { cornersOf, holePoint, type Point, terminalPoint, wirePath } from '../illustrations/wiring-geometry.ts'
+import { testimonials } from '../classes/landing-texts.ts'
+import { signUpContent } from '../classes/sign-up-texts.ts'
+import { contact } from '../contact/contact-content.ts'
+import { guideCards } from '../guides/guide-cards.ts'
+import { lightSwitch, withPullUp, withResistor } from '../guides/light-switch.ts'
+import { motorGuide, motorWiring } from '../guides/motor.ts'
+import { servoGuide, servoWiring } from '../guides/servo.ts'
+import { cornersOf, holePoint, type Point, terminalPoint, wirePath } from '../guides/wiring-geometry.ts'
+import { tagline } from '../home/home-texts.ts'
+import { blog } from '../news/blog.ts'
+import { bugbots } from '../news/bugbots.ts'
+import { fallLaunch } from '../news/fall-launch.ts'
+import { newsCards } from '../news/news-cards.ts'
+import { newsAndGuides, newsPage } from '../news/news-pages.ts'
+import { securityBasics } from '../news/security-basics.ts'
+import { welcome } from '../news/welcome.ts'
+import type { Block, Content } from '../reading/blocks.ts'
+import { type Inline, plain, type Text } from '../reading/text.ts'
+import { type Hole, metalOf, partsOf, type Terminal, type Wiring, wiresOf } from '../reading/wiring.ts'
 import { about, director, founder } from './about.ts'
-import { type Block, type Content, type Inline, plain, type Text } from './blocks.ts'
-import { blog } from './blog.ts'
-import { guideCards, newsCards } from './cards.ts'
-import { contact } from './contact.ts'
 import { faq } from './faq.ts'
 import { follow, socialNetwork, videoChannel } from './follow.ts'
-import { lightSwitch, withPullUp, withResistor } from './guides/light-switch.ts'
-import { motorGuide, motorWiring } from './guides/motor.ts'
-import { servoGuide, servoWiring } from './guides/servo.ts'
-import { tagline } from './home.ts'
 import { innovator } from './innovator.ts'
-import { testimonials } from './landing.ts'
-import { privacy } from './legal/privacy.ts'
-import { terms } from './legal/terms.ts'
-import { newsAndGuides, newsPage } from './news-pages.ts'
-import { bugbots } from './news/bugbots.ts'
-import { fallLaunch } from './news/fall-launch.ts'
-import { securityBasics } from './news/security-basics.ts'
-import { welcome } from './news/welcome.ts'
-import { signUpContent } from './sign-up.ts'
-import { type Hole, metalOf, partsOf, type Terminal, type Wiring, wiresOf } from './wiring.ts'
+import { privacy } from './privacy.ts'
+import { terms } from './terms.ts'
 
 const all: Record<string, Content> = {
   about,
@@ -201,7 +203,9 @@ describe('the privacy policy', () => {
     const files = (await readdir(src, { recursive: true })).filter((name) => /(?<!\.test)\.tsx?$/.test(name))
     const sources = await Promise.all(files.map((name) => readFile(new URL(name, src), 'utf8')))
     const entries = sources.flatMap((source) => {
-      const keys = /from '[./]+\/storage\.ts'/.test(source) ? [...source.matchAll(/const \w*key = '([^']+)'/gi)] : []
+      const keys = /from '(\.|\.\.\/browser)\/storage\.ts'/.test(source)
+        ? [...source.matchAll(/const \w*key = '([^']+)'/gi)]
+        : []
       return [...keys, ...source.matchAll(/(?:local|session)Storage\.(?!getItem|setItem)(\w+)/g)].map(
         ([, name = '']) => name,
       )
@@ -447,7 +451,7 @@ const signalPins = (wiring: Wiring) =>
     .map((terminal) => Number(terminal.slice('board.'.length)))
     .toSorted((a, b) => a - b)
 
-const sourceOf = (name: string) => readFile(new URL(`./guides/${name}`, import.meta.url), 'utf8')
+const sourceOf = (name: string) => readFile(new URL(`../guides/${name}`, import.meta.url), 'utf8')
 
 async function pinsInSketch(name: string): Promise<Record<string, number>> {
   const source = await sourceOf(name)

@@ -1,5 +1,5 @@
-import type { Content } from './blocks.ts'
-import { supportEmail } from './site-facts.ts'
+import { supportEmail } from '../contact/support-email.ts'
+import type { Content } from '../reading/blocks.ts'
 
 /** What parents ask, each with an address of its own. */
 export const faq: Content = {

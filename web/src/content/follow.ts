@@ -1,4 +1,4 @@
-import type { Content } from './blocks.ts'
+import type { Content } from '../reading/blocks.ts'
 
 /** The company's own accounts; whoever runs the site sets them here. */
 export const videoChannel = 'https://www.youtube.com/@robokidslearning'

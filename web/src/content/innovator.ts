@@ -1,4 +1,4 @@
-import type { Content } from './blocks.ts'
+import type { Content } from '../reading/blocks.ts'
 
 export const innovator: Content = {
   kicker: 'Innovator Program · Pilot 2025',

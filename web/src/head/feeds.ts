@@ -1,5 +1,5 @@
 import { pagePaths } from '@robokids/contracts/pages'
-import { newsCards } from '../content/cards.ts'
+import { newsCards } from '../news/news-cards.ts'
 import { canonicalPath } from './head-of.ts'
 import { pageMetadata } from './page-metadata.ts'
 

@@ -1,4 +1,4 @@
-import type { ShareImage } from './head-of.ts'
+import type { ShareImage } from './share-images.ts'
 
 export interface PageAbout {
   /** One or two sentences, at most 160 characters: what a search shows below the title. */

@@ -1,12 +1,13 @@
-import { blog } from '../content/blog.ts'
+import { signUpContent } from '../classes/sign-up-texts.ts'
+import { supportEmail } from '../contact/support-email.ts'
 import { faq as allQuestions } from '../content/faq.ts'
-import { plain } from '../content/blocks.ts'
-import { type Card, news } from '../content/cards.ts'
-import { guides } from '../content/guide-cards.ts'
-import { signUpContent } from '../content/sign-up.ts'
-import { supportEmail } from '../content/site-facts.ts'
-import { imageAlts } from './head-of.ts'
+import { guides } from '../guides/guide-cards.ts'
+import { blog } from '../news/blog.ts'
+import { news } from '../news/news-cards.ts'
+import type { Card } from '../reading/blocks.ts'
+import { plain } from '../reading/text.ts'
 import { pageMetadata } from './page-metadata.ts'
+import { imageAlts } from './share-images.ts'
 
 type Thing = Record<string, unknown>
 

@@ -1,12 +1,12 @@
 import type { Membership, MembershipOutcome, SwitchQuote } from '@robokids/contracts/billing'
 import type { MemberSeat } from '@robokids/contracts/enrollment'
-import { answer } from '../answer.ts'
-import foundMembershipShape from '../answers/found-membership.json'
-import memberSeatShape from '../answers/member-seat.json'
-import membershipOutcomeShape from '../answers/membership-outcome.json'
-import membershipShape from '../answers/membership.json'
-import portalShape from '../answers/portal.json'
-import switchQuoteShape from '../answers/switch-quote.json'
+import { answer } from '../api/answer.ts'
+import foundMembershipShape from '../api/answers/found-membership.json'
+import memberSeatShape from '../api/answers/member-seat.json'
+import membershipOutcomeShape from '../api/answers/membership-outcome.json'
+import membershipShape from '../api/answers/membership.json'
+import portalShape from '../api/answers/portal.json'
+import switchQuoteShape from '../api/answers/switch-quote.json'
 
 export const membership = answer<Membership>(membershipShape)
 export interface FoundMembership {

@@ -1,9 +1,9 @@
 import type { MembershipPlan } from '@robokids/contracts/auth'
 import type { MembershipPlans } from '@robokids/contracts/billing'
 import { queryOptions } from '@tanstack/react-query'
-import { answer } from '../answer.ts'
-import membershipPlansShape from '../answers/membership-plans.json'
-import { api } from '../api.ts'
+import { answer } from '../api/answer.ts'
+import membershipPlansShape from '../api/answers/membership-plans.json'
+import { api } from '../api/api.ts'
 
 export const membershipPlans = answer<MembershipPlans>(membershipPlansShape)
 

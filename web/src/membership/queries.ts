@@ -1,9 +1,9 @@
 import type { Membership } from '@robokids/contracts/billing'
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
-import { api } from '../api.ts'
-import { askAgainMs } from '../ask-again.ts'
-import { isRefusal } from '../identity/messages.ts'
-import { returnedQuery } from '../returned.ts'
+import { api } from '../api/api.ts'
+import { askAgainMs } from '../api/ask-again.ts'
+import { isRefusal } from '../api/refusals.ts'
+import { returnedQuery } from '../checkout/returned.ts'
 import { foundMembership, type FoundMembership, memberSeat, membership, membershipOutcome } from './answers.ts'
 
 /** The membership of whoever is signed in. It stays nowhere once no screen shows it. */

@@ -1,6 +1,6 @@
 import type { Profile } from '@robokids/contracts/auth'
 import type { QueryClient } from '@tanstack/react-query'
-import { profileQuery } from '../identity/profile.ts'
+import { profileQuery } from '../account/profile.ts'
 import type { SignUpValues } from './sign-up-values.ts'
 
 /** As `composeAddress` makes one line of them. */

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { session } from '../browser/storage.ts'
+import { forgetAccountDraft, signUpDraftKey } from '../browser/stored-data.ts'
 import {
   forgetDraft,
   forgetSent,
@@ -12,10 +14,9 @@ import {
   readDraft,
   saveDraft,
 } from './draft.ts'
-import { forgetAccountDraft, signUpDraftKey } from '../identity/kept.ts'
-import { session } from '../storage.ts'
 import { readContent } from './read-content.ts'
-import { emptyValues, type RegistrationContent } from './sign-up-values.ts'
+import type { RegistrationContent } from './registration-content.ts'
+import { emptyValues } from './sign-up-values.ts'
 
 function content(changes: Partial<RegistrationContent> = {}): RegistrationContent {
   const read = readContent(

@@ -1,7 +1,8 @@
-import { draftOf, signUpDraftKey } from '../identity/kept.ts'
-import { local, type SafeStorage, session } from '../storage.ts'
-import { emptyValues, type RegistrationContent, type SignUpValues } from './sign-up-values.ts'
-import { uuidV7 } from './uuid-v7.ts'
+import { local, type SafeStorage, session } from '../browser/storage.ts'
+import { draftOf, signUpDraftKey } from '../browser/stored-data.ts'
+import { uuidV7 } from '../browser/uuid-v7.ts'
+import type { RegistrationContent } from './registration-content.ts'
+import { emptyValues, type SignUpValues } from './sign-up-values.ts'
 
 const sentKey = 'roboKidsSignUpSent'
 /** A family that goes back and forth between levels and dates; older ones are not met again. */

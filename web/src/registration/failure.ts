@@ -1,5 +1,5 @@
-import { ApiError } from '../api.ts'
-import { isRefusal } from '../identity/messages.ts'
+import { ApiError } from '../api/api.ts'
+import { isRefusal } from '../api/refusals.ts'
 
 /** What the alert says when a registration or its checkout could not be made. */
 export function registrationFailure(error: unknown): string {

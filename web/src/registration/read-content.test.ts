@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { errorsByField } from '../field-errors.ts'
+import { errorsByField } from '../forms/field-errors.ts'
 import { readContent } from './read-content.ts'
 import { recordOfContent } from './record.ts'
 import { fieldsInOrder } from './sign-up-fields.ts'

@@ -1,6 +1,7 @@
 import { type LevelClassType, registrationRequestSchema } from '@robokids/contracts/enrollment'
-import { errorsOfIssues, type FieldErrors } from '../field-errors.ts'
-import { noChild, notOfTheForm, type RegistrationContent, type SignUpValues } from './sign-up-values.ts'
+import { errorsOfIssues, type FieldErrors } from '../forms/field-errors.ts'
+import { notOfTheForm, type RegistrationContent } from './registration-content.ts'
+import { noChild, type SignUpValues } from './sign-up-values.ts'
 
 const contentSchema = registrationRequestSchema.omit(notOfTheForm)
 

@@ -1,8 +1,9 @@
 import { waiverBodySchema } from '@robokids/contracts/bff'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { parseSearch } from '../search.ts'
-import { session } from '../storage.ts'
-import { forgetReceipt, readReceipt, receiptOf, saveReceipt } from './receipt.ts'
+import { parseSearch } from '../browser/search.ts'
+import { session } from '../browser/storage.ts'
+import { waiverPayload } from '../waiver/waiver-payload.ts'
+import { forgetReceipt, readReceipt, receiptOf, saveReceipt } from './kept-receipt.ts'
 import {
   forgetRecords,
   parseRecord,
@@ -15,7 +16,6 @@ import {
   saveSessionRecord,
 } from './record.ts'
 import { sampleView } from './sample-view.ts'
-import { waiverPayload } from './waiver-payload.ts'
 
 beforeEach(() => {
   forgetRecords()

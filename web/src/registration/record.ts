@@ -1,8 +1,8 @@
 import type { RegistrationView } from '@robokids/contracts/bff'
-import { memberClass, waiverKey } from '../identity/kept.ts'
-import type { Search } from '../search.ts'
-import { local, session } from '../storage.ts'
-import type { RegistrationContent } from './sign-up-values.ts'
+import type { Search } from '../browser/search.ts'
+import { local, session } from '../browser/storage.ts'
+import { memberClass, waiverKey } from '../browser/stored-data.ts'
+import type { RegistrationContent } from './registration-content.ts'
 
 const localKey = 'roboKidsRegistration'
 

@@ -1,11 +1,11 @@
 import type { AgreementTerms } from '@robokids/contracts/agreement'
 import type { RegisterAnswer } from '@robokids/contracts/bff'
-import { registerAnswer, registrationView } from '../answers.ts'
-import { api, ApiError } from '../api.ts'
-import { provenApi } from '../proof/proven.ts'
+import { api, ApiError } from '../api/api.ts'
+import { readersTimeZone } from '../browser/readers-time-zone.ts'
+import { provenApi } from '../proof-of-work/proven.ts'
+import { registerAnswer, registrationView } from './answers.ts'
 import { forgetSent, idToReplace, idToSend, isKnownToBeHeld, noteBeingPaid, noteHeld, noteRefused } from './draft.ts'
-import { readersTimeZone } from '../readers-time-zone.ts'
-import type { RegistrationContent } from './sign-up-values.ts'
+import type { RegistrationContent } from './registration-content.ts'
 
 export type Registered = ({ next: 'pay' } & RegisterAnswer) | { next: 'confirmation'; registrationId: string }
 

@@ -1,4 +1,3 @@
-import type { LevelClassType, RegistrationRequest } from '@robokids/contracts/enrollment'
 import type { RegistrationRecord } from './record.ts'
 
 export interface ChildValues {
@@ -48,14 +47,6 @@ export function fillEmpty(values: SignUpValues, known: Partial<SignUpValues>): S
     for (const name of addressFields) filled[name] = known[name] ?? ''
   if (known.children && !values.children.some(isChild)) filled.children = known.children
   return filled
-}
-
-/** What is sent beside what the form says. */
-export const notOfTheForm = { id: true, replaces: true, unlessRegistered: true, familyTimeZone: true } as const
-
-/** What the form says. */
-export type RegistrationContent = Omit<RegistrationRequest, keyof typeof notOfTheForm> & {
-  classType: LevelClassType
 }
 
 /** Puts a saved registration back into the form. */

@@ -1,6 +1,6 @@
+import { isSettled, standingOf } from '@robokids/contracts/standing'
 import { describe, expect, it } from 'vitest'
 import { sampleView } from './sample-view.ts'
-import { isSettled, standingOf } from '@robokids/contracts/standing'
 
 const refund = { amount: 40000, currency: 'usd', reason: 'seat_gone' } as const
 

@@ -1,11 +1,11 @@
 import type { RegistrationView } from '@robokids/contracts/bff'
+import { isSettled, standingOf } from '@robokids/contracts/standing'
 import { focusManager, type QueryState, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState, useSyncExternalStore } from 'react'
-import { registrationView } from '../answers.ts'
-import { api, ApiError } from '../api.ts'
-import { askAgainMs } from '../ask-again.ts'
-import { returnedQuery } from '../returned.ts'
-import { isSettled, standingOf } from '@robokids/contracts/standing'
+import { api, ApiError } from '../api/api.ts'
+import { askAgainMs } from '../api/ask-again.ts'
+import { returnedQuery } from '../checkout/returned.ts'
+import { registrationView } from './answers.ts'
 
 /** While the event stream is open it brings the news; asking is only for a stream that is open and silent. */
 const askBesideStreamMs = 8_000

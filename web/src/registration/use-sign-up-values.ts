@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { useUser } from '../identity/use-user.ts'
-import { useClientState } from '../use-client-state.ts'
+import { useUser } from '../account/use-user.ts'
+import { useClientState } from '../browser/use-client-state.ts'
 import { forgetStoredDraft, readDraft, saveDraft } from './draft.ts'
 import { emptyValues, fillEmpty, type SignUpValues, type TextField, textFields } from './sign-up-values.ts'
 

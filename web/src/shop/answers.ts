@@ -1,8 +1,8 @@
 import type { CheckoutAnswer, StockAlert, Order } from '@robokids/contracts/shop'
-import { answer } from '../answer.ts'
-import checkoutAnswerShape from '../answers/checkout-answer.json'
-import noticeShape from '../answers/notice.json'
-import orderShape from '../answers/order.json'
+import { answer } from '../api/answer.ts'
+import checkoutAnswerShape from '../api/answers/checkout-answer.json'
+import noticeShape from '../api/answers/notice.json'
+import orderShape from '../api/answers/order.json'
 
 export const checkoutAnswer = answer<CheckoutAnswer>(checkoutAnswerShape)
 export const orderAnswer = answer<Order>(orderShape)

@@ -1,6 +1,6 @@
 import type { OrderItem } from '@robokids/contracts/shop'
-import { uuidV7 } from '../registration/uuid-v7.ts'
-import { session } from '../storage.ts'
+import { session } from '../browser/storage.ts'
+import { uuidV7 } from '../browser/uuid-v7.ts'
 import { type CartItem, clearCart, currentCart, parseJson } from './cart.ts'
 
 /** The order that the cart was last sent as: the same cart is the same order, however often it is sent. */

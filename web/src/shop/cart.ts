@@ -1,6 +1,6 @@
 import { maxLines, maxQuantity } from '@robokids/contracts/products'
 import { useSyncExternalStore } from 'react'
-import { session } from '../storage.ts'
+import { session } from '../browser/storage.ts'
 
 /** As it is kept: `price` in dollars. Left out, `quantity` is 1. */
 export interface CartItem {

@@ -1,6 +1,6 @@
+import { outcomeOf } from '@robokids/contracts/disputes'
 import type { PaymentState } from '@robokids/contracts/payment-state'
 import type { Order } from '@robokids/contracts/shop'
-import { outcomeOf } from '@robokids/contracts/disputes'
 
 /** What is true of an order for whoever paid for it: the money first, then the goods. */
 export interface OrderStanding {

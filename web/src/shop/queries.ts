@@ -1,8 +1,8 @@
 import type { Order } from '@robokids/contracts/shop'
 import { queryOptions } from '@tanstack/react-query'
-import { api, ApiError } from '../api.ts'
-import { askAgainMs } from '../ask-again.ts'
-import { returnedQuery } from '../returned.ts'
+import { api, ApiError } from '../api/api.ts'
+import { askAgainMs } from '../api/ask-again.ts'
+import { returnedQuery } from '../checkout/returned.ts'
 import { noticeAnswer, orderAnswer } from './answers.ts'
 
 /** Whether news of it is still to come by itself. */

@@ -1,8 +1,8 @@
 import type { ShopView } from '@robokids/contracts/shop'
 import { queryOptions } from '@tanstack/react-query'
-import { answer } from '../answer.ts'
-import shopViewShape from '../answers/shop-view.json'
-import { api } from '../api.ts'
+import { answer } from '../api/answer.ts'
+import shopViewShape from '../api/answers/shop-view.json'
+import { api } from '../api/api.ts'
 
 export const shopView = answer<ShopView>(shopViewShape)
 

@@ -1,5 +1,5 @@
 import { useEffect, useRef, type ReactNode } from 'react'
-import { useHydrated } from '../use-hydrated.ts'
+import { useHydrated } from '../browser/use-hydrated.ts'
 import styles from './DisabledUntilHydrated.module.css'
 
 /**

@@ -1,6 +1,6 @@
 import { type ReactNode, useId } from 'react'
-import styles from './Labelled.module.css'
 import { Icon } from './Icon.tsx'
+import styles from './Labelled.module.css'
 
 export interface LabelProps {
   label: ReactNode

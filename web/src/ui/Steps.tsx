@@ -1,5 +1,5 @@
-import styles from './Steps.module.css'
 import { Icon } from './Icon.tsx'
+import styles from './Steps.module.css'
 
 const steps = [
   { id: 'register', label: 'Register' },

@@ -1,7 +1,7 @@
 import { html } from './html.ts'
 
 /** A rover's face: flat fills, two-pixel rounded strokes. */
-export const ROBOT = html`<svg
+export const robot = html`<svg
   viewBox="0 0 48 48"
   aria-hidden="true"
   fill="none"
@@ -21,7 +21,7 @@ export const ROBOT = html`<svg
   <path d="M16 38v5M32 38v5M12 43h8M28 43h8" stroke="currentColor" />
 </svg>`
 
-export const NOTE = html`<svg
+export const note = html`<svg
   viewBox="0 0 24 24"
   aria-hidden="true"
   fill="none"
@@ -34,7 +34,7 @@ export const NOTE = html`<svg
   <path d="M7.5 15h9" />
 </svg>`
 
-export const TICK = html`<svg
+export const tick = html`<svg
   class="badge done"
   viewBox="0 0 48 48"
   aria-hidden="true"
@@ -48,7 +48,7 @@ export const TICK = html`<svg
   <path d="m15 25 6 6 12-13" />
 </svg>`
 
-export const CLOCK = html`<svg
+export const clock = html`<svg
   class="badge wrong"
   viewBox="0 0 48 48"
   aria-hidden="true"
@@ -62,7 +62,7 @@ export const CLOCK = html`<svg
   <path d="M24 13v12l7 5" />
 </svg>`
 
-export const SHIELD = html`<svg
+export const shield = html`<svg
   class="badge ask"
   viewBox="0 0 48 48"
   aria-hidden="true"

@@ -23,7 +23,7 @@ function render(insert: Insert): string {
   return typeof insert === 'number' ? String(insert) : insert.map((one) => one.text).join('')
 }
 
-const ENTITIES: Record<string, string> = {
+const entities: Record<string, string> = {
   '&': '&amp;',
   '<': '&lt;',
   '>': '&gt;',
@@ -32,5 +32,5 @@ const ENTITIES: Record<string, string> = {
 }
 
 function escape(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
+  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? character)
 }

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto'
-
-import { NOTE } from './drawings.ts'
+import { note } from './drawings.ts'
 import { html, Html } from './html.ts'
-import { PAY_SCRIPT } from './pay-script.ts'
-import { STYLES } from './styles.ts'
+import { payScript } from './pay-script.ts'
+import { styles } from './styles.ts'
 
 // Made here and not in the markup below: the policy's hashes are those of the exact text between the tags.
-const STYLE_ELEMENT = new Html(`<style>${STYLES}</style>`)
-const SCRIPT_ELEMENT = new Html(`<script>${PAY_SCRIPT}</script>`)
+const styleElement = new Html(`<style>${styles}</style>`)
+const scriptElement = new Html(`<script>${payScript}</script>`)
 
 export function layout(page: { title: string; body: Html; script?: boolean }): string {
   return html`<!doctype html>
@@ -18,18 +17,18 @@ export function layout(page: { title: string; body: Html; script?: boolean }): s
         <meta name="robots" content="noindex" />
         <title>${page.title}</title>
         <link rel="icon" href="data:," />
-        ${STYLE_ELEMENT}
+        ${styleElement}
       </head>
       <body>
-        <header class="banner">${NOTE}<span>Payment simulator: no real card is charged</span></header>
-        ${page.body} ${page.script === true && SCRIPT_ELEMENT}
+        <header class="banner">${note}<span>Payment simulator: no real card is charged</span></header>
+        ${page.body} ${page.script === true && scriptElement}
       </body>
     </html> `.text
 }
 
 const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
-const STYLE_HASH = hash(STYLES)
-const SCRIPT_HASH = hash(PAY_SCRIPT)
+const styleHash = hash(styles)
+const scriptHash = hash(payScript)
 
 /**
  * The page may use its own sheet and script and nothing else. Browsers hold redirects after a form to `form-action` too,
@@ -42,8 +41,8 @@ export function pageHeaders(leadsTo: readonly (string | null)[] = []): Record<st
     'cache-control': 'no-store',
     'content-security-policy': [
       "default-src 'none'",
-      `style-src ${STYLE_HASH}`,
-      `script-src ${SCRIPT_HASH}`,
+      `style-src ${styleHash}`,
+      `script-src ${scriptHash}`,
       'img-src data:',
       "connect-src 'self'",
       ["form-action 'self'", ...origins].join(' '),

@@ -1,6 +1,6 @@
-import { money } from '../money.ts'
-import type { Charge, PaymentIntent, Session } from '../types.ts'
-import { CLOCK, ROBOT, SHIELD, TICK } from './drawings.ts'
+import { money } from '../protocol/money.ts'
+import type { Charge, PaymentIntent, Session } from '../protocol/types.ts'
+import { clock, robot, shield, tick } from './drawings.ts'
 import { html, type Html } from './html.ts'
 import { layout } from './layout.ts'
 
@@ -8,7 +8,7 @@ function notice(title: string, drawing: Html, body: Html, merchant: string): str
   return layout({
     title,
     body: html`<main class="narrow">
-      <div class="brand">${ROBOT}<span>${merchant}</span></div>
+      <div class="brand">${robot}<span>${merchant}</span></div>
       <section class="card">
         ${drawing}
         <h1>${title}</h1>
@@ -26,7 +26,7 @@ export function expiredPage(session: Session): string {
   const merchant = merchantOf(session)
   return notice(
     'This payment page has expired',
-    CLOCK,
+    clock,
     html`<p>You have not been charged. To pay, go back to ${merchant} and start again.</p>
       ${session.cancel_url !== null && html`<a class="button" href="${session.cancel_url}">Back to ${merchant}</a>`}`,
     merchant,
@@ -38,7 +38,7 @@ export function completePage(session: Session, successUrl: string): string {
   const isPending = session.payment_status === 'unpaid'
   return notice(
     isPending ? 'Your payment is being processed' : 'You have already paid',
-    isPending ? CLOCK : TICK,
+    isPending ? clock : tick,
     html`<p>
         ${
           isPending
@@ -54,7 +54,7 @@ export function completePage(session: Session, successUrl: string): string {
 export function notFoundPage(merchant: string): string {
   return notice(
     'This payment page does not exist',
-    CLOCK,
+    clock,
     html`<p>Nothing was charged. Check the link that you were given.</p>`,
     merchant,
   )
@@ -65,7 +65,7 @@ export function challengePage(session: Session, challenge: { id: string; last4: 
   const merchant = merchantOf(session)
   return notice(
     'Confirm this payment',
-    SHIELD,
+    shield,
     html`<p>This stands in for your bank’s own page (3-D Secure). Choose what the bank should answer.</p>
       <dl class="facts">
         <dt>Shop</dt>
@@ -87,7 +87,7 @@ export function receiptPage(charge: Charge, merchant: string): string {
   const last4 = charge.payment_method_details?.card?.last4
   return notice(
     'Receipt',
-    TICK,
+    tick,
     html`<dl class="facts">
         <dt>Amount paid</dt>
         <dd>${money(charge.amount, charge.currency)}</dd>
@@ -115,7 +115,7 @@ export function receiptPage(charge: Charge, merchant: string): string {
 export function portalGonePage(merchant: string): string {
   return notice(
     'This link has expired',
-    CLOCK,
+    clock,
     html`<p>
       For your safety, a link to your payments is good for an hour. Go back to ${merchant} and open it again.
     </p>`,
@@ -127,7 +127,7 @@ export function portalGonePage(merchant: string): string {
 export function confirmPage(intent: PaymentIntent, action: string, merchant: string): string {
   return notice(
     'Confirm this payment',
-    SHIELD,
+    shield,
     html`<p>This stands in for your bank’s own page (3-D Secure). Choose what the bank should answer.</p>
       <dl class="facts">
         <dt>Amount</dt>
@@ -142,5 +142,5 @@ export function confirmPage(intent: PaymentIntent, action: string, merchant: str
 }
 
 export function tellPage(title: string, isGood: boolean, merchant: string): string {
-  return notice(title, isGood ? TICK : CLOCK, html`<p>You can close this page.</p>`, merchant)
+  return notice(title, isGood ? tick : clock, html`<p>You can close this page.</p>`, merchant)
 }

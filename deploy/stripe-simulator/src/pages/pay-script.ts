@@ -2,7 +2,7 @@
  * What script adds to the payment form, which works without it: digits are grouped, a listed card fills itself in, and
  * a refused payment leaves the page and what was typed as they are.
  */
-export const PAY_SCRIPT = `
+export const payScript = `
 (() => {
   'use strict';
   const form = document.getElementById('pay');

@@ -1,5 +1,5 @@
 /** The look of all pages. One sheet, inline, so that a page asks for nothing beyond itself. */
-export const STYLES = `
+export const styles = `
 :root {
   color-scheme: light dark;
   --paper: #fbfaf6; --card: #ffffff; --grid: rgb(30 64 120 / .055); --ink: #14233d; --muted: #50607a;

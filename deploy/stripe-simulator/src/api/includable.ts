@@ -1,0 +1,13 @@
+import { lineItemsOf } from '../checkout/sessions.ts'
+import type { Context } from '../context.ts'
+import { refundsOf } from '../payments/charges.ts'
+import { paymentsOf } from '../subscriptions/invoices.ts'
+
+/** Properties that an object shows only when they are asked for by `expand`. */
+export function includable(ctx: Context, target: Record<string, unknown>, part: string): unknown {
+  const id = String(target['id'])
+  if (target['object'] === 'checkout.session' && part === 'line_items') return lineItemsOf(ctx, id)
+  if (target['object'] === 'charge' && part === 'refunds') return refundsOf(ctx, id)
+  if (target['object'] === 'invoice' && part === 'payments') return paymentsOf(ctx, id)
+  return undefined
+}

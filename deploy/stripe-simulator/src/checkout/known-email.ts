@@ -1,0 +1,10 @@
+import type { Context } from '../context.ts'
+import { idOf } from '../protocol/ids.ts'
+
+/** The address that the page would show filled in. */
+export function knownEmail(ctx: Context, sessionId: string): string | null {
+  const session = ctx.store.sessions.get(sessionId)?.object
+  if (session === undefined) return null
+  const customer = ctx.store.customers.get(idOf(session.customer))
+  return session.customer_email ?? customer?.object.email ?? null
+}

@@ -1,0 +1,237 @@
+import { randomUUID } from 'node:crypto'
+import { signInLocked } from '@robokids/contracts/identity'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { openFrontDesk, password, publicClient, type FrontDesk } from '../front-desk.ts'
+
+let desk: FrontDesk
+beforeAll(async () => {
+  desk = await openFrontDesk({
+    TRUST_PROXY: 'true',
+    ACCOUNT_FAILURES_AN_HOUR: '20',
+    ADDRESS_ATTEMPTS_A_MINUTE: '150',
+    ADDRESS_TEXTS_AN_HOUR: '3',
+  })
+})
+afterEach(() => desk.service.context.clock.set(Temporal.Now.instant()))
+afterAll(() => desk.stop())
+
+let last = 0
+let numbers = 0
+const newAddress = () => `203.0.${Math.floor(++last / 250)}.${(last % 250) + 1}`
+const from = (address: string) => ({ 'x-forwarded-for': address })
+const signIn = (name: string, address: string, secret = password) =>
+  desk.call(
+    'InitiateAuth',
+    { ClientId: publicClient, AuthFlow: 'USER_PASSWORD_AUTH', AuthParameters: { USERNAME: name, PASSWORD: secret } },
+    from(address),
+  )
+const exceeded = { status: 400, body: { __type: 'NotAuthorizedException', message: 'Password attempts exceeded' } }
+
+describe('failed sign-ins', () => {
+  it('make the next wait, twice as long each time, right or wrong', async () => {
+    const { username, userId } = await desk.member()
+    const address = newAddress()
+    const { clock } = desk.service.context
+    for (let failures = 0; failures < 6; failures++) {
+      expect((await signIn(username, address, 'Wrong-2030!')).body['message']).toBe('Incorrect username or password.')
+    }
+    expect(await signIn(username, address)).toMatchObject(exceeded)
+    clock.advance({ seconds: 2 })
+    expect((await signIn(username, address, 'Wrong-2030!')).body['message']).toBe('Incorrect username or password.')
+    clock.advance({ milliseconds: 1_200 })
+    expect(await signIn(username, address)).toMatchObject(exceeded)
+    clock.advance({ seconds: 2 })
+    expect((await signIn(username, address)).status).toBe(200)
+    const event = await desk.bed.bus.seen(signInLocked, (data) => data.userId === userId)
+    expect(event.data.reason).toBe('too_many_attempts')
+    expect(desk.bed.bus.all(signInLocked, (data) => data.userId === userId)).toHaveLength(1)
+  })
+
+  it('of a name that nobody has are answered the same', async () => {
+    const [nobody, address] = [`user_${randomUUID()}`, newAddress()]
+    for (let failures = 0; failures < 6; failures++) await signIn(nobody, address)
+    expect(await signIn(nobody, address)).toMatchObject(exceeded)
+  })
+
+  it('of one address, however many at once, lock nobody out elsewhere', async () => {
+    const { username } = await desk.member()
+    const attacker = newAddress()
+    const answers = await Promise.all(Array.from({ length: 60 }, () => signIn(username, attacker, 'Wrong-2030!')))
+    expect(answers.every(({ status }) => status === 400)).toBe(true)
+    expect(await signIn(username, attacker)).toMatchObject(exceeded)
+    expect((await signIn(username, newAddress())).status).toBe(200)
+  }, 30_000)
+
+  it('of many addresses make strangers wait, and not who signed in from theirs before', async () => {
+    const { username } = await desk.member()
+    const home = newAddress()
+    expect((await signIn(username, home)).status).toBe(200)
+    for (let failures = 0; failures < 21; failures++) await signIn(username, newAddress(), 'Wrong-2030!')
+    expect(await signIn(username, newAddress())).toMatchObject(exceeded)
+    expect((await signIn(username, home)).status).toBe(200)
+  })
+
+  it('of one network of IPv6, whichever of its addresses, are those of one address', async () => {
+    const { username } = await desk.member()
+    const inNetwork = (host: number) => `2001:db8:1:1::${host.toString(16)}`
+    for (let failures = 0; failures < 6; failures++) await signIn(username, inNetwork(failures + 1), 'Wrong-2030!')
+    expect(await signIn(username, inNetwork(99))).toMatchObject(exceeded)
+    for (let failures = 0; failures < 30; failures++) await signIn(username, inNetwork(failures + 100), 'Wrong-2030!')
+    expect((await signIn(username, newAddress())).status).toBe(200)
+  })
+
+  it('a right password among many guesses at once does not pass the wait', async () => {
+    const { username } = await desk.member()
+    const address = newAddress()
+    for (let failures = 0; failures < 5; failures++) await signIn(username, address, 'Wrong-2030!')
+    const guesses = [...Array.from({ length: 20 }, (_, n) => `Wrong-${n}!`), password]
+    const answers = await Promise.all(guesses.map((guess) => signIn(username, address, guess)))
+    // It was looked at before the first of them failed, which forgets the failures so far, or has to wait as well.
+    const right = answers.at(-1)
+    if (right?.status === 200) return
+    expect(right).toMatchObject(exceeded)
+  })
+})
+
+describe('requests of one address', () => {
+  it('are so many a minute', async () => {
+    const address = newAddress()
+    const answers = await Promise.all(
+      Array.from({ length: 151 }, () =>
+        desk.call(
+          'RespondToAuthChallenge',
+          {
+            ClientId: publicClient,
+            ChallengeName: 'EMAIL_OTP',
+            Session: 'x'.repeat(40),
+            ChallengeResponses: { USERNAME: 'x' },
+          },
+          from(address),
+        ),
+      ),
+    )
+    const names = answers.map(({ body }) => String(body['__type']))
+    expect(names.filter((name) => name === 'TooManyRequestsException')).toHaveLength(1)
+  })
+})
+
+describe('networks of one IPv6 /48', () => {
+  it('have eight times what one network has together, and addresses of IPv4 each their own', async () => {
+    const strict = await openFrontDesk({ TRUST_PROXY: 'true', ADDRESS_ATTEMPTS_A_MINUTE: '3' })
+    try {
+      const guess = async (address: string) => {
+        const input = {
+          ClientId: publicClient,
+          ChallengeName: 'EMAIL_OTP',
+          Session: 'x'.repeat(40),
+          ChallengeResponses: { USERNAME: 'x' },
+        }
+        return String((await strict.call('RespondToAuthChallenge', input, from(address))).body['__type'])
+      }
+      const guesses = async (addressOf: (nth: number) => string) => {
+        const names = await Array.fromAsync({ length: 30 }, (_, nth) => guess(addressOf(nth % 10)))
+        return names.filter((name) => name !== 'TooManyRequestsException').length
+      }
+      strict.service.context.clock.set(Temporal.Now.instant())
+      expect(await guesses((nth) => `2001:db8:5:${nth}::1`)).toBe(24)
+      expect(await guess('2001:db8:5:99::1')).toBe('TooManyRequestsException')
+      expect(await guess('2001:db8:6:1::1')).toBe('NotAuthorizedException')
+      expect(await guesses((nth) => `203.0.113.${nth + 1}`)).toBe(30)
+    } finally {
+      await strict.stop()
+    }
+  })
+})
+
+describe('text messages', () => {
+  it('are so many an hour for one address, whichever accounts they are for, and mails go on', async () => {
+    const address = newAddress()
+    const codeOf = async (AttributeName: string, elsewhere = address) => {
+      const { username } = await desk.member(publicClient, {
+        phone_number: `+1650${String(++numbers).padStart(7, '5')}`,
+      })
+      const AccessToken = (await signIn(username, newAddress())).body['AuthenticationResult'].AccessToken as string
+      return desk.call('GetUserAttributeVerificationCode', { AccessToken, AttributeName }, from(elsewhere))
+    }
+    const answers = await Promise.all(Array.from({ length: 5 }, () => codeOf('phone_number')))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3)
+    expect((await codeOf('phone_number')).body['__type']).toBe('LimitExceededException')
+    expect((await codeOf('email')).status).toBe(200)
+    expect((await codeOf('phone_number', newAddress())).status).toBe(200)
+  })
+})
+
+describe('text messages of all together', () => {
+  const metrics = async ({ url }: FrontDesk) => {
+    const text = await (await fetch(`${url}/metrics`)).text()
+    return Object.fromEntries(
+      [...text.matchAll(/^text_messages_total\{outcome="(\w+)"\} (\d+)$/gm)].map(([, outcome, n]) => [
+        outcome,
+        Number(n),
+      ]),
+    )
+  }
+  const tokenAt = async (at: FrontDesk, phone_number: string) => {
+    const { username } = await at.member(publicClient, { phone_number })
+    const parameters = { USERNAME: username, PASSWORD: password }
+    const begin = { ClientId: publicClient, AuthFlow: 'USER_PASSWORD_AUTH', AuthParameters: parameters }
+    return (await at.call('InitiateAuth', begin)).body['AuthenticationResult'].AccessToken as string
+  }
+  const verify = (at: FrontDesk, AccessToken: string, address: string, AttributeName = 'phone_number') =>
+    at.call('GetUserAttributeVerificationCode', { AccessToken, AttributeName }, from(address))
+
+  it('are so many a day, whoever asks from wherever, and mails go on', async () => {
+    const strict = await openFrontDesk({ TRUST_PROXY: 'true', TEXTS_A_DAY: '3' })
+    try {
+      const tokens = await Promise.all(Array.from({ length: 5 }, (_, nth) => tokenAt(strict, `+1650555010${nth}`)))
+      const answers = await Promise.all(tokens.map((token) => verify(strict, token, newAddress())))
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(3)
+      expect(answers.find(({ status }) => status !== 200)?.body).toEqual({
+        __type: 'LimitExceededException',
+        message: 'No more text messages can be sent today. Please use another way, or try again tomorrow.',
+      })
+      expect(await metrics(strict)).toEqual({ sent: 3, refused: 2 })
+      expect((await verify(strict, tokens[0] ?? '', newAddress(), 'email')).status).toBe(200)
+      strict.service.context.clock.advance({ hours: 24, minutes: 1 })
+      expect((await verify(strict, await tokenAt(strict, '+16505550109'), newAddress())).status).toBe(200)
+    } finally {
+      await strict.stop()
+    }
+  })
+
+  it('go to numbers of the countries that are set alone, and who has another is told so', async () => {
+    const before = (await metrics(desk))['sent']
+    const foreign = await verify(desk, await tokenAt(desk, '+447700900123'), newAddress())
+    expect(foreign).toEqual({
+      status: 400,
+      body: {
+        __type: 'InvalidParameterException',
+        message: 'We can send text messages only to numbers that begin with +1. Please use another way instead.',
+      },
+    })
+    expect((await metrics(desk))['sent']).toBe(before)
+  })
+})
+
+describe('codes of a sign-in', () => {
+  const ask = (name: string, address: string) =>
+    desk.call(
+      'InitiateAuth',
+      { ClientId: publicClient, AuthFlow: 'CUSTOM_AUTH', AuthParameters: { USERNAME: name } },
+      from(address),
+    )
+
+  it('are so many an hour for one address, and the person still gets theirs', async () => {
+    const { username } = await desk.member()
+    const attacker = newAddress()
+    const names = [username, `user_${randomUUID()}`]
+    for (const name of names) {
+      for (let sent = 0; sent < 10; sent++) expect((await ask(name, attacker)).status).toBe(200)
+      expect((await ask(name, attacker)).body).toEqual({
+        __type: 'LimitExceededException',
+        message: 'Attempt limit exceeded, please try after some time.',
+      })
+    }
+    expect((await ask(username, newAddress())).status).toBe(200)
+  })
+})

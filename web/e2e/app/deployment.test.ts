@@ -1,0 +1,129 @@
+import { join } from 'node:path'
+import { root } from '@robokids/local/settings'
+import { buildWeb } from '@robokids/local/web-build'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { launchBrowser, newVisitor } from '../browser.ts'
+import { firstOpenDate } from '../pages.ts'
+import { anotherBuild, type Build, serveSite } from '../site.ts'
+import { StubApi } from '../stub-api.ts'
+
+let browser: Browser
+let after: Build
+
+beforeAll(async () => {
+  browser = await launchBrowser()
+  await buildWeb()
+  // The same pages under other names, as after a change to each of them.
+  after = await anotherBuild('--assetsDir', 'newer')
+})
+afterAll(async () => {
+  await browser.close()
+  await after.remove()
+})
+
+describe('a tab from before a deployment', () => {
+  it('shows the next page after at most one reload, and keeps what was typed', async () => {
+    let dist = join(root, 'web/dist')
+    const api = new StubApi()
+    const site = await serveSite(
+      () => dist,
+      () => api,
+    )
+    const { context, errors } = await newVisitor(browser, { baseURL: site.url })
+    const page = await context.newPage()
+    await page.goto('/robokidspage1')
+    await firstOpenDate(page)
+    await page.getByLabel('Guardian name').fill('Maren Holt')
+    await page.getByLabel('Zip code').fill('02139')
+
+    dist = after.dist
+    let documents = 0
+    page.on('request', (request) => {
+      if (request.resourceType() === 'document') documents += 1
+    })
+    await page.getByRole('navigation').getByRole('link', { name: 'Robo Kids Learning' }).last().click()
+    await page.waitForURL('**/robokidslanding')
+    await page.getByRole('link', { name: 'Register for Level 1' }).waitFor()
+    // What is pressed while a document comes in may move from under the pointer: a reload scrolls to where it was.
+    await page.locator('html[data-hydrated]').waitFor()
+    expect(documents).toBeLessThanOrEqual(1)
+
+    await page.getByRole('link', { name: 'Register for Level 1' }).click()
+    await firstOpenDate(page)
+    expect(await page.getByLabel('Guardian name').inputValue()).toBe('Maren Holt')
+    expect(await page.getByLabel('Zip code').inputValue()).toBe('02139')
+    expect(errors).toEqual([])
+    await context.close()
+    await site.close()
+  })
+})
+
+describe('a screen whose script does not come', () => {
+  it('is given up after 120 seconds, and asked for once more by loading the page anew', async () => {
+    const api = new StubApi()
+    const site = await serveSite(join(root, 'web/dist'), () => api)
+    const { context, errors } = await newVisitor(browser, { baseURL: site.url })
+    const page = await context.newPage()
+    let documents = 0
+    page.on('request', (request) => {
+      if (request.resourceType() === 'document') documents += 1
+    })
+    await page.goto('/membership/login')
+    await page.route('**/assets/Landing-*.js', (route) => (documents === 1 ? undefined : route.continue()))
+    await page.clock.install()
+    await page.getByRole('navigation').getByRole('link', { name: 'Robo Kids Learning' }).last().click()
+    await page.clock.runFor(119_000)
+    expect(documents).toBe(1)
+    await page.clock.runFor(2_000)
+    await page.getByRole('heading', { name: 'Live robotics classes, with the kit shipped to your home' }).waitFor()
+    expect(documents).toBe(2)
+    expect(errors).toEqual([])
+    await context.close()
+    await site.close()
+  })
+})
+
+describe('a page whose files do not come', () => {
+  /** The page at an address where so many of the first requests for such a file find none. */
+  async function openWithout(
+    files: string,
+    times: number,
+    use: (page: Page, documents: () => number) => Promise<void>,
+  ) {
+    const api = new StubApi()
+    const site = await serveSite(join(root, 'web/dist'), () => api)
+    const { context, errors } = await newVisitor(browser, { baseURL: site.url, viewport: { width: 390, height: 844 } })
+    const page = await context.newPage()
+    let documents = 0
+    page.on('request', (request) => {
+      if (request.resourceType() === 'document') documents += 1
+    })
+    await page.route(files, (route) => (documents <= times ? route.fulfill({ status: 404 }) : route.continue()))
+    await page.goto('/membership/login', { waitUntil: 'commit' })
+    await use(page, () => documents)
+    expect(errors).toEqual([])
+    await context.close()
+    await site.close()
+  }
+  const notice = 'This page could not be loaded whole: some of it may not work.'
+
+  it.each(['**/assets/main-*.js', '**/assets/*.css'])('is loaded anew by itself, without %s the first time', (files) =>
+    openWithout(files, 1, async (page, documents) => {
+      await page.locator('fieldset:enabled').waitFor()
+      expect(documents()).toBe(2)
+      expect(await page.getByText(notice).isVisible()).toBe(false)
+    }),
+  )
+
+  it.each(['**/assets/main-*.js', '**/assets/*.css'])('says so, without %s the second time as well', (files) =>
+    openWithout(files, 2, async (page, documents) => {
+      await page.getByText(notice).waitFor()
+      expect(documents()).toBe(2)
+      await page.getByRole('button', { name: 'Load it again' }).click()
+      await page.locator('fieldset:enabled').waitFor()
+      expect(documents()).toBe(3)
+      expect(await page.getByText(notice).isVisible()).toBe(false)
+    }),
+  )
+})

@@ -1,0 +1,170 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { sampleView } from '../../src/registration/sample-view.ts'
+import { fillRegistration, logIn, messageLine, proceedButton } from '../accounts.ts'
+import { eventually, useSite } from '../fixture.ts'
+import { fillSignUp, firstOpenDate, heading, signWaiver, submitButton } from '../pages.ts'
+import { maren } from '../stub-accounts.ts'
+
+const site = useSite()
+const registration = sampleView().registrationId
+const paid = { status: 'paid', url: null, receiptNumber: 'RK-000123', paidAt: '2025-09-20T17:05:00.000Z' } as const
+
+/** What came into browsers within the last four years, is missing within other apps or on http, or may be denied. */
+const newer = [
+  'AbortSignal.any',
+  'AbortSignal.timeout',
+  'Array.fromAsync',
+  'Array.prototype.toReversed',
+  'Array.prototype.toSorted',
+  'Array.prototype.toSpliced',
+  'Array.prototype.with',
+  'AsyncIterator',
+  'CSS.registerProperty',
+  'Document.prototype.startViewTransition',
+  'Error.isError',
+  'HTMLElement.prototype.hidePopover',
+  'HTMLElement.prototype.showPopover',
+  'Intl.DurationFormat',
+  'Intl.Segmenter',
+  'IntersectionObserver',
+  'Iterator',
+  'Map.groupBy',
+  'Math.sumPrecise',
+  'Navigator.prototype.clipboard',
+  'Navigator.prototype.connection',
+  'Navigator.prototype.locks',
+  'Navigator.prototype.mediaSession',
+  'Navigator.prototype.pdfViewerEnabled',
+  'Navigator.prototype.serviceWorker',
+  'Navigator.prototype.share',
+  'Navigator.prototype.userActivation',
+  'Navigator.prototype.userAgentData',
+  'Notification',
+  'Object.groupBy',
+  'PerformanceObserver',
+  'Promise.try',
+  'Promise.withResolvers',
+  'PublicKeyCredential',
+  'RegExp.escape',
+  'Set.prototype.difference',
+  'Set.prototype.intersection',
+  'Set.prototype.isSubsetOf',
+  'Set.prototype.union',
+  'SharedWorker',
+  'String.prototype.isWellFormed',
+  'String.prototype.toWellFormed',
+  'Temporal',
+  'URL.canParse',
+  'URL.parse',
+  'URLPattern',
+  'Uint8Array.fromBase64',
+  'Worker',
+  'caches',
+  'cookieStore',
+  'crypto.randomUUID',
+  'crypto.subtle',
+  'indexedDB',
+  'navigation',
+  'print',
+  'reportError',
+  'requestIdleCallback',
+  'scheduler',
+  'structuredClone',
+  'trustedTypes',
+] as const
+
+/** Takes interfaces away before any script of the page runs. Those that this browser has not are not there anyway. */
+async function without(page: Page, interfaces: readonly string[]): Promise<void> {
+  await page.addInitScript((names) => {
+    // Not in the browser's own viewer of PDF files, which has a document of its own.
+    if (!location.protocol.startsWith('http')) return
+    for (const name of names) {
+      const path = name.split('.')
+      const last = path.pop() ?? ''
+      let owner: object | null | undefined = window
+      for (const step of path) owner = (owner as Record<string, object> | undefined)?.[step]
+      // It may be a prototype's, as `crypto.subtle` is.
+      while (owner && !Object.hasOwn(owner, last)) owner = Object.getPrototypeOf(owner) as object | null
+      if (owner && !Reflect.deleteProperty(owner, last)) throw new Error(`${name} cannot be taken away.`)
+    }
+  }, interfaces)
+}
+
+describe('in a browser that lacks what others have had for less than four years', () => {
+  it('a child is registered, the waiver signed, and the receipt kept as it cannot be printed', async () => {
+    const page = await site.open()
+    await without(page, newer)
+    await page.goto('/robokidspage1')
+    expect(await page.evaluate(() => 'print' in window || 'isWellFormed' in String.prototype)).toBe(false)
+    await firstOpenDate(page)
+    await fillSignUp(page)
+    await submitButton(page).click()
+    await page.waitForURL('**/card-page')
+    site.api.tell(sampleView({ status: 'confirmed' }, paid))
+    await page.goto(`/robokids/success?reference=${registration}`)
+    await eventually(() => heading(page).innerText()).toBe("You're Registered")
+    await signWaiver(page)
+    await page.getByRole('link', { name: 'See your receipt' }).click()
+    await page.getByRole('button', { name: 'Download & Close' }).click()
+    await page.getByRole('alert').getByText('This browser cannot print.').waitFor()
+    expect(await page.getByRole('button', { name: 'Download & Close' }).isEnabled()).toBe(true)
+    expect(await page.evaluate(() => sessionStorage.getItem('roboKidsReceipt'))).toContain('Maren Holt')
+  })
+
+  it('a membership is registered for, and logged in to', async () => {
+    const page = await site.open()
+    await without(page, newer)
+    await page.goto('/membership/register')
+    await firstOpenDate(page)
+    await fillRegistration(page)
+    await proceedButton(page).click()
+    await page.waitForURL('**/card-page')
+    await logIn(page)
+    await page.waitForURL('**/profile')
+    await heading(page).getByText('Maren Holt').waitFor()
+    await page.getByRole('button', { name: 'Set up (Authenticator app)' }).click()
+    await page.getByRole('img', { name: 'QR code for your authenticator app' }).waitFor()
+    site.api.on('POST /api/profile/passkeys/options', () => ({ json: { options: {} } }))
+    await page.getByRole('button', { name: 'Add a passkey' }).click()
+    await page.getByText('This browser or device does not support passkeys.').waitFor()
+    await page.getByRole('button', { name: 'Logout' }).first().click()
+    await page.waitForURL(`${site.url}/`)
+  })
+
+  it('every page that is read is read, and the shop sells', async () => {
+    const page = await site.open()
+    await without(page, newer)
+    for (const path of ['/', '/robokidslanding', '/guides/motor-guide', '/news/fall-launch', '/contact']) {
+      await page.goto(path)
+      await heading(page).waitFor()
+    }
+    await page.goto('/shop')
+    await page.getByRole('button', { name: 'Add Robot Spider to cart' }).click()
+    await page.getByRole('button', { name: 'Check out' }).click()
+    await page.waitForURL('**/card-page')
+  })
+})
+
+describe('in a browser that keeps no cookies', () => {
+  const words = 'Your browser keeps no cookies of this site, so that you cannot stay logged in.'
+
+  it('a login says so before anything is sent', async () => {
+    const page = await site.open()
+    await page.addInitScript(() => Object.defineProperty(Navigator.prototype, 'cookieEnabled', { value: false }))
+    await logIn(page)
+    await eventually(() => messageLine(page).innerText()).toContain(words)
+    expect(site.api.callsOf('POST', /sign-in/)).toEqual([])
+  })
+
+  it('a login says so where it is found out by the session that is not kept', async () => {
+    const page = await site.open()
+    site.api.on('POST /api/auth/sign-in', () => ({ json: { step: 'DONE' } }))
+    await logIn(page)
+    await eventually(() => messageLine(page).innerText()).toContain(words)
+    expect(new URL(page.url()).pathname).toBe('/membership/login')
+    site.api.accounts.user = maren
+    await page.getByRole('button', { name: 'Log In', exact: true }).click()
+    await page.waitForURL('**/profile')
+  })
+})

@@ -1,0 +1,77 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useClientState } from '../browser/use-client-state.ts'
+import { MessageLine, Row } from '../forms/Form.tsx'
+import type { Message } from '../forms/use-submit.ts'
+import { ButtonLink } from '../ui/Button.tsx'
+import { AccountPage } from './AccountPage.tsx'
+import { AutoSignInLine } from './AutoSignInLine.tsx'
+import { ConfirmForm } from './ConfirmForm.tsx'
+import { forgetStep } from './kept-step.ts'
+import { type PendingUser, readPendingUser } from './pending-user.ts'
+import { useAutoSignIn } from './use-auto-sign-in.ts'
+import { useUser } from './use-user.ts'
+
+/** Who signed up, for a page that does not know yet. */
+const nobody: { pending: PendingUser | undefined; email: string } = { pending: undefined, email: '' }
+
+const confirmed: Message = { kind: 'success', text: '✅ Account confirmed! You can now log in.' }
+
+export function Confirm() {
+  const search = useSearch({ strict: false })
+  const [{ pending, email }] = useClientState(nobody, () => {
+    const pending = readPendingUser()
+    return { pending, email: search['email'] || pending?.email || '' }
+  })
+  const [done, setDone] = useState<{ signedIn: boolean } | null>(null)
+  const user = useUser()
+  const navigate = useNavigate()
+  const autoSignIn = useAutoSignIn(done || user ? undefined : pending?.signedUpAt)
+  const elsewhere = autoSignIn.state === 'signed in'
+
+  if (done || elsewhere) return <Confirmed signedIn={elsewhere || done?.signedIn === true || user !== null} />
+  return (
+    <AccountPage
+      title="Confirm Your Email"
+      lead={
+        pending?.codeSentTo
+          ? `We mailed a code to ${pending.codeSentTo}. Type it here, and your account is ready.`
+          : 'We mailed you a code when you signed up. Type it here, and your account is ready.'
+      }
+    >
+      <ConfirmForm
+        key={email}
+        email={email}
+        onConfirmed={(signedIn) => setDone({ signedIn })}
+        onForgot={(forgotten) => {
+          forgetStep()
+          void navigate({ to: '/membership/login', state: { forgotten } })
+        }}
+      />
+      <AutoSignInLine autoSignIn={autoSignIn} />
+    </AccountPage>
+  )
+}
+
+function Confirmed({ signedIn }: { signedIn: boolean }) {
+  return (
+    <AccountPage title="Confirm Your Email" step="confirmed">
+      <MessageLine message={confirmed} />
+      {signedIn ? (
+        <>
+          <p>We have logged you in already: there is nothing more to type.</p>
+          <Row>
+            <ButtonLink to="/profile">Go to your profile</ButtonLink>
+            <ButtonLink to="/" variant="secondary">
+              Go to the home page
+            </ButtonLink>
+          </Row>
+        </>
+      ) : (
+        <Row>
+          <ButtonLink to="/membership/login">Log In</ButtonLink>
+        </Row>
+      )}
+    </AccountPage>
+  )
+}

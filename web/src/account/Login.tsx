@@ -1,0 +1,266 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { useClientState } from '../browser/use-client-state.ts'
+import { Aside, Form, MessageLine, Or, Stack } from '../forms/Form.tsx'
+import { type Message, useSubmit } from '../forms/use-submit.ts'
+import { Button, ButtonLink } from '../ui/Button.tsx'
+import { Checkbox } from '../ui/Checkbox.tsx'
+import { Field } from '../ui/Field.tsx'
+import { AccountPage } from './AccountPage.tsx'
+import { EmailField } from './EmailField.tsx'
+import { forgetStep, keepStep, readKeptStep } from './kept-step.ts'
+import { PasswordChecklist } from './PasswordChecklist.tsx'
+import { readPendingUser } from './pending-user.ts'
+import { ForgotPasswordForm, ResetPasswordForm } from './ResetPasswordForm.tsx'
+import { signOut } from './sign-out.ts'
+import { SignInStepForm, stepTitle } from './SignInStepForm.tsx'
+import { type SignIn, useSignIn } from './use-sign-in.ts'
+import { useUser } from './use-user.ts'
+
+/** Long enough to read that it worked. */
+const onwardAfterMs = 1_500
+
+/** Beside the steps of the sign-in itself: a forgotten password, and its end. */
+type View =
+  | { name: 'sign in' }
+  | { name: 'forgot' }
+  | { name: 'reset'; email: string; sent: string }
+  | { name: 'done'; text: string }
+
+const loggedIn = '✅ Logged in.'
+
+declare module '@tanstack/react-router' {
+  interface HistoryState {
+    signedOutEverywhere?: boolean
+    /** Whose password is to be chosen anew: it may be nobody's yet. */
+    forgotten?: string
+  }
+}
+
+/** For who comes from the profile, and wants to know that it worked. */
+function signedOutEverywhere(): Message | null {
+  const state = window.history.state as { signedOutEverywhere?: boolean } | null
+  return state?.signedOutEverywhere ? { kind: 'success', text: 'You are logged out in every browser.' } : null
+}
+
+const forgotten = () => (window.history.state as { forgotten?: string } | null)?.forgotten
+
+export function Login() {
+  const [view, setView] = useClientState<View>({ name: 'sign in' }, () => {
+    const { email, sent } = readKeptStep()
+    if (sent !== null) return { name: 'reset', email, sent }
+    return { name: forgotten() === undefined ? 'sign in' : 'forgot' }
+  })
+  const [email, setEmail] = useClientState(
+    '',
+    () => readKeptStep().email || forgotten() || readPendingUser()?.email || '',
+  )
+  const [news, setNews] = useClientState<Message | null>(null, signedOutEverywhere)
+  const [newPassword, setNewPassword] = useState(false)
+  const signIn = useSignIn()
+  const user = useUser()
+  const { step, signal } = signIn
+  const navigate = useNavigate()
+  useEffect(() => {
+    // It is said once, and not at each reload.
+    if (signedOutEverywhere()) void navigate({ to: '/membership/login', replace: true, state: {} })
+  }, [navigate])
+
+  /** An answer that comes once somebody has gone back is for a screen that is not there any more. */
+  const unlessBack =
+    <Given extends unknown[]>(act: (...given: Given) => void) =>
+    (...given: Given) => {
+      if (!signal.aborted) act(...given)
+    }
+  const reset = unlessBack((to: string, sent: string) => {
+    setEmail(to)
+    setView({ name: 'reset', email: to, sent })
+    keepStep({ email: to, sent })
+  })
+  const backToStart = (message: Message | null = null) => {
+    signIn.startAgain()
+    setNews(message)
+    setNewPassword(false)
+    setView({ name: 'sign in' })
+  }
+  const back = (
+    <Button variant="quiet" onClick={() => backToStart()}>
+      Back to Log In
+    </Button>
+  )
+
+  if (view.name === 'done' || step?.step === 'DONE') {
+    const text =
+      view.name === 'done' ? view.text : newPassword ? '✅ Password updated! You are now logged in.' : loggedIn
+    return <Done text={text} />
+  }
+  if (view.name === 'forgot') {
+    return (
+      <AccountPage
+        step="forgot"
+        title="Forgot your password"
+        lead="We send a code to the email that you signed up with. With it you choose a new password."
+      >
+        <ForgotPasswordForm email={email} onSent={reset} />
+        {back}
+      </AccountPage>
+    )
+  }
+  if (view.name === 'reset') {
+    return (
+      <AccountPage step="reset" title="Choose a new password" lead={view.sent}>
+        <ResetPasswordForm
+          email={view.email}
+          onReset={unlessBack(() => backToStart({ kind: 'success', text: '✅ Password updated! You can now log in.' }))}
+        />
+        {back}
+      </AccountPage>
+    )
+  }
+  if (step) {
+    return (
+      <AccountPage step={step.step} title={stepTitle(step)}>
+        <SignInStepForm
+          key={step.step}
+          signIn={signIn}
+          step={step}
+          email={email}
+          onConfirmed={unlessBack((signedIn) => {
+            if (signedIn) {
+              forgetStep()
+              setView({ name: 'done', text: '✅ Account confirmed! You are now logged in.' })
+            } else backToStart({ kind: 'success', text: '✅ Account confirmed! You can now log in.' })
+          })}
+          onReset={reset}
+          onNewPassword={() => setNewPassword(true)}
+          onForgot={(of) => {
+            setEmail(of)
+            setView({ name: 'forgot' })
+          }}
+        />
+        {back}
+      </AccountPage>
+    )
+  }
+  if (user) return <SignedIn email={user.email} refusal={signIn.ended} />
+  return (
+    <AccountPage step="start" title="Log in" lead="Welcome back. Your membership and your details are inside.">
+      <SignInForm
+        signIn={signIn}
+        email={email}
+        onEmail={setEmail}
+        news={signIn.ended ?? news}
+        onForgot={() => setView({ name: 'forgot' })}
+      />
+    </AccountPage>
+  )
+}
+
+interface SignInFormProps {
+  signIn: SignIn
+  email: string
+  onEmail: (email: string) => void
+  /** What happened before this form. */
+  news: Message | null
+  onForgot: () => void
+}
+
+function SignInForm({ signIn, email, onEmail, news, onForgot }: SignInFormProps) {
+  const [password, setPassword] = useState('')
+  const [shown, setShown] = useState(false)
+  const [tried, setTried] = useState(false)
+  const state = useSubmit('Login failed.')
+
+  const begin = (how: { password?: string; preferred?: 'WEB_AUTHN' }) => {
+    setTried(true)
+    if (email.trim() === '') {
+      state.refuse('username is required to signIn', { email: 'Enter your email.' })
+      return
+    }
+    if (how.password === '') {
+      state.refuse('password is required to signIn', { password: 'Enter your password.' })
+      return
+    }
+    state.send(() => signIn.begin({ email: email.trim(), ...how }))
+  }
+
+  return (
+    <>
+      <Form
+        state={{ message: tried ? state.message : news, forget: state.forget }}
+        onSubmit={() => begin({ password })}
+      >
+        <EmailField value={email} error={state.errors['email']} onChange={onEmail} />
+        <Field
+          label="Password"
+          error={state.errors['password']}
+          name="password"
+          type={shown ? 'text' : 'password'}
+          autoComplete="current-password"
+          autoCapitalize="none"
+          spellCheck={false}
+          value={password}
+          onChange={(event) => setPassword(event.target.value)}
+          required
+        />
+        <Checkbox label="Show Password" checked={shown} onChange={(event) => setShown(event.target.checked)} />
+        <PasswordChecklist password={password} />
+        <Button type="submit" wide pending={state.sending}>
+          Log In
+        </Button>
+        <Button variant="quiet" disabled={state.sending} onClick={onForgot}>
+          Forgot your password?
+        </Button>
+      </Form>
+      <Or />
+      <Stack>
+        <Button variant="secondary" wide disabled={state.sending} onClick={() => begin({ preferred: 'WEB_AUTHN' })}>
+          Log in with a passkey
+        </Button>
+        <Button variant="secondary" wide disabled={state.sending} onClick={() => begin({})}>
+          Other ways to log in
+        </Button>
+      </Stack>
+      <Aside>
+        No account yet? <Link to="/membership">See the membership</Link>. Have a code from us?{' '}
+        <Link to="/confirm">Confirm your email</Link>.
+      </Aside>
+    </>
+  )
+}
+
+function Done({ text }: { text: string }) {
+  const navigate = useNavigate()
+  const [message] = useState<Message>({ kind: 'success', text })
+  useEffect(() => {
+    const timer = setTimeout(() => void navigate({ to: '/profile', replace: true }), onwardAfterMs)
+    return () => clearTimeout(timer)
+  }, [navigate])
+  return (
+    <AccountPage step="done" title="Welcome">
+      <MessageLine message={message} />
+      <p>Taking you to your profile.</p>
+      <ButtonLink to="/profile">Go to your profile</ButtonLink>
+    </AccountPage>
+  )
+}
+
+/** Nobody can sign in over somebody else. */
+function SignedIn({ email, refusal }: { email: string; refusal: Message | null }) {
+  const queryClient = useQueryClient()
+  const state = useSubmit('Could not log out.')
+  return (
+    <AccountPage step="signed in" title="You are logged in" lead={`As ${email}.`}>
+      <MessageLine message={state.message ?? refusal} />
+      <Stack>
+        <ButtonLink to="/profile" wide>
+          Go to your profile
+        </ButtonLink>
+        <Button variant="secondary" wide pending={state.sending} onClick={() => state.send(() => signOut(queryClient))}>
+          Log out to use another account
+        </Button>
+      </Stack>
+    </AccountPage>
+  )
+}

@@ -1,0 +1,485 @@
+import type { MfaType, SignInStep } from '@robokids/contracts/auth'
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
+import { AccountName, Aside, Form, MessageLine, Stack } from '../forms/Form.tsx'
+import { useSubmit } from '../forms/use-submit.ts'
+import { Button } from '../ui/Button.tsx'
+import { Checkbox } from '../ui/Checkbox.tsx'
+import { Field } from '../ui/Field.tsx'
+import { CodeField } from './CodeField.tsx'
+import { ConfirmForm } from './ConfirmForm.tsx'
+import { NewPasswordFields, weakPassword } from './NewPasswordFields.tsx'
+import { provePasskey } from './passkey.ts'
+import { isPasswordGood } from './PasswordChecklist.tsx'
+import { ForgotPasswordForm } from './ResetPasswordForm.tsx'
+import { TotpSetUp } from './TotpSetUp.tsx'
+import type { FirstFactor, SignIn, SignInAnswer } from './use-sign-in.ts'
+
+const loginFailed = 'Login failed.'
+const answerRequired = 'challengeResponse is required to confirmSignIn'
+
+const mfaNames: Record<MfaType, string> = {
+  TOTP: 'A code from my authenticator app',
+  SMS: 'A code by text message',
+  EMAIL: 'A code by email',
+}
+/** As ways out of a step that asks for another. */
+const insteadNames: Record<MfaType, string> = {
+  TOTP: 'Use my authenticator app instead',
+  SMS: 'Text me a code instead',
+  EMAIL: 'Email me a code instead',
+}
+const firstFactorNames: Record<FirstFactor, string> = {
+  PASSWORD: 'My password',
+  PASSWORD_SRP: 'My password',
+  EMAIL_OTP: 'A code by email',
+  SMS_OTP: 'A code by text message',
+  WEB_AUTHN: 'A passkey',
+}
+
+interface Attribute {
+  label: string
+  autoComplete?: string
+  type?: 'date' | 'email' | 'tel'
+}
+
+/** Attributes that an account may lack, as people call them. */
+const attributes: Record<string, Attribute> = {
+  email: { label: 'Email', type: 'email', autoComplete: 'email' },
+  given_name: { label: 'First name', autoComplete: 'given-name' },
+  family_name: { label: 'Last name', autoComplete: 'family-name' },
+  birthdate: { label: 'Birthdate', type: 'date', autoComplete: 'bday' },
+  phone_number: { label: 'Phone number', type: 'tel', autoComplete: 'tel' },
+  address: { label: 'Address', autoComplete: 'off' },
+}
+
+/** What the screen is called at this step. */
+export function stepTitle({ step }: SignInStep): string {
+  switch (step) {
+    case 'DONE':
+      return 'Welcome back'
+    case 'CONFIRM_SIGN_UP':
+      return 'Confirm Your Email'
+    case 'RESET_PASSWORD':
+      return 'Your password has to be reset'
+    case 'CONFIRM_SIGN_IN_WITH_NEW_PASSWORD_REQUIRED':
+      return 'Choose a new password'
+    case 'CONFIRM_SIGN_IN_WITH_TOTP_CODE':
+      return 'Enter the code from your app'
+    case 'CONFIRM_SIGN_IN_WITH_SMS_CODE':
+      return 'Enter the code from your phone'
+    case 'CONFIRM_SIGN_IN_WITH_EMAIL_CODE':
+      return 'Enter the code from your email'
+    case 'CONFIRM_SIGN_IN_WITH_CUSTOM_CHALLENGE':
+      return 'One more question'
+    case 'CONTINUE_SIGN_IN_WITH_MFA_SELECTION':
+      return 'How do you want to confirm that it is you?'
+    case 'CONTINUE_SIGN_IN_WITH_MFA_SETUP_SELECTION':
+      return 'Choose your second step'
+    case 'CONTINUE_SIGN_IN_WITH_TOTP_SETUP':
+      return 'Set up your authenticator app'
+    case 'CONTINUE_SIGN_IN_WITH_EMAIL_SETUP':
+      return 'Set up codes by email'
+    case 'CONTINUE_SIGN_IN_WITH_FIRST_FACTOR_SELECTION':
+      return 'How do you want to log in?'
+    case 'CONFIRM_SIGN_IN_WITH_PASSWORD':
+      return 'Enter your password'
+    case 'CONFIRM_SIGN_IN_WITH_PASSKEY':
+      return 'Use your passkey'
+    case 'waiting':
+    case 'UNKNOWN':
+      return 'One more step'
+  }
+}
+
+interface StepProps {
+  signIn: SignIn
+  step: SignInStep
+  email: string
+  /** The account is confirmed: signed in by that, or back to the first form. */
+  onConfirmed: (signedIn: boolean) => void
+  /** A code for a new password is on its way. */
+  onReset: (email: string, text: string) => void
+  onNewPassword: () => void
+  onForgot: (email: string) => void
+}
+
+/** The form of each step that a sign-in can have. A step without one does not compile. */
+export function SignInStepForm({ signIn, step, email, onConfirmed, onReset, onNewPassword, onForgot }: StepProps) {
+  switch (step.step) {
+    case 'DONE':
+      return null
+    case 'waiting':
+      return <Unknown name="" />
+    case 'UNKNOWN':
+      return <Unknown name={step.name} />
+    case 'CONFIRM_SIGN_UP':
+      return (
+        <>
+          <p>Your email address is not confirmed yet. Enter the code that we mailed you when you signed up.</p>
+          <ConfirmForm email={email} onConfirmed={onConfirmed} onForgot={onForgot} />
+        </>
+      )
+    case 'RESET_PASSWORD':
+      return (
+        <>
+          <p>Choose a new password before you go on. We mail you a code first, so that nobody else can.</p>
+          <ForgotPasswordForm email={email} onSent={onReset} />
+        </>
+      )
+    case 'CONFIRM_SIGN_IN_WITH_NEW_PASSWORD_REQUIRED':
+      return <NewPassword signIn={signIn} email={email} missing={step.missingAttributes} onDone={onNewPassword} />
+    case 'CONFIRM_SIGN_IN_WITH_TOTP_CODE':
+      return (
+        <CodeStep
+          signIn={signIn}
+          second
+          others={step.others}
+          lead="Open your authenticator app and type the six digits that it shows."
+        />
+      )
+    case 'CONFIRM_SIGN_IN_WITH_SMS_CODE':
+      return (
+        <CodeStep
+          signIn={signIn}
+          sent
+          second={signIn.isSecondStep}
+          others={step.others}
+          lead={`We texted a code to ${step.delivery.destination}.`}
+        />
+      )
+    case 'CONFIRM_SIGN_IN_WITH_EMAIL_CODE':
+      return (
+        <CodeStep
+          signIn={signIn}
+          sent
+          second={signIn.isSecondStep}
+          others={step.others}
+          lead={`We mailed a code to ${step.delivery.destination}.`}
+        />
+      )
+    case 'CONFIRM_SIGN_IN_WITH_CUSTOM_CHALLENGE':
+      return <CustomChallenge signIn={signIn} parameters={step.parameters} />
+    case 'CONTINUE_SIGN_IN_WITH_MFA_SELECTION':
+    case 'CONTINUE_SIGN_IN_WITH_MFA_SETUP_SELECTION':
+      return <Choice signIn={signIn} choices={step.choices} names={mfaNames} />
+    case 'CONTINUE_SIGN_IN_WITH_FIRST_FACTOR_SELECTION':
+      return <Choice signIn={signIn} choices={dedupeFactors(step.choices)} names={firstFactorNames} />
+    case 'CONTINUE_SIGN_IN_WITH_TOTP_SETUP':
+      return (
+        <CodeStep signIn={signIn} lead={<TotpSetUp secret={step.secret} uri={step.uri} />} label="Code from the app" />
+      )
+    case 'CONTINUE_SIGN_IN_WITH_EMAIL_SETUP':
+      return <EmailSetUp signIn={signIn} email={email} />
+    case 'CONFIRM_SIGN_IN_WITH_PASSWORD':
+      return <Password signIn={signIn} email={email} />
+    case 'CONFIRM_SIGN_IN_WITH_PASSKEY':
+      return <Passkey signIn={signIn} options={step.options} />
+  }
+}
+
+/** Both ways of giving a password look the same to people: the safer one stands for both. */
+function dedupeFactors(choices: FirstFactor[]): FirstFactor[] {
+  return choices.filter((choice) => choice !== 'PASSWORD' || !choices.includes('PASSWORD_SRP'))
+}
+
+function Unknown({ name }: { name: string }) {
+  return (
+    <>
+      <MessageLine message={{ kind: 'error', text: name ? `Next step: ${name}` : 'Unknown challenge' }} />
+      <p>This page does not know how to do this step. Please load the page again, or try another way.</p>
+    </>
+  )
+}
+
+function OtherWays({ signIn, state }: { signIn: SignIn; state: ReturnType<typeof useSubmit> }) {
+  const { chooseAgain } = signIn
+  return (
+    chooseAgain && (
+      <Button variant="quiet" disabled={state.sending} onClick={() => state.send(chooseAgain)}>
+        Try another way
+      </Button>
+    )
+  )
+}
+
+interface CodeStepProps {
+  signIn: SignIn
+  lead: ReactNode
+  label?: string
+  /** It was sent, and can be sent again. */
+  sent?: boolean
+  /** It is the second step, which a browser can be trusted to go without. */
+  second?: boolean
+  /** Other second steps of the account, for who cannot give this one. */
+  others?: readonly MfaType[] | undefined
+}
+
+function CodeStep({ signIn, lead, label, sent = false, second = false, others = [] }: CodeStepProps) {
+  const [code, setCode] = useState('')
+  const [trust, setTrust] = useState(false)
+  const state = useSubmit(loginFailed)
+  const { repeat } = signIn
+  const submit = () => {
+    if (code.trim() === '') state.refuse(answerRequired, { answer: 'Enter the code.' })
+    else state.send(() => signIn.answer({ answer: code.trim(), once: true, trust }))
+  }
+  const resend = (again: () => Promise<void>) =>
+    state.send(async () => {
+      await again()
+      setCode('')
+      state.succeed('We sent you a new code.')
+    })
+  return (
+    <>
+      {typeof lead === 'string' ? <p>{lead}</p> : lead}
+      <Form state={state} onSubmit={submit}>
+        <CodeField
+          {...(label ? { label } : {})}
+          name="answer"
+          error={state.errors['answer']}
+          value={code}
+          onChange={setCode}
+        />
+        {second && (
+          <Checkbox
+            label="Trust this browser: skip this step here from now on"
+            checked={trust}
+            onChange={(event) => setTrust(event.target.checked)}
+          />
+        )}
+        <Button type="submit" wide pending={state.sending}>
+          Continue
+        </Button>
+        {sent && repeat && (
+          <Button variant="quiet" disabled={state.sending} onClick={() => resend(repeat)}>
+            Send a new code
+          </Button>
+        )}
+        {others.map((other) => (
+          <Button
+            key={other}
+            variant="quiet"
+            disabled={state.sending}
+            onClick={() => state.send(() => signIn.answer({ answer: other, instead: true }))}
+          >
+            {insteadNames[other]}
+          </Button>
+        ))}
+        {others.length === 0 && <OtherWays signIn={signIn} state={state} />}
+      </Form>
+      <Aside>
+        <span>
+          {sent
+            ? 'Does nothing arrive? Look into the spam folder, and wait a minute.'
+            : 'Is a right code refused? Let the phone set its clock by itself.'}
+        </span>{' '}
+        If you cannot get a code any more, <Link to="/contact">write to us</Link>.
+      </Aside>
+    </>
+  )
+}
+
+function CustomChallenge({ signIn, parameters }: { signIn: SignIn; parameters: Record<string, string> }) {
+  const [answer, setAnswer] = useState('')
+  const state = useSubmit(loginFailed)
+  const submit = () => {
+    if (answer.trim() === '') state.refuse(answerRequired, { answer: 'Enter your answer.' })
+    else state.send(() => signIn.answer({ answer: answer.trim(), once: true }))
+  }
+  return (
+    <Form state={state} onSubmit={submit}>
+      {Object.entries(parameters).map(([name, value]) => (
+        <p key={name}>
+          <strong>{name}</strong>
+          <span>{`: ${value}`}</span>
+        </p>
+      ))}
+      <Field
+        label="Your answer"
+        name="answer"
+        error={state.errors['answer']}
+        value={answer}
+        onChange={(event) => setAnswer(event.target.value)}
+        autoComplete="off"
+        required
+      />
+      <Button type="submit" wide pending={state.sending}>
+        Continue
+      </Button>
+    </Form>
+  )
+}
+
+function Choice<Kind extends string>({
+  signIn,
+  choices,
+  names,
+}: {
+  signIn: SignIn
+  choices: readonly Kind[]
+  names: Record<Kind, string>
+}) {
+  const state = useSubmit(loginFailed)
+  return (
+    <>
+      <MessageLine message={state.message} />
+      {choices.length === 0 && <p>There is no way to go on with this account here. Please write to us.</p>}
+      <Stack>
+        {choices.map((choice) => (
+          <Button
+            key={choice}
+            variant="secondary"
+            wide
+            disabled={state.sending}
+            onClick={() => state.send(() => signIn.answer({ answer: choice, choice: true }))}
+          >
+            {names[choice]}
+          </Button>
+        ))}
+      </Stack>
+    </>
+  )
+}
+
+function EmailSetUp({ signIn, email: known }: { signIn: SignIn; email: string }) {
+  const [email, setEmail] = useState(known)
+  const state = useSubmit(loginFailed)
+  const submit = () => {
+    if (email.trim() === '') state.refuse(answerRequired, { answer: 'Enter an email address.' })
+    else state.send(() => signIn.answer({ answer: email.trim() }))
+  }
+  return (
+    <Form state={state} onSubmit={submit}>
+      <Field
+        label="Email"
+        name="answer"
+        hint="We mail you a code now, and one at each login."
+        error={state.errors['answer']}
+        type="email"
+        inputMode="email"
+        autoComplete="email"
+        autoCapitalize="none"
+        spellCheck={false}
+        value={email}
+        onChange={(event) => setEmail(event.target.value)}
+        required
+      />
+      <Button type="submit" wide pending={state.sending}>
+        Send me a code
+      </Button>
+      <OtherWays signIn={signIn} state={state} />
+    </Form>
+  )
+}
+
+function Password({ signIn, email }: { signIn: SignIn; email: string }) {
+  const [password, setPassword] = useState('')
+  const [shown, setShown] = useState(false)
+  const state = useSubmit(loginFailed)
+  const submit = () => {
+    if (password === '') state.refuse('password is required to signIn', { answer: 'Enter your password.' })
+    else state.send(() => signIn.answer({ answer: password }))
+  }
+  return (
+    <Form state={state} onSubmit={submit}>
+      <AccountName email={email} />
+      <Field
+        label="Password"
+        name="answer"
+        error={state.errors['answer']}
+        type={shown ? 'text' : 'password'}
+        autoComplete="current-password"
+        autoCapitalize="none"
+        spellCheck={false}
+        value={password}
+        onChange={(event) => setPassword(event.target.value)}
+        required
+      />
+      <Checkbox label="Show Password" checked={shown} onChange={(event) => setShown(event.target.checked)} />
+      <Button type="submit" wide pending={state.sending}>
+        Log In
+      </Button>
+      <OtherWays signIn={signIn} state={state} />
+    </Form>
+  )
+}
+
+function Passkey({ signIn, options }: { signIn: SignIn; options: Record<string, unknown> }) {
+  const state = useSubmit(loginFailed)
+  const { repeat } = signIn
+  return (
+    <Form
+      state={state}
+      onSubmit={() => state.send(async () => signIn.answer({ answer: await provePasskey(options), once: true }))}
+    >
+      <p>Your device asks for your fingerprint, your face or its PIN.</p>
+      <Button type="submit" wide pending={state.sending}>
+        Use my passkey
+      </Button>
+      {state.message && repeat && (
+        <Aside>The request to your device holds for a short time only. If it does not work, start again.</Aside>
+      )}
+      <OtherWays signIn={signIn} state={state} />
+    </Form>
+  )
+}
+
+interface NewPasswordProps {
+  signIn: SignIn
+  email: string
+  missing: readonly string[]
+  onDone: () => void
+}
+
+function NewPassword({ signIn, email, missing, onDone }: NewPasswordProps) {
+  const [password, setPassword] = useState('')
+  const [values, setValues] = useState<Record<string, string>>({})
+  const state = useSubmit('Could not set new password.')
+  // Some services name them `userAttributes.given_name`.
+  const names = missing.map((name) => name.replace(/^userAttributes\./, ''))
+  const submit = () => {
+    const empty = names.filter((name) => !values[name]?.trim())
+    if (!isPasswordGood(password)) {
+      state.refuse(weakPassword, { answer: 'Choose a password that follows the rules below.' })
+      return
+    }
+    if (empty.length > 0) {
+      state.refuse(
+        'Please check the marked fields.',
+        Object.fromEntries(empty.map((name) => [`attributes.${name}`, 'Please fill this in.'])),
+      )
+      return
+    }
+    const answer: SignInAnswer = { answer: password, once: true }
+    if (names.length > 0) answer.attributes = Object.fromEntries(names.map((name) => [name, values[name]!.trim()]))
+    state.send(async () => {
+      onDone()
+      await signIn.answer(answer)
+    })
+  }
+  return (
+    <Form state={state} onSubmit={submit}>
+      <AccountName email={email} />
+      <NewPasswordFields name="answer" value={password} error={state.errors['answer']} onChange={setPassword} />
+      {names.map((name) => {
+        const { label, ...input } = attributes[name] ?? { label: name }
+        return (
+          <Field
+            key={name}
+            {...input}
+            label={label}
+            name={`attributes.${name}`}
+            error={state.errors[`attributes.${name}`]}
+            value={values[name] ?? ''}
+            onChange={(event) => setValues({ ...values, [name]: event.target.value })}
+            required
+          />
+        )
+      })}
+      <Button type="submit" wide pending={state.sending}>
+        Set New Password
+      </Button>
+    </Form>
+  )
+}

@@ -1,0 +1,34 @@
+import { useEffect, useState } from 'react'
+import { Notice } from '../ui/Notice.tsx'
+import styles from './LongWait.module.css'
+
+/** By then nearly every payment has been told of. */
+const longAfterMs = 60_000
+
+/** What to do where the word on a payment does not come: beside what the page says while it waits. */
+export function LongWait({ reference }: { reference: string }) {
+  const [isLong, setLong] = useState(false)
+  const [supportEmail, setSupportEmail] = useState('')
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      setLong(true)
+      // Few wait for so long: the others load none of it.
+      import('../contact/support-email.ts').then((facts) => setSupportEmail(facts.supportEmail)).catch(() => undefined)
+    }, longAfterMs)
+    return () => clearTimeout(timer)
+  }, [])
+  if (!isLong) return null
+  const subject = encodeURIComponent(`My payment ${reference}`)
+  return (
+    <Notice title="This takes longer than usual." live>
+      <p>
+        Please do not pay again. If nothing has changed here in ten minutes, write to us with the reference below. We
+        will look for your payment and write back.
+      </p>
+      <p className={styles['ways']}>
+        {supportEmail !== '' && <a href={`mailto:${supportEmail}?subject=${subject}`}>{supportEmail}</a>}
+        <code>{reference}</code>
+      </p>
+    </Notice>
+  )
+}

@@ -1,0 +1,43 @@
+import { type ReactNode, useEffect, useRef } from 'react'
+import cookies from '../cookies/CookieBanner.module.css'
+import styles from './PayBar.module.css'
+import { SaleTerms } from './SaleTerms.tsx'
+
+interface PayBarProps {
+  /** What it costs. */
+  total: ReactNode
+  /** What makes it less. */
+  saving?: ReactNode
+  /** The button that goes on to pay. */
+  children: ReactNode
+}
+
+/**
+ * The price and the button that leads to its payment: at the end of a form, and at the lower edge of the window until one
+ * has come there. What the keys go to stays clear of it.
+ */
+export function PayBar({ total, saving, children }: PayBarProps) {
+  const bar = useRef<HTMLDivElement>(null)
+
+  useEffect(() => {
+    const banner = document.querySelector<HTMLElement>(`.${cookies['banner']}`)
+    if (!banner) return
+    // It is told of, with no height, when the banner goes as well.
+    const watch = new ResizeObserver(() => {
+      if (bar.current) bar.current.style.bottom = `${banner.offsetHeight}px`
+    })
+    watch.observe(banner)
+    return () => watch.disconnect()
+  }, [])
+
+  return (
+    <div ref={bar} className={styles['bar']} data-pay-bar="">
+      <div className={styles['told']} aria-live="polite">
+        <div className={styles['total']}>{total}</div>
+        {saving && <p className={styles['saving']}>{saving}</p>}
+      </div>
+      {children}
+      <SaleTerms />
+    </div>
+  )
+}

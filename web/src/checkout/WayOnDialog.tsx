@@ -1,0 +1,173 @@
+import type { Agreement, AgreementTerms } from '@robokids/contracts/agreement'
+import { formatMoney } from '@robokids/contracts/pricing'
+import type { ReactNode } from 'react'
+import { Row } from '../forms/Form.tsx'
+import { Button, ButtonLink } from '../ui/Button.tsx'
+import { Dialog } from '../ui/Dialog.tsx'
+import { changeOf, compareTerms } from './compare-terms.ts'
+import { useExternalRedirect } from './use-external-redirect.ts'
+import type { WayOn } from './way-on.ts'
+import styles from './WayOnDialog.module.css'
+
+interface WayOnDialogProps {
+  wayOn: WayOn
+  /** What was agreed to, and refused. */
+  agreed?: AgreementTerms | undefined
+  /** The words that go with what is offered now. */
+  children?: ReactNode
+  /** Goes on with what is offered now. */
+  onAgree?: (terms: AgreementTerms) => void
+  /** Where one is, and goes back to. */
+  from: keyof typeof places
+  /** Done before it leads to the page of what is paid already. */
+  onLeave?: () => void
+  /** Back to where one was, and nothing has happened. */
+  onClose: () => void
+}
+
+const registered = { page: '/robokids/success', title: 'You are registered already', link: 'See your registration' }
+
+const places = {
+  form: {
+    ...registered,
+    aside: 'To register another child, or for another class, change the form and send it again.',
+    back: 'Back to the form',
+  },
+  payment: { ...registered, aside: 'This one needs no payment any more.', back: 'Not now' },
+  cart: {
+    page: '/shop/success',
+    title: 'You have ordered this already',
+    link: 'See your order',
+    aside: 'Your cart is emptied then. Keep it if you want what is in it as well: it becomes an order of its own.',
+    back: 'Back to your cart',
+  },
+  profile: {
+    page: '/profile',
+    title: 'This is paid already',
+    link: 'See your profile',
+    aside: '',
+    back: 'Leave it as it is',
+  },
+}
+
+export function WayOnDialog({ wayOn, onClose, ...rest }: WayOnDialogProps) {
+  switch (wayOn.kind) {
+    case 'agree':
+      return <NewOffer agreement={wayOn.agreement} onClose={onClose} {...rest} />
+    case 'paid before':
+      return <PaidBefore {...wayOn} onClose={onClose} {...rest} />
+    case 'confirm':
+      return <Confirm {...wayOn} onClose={onClose} />
+  }
+}
+
+type Part<Names extends keyof WayOnDialogProps> = Pick<WayOnDialogProps, Names | 'from' | 'onClose'>
+
+function NewOffer({
+  agreement: { terms },
+  agreed,
+  children,
+  onAgree,
+  from,
+  onClose,
+}: Part<'agreed' | 'children' | 'onAgree'> & { agreement: Agreement }) {
+  const { title, amounts } = changeOf(agreed, terms)
+  const { dueNow, currency } = terms
+  return (
+    <Dialog open role="alertdialog" title={title} onClose={onClose}>
+      {amounts && (
+        <p className={styles['amounts']}>
+          <span>{amounts.before}</span>{' '}
+          <span>
+            <span aria-hidden="true">→</span>
+            <span className="visually-hidden">is now</span>
+          </span>{' '}
+          <strong>{amounts.now}</strong>
+        </p>
+      )}
+      <table className={styles['terms']}>
+        <caption className="visually-hidden">What it was, and what it is now</caption>
+        <thead>
+          <tr>
+            <th scope="col">Before</th>
+            <th scope="col">Now</th>
+          </tr>
+        </thead>
+        {compareTerms(agreed, terms).map(({ name, before, now }) => (
+          <tbody key={name}>
+            <tr>
+              <th scope="rowgroup" colSpan={2}>
+                {name}
+              </th>
+            </tr>
+            {before === now ? (
+              <tr>
+                <td colSpan={2}>{now}</td>
+              </tr>
+            ) : (
+              <tr>
+                <td>{before || '–'}</td>
+                <td className={styles['changed']}>{now || '–'}</td>
+              </tr>
+            )}
+          </tbody>
+        ))}
+      </table>
+      {children}
+      <p className={styles['aside']}>Nothing was charged, and nothing that you typed is lost.</p>
+      <Row>
+        <Button onClick={() => onAgree?.(terms)}>
+          {dueNow > 0 ? `Agree to ${formatMoney({ amount: dueNow, currency })} and go on` : 'Agree and go on'}
+        </Button>
+        <Button variant="secondary" onClick={onClose}>
+          {places[from].back}
+        </Button>
+      </Row>
+    </Dialog>
+  )
+}
+
+function PaidBefore({
+  reference,
+  message,
+  from,
+  onLeave,
+  onClose,
+}: Part<'onLeave'> & { reference: string; message: string }) {
+  const { page, title, link, aside, back } = places[from]
+  return (
+    <Dialog open role="alertdialog" title={title} onClose={onClose}>
+      {message && <p>{message}</p>}
+      <p>It is paid, or being paid. Nothing was charged for this one.</p>
+      {aside && <p className={styles['aside']}>{aside}</p>}
+      <Row>
+        <ButtonLink to={page} search={{ reference }} {...(onLeave ? { onClick: onLeave } : {})}>
+          {link}
+        </ButtonLink>
+        <Button variant="secondary" onClick={onClose}>
+          {from === 'cart' ? 'Keep this cart' : back}
+        </Button>
+      </Row>
+    </Dialog>
+  )
+}
+
+function Confirm({ url, onClose }: Pick<WayOnDialogProps, 'onClose'> & { url: string }) {
+  const { leaving, leaveFor } = useExternalRedirect()
+  return (
+    <Dialog open role="alertdialog" title="Your bank asks you to confirm" onClose={onClose}>
+      <p>
+        Your bank wants to know that it is you who pays. You confirm on our payment provider’s page, perhaps with your
+        banking app. Your plan changes once that is done; until then it stays as it is, and nothing is charged.
+      </p>
+      <Row>
+        <Button onClick={() => leaveFor(url)} pending={leaving}>
+          Confirm the payment
+        </Button>
+        <Button variant="secondary" onClick={onClose}>
+          Not now
+        </Button>
+      </Row>
+    </Dialog>
+  )
+}

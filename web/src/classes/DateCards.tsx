@@ -1,0 +1,112 @@
+import { formatClassDate } from '@robokids/contracts/class-date'
+import { type ReactNode, useId } from 'react'
+import { FieldError } from '../ui/Labelled.tsx'
+import { Skeleton } from '../ui/Skeleton.tsx'
+import { TakesLonger } from '../ui/TakesLonger.tsx'
+import { nextOpenDate } from './class-offer.ts'
+import { ClassTime } from './ClassTime.tsx'
+import styles from './DateCards.module.css'
+import { SeatsLeft } from './SeatsLeft.tsx'
+
+/** A date that a class begins on. */
+export interface DateOption {
+  /** `YYYY-MM-DD` */
+  date: string
+  /** `HH:MM` at the school, where it is known. */
+  startTime: string | undefined
+  seatsLeft: number
+  /** Full, and for this family all the same: they may hold a seat of it. */
+  held?: boolean
+}
+
+const isOpen = ({ seatsLeft, held = false }: DateOption) => seatsLeft > 0 || held
+
+interface DateCardsProps {
+  label: string
+  hint: ReactNode
+  name: string
+  id?: string
+  /** Undefined while they load. */
+  dates: readonly DateOption[] | undefined
+  /** How long what begins on these dates goes on. */
+  length?: string
+  /** The date that is wanted; it is chosen where it can be had. */
+  value: string
+  error: string | undefined
+  onChoose: (date: string) => void
+}
+
+/** One class date of several, each with its time, where the reader is too, and the seats that it has left. */
+export function DateCards({ label, hint, name, id, dates, length, value, error, onChoose }: DateCardsProps) {
+  const ownId = useId()
+  const groupId = id ?? ownId
+  const wanted = dates?.find(({ date }) => date === value)
+  // Asked for by a link, or by what was typed for another level.
+  const gone = dates && dates.length > 0 && value !== '' && !wanted
+  const next =
+    dates && value !== '' && !(wanted && isOpen(wanted)) ? nextOpenDate(dates.filter(isOpen), value) : undefined
+  return (
+    // Focus is taken to it where no date was chosen: a date that is full could not have it.
+    <fieldset
+      id={groupId}
+      role="radiogroup"
+      className={styles['group']}
+      tabIndex={-1}
+      aria-labelledby={`${groupId}-label`}
+      aria-describedby={`${error ? `${groupId}-error ` : ''}${groupId}-hint`}
+      aria-invalid={error ? true : undefined}
+      aria-required
+      aria-busy={!dates}
+    >
+      <legend id={`${groupId}-label`}>{label}</legend>
+      <FieldError id={`${groupId}-error`} error={error} />
+      <p id={`${groupId}-hint`} className={styles['hint']}>
+        {hint}
+      </p>
+      {!dates && (
+        <div className={styles['waiting']}>
+          {Array.from({ length: 4 }, (_, line) => (
+            <Skeleton key={line} height="var(--card)" />
+          ))}
+          <TakesLonger />
+        </div>
+      )}
+      {dates?.map((option) => (
+        <label key={option.date} className={`${styles['card']} ${isOpen(option) ? '' : styles['full']}`}>
+          <input
+            type="radio"
+            name={name}
+            value={option.date}
+            checked={isOpen(option) && option.date === value}
+            disabled={!isOpen(option)}
+            onChange={() => onChoose(option.date)}
+          />
+          <span className={styles['when']}>
+            <strong>{formatClassDate(option.date)}</strong>
+            <span className={styles['soft']}>
+              {option.startTime && <ClassTime date={option.date} time={option.startTime} />}
+            </span>
+          </span>
+          <span className={styles['left']}>
+            {option.seatsLeft === 0 && option.held ? (
+              <span className={styles['soft']}>Full, but you may hold a seat</span>
+            ) : (
+              <SeatsLeft of={option.seatsLeft} />
+            )}
+            {length && <span className={styles['soft']}>{length}</span>}
+          </span>
+        </label>
+      ))}
+      {(next || gone || (wanted && !isOpen(wanted))) && (
+        <output className={styles['next']}>
+          <span>{`${formatClassDate(value)} ${gone ? 'is not on offer' : 'is full'}.`}</span>{' '}
+          {next && (
+            <button type="button" onClick={() => onChoose(next.date)}>
+              {`Take ${formatClassDate(next.date)}`}
+            </button>
+          )}
+        </output>
+      )}
+    </fieldset>
+  )
+}

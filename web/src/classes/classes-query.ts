@@ -1,0 +1,14 @@
+import type { ClassesView } from '@robokids/contracts/bff'
+import { queryOptions } from '@tanstack/react-query'
+import { answer } from '../api/answer.ts'
+import classesViewShape from '../api/answers/classes-view.json'
+import { api } from '../api/api.ts'
+
+export const classesView = answer<ClassesView>(classesViewShape)
+
+/** Levels with their prices, dates and seats left: seats move, so it is asked again whenever a screen shows it anew. */
+export const classesQuery = queryOptions({
+  queryKey: ['classes'],
+  queryFn: ({ signal }) => api('/api/classes', { answer: classesView, signal }),
+  staleTime: 5_000,
+})

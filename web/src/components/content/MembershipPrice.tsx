@@ -1,9 +1,0 @@
-import { useQuery } from '@tanstack/react-query'
-import { planInShort, planNames } from '../../content/membership.ts'
-import { amountOf, plansQuery } from '../../membership/plans-query.ts'
-
-/** `$7 per month or $60 per year` as the server has it; until that is known, where it stands. */
-export function MembershipPrice({ unknown }: { unknown: string }) {
-  const { data } = useQuery(plansQuery)
-  return <span>{data ? planNames.map((plan) => planInShort(plan, amountOf(plan, data))).join(' or ') : unknown}</span>
-}

@@ -1,0 +1,176 @@
+import { contactTopics } from '@robokids/contracts/contact-topics'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+import { profileQuery } from '../account/profile.ts'
+import { useUser } from '../account/use-user.ts'
+import { ApiError } from '../api/api.ts'
+import { isRefusal } from '../api/refusals.ts'
+import { forgetMessage } from '../browser/stored-data.ts'
+import { useClientState } from '../browser/use-client-state.ts'
+import { Form, Problems } from '../forms/Form.tsx'
+import { importOrReload } from '../forms/import-or-reload.ts'
+import { useSubmit } from '../forms/use-submit.ts'
+import { prepareProof, provenApi } from '../proof-of-work/proven.ts'
+import { Button } from '../ui/Button.tsx'
+import { Field } from '../ui/Field.tsx'
+import { Notice } from '../ui/Notice.tsx'
+import { Select } from '../ui/Select.tsx'
+import { TextArea } from '../ui/TextArea.tsx'
+import { messageTaken } from './answers.ts'
+import styles from './ContactForm.module.css'
+import {
+  idOfMessage,
+  type MessageDraft,
+  type MessageField,
+  messageFields,
+  readMessageDraft,
+  saveMessageDraft,
+} from './draft.ts'
+import { supportEmail } from './support-email.ts'
+
+/** What checks the form is as large as the form, and not needed before somebody types into it. */
+const loadChecks = () => import('./read-message.ts')
+
+const notSent = `We could not send your message just now. It is still here: please try again in a moment, or write to ${supportEmail}.`
+
+/** A connection that hangs fails in the end; the next try has the same id. */
+const answerWithinMs = 45_000
+
+/** Nothing is known of what became of it, or nothing came of it: whoever waits a moment may send it again. */
+const isPassing = (error: unknown) =>
+  !(error instanceof ApiError) ||
+  isRefusal(
+    error,
+    'network_failed',
+    'answer_unreadable',
+    'answer_unexpected',
+    'upstream_unavailable',
+    'internal',
+    'busy',
+  )
+
+interface Taken {
+  reference: string
+  email: string
+}
+
+export function ContactForm() {
+  const [taken, setTaken] = useState<Taken | null>(null)
+  return taken ? <Confirmation taken={taken} onAnother={() => setTaken(null)} /> : <MessageForm onTaken={setTaken} />
+}
+
+function Confirmation({ taken, onAnother }: { taken: Taken; onAnother: () => void }) {
+  const box = useRef<HTMLDivElement>(null)
+  // The button that had the focus is gone with the form.
+  useEffect(() => box.current?.focus(), [])
+  return (
+    <div ref={box} tabIndex={-1} className={styles['sheet']}>
+      <Notice kind="success" title="Thank you. Your message is with us." live>
+        <p>
+          We answer to <strong translate="no">{taken.email}</strong> within 48 hours, Monday to Friday.
+        </p>
+        <p>
+          Its number is <strong translate="no">{taken.reference}</strong>, should you write to us about it again.
+        </p>
+      </Notice>
+      <Button variant="secondary" onClick={onAnother}>
+        Write another message
+      </Button>
+    </div>
+  )
+}
+
+function MessageForm({ onTaken }: { onTaken: (taken: Taken) => void }) {
+  const user = useUser()
+  const { data: profile } = useQuery({ ...profileQuery(user?.userId ?? ''), enabled: user !== null })
+  const [draft, setDraft] = useClientState<MessageDraft>({}, readMessageDraft)
+  const state = useSubmit(notSent)
+
+  const known: MessageDraft = user
+    ? { email: user.email, name: [profile?.givenName, profile?.familyName].filter(Boolean).join(' ') }
+    : {}
+  const values = Object.fromEntries(
+    messageFields.map((field) => [field, draft[field] ?? known[field] ?? '']),
+  ) as Record<MessageField, string>
+
+  const field = (name: MessageField) => ({
+    name,
+    value: values[name],
+    error: state.errors[name],
+    onChange: (event: { target: { value: string } }) => {
+      const next = { ...draft, [name]: event.target.value }
+      setDraft(next)
+      saveMessageDraft(next)
+      loadChecks().catch(() => undefined)
+      prepareProof('contact')
+    },
+  })
+
+  const send = async () => {
+    const { readMessage } = await importOrReload(loadChecks)
+    const read = readMessage(values)
+    if ('errors' in read) return state.refuse('Please check the marked fields.', read.errors)
+    const { content } = read
+    const { reference } = await provenApi('contact', '/api/contact', {
+      method: 'POST',
+      body: { id: idOfMessage(content), ...content },
+      answer: messageTaken,
+      // Browsers without it wait as long as the line does.
+      signal: AbortSignal.timeout?.(answerWithinMs),
+    })
+    forgetMessage()
+    onTaken({ reference, email: content.email })
+  }
+
+  const submit = () =>
+    state.send(() =>
+      send().catch((error: unknown) => {
+        throw isPassing(error) ? new Error(notSent, { cause: error }) : error
+      }),
+    )
+
+  return (
+    <div className={styles['sheet']}>
+      <Form state={state} onSubmit={submit} labelledBy="message">
+        <Problems errors={state.errors} order={messageFields} />
+        <div className={styles['pair']}>
+          <Field {...field('name')} label="Your name" autoComplete="name" required />
+          <Field
+            {...field('email')}
+            label="Email"
+            hint="Our answer goes there."
+            type="email"
+            inputMode="email"
+            autoComplete="email"
+            autoCapitalize="none"
+            spellCheck={false}
+            required
+          />
+        </div>
+        <div className={styles['pair']}>
+          <Select {...field('topic')} label="What is it about?" required>
+            <option value="">Choose a topic</option>
+            {Object.entries(contactTopics).map(([topic, name]) => (
+              <option key={topic} value={topic}>
+                {name}
+              </option>
+            ))}
+          </Select>
+          <Field
+            {...field('reference')}
+            label="Order or registration"
+            hint="Its number or its receipt, where there is one."
+            autoComplete="off"
+            optional
+          />
+        </div>
+        <TextArea {...field('message')} label="Message" required />
+        <div>
+          <Button type="submit" pending={state.sending} pendingLabel="Sending...">
+            Send message
+          </Button>
+        </div>
+      </Form>
+    </div>
+  )
+}

@@ -1,0 +1,71 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Outlet, useNavigate } from '@tanstack/react-router'
+import { type ReactNode, useEffect, useState } from 'react'
+import { sessionQuery } from '../account/session.ts'
+import { signOut } from '../account/sign-out.ts'
+import { whenOtherAccount } from '../api/api.ts'
+import { local } from '../browser/storage.ts'
+import { useHydrated } from '../browser/use-hydrated.ts'
+import styles from './Frame.module.css'
+import { TopNavigation } from './TopNavigation.tsx'
+
+/** Whether somebody was signed in when this browser last asked; never who. The document reads it before its first paint. */
+const signedInKey = 'signedIn'
+
+const loadDialogs = () => import('./frame-dialogs.ts')
+
+/** What every page stands in. */
+export function Frame() {
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  const { data, isError } = useQuery(sessionQuery)
+  const user = data?.user
+  useEffect(() => {
+    if (data?.user) local.set(signedInKey, 'true')
+    else if (data) local.remove(signedInKey)
+  }, [data])
+  const hydrated = useHydrated()
+  useEffect(() => {
+    // From now on it answers, and its forms take what is typed: for whoever measures that, or waits for it.
+    if (hydrated) document.documentElement.dataset['hydrated'] = ''
+  }, [hydrated])
+  const [dialog, setDialog] = useState<ReactNode>(null)
+  useEffect(() => {
+    whenOtherAccount(() => {
+      loadDialogs().then(
+        ({ OtherAccount }) => setDialog(<OtherAccount onClose={() => setDialog(null)} />),
+        // It would offer just that.
+        () => location.reload(),
+      )
+    })
+  }, [])
+  const logout = () => {
+    signOut(queryClient, { leave: () => navigate({ to: '/' }) }).catch(({ message }: Error) => {
+      loadDialogs().then(
+        ({ Alert }) => setDialog(<Alert message={message} onClose={() => setDialog(null)} />),
+        // The same line may have kept it from coming.
+        () => alert(message),
+      )
+    })
+  }
+  return (
+    <div className={styles['frame']}>
+      <a
+        href="#main"
+        className={styles['skip']}
+        onClick={(event) => {
+          // The address stays as it is: a fragment would be one more page to go back from.
+          event.preventDefault()
+          document.getElementById('main')?.focus()
+        }}
+      >
+        Skip to content
+      </a>
+      <TopNavigation email={user?.email} onLogout={logout} expected={!data && !isError} />
+      <main id="main" tabIndex={-1} className={styles['main']}>
+        <Outlet />
+      </main>
+      {dialog}
+    </div>
+  )
+}

@@ -1,0 +1,24 @@
+import { Skeleton } from '../ui/Skeleton.tsx'
+import { TakesLonger } from '../ui/TakesLonger.tsx'
+import styles from './Loading.module.css'
+
+/** While a screen's own code is on its way over a slow line. */
+export function Loading() {
+  return (
+    <output className={styles['loading']} aria-busy="true">
+      <span className="visually-hidden">Loading</span>
+      <noscript>
+        {/* Whoever loads the script cannot need it. */}
+        {import.meta.env.SSR && (
+          <p>
+            This page is about you, and needs JavaScript. Please turn it on in your browser and load the page again.
+          </p>
+        )}
+      </noscript>
+      <Skeleton width="min(480px, 80%)" height="3rem" />
+      <Skeleton width="min(620px, 100%)" height="1.2rem" />
+      <Skeleton width="min(560px, 90%)" height="1.2rem" />
+      <TakesLonger />
+    </output>
+  )
+}

@@ -1,0 +1,77 @@
+import type { Session } from '@robokids/contracts/auth'
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { forgetUser, sessionAnswer } from '../account/session.ts'
+import { signOut } from '../account/sign-out.ts'
+import { api } from '../api/api.ts'
+import { MessageLine, Row } from '../forms/Form.tsx'
+import { useSubmit } from '../forms/use-submit.ts'
+import { adoptTabDraft } from '../registration/draft.ts'
+import { Button } from '../ui/Button.tsx'
+import { Dialog } from '../ui/Dialog.tsx'
+
+/** Another tab has signed in somebody else: what this page says is not theirs. Says who it is now, and that nothing happened. */
+export function OtherAccount({ onClose }: { onClose: () => void }) {
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  /** Undefined while it is asked, and where it cannot be. */
+  const [user, setUser] = useState<Session['user']>()
+  const email = user === null ? null : user?.email
+  const state = useSubmit('Could not log out.')
+  useEffect(() => {
+    // Not by the query: the page behind is the other account's, and stays it until it is loaded anew.
+    api('/api/auth/session', { answer: sessionAnswer }).then(
+      (session) => {
+        setUser(session.user)
+        if (!session.user) forgetUser(queryClient)
+      },
+      () => undefined,
+    )
+  }, [queryClient])
+  const leave = () =>
+    state.send(async () => {
+      await signOut(queryClient, { leave: () => navigate({ to: '/membership/login' }) })
+      onClose()
+    })
+  if (email === null) {
+    return (
+      <Dialog open role="alertdialog" title="You are logged out" onClose={onClose}>
+        <p>Somebody has logged out in this browser. Nothing was changed.</p>
+        <Row>
+          <Button onClick={onClose}>OK</Button>
+        </Row>
+      </Dialog>
+    )
+  }
+  return (
+    <Dialog open role="alertdialog" title="Another account is logged in" onClose={onClose}>
+      <p>
+        {email ? (
+          <span>
+            In this browser <strong translate="no">{email}</strong> is logged in now, and this page was made for another
+            account.
+          </span>
+        ) : (
+          <span>In this browser somebody else is logged in now than when this page was made.</span>
+        )}{' '}
+        <span>Nothing was changed.</span>
+      </p>
+      <MessageLine message={state.message} />
+      <Row>
+        <Button
+          disabled={state.sending}
+          onClick={() => {
+            if (user) adoptTabDraft(user.userId)
+            window.location.reload()
+          }}
+        >
+          Go on with that account
+        </Button>
+        <Button variant="secondary" pending={state.sending} onClick={leave}>
+          Log out
+        </Button>
+      </Row>
+    </Dialog>
+  )
+}

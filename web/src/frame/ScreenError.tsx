@@ -1,0 +1,35 @@
+import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
+import { Button, ButtonLink } from '../ui/Button.tsx'
+import { Drawing } from '../ui/Drawing.tsx'
+import styles from './NotFound.module.css'
+
+/** A screen that could not be shown. Its code may be gone with an older version of the site: then only a new load helps. */
+export function ScreenError({ error, reset }: ErrorComponentProps) {
+  const router = useRouter()
+  const codeMissing = error instanceof TypeError && /module|import/i.test(error.message)
+  const retry = () => {
+    if (codeMissing) window.location.reload()
+    else {
+      reset()
+      void router.invalidate()
+    }
+  }
+  return (
+    <div className={styles['page']} role="alert">
+      <div className={styles['picture']}>
+        <Drawing of="bug-robot" />
+      </div>
+      <h1>Something went wrong</h1>
+      <p className={styles['text']}>
+        This page could not be shown. It is not your doing. Please try again; if it stays like this, come back in a few
+        minutes.
+      </p>
+      <div className={styles['actions']}>
+        <Button onClick={retry}>Try again</Button>
+        <ButtonLink to="/" variant="secondary">
+          Go to the home page
+        </ButtonLink>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,422 @@
+import type { MembershipOutcome } from '@robokids/contracts/billing'
+import { formatClassDate } from '@robokids/contracts/class-date'
+import { openingLevels } from '@robokids/contracts/opening-levels'
+import { formatMoney } from '@robokids/contracts/pricing'
+import { useQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { type ReactNode, useEffect, useState } from 'react'
+import { AutoSignInLine } from '../account/AutoSignInLine.tsx'
+import { type PendingUser, readPendingUser, savePendingUser } from '../account/pending-user.ts'
+import { sessionQuery } from '../account/session.ts'
+import { useAutoSignIn } from '../account/use-auto-sign-in.ts'
+import { forgetMemberDraft } from '../browser/stored-data.ts'
+import { LongWait } from '../checkout/LongWait.tsx'
+import { type NextStep, NextSteps } from '../checkout/NextSteps.tsx'
+import { Actions } from '../checkout/StatusPage.tsx'
+import { inOneLine, Ticket } from '../checkout/Ticket.tsx'
+import { useExternalRedirect } from '../checkout/use-external-redirect.ts'
+import { timeForReader } from '../classes/class-time.ts'
+import { ClassMoment } from '../classes/ClassMoment.tsx'
+import { isLevel, levels } from '../classes/level-looks.ts'
+import { LevelRobot } from '../classes/LevelRobot.tsx'
+import { type RegistrationRecord, recordOfMembership, savedRecord, saveSessionRecord } from '../registration/record.ts'
+import { childRow } from '../registration/registration-rows.tsx'
+import { AsWritten, asWritten } from '../ui/AsWritten.tsx'
+import { Button, ButtonLink } from '../ui/Button.tsx'
+import { Card } from '../ui/Card.tsx'
+import { type Row as DetailsRow, Details } from '../ui/Details.tsx'
+import { Drawing } from '../ui/Drawing.tsx'
+import { Notice } from '../ui/Notice.tsx'
+import { planInShort, planName } from './membership-texts.ts'
+import styles from './MembershipSuccess.module.css'
+import { isUnknown, memberSeatQuery, outcomeQuery } from './queries.ts'
+
+/** What is paid is the server's to say; without a reference to ask it about, the page shows what this browser knows. */
+export function MembershipSuccess() {
+  const { reference } = useSearch({ strict: false })
+  const [pending] = useState(readPendingUser)
+  const [record] = useState(savedRecord)
+  if (reference) return <Asked reference={reference} pending={pending} />
+  if (!pending && !record) return <NotFound />
+  return (
+    <Page title="Payment Successful!">
+      {pending ? (
+        <Member pending={pending} plan={planName(pending.plan)} rows={rowsOfMember(pending)} />
+      ) : (
+        record && (
+          <>
+            <TicketOfRecord record={record} />
+            <Card>
+              <Details rows={rowsOfRecord(record)} />
+            </Card>
+          </>
+        )
+      )}
+    </Page>
+  )
+}
+
+function Page({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <div className={styles['page']}>
+      <h1>{title}</h1>
+      {children}
+    </div>
+  )
+}
+
+interface ToWaiverProps {
+  /** Of a membership that this tab knows nothing else of. */
+  membershipId?: string | undefined
+}
+
+function ToWaiver({ membershipId }: ToWaiverProps) {
+  return (
+    <ButtonLink to="/waiver" {...(membershipId ? { search: { membership: membershipId } } : {})}>
+      Complete Waiver Form
+    </ButtonLink>
+  )
+}
+
+function TicketOfRecord({ record }: { record: RegistrationRecord }) {
+  const { guardianName, childName, siblings, classType, startDate } = record
+  const level = isLevel(classType) ? classType : undefined
+  const children = [childName, ...siblings.map((sibling) => sibling.childName)].filter((name) => name !== '')
+  return (
+    <Ticket
+      who={asWritten(inOneLine(children) || guardianName) || 'Welcome'}
+      what={level ? openingLevels[level].title : 'Your class'}
+      when={startDate && formatClassDate(startDate)}
+      picture={level ? <LevelRobot classType={level} /> : <Drawing of="class-scene" />}
+      accent={level && levels[level].accent}
+    >
+      <ToWaiver />
+    </Ticket>
+  )
+}
+
+interface MembershipTicketProps extends ToWaiverProps {
+  givenName?: string | undefined
+  plan: string
+  classDate: string
+  /** Null where it is not known. */
+  startTime: string | null
+  children?: ReactNode
+}
+
+function MembershipTicket({ givenName, plan, classDate, startTime, membershipId, children }: MembershipTicketProps) {
+  return (
+    <Ticket
+      who={
+        givenName ? (
+          <>
+            <span>Welcome, </span>
+            <AsWritten>{givenName}</AsWritten>
+          </>
+        ) : (
+          'Welcome'
+        )
+      }
+      what={`Membership, ${plan}`}
+      when={classDate && <Moment classDate={classDate} startTime={startTime} />}
+      picture={<Drawing of="class-scene" />}
+    >
+      <ToWaiver membershipId={membershipId} />
+      {children}
+    </Ticket>
+  )
+}
+
+function Moment({ classDate, startTime }: Pick<MembershipTicketProps, 'classDate' | 'startTime'>) {
+  return startTime === null ? <p>{formatClassDate(classDate)}</p> : <ClassMoment date={classDate} time={startTime} />
+}
+
+interface MembershipStepsProps extends Pick<MembershipTicketProps, 'classDate' | 'startTime'> {
+  /** Where the code of an account went that is not confirmed yet. */
+  toConfirm?: string | undefined
+}
+
+/** From the payment to the members' first class. */
+function MembershipSteps({ classDate, startTime, toConfirm }: MembershipStepsProps) {
+  const steps: NextStep[] = [
+    { title: 'Sign the waiver', text: 'You read and sign it as the parent or guardian. It takes a few minutes.' },
+    ...(toConfirm === undefined
+      ? []
+      : [{ title: 'Confirm your email', text: `We mailed a code to ${toConfirm}: with it, your account is ready.` }]),
+    ...(classDate === ''
+      ? []
+      : [
+          {
+            title: 'Your first class',
+            text: (
+              <>
+                <Moment classDate={classDate} startTime={startTime} />
+                <p>Live on a video call. The link comes by email once the waiver is signed.</p>
+              </>
+            ),
+          },
+        ]),
+  ]
+  return <NextSteps steps={steps} />
+}
+
+function NotFound() {
+  return (
+    <Page title="Payment">
+      <Notice kind="error" title="Registration info not found. Please go back and try again." />
+      <Actions>
+        <ButtonLink to="/membership">Go to the membership</ButtonLink>
+      </Actions>
+    </Page>
+  )
+}
+
+const refusals: Record<NonNullable<MembershipOutcome['refusal']>, string> = {
+  class_full: 'By the time your payment arrived, the session was full.',
+  class_started: 'By the time your payment arrived, the session had begun.',
+  class_not_offered: 'By the time your payment arrived, the session was not offered any more.',
+  duplicate: 'This email has a membership already, so the second one ended at once.',
+  amount_mismatch: 'The payment was not for the price of the membership.',
+}
+
+/** What the server says of the payment with this reference. */
+function Asked({ reference, pending }: { reference: string; pending: PendingUser | undefined }) {
+  const { data, error, errorUpdateCount } = useQuery(outcomeQuery(reference))
+  const isMember = data?.status === 'confirmed'
+  const { data: seat } = useQuery({ ...memberSeatQuery(data?.attemptId ?? ''), enabled: isMember })
+  const signedIn = Boolean(useQuery(sessionQuery).data?.user)
+  useEffect(() => {
+    if (isMember && pending) savePendingUser({ ...pending, isMember })
+  }, [isMember, pending])
+  if (!data) {
+    if (isUnknown(error)) return <NotFound />
+    return (
+      <Page title="Your payment is being processed">
+        {errorUpdateCount > 0 ? (
+          <>
+            <Notice title="We cannot reach our payment desk right now." live>
+              <p>If you have paid, your payment is safe with us. This page asks again by itself.</p>
+            </Notice>
+            <LongWait reference={reference} />
+          </>
+        ) : (
+          <p aria-live="polite">One moment, please.</p>
+        )}
+      </Page>
+    )
+  }
+  const details = rowsOfOutcome(data, pending)
+  const confirmed: DetailsRow[] = seat?.startTime
+    ? [...details, ['Class time', `${timeForReader(seat.classDate, seat.startTime)}, live on a video call`]]
+    : details
+  const back = data.refunded > 0 && (
+    <p>{`${formatMoney({ amount: data.refunded, currency: data.currency })} goes back to your card, by itself.`}</p>
+  )
+  switch (data.status) {
+    case 'processing':
+      return (
+        <Page title="Your payment is being processed">
+          <Notice title="We are waiting for the final word on your payment." live>
+            <p>This page shows by itself when it is done. The confirmation comes by email too.</p>
+          </Notice>
+          <LongWait reference={data.attemptId} />
+          <Card>
+            <Details rows={details} />
+          </Card>
+        </Page>
+      )
+    case 'open':
+      return (
+        <Page title="Your membership is not paid yet">
+          <Notice title="Nothing was charged.">
+            <p>Your seat is held while you pay.</p>
+          </Notice>
+          <Card>
+            <Details rows={details} />
+          </Card>
+          {data.checkoutUrl && <GoOn url={data.checkoutUrl} />}
+        </Page>
+      )
+    case 'expired':
+    case 'failed':
+      return (
+        <Page title="Your membership is not paid">
+          <Notice title="The payment was not completed in time, or did not go through.">
+            {back || <p>Nothing was charged.</p>}
+          </Notice>
+          <Actions>
+            <ButtonLink to="/membership/register">Try again</ButtonLink>
+          </Actions>
+        </Page>
+      )
+    case 'refused':
+      return (
+        <Page title="Your money goes back">
+          <Notice title={data.refusal ? refusals[data.refusal] : 'This membership could not begin.'} live>
+            {back || <p>What you paid goes back to your card, by itself.</p>}
+            <p>We tell you by email as well.</p>
+          </Notice>
+          <Actions>
+            {data.refusal === 'duplicate' ? (
+              <ButtonLink to={signedIn ? '/profile' : '/membership/login'}>
+                {signedIn ? 'Go to your profile' : 'Log in'}
+              </ButtonLink>
+            ) : (
+              <ButtonLink to="/membership/register">Choose another date</ButtonLink>
+            )}
+          </Actions>
+        </Page>
+      )
+    case 'confirmed': {
+      const startTime = seat?.startTime ?? null
+      return (
+        <Page title="Payment Successful!">
+          {pending ? (
+            <Member
+              pending={pending}
+              plan={planInShort(data.plan, data.amount)}
+              rows={confirmed}
+              reference={data.attemptId}
+              startTime={startTime}
+            />
+          ) : (
+            <>
+              <Notice
+                kind="success"
+                title="Welcome. Your membership has begun, and your seat in the members’ session is yours."
+              />
+              <MembershipTicket
+                plan={planInShort(data.plan, data.amount)}
+                classDate={data.classDate}
+                startTime={startTime}
+                membershipId={data.attemptId}
+              >
+                <ButtonLink to="/profile" variant="secondary">
+                  Go to your profile
+                </ButtonLink>
+              </MembershipTicket>
+              <MembershipSteps classDate={data.classDate} startTime={startTime} />
+              <Card>
+                <Details rows={confirmed} />
+              </Card>
+            </>
+          )}
+        </Page>
+      )
+    }
+  }
+}
+
+function GoOn({ url }: { url: string }) {
+  const { leaving, leaveFor } = useExternalRedirect()
+  return (
+    <Actions>
+      <Button onClick={() => leaveFor(url)} pending={leaving}>
+        Go on to the payment
+      </Button>
+    </Actions>
+  )
+}
+
+function rowsOfOutcome(
+  { plan, amount, classDate, receiptNumber }: MembershipOutcome,
+  pending: PendingUser | undefined,
+) {
+  return known([
+    ['Guardian', pending ? asWritten(`${pending.given_name} ${pending.family_name}`.trim()) : ''],
+    ['Email', asWritten(pending?.email ?? '')],
+    ['Membership plan', planInShort(plan, amount)],
+    ['Class date', formatClassDate(classDate)],
+    ['Receipt', receiptNumber ?? ''],
+  ])
+}
+
+const known = (rows: DetailsRow[]) => rows.filter(([, value]) => value !== '')
+
+function rowsOfRecord({ guardianName, childName, childAge, classType, startDate }: RegistrationRecord): DetailsRow[] {
+  return known([
+    ['Guardian', asWritten(guardianName)],
+    ...(childName ? [childRow({ childName, childAge })] : []),
+    ['Class type', isLevel(classType) ? openingLevels[classType].title : classType],
+    ['Class date', startDate && formatClassDate(startDate)],
+  ])
+}
+
+function rowsOfMember(pending: PendingUser): DetailsRow[] {
+  const { given_name, family_name, email, plan, classDate } = pending
+  return known([
+    ['Guardian', asWritten(`${given_name} ${family_name}`.trim())],
+    ['Email', asWritten(email)],
+    ['Membership plan', planName(plan)],
+    ['Class date', classDate && formatClassDate(classDate)],
+  ])
+}
+
+/** What the waiver's page reads; without a reference nobody can be asked about it. */
+const recordOfMember = (membershipId: string, member: PendingUser) =>
+  recordOfMembership(membershipId, {
+    guardianName: `${member.given_name} ${member.family_name}`.trim(),
+    email: member.email,
+    addressLine1: member.street,
+    city: member.city,
+    state: member.state,
+    zipCode: member.zip,
+    startDate: member.classDate,
+  })
+
+interface MemberProps {
+  pending: PendingUser
+  plan: string
+  rows: DetailsRow[]
+  /** Of the membership, where it is known. */
+  reference?: string
+  startTime?: string | null
+}
+
+function Member({ pending, plan, rows, reference = '', startTime = null }: MemberProps) {
+  const { data } = useQuery(sessionQuery)
+  const autoSignIn = useAutoSignIn(data && !data.user ? pending.signedUpAt : undefined)
+  useEffect(() => {
+    saveSessionRecord(recordOfMember(reference, pending))
+    forgetMemberDraft()
+  }, [pending, reference])
+  const signedIn = data?.user || autoSignIn.state === 'signed in'
+  return (
+    <>
+      <Notice kind="success" title="Welcome. Your membership begins, and your seat in the members’ session is yours." />
+      <MembershipTicket
+        givenName={pending.given_name}
+        plan={plan}
+        classDate={pending.classDate}
+        startTime={startTime}
+      />
+      {signedIn ? (
+        <Notice kind="success" title="Your account is confirmed, and you are logged in." live>
+          <ButtonLink to="/profile" variant="secondary">
+            Go to your profile
+          </ButtonLink>
+        </Notice>
+      ) : (
+        <Card as="section" className={styles['confirm']} aria-labelledby="confirm-heading">
+          <h2 id="confirm-heading">Confirm your email</h2>
+          <p>
+            We mailed a code to <strong translate="no">{pending.codeSentTo || pending.email}</strong>. Enter it, and
+            your account is ready.
+          </p>
+          <ButtonLink to="/confirm" search={{ email: pending.email }} variant="secondary">
+            Enter the code
+          </ButtonLink>
+          <AutoSignInLine autoSignIn={autoSignIn} />
+        </Card>
+      )}
+      <MembershipSteps
+        classDate={pending.classDate}
+        startTime={startTime}
+        toConfirm={signedIn ? undefined : pending.codeSentTo || pending.email}
+      />
+      <Card>
+        <Details rows={rows} />
+      </Card>
+    </>
+  )
+}

@@ -1,0 +1,93 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { forgetUser } from '../account/session.ts'
+import { done } from '../api/answer.ts'
+import { api } from '../api/api.ts'
+import { AccountName, Form, Row } from '../forms/Form.tsx'
+import { useSubmit } from '../forms/use-submit.ts'
+import { Alert } from '../ui/Alert.tsx'
+import { Button } from '../ui/Button.tsx'
+import { Dialog } from '../ui/Dialog.tsx'
+import { Field } from '../ui/Field.tsx'
+import { Section } from '../ui/Section.tsx'
+
+export function DeleteAccount({ email }: { email: string }) {
+  const [asking, setAsking] = useState(false)
+  const [deleted, setDeleted] = useState(false)
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  const leave = async () => {
+    await navigate({ to: '/', replace: true })
+    forgetUser(queryClient)
+  }
+  return (
+    <Section title="Delete your account" lead="Your account and what it holds are deleted for good.">
+      <div>
+        <Button variant="secondary" onClick={() => setAsking(true)}>
+          Delete account
+        </Button>
+      </div>
+      <Dialog open={asking} title="Delete your account?" onClose={() => setAsking(false)}>
+        <ReallyDelete
+          email={email}
+          onCancel={() => setAsking(false)}
+          onDeleted={() => {
+            setAsking(false)
+            setDeleted(true)
+          }}
+        />
+      </Dialog>
+      <Alert message={deleted ? 'Your account is deleted.' : null} onClose={() => void leave()} />
+    </Section>
+  )
+}
+
+interface ReallyDeleteProps {
+  email: string
+  onCancel: () => void
+  onDeleted: () => void
+}
+
+function ReallyDelete({ email, onCancel, onDeleted }: ReallyDeleteProps) {
+  const [password, setPassword] = useState('')
+  const state = useSubmit('Something went wrong.')
+  const remove = () => {
+    if (password === '') {
+      state.refuse('Please check the marked fields.', { password: 'Enter your password.' })
+      return
+    }
+    state.send(async () => {
+      await api('/api/profile', { method: 'DELETE', body: { password }, answer: done })
+      onDeleted()
+    })
+  }
+  return (
+    <Form state={state} onSubmit={remove}>
+      <p>
+        This cannot be undone. A membership is not renewed any more; until its paid time is over it waits for an account
+        with the same email.
+      </p>
+      <p>Enter your password to show that it is you.</p>
+      <AccountName email={email} />
+      <Field
+        label="Password"
+        name="password"
+        error={state.errors['password']}
+        type="password"
+        autoComplete="current-password"
+        value={password}
+        onChange={(event) => setPassword(event.target.value)}
+        required
+      />
+      <Row>
+        <Button type="submit" variant="danger" pending={state.sending}>
+          Delete for good
+        </Button>
+        <Button variant="secondary" disabled={state.sending} onClick={onCancel}>
+          Keep my account
+        </Button>
+      </Row>
+    </Form>
+  )
+}

@@ -1,0 +1,71 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { deliveryAnswer } from '../account/answers.ts'
+import { CodeField } from '../account/CodeField.tsx'
+import { sentText } from '../account/ConfirmForm.tsx'
+import { changeProfile } from '../account/profile.ts'
+import { api } from '../api/api.ts'
+import { Form, Row } from '../forms/Form.tsx'
+import { useSubmit } from '../forms/use-submit.ts'
+import { Button } from '../ui/Button.tsx'
+import { Inset } from '../ui/Section.tsx'
+
+export type VerifiedAttribute = 'email' | 'phone_number'
+
+/** Sends a code; says where it went. */
+export async function sendVerification(attribute: VerifiedAttribute): Promise<string> {
+  const { delivery } = await api('/api/profile/verification', {
+    method: 'POST',
+    body: { attribute },
+    answer: deliveryAnswer,
+  })
+  return sentText(delivery)
+}
+
+interface VerifyFormProps {
+  attribute: VerifiedAttribute
+  /** What is known of the code that is on its way. */
+  sent: string
+  onDone: () => void
+  onCancel: () => void
+}
+
+/** Takes the code that proves an address or a number. */
+export function VerifyForm({ attribute, sent, onDone, onCancel }: VerifyFormProps) {
+  const [code, setCode] = useState('')
+  const state = useSubmit('Something went wrong.')
+  const queryClient = useQueryClient()
+  const confirm = () => {
+    if (code.trim() === '') {
+      state.refuse('Please check the marked fields.', { code: 'Enter the code that we sent you.' })
+      return
+    }
+    state.send(async () => {
+      await changeProfile(queryClient, '/api/profile/verification/confirm', { body: { attribute, code: code.trim() } })
+      onDone()
+    })
+  }
+  return (
+    <Inset>
+      <p>{sent}</p>
+      <Form state={state} onSubmit={confirm}>
+        <CodeField awaited error={state.errors['code']} value={code} onChange={setCode} />
+        <Row>
+          <Button type="submit" pending={state.sending}>
+            Verify
+          </Button>
+          <Button
+            variant="quiet"
+            disabled={state.sending}
+            onClick={() => state.send(async () => state.succeed(await sendVerification(attribute)))}
+          >
+            Send a new code
+          </Button>
+          <Button variant="quiet" disabled={state.sending} onClick={onCancel}>
+            Later
+          </Button>
+        </Row>
+      </Form>
+    </Inset>
+  )
+}

@@ -1,0 +1,57 @@
+import { formatDay } from '@robokids/contracts/class-date'
+import { Link } from '@tanstack/react-router'
+import { Drawing } from '../ui/Drawing.tsx'
+import type { PlaceCard, Card } from './blocks.ts'
+import styles from './Cards.module.css'
+import { OutsideLink } from './OutsideLink.tsx'
+
+/** Articles, guides and places: each card is one link, wherever it is pressed. */
+export function Cards({ cards }: { cards: readonly (Card | PlaceCard)[] }) {
+  return (
+    <ul className={styles['cards']}>
+      {cards.map((card) => (
+        <li key={card.id} className={styles['card']}>
+          <div className={styles['picture']}>
+            <Drawing of={card.picture} />
+          </div>
+          <div className={styles['words']}>
+            {'category' in card && (
+              <p className={styles['meta']}>
+                {card.category}
+                {card.date && (
+                  <span>
+                    {' · '}
+                    {/* The weekday would take a second line in a narrow card, and says nothing here. */}
+                    <time dateTime={card.date}>{formatDay(card.date)}</time>
+                  </span>
+                )}
+              </p>
+            )}
+            <h3 className={styles['title']}>
+              {isOutside(card.link) ? (
+                <OutsideLink href={card.link} className={styles['cover']}>
+                  {card.title}
+                </OutsideLink>
+              ) : (
+                <Link to={card.link} className={styles['cover']}>
+                  {card.title}
+                </Link>
+              )}
+            </h3>
+            <p className={styles['snippet']}>{card.snippet}</p>
+            <p className={styles['go']} aria-hidden="true">{`${action(card)} →`}</p>
+          </div>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function isOutside(link: PlaceCard['link']): link is `https://${string}` {
+  return link.startsWith('https:')
+}
+
+function action(card: Card | PlaceCard): string {
+  if ('action' in card) return card.action
+  return card.category === 'Guide' ? 'Build it' : 'Read it'
+}

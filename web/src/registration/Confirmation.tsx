@@ -1,0 +1,297 @@
+import type { RegistrationView } from '@robokids/contracts/bff'
+import { formatClassDate } from '@robokids/contracts/class-date'
+import { disputeText } from '@robokids/contracts/disputes'
+import { openingLevels } from '@robokids/contracts/opening-levels'
+import { formatMoney } from '@robokids/contracts/pricing'
+import { endedTitle, isEnded, type RefundStanding, type Standing, standingOf } from '@robokids/contracts/standing'
+import { useSearch } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { LongWait } from '../checkout/LongWait.tsx'
+import { type NextStep, NextSteps } from '../checkout/NextSteps.tsx'
+import { Actions, StatusLoading, StatusPage } from '../checkout/StatusPage.tsx'
+import { inOneLine, Ticket } from '../checkout/Ticket.tsx'
+import { ClassMoment } from '../classes/ClassMoment.tsx'
+import { isLevel, levels } from '../classes/level-looks.ts'
+import { LevelRobot } from '../classes/LevelRobot.tsx'
+import { asWritten } from '../ui/AsWritten.tsx'
+import { ButtonLink } from '../ui/Button.tsx'
+import { Card } from '../ui/Card.tsx'
+import { Details } from '../ui/Details.tsx'
+import { Drawing } from '../ui/Drawing.tsx'
+import { Notice } from '../ui/Notice.tsx'
+import { AddToCalendar } from './AddToCalendar.tsx'
+import { noteBeingPaid } from './draft.ts'
+import { DisputedNotice, EndedOutcome } from './Outcome.tsx'
+import { type RegistrationRecord, recordOfSearch, recordOfView, savedRecord, saveSessionRecord } from './record.ts'
+import { classRow, familyRows, startRow } from './registration-rows.tsx'
+import { useRegistration } from './use-registration.ts'
+
+/** What is paid is the server's to say; without a reference to ask it about, the page shows what it was given. */
+export function Confirmation() {
+  const search = useSearch({ strict: false })
+  const [saved] = useState(savedRecord)
+  const record = saved ?? recordOfSearch(search)
+  const reference = search['reference'] || record?.registrationId
+  if (reference)
+    return <Checked reference={reference} saved={record?.registrationId === reference ? record : undefined} />
+  if (record) return <AsGiven record={record} />
+  return <NoData />
+}
+
+function NoData() {
+  return (
+    <StatusPage step="register" title="Your registration">
+      <Notice kind="error" title="No user data found. Please register again." />
+      <Actions>
+        <ButtonLink to="/robokids">Go to registration</ButtonLink>
+      </Actions>
+    </StatusPage>
+  )
+}
+
+/** Nothing is known of a payment here, nor of a registration: a link can say whatever its writer likes. */
+function AsGiven({ record }: { record: RegistrationRecord }) {
+  const [given] = useState(record)
+  useEffect(() => {
+    // What has no email cannot be signed for.
+    if (given.email !== '') saveSessionRecord({ ...given, timestamp: new Date().toISOString() })
+  }, [given])
+  return (
+    // The heading is the specified one all the same.
+    <StatusPage step="register" title="You're Registered">
+      <Notice title="We have not checked these details.">
+        <p>
+          They came with the link, or from this browser. The email that we sent you says whether your seat is paid and
+          yours. Its link opens your registration, with all that belongs to it.
+        </p>
+      </Notice>
+      <p>
+        Once your payment is with us, the waiver is the last thing before we ship the kit. From the browser in which you
+        registered you can sign it here as well.
+      </p>
+      <Actions>
+        <ButtonLink to="/robokids/waiver">Read and sign the waiver</ButtonLink>
+      </Actions>
+      <RecordCard record={given} />
+    </StatusPage>
+  )
+}
+
+function RecordCard({ record, startTime }: { record: RegistrationRecord; startTime?: string }) {
+  return (
+    <Card>
+      <Details rows={[...familyRows(record), startRow(record.startDate, startTime), classRow(record.classType)]} />
+    </Card>
+  )
+}
+
+function Checked({ reference, saved }: { reference: string; saved: RegistrationRecord | undefined }) {
+  const watched = useRegistration(reference, { paid: true })
+  switch (watched.state) {
+    case 'loading':
+      return <StatusLoading step="pay" />
+    case 'unknown':
+      return <NoData />
+    case 'unreachable':
+      return (
+        <StatusPage step="pay" title="Your payment is being processed">
+          <Notice title="We cannot reach our registration desk right now." live>
+            <p>
+              If you have paid, your payment is safe with us. This page asks again by itself, and the confirmation comes
+              by email too.
+            </p>
+          </Notice>
+          <LongWait reference={reference} />
+          {saved && <RecordCard record={saved} />}
+        </StatusPage>
+      )
+    case 'known':
+      return <Told view={watched.view} />
+  }
+}
+
+function MoneyBack({ standing: { refunded, returned } }: { standing: Extract<Standing, { kind: 'registered' }> }) {
+  const verb = ({ state }: RefundStanding) => (state === 'done' ? 'went back' : 'is on its way back')
+  return (
+    <>
+      {refunded?.money && <p>{`${formatMoney(refunded.money)} of it ${verb(refunded)} to your card.`}</p>}
+      {returned?.money && (
+        <p>{`You paid ${formatMoney(returned.money)} more than you owe, and it ${verb(returned)} to your card. Your seat stays paid.`}</p>
+      )}
+    </>
+  )
+}
+
+const picturesOf = (classType: string) =>
+  isLevel(classType)
+    ? { picture: <LevelRobot classType={classType} />, accent: levels[classType].accent }
+    : { picture: <Drawing of="class-scene" /> }
+
+/** From the payment to the first class. */
+function stepsOf({ waiverSignedAt, address, startDate, startTime, classType }: RegistrationView): NextStep[] {
+  const signed = waiverSignedAt !== null
+  const to = address.city === '' ? '' : ` to ${address.city}, ${address.state}`
+  const day = formatClassDate(startDate)
+  const length = isLevel(classType) ? ` The program runs for ${openingLevels[classType].programLength}.` : ''
+  return [
+    {
+      title: signed ? 'The waiver is signed' : 'Sign the waiver',
+      done: signed,
+      text: signed
+        ? 'Your copy comes by email.'
+        : 'You read and sign it as the parent or guardian. It takes a few minutes, and we ship the kit once it is done.',
+    },
+    { title: 'The kit comes', text: `We ship it${to}, so that it is with you before ${day}.` },
+    {
+      title: 'The first class',
+      text: (
+        <>
+          <ClassMoment date={startDate} time={startTime} />
+          <p>{`Live on a video call. The link comes by email ${signed ? 'before the class' : 'once the waiver is signed'}.${length}`}</p>
+        </>
+      ),
+    },
+  ]
+}
+
+function Told({ view }: { view: RegistrationView }) {
+  const standing = standingOf(view)
+  const record = recordOfView(view)
+  const details = <RecordCard record={record} startTime={view.startTime} />
+  const search = { reference: view.registrationId }
+  const toPayment = (
+    <Actions>
+      <ButtonLink to="/robokids-payment" search={search}>
+        Go to payment
+      </ButtonLink>
+    </Actions>
+  )
+
+  useEffect(() => {
+    // The waiver page reads it; once the waiver is signed it has been removed for good.
+    if (view.status === 'confirmed') saveSessionRecord(recordOfView(view))
+    noteBeingPaid(view.registrationId)
+  }, [view])
+
+  if (isEnded(standing)) {
+    return (
+      <StatusPage step="pay" title={endedTitle(standing)}>
+        <EndedOutcome view={view} standing={standing} />
+        {details}
+      </StatusPage>
+    )
+  }
+  switch (standing.kind) {
+    case 'registered': {
+      const signed = view.waiverSignedAt !== null
+      const { disputed } = standing
+      const facts = (
+        <>
+          {view.checkout?.receiptNumber && (
+            <p>{`${formatMoney(view.checkout)} paid, receipt ${view.checkout.receiptNumber}.`}</p>
+          )}
+          <MoneyBack standing={standing} />
+          {view.checkout?.disputes.map((dispute, index) => (
+            <p key={index}>{disputeText(dispute)}</p>
+          ))}
+        </>
+      )
+      const receipt = (
+        <ButtonLink to="/robokids/receipt" search={search} variant={disputed ? 'secondary' : 'primary'}>
+          See your receipt
+        </ButtonLink>
+      )
+      if (disputed) {
+        return (
+          <StatusPage step="pay" title="Your payment is disputed">
+            <DisputedNotice>{facts}</DisputedNotice>
+            <Actions>{receipt}</Actions>
+            {details}
+          </StatusPage>
+        )
+      }
+      return (
+        <StatusPage step={signed ? 'kit' : 'waiver'} title="You're Registered">
+          <Notice
+            kind="success"
+            title={
+              signed
+                ? 'Your waiver is signed, and the kit gets ready to ship.'
+                : view.children.length === 1
+                  ? 'Your seat is paid and yours.'
+                  : 'Your seats are paid and yours.'
+            }
+            live
+          >
+            {facts}
+          </Notice>
+          <Ticket
+            who={asWritten(inOneLine(view.children.map(({ childName }) => childName)))}
+            what={view.levelTitle}
+            when={<ClassMoment date={view.startDate} time={view.startTime} />}
+            {...picturesOf(view.classType)}
+          >
+            {signed ? (
+              receipt
+            ) : (
+              <ButtonLink to="/robokids/waiver" search={search}>
+                Read and sign the waiver
+              </ButtonLink>
+            )}
+            <AddToCalendar registrationId={view.registrationId} />
+          </Ticket>
+          <NextSteps steps={stepsOf(view)} />
+          {details}
+        </StatusPage>
+      )
+    }
+    case 'processing':
+      return (
+        <StatusPage step="pay" title="Your payment is being processed">
+          <Notice title="We are waiting for the final word on your payment and your seat." live>
+            <p>This page turns by itself as soon as it is known. You can also close it: we will email you.</p>
+          </Notice>
+          <LongWait reference={view.registrationId} />
+          {details}
+        </StatusPage>
+      )
+    case 'awaiting':
+      if (standing.lastDecline) {
+        return (
+          <StatusPage step="pay" title="Your payment did not go through">
+            <Notice kind="error" title="Your card was declined, and nothing was charged." live>
+              <p>{`${standing.lastDecline} You can try again, with this card or another one.`}</p>
+            </Notice>
+            {toPayment}
+            {details}
+          </StatusPage>
+        )
+      }
+      return (
+        <StatusPage step="pay" title="Your payment is being processed">
+          <Notice title="We have not heard of your payment yet." live>
+            <p>
+              If you have just paid, this page turns by itself in a moment. You can also close it: we will email you.
+            </p>
+          </Notice>
+          <LongWait reference={view.registrationId} />
+          {details}
+          <Actions>
+            <ButtonLink to="/robokids-payment" search={search} variant="secondary">
+              I have not paid yet
+            </ButtonLink>
+          </Actions>
+        </StatusPage>
+      )
+    case 'unpaid':
+      return (
+        <StatusPage step="pay" title="Your payment did not go through">
+          <Notice title="You were not charged." live>
+            <p>The card page was closed before a payment was made. Your seat is still held for a moment.</p>
+          </Notice>
+          {toPayment}
+          {details}
+        </StatusPage>
+      )
+  }
+}

@@ -1,0 +1,129 @@
+import type { RegistrationView } from '@robokids/contracts/bff'
+import { disputedNote } from '@robokids/contracts/disputes'
+import { formatMoney } from '@robokids/contracts/pricing'
+import type { Ended, RefundStanding, Standing } from '@robokids/contracts/standing'
+import type { ReactNode } from 'react'
+import { Actions } from '../checkout/StatusPage.tsx'
+import { ButtonLink } from '../ui/Button.tsx'
+import { Notice } from '../ui/Notice.tsx'
+import { recordOfView } from './record.ts'
+import { StartAgain } from './StartAgain.tsx'
+
+const whyRejected = {
+  class_full: 'The last seat went to another family before your payment arrived.',
+  class_started: 'The class had already started when your payment arrived.',
+  registration_cancelled: 'The registration had been cancelled when your payment arrived.',
+}
+
+function refundText({ state, money }: RefundStanding): { title: string; detail: string } {
+  const amount = money ? formatMoney(money) : 'Your money'
+  switch (state) {
+    case 'done':
+      return { title: `${amount} was refunded to your card.`, detail: 'Your bank may take a few days to show it.' }
+    case 'underway':
+      return { title: `${amount} is on its way back to your card.`, detail: 'You do not need to do anything.' }
+    case 'failed':
+      return {
+        title: `Your bank did not take the refund of ${amount}.`,
+        detail: 'We still owe it to you and will send it another way.',
+      }
+  }
+}
+
+function returningText({ refund, byBank }: Extract<Standing, { kind: 'returning' }>): string {
+  return byBank && refund.money ? `Your bank gave ${formatMoney(refund.money)} back to you.` : refundText(refund).title
+}
+
+function expiredText({ charged, refund }: Extract<Standing, { kind: 'expired' }>): string {
+  if (refund) return refundText(refund).title
+  return charged === 'no' ? 'You were not charged.' : 'No payment arrived in time.'
+}
+
+/** While the bank looks into the payment of a registration that keeps its seat. */
+export function DisputedNotice({ children }: { children?: ReactNode }) {
+  return (
+    <Notice title={disputedNote.title} live>
+      <p>{disputedNote.text}</p>
+      {children}
+    </Notice>
+  )
+}
+
+interface EndedOutcomeProps {
+  view: RegistrationView
+  standing: Ended
+  /** Another way on from an expired one, above the way back to the form. */
+  children?: ReactNode
+}
+
+export function EndedOutcome({ view, standing, children }: EndedOutcomeProps) {
+  const record = recordOfView(view)
+  switch (standing.kind) {
+    case 'rejected':
+      return (
+        <>
+          <Notice title={refundText(standing.refund).title} live>
+            <p>{`${whyRejected[standing.reason ?? 'class_full']} We are sorry. ${refundText(standing.refund).detail}`}</p>
+          </Notice>
+          <Actions>
+            <StartAgain record={record}>Choose another date</StartAgain>
+            <ButtonLink to="/robokidslanding" variant="secondary">
+              See all classes
+            </ButtonLink>
+          </Actions>
+        </>
+      )
+    case 'expired':
+      return (
+        <>
+          <Notice title={expiredText(standing)} live>
+            <p>
+              A seat is held for a while only, so that other families get a chance. This one was let go. Your details
+              are kept.
+            </p>
+          </Notice>
+          {children}
+          <Actions>
+            <StartAgain record={record} variant={children ? 'secondary' : 'primary'}>
+              Start again with my details
+            </StartAgain>
+            {!children && (
+              <ButtonLink to="/robokids-payment" search={{ reference: view.registrationId }} variant="secondary">
+                Pay for the same class
+              </ButtonLink>
+            )}
+          </Actions>
+        </>
+      )
+    case 'returning':
+      return (
+        <>
+          <Notice title={returningText(standing)} live>
+            <p>
+              With it this registration ends: there is nothing to sign, and no kit is shipped. You do not need to do
+              anything.
+            </p>
+          </Notice>
+          <Actions>
+            <ButtonLink to="/robokidslanding" variant="secondary">
+              See all classes
+            </ButtonLink>
+          </Actions>
+        </>
+      )
+    case 'cancelled':
+      return (
+        <>
+          <Notice
+            title={standing.refund ? refundText(standing.refund).title : 'There is no seat held for it any more.'}
+            live
+          >
+            {standing.refund && <p>{refundText(standing.refund).detail}</p>}
+          </Notice>
+          <Actions>
+            <StartAgain record={record}>Register again</StartAgain>
+          </Actions>
+        </>
+      )
+  }
+}

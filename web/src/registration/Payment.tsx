@@ -1,0 +1,300 @@
+import type { AgreementTerms } from '@robokids/contracts/agreement'
+import type { RegistrationView } from '@robokids/contracts/bff'
+import { registrationTerms } from '@robokids/contracts/offers'
+import { formatMoney } from '@robokids/contracts/pricing'
+import { endedTitle, isEnded, standingOf } from '@robokids/contracts/standing'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { type ReactNode, useRef, useState } from 'react'
+import { ApiError } from '../api/api.ts'
+import { HoldNote } from '../checkout/HoldNote.tsx'
+import { LongWait } from '../checkout/LongWait.tsx'
+import { PayBar } from '../checkout/PayBar.tsx'
+import { Actions, StatusLoading, StatusPage } from '../checkout/StatusPage.tsx'
+import { useExternalRedirect } from '../checkout/use-external-redirect.ts'
+import { type WayOn as Way, wayOnFrom } from '../checkout/way-on.ts'
+import { WayOn } from '../checkout/WayOn.tsx'
+import { offerOf, totalOf } from '../classes/class-offer.ts'
+import { timeOfReader } from '../classes/class-time.ts'
+import { classesQuery } from '../classes/classes-query.ts'
+import { isLevel } from '../classes/level-looks.ts'
+import { prepareProof, provenApi } from '../proof-of-work/proven.ts'
+import { Alert } from '../ui/Alert.tsx'
+import { Button, ButtonLink } from '../ui/Button.tsx'
+import { Card } from '../ui/Card.tsx'
+import { Details } from '../ui/Details.tsx'
+import { Notice } from '../ui/Notice.tsx'
+import { registerAnswer } from './answers.ts'
+import { registrationAlert } from './failure.ts'
+import { EndedOutcome } from './Outcome.tsx'
+import styles from './Payment.module.css'
+import { recordOfView, type RegistrationRecord, savedRecord, saveRecords } from './record.ts'
+import { classRow, familyRows, startRow } from './registration-rows.tsx'
+import { StartAgain } from './StartAgain.tsx'
+import { registrationQuery, useRegistration } from './use-registration.ts'
+
+export function Payment() {
+  const search = useSearch({ strict: false })
+  const [saved] = useState(savedRecord)
+  const reference = search['reference'] || saved?.registrationId
+  if (reference) return <PaymentOf reference={reference} />
+  return saved ? <PaymentOfRecord record={saved} /> : <NothingSaved />
+}
+
+/** Of what this browser remembers without a reference to ask about: whether it is paid, nobody can tell here. */
+function PaymentOfRecord({ record }: { record: RegistrationRecord }) {
+  const { classType } = record
+  const classes = useQuery(classesQuery)
+  const offer = classes.data && isLevel(classType) ? offerOf(classes.data, classType) : undefined
+  const due = offer && totalOf(offer, 1 + record.siblings.length).total
+  return (
+    <StatusPage step="pay" title="Payment">
+      <Notice title="We have not checked these details.">
+        <p>
+          They come from this browser. If you have paid, use the link in the email that we sent you: it leads to your
+          registration. If you have not, go on with the form, which is filled in already.
+        </p>
+      </Notice>
+      <Card>
+        <Details rows={[...familyRows(record), startRow(record.startDate), classRow(classType)]} />
+        {due && <Due>{formatMoney(due)}</Due>}
+      </Card>
+      <Actions>
+        <StartAgain record={record}>Go on to register and pay</StartAgain>
+      </Actions>
+    </StatusPage>
+  )
+}
+
+function Due({ children }: { children: string }) {
+  return (
+    <p className={styles['due']}>
+      <span>To pay</span>
+      <strong>{children}</strong>
+    </p>
+  )
+}
+
+function NothingSaved() {
+  return (
+    <StatusPage step="register" title="Payment">
+      <Notice kind="error" title="Registration info not found. Please go back and try again." />
+      <Actions>
+        <ButtonLink to="/robokids">Go to registration</ButtonLink>
+      </Actions>
+    </StatusPage>
+  )
+}
+
+function PaymentOf({ reference }: { reference: string }) {
+  const watched = useRegistration(reference)
+  switch (watched.state) {
+    case 'loading':
+      return <StatusLoading step="pay" />
+    case 'unknown':
+      return <NothingSaved />
+    case 'unreachable':
+      return (
+        <StatusPage step="pay" title="Payment">
+          <Notice title="We cannot reach our registration desk right now." live>
+            <p>Nothing is lost. This page asks again by itself.</p>
+          </Notice>
+          <LongWait reference={reference} />
+        </StatusPage>
+      )
+    case 'known':
+      return <PaymentFor view={watched.view} />
+  }
+}
+
+function PaymentFor({ view }: { view: RegistrationView }) {
+  const standing = standingOf(view)
+  const summary = (
+    <Details
+      rows={[...familyRows(recordOfView(view)), startRow(view.startDate, view.startTime), classRow(view.classType)]}
+    />
+  )
+  if (isEnded(standing)) {
+    const again = standing.kind === 'expired'
+    return (
+      <StatusPage step="pay" title={endedTitle(standing)}>
+        <EndedOutcome view={view} standing={standing}>
+          {again && (
+            <Payable view={view} lastDecline={null}>
+              {summary}
+            </Payable>
+          )}
+        </EndedOutcome>
+        {!again && <Card>{summary}</Card>}
+      </StatusPage>
+    )
+  }
+  if (standing.kind === 'registered' || standing.kind === 'processing') {
+    const paid = standing.kind === 'registered'
+    return (
+      <StatusPage
+        step={paid ? 'waiver' : 'pay'}
+        title={paid ? 'This registration is paid' : 'Your payment is being processed'}
+      >
+        <Notice
+          kind={paid ? 'success' : 'info'}
+          title={paid ? 'There is nothing left to pay.' : 'Please do not pay again.'}
+          live
+        >
+          <p>{paid ? 'Your seat is yours.' : 'We are waiting for the final word on your payment and your seat.'}</p>
+        </Notice>
+        {!paid && <LongWait reference={view.registrationId} />}
+        <Card>{summary}</Card>
+        <Actions>
+          <ButtonLink to="/robokids/success" search={{ reference: view.registrationId }}>
+            Go to your confirmation
+          </ButtonLink>
+        </Actions>
+      </StatusPage>
+    )
+  }
+  return (
+    <StatusPage step="pay" title="Pay for your seat">
+      <Payable view={view} lastDecline={standing.kind === 'awaiting' ? standing.lastDecline : null}>
+        {summary}
+      </Payable>
+    </StatusPage>
+  )
+}
+
+/** What is agreed to by paying: frozen in a checkout that is open; the price of the day where a new one is made. */
+function useTerms({ checkout, classType, startDate, children }: RegistrationView): AgreementTerms | undefined {
+  const classes = useQuery(classesQuery)
+  const level = classType === 'membership' ? undefined : classType
+  const offer = classes.data && level && offerOf(classes.data, level)
+  const isFrozen = checkout?.status === 'open' || checkout?.status === 'creating'
+  if (isFrozen && checkout.unitAmount !== null && checkout.paidSeats !== null) {
+    const { unitAmount, paidSeats } = checkout
+    return registrationTerms({ classType, startDate, children: paidSeats, siblingJoinsFree: false, unitAmount })
+  }
+  if (!offer) return undefined
+  const { siblingJoinsFree, price } = offer
+  return registrationTerms({
+    classType,
+    startDate,
+    children: children.length,
+    siblingJoinsFree,
+    unitAmount: price.amount,
+  })
+}
+
+function Payable({
+  view,
+  lastDecline,
+  children,
+}: {
+  view: RegistrationView
+  lastDecline: string | null
+  children: ReactNode
+}) {
+  const terms = useTerms(view)
+  const due = terms && { amount: terms.dueNow, currency: terms.currency }
+  const queryClient = useQueryClient()
+  const { leaving, leaveFor } = useExternalRedirect()
+  const [sending, setSending] = useState(false)
+  const [alert, setAlert] = useState<string | null>(null)
+  const [full, setFull] = useState<string | null>(null)
+  const [refused, setRefused] = useState<{ way: Way; agreed: AgreementTerms | undefined } | null>(null)
+  const payButton = useRef<HTMLButtonElement>(null)
+  const underWay = useRef(false)
+  const record = recordOfView(view)
+  const { registrationId } = view
+
+  const pay = async (agreed: AgreementTerms | undefined) => {
+    if (underWay.current || leaving) return
+    underWay.current = true
+    setSending(true)
+    try {
+      const { checkoutUrl } = await provenApi(
+        'payment',
+        `/api/registrations/${encodeURIComponent(registrationId)}/checkout`,
+        {
+          method: 'POST',
+          body: { agreed },
+          answer: registerAnswer,
+        },
+      )
+      saveRecords(record)
+      leaveFor(checkoutUrl)
+    } catch (error) {
+      const way = wayOnFrom(error)
+      if (way) setRefused({ way, agreed })
+      else if (error instanceof ApiError && error.code === 'class_full') setFull(error.message)
+      else setAlert(registrationAlert(error))
+      void queryClient.invalidateQueries(registrationQuery(registrationId))
+      void queryClient.invalidateQueries(classesQuery)
+    } finally {
+      underWay.current = false
+      setSending(false)
+    }
+  }
+
+  return (
+    <>
+      {lastDecline && (
+        <Notice kind="error" title="Your card was declined, and nothing was charged.">
+          <p>{`${lastDecline} You can try again, with this card or another one.`}</p>
+        </Notice>
+      )}
+      {view.status === 'held' && view.heldUntil !== null && (
+        <p>
+          <strong>{`Your seat is held until ${timeOfReader(view.heldUntil)}.`}</strong>
+        </p>
+      )}
+      <Card>{children}</Card>
+      {full ? (
+        <>
+          <Notice kind="error" title={full} live>
+            <p>Nothing was charged. You can choose another date; what you typed is kept.</p>
+          </Notice>
+          <Actions>
+            <StartAgain record={record}>Choose another date</StartAgain>
+          </Actions>
+        </>
+      ) : (
+        <>
+          <div className={styles['notes']}>
+            <HoldNote />
+            <p className={styles['aside']}>Nothing has been charged yet. You confirm the payment on the card page.</p>
+          </div>
+          <PayBar
+            total={
+              <>
+                <span>To pay</span>
+                <strong>{due ? formatMoney(due) : 'Shown on the card page'}</strong>
+              </>
+            }
+          >
+            <Button
+              ref={payButton}
+              onPointerEnter={() => prepareProof('payment')}
+              onFocus={() => prepareProof('payment')}
+              onClick={() => void pay(terms)}
+              pending={sending || leaving}
+            >{`${view.status === 'expired' ? 'Hold a seat again and pay' : 'Pay'} ${due ? formatMoney(due) : ''} by card`}</Button>
+          </PayBar>
+        </>
+      )}
+      <Alert message={alert} onClose={() => setAlert(null)} />
+      <WayOn
+        from="payment"
+        wayOn={refused?.way ?? null}
+        agreed={refused?.agreed}
+        onAgree={(now) => {
+          setRefused(null)
+          void pay(now)
+        }}
+        onClose={() => {
+          setRefused(null)
+          // After the dialog has given the focus back: the button was disabled when it took it.
+          setTimeout(() => payButton.current?.focus())
+        }}
+      />
+    </>
+  )
+}

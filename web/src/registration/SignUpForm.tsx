@@ -1,0 +1,389 @@
+import type { AgreementTerms } from '@robokids/contracts/agreement'
+import { maxChildren } from '@robokids/contracts/children'
+import type { LevelClassType } from '@robokids/contracts/enrollment'
+import { registrationTerms } from '@robokids/contracts/offers'
+import { formatMoney } from '@robokids/contracts/pricing'
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { type FormEvent, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
+import { ApiError } from '../api/api.ts'
+import { HoldNote } from '../checkout/HoldNote.tsx'
+import { PayBar } from '../checkout/PayBar.tsx'
+import { useExternalRedirect } from '../checkout/use-external-redirect.ts'
+import { type WayOn as Way, wayOnFrom } from '../checkout/way-on.ts'
+import { WayOn } from '../checkout/WayOn.tsx'
+import { type LevelOffer, seatsLeftText, totalOf } from '../classes/class-offer.ts'
+import { classesQuery } from '../classes/classes-query.ts'
+import { DateCards } from '../classes/DateCards.tsx'
+import { errorsByField, type FieldErrors } from '../forms/field-errors.ts'
+import { importOrReload } from '../forms/import-or-reload.ts'
+import { prepareProof } from '../proof-of-work/proven.ts'
+import { Alert } from '../ui/Alert.tsx'
+import { Button } from '../ui/Button.tsx'
+import { CheckFields } from '../ui/CheckFields.tsx'
+import { DisabledUntilHydrated } from '../ui/DisabledUntilHydrated.tsx'
+import { Field } from '../ui/Field.tsx'
+import { Notice } from '../ui/Notice.tsx'
+import { Skeleton } from '../ui/Skeleton.tsx'
+import { mayHoldSeats } from './draft.ts'
+import { registrationAlert, registrationFailure } from './failure.ts'
+import { recordOfContent, saveRecords } from './record.ts'
+import { register } from './register.ts'
+import type { RegistrationContent } from './registration-content.ts'
+import { childField, fieldsInOrder } from './sign-up-fields.ts'
+import { type ChildValues, noChild, type SignUpValues } from './sign-up-values.ts'
+import styles from './SignUpForm.module.css'
+import { useSignUpValues } from './use-sign-up-values.ts'
+
+const idOf = (field: string) => `sign-up-${field.replaceAll('.', '-')}`
+
+function focusField(field: string) {
+  document.getElementById(idOf(field))?.focus()
+}
+
+/** What checks the form is as large as the form, and not needed before somebody types into it. */
+const loadChecks = () => import('./read-content.ts')
+
+/** A try that was refused with a way on. */
+interface Refused {
+  way: Way
+  content: RegistrationContent
+  agreed: AgreementTerms | undefined
+}
+
+interface SignUpFormProps {
+  classType: LevelClassType
+  /** Undefined while it loads, and where it cannot be loaded. */
+  offer: LevelOffer | undefined
+  /** It cannot be loaded. */
+  failed: boolean
+}
+
+export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
+  const { startDate: linkedDate } = useSearch({ strict: false })
+  const { values, keep, noteSent } = useSignUpValues(linkedDate)
+  const [errors, setErrors] = useState<FieldErrors>({})
+  /** How often it was not sent, as fields are wrong. */
+  const [refusals, setRefusals] = useState(0)
+  const [sending, setSending] = useState(false)
+  const [alert, setAlert] = useState<string | null>(null)
+  const [refused, setRefused] = useState<Refused | null>(null)
+  const { leaving, leaveFor } = useExternalRedirect()
+  // A second press can come before React has drawn the disabled button.
+  const underWay = useRef(false)
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  const addSibling = useRef<HTMLButtonElement>(null)
+  const submitButton = useRef<HTMLButtonElement>(null)
+
+  const chosen = offer?.sessions.find(({ date }) => date === values.startDate)
+  const busy = sending || leaving
+  const count = values.children.length
+  const total = offer && totalOf(offer, count)
+
+  const change = (changes: Partial<SignUpValues>, ...fields: string[]) => {
+    keep({ ...values, ...changes })
+    loadChecks().catch(() => undefined)
+    prepareProof('registration')
+    setErrors((before) => Object.fromEntries(Object.entries(before).filter(([field]) => !fields.includes(field))))
+  }
+
+  const changeChildren = (children: ChildValues[]) => {
+    // The fields of siblings are numbered: what is said of one must not end at another.
+    change({ children }, ...fieldsInOrder(maxChildren).filter((field) => field.startsWith('siblings.')))
+  }
+
+  const point = (found: FieldErrors) => {
+    const first = fieldsInOrder(values.children.length).find((field) => found[field])
+    flushSync(() => {
+      setErrors(found)
+      setRefusals((before) => before + 1)
+    })
+    if (first) focusField(first)
+  }
+
+  /** What only the dates on sale can tell; the seats of one's own earlier try do not stand in one's way. */
+  const dateError = (): string | undefined => {
+    if (!offer) return undefined
+    if (!chosen) return 'Choose a date.'
+    if (chosen.seatsLeft >= values.children.length || mayHoldSeats(classType, values.startDate)) return undefined
+    if (chosen.seatsLeft === 0) return 'This date is full. Choose another one.'
+    return `This date has ${seatsLeftText(chosen.seatsLeft)}, and you are registering ${values.children.length} children. Choose another one.`
+  }
+
+  const send = async (content: RegistrationContent, agreed: AgreementTerms | undefined) => {
+    setSending(true)
+    try {
+      const answer = await register(content, agreed)
+      noteSent()
+      if (answer.next === 'confirmation') {
+        await navigate({ to: '/robokids/success', search: { reference: answer.registrationId } })
+        return
+      }
+      saveRecords(recordOfContent(answer.registrationId, content))
+      leaveFor(answer.checkoutUrl)
+    } catch (error) {
+      const way = wayOnFrom(error)
+      if (way) setRefused({ way, content, agreed })
+      else setAlert(registrationAlert(error))
+      if (error instanceof ApiError) setErrors(errorsByField(error.issues))
+      // Seats may have gone meanwhile, and prices may have changed.
+      void queryClient.invalidateQueries(classesQuery)
+    } finally {
+      setSending(false)
+    }
+  }
+
+  const once = (work: () => Promise<void>) => {
+    if (underWay.current || leaving) return
+    underWay.current = true
+    work()
+      // Whatever it is, a button never does nothing.
+      .catch((error: unknown) => setAlert(registrationAlert(error)))
+      .finally(() => {
+        underWay.current = false
+      })
+  }
+
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    once(checkAndSend)
+  }
+
+  const checkAndSend = async () => {
+    const checks = await importOrReload(loadChecks).catch((error: unknown) => setAlert(registrationFailure(error)))
+    if (!checks) return
+    const read = checks.readContent(values, classType)
+    const found: Record<string, string> = 'errors' in read ? { ...read.errors } : {}
+    const date = dateError()
+    if (date) found['startDate'] ??= date
+    if ('errors' in read || date) point(found)
+    else {
+      setErrors({})
+      await send(read.content, offer && termsOf(offer, read.content))
+    }
+  }
+
+  const chooseDate = (startDate: string) => {
+    change({ startDate }, 'startDate')
+    // The date that led here is not the one any more.
+    if (linkedDate) void navigate({ to: '.', search: {}, replace: true, resetScroll: false })
+  }
+
+  const backToForm = () => {
+    setAlert(null)
+    setRefused(null)
+    const first = fieldsInOrder(values.children.length).find((field) => errors[field])
+    // After the dialog has given the focus back: the button was disabled when it took it.
+    setTimeout(() => (first ? focusField(first) : submitButton.current?.focus()))
+  }
+
+  const field = (name: string) => ({ id: idOf(name), name, error: errors[name] })
+  const text = (name: Exclude<keyof SignUpValues, 'children' | 'startDate'>) => ({
+    ...field(name),
+    value: values[name],
+    onChange: (event: { target: { value: string } }) => change({ [name]: event.target.value }, name),
+  })
+
+  return (
+    <form
+      className={styles['form']}
+      onSubmit={submit}
+
+      noValidate
+    >
+      <DisabledUntilHydrated>
+        <div className={styles['group']}>
+          <DateCards
+            {...field('startDate')}
+            label="Start date"
+            hint="Select a date: the program begins on it."
+            dates={offer ? datesOf(offer, classType) : failed ? [] : undefined}
+            {...(offer ? { length: offer.programLength } : {})}
+            value={values.startDate}
+            onChoose={chooseDate}
+          />
+          {offer?.sessions.length === 0 && (
+            <p className={styles['aside']}>No dates are open right now. Please come back soon.</p>
+          )}
+        </div>
+
+        <fieldset className={styles['group']}>
+          <legend>You</legend>
+          <Field
+            {...text('guardianName')}
+            label="Guardian name"
+            hint="You are the parent or guardian, 18 or older."
+            autoComplete="name"
+            required
+          />
+          <Field
+            {...text('email')}
+            label="Email"
+            hint="The confirmation and the class link go there."
+            type="email"
+            inputMode="email"
+            autoComplete="email"
+            autoCapitalize="none"
+            spellCheck={false}
+            required
+          />
+        </fieldset>
+
+        <fieldset className={styles['group']}>
+          <legend>Where the kit goes</legend>
+          <Field {...text('addressLine1')} label="Address line 1" autoComplete="address-line1" required />
+          <Field {...text('addressLine2')} label="Address line 2" optional autoComplete="address-line2" />
+          <div className={styles['place']}>
+            <Field {...text('city')} label="City" autoComplete="address-level2" required />
+            <Field {...text('state')} label="State" autoComplete="address-level1" required />
+            <Field
+              {...text('zipCode')}
+              label="Zip code"
+              inputMode="numeric"
+              autoComplete="postal-code"
+              maxLength={10}
+              required
+            />
+          </div>
+        </fieldset>
+
+        <fieldset className={styles['group']}>
+          <legend>{`Your ${values.children.length > 1 ? 'children' : 'child'}`}</legend>
+          {values.children.map((child, index) => {
+            const set = (changes: Partial<ChildValues>, name: keyof ChildValues) =>
+              change(
+                { children: values.children.map((entry, at) => (at === index ? { ...entry, ...changes } : entry)) },
+                childField(index, name),
+              )
+            const rows = (
+              <>
+                <div className={styles['child']}>
+                  <Field
+                    {...field(childField(index, 'childName'))}
+                    label="Child's first name"
+                    value={child.childName}
+                    onChange={(event) => set({ childName: event.target.value }, 'childName')}
+                    autoComplete="off"
+                    required
+                  />
+                  <Field
+                    {...field(childField(index, 'childAge'))}
+                    label="Child's age"
+                    value={child.childAge}
+                    onChange={(event) => set({ childAge: event.target.value }, 'childAge')}
+                    inputMode="numeric"
+                    autoComplete="off"
+                    maxLength={4}
+                    required
+                  />
+                </div>
+                {offer && <AgeNotice child={child} offer={offer} />}
+              </>
+            )
+            if (index === 0) return <div key={index}>{rows}</div>
+            return (
+              <fieldset key={index} className={styles['sibling']}>
+                <legend>{`Sibling ${values.children.length > 2 ? index : ''}`}</legend>
+                {rows}
+                <Button
+                  variant="quiet"
+                  onClick={() => {
+                    flushSync(() => changeChildren(values.children.filter((_, at) => at !== index)))
+                    addSibling.current?.focus()
+                  }}
+                >{`Remove ${child.childName.trim() || 'this sibling'}`}</Button>
+              </fieldset>
+            )
+          })}
+          {values.children.length < maxChildren && (
+            <div className={styles['add']}>
+              <Button
+                ref={addSibling}
+                variant="secondary"
+                onClick={() => {
+                  const index = values.children.length
+                  flushSync(() => changeChildren([...values.children, noChild]))
+                  focusField(childField(index, 'childName'))
+                }}
+              >
+                Add a sibling
+              </Button>
+              <p className={styles['aside']}>
+                {offer?.siblingJoinsFree
+                  ? 'Enroll one child and a sibling joins free.'
+                  : 'Brothers and sisters in the same class, in one go.'}
+              </p>
+            </div>
+          )}
+        </fieldset>
+
+        <div className={styles['end']}>
+          {errors['siblings'] && <Notice kind="error">{errors['siblings']}</Notice>}
+          <HoldNote />
+          <p className={styles['aside']}>Nothing is charged before you confirm it on the card page.</p>
+        </div>
+        <PayBar
+          total={
+            offer || !failed ? (
+              <>
+                <span>{`Total for ${count === 1 ? '1 child' : `${count} children`}`}</span>
+                <strong>{total ? formatMoney(total.total) : <Skeleton width="6ch" />}</strong>
+              </>
+            ) : (
+              <span>Shown before you pay</span>
+            )
+          }
+          saving={
+            total &&
+            total.free > 0 &&
+            `${total.free === 1 ? 'One sibling joins free' : `${total.free} siblings join free`}: you save ${formatMoney(total.saved)}`
+          }
+        >
+          <Button ref={submitButton} type="submit" pending={busy}>
+            Continue to payment
+          </Button>
+        </PayBar>
+      </DisabledUntilHydrated>
+      <CheckFields refused={refusals} />
+      <Alert message={alert} onClose={backToForm} />
+      <WayOn
+        from="form"
+        wayOn={refused?.way ?? null}
+        agreed={refused?.agreed}
+        onAgree={(terms) => {
+          setRefused(null)
+          if (refused) once(() => send(refused.content, terms))
+        }}
+        onClose={backToForm}
+      />
+    </form>
+  )
+}
+
+/** The dates on sale; of those that are full the one that this very form may hold seats of can be chosen all the same. */
+const datesOf = ({ sessions }: LevelOffer, classType: LevelClassType) =>
+  sessions.map(({ date, startTime, seatsLeft }) => ({
+    date,
+    startTime,
+    seatsLeft,
+    held: seatsLeft === 0 && mayHoldSeats(classType, date),
+  }))
+
+/** What the page shows of it: what is agreed to by going on. */
+function termsOf({ price, siblingJoinsFree }: LevelOffer, { classType, startDate, siblings }: RegistrationContent) {
+  const children = 1 + siblings.length
+  return registrationTerms({ classType, startDate, children, siblingJoinsFree, unitAmount: price.amount })
+}
+
+function AgeNotice({ child, offer }: { child: ChildValues; offer: LevelOffer }) {
+  const age = /^[0-9]{1,3}$/.test(child.childAge.trim()) ? Number(child.childAge) : undefined
+  const { from, to } = offer.recommendedAges
+  if (age === undefined || age < 5 || (age >= from && age <= to)) return null
+  return (
+    <Notice live>
+      <p>{`We made this class for ages ${from} to ${to}. ${child.childName.trim() || 'Your child'} is ${age < from ? 'younger' : 'older'} and welcome all the same${age < from ? '; sitting together for the first sessions helps' : ''}.`}</p>
+    </Notice>
+  )
+}

@@ -1,0 +1,69 @@
+import { formatClassDate } from '@robokids/contracts/class-date'
+import { childLine, classDetail, type Detail, familyDetails, startDay } from '@robokids/contracts/details'
+import { isolate } from '@robokids/contracts/isolate'
+import { ClassMoment } from '../classes/ClassMoment.tsx'
+import { AsWritten, asWritten } from '../ui/AsWritten.tsx'
+import type { Row } from '../ui/Details.tsx'
+import type { RegistrationRecord } from './record.ts'
+
+export type KnownDetails = Pick<
+  RegistrationRecord,
+  | 'guardianName'
+  | 'email'
+  | 'childName'
+  | 'childAge'
+  | 'siblings'
+  | 'addressLine1'
+  | 'addressLine2'
+  | 'city'
+  | 'state'
+  | 'zipCode'
+  | 'startDate'
+>
+
+/** What a family wrote inside a line of ours, as `isolate` sets it apart. */
+const isolated = /\u2068([^\u2069]*)\u2069/
+
+/** Draws a detail in whose lines `isolate` has set apart what a family wrote, which no translator may change. */
+export function rowOf([name, lines]: Detail): Row {
+  const drawn = lines.map((line, index) => (
+    <div key={index}>
+      {line.split(isolated).map((part, nth) => {
+        if (nth % 2 === 1) return <AsWritten key={nth}>{part}</AsWritten>
+        return part && <span key={nth}>{part}</span>
+      })}
+    </div>
+  ))
+  return [name, drawn]
+}
+
+export function childRow(child: { childName: string; childAge: string }): Row {
+  return rowOf(['Child', [childLine(child, 'Child', isolate)]])
+}
+
+/** What is known of a member, who registered no child: nothing is asked for that was never asked. */
+export function memberRows({ guardianName, startDate }: KnownDetails): Row[] {
+  const rows: Row[] = [
+    ['Guardian', asWritten(guardianName)],
+    ['Class', 'Members’ session'],
+    ['Class date', startDate && formatClassDate(startDate)],
+  ]
+  return rows.filter(([, value]) => value !== '')
+}
+
+export function familyRows(details: KnownDetails): Row[] {
+  const children = [{ childName: details.childName, childAge: details.childAge }, ...details.siblings]
+  return familyDetails({ ...details, children }, isolate).map(rowOf)
+}
+
+/** The date as a calendar day, never moved by the reader's own zone. */
+export function startRow(startDate: string, startTime?: string): Row {
+  return [
+    'Start date',
+    startDate && startTime ? <ClassMoment date={startDate} time={startTime} /> : startDay(startDate),
+  ]
+}
+
+export function classRow(classType: string): Row {
+  return rowOf(classDetail(classType))
+}

@@ -1,0 +1,162 @@
+import type { AgreementTerms } from '@robokids/contracts/agreement'
+import { orderTerms } from '@robokids/contracts/offers'
+import { formatMoney } from '@robokids/contracts/pricing'
+import { canBeBought } from '@robokids/contracts/products'
+import type { Product } from '@robokids/contracts/shop'
+import { useQueryClient } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
+import { isRefusal, messageOf } from '../api/refusals.ts'
+import { SaleTerms } from '../checkout/SaleTerms.tsx'
+import { useExternalRedirect } from '../checkout/use-external-redirect.ts'
+import { type WayOn as Way, wayOnFrom } from '../checkout/way-on.ts'
+import { WayOn } from '../checkout/WayOn.tsx'
+import { prepareProof, provenApi } from '../proof-of-work/proven.ts'
+import { Button } from '../ui/Button.tsx'
+import { Notice } from '../ui/Notice.tsx'
+import type { Toasted } from '../ui/Toast.tsx'
+import { checkoutAnswer } from './answers.ts'
+import { forgetSentOrder, orderOf } from './cart-order.ts'
+import styles from './Cart.module.css'
+import { type CartItem, clearCart, removeFromCart, restoreCart } from './cart.ts'
+import { shopQuery } from './shop-query.ts'
+
+interface CartProps {
+  items: CartItem[]
+  products: Product[]
+  /** Something was taken out of it, or put back. */
+  onChanged: (told: Toasted | null) => void
+}
+
+/** What is in the cart, what it costs together, and the way to pay for it. */
+export function Cart({ items, products, onChanged }: CartProps) {
+  const queryClient = useQueryClient()
+  const { leaving, leaveFor } = useExternalRedirect()
+  const [sending, setSending] = useState(false)
+  const [problem, setProblem] = useState<string | null>(null)
+  const [refused, setRefused] = useState<{ way: Way; agreed: AgreementTerms } | null>(null)
+  const underWay = useRef(false)
+  const checkOutButton = useRef<HTMLButtonElement>(null)
+
+  const lines = items.map((item) => {
+    const product = products.find(({ sku }) => sku === item.id)
+    const amount = product?.amount ?? Math.round(item.price * 100)
+    return { ...item, name: product?.name ?? item.name, amount, isSold: product ? canBeBought(product.state) : false }
+  })
+  const usd = (amount: number) => formatMoney({ amount, currency: 'usd' })
+  const total = usd(lines.reduce((sum, { amount, quantity }) => sum + amount * quantity, 0))
+  const unsold = lines.some(({ isSold }) => !isSold)
+
+  const change = (told: string | null, work: () => void) => {
+    const undo = () => change(null, () => restoreCart(items))
+    work()
+    setProblem(null)
+    onChanged(
+      told === null
+        ? null
+        : {
+            text: told,
+            action: (
+              <Button variant="quiet" onClick={undo}>
+                Undo
+              </Button>
+            ),
+          },
+    )
+  }
+
+  /** What the cart shows: what is agreed to by going on. */
+  const shown = orderTerms(lines.map(({ id, quantity, amount }) => ({ sku: id, quantity, unitAmount: amount })))
+
+  const checkOut = async (agreed: AgreementTerms) => {
+    if (underWay.current || leaving) return
+    underWay.current = true
+    setSending(true)
+    setProblem(null)
+    try {
+      const { checkoutUrl } = await provenApi('order', '/api/checkout', {
+        method: 'POST',
+        body: { ...orderOf(items), agreed },
+        answer: checkoutAnswer,
+      })
+      leaveFor(checkoutUrl)
+    } catch (error) {
+      const way = wayOnFrom(error)
+      if (way) setRefused({ way, agreed })
+      else setProblem(messageOf(error, 'The checkout could not be opened. Please try again.'))
+      if (isRefusal(error, 'product_not_for_sale', 'price_changed')) void queryClient.invalidateQueries(shopQuery)
+    } finally {
+      underWay.current = false
+      setSending(false)
+    }
+  }
+
+  const backToCart = () => {
+    // It is kept although it was ordered: as an order of its own.
+    if (refused?.way.kind === 'paid before') forgetSentOrder()
+    setRefused(null)
+    // After the dialog has given the focus back: the button was disabled when it took it.
+    setTimeout(() => checkOutButton.current?.focus())
+  }
+
+  return (
+    <>
+      <ul className={styles['lines']}>
+        {lines.map(({ id, name, quantity, amount, isSold }) => (
+          <li key={id}>
+            <span className={styles['name']}>
+              <span>{name}</span>
+              {quantity > 1 && <span className={styles['count']}>{` × ${quantity}`}</span>}
+              {!isSold && <span className={styles['unsold']}>Cannot be bought right now</span>}
+            </span>
+            <span className={styles['sum']}>{usd(amount * quantity)}</span>
+            <Button
+              variant="quiet"
+              onClick={() => change(`${name} is no longer in your cart.`, () => removeFromCart(id))}
+            >
+              Remove<span className="visually-hidden">{` ${name}`}</span>
+            </Button>
+          </li>
+        ))}
+      </ul>
+      <p className={styles['total']}>
+        <span>Total</span>
+        <strong>{total}</strong>
+      </p>
+      {problem !== null && <Notice kind="error" title={problem} live />}
+      <Button
+        ref={checkOutButton}
+        wide
+        disabled={unsold}
+        onPointerEnter={() => prepareProof('order')}
+        onFocus={() => prepareProof('order')}
+        onClick={() => void checkOut(shown)}
+        pending={sending || leaving}
+      >
+        Check out
+      </Button>
+      <SaleTerms />
+      <Button variant="quiet" wide onClick={() => change('Your cart is empty.', clearCart)}>
+        Clear cart
+      </Button>
+      <p className={styles['aside']}>
+        {unsold
+          ? 'Please remove what cannot be bought, and you can check out.'
+          : 'You pay by card on the next page, where you also say where to send it. Pre-orders are charged today and ship when they are made.'}
+      </p>
+      <WayOn
+        from="cart"
+        wayOn={refused?.way ?? null}
+        agreed={refused?.agreed}
+        onAgree={(terms) => {
+          setRefused(null)
+          void checkOut(terms)
+        }}
+        onLeave={() => {
+          forgetSentOrder()
+          clearCart()
+        }}
+        onClose={backToCart}
+      />
+    </>
+  )
+}

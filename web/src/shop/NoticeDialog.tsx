@@ -1,0 +1,83 @@
+import { type FormEvent, useState } from 'react'
+import { done } from '../api/answer.ts'
+import { MessageLine, Row } from '../forms/Form.tsx'
+import { useSubmit } from '../forms/use-submit.ts'
+import { prepareProof, provenApi } from '../proof-of-work/proven.ts'
+import { Button } from '../ui/Button.tsx'
+import { Dialog } from '../ui/Dialog.tsx'
+import { Field } from '../ui/Field.tsx'
+import styles from './NoticeDialog.module.css'
+
+interface NoticeDialogProps {
+  product: { sku: string; name: string }
+  open: boolean
+  onClose: () => void
+}
+
+/** Asks whom to tell when a product can be had. */
+export function NoticeDialog({ product, open, onClose }: NoticeDialogProps) {
+  const [email, setEmail] = useState('')
+  const [asked, setAsked] = useState('')
+  const state = useSubmit('We could not take that down. Please try again.')
+
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    state.send(async () => {
+      await provenApi('notice', '/api/shop/notices', {
+        method: 'POST',
+        body: { sku: product.sku, email },
+        answer: done,
+      })
+      setAsked(email.trim())
+    })
+  }
+  const close = () => {
+    setAsked('')
+    onClose()
+  }
+  return (
+    <Dialog open={open} title={`News of the ${product.name}`} onClose={close}>
+      {asked ? (
+        <div className={styles['form']}>
+          <output>
+            Please look into your mailbox: we have sent an email to <strong translate="no">{asked}</strong>. We write to
+            you once you have confirmed it, and only once.
+          </output>
+          <Button onClick={close}>Close</Button>
+        </div>
+      ) : (
+        <form className={styles['form']} onSubmit={submit} noValidate>
+          <p>One email when it can be had, nothing else. You can remove your address at any time.</p>
+          <MessageLine message={state.message} />
+          <div>
+            <Field
+              label="Email"
+              name="email"
+              type="email"
+              inputMode="email"
+              autoComplete="email"
+              autoCapitalize="none"
+              spellCheck={false}
+              value={email}
+              error={state.errors['email']}
+              onChange={(event) => {
+                setEmail(event.target.value)
+                state.forget('email')
+                prepareProof('notice')
+              }}
+              required
+            />
+          </div>
+          <Row>
+            <Button type="submit" pending={state.sending}>
+              Notify me
+            </Button>
+            <Button variant="secondary" onClick={close}>
+              Not now
+            </Button>
+          </Row>
+        </form>
+      )}
+    </Dialog>
+  )
+}

@@ -1,0 +1,62 @@
+import { canBeAwaited, canBeBought } from '@robokids/contracts/products'
+import type { Product } from '@robokids/contracts/shop'
+import type { ReactNode } from 'react'
+import { useHydrated } from '../browser/use-hydrated.ts'
+import { Button } from '../ui/Button.tsx'
+import type { Toasted } from '../ui/Toast.tsx'
+import { addToCart, useCart } from './cart.ts'
+import styles from './ProductCard.module.css'
+
+interface ProductActionsProps {
+  /** Missing where it is sold no more. */
+  product: Product | undefined
+  /** The way to the cart. */
+  cart: ReactNode
+  /** It was put into the cart. */
+  onAdded: (told: Toasted) => void
+  /** Somebody wants to hear when it can be had. */
+  onAwait: (product: Product) => void
+}
+
+/** What can be done about a product: buy it, or wait for it. */
+export function ProductActions({ product, cart, onAdded, onAwait }: ProductActionsProps) {
+  const hydrated = useHydrated()
+  const inCart = useCart().find(({ id }) => id === product?.sku)?.quantity ?? 0
+  if (!product) return null
+  const { name, state } = product
+  const add = () => {
+    const quantity = addToCart(product)
+    onAdded({
+      text:
+        quantity === null
+          ? `There are as many of ${name} in your cart as one order can have.`
+          : quantity === 1
+            ? `${name} is in your cart.`
+            : `There are now ${quantity} of ${name} in your cart.`,
+      action: cart,
+    })
+  }
+  return (
+    <>
+      {canBeBought(state) && (
+        <Button wide disabled={!hydrated} onClick={add}>
+          <span>
+            Add <span className="visually-hidden">{`${name} `}</span>to cart
+          </span>
+          {inCart > 0 && <span className={styles['inCart']}>{` (${inCart} in it)`}</span>}
+        </Button>
+      )}
+      {canBeAwaited(state) && (
+        <Button
+          wide
+          variant={canBeBought(state) ? 'quiet' : 'secondary'}
+          disabled={!hydrated}
+          onClick={() => onAwait(product)}
+        >
+          <span>{canBeBought(state) ? 'Notify me when it is in stock' : 'Notify me'}</span>
+          <span className="visually-hidden">{` about the ${name}`}</span>
+        </Button>
+      )}
+    </>
+  )
+}

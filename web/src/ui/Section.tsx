@@ -1,0 +1,73 @@
+import { type ReactNode, useId } from 'react'
+import { Card } from './Card.tsx'
+import styles from './Section.module.css'
+
+interface SectionProps {
+  title: string
+  /** What it is for. */
+  lead?: ReactNode
+  children: ReactNode
+}
+
+/** One part of the account. */
+export function Section({ title, lead, children }: SectionProps) {
+  const headingId = useId()
+  return (
+    <Card as="section" aria-labelledby={headingId} className={styles['section'] ?? ''}>
+      <h2 id={headingId} className={styles['title']}>
+        {title}
+      </h2>
+      {lead && <p className={styles['lead']}>{lead}</p>}
+      {children}
+    </Card>
+  )
+}
+
+interface ItemProps {
+  name: ReactNode
+  /** A word on its state. */
+  badge?: string | undefined
+  /** The badge tells of what is not settled. */
+  open?: boolean
+  detail?: ReactNode
+  /** What has to be known of it for now. */
+  note?: string | undefined
+  children?: ReactNode
+}
+
+/** A line of a list: what it is, and what can be done with it. */
+export function Item({ name, badge, open = false, detail, note, children }: ItemProps) {
+  return (
+    <li className={styles['item']}>
+      <div className={styles['what']}>
+        <span className={styles['name']}>
+          <span>{name}</span>
+          {badge && <span className={`${styles['badge']} ${open ? styles['open'] : ''}`}>{badge}</span>}
+        </span>
+        {detail && <span className={styles['detail']}>{detail}</span>}
+        {note && <span className={styles['note']}>{note}</span>}
+      </div>
+      {children && <div className={styles['do']}>{children}</div>}
+    </li>
+  )
+}
+
+interface ItemsProps {
+  label: string
+  /** What an item says counts more than what it is called. */
+  facts?: boolean
+  children: ReactNode
+}
+
+export function Items({ label, facts = false, children }: ItemsProps) {
+  return (
+    <ul className={`${styles['items']} ${facts ? styles['facts'] : ''}`} aria-label={label}>
+      {children}
+    </ul>
+  )
+}
+
+/** A small form that opens within a section. */
+export function Inset({ children }: { children: ReactNode }) {
+  return <div className={styles['inset']}>{children}</div>
+}

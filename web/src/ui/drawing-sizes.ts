@@ -1,0 +1,22 @@
+/** Each drawing's own size, which is also its proportion. */
+export const sizes = {
+  rover: [240, 190],
+  arm: [240, 190],
+  walker: [240, 190],
+  'shape-shifter': [240, 190],
+  spider: [280, 206],
+  bear: [200, 190],
+  'kit-box': [240, 190],
+  'class-scene': [440, 340],
+  'innovator-scene': [440, 340],
+  'guide-scene': [446, 340],
+  'code-and-board': [328, 220],
+  'first-circuit': [320, 220],
+  notebook: [320, 220],
+  'lost-robot': [400, 266],
+  siblings: [56, 40],
+  'empty-tray': [160, 96],
+  mother: [80, 80],
+  father: [80, 80],
+  grandmother: [80, 80],
+} as const

@@ -1,0 +1,47 @@
+import { useEffect, useState, useSyncExternalStore } from 'react'
+import { useAttention } from './use-attention.ts'
+
+const reducedMotion = '(prefers-reduced-motion: reduce)'
+
+function followReducedMotion(onChange: () => void) {
+  const media = window.matchMedia(reducedMotion)
+  media.addEventListener('change', onChange)
+  return () => media.removeEventListener('change', onChange)
+}
+
+/**
+ * Slides that take turns by themselves. They hold still for whoever points at them, tabs to them, reads another tab,
+ * asked for less motion, or paused them; each turn, and each choice of one's own, starts the time anew.
+ */
+export function useCarousel(count: number, intervalMs: number) {
+  const [index, setIndex] = useState(0)
+  const [paused, setPaused] = useState(false)
+  const { held, attention } = useAttention()
+  const still = useSyncExternalStore(
+    followReducedMotion,
+    () => window.matchMedia(reducedMotion).matches,
+    // The prerendered page does not know.
+    () => false,
+  )
+  const running = !paused && !held && !still
+
+  const show = (to: number) => setIndex((to + count) % count)
+
+  useEffect(() => {
+    if (!running) return
+    const timer = setTimeout(() => setIndex((index + 1) % count), intervalMs)
+    return () => clearTimeout(timer)
+  }, [running, index, count, intervalMs])
+
+  return {
+    index,
+    show,
+    running,
+    paused,
+    setPaused,
+    /** Reduced motion: there is nothing to pause. */
+    still,
+    /** For what surrounds the slides and their controls. */
+    attention,
+  }
+}

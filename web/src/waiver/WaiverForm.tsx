@@ -1,0 +1,253 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { type ComponentProps, type FormEvent, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
+import { api, ApiError } from '../api/api.ts'
+import { isRefusal } from '../api/refusals.ts'
+import { Actions } from '../checkout/StatusPage.tsx'
+import { errorsByField, type FieldErrors } from '../forms/field-errors.ts'
+import { forgetDraft } from '../registration/draft.ts'
+import { receiptOf, saveReceipt } from '../registration/kept-receipt.ts'
+import { forgetRecords, isOfMember, type RegistrationRecord } from '../registration/record.ts'
+import { classRow, familyRows, memberRows, startRow } from '../registration/registration-rows.tsx'
+import { registrationQuery } from '../registration/use-registration.ts'
+import { Alert } from '../ui/Alert.tsx'
+import { Button, ButtonLink } from '../ui/Button.tsx'
+import { Card } from '../ui/Card.tsx'
+import { Checkbox } from '../ui/Checkbox.tsx'
+import { CheckFields } from '../ui/CheckFields.tsx'
+import { Details } from '../ui/Details.tsx'
+import { Field } from '../ui/Field.tsx'
+import { Notice } from '../ui/Notice.tsx'
+import { Skeleton } from '../ui/Skeleton.tsx'
+import { waiverAnswer } from './answers.ts'
+import { waiverAddress, waiverDocumentQuery } from './waiver-document.ts'
+import { waiverPayload } from './waiver-payload.ts'
+import styles from './WaiverForm.module.css'
+import { WaiverText } from './WaiverText.tsx'
+
+/** `signed before`: there was nothing left to sign. */
+export type Done = 'sent' | 'signed before'
+
+/** What a member's record may lack: whoever signs is asked for it here. */
+const memberFields = [
+  { name: 'guardianName', label: 'Your full name', autoComplete: 'name' },
+  { name: 'childName', label: "Child's first name", autoComplete: 'off' },
+  { name: 'childAge', label: "Child's age", inputMode: 'numeric', autoComplete: 'off' },
+] as const satisfies (ComponentProps<typeof Field> & { name: keyof RegistrationRecord })[]
+type MemberField = (typeof memberFields)[number]['name']
+
+const idOf = (field: string) => `waiver-${field}`
+
+interface WaiverFormProps {
+  record: RegistrationRecord
+  startTime: string | undefined
+  /** The signature of a membership that this one takes the place of. */
+  replaces?: string | undefined
+  /** With what was signed for. */
+  onDone: (done: Done, signed: RegistrationRecord) => void
+}
+
+export function WaiverForm({ record: known, startTime, replaces, onDone }: WaiverFormProps) {
+  const isMember = isOfMember(known)
+  const [told, setTold] = useState<Partial<Record<MemberField, string>>>({})
+  const [errors, setErrors] = useState<FieldErrors>({})
+  /** How often it was not sent, as fields are wrong. */
+  const [refusals, setRefusals] = useState(0)
+  const [agreed, setAgreed] = useState(false)
+  const [sending, setSending] = useState(false)
+  const [alert, setAlert] = useState<string | null>(null)
+  /** The server's own words about the last try. */
+  const [refusal, setRefusal] = useState<string | null>(null)
+  const underWay = useRef(false)
+  const queryClient = useQueryClient()
+  const document = useQuery(waiverDocumentQuery)
+  const asked = memberFields.filter(({ name }) => isMember && known[name] === '')
+  const record = { ...known, ...told }
+  const complete = (isMember || record.email !== '') && record.guardianName !== '' && record.classType !== ''
+
+  const point = (found: FieldErrors) => {
+    flushSync(() => {
+      setErrors(found)
+      setRefusals((before) => before + 1)
+    })
+    const first = asked.find(({ name }) => found[name])
+    if (first) window.document.getElementById(idOf(first.name))?.focus()
+  }
+
+  const send = async () => {
+    underWay.current = true
+    setSending(true)
+    setRefusal(null)
+    try {
+      const { sha256 } = await queryClient.ensureQueryData(waiverDocumentQuery)
+      await api('/api/waivers', { method: 'POST', body: waiverPayload(record, sha256, replaces), answer: waiverAnswer })
+      finish(record)
+      onDone('sent', record)
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'waiver_already_signed') {
+        finish(record)
+        onDone('signed before', record)
+        return
+      }
+      if (error instanceof ApiError && error.code === 'waiver_document_changed') {
+        setAgreed(false)
+        void queryClient.resetQueries(waiverDocumentQuery)
+      }
+      if (error instanceof ApiError) {
+        const isSilent = error.code === 'network_failed' || error.code === 'answer_unreadable'
+        setRefusal(isSilent ? null : error.message || 'Server error')
+        setErrors(errorsByField(error.issues))
+      }
+      const isSaid = isRefusal(error, 'other_account')
+      setAlert(isSaid ? null : 'There was a problem submitting the waiver. Please try again.')
+      // It may have been cancelled meanwhile, or its money be on its way back.
+      if (!isMember) void queryClient.invalidateQueries(registrationQuery(record.registrationId))
+    } finally {
+      underWay.current = false
+      setSending(false)
+    }
+  }
+
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (underWay.current || !agreed) return
+    const missing = Object.fromEntries(
+      asked.flatMap(({ name, label }) => {
+        const typed = record[name].trim()
+        if (typed === '') return [[name, `${label} is required.`]]
+        return name === 'childAge' && !/^\d{1,3}$/.test(typed) ? [[name, `${label} must be a whole number.`]] : []
+      }),
+    )
+    if (Object.keys(missing).length > 0) point(missing)
+    else if (complete) void send()
+    else setAlert('Missing required info. Please return to the form.')
+  }
+
+  return (
+    <>
+      <p>{`Please read the whole waiver. You sign it as the parent or guardian${record.siblings.length > 0 ? ' for all your children below' : ''}.`}</p>
+      {document.data ? <WaiverText blocks={document.data.blocks} /> : <NoText failed={document.errorUpdateCount > 0} />}
+      <WaiverFile key={document.dataUpdatedAt} />
+      <form className={styles['form']} onSubmit={submit} noValidate>
+        <Card>
+          <h2 className={styles['heading']}>You sign for</h2>
+          <Details
+            rows={
+              isMember
+                ? memberRows(known)
+                : [...familyRows(record), startRow(record.startDate, startTime), classRow(record.classType)]
+            }
+          />
+          {asked.length > 0 && (
+            <div className={styles['fields']}>
+              {asked.map((field) => (
+                <Field
+                  key={field.name}
+                  {...field}
+                  id={idOf(field.name)}
+                  value={told[field.name] ?? ''}
+                  error={errors[field.name]}
+                  onChange={(event) => {
+                    setTold({ ...told, [field.name]: event.target.value })
+                    setErrors({ ...errors, [field.name]: '' })
+                  }}
+                />
+              ))}
+            </div>
+          )}
+          {isMember && (
+            <p className={styles['sentTo']}>The signed waiver is emailed to the address of your membership.</p>
+          )}
+        </Card>
+        <Checkbox
+          label="I have read the waiver and agree to it."
+          checked={agreed}
+          onChange={(event) => setAgreed(event.target.checked)}
+        />
+        {refusal && (
+          <Notice kind="error" title={refusal} live>
+            <p>Nothing was signed.</p>
+          </Notice>
+        )}
+        {complete && record.registrationId === '' && (
+          <Notice title="Did you register in another browser?">
+            <p>
+              Then please sign with the link in the email that we sent you: we cannot find your registration from here.
+            </p>
+          </Notice>
+        )}
+        {!complete && !isMember && (
+          <Notice title="Your registration is not complete.">
+            <ButtonLink to="/robokids" variant="secondary">
+              Return to the form
+            </ButtonLink>
+          </Notice>
+        )}
+        <Actions>
+          <Button type="submit" disabled={!agreed} pending={sending} pendingLabel="Sending...">
+            I Agree & Complete Registration
+          </Button>
+        </Actions>
+      </form>
+      <CheckFields refused={refusals} />
+      <Alert message={alert} onClose={() => setAlert(null)} />
+    </>
+  )
+}
+
+/** In the place of the text: its file is another way to it. */
+function NoText({ failed }: { failed: boolean }) {
+  if (!failed) {
+    return (
+      <div aria-busy="true">
+        <p aria-live="polite">Loading the waiver...</p>
+        <Skeleton height="60vh" />
+      </div>
+    )
+  }
+  return (
+    <Notice title="We cannot show you the text right now." live>
+      <p>This page asks again by itself. You can also try to open the waiver as a PDF, below.</p>
+    </Notice>
+  )
+}
+
+/** The same words as a file, to keep or to print, and shown here where there is room for it. */
+function WaiverFile() {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <div className={styles['file']}>
+      <p className={styles['links']}>
+        <a href={waiverAddress} download="waiver.pdf">
+          Download the waiver (PDF)
+        </a>
+        <a href={waiverAddress} target="_blank" rel="noreferrer">
+          Open the waiver in a new tab
+        </a>
+      </p>
+      <details className={styles['embedded']} onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary className={styles['summary']}>Show the PDF on this page</summary>
+        {/* Where the viewer is asked for only when it is to be seen. */}
+        {isOpen && (
+          <object
+            data={`${waiverAddress}#navpanes=0&view=FitH`}
+            type="application/pdf"
+            aria-label="The waiver as a PDF"
+            // The viewer's own buttons would stand between a keyboard and the form; the new tab has them all.
+            tabIndex={-1}
+            className={styles['viewer']}
+          >
+            <p className={styles['instead']}>Your browser cannot show a PDF inside a page.</p>
+          </object>
+        )}
+      </details>
+    </div>
+  )
+}
+
+/** A membership's receipt is on the profile page. */
+function finish(record: RegistrationRecord) {
+  if (!isOfMember(record)) saveReceipt(receiptOf(record))
+  forgetRecords()
+  forgetDraft()
+}
