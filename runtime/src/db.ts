@@ -196,6 +196,9 @@ function asConnectionError(error: unknown): unknown {
   return new ConnectionError(error.message, { cause: error })
 }
 
+/** The connection of each transaction that is under way. */
+const leases = new WeakMap<Transaction, Lease>()
+
 type NoSchema = Record<string, never>
 type NoRelations = ExtractTablesWithRelations<NoSchema>
 
@@ -223,6 +226,7 @@ class PoolSession extends NodePgSession<NoSchema, NoRelations> {
         undefined,
       )
       const tx = new NodePgTransaction<NoSchema, NoRelations>(this.#dialect, session, undefined)
+      leases.set(tx, lease)
       await lease.query({ text: 'begin' })
       let result: T
       try {
@@ -296,12 +300,18 @@ export function connect(
 }
 
 /**
- * Runs one statement prepared, for the one that must be fast.
+ * Runs one statement prepared, for those that must be fast.
  * @param name under which each connection keeps its plan: a name stands for one text.
  */
-export async function runPrepared<Row extends object>(db: Database, name: string, statement: SQL): Promise<Row[]> {
+export async function runPrepared<Row extends object>(
+  db: Database | Transaction,
+  name: string,
+  statement: SQL,
+): Promise<Row[]> {
+  const client = '$client' in db ? db.$client : leases.get(db)
+  if (!client) throw new Error('Inside a savepoint nothing is prepared.')
   const { sql: text, params } = new PgDialect().sqlToQuery(statement)
-  const { rows } = await db.$client.query({ name, text }, params)
+  const { rows } = await client.query({ name, text }, params)
   return rows as Row[]
 }
 

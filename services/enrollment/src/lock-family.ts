@@ -1,23 +1,65 @@
 import { emailKey } from '@robokids/contracts/fields'
-import type { Transaction } from '@robokids/runtime/db'
-import { and, asc, eq, inArray, or } from 'drizzle-orm'
+import { runPrepared, type Transaction } from '@robokids/runtime/db'
+import { and, asc, eq, inArray, or, sql, type SQL } from 'drizzle-orm'
 import { lockFamilies, lockRegistrations, lockSessions, replacedBy, type Family } from './lock-registration.ts'
-import { holderOf, lastHolderOf, leftAddressesOf } from './owners.ts'
+import { holderOf } from './owners.ts'
 import { factsOf, type RegistrationRow } from './read-registrations.ts'
 import { isKnownTo, stands, type Asker, type FamilyRegistration } from './rules.ts'
 import { registrations } from './schema.ts'
 
+type FamilyKey = Pick<RegistrationRow, 'email' | 'ownerId'>
+
 /**
- * The family of an address, and of whoever was signed in. The account that has the address belongs to it, or, where none has,
- * the one that had it last: whoever types an address that they have left is still the same family.
+ * The tables `owners` and `emails` of a family: that of an address, and of whoever was signed in. The account that has the
+ * address belongs to it, or, where none has, the one that had it last: whoever types an address that they have left is still
+ * the same family. So do the addresses that its accounts have left, until another account takes them.
  */
-export async function familyOf(
-  tx: Transaction,
-  { email, ownerId }: Pick<RegistrationRow, 'email' | 'ownerId'>,
-): Promise<Family> {
-  const holder = await lastHolderOf(tx, email)
-  const owners = [ownerId, holder].filter((one) => one !== null)
-  return { emails: [...new Set([emailKey(email), ...(await leftAddressesOf(tx, owners))])], owners }
+function familyTables({ email, ownerId }: FamilyKey): SQL {
+  const key = emailKey(email)
+  return sql`owners as (
+    select distinct user_id from (values (${ownerId}::uuid), (coalesce(
+      (select user_id from accounts where email_key = ${key} order by user_id limit 1),
+      (select user_id from account_changes where email_key = ${key} order by at desc, event_id desc limit 1)
+    ))) as known (user_id)
+    where user_id is not null
+  ), emails as (
+    select ${key}::text as email_key
+    union
+    select email_key from account_changes as change
+    where user_id in (select user_id from owners) and email_key is not null and not exists (
+      select from accounts where email_key = change.email_key and user_id not in (select user_id from owners)
+    )
+  )`
+}
+
+export async function familyOf(tx: Transaction, key: FamilyKey): Promise<Family> {
+  const { rows } = await tx.execute<Family & Record<string, unknown>>(sql`with ${familyTables(key)}
+    select array(select email_key from emails) as emails, array(select user_id::text from owners) as owners`)
+  return rows[0] ?? { emails: [], owners: [] }
+}
+
+/**
+ * As `lockUnpaid`, then `familyOf` and `lockFamilies`, in one statement.
+ * @param unpaid what `unpaidNames` answers.
+ */
+export async function lockUnpaidAndFamily(tx: Transaction, unpaid: string[], key: FamilyKey): Promise<Family> {
+  const rows = await runPrepared<{ kind: string; name: string }>(
+    tx,
+    'lock_unpaid_and_family',
+    // The order of its locks is the one in which everybody takes them.
+    sql`with ${familyTables(key)}
+    select kind, name, pg_advisory_xact_lock(hashtextextended(full_name, 0)) from (
+      select * from (
+        select 1 as turn, 'unpaid' as kind, name, name as full_name
+        from jsonb_array_elements_text(${JSON.stringify(unpaid)}::jsonb) as name
+        union all select 2, 'email', email_key, 'email ' || email_key from emails
+        union all select 2, 'owner', user_id::text, 'owner ' || user_id from owners
+      ) as names
+      order by turn, full_name collate "C"
+    ) as names`,
+  )
+  const named = (kind: string) => rows.filter((row) => row.kind === kind).map(({ name }) => name)
+  return { emails: named('email'), owners: named('owner') }
 }
 
 /** What a family has of a class and date that stands, paid or held. */
@@ -38,6 +80,18 @@ export async function findStanding(
       ),
     )
     .orderBy(asc(registrations.createdAt), asc(registrations.id))
+}
+
+/** Whether there is any such, as a condition within a statement. */
+export function standsFor(
+  { emails, owners }: Family,
+  { classType, startDate }: Pick<RegistrationRow, 'classType' | 'startDate'>,
+): SQL {
+  return sql`exists (
+    select from registrations
+    where (email_key = any(${sql.param(emails)}::text[]) or owner_id = any(${sql.param(owners)}::uuid[]))
+      and class_type = ${classType} and start_date = ${startDate} and status in ('held', 'confirmed', 'waiver_signed')
+  )`
 }
 
 export function toFamilyRegistration(row: RegistrationRow): FamilyRegistration {

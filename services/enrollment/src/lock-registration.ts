@@ -66,9 +66,10 @@ export async function lockFamilies(tx: Transaction, families: Family[]): Promise
 export async function lockNames(tx: Transaction, names: string[]): Promise<void> {
   if (names.length === 0) return
   // In one order everywhere, so that no two wait for each other.
-  const sorted = JSON.stringify([...new Set(names)].toSorted())
   await tx.execute(sql`
-    select pg_advisory_xact_lock(hashtextextended(name, 0)) from jsonb_array_elements_text(${sorted}::jsonb) as name`)
+    select pg_advisory_xact_lock(hashtextextended(name, 0)) from (
+      select distinct name collate "C" as name from jsonb_array_elements_text(${JSON.stringify(names)}::jsonb) as name order by name
+    ) as names`)
 }
 
 /** Locks sessions in the one order in which everybody does. */

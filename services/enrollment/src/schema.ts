@@ -145,6 +145,9 @@ export const registrations = pgTable(
     index('registrations_network')
       .on(table.network)
       .where(sql`status = 'held'`),
+    index('registrations_browser')
+      .on(table.browserId)
+      .where(sql`status = 'held'`),
     index('registrations_session').on(table.classSessionId),
     index('registrations_owner').on(table.ownerId, table.createdAt),
     index('registrations_asked_owner').on(table.askedOwnerId),
