@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { LevelClassType } from '@robokids/contracts/enrollment'
 import type { Clock } from '@robokids/runtime/clock'
-import { ConnectionPool, databaseOn, type Lease, type Queryable } from '@robokids/runtime/db'
+import { ConnectionPool, databaseOn } from '@robokids/runtime/db'
 import type { Context } from '@robokids/runtime/service'
 import { createLogger } from '@robokids/runtime/telemetry'
 import postgres from 'postgres'
@@ -45,24 +45,25 @@ interface HoldStatements {
 
 /**
  * The transaction by which enrollment holds seats, word for word as its use case sends it: the use case runs once, on a
- * connection that tells what passes. One thing differs in what pgbench sends: each parameter that holds an id, the email, the
+ * connection that tells what passes, which are sent together. One thing differs in what pgbench sends: each parameter that holds an id, the email, the
  * browser or the network is spelled from an integer, as pgbench has no strings to make a UUID of.
  */
 export async function recordHoldStatements(databaseUrl: string, clock: Clock): Promise<HoldStatements> {
   const seen: { text: string; parameters: unknown[] }[] = []
   const client = postgres(databaseUrl, { max: 1, onnotice: () => {} })
   const pool = new ConnectionPool(databaseUrl, { max: 2, application: 'bench', log: createLogger('bench', 'silent') })
-  const recorded =
-    (on: Queryable): Queryable['query'] =>
-    (statement, parameters) => {
-      seen.push({ text: statement.text, parameters: parameters ?? statement.values ?? [] })
-      return on.query(statement, parameters)
-    }
   const db = databaseOn({
-    query: recorded(pool),
-    lease: async (): Promise<Lease> => {
+    query: (statement, values) => pool.query(statement, values),
+    lease: async () => {
       const lease = await pool.lease()
-      return { query: recorded(lease), release: () => lease.release() }
+      return {
+        query: (statement, values) => lease.query(statement, values),
+        queryAll(statements) {
+          seen.push(...statements.map(({ text, values = [] }) => ({ text, parameters: values })))
+          return lease.queryAll(statements)
+        },
+        release: () => lease.release(),
+      }
     },
   })
   try {
@@ -77,7 +78,7 @@ export async function recordHoldStatements(databaseUrl: string, clock: Clock): P
     const holds = seen.filter(({ text }) => /update class_sessions set held/.test(text))
     if (seen.length !== 4 || holds.length !== 1)
       throw new Error('A hold is expected to be its locks and one statement, and is not any more.')
-    const outboxRows = await client<{ id: string }[]>`select id from outbox`
+    const outboxRows = await client<{ id: string }[]>`select id from outbox where type = 'registration.held'`
     if (outboxRows.length !== 1) throw new Error('A hold is expected to publish one event, and does not any more.')
 
     const id = "lpad(:registration, 32, '0')"
@@ -85,7 +86,6 @@ export async function recordHoldStatements(databaseUrl: string, clock: Clock): P
       [request.id, `${id}::uuid`],
       [outboxRows[0]?.id ?? '', "lpad(:event, 32, '0')::uuid"],
       [request.email, `(${id} || '@example.com')`],
-      [JSON.stringify([request.email]), `array[${id} || '@example.com']`],
       [browserId, `${id}::uuid::text`],
       [network, id],
       [JSON.stringify([`unpaid network ${network}`, `unpaid asker ${browserId}`]), `json_build_array(${id})::text`],
@@ -97,10 +97,9 @@ export async function recordHoldStatements(databaseUrl: string, clock: Clock): P
       const spelled = text.replaceAll(/\$(\d+)/g, (_, number: string) => {
         const parameter = parameters[Number(number) - 1]
         if (parameter === null) return 'null'
-        const value = Array.isArray(parameter) ? JSON.stringify(parameter) : `${parameter as string | number | boolean}`
+        const value = `${parameter as string | number | boolean}`
         const expression = known.get(value)
         if (expression !== undefined) return expression
-        if (value === '[]') return "'{}'"
         variables[`p${index}_${number}`] = value
         return `:p${index}_${number}`
       })
@@ -109,7 +108,7 @@ export async function recordHoldStatements(databaseUrl: string, clock: Clock): P
     for (const expression of known.values())
       if (!sql.some((statement) => statement.includes(expression)))
         throw new Error(`${expression} is missing from the statements of a hold.`)
-    return { sql: sql.join('\n'), variables }
+    return { sql: ['\\startpipeline', ...sql, '\\endpipeline'].join('\n'), variables }
   } finally {
     await pool.close()
     await client.end()

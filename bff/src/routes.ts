@@ -9,6 +9,7 @@ import {
 } from '@robokids/contracts/bff'
 import { refreshQuerySchema } from '@robokids/contracts/billing'
 import {
+  heldRegistrationSchema,
   memberSeatSchema,
   registrationSchema,
   waiverDocumentSchema,
@@ -54,10 +55,11 @@ export function apiRoutes(
       const changed = mayReplace ? { replaces } : {}
       const body = { ...asked, ...changed, id: asked.id ?? randomUUIDv7(), ...asker, network }
       await closeReplaced(services, body, agreed)
-      const registration = await enrollment.call('POST', '/registrations', { body, answer: registrationSchema })
+      const registration = await enrollment.call('POST', '/registrations', { body, answer: heldRegistrationSchema })
       references.remember(registration.registrationId)
-      const started = { asker, agreed, network, siteUrl: SITE_URL, now: context.clock.now() }
-      return startCheckout(services, registration, started)
+      // An enrollment of the version before does not tell it.
+      const { isNew = registration.status === 'held' } = registration
+      return startCheckout(services, { ...registration, isNew }, { asker, agreed, network, siteUrl: SITE_URL })
     },
   )
 
@@ -74,8 +76,7 @@ export function apiRoutes(
         enrollment.call('GET', `/registrations/${id}`, { answer: registrationSchema }),
       )
       const network = blockOf(request.ip)
-      const started = { asker, agreed, network, siteUrl: SITE_URL, now: context.clock.now() }
-      return startCheckout(services, registration, started)
+      return startCheckout(services, registration, { asker, agreed, network, siteUrl: SITE_URL })
     },
   )
 

@@ -1,11 +1,11 @@
 import {
   registrationHeld,
+  type HeldRegistration,
   type HoldSeats,
-  type Registration,
   type RegistrationFacts,
 } from '@robokids/contracts/enrollment'
 import type { EventDefinition } from '@robokids/contracts/event'
-import { runPrepared, type Database, type Transaction } from '@robokids/runtime/db'
+import { runTogether, type Database, type Transaction } from '@robokids/runtime/db'
 import { sqlState } from '@robokids/runtime/errors'
 import { newEvent } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
@@ -23,7 +23,7 @@ import {
   sessionOf,
   type Content,
 } from './judge-registration.ts'
-import { lockUnpaidAndFamily, standsFor } from './lock-family.ts'
+import { lockStatement, standsFor } from './lock-family.ts'
 import { isoTime, readRegistration } from './read-registrations.ts'
 import { classFull, classNotOffered, isOffered, refuseOneChildTwice } from './rules.ts'
 import { classSessions, registrations } from './schema.ts'
@@ -38,12 +38,12 @@ async function explain(
   content: Content,
   hash: string,
   now: Temporal.Instant,
-): Promise<Registration> {
+): Promise<HeldRegistration> {
   const [known] = await db
     .select({ contentHash: registrations.contentHash })
     .from(registrations)
     .where(eq(registrations.id, content.id))
-  if (known?.contentHash === hash) return readRegistration(db, content.id)
+  if (known?.contentHash === hash) return { ...(await readRegistration(db, content.id)), isNew: false }
   if (known) throw idReused()
   const [session] = await db.select().from(classSessions).where(sessionOf(content))
   if (!session || !isOffered(session, now)) throw classNotOffered()
@@ -65,11 +65,12 @@ async function makeRoom(tx: Transaction, content: Content, replaced: string, now
 /**
  * Holds seats for all children of a registration, or for none. The same request again is answered with what became of
  * the registration since. Nearly always a family has nothing of that class and date, and replaces nothing: then one
- * statement takes its locks, and another one finds that so and holds. Everything else is judged first. Either way one statement
- * holds, and is the last one, so that the class session's row, which all its buyers wait for, is locked for the shortest time there is.
+ * statement takes its locks, and the next one, sent with it, finds that so and holds. Everything else is judged first. Either way
+ * one statement holds, and is the last one, so that the class session's row, which all its buyers wait for, is locked for the
+ * shortest time there is.
  * @throws DomainError `class_full`, `class_not_offered`, `id_reused`, `already_registered`, `already_paid`, `too_many_unpaid`
  */
-export async function holdSeats(request: HoldSeats, context: Context<Config>): Promise<Registration> {
+export async function holdSeats(request: HoldSeats, context: Context<Config>): Promise<HeldRegistration> {
   const { content, asker, network, replaces, unlessRegistered, familyTimeZone } = partsOf(request)
   refuseOneChildTwice(childrenOf(content))
   const applicant = { ...asker, network }
@@ -104,7 +105,7 @@ export async function holdSeats(request: HoldSeats, context: Context<Config>): P
     heldUntil,
     event,
   }
-  const held = ([found]: Found[]): Registration | undefined =>
+  const held = ([found]: Found[]): HeldRegistration | undefined =>
     found && {
       ...requested,
       ...found,
@@ -117,22 +118,26 @@ export async function holdSeats(request: HoldSeats, context: Context<Config>): P
       kit: null,
       createdAt: now,
       updatedAt: now,
+      isNew: true,
     }
 
   try {
+    if (replaces === undefined) {
+      const family = { email: content.email, ownerId: asker.ownerId }
+      const isClear = sql`not (${unlessRegistered}::boolean and ${standsFor(family, content)})
+        and ${hasRoom(applicant, requested.children.length, context.config)}`
+      const registration = held(
+        await runTogether<Found>(context.db, {
+          lock_unpaid_and_family: lockStatement(unpaidNames(applicant), family),
+          hold_seats: holdStatement(hold, isClear),
+        }),
+      )
+      if (registration) return registration
+    }
     return await context.db.transaction(async (tx) => {
-      if (replaces === undefined) {
-        const key = { email: content.email, ownerId: asker.ownerId }
-        const family = await lockUnpaidAndFamily(tx, unpaidNames(applicant), key)
-        const isClear = sql`not (${unlessRegistered}::boolean and ${standsFor(family, content)})
-          and ${hasRoom(applicant, requested.children.length, context.config)}`
-        const registration = held(await runPrepared<Found>(tx, 'hold_seats', holdStatement(hold, isClear)))
-        if (registration) return registration
-      } else {
-        await lockUnpaid(tx, applicant)
-      }
+      await lockUnpaid(tx, applicant)
       const { standing, replaced, hidden } = await judgeRegistration(tx, request, instant)
-      if (standing !== undefined) return readRegistration(tx, standing)
+      if (standing !== undefined) return { ...(await readRegistration(tx, standing)), isNew: false }
       const isNew = (await tx.$count(registrations, eq(registrations.id, content.id))) === 0
       if (isNew) await refuseTooMany(tx, applicant, requested.children.length, context, replaced ? [replaced.id] : [])
       if (replaced) await makeRoom(tx, content, replaced.id, instant)

@@ -1,5 +1,5 @@
 import { emailKey } from '@robokids/contracts/fields'
-import { runPrepared, type Transaction } from '@robokids/runtime/db'
+import type { Transaction } from '@robokids/runtime/db'
 import { and, asc, eq, inArray, or, sql, type SQL } from 'drizzle-orm'
 import { lockFamilies, lockRegistrations, lockSessions, replacedBy, type Family } from './lock-registration.ts'
 import { holderOf } from './owners.ts'
@@ -39,27 +39,19 @@ export async function familyOf(tx: Transaction, key: FamilyKey): Promise<Family>
 }
 
 /**
- * As `lockUnpaid`, then `familyOf` and `lockFamilies`, in one statement.
+ * What `lockUnpaid` and then `lockFamilies` do, in one statement. The order of its locks is the one in which everybody takes them.
  * @param unpaid what `unpaidNames` answers.
  */
-export async function lockUnpaidAndFamily(tx: Transaction, unpaid: string[], key: FamilyKey): Promise<Family> {
-  const rows = await runPrepared<{ kind: string; name: string }>(
-    tx,
-    'lock_unpaid_and_family',
-    // The order of its locks is the one in which everybody takes them.
-    sql`with ${familyTables(key)}
-    select kind, name, pg_advisory_xact_lock(hashtextextended(full_name, 0)) from (
+export function lockStatement(unpaid: string[], key: FamilyKey): SQL {
+  return sql`with ${familyTables(key)}
+    select pg_advisory_xact_lock(hashtextextended(name, 0)) from (
       select * from (
-        select 1 as turn, 'unpaid' as kind, name, name as full_name
-        from jsonb_array_elements_text(${JSON.stringify(unpaid)}::jsonb) as name
-        union all select 2, 'email', email_key, 'email ' || email_key from emails
-        union all select 2, 'owner', user_id::text, 'owner ' || user_id from owners
+        select 1 as turn, name from jsonb_array_elements_text(${JSON.stringify(unpaid)}::jsonb) as name
+        union all select 2, 'email ' || email_key from emails
+        union all select 2, 'owner ' || user_id from owners
       ) as names
-      order by turn, full_name collate "C"
-    ) as names`,
-  )
-  const named = (kind: string) => rows.filter((row) => row.kind === kind).map(({ name }) => name)
-  return { emails: named('email'), owners: named('owner') }
+      order by turn, name collate "C"
+    ) as names`
 }
 
 /** What a family has of a class and date that stands, paid or held. */
@@ -82,14 +74,15 @@ export async function findStanding(
     .orderBy(asc(registrations.createdAt), asc(registrations.id))
 }
 
-/** Whether there is any such, as a condition within a statement. */
+/** Whether a family has any of that, as a condition within a statement. */
 export function standsFor(
-  { emails, owners }: Family,
+  key: FamilyKey,
   { classType, startDate }: Pick<RegistrationRow, 'classType' | 'startDate'>,
 ): SQL {
   return sql`exists (
+    with ${familyTables(key)}
     select from registrations
-    where (email_key = any(${sql.param(emails)}::text[]) or owner_id = any(${sql.param(owners)}::uuid[]))
+    where (email_key = any(array(select email_key from emails)) or owner_id = any(array(select user_id from owners)))
       and class_type = ${classType} and start_date = ${startDate} and status in ('held', 'confirmed', 'waiver_signed')
   )`
 }

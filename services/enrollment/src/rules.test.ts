@@ -4,6 +4,7 @@ import {
   chooseSignable,
   endHold,
   isAttemptOfHold,
+  isHeldForLong,
   isNewestAttempt,
   isOffered,
   isTooSmall,
@@ -468,11 +469,35 @@ describe('the end of a checkout attempt', () => {
     expect(isNewestAttempt(renewed, before.add({ seconds: 1 }))).toBe(true)
   })
 
+  it('ends a renewed hold whose page it opens, whenever it was made', () => {
+    expect(isNewestAttempt(renewed, before.subtract({ minutes: 1 }), true)).toBe(true)
+    const bound = { ...renewed, attemptId: 'a2', attemptCreatedAt: before }
+    expect(isNewestAttempt(bound, before.subtract({ minutes: 1 }), true)).toBe(false)
+  })
+
   it('goes by the newest attempt, in whichever order they are heard of', () => {
     const known = registration({ attemptId: 'a2', attemptCreatedAt: before.add({ minutes: 2 }) })
     expect(isNewestAttempt(known, before.add({ minutes: 1 }))).toBe(false)
     expect(isNewestAttempt(known, before.add({ minutes: 3 }))).toBe(true)
   })
+})
+
+describe('seats for whoever goes on to pay', () => {
+  it.each([
+    ['held', 5, false, true],
+    ['held', 4, false, false],
+    // What was opened may be over, and another page can be paid for 31 minutes.
+    ['held', 31, true, true],
+    ['held', 30, true, false],
+    ['expired', null, false, false],
+    ['confirmed', null, true, false],
+  ] as const)(
+    'that are %s for %s minutes, opened: %s, are held for long enough: %s',
+    (status, minutes, opened, long) => {
+      const heldUntil = minutes === null ? null : before.add({ minutes })
+      expect(isHeldForLong({ status, heldUntil, openedAt: opened ? before : null }, before)).toBe(long)
+    },
+  )
 })
 
 describe('a waiver', () => {

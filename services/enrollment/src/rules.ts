@@ -1,6 +1,7 @@
 import { type Registration, type RegistrationStatus, smallestClass } from '@robokids/contracts/enrollment'
 import { emailKey } from '@robokids/contracts/fields'
 import type { PaymentState } from '@robokids/contracts/payment-state'
+import { paymentPageMinutes } from '@robokids/contracts/seat-hold'
 import { DomainError } from '@robokids/runtime/errors'
 
 export type RejectionReason = NonNullable<Registration['rejectionReason']>
@@ -317,6 +318,29 @@ export function renewHold(
   return { held: seats, sold: 0 }
 }
 
+/** How long a hold has to last at least until its payment page is opened. */
+const timeToOpen = Temporal.Duration.from({ minutes: 5 })
+
+/** How long a checkout that is made now can be paid. */
+const checkoutLifetime = Temporal.Duration.from({ minutes: paymentPageMinutes })
+
+/**
+ * Whether the seats are held for long enough for whoever goes on to pay: until the payment page can be opened, which has them
+ * held for as long as it can be paid. Where a page was opened already, that may be over, and its end would end the hold: then for
+ * as long as another one can be paid.
+ */
+export function isHeldForLong(
+  {
+    status,
+    heldUntil,
+    openedAt,
+  }: Pick<FamilyRegistration, 'status' | 'heldUntil'> & { openedAt: Temporal.Instant | null },
+  now: Temporal.Instant,
+): boolean {
+  if (status !== 'held' || heldUntil === null) return false
+  return Temporal.Instant.compare(heldUntil, now.add(openedAt ? checkoutLifetime : timeToOpen)) >= 0
+}
+
 /** A payment page is being opened for a hold. @throws DomainError `registration_closed` where there is none (any more) */
 export function refuseOpening(status: RegistrationStatus): void {
   if (status === 'held') return
@@ -342,12 +366,19 @@ export function endHold(registration: RegistrationState): SeatChange | undefined
   return registration.status === 'held' ? { held: -registration.seats, sold: 0 } : undefined
 }
 
-/** Whether an attempt that was made at `createdAt` is now the newest one of the present hold. */
-export function isNewestAttempt(registration: RegistrationState, createdAt: Temporal.Instant): boolean {
+/**
+ * Whether an attempt that was made at `createdAt` is now the newest one of the present hold.
+ * @param isOpened its page is being opened at this moment, so that it is of the present hold whenever it was made.
+ */
+export function isNewestAttempt(
+  registration: RegistrationState,
+  createdAt: Temporal.Instant,
+  isOpened = false,
+): boolean {
   const { status, holds, heldSince, attemptCreatedAt } = registration
   if (status !== 'held') return false
   // The first hold is older than any attempt; a renewed one may still hear of attempts that were made for earlier ones.
-  if (holds > 1 && Temporal.Instant.compare(createdAt, heldSince) < 0) return false
+  if (!isOpened && holds > 1 && Temporal.Instant.compare(createdAt, heldSince) < 0) return false
   return attemptCreatedAt === null || Temporal.Instant.compare(createdAt, attemptCreatedAt) > 0
 }
 
