@@ -120,6 +120,7 @@ export function serviceEnvironment(
       STRIPE_SECRET_KEY: 'sk_test_local',
       STRIPE_API_URL: simulatorUrl,
       STRIPE_WEBHOOK_SECRETS: webhookSecret,
+      ENROLLMENT_URL: enrollmentUrl,
     },
     notifications: {
       ...shared,
