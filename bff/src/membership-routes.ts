@@ -28,7 +28,7 @@ import type { Config } from './config.ts'
 import type { MailLimits } from './mail-limits.ts'
 import { paymentLink } from './payment-pages.ts'
 import type { Proofs } from './proofs.ts'
-import { readCheckout } from './read-checkout.ts'
+import { refreshCheckout } from './refresh-checkout.ts'
 import { referenceParams, type References } from './references.ts'
 import type { Services } from './upstream.ts'
 
@@ -130,7 +130,7 @@ export function membershipRoutes(
     (request) =>
       references.find(request, request.params.reference, 'payment', async (id) => {
         const call = { answer: membershipOutcomeSchema, signal: request.signal }
-        const outcome = await readCheckout(billing, `/membership-checkouts/${id}`, request.query.returned, call)
+        const outcome = await refreshCheckout(billing, `/membership-checkouts/${id}`, request.query.returned, call)
         return { ...outcome, checkoutUrl: outcome.checkoutUrl && linkTo(id, outcome.checkoutUrl) }
       }),
   )
