@@ -9,7 +9,7 @@ import { runTogether, type Database, type Transaction } from '@robokids/runtime/
 import { sqlState } from '@robokids/runtime/errors'
 import { newEvent } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql, type SQL } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { letGo } from './end-hold.ts'
 import { holdStatement, type Found } from './hold-statement.ts'
@@ -20,7 +20,7 @@ import {
   idReused,
   judgeRegistration,
   partsOf,
-  sessionOf,
+  classSessionOf,
   type Content,
 } from './judge-registration.ts'
 import { lockStatement, standsFor } from './lock-family.ts'
@@ -45,9 +45,30 @@ async function explain(
     .where(eq(registrations.id, content.id))
   if (known?.contentHash === hash) return { ...(await readRegistration(db, content.id)), isNew: false }
   if (known) throw idReused()
-  const [session] = await db.select().from(classSessions).where(sessionOf(content))
-  if (!session || !isOffered(session, now)) throw classNotOffered()
+  const [classSession] = await db.select().from(classSessions).where(classSessionOf(content))
+  if (!classSession || !isOffered(classSession, now)) throw classNotOffered()
   throw classFull()
+}
+
+/**
+ * Of two hundred parents who want the last seats, nearly all are refused: at once, without locks, where nothing but the class
+ * stands in their way.
+ * @param isClear as the statement that held nothing was told.
+ * @throws DomainError `class_full`, `class_not_offered`
+ */
+async function refuseUnheld(db: Database, content: Content, seats: number, isClear: SQL, now: string): Promise<void> {
+  const { rows } = await db.execute<{ isOffered: boolean; hasSeats: boolean }>(sql`
+    select coalesce(bool_or(is_offered), false) as "isOffered", coalesce(bool_or(is_offered and has_seats), false) as "hasSeats"
+    from (values (not exists (select from registrations where id = ${content.id}) and ${isClear})) as family (is_clear)
+    left join (
+      select status = 'open' and starts_at > ${now} as is_offered, held + sold + ${seats} <= capacity as has_seats
+      from class_sessions where class_type = ${content.classType} and date = ${content.startDate}
+    ) as class_session on true
+    where is_clear
+    group by is_clear`)
+  const [found] = rows
+  if (found && !found.isOffered) throw classNotOffered()
+  if (found && !found.hasSeats) throw classFull()
 }
 
 /**
@@ -58,8 +79,8 @@ async function explain(
 async function makeRoom(tx: Transaction, content: Content, replaced: string, now: Temporal.Instant): Promise<void> {
   const [old] = await tx.select().from(registrations).where(eq(registrations.id, replaced)).for('no key update')
   if (old?.status !== 'held') return
-  const [session] = await tx.select({ id: classSessions.id }).from(classSessions).where(sessionOf(content))
-  if (session?.id === old.classSessionId) await letGo(tx, [old], now)
+  const [classSession] = await tx.select({ id: classSessions.id }).from(classSessions).where(classSessionOf(content))
+  if (classSession?.id === old.classSessionId) await letGo(tx, [old], now)
 }
 
 /**
@@ -133,6 +154,7 @@ export async function holdSeats(request: HoldSeats, context: Context<Config>): P
         }),
       )
       if (registration) return registration
+      await refuseUnheld(context.db, content, requested.children.length, isClear, now)
     }
     return await context.db.transaction(async (tx) => {
       await lockUnpaid(tx, applicant)

@@ -1,7 +1,7 @@
 import { emailKey } from '@robokids/contracts/fields'
 import type { Transaction } from '@robokids/runtime/db'
 import { and, asc, eq, inArray, or, sql, type SQL } from 'drizzle-orm'
-import { lockFamilies, lockRegistrations, lockSessions, replacedBy, type Family } from './lock-registration.ts'
+import { lockFamilies, lockRegistrations, lockClassSessions, replacedBy, type Family } from './lock-registration.ts'
 import { holderOf } from './owners.ts'
 import { factsOf, type RegistrationRow } from './read-registrations.ts'
 import { isKnownTo, stands, type Asker, type FamilyRegistration } from './rules.ts'
@@ -131,13 +131,16 @@ export async function lockWithFamily(tx: Transaction, id: string) {
   const registration = rows.find((row) => row.id === id)
   if (!registration) return undefined
   const replaced = replacedBy(registration, rows)
-  const sessions = await lockSessions(tx, [registration.classSessionId, ...(replaced ? [replaced.classSessionId] : [])])
-  const session = sessions.find((one) => one.id === registration.classSessionId)
-  if (!session) throw new Error(`The class of the registration ${id} is not there.`)
+  const sessions = await lockClassSessions(tx, [
+    registration.classSessionId,
+    ...(replaced ? [replaced.classSessionId] : []),
+  ])
+  const classSession = sessions.find((one) => one.id === registration.classSessionId)
+  if (!classSession) throw new Error(`The class of the registration ${id} is not there.`)
   return {
     registration: { ...registration, ownerId: registration.ownerId ?? (await holderOf(tx, registration.email)) },
-    session,
+    classSession,
     replaced,
-    others: rows.filter((row) => row.id !== id && row.classSessionId === session.id && stands(row.status)),
+    others: rows.filter((row) => row.id !== id && row.classSessionId === classSession.id && stands(row.status)),
   }
 }

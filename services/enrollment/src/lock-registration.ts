@@ -7,7 +7,7 @@ import { classSessions, registrations } from './schema.ts'
 /** Everything that decides about a registration first locks it and then its session, always in this order. */
 export async function lockRegistration(tx: Transaction, id: string) {
   const [locked] = await tx
-    .select({ registration: registrations, session: classSessions })
+    .select({ registration: registrations, classSession: classSessions })
     .from(registrations)
     .innerJoin(classSessions, eq(classSessions.id, registrations.classSessionId))
     .where(eq(registrations.id, id))
@@ -73,7 +73,7 @@ export async function lockNames(tx: Transaction, names: string[]): Promise<void>
 }
 
 /** Locks sessions in the one order in which everybody does. */
-export function lockSessions(tx: Transaction, ids: string[]) {
+export function lockClassSessions(tx: Transaction, ids: string[]) {
   return tx
     .select()
     .from(classSessions)

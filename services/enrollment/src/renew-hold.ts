@@ -30,7 +30,7 @@ export async function holdAgain(
     await lockUnpaid(tx, applicant)
     const locked = await lockWithFamily(tx, id)
     if (!locked) throw registrationNotFound()
-    const { registration, session, others } = locked
+    const { registration, classSession, others } = locked
     const now = context.clock.now()
     const isChange = ({ status, replaces, attemptId: page }: RegistrationRow) =>
       status === 'held' && replaces === id && page === null
@@ -38,7 +38,7 @@ export async function holdAgain(
     const isBack = registration.status === 'expired'
     const given = isBack ? changes : []
     const freed = given.reduce((sum, one) => sum + one.seats, 0)
-    const after = { ...session, held: session.held - freed }
+    const after = { ...classSession, held: classSession.held - freed }
     const { standing: family, hidden } = known({ ownerId, browserId }, rest)
     const seats = renewHold(registration, after, family, now)
     // A BFF that names a checkout, or tells no network, is one of the versions before, which decided it themselves.
@@ -55,7 +55,7 @@ export async function holdAgain(
     const fresh = now.add({ minutes: openedAt ? HOLD_MINUTES : UNOPENED_HOLD_MINUTES })
     const standing = isBack ? null : registration.heldUntil
     const heldUntil = standing && Temporal.Instant.compare(standing, fresh) > 0 ? standing : fresh
-    await moveSeats(tx, session.id, seats)
+    await moveSeats(tx, classSession.id, seats)
     await tx
       .update(registrations)
       .set({

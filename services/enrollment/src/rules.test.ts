@@ -19,7 +19,7 @@ import {
   type KnownPayment,
   type RegistrationState,
   type SeatChange,
-  type SessionState,
+  type ClassSessionState,
   type Signable,
   type Signature,
 } from './rules.ts'
@@ -27,7 +27,7 @@ import {
 const start = Temporal.Instant.from('2027-01-09T00:00:00Z')
 const before = start.subtract({ hours: 24 })
 
-function session(differences: Partial<SessionState> = {}): SessionState {
+function session(differences: Partial<ClassSessionState> = {}): ClassSessionState {
   return { capacity: 10, held: 0, sold: 0, status: 'open', startsAt: start, ...differences }
 }
 
@@ -51,7 +51,7 @@ const unheard: KnownPayment = { completed: false, refunded: false }
 
 /** The rules at work on one session, as the use cases apply them. */
 class World {
-  readonly session: SessionState
+  readonly session: ClassSessionState
   readonly registrations: RegistrationState[] = []
   readonly payments = new Map<string, KnownPayment & { outcomes: string[] }>()
   now = before
@@ -214,7 +214,7 @@ describe('isOffered', () => {
 })
 
 describe('isTooSmall', () => {
-  const ofWeek = (differences: Partial<SessionState>) => ({
+  const ofWeek = (differences: Partial<ClassSessionState>) => ({
     ...session({ startsAt: Temporal.Instant.from('2026-11-07T00:00:00Z'), ...differences }),
     timeZone: 'America/Los_Angeles',
   })
@@ -237,7 +237,7 @@ describe('isTooSmall', () => {
     [{ sold: 2, capacity: 3 }, true],
     [{ sold: 0, capacity: 0 }, false],
     [{ sold: 0, status: 'cancelled' }, false],
-  ] satisfies [Partial<SessionState>, boolean][])('of %j is %s', (differences, small) => {
+  ] satisfies [Partial<ClassSessionState>, boolean][])('of %j is %s', (differences, small) => {
     expect(isTooSmall(ofWeek(differences), weekBefore)).toBe(small)
   })
 })
@@ -324,7 +324,7 @@ describe('a child that has two registrations for one class and date', () => {
       ...differences,
     }
   }
-  const settle = (status: RegistrationState['status'], its: SessionState, one: FamilyRegistration) =>
+  const settle = (status: RegistrationState['status'], its: ClassSessionState, one: FamilyRegistration) =>
     settlePayment(registration({ status }), its, unheard, [one], before)
 
   it.each(['held', 'expired'] as const)('keeps the paid one where one that is %s is paid as well', (status) => {
