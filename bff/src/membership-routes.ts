@@ -44,9 +44,9 @@ export function membershipRoutes(
 
   /** The memberships of whoever is signed in: by the account, and by an address that is verified. */
   async function find(request: FastifyRequest, reply: FastifyReply): Promise<FoundMembership> {
-    const session = await sessions.need(request, reply)
-    const { verifiedEmail: email } = await sessions.addressesOf(session, request, reply)
-    const body = { userId: session.userId, email }
+    const signInSession = await sessions.need(request, reply)
+    const { verifiedEmail: email } = await sessions.addressesOf(signInSession, request, reply)
+    const body = { userId: signInSession.userId, email }
     return billing.call('POST', '/memberships/find', { body, answer: foundMembershipSchema })
   }
 
