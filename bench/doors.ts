@@ -1,15 +1,14 @@
-import { randomUUIDv7 } from 'node:crypto'
-import { levelClassTypes } from '@robokids/contracts/enrollment'
+import { levelClassTypes, type LevelClassType } from '@robokids/contracts/enrollment'
 import { proofChallengeSchema } from '@robokids/contracts/proof'
 import { prove } from '@robokids/local/prove'
 import type { System } from '@robokids/test/system'
 import { Pool } from 'undici'
-import { family } from './hold-statement.ts'
+import { familyRequest, visitor } from './hold-statement.ts'
 import { closedLoop, type Figures } from './measure.ts'
 import { connections } from './measured-system.ts'
 
 export interface ClassSession {
-  classType: string
+  classType: LevelClassType
   date: string
 }
 
@@ -17,7 +16,7 @@ export interface ClassSession {
 export async function sessionsOnSale(system: System): Promise<ClassSession[]> {
   const levels = await Promise.all(
     levelClassTypes.map(async (classType) =>
-      (await system.openDates(classType)).map(({ date }) => ({ classType: classType as string, date })),
+      (await system.openDates(classType)).map(({ date }) => ({ classType, date })),
     ),
   )
   return levels.flat().sort((a, b) => a.date.localeCompare(b.date) || a.classType.localeCompare(b.classType))
@@ -38,7 +37,7 @@ export function openDoor(
   /** Browsers solve while the form is filled in: no part of what is measured. */
   async function readyProofs(count: number): Promise<Record<string, string>[]> {
     const ready: Record<string, string>[] = []
-    while (path.startsWith('/api/') && ready.length < count) {
+    while (isBff && ready.length < count) {
       const answer = await fetch(`${url}/api/proof?form=registration`)
       const { challenge } = proofChallengeSchema.parse(await answer.json())
       ready.push(challenge ? await prove(challenge) : {})
@@ -46,6 +45,7 @@ export function openDoor(
     return ready
   }
 
+  const isBff = path.startsWith('/api/')
   const pool = new Pool(url, { connections })
   let answered = 0
   return {
@@ -59,7 +59,8 @@ export function openDoor(
         count,
         async (worker) => {
           const session = sessions[worker % sessions.length]
-          const body = { ...family, id: randomUUIDv7(), classType: session?.classType, startDate: session?.date }
+          if (!session) throw new Error('No class is on sale.')
+          const body = { ...familyRequest(session), ...(isBff ? {} : visitor()) }
           const answer = await pool.request({
             method: 'POST',
             path,

@@ -6,7 +6,7 @@ import { createLogger } from '@robokids/runtime/telemetry'
 import postgres from 'postgres'
 import { enrollment } from '../services/enrollment/src/app.ts'
 import { openDoor, sessionsOnSale, type ClassSession } from './doors.ts'
-import { recordHoldStatement } from './hold-statement.ts'
+import { recordHoldStatements } from './hold-statement.ts'
 import { alternate, printResults, printSurroundings, type Figures } from './measure.ts'
 import { connections, startMeasuredSystem } from './measured-system.ts'
 import { findPgbench, runPgbench } from './pgbench.ts'
@@ -33,12 +33,12 @@ async function startPeer(postgresUrl: string, pgbench: string) {
   })
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} })
   await sql`update class_sessions set capacity = 1000000`
-  const hold = await recordHoldStatement(databaseUrl, clock)
+  const hold = await recordHoldStatements(databaseUrl, clock)
   // The one that was recorded.
   let held = 1
 
   return {
-    /** Runs the statement of a hold and nothing else, over the soonest `sessions` class sessions. */
+    /** Runs the statements of a hold and nothing else, over the soonest `sessions` class sessions. */
     async run(transactions: number, sessions: number): Promise<Figures> {
       const script = `\\if :bound = 0
 \\set nth :client_id % :sessions
@@ -49,7 +49,7 @@ order by date, class_type limit 1 offset :nth
 \\endif
 \\set registration random(1, 1000000000000000000)
 \\set event random(1, 1000000000000000000)
-${hold.sql};
+${hold.sql}
 `
       const variables = { ...hold.variables, bound: '0', sessions: String(sessions) }
       const run = { command: pgbench, databaseUrl, script, variables, connections, transactions }

@@ -27,9 +27,9 @@ async function otherAccount(
   sessions: Sessions,
 ): Promise<string | undefined> {
   try {
-    const session = await sessions.find(request, reply)
-    if (!session) return undefined
-    const { email, verifiedEmail } = await sessions.addressesOf(session, request, reply)
+    const signInSession = await sessions.find(request, reply)
+    if (!signInSession) return undefined
+    const { email, verifiedEmail } = await sessions.addressesOf(signInSession, request, reply)
     const name = verifiedEmail ?? email
     if (name !== null) return `You are logged in as ${name} now.`
   } catch (error) {

@@ -27,7 +27,7 @@ import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from './config.ts'
-import { confirmingMs, stepMs, type Cookies, type SessionCookie } from './cookies.ts'
+import { confirmingMs, stepMs, type Cookies, type SignInSession } from './cookies.ts'
 import { confirmDevice, isForgotten, proveDevice } from './device.ts'
 import type { AuthAnswer, Identity, TokenAnswer } from './identity.ts'
 import type { MailLimits } from './mail-limits.ts'
@@ -117,8 +117,8 @@ export function authRoutes(
       return follow(proven, name, request, reply)
     }
     if (answer.AuthenticationResult) {
-      const session = await sessions.begin(reply, answer.AuthenticationResult)
-      await rememberDevice(answer.AuthenticationResult, session, trust, request, reply)
+      const signInSession = await sessions.begin(reply, answer.AuthenticationResult)
+      await rememberDevice(answer.AuthenticationResult, signInSession, trust, request, reply)
       cookies.step.clear(reply)
       cookies.newcomer.clear(reply)
       cookies.confirming.clear(reply)
@@ -132,16 +132,16 @@ export function authRoutes(
   /** A browser that cannot be made a device is asked for the second factor each time: no reason to refuse the sign-in. */
   async function rememberDevice(
     tokens: TokenAnswer,
-    session: SessionCookie,
+    signInSession: SignInSession,
     trust: boolean,
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<void> {
-    const { username, accessToken } = session
+    const { username, accessToken } = signInSession
     try {
       const agent = request.headers['user-agent'] ?? ''
       const made = await confirmDevice(tokens, agent, identity, request.ip)
-      const addresses = made ? await sessions.addressesOf(session, request, reply) : undefined
+      const addresses = made ? await sessions.addressesOf(signInSession, request, reply) : undefined
       const names = namesOf(username, addresses?.verifiedEmail ?? null)
       const device = made
         ? { ...made, names, until: clock.now().epochMilliseconds + deviceMs }
@@ -196,10 +196,10 @@ export function authRoutes(
   }
 
   async function refuseSignedIn(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const session = await sessions.find(request, reply)
-    if (!session) return
+    const signInSession = await sessions.find(request, reply)
+    if (!signInSession) return
     try {
-      await sessions.use(reply, () => identity.call('GetUser', { AccessToken: session.accessToken }, request.ip))
+      await sessions.use(reply, () => identity.call('GetUser', { AccessToken: signInSession.accessToken }, request.ip))
     } catch (error) {
       // One that was ended elsewhere stands in nobody's way.
       if (error instanceof DomainError && error.code === 'sign_in_required') return
@@ -210,13 +210,13 @@ export function authRoutes(
 
   /** Whether it is the session of who signs in by that name now. */
   async function isOf(
-    session: SessionCookie,
+    signInSession: SignInSession,
     name: string,
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<boolean> {
-    if (session.username === name) return true
-    const { verifiedEmail } = await sessions.addressesOf(session, request, reply)
+    if (signInSession.username === name) return true
+    const { verifiedEmail } = await sessions.addressesOf(signInSession, request, reply)
     return verifiedEmail !== null && emailKey(verifiedEmail) === emailKey(name)
   }
 
@@ -225,13 +225,13 @@ export function authRoutes(
    * Undefined where the sign-in was ended meanwhile.
    */
   async function shownName(
-    session: SessionCookie,
+    signInSession: SignInSession,
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<string | undefined> {
-    const { username } = session
+    const { username } = signInSession
     try {
-      const addresses = await within(waitForAddressMs, sessions.addressesOf(session, request, reply))
+      const addresses = await within(waitForAddressMs, sessions.addressesOf(signInSession, request, reply))
       if (!addresses) return username
       keepDeviceNames(username, addresses.verifiedEmail, request, reply)
       return addresses.verifiedEmail ?? addresses.email ?? username
@@ -254,18 +254,18 @@ export function authRoutes(
     if (device && device.names.join() !== names.join()) cookies.devices.keep(request, reply, { ...device, names })
   }
 
-  const userOf = ({ userId, username }: SessionCookie, email: string) => ({ userId, username, email })
+  const userOf = ({ userId, username }: SignInSession, email: string) => ({ userId, username, email })
 
   http.get('/api/auth/session', { schema: { response: { 200: sessionSchema } } }, async (request, reply) => {
     try {
-      const session = await sessions.find(request, reply)
-      if (!session) return { user: null }
-      const name = await shownName(session, request, reply)
-      return { user: name === undefined ? null : userOf(session, name) }
+      const signInSession = await sessions.find(request, reply)
+      if (!signInSession) return { user: null }
+      const name = await shownName(signInSession, request, reply)
+      return { user: name === undefined ? null : userOf(signInSession, name) }
     } catch (error) {
       log.warn({ err: error }, 'a session could not be renewed')
-      const session = cookies.session.read(request)
-      return { user: session ? userOf(session, session.username) : null }
+      const signInSession = cookies.signInSession.read(request)
+      return { user: signInSession ? userOf(signInSession, signInSession.username) : null }
     }
   })
 
@@ -314,9 +314,9 @@ export function authRoutes(
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<SignInStep> {
-    const session = await sessions.find(request, reply)
-    if (session && !(await isOf(session, name, request, reply))) throw alreadySignedIn()
-    if (session) return { step: 'DONE' }
+    const signInSession = await sessions.find(request, reply)
+    if (signInSession && !(await isOf(signInSession, name, request, reply))) throw alreadySignedIn()
+    if (signInSession) return { step: 'DONE' }
     return follow(
       await initiate('USER_PASSWORD_AUTH', name, { PASSWORD: password }, request, reply),
       name,
@@ -355,8 +355,8 @@ export function authRoutes(
    * answer was lost, or another tab was faster.
    */
   async function isSignedInAs(email: string, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-    const session = await sessions.find(request, reply)
-    if (session) return isOf(session, email, request, reply)
+    const signInSession = await sessions.find(request, reply)
+    if (signInSession) return isOf(signInSession, email, request, reply)
     if (ownName(email, request) === email) return false
     const step = await signNewcomerIn(request, reply).catch(() => undefined)
     return step?.step === 'DONE'
@@ -508,7 +508,7 @@ export function authRoutes(
     '/api/auth/sign-out',
     { schema: { body: signOutBodySchema, response: { 200: signedOutSchema } } },
     async (request, reply) => {
-      const kept = cookies.session.read(request)
+      const kept = cookies.signInSession.read(request)
       if (request.body.everywhere) {
         // Whoever asks for it is told the truth of it: nothing is forgotten here before it is done.
         const { accessToken, username, userId } = await sessions.need(request, reply)

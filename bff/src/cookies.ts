@@ -57,7 +57,7 @@ const sessionSchema = z.object({
   since: z.number(),
   until: z.number(),
 })
-export type SessionCookie = z.infer<typeof sessionSchema>
+export type SignInSession = z.infer<typeof sessionSchema>
 
 const stepSchema = z.object({
   /** The name that the identity service's step is answered by. */
@@ -108,7 +108,7 @@ export const stepMs = 180_000
 
 export interface Cookies {
   /** Who is signed in. */
-  session: SealedCookie<SessionCookie>
+  signInSession: SealedCookie<SignInSession>
   /** A sign-in between two steps. */
   step: SealedCookie<StepCookie>
   /** Who signed up a moment ago, to be signed in when the account is confirmed. */
@@ -162,7 +162,7 @@ function devicesCookie(cookie: SealedCookie<z.infer<typeof devicesSchema>>, now:
 
 export async function registerCookies(http: Http, config: Config, now: () => number): Promise<Cookies> {
   await http.register(fastifyCookie)
-  const session = sealedCookie('robokids-session', sessionSchema, config, now)
+  const signInSession = sealedCookie('robokids-session', sessionSchema, config, now)
   const device = sealedCookie('robokids-device', devicesSchema, config, now)
   const browser = sealedCookie('robokids-browser', browserSchema, config, now)
   // They live for a year and are seldom written; a session is written at each renewal.
@@ -171,12 +171,12 @@ export async function registerCookies(http: Http, config: Config, now: () => num
     browser.reseal(request, reply)
   })
   return {
-    session: {
-      ...session,
+    signInSession: {
+      ...signInSession,
       write(reply, content) {
         // Processes of the version before read no session without an address.
         const readable = { ...content, email: '' }
-        session.write(reply, readable)
+        signInSession.write(reply, readable)
       },
     },
     step: sealedCookie('robokids-sign-in', stepSchema, config, now),

@@ -28,7 +28,7 @@ import type { Config } from './config.ts'
 import type { MailLimits } from './mail-limits.ts'
 import { paymentLink } from './payment-pages.ts'
 import type { Proofs } from './proofs.ts'
-import { readCheckout } from './read-checkout.ts'
+import { refreshCheckout } from './refresh-checkout.ts'
 import { referenceParams, type References } from './references.ts'
 import type { Services } from './upstream.ts'
 
@@ -44,9 +44,9 @@ export function membershipRoutes(
 
   /** The memberships of whoever is signed in: by the account, and by an address that is verified. */
   async function find(request: FastifyRequest, reply: FastifyReply): Promise<FoundMembership> {
-    const session = await sessions.need(request, reply)
-    const { verifiedEmail: email } = await sessions.addressesOf(session, request, reply)
-    const body = { userId: session.userId, email }
+    const signInSession = await sessions.need(request, reply)
+    const { verifiedEmail: email } = await sessions.addressesOf(signInSession, request, reply)
+    const body = { userId: signInSession.userId, email }
     return billing.call('POST', '/memberships/find', { body, answer: foundMembershipSchema })
   }
 
@@ -130,7 +130,7 @@ export function membershipRoutes(
     (request) =>
       references.find(request, request.params.reference, 'payment', async (id) => {
         const call = { answer: membershipOutcomeSchema, signal: request.signal }
-        const outcome = await readCheckout(billing, `/membership-checkouts/${id}`, request.query.returned, call)
+        const outcome = await refreshCheckout(billing, `/membership-checkouts/${id}`, request.query.returned, call)
         return { ...outcome, checkoutUrl: outcome.checkoutUrl && linkTo(id, outcome.checkoutUrl) }
       }),
   )

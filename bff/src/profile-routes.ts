@@ -21,7 +21,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { deliveryOf, requireAdult, type Accounts } from './auth-routes.ts'
 import type { Config } from './config.ts'
-import type { SessionCookie } from './cookies.ts'
+import type { SignInSession } from './cookies.ts'
 import { totpUri } from './sign-in-steps.ts'
 import { profileView } from './views/profile.ts'
 
@@ -50,9 +50,9 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
   })
   type Call = ReturnType<typeof callFor>
   const callFor =
-    (session: SessionCookie, request: FastifyRequest, reply: FastifyReply) =>
+    (signInSession: SignInSession, request: FastifyRequest, reply: FastifyReply) =>
     <Name extends Parameters<typeof identity.call>[0]>(name: Name, input: Record<string, unknown> = {}) =>
-      sessions.use(reply, () => identity.call(name, { AccessToken: session.accessToken, ...input }, request.ip))
+      sessions.use(reply, () => identity.call(name, { AccessToken: signInSession.accessToken, ...input }, request.ip))
 
   const callOf = async (request: FastifyRequest, reply: FastifyReply) =>
     callFor(await sessions.need(request, reply), request, reply)
@@ -119,13 +119,13 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
     '/api/profile',
     { schema: { body: deleteAccountBodySchema, response: { 200: doneSchema } } },
     async (request, reply) => {
-      const session = await sessions.need(request, reply)
+      const signInSession = await sessions.need(request, reply)
       // Whoever sits at a browser that was left open knows no password.
-      await callFor(session, request, reply)('DeleteUser', { Password: request.body.password })
-      sessions.forget(session.userId)
+      await callFor(signInSession, request, reply)('DeleteUser', { Password: request.body.password })
+      sessions.forget(signInSession.userId)
       const { devices, ...others } = cookies
       for (const cookie of Object.values(others)) cookie.clear(reply)
-      const device = devices.of(request, session.username)
+      const device = devices.of(request, signInSession.username)
       if (device) devices.drop(request, reply, device.key)
       return {}
     },
@@ -156,10 +156,10 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
   )
 
   http.post('/api/profile/totp', { schema: { response: { 200: totpSetUpSchema } } }, async (request, reply) => {
-    const session = await sessions.needFresh(request, reply)
-    const { email, verifiedEmail } = await sessions.addressesOf(session, request, reply)
-    const { SecretCode } = await callFor(session, request, reply)('AssociateSoftwareToken')
-    return { secret: SecretCode, uri: totpUri(SecretCode, verifiedEmail ?? email ?? session.username) }
+    const signInSession = await sessions.needFresh(request, reply)
+    const { email, verifiedEmail } = await sessions.addressesOf(signInSession, request, reply)
+    const { SecretCode } = await callFor(signInSession, request, reply)('AssociateSoftwareToken')
+    return { secret: SecretCode, uri: totpUri(SecretCode, verifiedEmail ?? email ?? signInSession.username) }
   })
 
   change('POST', '/api/profile/totp/verify', totpVerifyBodySchema, async (call, { code, deviceName }) => {

@@ -9,6 +9,7 @@ import {
 } from '@robokids/contracts/bff'
 import { refreshQuerySchema } from '@robokids/contracts/billing'
 import {
+  heldRegistrationSchema,
   memberSeatSchema,
   registrationSchema,
   waiverDocumentSchema,
@@ -27,7 +28,7 @@ import { referenceParams, type References } from './references.ts'
 import { RegistrationStreams } from './registration-stream.ts'
 import { startCheckout } from './start-checkout.ts'
 import type { Services } from './upstream.ts'
-import { registrationView } from './views/registration.ts'
+import { refreshRegistration } from './views/registration.ts'
 
 export function apiRoutes(
   http: Http,
@@ -39,7 +40,9 @@ export function apiRoutes(
   const { SITE_URL } = context.config
   const { enrollment, notifications } = services
   const receipts = new Receipts(http, context.config)
-  const streams = new RegistrationStreams(http, context, (id) => registrationView(services, id, { siteUrl: SITE_URL }))
+  const streams = new RegistrationStreams(http, context, (id) =>
+    refreshRegistration(services, id, { siteUrl: SITE_URL }),
+  )
 
   http.post(
     '/api/registrations',
@@ -54,10 +57,11 @@ export function apiRoutes(
       const changed = mayReplace ? { replaces } : {}
       const body = { ...asked, ...changed, id: asked.id ?? randomUUIDv7(), ...asker, network }
       await closeReplaced(services, body, agreed)
-      const registration = await enrollment.call('POST', '/registrations', { body, answer: registrationSchema })
+      const registration = await enrollment.call('POST', '/registrations', { body, answer: heldRegistrationSchema })
       references.remember(registration.registrationId)
-      const started = { asker, agreed, network, siteUrl: SITE_URL, now: context.clock.now() }
-      return startCheckout(services, registration, started)
+      // An enrollment of the version before does not tell it.
+      const { isNew = registration.status === 'held' } = registration
+      return startCheckout(services, { ...registration, isNew }, { asker, agreed, network, siteUrl: SITE_URL })
     },
   )
 
@@ -74,8 +78,7 @@ export function apiRoutes(
         enrollment.call('GET', `/registrations/${id}`, { answer: registrationSchema }),
       )
       const network = blockOf(request.ip)
-      const started = { asker, agreed, network, siteUrl: SITE_URL, now: context.clock.now() }
-      return startCheckout(services, registration, started)
+      return startCheckout(services, registration, { asker, agreed, network, siteUrl: SITE_URL })
     },
   )
 
@@ -85,7 +88,7 @@ export function apiRoutes(
     (request) =>
       references.find(request, request.params.reference, 'registration', (id) => {
         const how = { siteUrl: SITE_URL, returned: request.query.returned, signal: request.signal }
-        return registrationView(services, id, how)
+        return refreshRegistration(services, id, how)
       }),
   )
 
@@ -120,7 +123,7 @@ export function apiRoutes(
   http.get('/api/registrations/:reference/receipt.pdf', { schema: { params: referenceParams } }, (request, reply) =>
     references.find(request, request.params.reference, 'registration', async (id) => {
       const { signal } = request
-      const view = await registrationView(services, id, { siteUrl: SITE_URL, withMoney: true, signal })
+      const view = await refreshRegistration(services, id, { siteUrl: SITE_URL, withMoney: true, signal })
       const { sheet, name } = receiptFile(view)
       void reply.headers({
         'content-type': 'application/pdf',

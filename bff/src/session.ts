@@ -6,7 +6,7 @@ import type { Context } from '@robokids/runtime/service'
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { AccessTokens } from './access-tokens.ts'
 import type { Config } from './config.ts'
-import type { Cookies, SessionCookie } from './cookies.ts'
+import type { Cookies, SignInSession } from './cookies.ts'
 import type { Identity, TokenAnswer, UserAnswer } from './identity.ts'
 import { says } from './identity-refusals.ts'
 import { unavailable } from './upstream.ts'
@@ -80,21 +80,21 @@ interface Asker {
 /** Who is signed in in which browser. */
 export interface Sessions {
   /** Begins a session with the tokens of a sign-in. */
-  begin(reply: FastifyReply, tokens: TokenAnswer): Promise<SessionCookie>
+  begin(reply: FastifyReply, tokens: TokenAnswer): Promise<SignInSession>
   /**
    * @returns the session of the request, with tokens that are good for a while; undefined where nobody is signed in. Asked
    * again within a request, it answers the same.
    */
-  find(request: FastifyRequest, reply: FastifyReply): Promise<SessionCookie | undefined>
+  find(request: FastifyRequest, reply: FastifyReply): Promise<SignInSession | undefined>
   /** The `onRequest` of a route that needs somebody who is signed in: it is asked before anything that was sent is read. */
   required: onRequestHookHandler
   /** As `find`. @throws DomainError `sign_in_required`, `upstream_unavailable` */
-  need(request: FastifyRequest, reply: FastifyReply): Promise<SessionCookie>
+  need(request: FastifyRequest, reply: FastifyReply): Promise<SignInSession>
   /**
    * As `need`, for what gives an account away: a browser that was left open, or a stolen cookie, is not enough.
    * @throws DomainError `FreshSignInRequiredException` where the sign-in was a while ago
    */
-  needFresh(request: FastifyRequest, reply: FastifyReply): Promise<SessionCookie>
+  needFresh(request: FastifyRequest, reply: FastifyReply): Promise<SignInSession>
   /**
    * Whose a request is, by what the identity service has said of the session within the last minute. While that cannot be
    * asked, it is whose the cookie is, unconfirmed: enough to pay, and for nothing else. Never throws.
@@ -113,7 +113,7 @@ export interface Sessions {
    * Asks for the addresses of a session's account.
    * @throws DomainError `sign_in_required` where the sign-in was ended meanwhile, `upstream_unavailable`
    */
-  addressesOf(session: SessionCookie, request: FastifyRequest, reply: FastifyReply): Promise<AccountAddresses>
+  addressesOf(signInSession: SignInSession, request: FastifyRequest, reply: FastifyReply): Promise<AccountAddresses>
   /**
    * Does something with a session's access token, and ends the session where the service says that it is over.
    * @throws DomainError `sign_in_required` then, `upstream_unavailable` where the token ended on its way
@@ -149,7 +149,7 @@ export function startSessions(
 ): Sessions {
   const now = () => clock.now().epochMilliseconds
 
-  async function sessionOf(tokens: TokenAnswer, refreshToken: string, since: number): Promise<SessionCookie> {
+  async function signInSessionOf(tokens: TokenAnswer, refreshToken: string, since: number): Promise<SignInSession> {
     const { sub, username } = await accessTokens.verify(tokens.AccessToken)
     return {
       accessToken: tokens.AccessToken,
@@ -162,9 +162,9 @@ export function startSessions(
   }
 
   /** Requests of one page come at once: the first one renews for all of them. */
-  const renewals = new Map<string, { renewing: Promise<SessionCookie>; until: number }>()
-  function renew(session: SessionCookie, deviceKey: string | undefined, address: string): Promise<SessionCookie> {
-    const id = createHash('sha256').update(session.refreshToken).digest('base64url')
+  const renewals = new Map<string, { renewing: Promise<SignInSession>; until: number }>()
+  function renew(signInSession: SignInSession, deviceKey: string | undefined, address: string): Promise<SignInSession> {
+    const id = createHash('sha256').update(signInSession.refreshToken).digest('base64url')
     const known = renewals.get(id)
     if (known && now() < known.until) return known.renewing
     const renewing = (async () => {
@@ -172,12 +172,12 @@ export function startSessions(
         'GetTokensFromRefreshToken',
         {
           ...identity.secretClient(),
-          RefreshToken: session.refreshToken,
+          RefreshToken: signInSession.refreshToken,
           ...(deviceKey === undefined ? {} : { DeviceKey: deviceKey }),
         },
         address,
       )
-      return sessionOf(AuthenticationResult, session.refreshToken, session.since)
+      return signInSessionOf(AuthenticationResult, signInSession.refreshToken, signInSession.since)
     })()
     const renewal = { renewing, until: Infinity }
     renewals.set(id, renewal)
@@ -195,15 +195,15 @@ export function startSessions(
     return renewing
   }
 
-  const found = new WeakMap<FastifyRequest, Promise<SessionCookie | undefined>>()
-  async function findNew(request: FastifyRequest, reply: FastifyReply): Promise<SessionCookie | undefined> {
-    const session = cookies.session.read(request)
-    if (!session) return undefined
+  const found = new WeakMap<FastifyRequest, Promise<SignInSession | undefined>>()
+  async function findNew(request: FastifyRequest, reply: FastifyReply): Promise<SignInSession | undefined> {
+    const signInSession = cookies.signInSession.read(request)
+    if (!signInSession) return undefined
     try {
-      const { exp } = await accessTokens.verify(session.accessToken)
-      if (exp * 1000 - toleranceMs > now()) return session
-      const renewed = await renew(session, cookies.devices.of(request, session.username)?.key, request.ip)
-      cookies.session.write(reply, renewed)
+      const { exp } = await accessTokens.verify(signInSession.accessToken)
+      if (exp * 1000 - toleranceMs > now()) return signInSession
+      const renewed = await renew(signInSession, cookies.devices.of(request, signInSession.username)?.key, request.ip)
+      cookies.signInSession.write(reply, renewed)
       return renewed
     } catch (error) {
       if (!isOver(error)) throw error
@@ -215,7 +215,7 @@ export function startSessions(
   type Account = Pick<AccountAddresses, 'verifiedEmail'>
   /** What the service says of a sign-in, by its access token; undefined where it is over. */
   const judgements = new Map<string, { userId: string; judging: Promise<Account | undefined>; until: number }>()
-  function judge({ accessToken, userId }: SessionCookie, address: string): Promise<Account | undefined> {
+  function judge({ accessToken, userId }: SignInSession, address: string): Promise<Account | undefined> {
     const id = createHash('sha256').update(accessToken).digest('base64url')
     const known = judgements.get(id)
     if (known && now() < known.until) return known.judging
@@ -240,16 +240,16 @@ export function startSessions(
   const nobody: Owner = { ownerId: null, verifiedEmail: null, isConfirmed: true, isOver: false }
   async function findOwner(request: FastifyRequest, reply: FastifyReply): Promise<Owner> {
     try {
-      const session = await sessions.find(request, reply)
-      if (!session) return nobody
+      const signInSession = await sessions.find(request, reply)
+      if (!signInSession) return nobody
       const judged = await within(
         waitForJudgementMs,
-        judge(session, request.ip).then((account) => ({ account })),
+        judge(signInSession, request.ip).then((account) => ({ account })),
       )
       if (!judged) throw unavailable(new Error('identity takes long to say whether a session is over'))
       if (judged.account) {
         const { verifiedEmail } = judged.account
-        return { ownerId: session.userId, verifiedEmail, isConfirmed: true, isOver: false }
+        return { ownerId: signInSession.userId, verifiedEmail, isConfirmed: true, isOver: false }
       }
       // For what is left of this request as well.
       found.set(request, Promise.resolve(undefined))
@@ -258,7 +258,7 @@ export function startSessions(
     } catch (error) {
       if (!isAway(error)) return { ...nobody, isOver: true }
       log.warn({ err: error }, 'a session could not be confirmed')
-      const kept = cookies.session.read(request)
+      const kept = cookies.signInSession.read(request)
       return { ownerId: kept?.userId ?? null, verifiedEmail: null, isConfirmed: kept === undefined, isOver: false }
     }
   }
@@ -272,11 +272,11 @@ export function startSessions(
   const sessions: Sessions = {
     async begin(reply, tokens) {
       if (tokens.RefreshToken === undefined) throw invalidTokens(new Error('a sign-in came without a refresh token'))
-      const session = await sessionOf(tokens, tokens.RefreshToken, now()).catch((error: unknown) => {
+      const signInSession = await signInSessionOf(tokens, tokens.RefreshToken, now()).catch((error: unknown) => {
         throw isAway(error) ? error : invalidTokens(error)
       })
-      cookies.session.write(reply, session)
-      return session
+      cookies.signInSession.write(reply, signInSession)
+      return signInSession
     },
 
     find: oncePerRequest(found, findNew),
@@ -286,17 +286,17 @@ export function startSessions(
     }),
 
     async need(request, reply) {
-      const session = await sessions.find(request, reply)
-      if (!session) throw new DomainError('sign_in_required', 'Please log in.')
-      return session
+      const signInSession = await sessions.find(request, reply)
+      if (!signInSession) throw new DomainError('sign_in_required', 'Please log in.')
+      return signInSession
     },
 
     async needFresh(request, reply) {
-      const session = await sessions.need(request, reply)
-      if (now() - session.since > freshForMs) {
+      const signInSession = await sessions.need(request, reply)
+      if (now() - signInSession.since > freshForMs) {
         throw new DomainError('FreshSignInRequiredException', 'Please confirm that it is you.')
       }
-      return session
+      return signInSession
     },
 
     ownerOf: oncePerRequest(owners, findOwner),
@@ -336,7 +336,7 @@ export function startSessions(
     },
 
     end(reply) {
-      cookies.session.clear(reply)
+      cookies.signInSession.clear(reply)
     },
   }
   return sessions

@@ -17,7 +17,7 @@ import type { Accounts } from './auth-routes.ts'
 import type { Config } from './config.ts'
 import type { MailLimits } from './mail-limits.ts'
 import type { Proofs } from './proofs.ts'
-import { readCheckout } from './read-checkout.ts'
+import { refreshCheckout } from './refresh-checkout.ts'
 import { referenceParams, type References } from './references.ts'
 import { isOwnAddress } from './session.ts'
 import type { Services } from './upstream.ts'
@@ -53,7 +53,10 @@ export function shopRoutes(
     { schema: { params: referenceParams, querystring: refreshQuerySchema, response: { 200: orderSchema } } },
     (request) =>
       references.find(request, request.params.reference, 'order', (id) =>
-        readCheckout(billing, `/orders/${id}`, request.query.returned, { answer: orderSchema, signal: request.signal }),
+        refreshCheckout(billing, `/orders/${id}`, request.query.returned, {
+          answer: orderSchema,
+          signal: request.signal,
+        }),
       ),
   )
 

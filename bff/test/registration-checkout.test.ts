@@ -225,7 +225,10 @@ describe('what a page shows before it leads to the payment', () => {
 
   it('goes to billing too where a registration is gone on with, or nothing where the page is of the time before', async () => {
     const { registrationId } = sample
-    const { post, asked } = await frontWith({ [`GET /registrations/${registrationId}`]: () => [200, sample] })
+    const { post, asked } = await frontWith({
+      [`GET /registrations/${registrationId}`]: () => [200, sample],
+      [`POST /registrations/${registrationId}/hold`]: () => [200, sample],
+    })
     const path = `/api/registrations/${registrationId}/checkout`
     expect((await post(path, { agreed: terms(40_000) })).status).toBe(200)
     expect((await post(path)).status).toBe(200)
@@ -237,6 +240,29 @@ describe('what a page shows before it leads to the payment', () => {
       body: { code: 'validation_failed' },
     })
   })
+
+  it.each([
+    ['held', 'POST /checkouts', true],
+    ['held', 'POST /registrations/:id/hold', false],
+    ['expired', 'POST /registrations/:id/hold', false],
+    // An enrollment of the version before does not tell whether it is new.
+    ['held', 'POST /checkouts', undefined],
+    ['expired', 'POST /registrations/:id/hold', undefined],
+  ] as const)(
+    'is asked for after enrollment has the seats of one that is %s: %s comes next, new: %s',
+    async (status, next, isNew) => {
+      const registrationId = randomUUIDv7()
+      // Whether that lasts is enrollment's to say.
+      const registration = { ...sample, registrationId, heldUntil: minutesFromNow(1) }
+      const { post, calls } = await frontWith({
+        'POST /registrations': () => [200, { ...registration, status, isNew }],
+        [`POST /registrations/${registrationId}/hold`]: () => [200, registration],
+      })
+      expect((await post('/api/registrations', request())).status).toBe(200)
+      const later = next === 'POST /checkouts' ? [] : ['POST /checkouts']
+      expect(calls()).toEqual(['POST /registrations', next.replace(':id', registrationId), ...later])
+    },
+  )
 
   it('is refused where the child has a seat by another registration since', async () => {
     const { registrationId } = sample

@@ -38,10 +38,14 @@ export function membershipSku(plan: MembershipPlan): string {
 
 export const checkoutStatuses = ['creating', 'open', 'processing', 'paid', 'expired', 'failed'] as const
 
-/** `POST /checkouts`: creates the checkout of a registration, or returns the open one. */
+/**
+ * `POST /checkouts`: creates the checkout of a registration, or answers the one that is open. What the registration says, and so
+ * its price, is enrollment's to say: billing asks there. 404 `registration_not_found` where there is none.
+ */
 export const createCheckoutSchema = z.object({
-  purchase: registrationFactsSchema,
-  /** The terms that the page showed: 409 `price_changed` if a new checkout would have other terms. */
+  /** A billing of the version before reads all of the registration's facts here. */
+  purchase: registrationFactsSchema.pick({ registrationId: true }),
+  /** What the page showed: 409 `price_changed` where a new checkout would be for something else. */
   agreed: agreementTermsSchema.optional(),
 })
 export type CreateCheckout = z.infer<typeof createCheckoutSchema>

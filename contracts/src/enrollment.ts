@@ -133,7 +133,7 @@ export const registrationFactsSchema = z.object({
 })
 export type RegistrationFacts = z.infer<typeof registrationFactsSchema>
 
-/** `GET /registrations/:id`, and the answer to `POST /registrations`. */
+/** `GET /registrations/:id`. */
 export const registrationSchema = registrationFactsSchema.extend({
   status: registrationStatusSchema,
   /** When the seats are let go if nothing is paid; null once they are confirmed or gone. */
@@ -160,6 +160,13 @@ export const registrationSchema = registrationFactsSchema.extend({
   updatedAt: z.iso.datetime(),
 })
 export type Registration = z.infer<typeof registrationSchema>
+
+/** The answer to `POST /registrations`. */
+export const heldRegistrationSchema = registrationSchema.extend({
+  /** Whether this request has made it; not so where it was there already. Absent from answers of the version before. */
+  isNew: z.boolean().optional(),
+})
+export type HeldRegistration = z.infer<typeof heldRegistrationSchema>
 
 /** The place of a registration in the list: when it was made, and its id. */
 export const registrationCursorSchema = z
@@ -366,7 +373,9 @@ export const waiverSchema = z.object({
 export type Waiver = z.infer<typeof waiverSchema>
 
 /**
- * `POST /registrations/:id/hold`: `attemptId` is the checkout that the hold is for, where there is one already.
+ * `POST /registrations/:id/hold`: somebody goes on to pay a registration that was there already. Seats that were let go are taken
+ * again, those that are held for too short a time are held for longer, and all others stay as they are. It is asked before billing
+ * is asked for a checkout. A BFF of the version before asks again afterwards, with the checkout.
  */
 export const holdAgainSchema = z.object({ attemptId: z.uuid().optional(), ...askerShape, network: visitorNetwork })
 export type HoldAgain = z.infer<typeof holdAgainSchema>

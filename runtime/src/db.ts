@@ -14,6 +14,8 @@ export interface Queryable {
 
 /** One connection of a pool, for as long as somebody has it to themselves. */
 export interface Lease extends Queryable {
+  /** Sends statements together: the server goes from one to the next without waiting for this side. */
+  queryAll(statements: pg.QueryConfig[]): Promise<pg.QueryResult[]>
   release(): void
 }
 
@@ -22,7 +24,7 @@ export interface Pool extends Queryable {
   lease(): Promise<Lease>
 }
 
-export type Database = NodePgDatabase & { $client: Queryable }
+export type Database = NodePgDatabase & { $client: Pool }
 /** What a use case works on. Only code that holds one can publish an event. */
 export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0]
 
@@ -99,6 +101,8 @@ export class ConnectionPool implements Pool {
       query_timeout: timeouts.answer,
       connectionTimeoutMillis: timeouts.connect,
       idleTimeoutMillis: 60_000,
+      // Of what one lease alone sends together.
+      pipeline: true,
       keepAlive: true,
       keepAliveInitialDelayMillis: keepalives.tcp_keepalives_idle * 1000,
       options: Object.entries({ ...keepalives, ...parameters })
@@ -162,12 +166,27 @@ export class ConnectionLease implements Lease {
 
   /** Runs a statement after those that were asked for before it. @throws ConnectionError where the connection is lost. */
   query(statement: pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult> {
+    return this.#run(() => this.#client.query(statement, values))
+  }
+
+  /** @throws what the first statement that failed was refused for, and ConnectionError where the connection is lost. */
+  queryAll(statements: pg.QueryConfig[]): Promise<pg.QueryResult[]> {
+    return this.#run(async () => {
+      const sent = await Promise.allSettled(statements.map((statement) => this.#client.query(statement)))
+      return sent.map((result) => {
+        if (result.status === 'rejected') throw result.reason
+        return result.value
+      })
+    })
+  }
+
+  #run<Result>(send: () => Promise<Result>): Promise<Result> {
     const run = async () => {
       // Whoever goes on with a transaction that is over must not end up in somebody else's.
       if (this.#released) throw new Error('This transaction is over: nothing can be asked in it any more.')
       if (this.#lost.signal.aborted) throw asConnectionError(this.#lost.signal.reason)
       try {
-        return await this.#client.query(statement, values)
+        return await send()
       } catch (error) {
         // After the server's refusal of a statement, the connection is as good as before; after anything else, who knows.
         if (!(error instanceof pg.DatabaseError) || isConnectionError(error)) this.#lose(error as Error)
@@ -296,13 +315,24 @@ export function connect(
 }
 
 /**
- * Runs one statement prepared, for the one that must be fast.
- * @param name under which each connection keeps its plan: a name stands for one text.
+ * Runs statements as one transaction, prepared and sent together, for what must be fast: whatever they lock is held for no way
+ * to the server and back. Each sees what was committed while those before it waited for a lock.
+ * @param statements by the names under which each connection keeps their plans: a name stands for one text.
+ * @returns the rows of the last one.
  */
-export async function runPrepared<Row extends object>(db: Database, name: string, statement: SQL): Promise<Row[]> {
-  const { sql: text, params } = new PgDialect().sqlToQuery(statement)
-  const { rows } = await db.$client.query({ name, text }, params)
-  return rows as Row[]
+export async function runTogether<Row extends object>(db: Database, statements: Record<string, SQL>): Promise<Row[]> {
+  const dialect = new PgDialect()
+  const prepared = Object.entries(statements).map(([name, statement]) => {
+    const { sql: text, params: values } = dialect.sqlToQuery(statement)
+    return { name, text, values }
+  })
+  const lease = await db.$client.lease()
+  try {
+    const results = await lease.queryAll([{ text: 'begin' }, ...prepared, { text: 'commit' }])
+    return (results.at(-2)?.rows ?? []) as Row[]
+  } finally {
+    lease.release()
+  }
 }
 
 /** Wakes the job of that name, in whichever process runs it, once `tx` has committed. */

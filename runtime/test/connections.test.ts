@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { randomUUIDv7 } from 'node:crypto'
 import { ensureDatabase } from '@robokids/local/postgres'
-import { connect, runPrepared, standardTimeouts, wake, type Connection, type Transaction } from '@robokids/runtime/db'
+import { connect, runTogether, standardTimeouts, wake, type Connection, type Transaction } from '@robokids/runtime/db'
 import { isConnectionError, sqlState } from '@robokids/runtime/errors'
 import { openLocks, type Locks } from '@robokids/runtime/locks'
 import { prepareDatabase } from '@robokids/runtime/prepare-database'
@@ -502,11 +502,9 @@ describe('a pool that is all in use', () => {
 
 describe('a prepared statement', () => {
   const prepared = ({ db }: Connection, seconds = 0) =>
-    runPrepared<{ state: string }>(
-      db,
-      `sleep_${seconds}`,
-      sql`select 'well' as state from pg_sleep(${seconds}::float8)`,
-    )
+    runTogether<{ state: string }>(db, {
+      [`sleep_${seconds}`]: sql`select 'well' as state from pg_sleep(${seconds}::float8)`,
+    })
 
   it('is made anew on the connection that takes the place of a lost one', async () => {
     const test = newTest()

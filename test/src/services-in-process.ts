@@ -30,10 +30,11 @@ export async function startServicesInProcess(): Promise<ServicesInProcess> {
     webhooks: [{ url: `http://127.0.0.1:${site}/webhooks/stripe`, secret: 'whsec_tests' }],
   })
   const shared = { SITE_URL: siteUrl, CODE_SEALING_KEYS: localSealingKeys, TRUST_PROXY: 'loopback' }
-  const [school, till, office, desk] = await Promise.all([
-    bed.start(enrollment, shared),
+  const school = await bed.start(enrollment, shared)
+  const [till, office, desk] = await Promise.all([
     bed.start(billing, {
       ...shared,
+      ENROLLMENT_URL: school.url,
       STRIPE_SECRET_KEY: 'sk_test_billing',
       STRIPE_API_URL: simulator.url,
       STRIPE_WEBHOOK_SECRETS: 'whsec_tests',

@@ -3,7 +3,7 @@ import type { RegistrationView } from '@robokids/contracts/bff'
 import { registrationSchema, type Registration } from '@robokids/contracts/enrollment'
 import { DomainError } from '@robokids/runtime/errors'
 import { paymentLink } from '../payment-pages.ts'
-import { readCheckout } from '../read-checkout.ts'
+import { refreshCheckout } from '../refresh-checkout.ts'
 import type { Services } from '../upstream.ts'
 
 export interface ViewOptions {
@@ -15,13 +15,13 @@ export interface ViewOptions {
   signal?: AbortSignal
 }
 
-async function findCheckout(
+async function refreshedCheckout(
   { billing }: Services,
   registrationId: string,
   { returned = false, withMoney = false, signal }: Omit<ViewOptions, 'siteUrl'>,
 ): Promise<Checkout | null> {
   try {
-    return await readCheckout(billing, `/checkouts/${registrationId}`, returned, { answer: checkoutSchema, signal })
+    return await refreshCheckout(billing, `/checkouts/${registrationId}`, returned, { answer: checkoutSchema, signal })
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
     // What enrollment knows is worth showing without billing.
@@ -63,8 +63,8 @@ function present(registration: Registration, checkout: Checkout | null, siteUrl:
   }
 }
 
-/** One registration as its family sees it. @throws DomainError `registration_not_found`, `upstream_unavailable` */
-export async function registrationView(
+/** One registration as its family sees it, its checkout refreshed (`refreshCheckout`). @throws DomainError `registration_not_found`, `upstream_unavailable` */
+export async function refreshRegistration(
   services: Services,
   registrationId: string,
   options: ViewOptions,
@@ -72,10 +72,10 @@ export async function registrationView(
   const path = `/registrations/${registrationId}`
   const [registration, checkout] = await Promise.all([
     services.enrollment.call('GET', path, { answer: registrationSchema, signal: options.signal }),
-    findCheckout(services, registrationId, options),
+    refreshedCheckout(services, registrationId, options),
   ])
   // The payment that has confirmed it came between the two answers.
   const isOutdated = registration.payment !== null && checkout !== null && checkout.payment === null
-  const latest = isOutdated ? await findCheckout(services, registrationId, options) : checkout
+  const latest = isOutdated ? await refreshedCheckout(services, registrationId, options) : checkout
   return present(registration, latest, options.siteUrl)
 }

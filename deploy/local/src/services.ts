@@ -74,7 +74,8 @@ export const services = {
     port: 4003,
     consumes: true,
     seals: false,
-    environment: ({ simulatorUrl }) => ({
+    environment: ({ urlOf, simulatorUrl }) => ({
+      ENROLLMENT_URL: urlOf('enrollment'),
       STRIPE_SECRET_KEY: 'sk_test_local',
       STRIPE_API_URL: simulatorUrl,
       STRIPE_WEBHOOK_SECRETS: webhookSecret,

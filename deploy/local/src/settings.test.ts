@@ -76,6 +76,7 @@ const production: Record<ServiceName, Record<string, string>> = {
     SITE_URL: 'https://robokids.org',
     STRIPE_SECRET_KEY: `sk_live_${secret().replaceAll('-', '_')}`,
     STRIPE_WEBHOOK_SECRETS: `whsec_${secret()}`,
+    ENROLLMENT_URL: 'http://enrollment.internal:4002',
   },
   notifications: {
     ...everywhere,

@@ -1,4 +1,4 @@
-import { list, milliseconds, numeric, siteUrl } from '@robokids/runtime/config'
+import { list, milliseconds, numeric, serviceUrl, siteUrl } from '@robokids/runtime/config'
 import { inProduction, productionRules } from '@robokids/runtime/production-rules'
 import type { Context } from '@robokids/runtime/service'
 import { z } from 'zod'
@@ -29,6 +29,8 @@ export const configSchema = z
     STRIPE_TIMEOUT_MS: numeric(z.int().min(100).max(60_000)).default(10_000),
     /** Where parents find the site: the payment page sends them back there. */
     SITE_URL: siteUrl,
+    /** Where it is asked what a registration says. */
+    ENROLLMENT_URL: serviceUrl('http://127.0.0.1:4002'),
     RECONCILE_EVERY_MS: milliseconds(50).default(60_000),
     /** Orders that are begun and not paid at once, of one account or browser: each is a payment page at the provider. */
     UNPAID_ORDERS_PER_BUYER: numeric(z.int().min(1)).default(10),

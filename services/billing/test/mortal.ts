@@ -62,7 +62,16 @@ export class Mortal {
       ...watched(this.#pool),
       lease: async () => {
         const lease = await this.#pool.lease()
-        return { ...watched(lease), release: () => lease.release() }
+        return {
+          ...watched(lease),
+          queryAll: async (statements) => {
+            if (!this.#step()) throw new Killed()
+            const results = await lease.queryAll(statements)
+            if (!this.#step()) throw new Killed()
+            return results
+          },
+          release: () => lease.release(),
+        }
       },
     }
   }

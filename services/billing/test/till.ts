@@ -1,4 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import {
   checkoutSchema,
   pricesSchema,
@@ -61,8 +63,28 @@ export interface SimEvent {
   thin: { id: string; type: string }
 }
 
+/** What enrollment would say of the registrations that tests have made up. */
+const registrations = new Map<string, RegistrationFacts>()
+
+/** Stands for enrollment, which billing asks what a registration says. */
+async function startEnrollment(): Promise<Server> {
+  const server = createServer((request, response) => {
+    const facts = registrations.get(request.url?.split('/').at(-1) ?? '')
+    const answer = facts ?? {
+      code: 'registration_not_found',
+      message: 'There is no such registration.',
+      requestId: 'stub',
+    }
+    response.writeHead(facts ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+  })
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+  // Of one that nobody closes, the process is not to wait.
+  return server.unref()
+}
+
+/** A registration that enrollment knows. */
 export function purchase(differences: Partial<RegistrationFacts> = {}): RegistrationFacts {
-  return {
+  return registered({
     registrationId: randomUUIDv7(),
     guardianName: 'Ada Lind',
     email: 'ada.lind@example.com',
@@ -76,7 +98,13 @@ export function purchase(differences: Partial<RegistrationFacts> = {}): Registra
     durationMinutes: 75,
     timeZone: 'America/Los_Angeles',
     ...differences,
-  }
+  })
+}
+
+/** As enrollment says it from now on. */
+function registered(facts: RegistrationFacts): RegistrationFacts {
+  registrations.set(facts.registrationId, facts)
+  return facts
 }
 
 /** How the notices of a flow may arrive: in which order, each how often, and which share of them never. */
@@ -99,11 +127,19 @@ export class Till {
   readonly simulator: Simulator
   readonly service: RunningService<BillingConfig> & { databaseUrl: string }
   readonly env: Record<string, string>
+  readonly #enrollment: Server
   /** Stripe as its dashboard and its API see it. */
   readonly stripe: Stripe
 
-  private constructor(bed: TestBed, simulator: Simulator, service: Till['service'], env: Record<string, string>) {
+  private constructor(
+    bed: TestBed,
+    simulator: Simulator,
+    service: Till['service'],
+    env: Record<string, string>,
+    enrollment: Server,
+  ) {
     this.bed = bed
+    this.#enrollment = enrollment
     this.simulator = simulator
     this.service = service
     this.env = env
@@ -118,8 +154,10 @@ export class Till {
       ...options.simulator,
       webhooks: [{ url: `http://127.0.0.1:${port}/webhooks/stripe`, secret: webhookSecret, ...options.webhook }],
     })
+    const enrollment = await startEnrollment()
     const env = {
       PORT: String(port),
+      ENROLLMENT_URL: `http://127.0.0.1:${(enrollment.address() as AddressInfo).port}`,
       STRIPE_SECRET_KEY: 'sk_test_billing',
       STRIPE_API_URL: simulator.url,
       STRIPE_WEBHOOK_SECRETS: webhookSecret,
@@ -129,7 +167,7 @@ export class Till {
       ...options.env,
     }
     const service = await bed.start(billing, env)
-    return new Till(bed, simulator, service, { ...env, DATABASE_URL: service.databaseUrl })
+    return new Till(bed, simulator, service, { ...env, DATABASE_URL: service.databaseUrl }, enrollment)
   }
 
   /** One on a bus of its own: on a shared one, two services of one name would share their events. */
@@ -146,6 +184,8 @@ export class Till {
   async close(): Promise<void> {
     await this.bed.stop()
     await this.simulator.stop()
+    this.#enrollment.closeAllConnections()
+    await new Promise((resolve) => this.#enrollment.close(resolve))
   }
 
   async call(
@@ -166,7 +206,7 @@ export class Till {
   }
 
   async checkout(facts: RegistrationFacts, url?: string): Promise<Checkout> {
-    const answer = await this.call('POST', '/checkouts', { purchase: facts }, {}, url)
+    const answer = await this.call('POST', '/checkouts', { purchase: registered(facts) }, {}, url)
     if (answer.status !== 200)
       throw new Error(`POST /checkouts answered ${answer.status}: ${JSON.stringify(answer.body)}`)
     return checkoutSchema.parse(answer.body)

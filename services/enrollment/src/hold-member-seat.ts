@@ -112,11 +112,11 @@ export async function holdMemberSeat(request: HoldMemberSeat, context: Context<C
       .where(inArray(classSessions.id, [found.id, ...had]))
       .orderBy(asc(classSessions.id))
       .for('no key update')
-    const session = locked.find(({ id }) => id === found.id)
+    const classSession = locked.find(({ id }) => id === found.id)
     const now = context.clock.now()
-    if (!session || !isOffered(session, now)) throw classNotOffered('classDate')
-    if (!had.has(session.id) && seatsLeft(session) < 1) throw classFull()
-    const { id: classSessionId } = session
+    if (!classSession || !isOffered(classSession, now)) throw classNotOffered('classDate')
+    if (!had.has(classSession.id) && seatsLeft(classSession) < 1) throw classFull()
+    const { id: classSessionId } = classSession
     // Until its payment page is opened, where the BFF is one that tells of that.
     const { HOLD_MINUTES, UNOPENED_HOLD_MINUTES } = context.config
     const heldUntil = now.add({ minutes: network === undefined ? HOLD_MINUTES : UNOPENED_HOLD_MINUTES })

@@ -59,7 +59,7 @@ export function addressOf({ addressLine1, addressLine2, city, state, zipCode }: 
   return { addressLine1, addressLine2, city, state, zipCode }
 }
 
-export function sessionOf({ classType, startDate }: Pick<Content, 'classType' | 'startDate'>) {
+export function classSessionOf({ classType, startDate }: Pick<Content, 'classType' | 'startDate'>) {
   return and(eq(classSessions.classType, classType), eq(classSessions.date, startDate))
 }
 
@@ -134,10 +134,10 @@ export async function judgeOnly(request: HoldSeats, context: Context<Config>): P
       return { registrationId: made.id, replaces: replaced?.id ?? null }
     }
     await refuseTooMany(tx, applicant, childrenOf(content).length, context, replaced ? [replaced.id] : [])
-    const [session] = await tx.select().from(classSessions).where(sessionOf(content))
-    if (!session || !isOffered(session, now)) throw classNotOffered()
-    const freed = replaced?.classSessionId === session.id ? replaced.seats : 0
-    if (seatsLeft({ ...session, held: session.held - freed }) < childrenOf(content).length) throw classFull()
+    const [classSession] = await tx.select().from(classSessions).where(classSessionOf(content))
+    if (!classSession || !isOffered(classSession, now)) throw classNotOffered()
+    const freed = replaced?.classSessionId === classSession.id ? replaced.seats : 0
+    if (seatsLeft({ ...classSession, held: classSession.held - freed }) < childrenOf(content).length) throw classFull()
     return { registrationId: null, replaces: replaced?.id ?? null }
   })
 }

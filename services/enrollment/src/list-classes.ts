@@ -33,29 +33,33 @@ export async function listLevels(context: Context<Config>): Promise<Level[]> {
     recommendedAges: { from: level.ageFrom, to: level.ageTo },
     programLength: level.programLength,
     sessions: sessions
-      .filter((session) => session.classType === level.classType)
-      .map((session) => ({
-        classSessionId: session.id,
-        date: session.date,
-        startTime: session.startTime,
-        durationMinutes: session.durationMinutes,
-        timeZone: session.timeZone,
-        capacity: session.capacity,
-        seatsLeft: seatsLeft(session),
+      .filter((classSession) => classSession.classType === level.classType)
+      .map((classSession) => ({
+        classSessionId: classSession.id,
+        date: classSession.date,
+        startTime: classSession.startTime,
+        durationMinutes: classSession.durationMinutes,
+        timeZone: classSession.timeZone,
+        capacity: classSession.capacity,
+        seatsLeft: seatsLeft(classSession),
       })),
   }))
 }
 
 export async function listSlots(classType: ClassType, context: Context<Config>): Promise<AvailableSlots['slots']> {
   const sessions = await offeredSessions(context, classType)
-  return sessions.map((session) => ({
-    classDate: session.date,
-    availableSlots: seatsLeft(session),
-    startTime: session.startTime,
+  return sessions.map((classSession) => ({
+    classDate: classSession.date,
+    availableSlots: seatsLeft(classSession),
+    startTime: classSession.startTime,
   }))
 }
 
 export async function listUnpaidSeats(context: Context<Config>): Promise<UnpaidSeats['sessions']> {
   const sessions = await offeredSessions(context)
-  return sessions.map((session) => ({ classType: session.classType, held: session.held, left: seatsLeft(session) }))
+  return sessions.map((classSession) => ({
+    classType: classSession.classType,
+    held: classSession.held,
+    left: seatsLeft(classSession),
+  }))
 }

@@ -1,23 +1,57 @@
 import { emailKey } from '@robokids/contracts/fields'
 import type { Transaction } from '@robokids/runtime/db'
-import { and, asc, eq, inArray, or } from 'drizzle-orm'
-import { lockFamilies, lockRegistrations, lockSessions, replacedBy, type Family } from './lock-registration.ts'
-import { holderOf, lastHolderOf, leftAddressesOf } from './owners.ts'
+import { and, asc, eq, inArray, or, sql, type SQL } from 'drizzle-orm'
+import { lockFamilies, lockRegistrations, lockClassSessions, replacedBy, type Family } from './lock-registration.ts'
+import { holderOf } from './owners.ts'
 import { factsOf, type RegistrationRow } from './read-registrations.ts'
 import { isKnownTo, stands, type Asker, type FamilyRegistration } from './rules.ts'
 import { registrations } from './schema.ts'
 
+type FamilyKey = Pick<RegistrationRow, 'email' | 'ownerId'>
+
 /**
- * The family of an address, and of whoever was signed in. The account that has the address belongs to it, or, where none has,
- * the one that had it last: whoever types an address that they have left is still the same family.
+ * The tables `owners` and `emails` of a family: that of an address, and of whoever was signed in. The account that has the
+ * address belongs to it, or, where none has, the one that had it last: whoever types an address that they have left is still
+ * the same family. So do the addresses that its accounts have left, until another account takes them.
  */
-export async function familyOf(
-  tx: Transaction,
-  { email, ownerId }: Pick<RegistrationRow, 'email' | 'ownerId'>,
-): Promise<Family> {
-  const holder = await lastHolderOf(tx, email)
-  const owners = [ownerId, holder].filter((one) => one !== null)
-  return { emails: [...new Set([emailKey(email), ...(await leftAddressesOf(tx, owners))])], owners }
+function familyTables({ email, ownerId }: FamilyKey): SQL {
+  const key = emailKey(email)
+  return sql`owners as (
+    select distinct user_id from (values (${ownerId}::uuid), (coalesce(
+      (select user_id from accounts where email_key = ${key} order by user_id limit 1),
+      (select user_id from account_changes where email_key = ${key} order by at desc, event_id desc limit 1)
+    ))) as known (user_id)
+    where user_id is not null
+  ), emails as (
+    select ${key}::text as email_key
+    union
+    select email_key from account_changes as change
+    where user_id in (select user_id from owners) and email_key is not null and not exists (
+      select from accounts where email_key = change.email_key and user_id not in (select user_id from owners)
+    )
+  )`
+}
+
+export async function familyOf(tx: Transaction, key: FamilyKey): Promise<Family> {
+  const { rows } = await tx.execute<Family & Record<string, unknown>>(sql`with ${familyTables(key)}
+    select array(select email_key from emails) as emails, array(select user_id::text from owners) as owners`)
+  return rows[0] ?? { emails: [], owners: [] }
+}
+
+/**
+ * What `lockUnpaid` and then `lockFamilies` do, in one statement. The order of its locks is the one in which everybody takes them.
+ * @param unpaid what `unpaidNames` answers.
+ */
+export function lockStatement(unpaid: string[], key: FamilyKey): SQL {
+  return sql`with ${familyTables(key)}
+    select pg_advisory_xact_lock(hashtextextended(name, 0)) from (
+      select * from (
+        select 1 as turn, name from jsonb_array_elements_text(${JSON.stringify(unpaid)}::jsonb) as name
+        union all select 2, 'email ' || email_key from emails
+        union all select 2, 'owner ' || user_id from owners
+      ) as names
+      order by turn, name collate "C"
+    ) as names`
 }
 
 /** What a family has of a class and date that stands, paid or held. */
@@ -38,6 +72,19 @@ export async function findStanding(
       ),
     )
     .orderBy(asc(registrations.createdAt), asc(registrations.id))
+}
+
+/** Whether a family has any of that, as a condition within a statement. */
+export function standsFor(
+  key: FamilyKey,
+  { classType, startDate }: Pick<RegistrationRow, 'classType' | 'startDate'>,
+): SQL {
+  return sql`exists (
+    with ${familyTables(key)}
+    select from registrations
+    where (email_key = any(array(select email_key from emails)) or owner_id = any(array(select user_id from owners)))
+      and class_type = ${classType} and start_date = ${startDate} and status in ('held', 'confirmed', 'waiver_signed')
+  )`
 }
 
 export function toFamilyRegistration(row: RegistrationRow): FamilyRegistration {
@@ -84,13 +131,16 @@ export async function lockWithFamily(tx: Transaction, id: string) {
   const registration = rows.find((row) => row.id === id)
   if (!registration) return undefined
   const replaced = replacedBy(registration, rows)
-  const sessions = await lockSessions(tx, [registration.classSessionId, ...(replaced ? [replaced.classSessionId] : [])])
-  const session = sessions.find((one) => one.id === registration.classSessionId)
-  if (!session) throw new Error(`The class of the registration ${id} is not there.`)
+  const sessions = await lockClassSessions(tx, [
+    registration.classSessionId,
+    ...(replaced ? [replaced.classSessionId] : []),
+  ])
+  const classSession = sessions.find((one) => one.id === registration.classSessionId)
+  if (!classSession) throw new Error(`The class of the registration ${id} is not there.`)
   return {
     registration: { ...registration, ownerId: registration.ownerId ?? (await holderOf(tx, registration.email)) },
-    session,
+    classSession,
     replaced,
-    others: rows.filter((row) => row.id !== id && row.classSessionId === session.id && stands(row.status)),
+    others: rows.filter((row) => row.id !== id && row.classSessionId === classSession.id && stands(row.status)),
   }
 }

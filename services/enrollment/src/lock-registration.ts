@@ -7,7 +7,7 @@ import { classSessions, registrations } from './schema.ts'
 /** Everything that decides about a registration first locks it and then its session, always in this order. */
 export async function lockRegistration(tx: Transaction, id: string) {
   const [locked] = await tx
-    .select({ registration: registrations, session: classSessions })
+    .select({ registration: registrations, classSession: classSessions })
     .from(registrations)
     .innerJoin(classSessions, eq(classSessions.id, registrations.classSessionId))
     .where(eq(registrations.id, id))
@@ -66,13 +66,14 @@ export async function lockFamilies(tx: Transaction, families: Family[]): Promise
 export async function lockNames(tx: Transaction, names: string[]): Promise<void> {
   if (names.length === 0) return
   // In one order everywhere, so that no two wait for each other.
-  const sorted = JSON.stringify([...new Set(names)].toSorted())
   await tx.execute(sql`
-    select pg_advisory_xact_lock(hashtextextended(name, 0)) from jsonb_array_elements_text(${sorted}::jsonb) as name`)
+    select pg_advisory_xact_lock(hashtextextended(name, 0)) from (
+      select distinct name collate "C" as name from jsonb_array_elements_text(${JSON.stringify(names)}::jsonb) as name order by name
+    ) as names`)
 }
 
 /** Locks sessions in the one order in which everybody does. */
-export function lockSessions(tx: Transaction, ids: string[]) {
+export function lockClassSessions(tx: Transaction, ids: string[]) {
   return tx
     .select()
     .from(classSessions)

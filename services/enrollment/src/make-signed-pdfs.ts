@@ -45,7 +45,7 @@ async function factsSigned({ db }: Context<Config>, waiver: Waiver): Promise<Reg
     const [registration] = await db.select().from(registrations).where(eq(registrations.id, registrationId))
     if (registration) return factsOf(registration)
   } else if (membershipId !== null && member !== null) {
-    const [session] = await db
+    const [classSession] = await db
       .select({
         classSessionId: classSessions.id,
         startDate: classSessions.date,
@@ -58,7 +58,7 @@ async function factsSigned({ db }: Context<Config>, waiver: Waiver): Promise<Reg
       .innerJoin(classSessions, eq(classSessions.id, memberSeats.classSessionId))
       .where(eq(memberSeats.attemptId, membershipId))
     const about = { registrationId: membershipId, guardianName, ...member }
-    if (session) return { ...about, ...session, classType: 'membership', levelTitle: 'Members’ session' }
+    if (classSession) return { ...about, ...classSession, classType: 'membership', levelTitle: 'Members’ session' }
   }
   throw new Error('There is nothing that this waiver was signed for.')
 }

@@ -41,7 +41,10 @@ export async function openPage(
     const locked = await lockWithReplaced(tx, id)
     if (!locked) throw registrationNotFound()
     refuseOpening(locked.registration.status)
-    if (page) await bindAttempt(tx, locked, { ...page, createdAt: Temporal.Instant.from(page.createdAt) }, context)
+    if (page) {
+      const createdAt = Temporal.Instant.from(page.createdAt)
+      await bindAttempt(tx, locked, { attemptId: page.attemptId, createdAt, isOpened: true }, context)
+    }
     const now = clock.now()
     const heldUntil = isoTime(heldFor(page?.expiresAt, context))
     await tx

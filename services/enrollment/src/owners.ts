@@ -3,7 +3,7 @@ import { emailKey } from '@robokids/contracts/fields'
 import type { userConfirmed, userDeleted, userUpdated } from '@robokids/contracts/identity'
 import type { Database, Transaction } from '@robokids/runtime/db'
 import type { Context } from '@robokids/runtime/service'
-import { and, asc, eq, inArray, isNotNull, notExists, notInArray, or, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, or, sql } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { letGo } from './end-hold.ts'
 import { lockFamilies } from './lock-registration.ts'
@@ -100,33 +100,6 @@ export async function holderOf(db: Database | Transaction, email: string): Promi
     .orderBy(asc(accounts.userId))
     .limit(1)
   return holder?.userId ?? null
-}
-
-/** The account that has an address verified or, where none has, the one that had it last; null where none ever had. */
-export async function lastHolderOf(tx: Transaction, email: string): Promise<string | null> {
-  const key = emailKey(email)
-  const {
-    rows: [row],
-  } = await tx.execute<{ userId: string | null }>(sql`
-    select coalesce(
-      (select user_id from ${accounts} where email_key = ${key} order by user_id limit 1),
-      (select user_id from ${accountChanges} where email_key = ${key} order by at desc, event_id desc limit 1)
-    ) as "userId"`)
-  return row?.userId ?? null
-}
-
-/** The addresses that these accounts have had, without those that another account has now. */
-export async function leftAddressesOf(tx: Transaction, userIds: string[]): Promise<string[]> {
-  if (userIds.length === 0) return []
-  const takenByOthers = tx
-    .select({ one: sql`1` })
-    .from(accounts)
-    .where(and(eq(accounts.emailKey, accountChanges.emailKey), notInArray(accounts.userId, userIds)))
-  const rows = await tx
-    .selectDistinct({ emailKey: accountChanges.emailKey })
-    .from(accountChanges)
-    .where(and(inArray(accountChanges.userId, userIds), isNotNull(accountChanges.emailKey), notExists(takenByOthers)))
-  return rows.flatMap(({ emailKey }) => emailKey ?? []).toSorted()
 }
 
 function changeOf(event: EventOf<typeof userConfirmed | typeof userUpdated | typeof userDeleted>): AccountChange {

@@ -13,6 +13,8 @@ import { registrations } from './schema.ts'
 interface NewAttempt {
   attemptId: string
   createdAt: Temporal.Instant
+  /** Its page is being opened at this moment. */
+  isOpened?: boolean
 }
 
 /**
@@ -22,10 +24,10 @@ interface NewAttempt {
 export async function bindAttempt(
   tx: Transaction,
   { registration, replaced }: { registration: RegistrationRow; replaced: RegistrationRow | undefined },
-  { attemptId, createdAt }: NewAttempt,
+  { attemptId, createdAt, isOpened }: NewAttempt,
   context: Context<Config>,
 ): Promise<void> {
-  if (!isNewestAttempt(registration, createdAt)) return
+  if (!isNewestAttempt(registration, createdAt, isOpened)) return
   await tx
     .update(registrations)
     .set({ attemptId, attemptCreatedAt: createdAt, replaces: null })

@@ -8,15 +8,16 @@ import { letGo } from './end-hold.ts'
 import { known, lockWithFamily } from './lock-family.ts'
 import { moveSeats } from './lock-registration.ts'
 import { factsOf, isoTime, readRegistration, registrationNotFound, type RegistrationRow } from './read-registrations.ts'
-import { conflicts, renewHold } from './rules.ts'
+import { conflicts, isHeldForLong, renewHold } from './rules.ts'
 import { registrations } from './schema.ts'
 import { tellFamilies } from './tell-families.ts'
 import { lockUnpaid, refuseTooMany } from './unpaid-seats.ts'
 
 /**
- * Makes the seats of a registration last for another checkout: takes them again where they had been let go. The end of
- * the checkout that is named is the end of this hold. One that was sent instead of it gives its seats back, as long as it
- * has no payment page.
+ * Somebody goes on to pay a registration: its seats are held for long enough for that, and taken again where they had been let
+ * go. Where they are held for longer, or again, the end of an older checkout, of which enrollment may hear only now, does not
+ * end that. One that was sent instead of it gives its seats back, as long as it has no payment page.
+ * @param attemptId a BFF of the version before names a checkout, whose end is the end of this hold.
  * @throws DomainError `registration_not_found`, `registration_closed`, `class_not_offered`, `already_registered`, `class_full`, `too_many_unpaid`
  */
 export async function holdAgain(
@@ -29,7 +30,7 @@ export async function holdAgain(
     await lockUnpaid(tx, applicant)
     const locked = await lockWithFamily(tx, id)
     if (!locked) throw registrationNotFound()
-    const { registration, session, others } = locked
+    const { registration, classSession, others } = locked
     const now = context.clock.now()
     const isChange = ({ status, replaces, attemptId: page }: RegistrationRow) =>
       status === 'held' && replaces === id && page === null
@@ -37,9 +38,13 @@ export async function holdAgain(
     const isBack = registration.status === 'expired'
     const given = isBack ? changes : []
     const freed = given.reduce((sum, one) => sum + one.seats, 0)
-    const after = { ...session, held: session.held - freed }
+    const after = { ...classSession, held: classSession.held - freed }
     const { standing: family, hidden } = known({ ownerId, browserId }, rest)
     const seats = renewHold(registration, after, family, now)
+    // A BFF that names a checkout, or tells no network, is one of the versions before, which decided it themselves.
+    if (attemptId === undefined && network !== undefined && isHeldForLong(registration, now)) {
+      return readRegistration(tx, id)
+    }
     await tellFamilies(tx, conflicts(hidden, registration), 'seat')
     const without = given.map((one) => one.id)
     if (isBack) await refuseTooMany(tx, applicant, registration.seats, context, without)
@@ -50,7 +55,7 @@ export async function holdAgain(
     const fresh = now.add({ minutes: openedAt ? HOLD_MINUTES : UNOPENED_HOLD_MINUTES })
     const standing = isBack ? null : registration.heldUntil
     const heldUntil = standing && Temporal.Instant.compare(standing, fresh) > 0 ? standing : fresh
-    await moveSeats(tx, session.id, seats)
+    await moveSeats(tx, classSession.id, seats)
     await tx
       .update(registrations)
       .set({

@@ -3,6 +3,7 @@ import {
   availableSlotsQuerySchema,
   availableSlotsSchema,
   classesSchema,
+  heldRegistrationSchema,
   holdAgainSchema,
   holdMemberSeatSchema,
   holdSeatsSchema,
@@ -79,8 +80,10 @@ export function routes(http: Http, context: Context<Config>): void {
     },
   )
 
-  http.post('/registrations', { schema: { body: holdSeatsSchema, response: { 200: registrationSchema } } }, (request) =>
-    holdSeats(request.body, context),
+  http.post(
+    '/registrations',
+    { schema: { body: holdSeatsSchema, response: { 200: heldRegistrationSchema } } },
+    (request) => holdSeats(request.body, context),
   )
 
   http.post(

@@ -4,6 +4,7 @@ import {
   chooseSignable,
   endHold,
   isAttemptOfHold,
+  isHeldForLong,
   isNewestAttempt,
   isOffered,
   isTooSmall,
@@ -18,7 +19,7 @@ import {
   type KnownPayment,
   type RegistrationState,
   type SeatChange,
-  type SessionState,
+  type ClassSessionState,
   type Signable,
   type Signature,
 } from './rules.ts'
@@ -26,7 +27,7 @@ import {
 const start = Temporal.Instant.from('2027-01-09T00:00:00Z')
 const before = start.subtract({ hours: 24 })
 
-function session(differences: Partial<SessionState> = {}): SessionState {
+function session(differences: Partial<ClassSessionState> = {}): ClassSessionState {
   return { capacity: 10, held: 0, sold: 0, status: 'open', startsAt: start, ...differences }
 }
 
@@ -50,7 +51,7 @@ const unheard: KnownPayment = { completed: false, refunded: false }
 
 /** The rules at work on one session, as the use cases apply them. */
 class World {
-  readonly session: SessionState
+  readonly session: ClassSessionState
   readonly registrations: RegistrationState[] = []
   readonly payments = new Map<string, KnownPayment & { outcomes: string[] }>()
   now = before
@@ -213,7 +214,7 @@ describe('isOffered', () => {
 })
 
 describe('isTooSmall', () => {
-  const ofWeek = (differences: Partial<SessionState>) => ({
+  const ofWeek = (differences: Partial<ClassSessionState>) => ({
     ...session({ startsAt: Temporal.Instant.from('2026-11-07T00:00:00Z'), ...differences }),
     timeZone: 'America/Los_Angeles',
   })
@@ -236,7 +237,7 @@ describe('isTooSmall', () => {
     [{ sold: 2, capacity: 3 }, true],
     [{ sold: 0, capacity: 0 }, false],
     [{ sold: 0, status: 'cancelled' }, false],
-  ] satisfies [Partial<SessionState>, boolean][])('of %j is %s', (differences, small) => {
+  ] satisfies [Partial<ClassSessionState>, boolean][])('of %j is %s', (differences, small) => {
     expect(isTooSmall(ofWeek(differences), weekBefore)).toBe(small)
   })
 })
@@ -323,7 +324,7 @@ describe('a child that has two registrations for one class and date', () => {
       ...differences,
     }
   }
-  const settle = (status: RegistrationState['status'], its: SessionState, one: FamilyRegistration) =>
+  const settle = (status: RegistrationState['status'], its: ClassSessionState, one: FamilyRegistration) =>
     settlePayment(registration({ status }), its, unheard, [one], before)
 
   it.each(['held', 'expired'] as const)('keeps the paid one where one that is %s is paid as well', (status) => {
@@ -468,11 +469,35 @@ describe('the end of a checkout attempt', () => {
     expect(isNewestAttempt(renewed, before.add({ seconds: 1 }))).toBe(true)
   })
 
+  it('ends a renewed hold whose page it opens, whenever it was made', () => {
+    expect(isNewestAttempt(renewed, before.subtract({ minutes: 1 }), true)).toBe(true)
+    const bound = { ...renewed, attemptId: 'a2', attemptCreatedAt: before }
+    expect(isNewestAttempt(bound, before.subtract({ minutes: 1 }), true)).toBe(false)
+  })
+
   it('goes by the newest attempt, in whichever order they are heard of', () => {
     const known = registration({ attemptId: 'a2', attemptCreatedAt: before.add({ minutes: 2 }) })
     expect(isNewestAttempt(known, before.add({ minutes: 1 }))).toBe(false)
     expect(isNewestAttempt(known, before.add({ minutes: 3 }))).toBe(true)
   })
+})
+
+describe('seats for whoever goes on to pay', () => {
+  it.each([
+    ['held', 5, false, true],
+    ['held', 4, false, false],
+    // What was opened may be over, and another page can be paid for 31 minutes.
+    ['held', 31, true, true],
+    ['held', 30, true, false],
+    ['expired', null, false, false],
+    ['confirmed', null, true, false],
+  ] as const)(
+    'that are %s for %s minutes, opened: %s, are held for long enough: %s',
+    (status, minutes, opened, long) => {
+      const heldUntil = minutes === null ? null : before.add({ minutes })
+      expect(isHeldForLong({ status, heldUntil, openedAt: opened ? before : null }, before)).toBe(long)
+    },
+  )
 })
 
 describe('a waiver', () => {

@@ -1,16 +1,17 @@
 import { type Registration, type RegistrationStatus, smallestClass } from '@robokids/contracts/enrollment'
 import { emailKey } from '@robokids/contracts/fields'
 import type { PaymentState } from '@robokids/contracts/payment-state'
+import { paymentPageMinutes } from '@robokids/contracts/seat-hold'
 import { DomainError } from '@robokids/runtime/errors'
 
 export type RejectionReason = NonNullable<Registration['rejectionReason']>
-export type SessionStatus = 'open' | 'cancelled'
+export type ClassSessionStatus = 'open' | 'cancelled'
 
-export interface SessionState {
+export interface ClassSessionState {
   capacity: number
   held: number
   sold: number
-  status: SessionStatus
+  status: ClassSessionStatus
   startsAt: Temporal.Instant
 }
 
@@ -35,21 +36,24 @@ export interface SeatChange {
 
 const noSeats: SeatChange = { held: 0, sold: 0 }
 
-export function seatsLeft(session: Pick<SessionState, 'capacity' | 'held' | 'sold'>): number {
-  return Math.max(0, session.capacity - session.held - session.sold)
+export function seatsLeft(classSession: Pick<ClassSessionState, 'capacity' | 'held' | 'sold'>): number {
+  return Math.max(0, classSession.capacity - classSession.held - classSession.sold)
 }
 
 /** Whether the session is on sale: open, and not begun. */
-export function isOffered(session: Pick<SessionState, 'status' | 'startsAt'>, now: Temporal.Instant): boolean {
-  return session.status === 'open' && Temporal.Instant.compare(now, session.startsAt) < 0
+export function isOffered(
+  classSession: Pick<ClassSessionState, 'status' | 'startsAt'>,
+  now: Temporal.Instant,
+): boolean {
+  return classSession.status === 'open' && Temporal.Instant.compare(now, classSession.startsAt) < 0
 }
 
 /** Whether a class begins within a week, by the clock on its wall, and has fewer children than it is meant to have. */
-export function isTooSmall(session: SessionState & { timeZone: string }, now: Temporal.Instant): boolean {
-  const { startsAt, timeZone, sold, capacity } = session
+export function isTooSmall(classSession: ClassSessionState & { timeZone: string }, now: Temporal.Instant): boolean {
+  const { startsAt, timeZone, sold, capacity } = classSession
   const weekBefore = startsAt.toZonedDateTimeISO(timeZone).subtract({ days: 7 }).toInstant()
   const isDue = Temporal.Instant.compare(weekBefore, now) <= 0
-  return isDue && isOffered(session, now) && sold < Math.min(smallestClass, capacity)
+  return isDue && isOffered(classSession, now) && sold < Math.min(smallestClass, capacity)
 }
 
 /** @param path what the request calls the date. */
@@ -269,14 +273,14 @@ export type MemberSeatOutcome = (typeof memberSeatOutcomes)[number]
  * where the class has begun meanwhile.
  */
 export function judgeMemberSeat(
-  session: SessionState | undefined,
+  classSession: ClassSessionState | undefined,
   isHeld: boolean,
   now: Temporal.Instant,
 ): Exclude<MemberSeatOutcome, 'released'> {
-  if (session?.status !== 'open') return 'class_not_offered'
+  if (classSession?.status !== 'open') return 'class_not_offered'
   if (isHeld) return 'seated'
-  if (!isOffered(session, now)) return 'class_started'
-  return seatsLeft(session) > 0 ? 'seated' : 'class_full'
+  if (!isOffered(classSession, now)) return 'class_started'
+  return seatsLeft(classSession) > 0 ? 'seated' : 'class_full'
 }
 
 type ClosedStatus = Exclude<RegistrationStatus, 'held' | 'expired'>
@@ -300,21 +304,44 @@ function registrationClosed(status: ClosedStatus): DomainError {
  */
 export function renewHold(
   registration: RegistrationState,
-  session: SessionState,
+  classSession: ClassSessionState,
   family: FamilyRegistration[],
   now: Temporal.Instant,
 ): SeatChange {
   const { status, seats, children, separate } = registration
   if (status !== 'held' && status !== 'expired') throw registrationClosed(status)
-  if (!isOffered(session, now)) throw classNotOffered()
+  if (!isOffered(classSession, now)) throw classNotOffered()
   if (status === 'held') {
     const paid = family.filter((one) => isPaidStatus(one.status))
     refuseSecondSeat(paid, { children, separate }, now)
     return noSeats
   }
   refuseSecondSeat(family, { children, separate: false }, now)
-  if (seatsLeft(session) < seats) throw classFull()
+  if (seatsLeft(classSession) < seats) throw classFull()
   return { held: seats, sold: 0 }
+}
+
+/** How long a hold has to last at least until its payment page is opened. */
+const timeToOpen = Temporal.Duration.from({ minutes: 5 })
+
+/** How long a checkout that is made now can be paid. */
+const checkoutLifetime = Temporal.Duration.from({ minutes: paymentPageMinutes })
+
+/**
+ * Whether the seats are held for long enough for whoever goes on to pay: until the payment page can be opened, which has them
+ * held for as long as it can be paid. Where a page was opened already, that may be over, and its end would end the hold: then for
+ * as long as another one can be paid.
+ */
+export function isHeldForLong(
+  {
+    status,
+    heldUntil,
+    openedAt,
+  }: Pick<FamilyRegistration, 'status' | 'heldUntil'> & { openedAt: Temporal.Instant | null },
+  now: Temporal.Instant,
+): boolean {
+  if (status !== 'held' || heldUntil === null) return false
+  return Temporal.Instant.compare(heldUntil, now.add(openedAt ? checkoutLifetime : timeToOpen)) >= 0
 }
 
 /** A payment page is being opened for a hold. @throws DomainError `registration_closed` where there is none (any more) */
@@ -342,12 +369,19 @@ export function endHold(registration: RegistrationState): SeatChange | undefined
   return registration.status === 'held' ? { held: -registration.seats, sold: 0 } : undefined
 }
 
-/** Whether an attempt that was made at `createdAt` is now the newest one of the present hold. */
-export function isNewestAttempt(registration: RegistrationState, createdAt: Temporal.Instant): boolean {
+/**
+ * Whether an attempt that was made at `createdAt` is now the newest one of the present hold.
+ * @param isOpened its page is being opened at this moment, so that it is of the present hold whenever it was made.
+ */
+export function isNewestAttempt(
+  registration: RegistrationState,
+  createdAt: Temporal.Instant,
+  isOpened = false,
+): boolean {
   const { status, holds, heldSince, attemptCreatedAt } = registration
   if (status !== 'held') return false
   // The first hold is older than any attempt; a renewed one may still hear of attempts that were made for earlier ones.
-  if (holds > 1 && Temporal.Instant.compare(createdAt, heldSince) < 0) return false
+  if (!isOpened && holds > 1 && Temporal.Instant.compare(createdAt, heldSince) < 0) return false
   return attemptCreatedAt === null || Temporal.Instant.compare(createdAt, attemptCreatedAt) > 0
 }
 
@@ -383,7 +417,7 @@ const nothing: PaymentOutcome = { kind: 'nothing' }
  */
 export function settlePayment(
   registration: RegistrationState,
-  session: SessionState,
+  classSession: ClassSessionState,
   payment: KnownPayment,
   family: FamilyRegistration[],
   now: Temporal.Instant,
@@ -400,15 +434,15 @@ export function settlePayment(
   }
   const released = { held: status === 'held' ? -seats : 0, sold: 0 }
   if (payment.refunded) return { kind: 'cancel', seats: released }
-  if (session.status === 'cancelled') return reject('registration_cancelled', released)
+  if (classSession.status === 'cancelled') return reject('registration_cancelled', released)
   const others = conflicts(family, registration)
   const paid = others.find((one) => isPaidStatus(one.status))
   if (paid) return reject('registration_cancelled', released, paid.registrationId)
   const held = others.filter((one) => one.status === 'held')
   if (status === 'expired') {
-    if (!isOffered(session, now)) return reject('class_started', released)
+    if (!isOffered(classSession, now)) return reject('class_started', released)
     const freed = held.reduce((sum, one) => sum + one.seats, 0)
-    if (seatsLeft({ ...session, held: session.held - freed }) < seats) return reject('class_full', released)
+    if (seatsLeft({ ...classSession, held: classSession.held - freed }) < seats) return reject('class_full', released)
   }
   return {
     kind: 'confirm',

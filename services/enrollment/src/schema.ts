@@ -16,7 +16,7 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core'
-import { memberSeatOutcomes, type RejectionReason, type SessionStatus } from './rules.ts'
+import { memberSeatOutcomes, type RejectionReason, type ClassSessionStatus } from './rules.ts'
 
 const bytes = customType<{ data: Uint8Array; driverData: Uint8Array }>({
   dataType: () => 'bytea',
@@ -51,7 +51,7 @@ export const classSessions = pgTable(
     held: integer().notNull().default(0),
     /** Seats of registrations that are `confirmed` or `waiver_signed`. */
     sold: integer().notNull().default(0),
-    status: text().$type<SessionStatus>().notNull().default('open'),
+    status: text().$type<ClassSessionStatus>().notNull().default('open'),
     /** When the operator was told that it has few children; null while it was not. */
     toldSmallAt: instant('told_small_at'),
   },
@@ -144,6 +144,9 @@ export const registrations = pgTable(
       .where(sql`status = 'held'`),
     index('registrations_network')
       .on(table.network)
+      .where(sql`status = 'held'`),
+    index('registrations_browser')
+      .on(table.browserId)
       .where(sql`status = 'held'`),
     index('registrations_session').on(table.classSessionId),
     index('registrations_owner').on(table.ownerId, table.createdAt),

@@ -28,11 +28,11 @@ export async function seatMember(
   const toldAt = Temporal.Instant.from(time)
   const holder = await findHolder(tx, data)
   const holds = await lockMemberHolds(tx, holder)
-  const [session] = await tx.select().from(classSessions).where(membersSessionOf(classDate)).for('no key update')
+  const [classSession] = await tx.select().from(classSessions).where(membersSessionOf(classDate)).for('no key update')
   const now = context.clock.now()
-  const isHeld = session !== undefined && seatsOf(holds).has(session.id)
-  const outcome = judgeMemberSeat(session, isHeld, now)
-  const chosen = { classDate, classSessionId: session?.id ?? null, familyTimeZone }
+  const isHeld = classSession !== undefined && seatsOf(holds).has(classSession.id)
+  const outcome = judgeMemberSeat(classSession, isHeld, now)
+  const chosen = { classDate, classSessionId: classSession?.id ?? null, familyTimeZone }
   const written = await tx
     .insert(memberSeats)
     .values({ attemptId, email, ownerId, toldAt, ...chosen, outcome, createdAt: now })
@@ -45,15 +45,15 @@ export async function seatMember(
       .set(chosen)
       .where(and(eq(memberSeats.attemptId, attemptId), isNull(memberSeats.classDate)))
       .returning({ attemptId: memberSeats.attemptId })
-    if (ended.length > 0 && session) await saveMemberHolds(tx, holder, holds, takeSeat(holds, session.id))
+    if (ended.length > 0 && classSession) await saveMemberHolds(tx, holder, holds, takeSeat(holds, classSession.id))
     return
   }
   count(context, 'member_seats_total', { outcome })
   const facts = { attemptId, email, plan, amount, currency, classDate }
-  if (session && outcome === 'seated') {
-    await saveMemberHolds(tx, holder, holds, takeSeat(holds, session.id))
-    await moveSeats(tx, session.id, { held: 0, sold: 1 })
-    const { id: classSessionId, startTime, durationMinutes, timeZone } = session
+  if (classSession && outcome === 'seated') {
+    await saveMemberHolds(tx, holder, holds, takeSeat(holds, classSession.id))
+    await moveSeats(tx, classSession.id, { held: 0, sold: 1 })
+    const { id: classSessionId, startTime, durationMinutes, timeZone } = classSession
     await publish(tx, memberSeated, attemptId, {
       ...facts,
       classSessionId,

@@ -28,20 +28,20 @@ export async function settle(
   // Money is never dropped: until somebody finds out what it was for, it stays a dead letter.
   if (!locked)
     throw new DomainError('registration_not_found', `Payment ${paymentId} is for ${registrationId}, which is not here.`)
-  const { registration, session, others, replaced } = locked
+  const { registration, classSession, others, replaced } = locked
   const [known = { completed: false, refunded: false }] = await tx
     .select()
     .from(payments)
     .where(eq(payments.paymentId, paymentId))
   const now = context.clock.now()
-  const outcome = settlePayment(registration, session, known, others.map(toFamilyRegistration), now)
+  const outcome = settlePayment(registration, classSession, known, others.map(toFamilyRegistration), now)
   await tx
     .insert(payments)
     .values({ paymentId, registrationId, completed: true })
     .onConflictDoUpdate({ target: payments.paymentId, set: { completed: true } })
   if (outcome.kind === 'nothing') return
 
-  await moveSeats(tx, session.id, outcome.seats)
+  await moveSeats(tx, classSession.id, outcome.seats)
   const status = ({ confirm: 'confirmed', reject: 'rejected', cancel: 'cancelled' } as const)[outcome.kind]
   await tx
     .update(registrations)

@@ -65,7 +65,7 @@ export async function settleFullRefund(
       'registration_not_found',
       `The refund of ${paymentId} is for ${registrationId}, which is not here.`,
     )
-  const { registration, session } = locked
+  const { registration, classSession } = locked
   const [known = { completed: false, refunded: false }] = await tx
     .select()
     .from(payments)
@@ -76,7 +76,7 @@ export async function settleFullRefund(
     .values({ paymentId, registrationId, refunded: true })
     .onConflictDoUpdate({ target: payments.paymentId, set: { refunded: true } })
   if (!seats) return
-  await moveSeats(tx, session.id, seats)
+  await moveSeats(tx, classSession.id, seats)
   await tx
     .update(registrations)
     .set({ status: 'cancelled', updatedAt: context.clock.now() })

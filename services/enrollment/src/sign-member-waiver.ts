@@ -23,7 +23,7 @@ async function find(db: Database | Transaction, membershipId: string) {
   const [found] = await db
     .select({
       seat: memberSeats,
-      session: classSessions,
+      classSession: classSessions,
       waiver: {
         id: waivers.id,
         guardianName: waivers.guardianName,
@@ -38,14 +38,14 @@ async function find(db: Database | Transaction, membershipId: string) {
     .where(eq(memberSeats.attemptId, membershipId))
   // Of one whose end alone is known, nothing can be said.
   if (!found || found.seat.classDate === null) return undefined
-  const { seat, session, waiver } = found
+  const { seat, classSession, waiver } = found
   const { ownerId, email } = await ownershipOfSeat(db, seat)
   return {
     ...seat,
     ownerId,
     email,
     classDate: found.seat.classDate,
-    session,
+    classSession,
     waiver: waiver && { ...waiver, children: waiver.member?.children ?? [] },
   }
 }
@@ -65,13 +65,13 @@ export async function readMemberSeat(
 ): Promise<MemberSeat> {
   const found = await find(db, membershipId)
   if (!found) throw new DomainError('membership_not_found', 'There is no such membership.')
-  const { outcome, classDate, session, waiver, ownerId } = found
+  const { outcome, classDate, classSession, waiver, ownerId } = found
   const isOwner = ownerId !== null && ownerId === askedBy
   return {
     membershipId,
     status: memberSeatStatus(outcome),
     classDate,
-    startTime: session?.startTime ?? null,
+    startTime: classSession?.startTime ?? null,
     waiverSignedAt: waiver && isoTime(waiver.signedAt),
     ...(waiver && isOwner ? { signed: signedOf(waiver) } : {}),
   }

@@ -23,7 +23,7 @@ export async function tellSmallClasses({ db, clock }: Context<Config>): Promise<
       )
       .orderBy(asc(classSessions.startsAt), asc(classSessions.id))
       .for('update')
-    const small = coming.filter((session) => isTooSmall(session, now))
+    const small = coming.filter((classSession) => isTooSmall(classSession, now))
     if (small.length === 0) return
     const ids = small.map(({ id }) => id)
     await tx.update(classSessions).set({ toldSmallAt: now }).where(inArray(classSessions.id, ids))

@@ -379,7 +379,7 @@ describe('POST /registrations', () => {
 
   it('answers 503 where its connection breaks, holds nothing, and serves the next ones', async () => {
     const session = await school.session()
-    const requests = Array.from({ length: 5 }, () => requestFor(session))
+    const requests = Array.from({ length: 5 }, () => requestFor(session, { email: `${randomUUIDv7()}@example.com` }))
     const waiting = await school.db.transaction(async (tx) => {
       await tx.execute(sql`select 1 from ${classSessions} where id = ${session.id} for update`)
       const answers = requests.map((request) => school.register(request))
@@ -408,7 +408,7 @@ describe('POST /registrations', () => {
   it('publishes each hold once, also one that commits after later ones', async () => {
     const slow = await school.session()
     const busy = await school.session({ capacity: 50 })
-    const late = requestFor(slow)
+    const late = requestFor(slow, { email: `${randomUUIDv7()}@example.com` })
     let pending: Promise<unknown> | undefined
     await school.db.transaction(async (tx) => {
       await tx.execute(sql`select 1 from ${classSessions} where id = ${slow.id} for update`)

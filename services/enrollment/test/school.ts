@@ -7,6 +7,7 @@ import {
   registrationFactsSchema,
   registrationSchema,
   type ClassType,
+  type HeldRegistration,
   type Registration,
   type holdSeatsSchema,
 } from '@robokids/contracts/enrollment'
@@ -113,8 +114,11 @@ export class School {
     return inClasses
   }
 
-  register(request: RequestBody, url?: string): Promise<Answer> {
-    return this.call('POST', '/registrations', request, {}, url)
+  /** Answers as `GET /registrations/:id` does: whether the request has made it is left out. */
+  async register(request: RequestBody, url?: string): Promise<Answer> {
+    const { body, ...answer } = await this.call('POST', '/registrations', request, {}, url)
+    const { isNew: _, ...registration } = body as HeldRegistration
+    return { ...answer, body: registration }
   }
 
   /** Holds seats, or fails the test. */

@@ -282,6 +282,30 @@ describe('a hold', () => {
     expect(await opened()).toBe(until)
   })
 
+  it('is prolonged for a family that goes on to pay only where it would end on the way, and ends with the page that is opened then', async () => {
+    const session = await school.session()
+    const network = newNetwork()
+    const { clock } = school.service.context
+    const request = requestFor(session, { ...newFamily(), network })
+    const held = await school.call('POST', '/registrations', request)
+    const { registrationId } = held.body as Registration
+    expect(held.body).toMatchObject({ isNew: true })
+    expect((await school.call('POST', '/registrations', request)).body).toMatchObject({ registrationId, isNew: false })
+    const attempt = { attemptId: randomUUIDv7(), createdAt: Temporal.Now.instant().toString() }
+    const goOn = async () =>
+      (await school.call('POST', `/registrations/${registrationId}/hold`, { network })).body as Registration
+    clock.advance({ minutes: 4 })
+    expect(minutesLeft(await goOn())).toBe(6)
+    clock.advance({ minutes: 2 })
+    expect(minutesLeft(await goOn())).toBe(10)
+    const page = { ...attempt, expiresAt: clock.now().add({ minutes: 25 }).toString() }
+    const opened = await school.call('POST', `/registrations/${registrationId}/open`, page)
+    expect(minutesLeft(opened.body as Registration)).toBe(30)
+    // Its page was made for the hold before, and is the one that is paid all the same.
+    await school.checkoutExpired(registrationId, attempt.attemptId)
+    await school.untilStatus(registrationId, 'expired')
+  })
+
   it('that ran out is not opened, and its seat is another family’s', async () => {
     const session = await school.session({ capacity: 1 })
     const held = (await register(session, { network: newNetwork() })).body as Registration

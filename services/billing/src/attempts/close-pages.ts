@@ -1,11 +1,11 @@
 import { and, asc, eq, inArray, isNotNull, lte } from 'drizzle-orm'
 import type { BillingContext } from '../config.ts'
 import { StripeFailure } from '../stripe/client.ts'
-import { expireSession } from '../stripe/sessions.ts'
+import { expireCheckoutSession } from '../stripe/checkout-sessions.ts'
 import { nextTry, tryEach } from '../try-each.ts'
-import { fulfilSession } from './fulfil-session.ts'
+import { fulfilCheckoutSession } from './fulfil-checkout-session.ts'
 import type { AttemptKind } from './attempt-kind.ts'
-import { openSession } from './open-session.ts'
+import { openCheckoutSession } from './open-checkout-session.ts'
 
 /** Closes the payment pages that are to be closed. A failure with one is tried again, later and later. */
 export async function closePages(context: BillingContext, signal: AbortSignal, kind: AttemptKind): Promise<void> {
@@ -41,20 +41,24 @@ export async function closePages(context: BillingContext, signal: AbortSignal, k
 /** Closes an attempt's session, or learns that it was paid, or is being paid, before it could be closed. */
 export async function closePage(context: BillingContext, kind: AttemptKind, attemptId: string): Promise<void> {
   // Whether a session was made that somebody could pay is only known once the provider has told.
-  if (!(await openSession(context, kind, attemptId))) return
+  if (!(await openCheckoutSession(context, kind, attemptId))) return
   const { id, status, stripeSessionId } = kind.table
   const [attempt] = await context.db.select({ status, stripeSessionId }).from(kind.table).where(eq(id, attemptId))
   if (attempt?.status !== 'open' || attempt.stripeSessionId === null) return
-  await closeSession(context, kind, attempt.stripeSessionId)
+  await closeCheckoutSession(context, kind, attempt.stripeSessionId)
 }
 
 /** Closes an open session, or learns what else has become of it. */
-export async function closeSession(context: BillingContext, kind: AttemptKind, sessionId: string): Promise<void> {
+export async function closeCheckoutSession(
+  context: BillingContext,
+  kind: AttemptKind,
+  checkoutSessionId: string,
+): Promise<void> {
   try {
-    const session = await expireSession(context, sessionId)
-    await context.db.transaction((tx) => kind.apply(tx, context, session))
+    const checkoutSession = await expireCheckoutSession(context, checkoutSessionId)
+    await context.db.transaction((tx) => kind.apply(tx, context, checkoutSession))
   } catch (error) {
     if (!(error instanceof StripeFailure) || !error.refused) throw error
-    await fulfilSession(context, kind, sessionId)
+    await fulfilCheckoutSession(context, kind, checkoutSessionId)
   }
 }

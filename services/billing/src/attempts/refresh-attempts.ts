@@ -1,6 +1,6 @@
 import { and, inArray, isNotNull, lte, sql, type SQL } from 'drizzle-orm'
 import type { BillingContext } from '../config.ts'
-import { fulfilSession } from './fulfil-session.ts'
+import { fulfilCheckoutSession } from './fulfil-checkout-session.ts'
 import type { AttemptKind } from './attempt-kind.ts'
 import { StripeFailure } from '../stripe/client.ts'
 
@@ -55,11 +55,11 @@ async function askWhereDue(context: BillingContext, kind: AttemptKind, isMeant: 
         lte(attempts.checkedAt, sql`${now.toString()}::timestamptz - ${pause}`),
       ),
     )
-    .returning({ id: attempts.id, sessionId: attempts.stripeSessionId })
-  for (const { id, sessionId } of due) {
-    if (sessionId === null) continue
+    .returning({ id: attempts.id, checkoutSessionId: attempts.stripeSessionId })
+  for (const { id, checkoutSessionId } of due) {
+    if (checkoutSessionId === null) continue
     try {
-      await fulfilSession(context, kind, sessionId)
+      await fulfilCheckoutSession(context, kind, checkoutSessionId)
     } catch (error) {
       // What is known is worth showing without the provider.
       if (!(error instanceof StripeFailure)) throw error

@@ -5,12 +5,12 @@ import type { AttemptKind } from '../attempts/attempt-kind.ts'
 import { refreshAttempts } from '../attempts/refresh-attempts.ts'
 import { cartOf, liveOthers, paidOther } from '../orders/carts.ts'
 import type { BillingContext } from '../config.ts'
-import { fetchSession } from '../stripe/sessions.ts'
+import { fetchCheckoutSession } from '../stripe/checkout-sessions.ts'
 import { enqueueRefund } from '../refunds/enqueue-refund.ts'
 import { isOrder } from '../purchase.ts'
 import { nextReceiptNumber } from '../ledger/receipt-numbers.ts'
-import { classifySession } from './rules.ts'
-import type { ObservedSession } from '../stripe/observed.ts'
+import { classifyCheckoutSession } from './rules.ts'
+import type { ObservedCheckoutSession } from '../stripe/observed.ts'
 import { checkoutAttempts, payments, type Attempt } from '../schema.ts'
 import {
   recordBuyer,
@@ -25,7 +25,7 @@ import { isLive, lockAttemptOf } from './lock-attempts.ts'
 export const purchaseAttemptKind: AttemptKind = {
   table: checkoutAttempts,
   emailPath: 'purchase.email',
-  fetch: fetchSession,
+  fetch: fetchCheckoutSession,
   apply: applySession,
 }
 
@@ -38,17 +38,25 @@ export function refreshCheckout(context: BillingContext, purchaseId: string, ret
  * Brings an attempt up to what the provider showed of its session a moment ago. That may be older than what is
  * known by now; so an attempt only ever moves on, and money that came in counts whatever the attempt has become.
  */
-async function applySession(tx: Transaction, context: BillingContext, session: ObservedSession): Promise<void> {
-  const locked = await lockAttemptOf(tx, session.attemptId, session.sessionId)
+async function applySession(
+  tx: Transaction,
+  context: BillingContext,
+  checkoutSession: ObservedCheckoutSession,
+): Promise<void> {
+  const locked = await lockAttemptOf(tx, checkoutSession.attemptId, checkoutSession.checkoutSessionId)
   if (!locked) {
-    context.log.info({ sessionId: session.sessionId }, 'a checkout session that is not ours was left alone')
+    context.log.info(
+      { checkoutSessionId: checkoutSession.checkoutSessionId },
+      'a checkout session that is not ours was left alone',
+    )
     return
   }
   const { all } = locked
-  const attempt = locked.attempt.status === 'creating' ? await markOpen(tx, locked.attempt, session) : locked.attempt
-  const verdict = classifySession(session, attempt)
+  const attempt =
+    locked.attempt.status === 'creating' ? await markOpen(tx, locked.attempt, checkoutSession) : locked.attempt
+  const verdict = classifyCheckoutSession(checkoutSession, attempt)
   if (verdict === 'paid' || verdict === 'amount_mismatch') {
-    await recordPayment(tx, context, attempt, all, session, verdict)
+    await recordPayment(tx, context, attempt, all, checkoutSession, verdict)
     return
   }
   if (verdict === 'processing' && attempt.status === 'open') {
@@ -57,7 +65,7 @@ async function applySession(tx: Transaction, context: BillingContext, session: O
     await update(tx, attempt, { status: 'expired' })
     await publishCheckoutExpired(tx, attempt)
   } else if (verdict === 'failed' && isLive(attempt)) {
-    await fail(tx, attempt, session.payment?.decline ?? 'The payment did not go through.')
+    await fail(tx, attempt, checkoutSession.payment?.decline ?? 'The payment did not go through.')
   }
 }
 
@@ -71,8 +79,12 @@ async function update(tx: Transaction, attempt: Attempt, changes: Partial<Attemp
   await tx.update(checkoutAttempts).set(changes).where(eq(checkoutAttempts.id, attempt.id))
 }
 
-async function markOpen(tx: Transaction, attempt: Attempt, session: ObservedSession): Promise<Attempt> {
-  const opened = { status: 'open' as const, stripeSessionId: session.sessionId, checkoutUrl: session.url }
+async function markOpen(tx: Transaction, attempt: Attempt, checkoutSession: ObservedCheckoutSession): Promise<Attempt> {
+  const opened = {
+    status: 'open' as const,
+    stripeSessionId: checkoutSession.checkoutSessionId,
+    checkoutUrl: checkoutSession.url,
+  }
   await update(tx, attempt, opened)
   await publishCheckoutCreated(tx, attempt)
   if (attempt.closeRequestedAt) await wake(tx, 'close-checkouts')
@@ -89,15 +101,18 @@ async function recordPayment(
   context: BillingContext,
   attempt: Attempt,
   all: Attempt[],
-  session: ObservedSession,
+  checkoutSession: ObservedCheckoutSession,
   verdict: 'paid' | 'amount_mismatch',
 ): Promise<void> {
   const { log, clock } = context
-  const { payment } = session
+  const { payment } = checkoutSession
   const { purchaseId } = attempt
   if (!payment) {
     if (attempt.status === 'open') await fail(tx, attempt, 'The checkout was completed without a payment.')
-    log.error({ ...ids(attempt), sessionId: session.sessionId }, 'a checkout was completed without a payment')
+    log.error(
+      { ...ids(attempt), checkoutSessionId: checkoutSession.checkoutSessionId },
+      'a checkout was completed without a payment',
+    )
     return
   }
   const earlier = await tx.select().from(payments).where(eq(payments.purchaseId, purchaseId))
@@ -113,13 +128,13 @@ async function recordPayment(
     purchaseId,
     stripePaymentIntentId: payment.intentId,
     outcome,
-    amount: payment.amount ?? session.amount ?? 0,
-    currency: payment.currency ?? session.currency ?? 'usd',
+    amount: payment.amount ?? checkoutSession.amount ?? 0,
+    currency: payment.currency ?? checkoutSession.currency ?? 'usd',
     receiptNumber: outcome === 'accepted' ? await nextReceiptNumber(tx) : null,
     paidAt: payment.paidAt ?? clock.now().round('millisecond'),
   } as const
   await tx.insert(payments).values(row)
-  await recordBuyer(tx, attempt, session)
+  await recordBuyer(tx, attempt, checkoutSession)
 
   if (row.receiptNumber !== null) {
     await update(tx, attempt, { status: 'paid', lastDecline: null, closeRequestedAt: null })

@@ -1,7 +1,7 @@
 import { wake, type Transaction } from '@robokids/runtime/db'
 import { and, eq, inArray, isNull, lt } from 'drizzle-orm'
 import type { BillingContext } from '../config.ts'
-import { fulfilSession } from '../attempts/fulfil-session.ts'
+import { fulfilCheckoutSession } from '../attempts/fulfil-checkout-session.ts'
 import { closePage, closePages } from '../attempts/close-pages.ts'
 import { isLive } from './lock-attempts.ts'
 import { purchaseAttemptKind } from './apply-session.ts'
@@ -54,7 +54,7 @@ export async function closeLive(context: BillingContext, attemptId: string): Pro
   if (!attempt || !isLive(attempt)) return
   try {
     if (attempt.status === 'processing' && attempt.stripeSessionId !== null)
-      await fulfilSession(context, purchaseAttemptKind, attempt.stripeSessionId)
+      await fulfilCheckoutSession(context, purchaseAttemptKind, attempt.stripeSessionId)
     else await closePage(context, purchaseAttemptKind, attemptId)
   } catch (error) {
     const [now] = await db.select().from(checkoutAttempts).where(isThis)

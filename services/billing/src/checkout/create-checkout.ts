@@ -4,6 +4,7 @@ import { registrationTerms } from '@robokids/contracts/offers'
 import type { Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import type { BillingContext } from '../config.ts'
+import { fetchRegistration } from './fetch-registration.ts'
 import { openCheckout } from './open-checkout.ts'
 import { readCheckout } from './read-checkouts.ts'
 import { priceOf } from '../prices/read-prices.ts'
@@ -14,10 +15,12 @@ import { promotions } from '../schema.ts'
 /**
  * The checkout where a registration is paid: the open one, or a new one at the price of the day. One that is open for other
  * terms than those that are agreed to now is closed before. What is already paid is answered as paid.
- * @throws DomainError class_not_offered, price_changed, id_reused, upstream_unavailable, or validation_failed where the
- * provider refuses the email.
+ * @throws DomainError registration_not_found, class_not_offered, price_changed, id_reused, upstream_unavailable, or
+ * validation_failed where the provider refuses the email.
  */
-export async function createCheckout(context: BillingContext, { purchase, agreed }: CreateCheckout): Promise<Checkout> {
+export async function createCheckout(context: BillingContext, asked: CreateCheckout): Promise<Checkout> {
+  const { agreed } = asked
+  const purchase = await fetchRegistration(context.config, asked.purchase.registrationId)
   const { registrationId, children, ...of } = purchase
   await openCheckout(context, {
     id: registrationId,

@@ -35,10 +35,10 @@ export async function lockAttempts(tx: Transaction, purchaseId: string, cartId?:
 export async function lockAttemptOf(
   tx: Transaction,
   attemptId: string | null,
-  sessionId?: string,
+  checkoutSessionId?: string,
 ): Promise<{ attempt: Attempt; all: Attempt[] } | undefined> {
   const named = attemptId === null ? undefined : eq(checkoutAttempts.id, attemptId)
-  const having = sessionId === undefined ? undefined : eq(checkoutAttempts.stripeSessionId, sessionId)
+  const having = checkoutSessionId === undefined ? undefined : eq(checkoutAttempts.stripeSessionId, checkoutSessionId)
   const condition = or(...[named, having].filter((one) => one !== undefined))
   if (!condition) return undefined
   const [found] = await tx

@@ -7,11 +7,11 @@ import { agreementOf, requireAgreed } from '../prices/agreements.ts'
 import { liveOthers, paidOther } from '../orders/carts.ts'
 import { closeLive } from './close-checkouts.ts'
 import type { BillingContext } from '../config.ts'
-import { fulfilSession } from '../attempts/fulfil-session.ts'
+import { fulfilCheckoutSession } from '../attempts/fulfil-checkout-session.ts'
 import { closePage } from '../attempts/close-pages.ts'
 import { isLive, liveStatuses, lockAttempts } from './lock-attempts.ts'
 import { purchaseAttemptKind } from './apply-session.ts'
-import { openSession } from '../attempts/open-session.ts'
+import { openCheckoutSession } from '../attempts/open-checkout-session.ts'
 import { isOrder } from '../purchase.ts'
 import { termsOf } from '../orders/rules.ts'
 import { checkoutLifetime } from './rules.ts'
@@ -67,7 +67,8 @@ export async function openCheckout(context: BillingContext, purchase: Purchase):
       continue
     }
     const { attempt, made } = next
-    if (attempt.status === 'creating' && !(await openSession(context, purchaseAttemptKind, attempt.id))) continue
+    if (attempt.status === 'creating' && !(await openCheckoutSession(context, purchaseAttemptKind, attempt.id)))
+      continue
     if (made) return
     if (attempt.closeRequestedAt) await closePage(context, purchaseAttemptKind, attempt.id)
     else await refreshAttempt(context, attempt.id)
@@ -85,7 +86,7 @@ const unopened = () =>
 
 async function refreshAttempt(context: BillingContext, attemptId: string): Promise<void> {
   const [attempt] = await context.db.select().from(checkoutAttempts).where(eq(checkoutAttempts.id, attemptId))
-  if (attempt?.stripeSessionId) await fulfilSession(context, purchaseAttemptKind, attempt.stripeSessionId)
+  if (attempt?.stripeSessionId) await fulfilCheckoutSession(context, purchaseAttemptKind, attempt.stripeSessionId)
 }
 
 async function decide(

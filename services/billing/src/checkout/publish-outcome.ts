@@ -5,7 +5,7 @@ import { publish } from '@robokids/runtime/outbox'
 import { eq, sql } from 'drizzle-orm'
 import { isOrder } from '../purchase.ts'
 import { claimOrder } from '../ownership/owners.ts'
-import type { ObservedSession } from '../stripe/observed.ts'
+import type { ObservedCheckoutSession } from '../stripe/observed.ts'
 import { orders, type Attempt } from '../schema.ts'
 
 // A registration's seats are held, and let go, by what is told of its checkout. Nothing waits for an order's: it is told of
@@ -68,7 +68,11 @@ export async function buyerOf(tx: Transaction, orderId: string) {
 }
 
 /** Keeps what the payment page was told of who bought an order; what is known already stays. */
-export async function recordBuyer(tx: Transaction, { purchase }: Attempt, { buyer }: ObservedSession): Promise<void> {
+export async function recordBuyer(
+  tx: Transaction,
+  { purchase }: Attempt,
+  { buyer }: ObservedCheckoutSession,
+): Promise<void> {
   if (!isOrder(purchase)) return
   const { email, shipTo } = buyer
   await tx

@@ -55,10 +55,10 @@ const isOfOrder = sql`${checkoutAttempts.purchase} ->> 'orderId' is not null`
  */
 export async function readCheckouts(
   db: Database | Transaction,
-  registrationIds: string[],
+  purchaseIds: string[],
   kind: 'registration' | 'order',
 ): Promise<Checkout[]> {
-  if (registrationIds.length === 0) return []
+  if (purchaseIds.length === 0) return []
   // Together, so that an attempt that is shown as paid is never shown without its payment.
   const attempts = await db
     .selectDistinctOn([checkoutAttempts.purchaseId], { attempt: checkoutAttempts, payment: payments })
@@ -71,18 +71,18 @@ export async function readCheckouts(
         isNull(payments.membershipId),
       ),
     )
-    .where(and(inArray(checkoutAttempts.purchaseId, registrationIds), kind === 'order' ? isOfOrder : isOfRegistration))
+    .where(and(inArray(checkoutAttempts.purchaseId, purchaseIds), kind === 'order' ? isOfOrder : isOfRegistration))
     .orderBy(checkoutAttempts.purchaseId, desc(sql`${checkoutAttempts.status} = 'paid'`), desc(checkoutAttempts.id))
   const back = await db
     .select()
     .from(refunds)
-    .where(inArray(refunds.purchaseId, registrationIds))
+    .where(inArray(refunds.purchaseId, purchaseIds))
     .orderBy(asc(refunds.createdAt), asc(refunds.id))
   const disputed = await db
     .select({ dispute: disputes, purchaseId: payments.purchaseId })
     .from(disputes)
     .innerJoin(payments, eq(payments.id, disputes.paymentId))
-    .where(inArray(payments.purchaseId, registrationIds))
+    .where(inArray(payments.purchaseId, purchaseIds))
 
   const refundsOf = Map.groupBy(back, (refund) => refund.purchaseId)
   const disputesOf = Map.groupBy(disputed, ({ purchaseId }) => purchaseId)

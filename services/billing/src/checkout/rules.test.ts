@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { classifySession } from './rules.ts'
-import type { ObservedSession } from '../stripe/observed.ts'
+import { classifyCheckoutSession } from './rules.ts'
+import type { ObservedCheckoutSession } from '../stripe/observed.ts'
 
 describe('classifySession', () => {
-  const paid: ObservedSession = {
-    sessionId: 'cs_1',
+  const paid: ObservedCheckoutSession = {
+    checkoutSessionId: 'cs_1',
     attemptId: null,
     status: 'complete',
     paymentStatus: 'paid',
@@ -20,7 +20,7 @@ describe('classifySession', () => {
   const agreed = { amount: 40_000, currency: 'usd' as const }
 
   it('takes for paid only exactly what was agreed', () => {
-    expect(classifySession(paid, agreed)).toBe('paid')
+    expect(classifyCheckoutSession(paid, agreed)).toBe('paid')
     for (const other of [
       { amount: 39_999 },
       { amount: 40_001 },
@@ -28,23 +28,23 @@ describe('classifySession', () => {
       { currency: 'eur' },
       { mode: 'subscription' },
     ]) {
-      expect(classifySession({ ...paid, ...other }, agreed)).toBe('amount_mismatch')
+      expect(classifyCheckoutSession({ ...paid, ...other }, agreed)).toBe('amount_mismatch')
     }
-    expect(classifySession({ ...paid, paymentStatus: 'no_payment_required', payment: null }, agreed)).toBe(
+    expect(classifyCheckoutSession({ ...paid, paymentStatus: 'no_payment_required', payment: null }, agreed)).toBe(
       'amount_mismatch',
     )
   })
 
   it('does not take complete for paid', () => {
-    const unpaid = (status: string): ObservedSession => ({
+    const unpaid = (status: string): ObservedCheckoutSession => ({
       ...paid,
       paymentStatus: 'unpaid',
       payment: { ...paid.payment!, status },
     })
-    expect(classifySession(unpaid('processing'), agreed)).toBe('processing')
-    expect(classifySession(unpaid('requires_payment_method'), agreed)).toBe('failed')
-    expect(classifySession(unpaid('canceled'), agreed)).toBe('failed')
-    expect(classifySession({ ...paid, status: 'open', paymentStatus: 'unpaid' }, agreed)).toBe('open')
-    expect(classifySession({ ...paid, status: 'expired', paymentStatus: 'unpaid' }, agreed)).toBe('expired')
+    expect(classifyCheckoutSession(unpaid('processing'), agreed)).toBe('processing')
+    expect(classifyCheckoutSession(unpaid('requires_payment_method'), agreed)).toBe('failed')
+    expect(classifyCheckoutSession(unpaid('canceled'), agreed)).toBe('failed')
+    expect(classifyCheckoutSession({ ...paid, status: 'open', paymentStatus: 'unpaid' }, agreed)).toBe('open')
+    expect(classifyCheckoutSession({ ...paid, status: 'expired', paymentStatus: 'unpaid' }, agreed)).toBe('expired')
   })
 })

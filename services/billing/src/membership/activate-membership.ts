@@ -7,23 +7,23 @@ import { eq, or } from 'drizzle-orm'
 import { applyMembership, requestEnd } from './apply-membership.ts'
 import type { AttemptKind } from '../attempts/attempt-kind.ts'
 import type { BillingContext } from '../config.ts'
-import { fetchWholeSession } from '../stripe/subscriptions.ts'
+import { fetchWholeCheckoutSession } from '../stripe/subscriptions.ts'
 import { StaleObservation } from '../stripe/retry-on-stale.ts'
 import type { Ownership } from '../ownership/rules.ts'
 import { lockMember, originOf, ownershipColumns, runningMembership } from '../ownership/owners.ts'
 import { factsOf } from './membership-facts.ts'
 import { classifyMembershipSession } from './rules.ts'
-import type { ObservedSession } from '../stripe/observed.ts'
+import type { ObservedCheckoutSession } from '../stripe/observed.ts'
 import { membershipAttempts, membershipConsents, memberships, type MembershipAttempt } from '../schema.ts'
 
 async function lockAttemptOf(
   tx: Transaction,
-  session: ObservedSession,
+  checkoutSession: ObservedCheckoutSession,
 ): Promise<{ attempt: MembershipAttempt; ownership: Ownership } | undefined> {
-  const { attemptId, sessionId } = session
+  const { attemptId, checkoutSessionId } = checkoutSession
   const condition = or(
     attemptId === null ? undefined : eq(membershipAttempts.id, attemptId),
-    eq(membershipAttempts.stripeSessionId, sessionId),
+    eq(membershipAttempts.stripeSessionId, checkoutSessionId),
   )
   const [found] = await tx.select().from(membershipAttempts).where(condition)
   if (!found) return undefined
@@ -36,31 +36,38 @@ async function lockAttemptOf(
 export const membershipAttemptKind: AttemptKind = {
   table: membershipAttempts,
   emailPath: 'email',
-  fetch: fetchWholeSession,
+  fetch: fetchWholeCheckoutSession,
   apply: applySession,
 }
 
 /**
  * Brings a membership's attempt up to what the provider showed of its session. What was shown may be old: an attempt only moves on, and what was paid begins a membership whatever the attempt has become.
  */
-async function applySession(tx: Transaction, context: BillingContext, session: ObservedSession): Promise<void> {
+async function applySession(
+  tx: Transaction,
+  context: BillingContext,
+  checkoutSession: ObservedCheckoutSession,
+): Promise<void> {
   const { log } = context
-  const locked = await lockAttemptOf(tx, session)
+  const locked = await lockAttemptOf(tx, checkoutSession)
   if (!locked) {
-    log.info({ sessionId: session.sessionId }, 'a checkout session that is not ours was left alone')
+    log.info(
+      { checkoutSessionId: checkoutSession.checkoutSessionId },
+      'a checkout session that is not ours was left alone',
+    )
     return
   }
   const { attempt, ownership } = locked
   const update = async (changes: Partial<MembershipAttempt>) => {
     await tx.update(membershipAttempts).set(changes).where(eq(membershipAttempts.id, attempt.id))
   }
-  const opened = { stripeSessionId: session.sessionId, checkoutUrl: session.url }
+  const opened = { stripeSessionId: checkoutSession.checkoutSessionId, checkoutUrl: checkoutSession.url }
   if (attempt.status === 'creating') await update({ status: 'open', ...opened })
   const isLive = ['creating', 'open', 'processing'].includes(attempt.status)
 
-  const verdict = classifyMembershipSession(session, attempt)
+  const verdict = classifyMembershipSession(checkoutSession, attempt)
   if (verdict === 'paid' || verdict === 'amount_mismatch') {
-    await activate(tx, context, attempt, ownership, session, verdict)
+    await activate(tx, context, attempt, ownership, checkoutSession, verdict)
   } else if (verdict !== 'open' && isLive) {
     await update({ status: verdict })
     if (verdict === 'processing') return
@@ -78,7 +85,7 @@ async function activate(
   context: BillingContext,
   attempt: MembershipAttempt,
   ownership: Ownership,
-  { subscription, sessionId, amount: paid, termsAccepted }: ObservedSession,
+  { subscription, checkoutSessionId, amount: paid, termsAccepted }: ObservedCheckoutSession,
   verdict: 'paid' | 'amount_mismatch',
 ): Promise<void> {
   const { clock, log } = context
@@ -114,14 +121,14 @@ async function activate(
     })
     .returning()
   if (!membership) throw new Error('The membership was not written.')
-  if (termsAccepted) await keepConsentOfPage(tx, attempt, sessionId, activatedAt)
+  if (termsAccepted) await keepConsentOfPage(tx, attempt, checkoutSessionId, activatedAt)
   await tx
     .update(membershipAttempts)
     .set({ status: status === 'mismatch' ? 'failed' : 'paid' })
     .where(eq(membershipAttempts.id, attemptId))
   if (status !== 'active') {
     log.error(
-      { attemptId, subscriptionId, customerId, sessionId, status, paid, agreed: amount },
+      { attemptId, subscriptionId, customerId, checkoutSessionId, status, paid, agreed: amount },
       'a membership that is not owed was paid: it ends and its money goes back',
     )
     await requestEnd(tx, context, attemptId, 'now')

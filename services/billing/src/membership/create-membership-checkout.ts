@@ -15,9 +15,9 @@ import { publish } from '@robokids/runtime/outbox'
 import { and, eq, inArray, or } from 'drizzle-orm'
 import { agreementOf, notOffered, requireAgreed } from '../prices/agreements.ts'
 import { refreshMembership } from './apply-membership.ts'
-import { fulfilSession } from '../attempts/fulfil-session.ts'
-import { closeSession } from '../attempts/close-pages.ts'
-import { openSession } from '../attempts/open-session.ts'
+import { fulfilCheckoutSession } from '../attempts/fulfil-checkout-session.ts'
+import { closeCheckoutSession } from '../attempts/close-pages.ts'
+import { openCheckoutSession } from '../attempts/open-checkout-session.ts'
 import { membershipAttemptKind } from './activate-membership.ts'
 import type { BillingContext } from '../config.ts'
 import { factsOf } from './membership-facts.ts'
@@ -105,10 +105,11 @@ async function findCheckout(
       if ((await readMembership(context.db, membership.attemptId)).status !== 'active') continue
       throw new DomainError('already_member', 'This email already has a membership. Please log in to see it.')
     }
-    if (attempt.status === 'creating' && !(await openSession(context, membershipAttemptKind, attempt.id))) continue
+    if (attempt.status === 'creating' && !(await openCheckoutSession(context, membershipAttemptKind, attempt.id)))
+      continue
     let known = await read(context, attempt.id)
     if (use !== 'made' && known?.stripeSessionId) {
-      await fulfilSession(context, membershipAttemptKind, known.stripeSessionId)
+      await fulfilCheckoutSession(context, membershipAttemptKind, known.stripeSessionId)
       known = await read(context, attempt.id)
     }
     if (known?.status === 'processing') {
@@ -119,7 +120,7 @@ async function findCheckout(
     }
     if (known?.status !== 'open' || known.stripeSessionId === null || known.checkoutUrl === null) continue
     if (use === 'close') {
-      await closeSession(context, membershipAttemptKind, known.stripeSessionId)
+      await closeCheckoutSession(context, membershipAttemptKind, known.stripeSessionId)
       continue
     }
     const { amount, currency, checkoutUrl, expiresAt } = known

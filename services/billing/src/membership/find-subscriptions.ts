@@ -1,11 +1,14 @@
 import { and, eq } from 'drizzle-orm'
 import type { BillingContext } from '../config.ts'
-import { openSession } from '../attempts/open-session.ts'
+import { openCheckoutSession } from '../attempts/open-checkout-session.ts'
 import { membershipAttemptKind } from './activate-membership.ts'
 import { membershipAttempts, memberships } from '../schema.ts'
 
 /** The checkout session in which a subscription that names this attempt was bought; null for one that is not ours. */
-export async function sessionOfAttempt(context: BillingContext, attemptId: string | null): Promise<string | null> {
+export async function checkoutSessionOfAttempt(
+  context: BillingContext,
+  attemptId: string | null,
+): Promise<string | null> {
   if (attemptId === null) return null
   const find = async () => {
     const [attempt] = await context.db.select().from(membershipAttempts).where(eq(membershipAttempts.id, attemptId))
@@ -14,7 +17,7 @@ export async function sessionOfAttempt(context: BillingContext, attemptId: strin
   const attempt = await find()
   if (!attempt) return null
   if (attempt.stripeSessionId !== null) return attempt.stripeSessionId
-  await openSession(context, membershipAttemptKind, attemptId)
+  await openCheckoutSession(context, membershipAttemptKind, attemptId)
   return (await find())?.stripeSessionId ?? null
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { hasEnded, isReminderDue, classifyMembershipSession } from './rules.ts'
 import { membershipParameters } from '../stripe/session-parameters.ts'
-import type { ObservedSession } from '../stripe/observed.ts'
+import type { ObservedCheckoutSession } from '../stripe/observed.ts'
 
 const at = (text: string) => Temporal.Instant.from(text)
 
@@ -23,8 +23,8 @@ describe('a membership', () => {
     expect(monthly.line_items[0]?.price_data.recurring).toEqual({ interval: 'month' })
   })
 
-  const paid: ObservedSession = {
-    sessionId: 'cs_1',
+  const paid: ObservedCheckoutSession = {
+    checkoutSessionId: 'cs_1',
     attemptId,
     status: 'complete',
     paymentStatus: 'paid',

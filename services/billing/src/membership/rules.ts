@@ -2,22 +2,26 @@ import type { MembershipPlan } from '@robokids/contracts/auth'
 import type { memberRejected } from '@robokids/contracts/enrollment'
 import type { EventOf } from '@robokids/contracts/event'
 import type { Money } from '@robokids/contracts/fields'
-import type { ObservedSession, UnpaidInvoice } from '../stripe/observed.ts'
-import type { SessionOutcome } from '../checkout/rules.ts'
+import type { ObservedCheckoutSession, UnpaidInvoice } from '../stripe/observed.ts'
+import type { CheckoutSessionOutcome } from '../checkout/rules.ts'
 
 export type SeatRejection = EventOf<typeof memberRejected>['data']['reason']
 
-/** As `classifySession`, of a membership's attempt. */
-export function classifyMembershipSession(session: ObservedSession, attempt: Money): SessionOutcome {
-  if (session.status === 'expired') return 'expired'
-  if (session.status === 'open') return 'open'
-  if (session.paymentStatus === 'unpaid') return hasEnded(session.subscription?.status) ? 'failed' : 'processing'
+/** As `classifyCheckoutSession`, of a membership's attempt. */
+export function classifyMembershipSession(
+  checkoutSession: ObservedCheckoutSession,
+  attempt: Money,
+): CheckoutSessionOutcome {
+  if (checkoutSession.status === 'expired') return 'expired'
+  if (checkoutSession.status === 'open') return 'open'
+  if (checkoutSession.paymentStatus === 'unpaid')
+    return hasEnded(checkoutSession.subscription?.status) ? 'failed' : 'processing'
   const asAgreed =
-    session.paymentStatus === 'paid' &&
-    session.subscription !== null &&
-    session.mode === 'subscription' &&
-    session.amount === attempt.amount &&
-    session.currency === attempt.currency
+    checkoutSession.paymentStatus === 'paid' &&
+    checkoutSession.subscription !== null &&
+    checkoutSession.mode === 'subscription' &&
+    checkoutSession.amount === attempt.amount &&
+    checkoutSession.currency === attempt.currency
   return asAgreed ? 'paid' : 'amount_mismatch'
 }
 

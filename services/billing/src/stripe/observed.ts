@@ -2,8 +2,8 @@ import type { ShipTo } from '@robokids/contracts/shop'
 import type { MembershipPlan } from '@robokids/contracts/auth'
 
 /** A checkout session as the provider showed it, with the payment behind it. */
-export interface ObservedSession {
-  sessionId: string
+export interface ObservedCheckoutSession {
+  checkoutSessionId: string
   attemptId: string | null
   /** `open`, `complete` or `expired`. */
   status: string

@@ -3,9 +3,9 @@ import { sql } from 'drizzle-orm'
 import type { Stripe } from 'stripe'
 import type { BillingContext } from '../config.ts'
 import { subscriptionFetches, memberships } from '../schema.ts'
-import type { ObservedSession, Card, UnpaidInvoice } from './observed.ts'
+import type { ObservedCheckoutSession, Card, UnpaidInvoice } from './observed.ts'
 import { callStripe, attemptIdOf, idOf } from './client.ts'
-import { fetchSession } from './sessions.ts'
+import { fetchCheckoutSession } from './checkout-sessions.ts'
 import type { ObservedInvoice, ObservedMembership } from './observed.ts'
 
 const at = (seconds: number) => Temporal.Instant.fromEpochMilliseconds(seconds * 1000)
@@ -152,9 +152,12 @@ async function cardOf(context: BillingContext, subscription: Stripe.Subscription
 }
 
 /** A checkout session as it is now, and all of the subscription that it began. */
-export async function fetchWholeSession(context: BillingContext, sessionId: string): Promise<ObservedSession> {
-  const session = await fetchSession(context, sessionId)
-  if (!session.subscription) return session
-  const observed = await fetchMembership(context, session.subscription.subscriptionId)
-  return { ...session, subscription: { ...session.subscription, observed } }
+export async function fetchWholeCheckoutSession(
+  context: BillingContext,
+  checkoutSessionId: string,
+): Promise<ObservedCheckoutSession> {
+  const checkoutSession = await fetchCheckoutSession(context, checkoutSessionId)
+  if (!checkoutSession.subscription) return checkoutSession
+  const observed = await fetchMembership(context, checkoutSession.subscription.subscriptionId)
+  return { ...checkoutSession, subscription: { ...checkoutSession.subscription, observed } }
 }

@@ -2,10 +2,10 @@ import { eq } from 'drizzle-orm'
 import { refreshMembership } from '../membership/apply-membership.ts'
 import type { BillingContext } from '../config.ts'
 import { fetchMembership } from '../stripe/subscriptions.ts'
-import { fulfilSession } from '../attempts/fulfil-session.ts'
+import { fulfilCheckoutSession } from '../attempts/fulfil-checkout-session.ts'
 import { membershipAttemptKind } from '../membership/activate-membership.ts'
 import { kindOf } from './session-kind.ts'
-import { sessionOfAttempt } from '../membership/find-subscriptions.ts'
+import { checkoutSessionOfAttempt } from '../membership/find-subscriptions.ts'
 import { payments } from '../schema.ts'
 import { callStripe, idOf } from '../stripe/client.ts'
 
@@ -19,7 +19,8 @@ export async function ensurePaymentRecorded(context: BillingContext, intentId: s
   const sessions = await callStripe(context, (stripe) =>
     stripe.checkout.sessions.list({ payment_intent: intentId, limit: 1 }),
   )
-  for (const session of sessions.data) await fulfilSession(context, kindOf(session), session.id)
+  for (const checkoutSession of sessions.data)
+    await fulfilCheckoutSession(context, kindOf(checkoutSession), checkoutSession.id)
   if (sessions.data.length === 0) await ensureMembershipPaymentRecorded(context, intentId)
 }
 
@@ -35,6 +36,6 @@ async function ensureMembershipPaymentRecorded(context: BillingContext, payment_
   if (subscriptionId === null) return
   const { version, attemptId } = await fetchMembership(context, subscriptionId)
   if (version !== null) return refreshMembership(context, subscriptionId)
-  const sessionId = await sessionOfAttempt(context, attemptId)
-  if (sessionId !== null) await fulfilSession(context, membershipAttemptKind, sessionId)
+  const checkoutSessionId = await checkoutSessionOfAttempt(context, attemptId)
+  if (checkoutSessionId !== null) await fulfilCheckoutSession(context, membershipAttemptKind, checkoutSessionId)
 }

@@ -1,7 +1,7 @@
 import type { Transaction } from '@robokids/runtime/db'
 import { applyMembership } from '../membership/apply-membership.ts'
 import type { BillingContext } from '../config.ts'
-import { fetchMembership, fetchWholeSession } from '../stripe/subscriptions.ts'
+import { fetchMembership, fetchWholeCheckoutSession } from '../stripe/subscriptions.ts'
 import { retryOnStale } from '../stripe/retry-on-stale.ts'
 import { kindOf } from './session-kind.ts'
 import { fetchDecline, recordDecline } from '../checkout/record-decline.ts'
@@ -9,7 +9,7 @@ import { fetchDispute, recordDispute } from '../refunds/record-dispute.ts'
 import { ensurePaymentRecorded } from './ensure-payment-recorded.ts'
 import { fetchRefund, fetchRefundsOf, recordRefund, type ObservedRefund } from '../refunds/record-refund.ts'
 import { stripeEvents } from '../schema.ts'
-import { sessionOfAttempt, subscriptionsOf } from '../membership/find-subscriptions.ts'
+import { checkoutSessionOfAttempt, subscriptionsOf } from '../membership/find-subscriptions.ts'
 import { callStripe, idOf, StripeFailure } from '../stripe/client.ts'
 
 /** A webhook event reduced to its id, its type and the object's id: the handlers fetch the object. */
@@ -23,8 +23,8 @@ type Effect = (tx: Transaction) => Promise<void>
 /** Fetches the object, outside of any transaction, and returns what to do about it. */
 type EventHandler = (context: BillingContext, objectId: string) => Promise<Effect>
 
-const session: EventHandler = async (context, sessionId) => {
-  const observed = await fetchWholeSession(context, sessionId)
+const checkoutSession: EventHandler = async (context, checkoutSessionId) => {
+  const observed = await fetchWholeCheckoutSession(context, checkoutSessionId)
   return (tx) => kindOf(observed).apply(tx, context, observed)
 }
 
@@ -34,8 +34,8 @@ const nothing: Effect = async () => {}
 const subscription: EventHandler = async (context, subscriptionId) => {
   const observed = await fetchMembership(context, subscriptionId)
   if (observed.version === null) {
-    const sessionId = await sessionOfAttempt(context, observed.attemptId)
-    if (sessionId !== null) return session(context, sessionId)
+    const checkoutSessionId = await checkoutSessionOfAttempt(context, observed.attemptId)
+    if (checkoutSessionId !== null) return checkoutSession(context, checkoutSessionId)
   }
   return async (tx) => {
     await applyMembership(tx, context, observed)
@@ -84,10 +84,10 @@ const refundsOfCharge: EventHandler = async (context, charge) =>
 
 const handlers = new Map<string, EventHandler>(
   Object.entries({
-    'checkout.session.completed': session,
-    'checkout.session.async_payment_succeeded': session,
-    'checkout.session.async_payment_failed': session,
-    'checkout.session.expired': session,
+    'checkout.session.completed': checkoutSession,
+    'checkout.session.async_payment_succeeded': checkoutSession,
+    'checkout.session.async_payment_failed': checkoutSession,
+    'checkout.session.expired': checkoutSession,
     'payment_intent.payment_failed': decline,
     'customer.subscription.created': subscription,
     'customer.subscription.updated': subscription,

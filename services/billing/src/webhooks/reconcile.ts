@@ -2,9 +2,9 @@ import { and, asc, eq, inArray, isNotNull, isNull, lt, lte, min, or } from 'driz
 import { refreshMembership } from '../membership/apply-membership.ts'
 import { refundDoubleCarts } from '../orders/carts.ts'
 import type { BillingContext } from '../config.ts'
-import { fulfilSession } from '../attempts/fulfil-session.ts'
+import { fulfilCheckoutSession } from '../attempts/fulfil-checkout-session.ts'
 import type { AttemptKind } from '../attempts/attempt-kind.ts'
-import { openSession } from '../attempts/open-session.ts'
+import { openCheckoutSession } from '../attempts/open-checkout-session.ts'
 import { purchaseAttemptKind } from '../checkout/apply-session.ts'
 import { membershipAttemptKind } from '../membership/activate-membership.ts'
 import { handleStripeEvent, handledEventTypes, type StripeEvent } from './handle-event.ts'
@@ -66,7 +66,7 @@ async function sweepAttempts(context: BillingContext, signal: AbortSignal, kind:
   const { db, config, log } = context
   const before = Temporal.Now.instant().subtract({ milliseconds: Math.ceil(config.RECONCILE_EVERY_MS / 2) })
   const unsettled = await db
-    .select({ id: attempts.id, sessionId: attempts.stripeSessionId })
+    .select({ id: attempts.id, checkoutSessionId: attempts.stripeSessionId })
     .from(attempts)
     .where(and(inArray(attempts.status, ['creating', 'open', 'processing']), lt(attempts.checkedAt, before)))
     .orderBy(asc(attempts.checkedAt))
@@ -76,9 +76,9 @@ async function sweepAttempts(context: BillingContext, signal: AbortSignal, kind:
   await tryEach(
     signal,
     unsettled,
-    async ({ id, sessionId }) => {
-      if (sessionId !== null) await fulfilSession(context, kind, sessionId)
-      else await openSession(context, kind, id)
+    async ({ id, checkoutSessionId }) => {
+      if (checkoutSessionId !== null) await fulfilCheckoutSession(context, kind, checkoutSessionId)
+      else await openCheckoutSession(context, kind, id)
       await checked(id)
     },
     async ({ id }, error) => {

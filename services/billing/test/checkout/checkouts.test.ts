@@ -2,7 +2,13 @@ import { randomUUIDv7 } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { checkoutCreated, checkoutExpired, paymentCompleted, paymentFailed } from '@robokids/contracts/billing'
+import {
+  checkoutCreated,
+  checkoutExpired,
+  checkoutSchema,
+  paymentCompleted,
+  paymentFailed,
+} from '@robokids/contracts/billing'
 import { registrationCancelled, registrationExpired } from '@robokids/contracts/enrollment'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
 import { eq } from 'drizzle-orm'
@@ -213,16 +219,46 @@ describe('POST /checkouts', () => {
     const unsold = purchase({ classType: 'membership' })
     const answer = await till.call('POST', '/checkouts', { purchase: unsold })
     expect([answer.status, codeOf(answer)]).toEqual([400, 'class_not_offered'])
-    for (const wrong of [{ children: [] }, { startDate: 'soon' }, { registrationId: 'x' }, { email: 7 }]) {
-      const body = { purchase: { ...purchase(), ...wrong } }
+    for (const body of [{ purchase: { ...purchase(), registrationId: 'x' } }, { purchase: {} }, {}]) {
       const refused = await till.call('POST', '/checkouts', body)
-      expect([refused.status, codeOf(refused), JSON.stringify(wrong)]).toEqual([
+      expect([refused.status, codeOf(refused), JSON.stringify(body)]).toEqual([
         400,
         'validation_failed',
-        JSON.stringify(wrong),
+        JSON.stringify(body),
       ])
     }
+    const unknown = { registrationId: randomUUIDv7() }
+    const missing = await till.call('POST', '/checkouts', { purchase: unknown })
+    expect([missing.status, codeOf(missing)]).toEqual([404, 'registration_not_found'])
+    expect((await till.call('GET', `/checkouts/${unknown.registrationId}`)).status).toBe(404)
     expect((await till.call('GET', `/checkouts/${unsold.registrationId}`)).status).toBe(404)
+  })
+
+  it('asks the price of what enrollment says, whatever whoever asks makes of it', async () => {
+    const facts = purchase({
+      classType: 'advanced',
+      children: ['Ivo', 'Noa'].map((childName) => ({ childName, childAge: 9 })),
+    })
+    const honest = await till.checkout(purchase({ ...facts, registrationId: randomUUIDv7() }))
+    const claimed = { ...purchase(), registrationId: facts.registrationId, email: 'another@example.com' }
+    const answer = await till.call('POST', '/checkouts', { purchase: claimed })
+    const { amount, unitAmount, paidSeats } = checkoutSchema.parse(answer.body)
+    expect({ amount, unitAmount, paidSeats }).toEqual({
+      amount: honest.amount,
+      unitAmount: honest.unitAmount,
+      paidSeats: honest.paidSeats,
+    })
+    const [session] = await till.sessions(facts.registrationId)
+    expect(session?.customer_email).toBe(facts.email)
+  })
+
+  it('answers 503 where enrollment cannot be asked, and nothing can be paid', async () => {
+    const alone = await till.another({ ENROLLMENT_URL: 'http://127.0.0.1:9' })
+    const facts = purchase()
+    const answer = await till.call('POST', '/checkouts', { purchase: facts }, {}, alone.url)
+    expect([answer.status, codeOf(answer)]).toEqual([503, 'upstream_unavailable'])
+    expect(await till.sessions(facts.registrationId)).toEqual([])
+    expect((await till.checkout(facts)).status).toBe('open')
   })
 
   it('answers 400 where the provider does not take the email for one', async () => {

@@ -2,9 +2,9 @@ import { DomainError } from '@robokids/runtime/errors'
 import { and, eq } from 'drizzle-orm'
 import type { BillingContext } from '../config.ts'
 import type { AttemptKind } from './attempt-kind.ts'
-import type { ObservedSession } from '../stripe/observed.ts'
+import type { ObservedCheckoutSession } from '../stripe/observed.ts'
 import { callStripe, StripeFailure } from '../stripe/client.ts'
-import { observe } from '../stripe/sessions.ts'
+import { observe } from '../stripe/checkout-sessions.ts'
 
 const underWay = new Map<string, Promise<boolean>>()
 const othersDeadlineMs = 8_000
@@ -15,7 +15,7 @@ const othersPollMs = 150
  * same key, so that a crash or a time-out in between makes no second one.
  * @returns false where it never can, and the attempt has failed.
  */
-export function openSession(context: BillingContext, kind: AttemptKind, attemptId: string): Promise<boolean> {
+export function openCheckoutSession(context: BillingContext, kind: AttemptKind, attemptId: string): Promise<boolean> {
   const known = underWay.get(attemptId)
   if (known) return known
   const opening = open(context, kind, attemptId).finally(() => underWay.delete(attemptId))
@@ -34,9 +34,9 @@ async function open(context: BillingContext, kind: AttemptKind, attemptId: strin
   const { table, emailPath } = kind
   const attempt = await find(context, kind, attemptId)
   if (attempt?.status !== 'creating') return attempt !== undefined && attempt.status !== 'failed'
-  let session: ObservedSession
+  let checkoutSession: ObservedCheckoutSession
   try {
-    session = observe(
+    checkoutSession = observe(
       await callStripe(context, (stripe) =>
         stripe.checkout.sessions.create(attempt.parameters, { idempotencyKey: attemptId }),
       ),
@@ -59,7 +59,7 @@ async function open(context: BillingContext, kind: AttemptKind, attemptId: strin
     }
     throw error
   }
-  await db.transaction((tx) => kind.apply(tx, context, session))
+  await db.transaction((tx) => kind.apply(tx, context, checkoutSession))
   return true
 }
 

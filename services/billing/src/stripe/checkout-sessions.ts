@@ -1,38 +1,48 @@
 import type { ShipTo } from '@robokids/contracts/shop'
 import type { Stripe } from 'stripe'
 import type { BillingContext } from '../config.ts'
-import type { ObservedSession } from './observed.ts'
+import type { ObservedCheckoutSession } from './observed.ts'
 import { callStripe, idOf, attemptIdOf } from './client.ts'
 
 const behindSession = ['payment_intent.latest_charge', 'subscription']
 
 /** A checkout session as it is now, with what is behind it. */
-export async function fetchSession(context: BillingContext, sessionId: string): Promise<ObservedSession> {
+export async function fetchCheckoutSession(
+  context: BillingContext,
+  checkoutSessionId: string,
+): Promise<ObservedCheckoutSession> {
   return observe(
-    await callStripe(context, (stripe) => stripe.checkout.sessions.retrieve(sessionId, { expand: behindSession })),
+    await callStripe(context, (stripe) =>
+      stripe.checkout.sessions.retrieve(checkoutSessionId, { expand: behindSession }),
+    ),
   )
 }
 
-export async function expireSession(context: BillingContext, sessionId: string): Promise<ObservedSession> {
+export async function expireCheckoutSession(
+  context: BillingContext,
+  checkoutSessionId: string,
+): Promise<ObservedCheckoutSession> {
   return observe(
-    await callStripe(context, (stripe) => stripe.checkout.sessions.expire(sessionId, { expand: behindSession })),
+    await callStripe(context, (stripe) =>
+      stripe.checkout.sessions.expire(checkoutSessionId, { expand: behindSession }),
+    ),
   )
 }
 
-export function observe(session: Stripe.Checkout.Session): ObservedSession {
-  const intent = session.payment_intent
+export function observe(checkoutSession: Stripe.Checkout.Session): ObservedCheckoutSession {
+  const intent = checkoutSession.payment_intent
   const intentId = idOf(intent)
   const seen = typeof intent === 'string' ? null : intent
   const charge = typeof seen?.latest_charge === 'string' ? null : seen?.latest_charge
   return {
-    sessionId: session.id,
-    attemptId: attemptIdOf(session),
-    status: session.status ?? 'open',
-    paymentStatus: session.payment_status,
-    mode: session.mode,
-    amount: session.amount_total,
-    currency: session.currency,
-    url: session.url,
+    checkoutSessionId: checkoutSession.id,
+    attemptId: attemptIdOf(checkoutSession),
+    status: checkoutSession.status ?? 'open',
+    paymentStatus: checkoutSession.payment_status,
+    mode: checkoutSession.mode,
+    amount: checkoutSession.amount_total,
+    currency: checkoutSession.currency,
+    url: checkoutSession.url,
     payment:
       intentId === null
         ? null
@@ -44,9 +54,9 @@ export function observe(session: Stripe.Checkout.Session): ObservedSession {
             paidAt: charge ? Temporal.Instant.fromEpochMilliseconds(charge.created * 1000) : null,
             decline: seen?.last_payment_error?.message ?? null,
           },
-    buyer: { email: session.customer_details?.email ?? null, shipTo: observeShipTo(session) },
-    termsAccepted: session.consent?.terms_of_service === 'accepted',
-    subscription: observeSubscription(session),
+    buyer: { email: checkoutSession.customer_details?.email ?? null, shipTo: observeShipTo(checkoutSession) },
+    termsAccepted: checkoutSession.consent?.terms_of_service === 'accepted',
+    subscription: observeSubscription(checkoutSession),
   }
 }
 
@@ -65,7 +75,10 @@ function observeShipTo({ collected_information }: Stripe.Checkout.Session): Ship
   }
 }
 
-function observeSubscription({ subscription, customer }: Stripe.Checkout.Session): ObservedSession['subscription'] {
+function observeSubscription({
+  subscription,
+  customer,
+}: Stripe.Checkout.Session): ObservedCheckoutSession['subscription'] {
   const subscriptionId = idOf(subscription)
   const customerId = idOf(customer)
   if (subscriptionId === null || customerId === null) return null

@@ -6,9 +6,13 @@ import type { AttemptKind } from './attempt-kind.ts'
  * Brings an attempt up to what the provider says of its session now. Webhooks, returning parents and the reconcile job
  * all come through here, in any order and any number of times.
  */
-export async function fulfilSession(context: BillingContext, kind: AttemptKind, sessionId: string): Promise<void> {
+export async function fulfilCheckoutSession(
+  context: BillingContext,
+  kind: AttemptKind,
+  checkoutSessionId: string,
+): Promise<void> {
   await retryOnStale(async () => {
-    const session = await kind.fetch(context, sessionId)
-    await context.db.transaction((tx) => kind.apply(tx, context, session))
+    const checkoutSession = await kind.fetch(context, checkoutSessionId)
+    await context.db.transaction((tx) => kind.apply(tx, context, checkoutSession))
   })
 }

@@ -1,0 +1,1 @@
+CREATE INDEX "registrations_browser" ON "registrations" USING btree ("browser_id") WHERE status = 'held';
