@@ -1,10 +1,10 @@
 import type { AgreementTerms } from '@robokids/contracts/agreement'
-import type { RegisterAnswer } from '@robokids/contracts/bff'
+import type { RegisterResponse } from '@robokids/contracts/bff'
 import { checkoutSchema } from '@robokids/contracts/billing'
 import {
   registrationFactsSchema,
   registrationSchema,
-  type HoldAgain,
+  type RenewHold,
   type Registration,
 } from '@robokids/contracts/enrollment'
 import { DomainError } from '@robokids/runtime/errors'
@@ -26,7 +26,7 @@ const timeToOpen = Temporal.Duration.from({ minutes: 5 })
 
 interface StartedBy {
   /** Who goes on to pay. */
-  asker: HoldAgain
+  asker: RenewHold
   agreed?: AgreementTerms | undefined
   /** Where it is asked for, as `blockOf` writes it. */
   network: string
@@ -46,10 +46,10 @@ export async function startCheckout(
   { enrollment, billing }: Services,
   registration: Registration,
   { asker, agreed, network, siteUrl, now }: StartedBy,
-): Promise<RegisterAnswer> {
+): Promise<RegisterResponse> {
   const { registrationId } = registration
   const confirmation = { checkoutUrl: `${siteUrl}/robokids/success?reference=${registrationId}`, registrationId }
-  const hold = (body: HoldAgain = {}) =>
+  const hold = (body: RenewHold = {}) =>
     enrollment.call('POST', `/registrations/${registrationId}/hold`, {
       body: { ...body, ...asker, network },
       answer: registrationSchema,

@@ -2,49 +2,49 @@ import { z } from 'zod'
 import { plainDate } from './fields.ts'
 
 /**
- * What somebody agrees to by going on to pay: what is bought, what it costs now and later, and by which terms. A page
- * composes or repeats it, the server composes its own for the same request, and the two are compared whole.
+ * The terms that a buyer accepts before paying: the items, the price now and later, and the version of the renewal terms.
+ * The page sends the terms that it showed; the server composes its own for the same request and compares the two.
  */
 export const agreementTermsSchema = z.object({
   kind: z.enum(['registration', 'order', 'membership', 'plan_change']),
-  /** What is paid for: `class:basic`, `product:robot-spider`, `membership:monthly`. Amounts are cents. */
+  /** The items: `class:basic`, `product:robot-spider`, `membership:monthly`. Amounts are in cents. */
   lines: z.array(z.object({ sku: z.string(), quantity: z.int(), unitAmount: z.int() })),
-  /** The class date that comes with it, `YYYY-MM-DD`; null where there is none. */
+  /** The class date, `YYYY-MM-DD`; null if the purchase has none. */
   date: plainDate.nullable(),
   currency: z.literal('usd'),
-  /** Cents that are charged at once. */
+  /** Cents charged immediately. */
   dueNow: z.int(),
-  /** Cents of what was paid before that are taken off. */
+  /** Cents of earlier payments that are deducted. */
   credit: z.int(),
-  /** What is charged again and again; null where nothing is. */
+  /** The recurring charge; null if there is none. */
   renewal: z
     .object({
       plan: z.enum(['monthly', 'yearly']),
       amount: z.int(),
-      /** The day of the next charge, `YYYY-MM-DD` in the school's time zone; null where the payment decides it. */
+      /** The day of the next charge, `YYYY-MM-DD` in the school's time zone; null if it depends on when the payment is made. */
       on: z.iso.date().nullable(),
     })
     .nullable(),
-  /** Of the renewal terms; null where there are none. */
+  /** The version of the renewal terms; null if nothing renews. */
   termsVersion: z.string().nullable(),
-  /** The second in Unix time that unused time was reckoned for; null where none is. */
+  /** The Unix time (seconds) for which the credit for unused time was calculated; null if there is no credit. */
   reckonedAt: z.int().nullable(),
 })
 export type AgreementTerms = z.infer<typeof agreementTermsSchema>
 
-/** An offer as the server makes it, and as it is kept with the consent to it. */
+/** An offer as the server makes it, and as it is stored with the buyer's consent. */
 export const agreementSchema = z.object({
-  /** The same for the same terms: a SHA-256 of them, in hex. */
+  /** The hex SHA-256 of the terms: equal terms have equal ids. */
   id: z.string(),
   terms: agreementTermsSchema,
-  /** No longer offered from then on; null where no end is known. */
+  /** When the offer ends; null if no end is known. */
   validUntil: z.iso.datetime().nullable(),
 })
 export type Agreement = z.infer<typeof agreementSchema>
 
 const order = Object.keys(agreementTermsSchema.shape) as (keyof AgreementTerms)[]
 
-/** Terms as text, in one order of fields and lines: equal for equal terms, whoever composed them. */
+/** Returns the terms as text with a fixed order of fields and lines, so that equal terms give equal text. */
 export function canonicalTerms(terms: AgreementTerms): string {
   const lines = terms.lines
     .map(({ sku, quantity, unitAmount }) => ({ sku, quantity, unitAmount }))

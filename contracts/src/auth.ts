@@ -3,7 +3,7 @@ import { agreementTermsSchema } from './agreement.ts'
 import { readCode } from './code.ts'
 import * as field from './fields.ts'
 
-/** What a person types as it is: passwords are never trimmed. */
+/** A required field that is kept exactly as typed: passwords are never trimmed. */
 const typed = (label: string, max: number) =>
   z
     .string({ error: `${label} is required.` })
@@ -31,13 +31,13 @@ const confirmationCode = z
 export const membershipPlans = ['monthly', 'yearly'] as const
 export type MembershipPlan = (typeof membershipPlans)[number]
 
-/** Digits alone; ten of them get the prefix +1, others a plus. */
+/** Returns a phone number with a plus and digits only; ten digits get the prefix `+1`. */
 export function normalizePhoneNumber(typed: string): string {
   const digits = typed.replaceAll(/\D/g, '')
   return digits.length === 10 ? `+1${digits}` : `+${digits}`
 }
 
-/** `street, city, state zip` */
+/** Returns an address as one line: `street, city, state zip`. */
 export function composeAddress(address: { street: string; city: string; state: string; zip: string }): string {
   return `${address.street}, ${address.city}, ${address.state} ${address.zip}`
 }
@@ -57,8 +57,9 @@ const profileFields = {
 }
 
 /**
- * `POST /api/auth/sign-up`: the membership's registration. `birthdate` must be that of an adult (`latestAdultBirthdate`).
- * `middle_name` is a decoy that no person sees: a filled one is answered as if it had worked, and nothing happens.
+ * `POST /api/auth/sign-up`: creates an account for a membership. `birthdate` must be that of an adult
+ * (`latestAdultBirthdate`). `middle_name` is a honeypot field that no person sees: if it is filled in, the response is that
+ * of a success, and nothing happens.
  */
 export const signUpBodySchema = z.object({
   email: field.email,
@@ -68,31 +69,31 @@ export const signUpBodySchema = z.object({
 })
 export type SignUpBody = z.input<typeof signUpBodySchema>
 
-/** Where a code was sent, masked as the identity service masks it (`m***@e***`, `+*******1234`). */
+/** Where a code was sent, masked by the identity service (`m***@e***`, `+*******1234`). */
 const deliverySchema = z.object({ medium: z.enum(['EMAIL', 'SMS']), destination: z.string() })
 export type CodeDelivery = z.infer<typeof deliverySchema>
 
 /**
- * The answer to `POST /api/auth/sign-up`. The session cookie remembers for 3 minutes who signed up, and with what, sealed:
- * the confirmation (here or in another tab) then signs in by itself.
+ * The response to `POST /api/auth/sign-up`. The session cookie keeps the username and password, sealed, for 3 minutes, so
+ * that confirming the account (in this tab or another one) also signs the person in.
  */
-export const signUpAnswerSchema = z.object({ delivery: deliverySchema.nullable(), confirmed: z.boolean() })
+export const signUpResponseSchema = z.object({ delivery: deliverySchema.nullable(), confirmed: z.boolean() })
 
 /**
- * `POST /api/auth/confirm-sign-up`. 400 `password_required` where the browser is not the one that signed up with the
- * address: the `password` says whose account the code confirms, since anybody can have a code sent to somebody's address.
+ * `POST /api/auth/confirm-sign-up`. Responds 400 `password_required` if another browser signed up with the address: the
+ * `password` then proves whose account the code confirms, because anyone can have a code sent to somebody else's address.
  */
 export const confirmSignUpBodySchema = z.object({
   email: username('confirmSignUp'),
   code: confirmationCode,
   password: password('confirmSignUp').optional(),
 })
-/** Whether the person is signed in now, having signed up in this browser a moment ago. */
-export const confirmSignUpAnswerSchema = z.object({ signedIn: z.boolean() })
+/** `signedIn`: the same browser signed up within the last 3 minutes, so the person is signed in now. */
+export const confirmSignUpResponseSchema = z.object({ signedIn: z.boolean() })
 
 /** `POST /api/auth/resend-code` and `POST /api/auth/forgot-password`. */
 export const nameBodySchema = z.object({ email: username('signIn') })
-export const deliveryAnswerSchema = z.object({ delivery: deliverySchema })
+export const deliveryResponseSchema = z.object({ delivery: deliverySchema })
 
 /** `POST /api/auth/confirm-forgot-password`. */
 export const resetPasswordBodySchema = z.object({
@@ -102,23 +103,23 @@ export const resetPasswordBodySchema = z.object({
 })
 
 /**
- * `POST /api/auth/auto-sign-in` (no body), asked every 5 s for up to 3 min after a sign-up: `waiting` while the account
- * is not confirmed (perhaps in another tab), then the step of the sign-in, `DONE` as a rule. 401 `sign_in_step_expired`
- * with 'The account was not confirmed on time.' after the 3 minutes.
+ * `POST /api/auth/auto-sign-in` (no body), polled every 5 s for up to 3 min after a sign-up. Responds `waiting` until the
+ * account is confirmed (perhaps in another tab), then with the next sign-in step, usually `DONE`. Responds 401
+ * `sign_in_step_expired` with 'The account was not confirmed on time.' after the 3 minutes.
  */
 
-/** What a second factor is called on the screen and in answers. */
+/** The names of the second factors in responses and on the screen. */
 export const mfaTypes = ['TOTP', 'SMS', 'EMAIL'] as const
 export type MfaType = (typeof mfaTypes)[number]
 export const firstFactors = ['PASSWORD', 'PASSWORD_SRP', 'EMAIL_OTP', 'SMS_OTP', 'WEB_AUTHN'] as const
 
-/** JSON of the WebAuthn standard (`PublicKeyCredential…OptionsJSON`, `RegistrationResponseJSON`), handed on as it is. */
+/** JSON of the WebAuthn standard (`PublicKeyCredential…OptionsJSON`, `RegistrationResponseJSON`), passed through unchanged. */
 const webAuthnJson = z.record(z.string(), z.unknown())
 
-/** The account's second factors besides the one that a step asks for: whoever cannot give that one may choose of these. */
+/** The account's other second factors, which the person can use instead of the one that the step asks for. */
 const others = z.array(z.enum(mfaTypes)).optional()
 
-/** What comes next in a sign-in. Names are those of the identity client; `waiting` is ours. */
+/** The next step of a sign-in. The names are those of the public identity client; `waiting` is our own. */
 export const signInStepSchema = z.discriminatedUnion('step', [
   z.object({ step: z.literal('DONE') }),
   z.object({ step: z.literal('waiting') }),
@@ -126,7 +127,7 @@ export const signInStepSchema = z.discriminatedUnion('step', [
   z.object({ step: z.literal('RESET_PASSWORD') }),
   z.object({
     step: z.literal('CONFIRM_SIGN_IN_WITH_NEW_PASSWORD_REQUIRED'),
-    /** Attributes that are asked for together with the new password. */
+    /** Attributes that are required together with the new password. */
     missingAttributes: z.array(z.string()),
   }),
   z.object({ step: z.literal('CONFIRM_SIGN_IN_WITH_TOTP_CODE'), others }),
@@ -140,23 +141,23 @@ export const signInStepSchema = z.discriminatedUnion('step', [
   z.object({ step: z.literal('CONTINUE_SIGN_IN_WITH_MFA_SETUP_SELECTION'), choices: z.array(z.enum(mfaTypes)) }),
   z.object({
     step: z.literal('CONTINUE_SIGN_IN_WITH_TOTP_SETUP'),
-    /** Base32, and the `otpauth:` address that a QR code shows. */
+    /** `secret` in Base32, `uri` the `otpauth:` address for the QR code. */
     secret: z.string(),
     uri: z.string(),
   }),
   z.object({ step: z.literal('CONTINUE_SIGN_IN_WITH_EMAIL_SETUP') }),
   z.object({ step: z.literal('CONTINUE_SIGN_IN_WITH_FIRST_FACTOR_SELECTION'), choices: z.array(z.enum(firstFactors)) }),
   z.object({ step: z.literal('CONFIRM_SIGN_IN_WITH_PASSWORD') }),
-  /** The browser answers it with its authenticator. */
+  /** Options for the browser's authenticator. */
   z.object({ step: z.literal('CONFIRM_SIGN_IN_WITH_PASSKEY'), options: webAuthnJson }),
-  /** A challenge that the BFF does not know: its own name, for 'Next step: …'. */
+  /** A challenge that the BFF does not know: its name, for 'Next step: …'. */
   z.object({ step: z.literal('UNKNOWN'), name: z.string() }),
 ])
 export type SignInStep = z.infer<typeof signInStepSchema>
 
 /**
- * `POST /api/auth/sign-in`: answers a `SignInStep`. Without `password` it asks for the choice of a first factor. 409
- * `already_signed_in` 'There is already a signed in user.'
+ * `POST /api/auth/sign-in`: responds with a `SignInStep`. Without `password`, that step is the choice of a first factor.
+ * Responds 409 `already_signed_in` 'There is already a signed in user.'
  */
 export const signInBodySchema = z.object({
   email: username('signIn'),
@@ -165,32 +166,32 @@ export const signInBodySchema = z.object({
 })
 
 /**
- * `POST /api/auth/sign-in-again`: whoever is signed in shows that it is they who sit there, by a sign-in of the same account,
- * with the steps that any has. What gives an account away (another address, a passkey, an authenticator, a trusted browser, a
- * second factor turned off) is refused 5 minutes after a sign-in, 403 `FreshSignInRequiredException`, until then.
+ * `POST /api/auth/sign-in-again`: reauthentication, a sign-in of the account that is signed in already, with the same steps.
+ * Changes that could hand an account over (another address, a passkey, an authenticator, a trusted browser, turning a second
+ * factor off) are rejected with 403 `FreshSignInRequiredException` if the last sign-in was more than 5 minutes ago.
  */
 export const signInAgainBodySchema = signInBodySchema.omit({ email: true })
 
 /**
- * `POST /api/auth/sign-in/answer`: answers the step that the cookie holds (for 180000 ms, then 401
- * `sign_in_step_expired`) with a code, a choice, a new password, or a passkey's response, and gets the next `SignInStep`.
- * A wrong code keeps the step.
+ * `POST /api/auth/sign-in/answer`: answers the current step, which the cookie holds for 180000 ms (then 401
+ * `sign_in_step_expired`), with a code, a choice, a new password or a passkey's response. Responds with the next
+ * `SignInStep`. After a wrong code the step stays the same.
  */
 export const signInAnswerBodySchema = z.object({
   answer: z.union([typed('challengeResponse', 4096), webAuthnJson], {
     error: 'challengeResponse is required to confirmSignIn',
   }),
-  /** With a new password: the attributes that were missing. */
+  /** With a new password: the missing attributes. */
   attributes: z.record(z.string(), z.string().max(2048)).optional(),
-  /** With a code that is the second factor and ends the sign-in: this browser is not asked for one any more. */
+  /** With a second-factor code that completes the sign-in: this browser is not asked for a second factor again. */
   trust: z.boolean().default(false),
-  /** `answer` is no code but one of the step's `others`, to be asked for in its place. */
+  /** `answer` is not a code but one of the step's `others`, to be used instead. */
   instead: z.boolean().default(false),
 })
 
 /**
- * `GET /api/auth/session`: who is signed in in this browser; null for nobody. Never an error. `email` is the address that the
- * account has now; while that cannot be found out, its username.
+ * `GET /api/auth/session`: the user who is signed in in this browser, or null. Never an error. `email` is the account's
+ * current address, or its username while the identity service is unavailable.
  */
 export const sessionSchema = z.object({
   user: z.object({ userId: z.string(), username: z.string(), email: z.string() }).nullable(),
@@ -198,27 +199,27 @@ export const sessionSchema = z.object({
 export type Session = z.infer<typeof sessionSchema>
 
 /**
- * `POST /api/auth/sign-out`: this browser, which ends the session here even where the service cannot be asked; or all of them,
- * trusted ones included: then nothing is ended where the answer is not 200.
+ * `POST /api/auth/sign-out`: signs this browser out, even while the identity service is unavailable. With `everywhere`, all
+ * browsers including trusted ones: then no session has ended unless the response is 200.
  */
 export const signOutBodySchema = z.object({ everywhere: z.boolean().default(false) })
 
 export const signedOutSchema = z.object({
-  /** The log-out of the sign-in pages that a hosted service has, to be gone to: it leads back to the site. */
+  /** The logout page of a hosted identity service, for the browser to open next; it redirects back to the site. */
   logoutUrl: z.url().optional(),
 })
 export type SignedOut = z.infer<typeof signedOutSchema>
 
-/** What says nothing more than that it is done: `{}`. */
-export const doneSchema = z.object({})
+/** An empty response: `{}`. */
+export const emptyResponseSchema = z.object({})
 
-/** `GET /api/profile`, and the answer to `PATCH /api/profile` and to what changes a part of it. 401 `sign_in_required`. */
+/** The response to `GET /api/profile`, to `PATCH /api/profile` and to the routes that change a part of it. 401 `sign_in_required`. */
 export const profileSchema = z.object({
   userId: z.string(),
   username: z.string(),
   email: z.string(),
   emailVerified: z.boolean(),
-  /** The address that the account goes by for as long as `email` waits for its code. */
+  /** The address that stays in use until the new `email` is verified. */
   formerEmail: z.string().optional(),
   givenName: z.string(),
   familyName: z.string(),
@@ -236,16 +237,16 @@ export const profileSchema = z.object({
       key: z.string(),
       name: z.string(),
       lastUsedAt: z.string(),
-      /** The browser that asks. */
+      /** This is the browser that sent the request. */
       current: z.boolean(),
-      /** It signs in without a second factor. */
+      /** The device signs in without a second factor. */
       remembered: z.boolean(),
     }),
   ),
 })
 export type Profile = z.infer<typeof profileSchema>
 
-/** `PATCH /api/profile`: what is left out stays. A new e-mail address counts once its code was given. */
+/** `PATCH /api/profile`: omitted fields stay unchanged. A new email address takes effect when it is verified. */
 export const profileChangeSchema = z
   .object({
     email: field.email,
@@ -258,7 +259,7 @@ export const profileChangeSchema = z
   .partial()
 export type ProfileChange = z.input<typeof profileChangeSchema>
 
-/** Attributes that are verified by a code: `POST /api/profile/verification` sends one, `…/verification/confirm` takes it. */
+/** Attributes that are verified by a code: `POST /api/profile/verification` sends the code, `…/verification/confirm` checks it. */
 export const verificationBodySchema = z.object({ attribute: z.enum(['email', 'phone_number']) })
 export const verificationConfirmBodySchema = verificationBodySchema.extend({ code: confirmationCode })
 
@@ -268,13 +269,13 @@ export const changePasswordBodySchema = z.object({
   proposedPassword: typed('New password', 256),
 })
 
-/** `POST /api/profile/mfa`: which second factors are on, and which comes first. */
+/** `POST /api/profile/mfa`: turns a second factor on or off, and makes it the preferred one. */
 export const mfaPreferenceBodySchema = z.object({
   type: z.enum(mfaTypes),
   enabled: z.boolean(),
   preferred: z.boolean().default(false),
 })
-/** `POST /api/profile/totp` (no body) begins the set-up of an authenticator app; `…/totp/verify` ends it and turns it on. */
+/** `POST /api/profile/totp` (no body) starts the setup of an authenticator app; `…/totp/verify` completes it and turns it on. */
 export const totpSetUpSchema = z.object({ secret: z.string(), uri: z.string() })
 export const totpVerifyBodySchema = z.object({ code: confirmationCode, deviceName: z.string().max(100).optional() })
 
@@ -282,26 +283,26 @@ export const totpVerifyBodySchema = z.object({ code: confirmationCode, deviceNam
 export const passkeyOptionsSchema = z.object({ options: webAuthnJson })
 export const passkeyBodySchema = z.object({ credential: webAuthnJson })
 
-/** `POST /api/profile/devices/:key`: whether that device signs in without a second factor. */
+/** `POST /api/profile/devices/:key`: sets whether the device signs in without a second factor. */
 export const deviceBodySchema = z.object({ remembered: z.boolean() })
 
-/** `DELETE /api/profile/devices/:key`; `DELETE /api/profile` deletes the account, with the password once more. */
+/** `DELETE /api/profile` deletes the account and requires the password again. (`DELETE /api/profile/devices/:key` has no body.) */
 export const deleteAccountBodySchema = z.object({ password: typed('Password', 256) })
 
 /**
- * `POST /api/createStripeSession`, as specified: a membership's checkout. `consent` is ours: the terms that were agreed to.
- * For somebody who is signed in and a member already, `url` is where the card and the invoices are, and `message` says so.
+ * `POST /api/createStripeSession`, as specified: creates a membership checkout. `consent` is our own field: the terms that the
+ * buyer accepted. If a signed-in member sends it, `url` is the page with the card and the invoices, and `message` says so.
  */
 export const membershipCheckoutBodySchema = z.object({
   email: field.email,
   plan: z.enum(membershipPlans, { error: 'Choose a membership plan.' }),
   classDate: field.plainDate,
   consent: z.object({ version: z.string().max(50), text: z.string().max(2000) }).optional(),
-  /** The time zone in which the member reads mails, as `POST /api/registrations` has it. */
+  /** The time zone for the member's mails, as in `POST /api/registrations`. */
   familyTimeZone: field.timeZone.optional(),
-  /** What the page showed: 409 `terms_changed` with what is offered now where that is something else. */
+  /** The terms that the page showed: 409 `terms_changed` with the current offer if it differs. */
   agreed: agreementTermsSchema.optional(),
 })
-/** The header of a changing request that names the account (`userId`) for which the page composed it: 409 `other_account` where another is signed in. */
+/** The header of a write request with the `userId` that the page was rendered for: 409 `other_account` if another user is signed in. */
 export const accountHeader = 'x-account'
-export const membershipCheckoutAnswerSchema = z.object({ url: z.url(), message: z.string().optional() })
+export const membershipCheckoutResponseSchema = z.object({ url: z.url(), message: z.string().optional() })

@@ -5,7 +5,7 @@ import {
   childSchema,
   classTypeSchema,
   levelSchema,
-  needEmail,
+  requireEmail,
   registrationCursorSchema,
   registrationRequestSchema,
   registrationSchema,
@@ -14,39 +14,39 @@ import {
 import * as field from './fields.ts'
 import { moneySchema } from './fields.ts'
 
-/** `GET /api/classes`: what the landing and the sign-up pages show. */
+/** `GET /api/classes`: the classes for the landing page and the sign-up pages. */
 export const classesViewSchema = z.object({
   levels: z.array(levelSchema.extend({ price: moneySchema })),
-  /** "Enroll one child and a sibling joins free", where it is on. */
+  /** "Enroll one child and a sibling joins free"; null if the promotion is not running. */
   promotion: z
     .object({
       promotionId: z.string(),
       classTypes: z.array(z.string()),
-      /** The last day of it in California, `YYYY-MM-DD`. */
+      /** Its last day in California, `YYYY-MM-DD`. */
       lastDay: z.string(),
     })
     .nullable(),
 })
 export type ClassesView = z.infer<typeof classesViewSchema>
 
-/** `POST /api/registrations`: the specified fields; `id`, `siblings`, `replaces` and `unlessRegistered` are ours and optional. */
+/** `POST /api/registrations`: the specified fields, and our own optional `id`, `siblings`, `replaces` and `unlessRegistered`. */
 export const registerBodySchema = registrationRequestSchema.extend({
   id: registrationRequestSchema.shape.id.optional(),
-  /** What the page showed: 409 `price_changed` with what is offered now where that is something else. */
+  /** The terms that the page showed: 409 `price_changed` with the current offer if it differs. */
   agreed: agreementTermsSchema.optional(),
 })
 export type RegisterBody = z.input<typeof registerBodySchema>
 
-/** `POST /api/registrations/:reference/checkout`: goes on to pay. */
+/** `POST /api/registrations/:reference/checkout`: continues to payment. */
 export const resumeCheckoutBodySchema = registerBodySchema.pick({ agreed: true }).nullish()
 
-/** The answer to `POST /api/registrations` and `POST /api/registrations/:reference/checkout`. */
-export const registerAnswerSchema = z.object({ checkoutUrl: z.url(), registrationId: z.uuid() })
-export type RegisterAnswer = z.infer<typeof registerAnswerSchema>
+/** The response to `POST /api/registrations` and `POST /api/registrations/:reference/checkout`. */
+export const registerResponseSchema = z.object({ checkoutUrl: z.url(), registrationId: z.uuid() })
+export type RegisterResponse = z.infer<typeof registerResponseSchema>
 
 /**
  * `GET /api/registrations/:reference`, and each `state` event of `/api/registrations/:reference/events`.
- * `reference` is the registration's id. Whether it is paid is told by `status`, which enrollment decides.
+ * `reference` is the registration's id. `status`, which enrollment decides, says whether it is paid.
  */
 export const registrationViewSchema = registrationSchema
   .pick({
@@ -66,17 +66,17 @@ export const registrationViewSchema = registrationSchema
   })
   .extend({
     waiverSignedAt: z.iso.datetime().nullable(),
-    /** Null while no checkout was made, and while billing cannot be asked. */
+    /** Null if no checkout exists, or while billing is unavailable. */
     checkout: z
       .object({
         status: z.enum(checkoutStatuses),
-        /** Where to pay, while that is possible. */
+        /** The payment page, while it can be paid. */
         url: z.url().nullable(),
         ...moneySchema.shape,
         receiptNumber: z.string().nullable(),
         paidAt: z.iso.datetime().nullable(),
         lastDecline: z.string().nullable(),
-        /** Cents for one seat, and how many are paid for. */
+        /** The price per seat in cents, and the number of paid seats. */
         unitAmount: z.int().nullable(),
         paidSeats: z.int().nullable(),
         refunds: z.array(refundSchema.pick({ amount: true, currency: true, status: true, reason: true })),
@@ -91,12 +91,12 @@ const emptyToUndefined = (value: unknown) => (value === '' ? undefined : value)
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The place in any of the shapes that it is kept in, flat or as a nested address; what is not told is empty. */
-function placeOf(record: Record<string, unknown>) {
+/** Returns the address from flat fields or a nested `address`; missing lines are empty strings. */
+function addressOf(record: Record<string, unknown>) {
   const nested = isObject(record['address']) ? record['address'] : {}
   const line = (...keys: string[]) => {
-    const told = keys.flatMap((key) => [record[key], nested[key]])
-    return told.find((value) => typeof value === 'string' && value !== '') ?? ''
+    const values = keys.flatMap((key) => [record[key], nested[key]])
+    return values.find((value) => typeof value === 'string' && value !== '') ?? ''
   }
   return {
     addressLine1: line('addressLine1', 'line1'),
@@ -108,9 +108,9 @@ function placeOf(record: Record<string, unknown>) {
 }
 
 /**
- * `POST /api/waivers`: the specified payload, read tolerantly: `selectedDate` for `startDate`, a nested `address`, and
- * timestamps in any shape are accepted. `registrationId` is ours: with it the waiver goes to exactly that registration.
- * With `classType` `membership` it is the membership's id, and is needed; `replaces` is for its owner alone.
+ * `POST /api/waivers`: the specified payload, parsed leniently: `selectedDate` instead of `startDate`, a nested `address` and
+ * timestamps in any format are accepted. `registrationId` is our own field and names the registration to sign for. With
+ * `classType` `membership` it is required and is the membership's id; only the membership's owner can use `replaces`.
  */
 export const waiverBodySchema = z.preprocess(
   (body) => {
@@ -118,7 +118,7 @@ export const waiverBodySchema = z.preprocess(
     const startDate = body['startDate'] || body['selectedDate'] || ''
     const { childAge } = body
     const age = typeof childAge === 'string' && /^\d{1,3}$/.test(childAge.trim()) ? Number(childAge) : childAge
-    return { ...body, startDate, childAge: typeof age === 'number' ? age : undefined, address: placeOf(body) }
+    return { ...body, startDate, childAge: typeof age === 'number' ? age : undefined, address: addressOf(body) }
   },
   z
     .object({
@@ -127,7 +127,7 @@ export const waiverBodySchema = z.preprocess(
       guardianName: field.guardianName,
       childName: childSchema.shape.childName,
       childAge: z.number().optional(),
-      /** Of a membership's it is not read: its signature has the membership's address. */
+      /** Ignored for a membership: its waiver has the membership's email. */
       email: field.email.optional(),
       startDate: z.union([field.plainDate, z.literal('')]),
       classType: classTypeSchema,
@@ -137,19 +137,19 @@ export const waiverBodySchema = z.preprocess(
         .regex(/^[0-9a-f]{64}$/, { error: 'documentSha256 must be 64 hex digits.' })
         .nullish(),
     })
-    .superRefine(needEmail),
+    .superRefine(requireEmail),
 )
 export type WaiverBody = z.infer<typeof waiverBodySchema>
 
-/** The answer to `POST /api/waivers`; with the registration's id only where the request had it. */
-export const waiverAnswerSchema = z.object({
+/** The response to `POST /api/waivers`; it has the registration's id only if the request had it. */
+export const waiverResponseSchema = z.object({
   waiverId: z.uuid(),
   registrationId: z.uuid().optional(),
   signedAt: z.iso.datetime(),
 })
-export type WaiverAnswer = z.infer<typeof waiverAnswerSchema>
+export type WaiverResponse = z.infer<typeof waiverResponseSchema>
 
-/** `GET /api/getAllRegistrations`: enrollment's page, each with what billing knows. */
+/** `GET /api/getAllRegistrations`: a page of enrollment's registrations, each with its payment data from billing. */
 export const adminRegistrationSchema = registrationSchema.extend({
   attemptId: z.uuid().nullable(),
   stripePaymentIntentId: z.string().nullable(),

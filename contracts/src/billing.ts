@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { agreementSchema, agreementTermsSchema } from './agreement.ts'
 import { membershipPlans, type MembershipPlan } from './auth.ts'
-import { askerShape, levelClassTypeSchema, registrationFactsSchema } from './enrollment.ts'
+import { requesterShape, levelClassTypeSchema, registrationFactsSchema } from './enrollment.ts'
 import { defineEvent } from './event.ts'
 import { email, moneySchema, plainDate, timeZone, unixSecond, uuid } from './fields.ts'
 import { membershipFactsSchema } from './membership.ts'
@@ -10,7 +10,7 @@ import { paymentStates } from './payment-state.ts'
 export { paymentStates }
 export type { PaymentState } from './payment-state.ts'
 
-/** `GET /prices`: what is true now. */
+/** `GET /prices`: the current prices and promotions. */
 export const pricesSchema = z.object({
   prices: z.array(z.object({ sku: z.string(), ...moneySchema.shape })),
   promotions: z.array(
@@ -19,29 +19,29 @@ export const pricesSchema = z.object({
       kind: z.literal('sibling_free'),
       classTypes: z.array(levelClassTypeSchema),
       startsAt: z.iso.datetime(),
-      /** The first instant at which it is over. */
+      /** Exclusive. */
       endsAt: z.iso.datetime(),
     }),
   ),
 })
 export type Prices = z.infer<typeof pricesSchema>
 
-/** The price book's name of a class: `class:basic`. */
+/** Returns the SKU of a class in the price book: `class:basic`. */
 export function classSku(classType: string): string {
   return `class:${classType}`
 }
 
-/** The price book's name of a membership: `membership:monthly`. */
+/** Returns the SKU of a membership in the price book: `membership:monthly`. */
 export function membershipSku(plan: MembershipPlan): string {
   return `membership:${plan}`
 }
 
 export const checkoutStatuses = ['creating', 'open', 'processing', 'paid', 'expired', 'failed'] as const
 
-/** `POST /checkouts`: creates the checkout of a registration, or answers the one that is open. */
+/** `POST /checkouts`: creates the checkout of a registration, or returns the open one. */
 export const createCheckoutSchema = z.object({
   purchase: registrationFactsSchema,
-  /** What the page showed: 409 `price_changed` where a new checkout would be for something else. */
+  /** The terms that the page showed: 409 `price_changed` if a new checkout would have other terms. */
   agreed: agreementTermsSchema.optional(),
 })
 export type CreateCheckout = z.infer<typeof createCheckoutSchema>
@@ -56,8 +56,9 @@ export const refundSchema = z.object({
 export type Refund = z.infer<typeof refundSchema>
 
 /**
- * `POST /checkouts/:registrationId/close`: what is to take its place. It is judged first, as `POST /checkouts` would, so that
- * nothing is closed for what is refused: 409 `id_reused`, 409 `price_changed`. A BFF of the version before sends no body.
+ * `POST /checkouts/:registrationId/close`: closes a checkout in favor of the registration that replaces it. The replacement is
+ * validated first, as `POST /checkouts` would (409 `id_reused`, 409 `price_changed`), so that nothing is closed in favor of a
+ * request that would fail. A BFF of the previous version sends no body.
  */
 export const closeCheckoutSchema = z
   .object({
@@ -68,36 +69,36 @@ export const closeCheckoutSchema = z
   .nullish()
 export type CloseCheckout = z.infer<typeof closeCheckoutSchema>
 
-/** The answer to it: closes what can still be paid, by the provider's own answer. */
+/** The response to `POST /checkouts/:registrationId/close`, based on the payment provider's response. */
 export const closedCheckoutSchema = z.object({
-  /** `none` where there was no checkout, `closed` where nothing can be paid any more, else what keeps it from being closed. */
+  /** `none`: there was no checkout. `closed`: it can no longer be paid. Otherwise the reason why it could not be closed. */
   outcome: z.enum(['none', 'closed', 'processing', 'paid']),
 })
 
-/** A payment that its cardholder disputes with the bank; `status` in the provider's words (`needs_response`, `won`, `lost`, …). */
+/** A payment dispute (chargeback). `status` is the payment provider's (`needs_response`, `won`, `lost`, …). */
 export const disputeSchema = z.object({
   disputeId: z.string(),
   ...moneySchema.shape,
   reason: z.string(),
   status: z.string(),
-  /** Until when an answer must be with the bank; null where none is asked for (any more). */
+  /** The deadline for the response to the bank; null if no response is required (any more). */
   answerBy: z.iso.datetime().nullable(),
   openedAt: z.iso.datetime(),
 })
 export type Dispute = z.infer<typeof disputeSchema>
 
-/** `GET /checkouts/:registrationId`: its newest attempt, and what came of it. */
+/** `GET /checkouts/:registrationId`: the newest checkout attempt and its outcome. */
 export const checkoutSchema = z.object({
   attemptId: z.uuid(),
   registrationId: z.uuid(),
   status: z.enum(checkoutStatuses),
-  /** Where the parent pays; null when there is nothing to pay there (any more). */
+  /** The payment page; null when it cannot be paid (any more). */
   checkoutUrl: z.url().nullable(),
   ...moneySchema.shape,
-  /** Cents for one seat, and how many are paid for: a sibling may join free. Null for an order, which has lines. */
+  /** The price per seat in cents and the number of paid seats (a sibling may join free). Null for an order, which has lines. */
   unitAmount: z.int().nullable().default(null),
   paidSeats: z.int().nullable().default(null),
-  /** When the attempt was begun. Absent from a process of the version before. */
+  /** When the attempt was created. Absent from a process of the previous version. */
   createdAt: z.iso.datetime().optional(),
   expiresAt: z.iso.datetime(),
   payment: z
@@ -107,31 +108,31 @@ export const checkoutSchema = z.object({
       receiptNumber: z.string(),
       paidAt: z.iso.datetime(),
       ...moneySchema.shape,
-      /** Absent, as the next two, from a process of the version before. */
+      /** This field and the next two are absent from a process of the previous version. */
       state: z.enum(paymentStates).optional(),
-      /** Cents that its payer was told to have back, and that are neither back nor on their way. */
+      /** Cents that the payer was told were refunded, but that are neither refunded nor pending. */
       owed: z.int().optional(),
-      /** When its payer was told that all of it went back: what it paid for is over, whatever the bank does later. */
+      /** When the payer was told of the full refund: the purchase is over, even if the refund fails at the bank later. */
       returnedAt: z.iso.datetime().nullish(),
     })
     .nullable(),
   refunds: z.array(refundSchema),
   disputes: z.array(disputeSchema).default([]),
-  /** Why the card was last declined, in words for the parent. */
+  /** Why the card was last declined, as text for the parent. */
   lastDecline: z.string().nullable(),
 })
 export type Checkout = z.infer<typeof checkoutSchema>
 
 /**
- * `POST /checkouts/:registrationId/refresh`, `/orders/:orderId/refresh` and `/membership-checkouts/:attemptId/refresh` answer
- * as the `GET` without `/refresh` does, but ask the provider before where that is due; so do the BFF's `GET`s of them.
- * `returned`: the buyer has just come back from the payment page, so that it is due sooner.
+ * `POST /checkouts/:registrationId/refresh`, `/orders/:orderId/refresh` and `/membership-checkouts/:attemptId/refresh` respond
+ * like the `GET` without `/refresh`, but refetch from the payment provider first if the last fetch is too old. The BFF's `GET`
+ * routes use them. `returned`: the buyer has just returned from the payment page, so a shorter maximum age applies.
  */
 export const refreshQuerySchema = z.object({
   returned: z.stringbool({ truthy: ['true'], falsy: ['false'] }).default(false),
 })
 
-/** `GET /checkouts?registrationIds=a,b,c`: those that exist, in no order. */
+/** `GET /checkouts?registrationIds=a,b,c`: the checkouts that exist, in no particular order. */
 export const checkoutsQuerySchema = z.object({
   registrationIds: z
     .string()
@@ -140,7 +141,7 @@ export const checkoutsQuerySchema = z.object({
 })
 export const checkoutsSchema = z.object({ checkouts: z.array(checkoutSchema) })
 
-/** `GET /membership-plans`: what a membership costs now, with the terms to agree to. */
+/** `GET /membership-plans`: the current price of each membership plan, with the terms to accept. */
 export const membershipPlansSchema = z.object({
   plans: z.array(
     z.object({
@@ -154,20 +155,20 @@ export const membershipPlansSchema = z.object({
 export type MembershipPlans = z.infer<typeof membershipPlansSchema>
 
 /**
- * `POST /membership-checkouts`: what `POST /api/createStripeSession` takes, and what proves the consent to the terms.
- * 409 `terms_changed` where other terms were agreed to; 409 `already_member` where there is a membership of whoever asks: their
- * account's, or bought in their browser. A stranger who gives the address of a member is led to pay as anybody; the
- * member is mailed, and what is paid a second time goes back.
+ * `POST /membership-checkouts`: the body of `POST /api/createStripeSession`, with the evidence of the consent. 409
+ * `terms_changed` if the accepted terms are not the current ones; 409 `already_member` if the requester's account or browser
+ * has a membership already. Anyone else who enters a member's address gets an ordinary checkout, so that nothing is disclosed;
+ * the member is notified by mail, and a second payment is refunded.
  */
 export const createMembershipCheckoutSchema = z.object({
   email,
   plan: z.enum(membershipPlans, { error: 'Choose a membership plan.' }),
   classDate: plainDate,
-  /** Without it the payment page asks for it, and nobody can pay who does not give it there. */
+  /** If omitted, the payment page requires the consent. */
   consent: z
     .object({
       version: z.string().max(50),
-      /** The words that the box stood beside. */
+      /** The text beside the checkbox. */
       text: z.string().max(2000),
       ipAddress: z.string().max(100),
       userAgent: z.string().max(1000),
@@ -175,15 +176,15 @@ export const createMembershipCheckoutSchema = z.object({
     .optional(),
   /** What the page showed: 409 `terms_changed` with what is offered now where that is something else. */
   agreed: agreementTermsSchema.optional(),
-  /** The member's own time zone, an IANA name. Of a checkout that is open already, the first that was told is kept. */
+  /** The member's time zone, an IANA name. An open checkout keeps the first one it received. */
   familyTimeZone: timeZone.optional(),
-  ...askerShape,
+  ...requesterShape,
 })
 export type CreateMembershipCheckout = z.infer<typeof createMembershipCheckoutSchema>
 
-/** The answer: the open checkout of whoever asks for that address, plan and date, or a new one. */
+/** The response: the requester's open checkout for that address, plan and date, or a new one. */
 export const membershipCheckoutSchema = z.object({
-  /** Also the opaque reference in the address that the payment page sends back to. */
+  /** Also the opaque reference in the URL that the payment page returns to. */
   attemptId: z.uuid(),
   checkoutUrl: z.url(),
   ...moneySchema.shape,
@@ -191,32 +192,32 @@ export const membershipCheckoutSchema = z.object({
 })
 export type MembershipCheckout = z.infer<typeof membershipCheckoutSchema>
 
-/** Why a paid membership did not get its seat. */
+/** Why a paid membership did not get a seat. */
 export const rejectionReasons = z.enum(['class_full', 'class_started', 'class_not_offered'])
 
 /**
- * `GET /membership-checkouts/:attemptId`: whether it is really paid. `confirmed` is paid and seated; `refused` is paid and
- * goes back. Names nobody: whoever has the address of the page may see it.
+ * `GET /membership-checkouts/:attemptId`: the outcome of a membership checkout. `confirmed`: paid, with a seat. `refused`: paid
+ * and being refunded. Contains no personal data, because anyone with the page's URL can read it.
  */
 export const membershipOutcomeSchema = z.object({
   attemptId: z.uuid(),
   status: z.enum(['open', 'processing', 'confirmed', 'refused', 'expired', 'failed']),
-  /** Why it was refused. */
+  /** The reason for `refused`. */
   refusal: z.enum(['class_full', 'class_started', 'class_not_offered', 'duplicate', 'amount_mismatch']).nullable(),
   /** Where to pay, while that is possible. */
   checkoutUrl: z.url().nullable(),
-  /** When that ends. Absent from a process of the version before. */
+  /** When the payment page expires. Absent from a process of the previous version. */
   expiresAt: z.iso.datetime().optional(),
   plan: z.enum(membershipPlans),
   classDate: z.string(),
   ...moneySchema.shape,
   receiptNumber: z.string().nullable(),
-  /** Cents that went back, or are on their way. */
+  /** Cents refunded, including pending refunds. */
   refunded: z.int(),
 })
 export type MembershipOutcome = z.infer<typeof membershipOutcomeSchema>
 
-/** A member's membership, as the provider says it is. */
+/** A membership, as the payment provider reports it. */
 export const membershipSchema = z.object({
   membershipId: z.uuid(),
   status: z.enum(['active', 'past_due', 'ended']),
@@ -224,22 +225,22 @@ export const membershipSchema = z.object({
   ...moneySchema.shape,
   classDate: z.string(),
   activatedAt: z.iso.datetime(),
-  /** The end of what is paid. */
+  /** The end of the paid period. */
   paidUntil: z.iso.datetime(),
-  /** Set where it will not go on, or has ended. */
+  /** Set if the membership will not renew or has ended. */
   endsAt: z.iso.datetime().nullable(),
-  /** Null where nothing will be charged. */
+  /** Null if nothing will be charged. */
   nextCharge: z.object({ at: z.iso.datetime(), ...moneySchema.shape }).nullable(),
-  /** Another plan that begins when what is paid is over. */
+  /** The plan that starts after the paid period, if it differs from `plan`. */
   nextPlan: z.enum(membershipPlans).nullable(),
   card: z.object({ brand: z.string(), last4: z.string(), expMonth: z.int(), expYear: z.int() }).nullable(),
-  /** While a payment fails. */
+  /** Set while a payment is failing. */
   unpaid: z
     .object({
       amount: z.int(),
       attempts: z.int(),
       nextTryAt: z.iso.datetime().nullable(),
-      /** The provider's page where the cardholder confirms the payment, where the bank asks for that. */
+      /** The payment provider's page for confirming the payment, if the bank requires that. */
       confirmUrl: z.url().nullish(),
     })
     .nullable(),
@@ -252,7 +253,7 @@ export const membershipSchema = z.object({
       plan: z.enum(membershipPlans),
       reason: z.enum(['first', 'renewal', 'switch']),
       periodEnd: z.iso.datetime(),
-      /** Cents of it that went back, or are on their way. */
+      /** Cents of it refunded, including pending refunds. */
       refunded: z.int(),
       disputed: z.boolean(),
     }),
@@ -260,67 +261,67 @@ export const membershipSchema = z.object({
 })
 export type Membership = z.infer<typeof membershipSchema>
 
-/** `POST /memberships/find`: the membership of an account, the newest where the last one has ended. */
+/** `POST /memberships/find`: an account's running membership, or the newest one if all have ended. */
 export const findMembershipSchema = z.object({
   userId: z.uuid(),
-  /** An address that is proven to be the account's; null where none is at the moment. */
+  /** The account's verified address; null if it has none. */
   email: email.nullable(),
 })
 export type FindMembership = z.infer<typeof findMembershipSchema>
 export const foundMembershipSchema = z.object({
   membership: membershipSchema.nullable(),
-  /** Further running memberships that came to the account with an address: the member is told, and can end them. */
+  /** Other running memberships that were linked to the account by its address: the member is told and can cancel them. */
   others: z.array(membershipSchema).optional(),
 })
 
 export type FoundMembership = z.infer<typeof foundMembershipSchema>
 
-/** `POST /api/membership/cancel` and `…/resume`: which membership, where the account has several; the first one is meant without. */
+/** `POST /api/membership/cancel` and `…/resume`: which membership, if the account has several; the first one if omitted. */
 export const ownMembershipBodySchema = z.object({ membershipId: uuid().optional() }).nullish()
 
-/** `POST /memberships/:id/quote`: what a change of plan costs, to the cent, before it is agreed to. */
+/** `POST /memberships/:id/quote`: the exact cost of a change of plan, before the member accepts it. */
 export const switchBodySchema = z.object({ plan: z.enum(membershipPlans, { error: 'Choose a membership plan.' }) })
 export const switchQuoteSchema = z.object({
   plan: z.enum(membershipPlans),
-  /** When the new plan begins. */
+  /** When the new plan starts. */
   from: z.iso.datetime(),
-  /** Cents that are charged at once; 0 where the new plan begins later. */
+  /** Cents charged immediately; 0 if the new plan starts later. */
   dueNow: z.int(),
-  /** Cents that unused time of the present plan counts for. */
+  /** Cents credited for the unused time of the current plan. */
   credit: z.int(),
-  /** What is charged at `nextChargeAt`, and each month or year from then on. */
+  /** The amount charged at `nextChargeAt`, and each month or year after that. */
   ...moneySchema.shape,
   nextChargeAt: z.iso.datetime(),
-  /** The second, in Unix time, that the money was reckoned for: it goes into the change unchanged. */
+  /** The Unix time (seconds) for which the amounts were calculated; the switch request sends it back unchanged. */
   reckonedAt: z.int(),
-  /** All of it in one: what is sent back with the consent. */
+  /** The whole offer; its terms are sent back with the consent. */
   agreement: agreementSchema.optional(),
 })
 export type SwitchQuote = z.infer<typeof switchQuoteSchema>
 
 /**
- * `POST /memberships/:id/switch`: as quoted. 409 `quote_outdated` with what is offered now where that is something else by
- * now; 402 `payment_confirmation_required` with the page where the cardholder confirms, and nothing changed until then.
+ * `POST /memberships/:id/switch`: switches the plan as quoted. 409 `quote_outdated` with the current offer if it has changed;
+ * 402 `payment_confirmation_required` with the bank's confirmation page, and nothing changes until the cardholder confirms.
  */
 export const switchMembershipSchema = switchQuoteSchema
   .pick({ plan: true, dueNow: true })
   .extend({ reckonedAt: unixSecond, agreed: agreementTermsSchema.optional() })
 export type SwitchMembership = z.infer<typeof switchMembershipSchema>
 
-/** `POST /memberships/:id/portal`: the provider's page where the card is changed. */
+/** `POST /memberships/:id/portal`: the payment provider's page for changing the card. */
 export const portalSchema = z.object({ url: z.url() })
 
-/** `POST /refunds` (administrators): the whole payment, or `amount` cents of it. By its id any payment is meant, one that was not owed as well. */
+/** `POST /refunds` (administrators): refunds the whole payment, or `amount` cents of it. `paymentId` can name any payment, including one that paid for nothing (a duplicate). */
 export const createRefundSchema = z
   .object({
     registrationId: uuid('registrationId must be a UUID.').optional(),
-    /** Of any payment, of a membership's as well: `RK-000012`. */
+    /** Of any payment, including a membership's: `RK-000012`. */
     receiptNumber: z
       .string()
       .regex(/^RK-\d{6,}$/, { error: 'receiptNumber must be like RK-000012.' })
       .optional(),
     paymentId: uuid('paymentId must be a UUID.').optional(),
-    /** Made by the caller: sending it again makes no second refund. */
+    /** Chosen by the caller as an idempotency key: sending it again makes no second refund. */
     refundId: uuid('refundId must be a UUID.'),
     amount: z.int().min(1, { error: 'A refund is at least 1 cent.' }).optional(),
   })
@@ -331,7 +332,7 @@ export const createRefundSchema = z
   )
 export type CreateRefund = z.infer<typeof createRefundSchema>
 
-/** `GET /refunds` (administrators): newest first; of one status, or all. */
+/** `GET /refunds` (administrators): newest first, optionally of one status. */
 export const refundsQuerySchema = z.object({ status: refundSchema.shape.status.optional() })
 export const refundsSchema = z.object({
   refunds: z.array(
@@ -344,7 +345,7 @@ export const refundsSchema = z.object({
       receiptNumber: z.string().nullable(),
       email: z.string().nullable(),
       createdAt: z.iso.datetime(),
-      /** Cents of the payment that are neither back nor on their way: what a refund by `paymentId` gives back. */
+      /** Cents of the payment that are neither refunded nor pending: the amount of a full refund by `paymentId`. */
       left: z.int(),
     }),
   ),
@@ -362,31 +363,31 @@ export const disputesSchema = z.object({
   ),
 })
 
-/** Of `POST /admin/reconcile`: leaves out what moved before that moment. Without it, all of the books are gone through. */
+/** The query of `POST /admin/reconcile`: ignores transactions before `since`. If omitted, the whole ledger is checked. */
 export const reconciliationQuerySchema = z.object({ since: z.iso.datetime().optional() })
 
 /**
- * `POST /admin/reconcile` (administrators): catches up with the provider's list of what moved money, and compares it with
- * the ledger and with what this service recorded. Of lines it has 1000 of a kind at the most.
+ * `POST /admin/reconcile` (administrators): imports the payment provider's balance transactions and compares them with the
+ * ledger and with the recorded payments, refunds and disputes. Each list in the response has at most 1000 lines.
  */
 export const reconciliationSchema = z.object({
   stripe: z.object({ transactions: z.int(), net: z.int() }),
   ledger: z.object({ transactions: z.int(), net: z.int() }),
-  /** Cents by which the two disagree, transaction by transaction: 0 where every cent is recorded once. */
+  /** The sum of the differences per transaction, in cents: 0 if every cent is recorded exactly once. */
   difference: z.int(),
-  /** What the ledger lacks, has too much of, or has otherwise. */
+  /** Transactions that are missing from the ledger, extra or different. */
   disagreements: z.array(z.string()),
-  /** Money that moved without a payment, refund or dispute of ours to explain it, and the other way round. */
+  /** Transactions without a recorded payment, refund or dispute, and the other way round. */
   unexplained: z.array(z.string()),
-  /** Cents by account of the whole ledger, debits positive. */
+  /** The balance of each ledger account in cents, debits positive. */
   accounts: z.record(z.string(), z.int()),
 })
 export type Reconciliation = z.infer<typeof reconciliationSchema>
 
-/** `POST /admin/prices` (administrators): what a thing costs from `validFrom` on, or from now. Answers as `GET /prices`. */
+/** `POST /admin/prices` (administrators): sets a price from `validFrom` on, or from now. Responds like `GET /prices`. */
 export const setPriceSchema = z.object({
   sku: z.string().min(1).max(100),
-  /** Cents: what the payment provider takes at the least, and at the most. */
+  /** In cents, within the payment provider's limits. */
   amount: z
     .int()
     .min(50, { error: 'A price is at least 50 cents.' })
@@ -402,11 +403,11 @@ export const checkoutCreated = defineEvent(
   'checkout.created',
   attempt.extend({ ...moneySchema.shape, expiresAt: z.iso.datetime() }),
 )
-/** The provider has closed the checkout unpaid; nothing can be paid there any more. */
+/** The payment provider has closed the checkout unpaid; it can no longer be paid. */
 export const checkoutExpired = defineEvent(
   'billing',
   'checkout.expired',
-  // `replaced`: it was closed for another checkout of the same family, so the hold does not end with it.
+  // `replaced`: it was closed in favor of another checkout of the same family, so the hold does not end with it.
   attempt.extend({ replaced: z.boolean().optional() }),
 )
 export const paymentCompleted = defineEvent(
@@ -419,7 +420,7 @@ export const paymentCompleted = defineEvent(
     paidAt: z.iso.datetime(),
   }),
 )
-/** A try that failed. While `final` is false the checkout is still open and the parent may try another card. */
+/** A payment attempt failed. While `final` is false, the checkout is still open and the parent can try another card. */
 export const paymentFailed = defineEvent(
   'billing',
   'payment.failed',
@@ -434,24 +435,24 @@ export const paymentRefunded = defineEvent(
     registrationId: z.uuid(),
     ...moneySchema.shape,
     reason: refundSchema.shape.reason,
-    /** All refunds of the payment so far, in cents; equal to `paidAmount` when all of it went back. */
+    /** All refunds of the payment so far, in cents; equals `paidAmount` when it is refunded in full. */
     refundedTotal: z.int(),
     paidAmount: z.int(),
-    /** It makes good for what was told of before and failed at the bank after all. */
+    /** It replaces a refund that was announced and then failed at the bank. */
     again: z.boolean().optional(),
-    /** All of the payment is back with this refund, so what it paid for is over. Absent from events of the time before. */
+    /** With this refund the payment is refunded in full, so the purchase is over. Absent from older events. */
     whole: z.boolean().optional(),
     purchase: registrationFactsSchema,
   }),
 )
-/** A refund that failed. */
-export const untoldSchema = z.object({
-  /** Its payer was not told before that it had gone back, nor what became of the payment. */
+/** Fields of the events about failed refunds. */
+export const refundFailureSchema = z.object({
+  /** The payer was neither told of the refund before nor of what happened to the payment. */
   untold: z.boolean().optional(),
-  /** With `untold`: its payer has the bank decide about the payment, and until then the provider makes no refund of it. */
+  /** With `untold`: the payment is disputed, and the provider makes no refund until the bank has decided. */
   disputed: z.boolean().optional(),
 })
-const refundUnderWay = z.object({
+const refundData = z.object({
   refundId: z.uuid(),
   paymentId: z.uuid(),
   /** Exactly one of these three is not null: what was paid for. */
@@ -460,35 +461,35 @@ const refundUnderWay = z.object({
   membershipId: z.uuid().nullable(),
   ...moneySchema.shape,
   reason: refundSchema.shape.reason,
-  /** Cents of the payment that are back or on their way, this refund included where it is. */
+  /** Cents of the payment that are refunded or pending, including this refund unless it was declined. */
   underWayTotal: z.int(),
   paidAmount: z.int(),
 })
-/** Money is to go back: known before the provider is asked, so that nothing that it paid for is shipped or signed meanwhile. */
-export const refundRequested = defineEvent('billing', 'refund.requested', refundUnderWay)
+/** A refund was requested. Published before the provider is called, so that nothing it paid for is shipped or signed meanwhile. */
+export const refundRequested = defineEvent('billing', 'refund.requested', refundData)
 /**
- * What was requested did not go back, and nobody was told that it had: `underWayTotal` no longer counts it. Where it is the
- * first that its payer would hear of what became of the payment, one of the events of failed refunds is published instead.
+ * A requested refund was declined before the payer was told of it: `underWayTotal` no longer includes it. If the payer has
+ * been told nothing about the payment yet, one of the refund-failed events is published instead, so that they are notified.
  */
 export const refundDeclined = defineEvent(
   'billing',
   'refund.declined',
-  refundUnderWay.extend({
-    /** A part had gone back already. The rest is requested once more, as a refund of its own, so nobody has to see to it. */
+  refundData.extend({
+    /** Part of it had been refunded already. The rest is requested again as a new refund, so no one needs to act. */
     retried: z.boolean().optional(),
   }),
 )
-/** What things cost, or which promotion runs, is another by now. */
+/** A price or a promotion has changed. */
 export const pricesChanged = defineEvent(
   'billing',
   'prices.changed',
   z.object({
-    /** Of what; empty where a promotion changed. */
+    /** The affected SKUs; empty if a promotion changed. */
     skus: z.array(z.string()),
     changedAt: z.iso.datetime(),
   }),
 )
-/** A refund that was told of by `payment.refunded` has failed at the bank after all: the money is with us again. */
+/** A refund failed at the bank, so the school has the money again. It was announced by `payment.refunded`, unless `untold`. */
 export const refundFailed = defineEvent(
   'billing',
   'refund.failed',
@@ -498,86 +499,86 @@ export const refundFailed = defineEvent(
     registrationId: z.uuid(),
     ...moneySchema.shape,
     reason: refundSchema.shape.reason,
-    /** Cents of the payment that are still back or on their way, and what was paid. Absent from events of the time before. */
+    /** Cents of the payment that are still refunded or pending, and the amount paid. Absent from older events. */
     underWayTotal: z.int().optional(),
     paidAmount: z.int().optional(),
-    ...untoldSchema.shape,
+    ...refundFailureSchema.shape,
     purchase: registrationFactsSchema,
   }),
 )
-/** A membership is paid for the first time and runs from now on. Told once for each subscription. */
+/** A membership was paid for the first time and is active now. Published once per subscription. */
 export const subscriptionActivated = defineEvent(
   'billing',
   'subscription.activated',
   membershipFactsSchema.extend({
-    /** The members' session that was chosen with it, `YYYY-MM-DD`. */
+    /** The date of the chosen members' session, `YYYY-MM-DD`. */
     classDate: z.iso.date(),
     subscriptionId: z.string(),
     customerId: z.string(),
     activatedAt: z.iso.datetime(),
-    /** Of the first payment. Absent, as the next line, from events of the time before memberships had receipts. */
+    /** Of the first payment. This field and the next are absent from events older than membership receipts. */
     receiptNumber: z.string().nullish(),
     renewsAt: z.iso.datetime().nullish(),
-    /** As the request told it; null or absent where it told none. */
+    /** From the checkout request; null or absent if it had none. */
     familyTimeZone: z.string().nullish(),
   }),
 )
 
 const paidPeriod = z.object({ paymentId: z.uuid(), receiptNumber: z.string(), paidAt: z.iso.datetime() })
 
-/** A membership's checkout ended unpaid; nothing can be paid there any more. */
+/** A membership checkout expired unpaid; it can no longer be paid. */
 export const membershipCheckoutExpired = defineEvent(
   'billing',
   'membership_checkout.expired',
   z.object({ attemptId: z.uuid(), email: z.string(), classDate: z.iso.date() }),
 )
 
-/** A further payment of a membership came in: for its next month or year, or for the rest of one after a change of plan. */
+/** A membership was paid again: for the next month or year, or for the rest of one after a change of plan. */
 export const subscriptionRenewed = defineEvent(
   'billing',
   'subscription.renewed',
   membershipFactsSchema.extend({
     ...paidPeriod.shape,
-    /** Cents that were paid this time: less than the price where unused time of the other plan counted. */
+    /** Cents paid this time: less than the price if unused time of the other plan was credited. */
     paidAmount: z.int(),
     reason: z.enum(['renewal', 'switch']),
     periodEnd: z.iso.datetime(),
   }),
 )
-/** The card was declined when the membership was to be renewed. It runs on while the payment is tried again. */
+/** The card was declined at renewal. The membership continues while the payment is retried. */
 export const subscriptionPastDue = defineEvent(
   'billing',
   'subscription.past_due',
   membershipFactsSchema.extend({
     invoiceId: z.string(),
     amountDue: z.int(),
-    /** The first try is number 1. */
+    /** The first attempt is number 1. */
     attempt: z.int(),
-    /** Null where it is not tried again. */
+    /** Null if it is not retried. */
     nextTryAt: z.iso.datetime().nullable(),
-    /** Where the bank asks the cardholder to confirm: the provider's page for it. */
+    /** The payment provider's page for confirming the payment, if the bank requires that. */
     confirmUrl: z.url().nullish(),
   }),
 )
-/** A membership will not be renewed: it ends at `endsAt`, with the time that is paid. */
+/** A membership will not renew: it ends at `endsAt`, the end of the paid period. */
 export const subscriptionCancelled = defineEvent(
   'billing',
   'subscription.cancelled',
   membershipFactsSchema.extend({ endsAt: z.iso.datetime() }),
 )
-/** It was to end and now goes on. */
+/** A cancelled membership was resumed before its end. */
 export const subscriptionResumed = defineEvent(
   'billing',
   'subscription.resumed',
   membershipFactsSchema.extend({ renewsAt: z.iso.datetime() }),
 )
-/** Another plan was chosen: `from` when it takes effect, at once or when the time that is paid is over. */
+/** The plan was switched. It takes effect at `from`: immediately, or after the paid period. */
 export const subscriptionSwitched = defineEvent(
   'billing',
   'subscription.switched',
   membershipFactsSchema.extend({ previousPlan: z.enum(membershipPlans), from: z.iso.datetime() }),
 )
-/** It is over. */
+/** A membership has ended. */
 export const subscriptionEnded = defineEvent(
   'billing',
   'subscription.ended',
@@ -586,32 +587,32 @@ export const subscriptionEnded = defineEvent(
     reason: z.enum(['cancelled', 'unpaid', 'seat_gone', 'duplicate', 'amount_mismatch']),
   }),
 )
-/** Once a year, and before each yearly renewal, a member is reminded of what goes on by itself and how to end it. */
+/** Once a year, and before each yearly renewal, members are reminded that the membership renews and how to cancel it. */
 export const subscriptionReminder = defineEvent(
   'billing',
   'subscription.reminder',
   membershipFactsSchema.extend({
     renewsAt: z.iso.datetime(),
-    /** What will be charged then, where another plan begins: absent where it is the plan and amount above. */
+    /** The next charge if another plan starts then; absent if plan and amount stay the same. */
     next: z.object({ plan: z.enum(membershipPlans), amount: z.int() }).optional(),
   }),
 )
 
-/** A stranger gave the address of a running membership to become a member: they were told nothing, its member is. */
+/** Someone else entered the address of a running membership to become a member. They were told nothing; the member is notified. */
 export const membershipAskedAgain = defineEvent('billing', 'membership.asked_again', membershipFactsSchema)
 
-const membershipRefundFact = membershipFactsSchema.extend({
+const membershipRefundData = membershipFactsSchema.extend({
   refundId: z.uuid(),
   paymentId: z.uuid(),
   refunded: z.int(),
   reason: refundSchema.shape.reason,
   classDate: z.string(),
 })
-/** Money of a membership went back. */
+/** A payment of a membership was refunded. */
 export const membershipRefunded = defineEvent(
   'billing',
   'membership.refunded',
-  membershipRefundFact.extend({
+  membershipRefundData.extend({
     refundedTotal: z.int(),
     paidAmount: z.int(),
     again: z.boolean().optional(),
@@ -623,14 +624,14 @@ export const membershipRefunded = defineEvent(
 export const membershipRefundFailed = defineEvent(
   'billing',
   'membership.refund_failed',
-  membershipRefundFact.extend({
-    ...untoldSchema.shape,
+  membershipRefundData.extend({
+    ...refundFailureSchema.shape,
     /** With `seat_gone`. */
     rejection: rejectionReasons.optional(),
   }),
 )
 
-/** A cardholder disputes a payment with the bank, or what became of that. Told at each change of its state. */
+/** A dispute was opened or has changed. Published at each change of its status. */
 export const paymentDisputed = defineEvent(
   'billing',
   'payment.disputed',
@@ -638,7 +639,7 @@ export const paymentDisputed = defineEvent(
     paymentId: z.uuid().nullable(),
     registrationId: z.uuid().nullable(),
     membershipId: z.uuid().nullable(),
-    /** Absent from events of the time before orders were told apart from registrations. */
+    /** Absent from events older than the distinction between orders and registrations. */
     orderId: z.uuid().nullish(),
     email: z.string().nullable(),
   }),

@@ -1,2 +1,2 @@
-/** A registration holds 1 to this many children. In a file without schemas: the form counts, and the server checks. */
+/** The maximum number of children per registration. In a file without zod, which the form does not load. */
 export const maxChildren = 10

@@ -15,8 +15,8 @@ const anyDate = fc.integer({ min: 0, max: 40_000 }).map((days) => Temporal.Plain
 const american = (date: Temporal.PlainDate, options: Intl.DateTimeFormatOptions) =>
   date.toLocaleString('en-US', options)
 
-describe('a class date', () => {
-  it('is written as Americans write it, on every day', () => {
+describe('the format of a class date', () => {
+  it('is American English for every date', () => {
     fc.assert(
       fc.property(anyDate, (date) => {
         expect(formatClassDate(date.toString())).toBe(american(date, { dateStyle: 'full' }))
@@ -26,7 +26,7 @@ describe('a class date', () => {
     )
   })
 
-  it('has its time on a clock of twelve hours', () => {
+  it('has the time on a 12-hour clock', () => {
     expect(['00:00', '00:30', '09:05', '12:00', '16:00', '23:59'].map(formatClassTime)).toEqual([
       '12:00 AM',
       '12:30 AM',
@@ -37,7 +37,7 @@ describe('a class date', () => {
     ])
   })
 
-  it('comes back as it is where it is none', () => {
+  it('leaves text that is not a date or time unchanged', () => {
     expect(['', 'soon', '2025-10-3', '10/03/2025'].map(formatClassDate)).toEqual([
       '',
       'soon',
@@ -49,8 +49,8 @@ describe('a class date', () => {
   })
 })
 
-describe('the instant of a day and time at the school', () => {
-  it('is the one that its time zone says, at any hour, also where the clocks change', () => {
+describe('schoolInstant', () => {
+  it('agrees with Temporal at every time of day, also when the clocks change', () => {
     const days = Temporal.PlainDate.from('2007-01-01').until('2100-01-01').days
     fc.assert(
       fc.property(fc.nat(days - 1), fc.nat(24 * 60 - 1), (day, minute) => {
@@ -68,7 +68,7 @@ describe('the instant of a day and time at the school', () => {
         )
   })
 
-  it('is none where there is no such day or time', () => {
+  it('returns undefined for a date or time that does not exist', () => {
     const given = [
       ['', '16:00'],
       ['soon', '16:00'],
@@ -80,12 +80,12 @@ describe('the instant of a day and time at the school', () => {
   })
 })
 
-describe('the day and the time of an instant at the school', () => {
+describe('schoolDate and schoolTime', () => {
   const day = (instant: Temporal.Instant) => instant.toZonedDateTimeISO(classTimeZone).toPlainDate().toString()
   const timeOfDay = (instant: Temporal.Instant) =>
     instant.toZonedDateTimeISO(classTimeZone).toPlainTime().toString().slice(0, 5)
 
-  it('is the one that its time zone says, at any time', () => {
+  it('agree with Temporal at any instant', () => {
     const from = Temporal.Instant.from('2007-01-01T00:00:00Z').epochMilliseconds
     const to = Temporal.Instant.from('2100-01-01T00:00:00Z').epochMilliseconds
     fc.assert(
@@ -98,7 +98,7 @@ describe('the day and the time of an instant at the school', () => {
     )
   })
 
-  it('changes at midnight there, also around each change of its clocks', () => {
+  it('change the date at midnight at the school, also around each clock change', () => {
     for (let year = 2007; year < 2100; year += 1) {
       let clock = Temporal.PlainDate.from({ year, month: 1, day: 1 }).toZonedDateTime(classTimeZone)
       for (let change = clock.getTimeZoneTransition('next'); change?.year === year;) {
@@ -114,7 +114,7 @@ describe('the day and the time of an instant at the school', () => {
     }
   })
 
-  it('is told of an instant in any form of RFC 3339', () => {
+  it('accept any RFC 3339 format and leave other text unchanged', () => {
     expect(
       ['2027-01-09T04:00:00Z', '2027-01-09T07:59:59.999Z', '2027-01-09T08:00:00Z', '2027-01-09T09:00:00+05:00'].map(
         schoolDate,

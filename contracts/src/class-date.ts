@@ -1,12 +1,12 @@
 /**
- * Class dates as people read them. A class date is a calendar day (`YYYY-MM-DD`) with a wall clock time in
- * `classTimeZone`; formatting it never goes through the reader's own zone, so October 3 is October 3 in Tokyo too.
+ * Formats class dates. A class date is a calendar day (`YYYY-MM-DD`) with a wall-clock time in `classTimeZone`; formatting
+ * never converts it to the reader's time zone, so October 3 is October 3 in Tokyo too.
  */
 export const classTimeZone = 'America/Los_Angeles'
 
 export { schoolDate, schoolInstant } from './school-date.ts'
 
-// Not by Intl: its first formatter costs a phone a fifth of a second, and these are read in American English alone.
+// Not Intl: its first formatter takes a phone a fifth of a second, and the site is in American English only.
 const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
 const months = [
   'January',
@@ -36,13 +36,13 @@ function dayOf(date: string): { weekday: string; month: string; day: number; yea
   }
 }
 
-/** `2025-10-03` → `Friday, October 3, 2025`; anything that is not such a date comes back as it is. */
+/** `2025-10-03` → `Friday, October 3, 2025`; any other text is returned unchanged. */
 export function formatClassDate(date: string): string {
   const found = dayOf(date)
   return found ? `${found.weekday}, ${formatDay(date)}` : date
 }
 
-/** `2025-10-03` → `October 3, 2025`, where the day of the week says nothing. */
+/** `2025-10-03` → `October 3, 2025`, for dates whose weekday does not matter. */
 export function formatDay(date: string): string {
   const found = dayOf(date)
   return found ? `${found.month} ${found.day}, ${found.year}` : date
@@ -54,7 +54,7 @@ export function formatShortClassDate(date: string): string {
   return found ? `${found.month.slice(0, 3)} ${found.day}` : date
 }
 
-/** `16:00` → `4:00 PM`. The zone's name is the caller's to add. */
+/** `16:00` → `4:00 PM`. The caller adds the name of the time zone. */
 export function formatClassTime(time: string): string {
   const match = /^(\d{2}):(\d{2})$/.exec(time)
   if (!match) return time

@@ -22,7 +22,7 @@ describe('a one-time code', () => {
     '０１２ー３４５',
     '٠١٢٣٤٥',
     '۰۱۲۳۴۵',
-  ])('is the same however it was typed: %j', (typed) => {
+  ])('is read as 012345 when typed as %j', (typed) => {
     expect(readCode(typed)).toBe('012345')
     const email = 'maren.holt@example.com'
     expect(confirmSignUpBodySchema.parse({ email, code: typed }).code).toBe('012345')
@@ -31,12 +31,12 @@ describe('a one-time code', () => {
     expect(totpVerifyBodySchema.parse({ code: typed }).code).toBe('012345')
   })
 
-  it('keeps letters and whatever else is typed: the code is wrong, and not another one', () => {
+  it('keeps letters and other characters, so that a wrong code stays wrong', () => {
     expect(readCode('01234x')).toBe('01234x')
     expect(readCode('0123.45')).toBe('0123.45')
   })
 
-  it('is missing where nothing but gaps and hyphens was typed', () => {
+  it('is missing if only blanks and hyphens were typed', () => {
     const { error } = totpVerifyBodySchema.safeParse({ code: ' - ' })
     expect(error?.issues.map(({ message }) => message)).toEqual(['code is required to confirmSignUp'])
   })

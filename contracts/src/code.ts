@@ -1,6 +1,6 @@
 /**
- * A one-time code as it is meant, however it was typed or copied: with gaps or hyphens, in the wide digits of an East Asian
- * keyboard or in Arabic ones. In a file without schemas: whoever takes a code reads it by this.
+ * Normalizes a one-time code that was typed or copied: removes blanks and hyphens, and converts full-width (East Asian) and
+ * Arabic digits. In a file without zod, so that pages can use it too.
  */
 export function readCode(typed: string): string {
   return typed

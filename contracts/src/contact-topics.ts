@@ -1,6 +1,6 @@
-/* Without a schema: the page asks with them before it checks anything. */
+/* Without zod, which the page does not load. */
 
-/** What a message to the school is about, as its writer chooses it. */
+/** The topics of a message to the school, with their labels. */
 export const contactTopics = {
   class: 'A class or its date',
   kit: 'A kit',
@@ -11,5 +11,5 @@ export const contactTopics = {
 } as const
 export type ContactTopic = keyof typeof contactTopics
 
-/** Characters that a message can have. */
-export const longestMessage = 5_000
+/** The maximum length of a message, in characters. */
+export const maxMessageLength = 5_000

@@ -1,10 +1,10 @@
 import { formatClassDate } from './class-date.ts'
 import { openingLevels } from './opening-levels.ts'
 
-/** A fact of a registration as people read it: its name, and what it is in lines below each other. */
+/** A labelled detail of a registration for display: its name and its lines of text. */
 export type Detail = readonly [name: string, lines: readonly string[]]
 
-/** A family's details, as far as they are known; what is not is an empty string. */
+/** The known details of a family; unknown ones are empty strings. */
 export interface KnownFamily {
   guardianName: string
   email: string
@@ -18,7 +18,7 @@ export interface KnownFamily {
 
 const missing = (name: string) => `[Missing ${name}]`
 
-/** Marks what a family wrote: where it is inside a line of ours it must not reorder that, and no translator may make other names of it. */
+/** Wraps text that a family entered, so that it cannot change the reading direction of the line and is not machine-translated. */
 export type Mark = (theirs: string) => string
 
 /** `Ivo, age 9` */
@@ -29,15 +29,15 @@ export function childLine({ childName, childAge }: KnownFamily['children'][numbe
 
 function addressLines({ addressLine1, addressLine2, city, state, zipCode }: KnownFamily, mark: Mark): string[] {
   if (!addressLine1 && !city && !state && !zipCode) return ['[Missing Address]']
-  const written = (text: string, name: string) => (text ? mark(text) : missing(name))
+  const markOrMissing = (text: string, name: string) => (text ? mark(text) : missing(name))
   return [
-    written(addressLine1, 'Address Line 1'),
+    markOrMissing(addressLine1, 'Address Line 1'),
     ...(addressLine2 ? [mark(addressLine2)] : []),
-    `${written(city, 'City')}, ${written(state, 'State')} ${written(zipCode, 'Zip Code')}`,
+    `${markOrMissing(city, 'City')}, ${markOrMissing(state, 'State')} ${markOrMissing(zipCode, 'Zip Code')}`,
   ]
 }
 
-/** Who is registered by whom, and where the kit goes. */
+/** Returns the guardian, the children and the shipping address. */
 export function familyDetails(family: KnownFamily, mark: Mark): Detail[] {
   const { guardianName, email, children } = family
   return [
@@ -51,7 +51,7 @@ export function familyDetails(family: KnownFamily, mark: Mark): Detail[] {
   ]
 }
 
-/** The day on which the class begins, which is the same day for every reader. */
+/** Returns the formatted start date, which is the same for readers in every time zone. */
 export function startDay(startDate: string): string {
   return startDate ? formatClassDate(startDate) : missing('Start Date')
 }

@@ -1,38 +1,38 @@
 import type { Money } from './fields.ts'
 import { formatMoney } from './pricing.ts'
 
-/** A payment that its cardholder disputes with the bank, in the provider's words. */
+/** A payment dispute (chargeback), with the payment provider's status. */
 type Dispute = Money & { status: string }
 
-/** What became of a dispute: the bank decides it, for one side or the other. `settled`: the payment stands. */
-export function outcomeOf({ status }: { status: string }): 'open' | 'lost' | 'settled' {
+/** Returns the outcome of a dispute, which the bank decides. `settled`: the payment stands. */
+export function disputeOutcome({ status }: { status: string }): 'open' | 'lost' | 'settled' {
   if (status === 'lost') return 'lost'
   return status === 'won' || status === 'warning_closed' || status === 'prevented' ? 'settled' : 'open'
 }
 
-const inShort = {
+const shortTexts = {
   open: 'your bank looks into it',
   lost: 'your bank gave it back to you',
   settled: 'settled, the payment stands',
 }
 
-/** How a dispute stands, in a few words. */
-export function disputeInShort(dispute: Dispute): string {
-  return inShort[outcomeOf(dispute)]
+/** Returns the state of a dispute in a few words. */
+export function shortDisputeText(dispute: Dispute): string {
+  return shortTexts[disputeOutcome(dispute)]
 }
 
-/** The same for somebody who looks at what was paid. */
+/** Returns a sentence about a dispute, for the page of a payment. */
 export function disputeText(dispute: Dispute): string {
-  return `${formatMoney(dispute)} of your payment is disputed with your bank: ${disputeInShort(dispute)}.`
+  return `${formatMoney(dispute)} of your payment is disputed with your bank: ${shortDisputeText(dispute)}.`
 }
 
-/** Something that stands out from what is around it, in a few words and what they mean. */
+/** A highlighted note: a short title and its explanation. */
 export interface Note {
   title: string
   text: string
 }
 
-/** While the bank looks into the payment of a registration that keeps its seat. */
+/** Shown while the payment of a registration with a seat is disputed. */
 export const disputedNote: Note = {
   title: 'Until your bank has decided, nothing is signed or shipped.',
   text: 'Your seat is kept meanwhile.',

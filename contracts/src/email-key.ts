@@ -1,11 +1,11 @@
-/** The address is the same mailbox whatever its case, for us: the key to find it by. In a file without schemas: forms compare. */
+/** Returns the key for looking up an address, which ignores case. In a file without zod, because forms use it to compare. */
 export function emailKey(address: string): string {
   return address.trim().toLowerCase()
 }
 
 /**
- * By what limits count an address: with most providers, whatever follows a plus comes to the same mailbox. Never to find
- * somebody by: with some, they are two people.
+ * Returns the key for rate limits per mailbox, which ignores the part after a plus: most mail providers deliver it to the same
+ * mailbox. Never use it to look up a person: with some providers these are two people.
  */
 export function mailboxKey(address: string): string {
   return emailKey(address).replace(/\+[^@]*@/, '@')

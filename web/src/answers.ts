@@ -1,4 +1,4 @@
-import type { RegisterAnswer, RegistrationView, WaiverAnswer } from '@robokids/contracts/bff'
+import type { RegisterResponse, RegistrationView, WaiverResponse } from '@robokids/contracts/bff'
 import type { WaiverDocument } from '@robokids/contracts/enrollment'
 import registerAnswerShape from './answers/register-answer.json'
 import registrationViewShape from './answers/registration-view.json'
@@ -7,7 +7,7 @@ import waiverDocumentShape from './answers/waiver-document.json'
 
 import { answer } from './answer.ts'
 
-export const registerAnswer = answer<RegisterAnswer>(registerAnswerShape)
+export const registerAnswer = answer<RegisterResponse>(registerAnswerShape)
 export const registrationView = answer<RegistrationView>(registrationViewShape)
-export const waiverAnswer = answer<WaiverAnswer>(waiverAnswerShape)
+export const waiverAnswer = answer<WaiverResponse>(waiverAnswerShape)
 export const waiverDocument = answer<WaiverDocument>(waiverDocumentShape)

@@ -1,4 +1,4 @@
-import { type Registration, type RegistrationStatus, smallestClass } from '@robokids/contracts/enrollment'
+import { type Registration, type RegistrationStatus, minClassSize } from '@robokids/contracts/enrollment'
 import { emailKey } from '@robokids/contracts/fields'
 import type { PaymentState } from '@robokids/contracts/payment-state'
 import { DomainError } from '@robokids/runtime/errors'
@@ -49,7 +49,7 @@ export function isTooSmall(session: SessionState & { timeZone: string }, now: Te
   const { startsAt, timeZone, sold, capacity } = session
   const weekBefore = startsAt.toZonedDateTimeISO(timeZone).subtract({ days: 7 }).toInstant()
   const isDue = Temporal.Instant.compare(weekBefore, now) <= 0
-  return isDue && isOffered(session, now) && sold < Math.min(smallestClass, capacity)
+  return isDue && isOffered(session, now) && sold < Math.min(minClassSize, capacity)
 }
 
 /** @param path what the request calls the date. */

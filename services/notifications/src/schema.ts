@@ -23,7 +23,7 @@ import type {
   smallClassesFound,
   waiverSigned,
 } from '@robokids/contracts/enrollment'
-import type { TakeMessage } from '@robokids/contracts/contact'
+import type { SendMessage } from '@robokids/contracts/contact'
 import type { EventOf } from '@robokids/contracts/event'
 import { codeMedia, type codeIssued, type signInLocked, type userUpdated } from '@robokids/contracts/identity'
 import { mailKinds, mailStatuses } from '@robokids/contracts/notifications'
@@ -86,7 +86,7 @@ export interface MailData {
     'refundId' | 'paymentId' | 'registrationId' | 'orderId' | 'membershipId' | 'amount' | 'currency' | 'reason'
   >
   small_classes: EventOf<typeof smallClassesFound>['data']
-  contact_message: TakeMessage
+  contact_message: SendMessage
 }
 
 /** Mails that are written in `mails/membership.ts`. */

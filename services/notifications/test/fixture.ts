@@ -106,7 +106,7 @@ export async function openOffice(settings: Record<string, string> = {}): Promise
     service,
     passTime(duration) {
       service.context.clock.advance(duration)
-      service.nudge()
+      service.wakeAll()
     },
     mailsOf: (registrationId) => mails(`registrationId=${registrationId}`),
     mailsTo: (userId) => mails(`userId=${userId}`),

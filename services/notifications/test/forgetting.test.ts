@@ -75,7 +75,7 @@ describe('what a message said', () => {
       select gen_random_uuid(), 'user_deleted:' || n, 'user_deleted', 'many@example.com', '{"givenName":"Maren"}', 'sent',
              '<' || n || '@example.com>', t, t, t
       from generate_series(1, 1200) as n, (select ${now.subtract({ hours: 181 * 24 }).toString()}::timestamptz as t) as old`)
-    office.service.nudge()
+    office.service.wakeAll()
     await eventually(async () => (await db().$count(mails, eq(mails.recipient, 'many@example.com'))) === 1200)
     const isOfMany = sql`${mails.recipient} = 'many@example.com' and ${mails.data} is not null`
     await eventually(async () => (await db().$count(mails, isOfMany)) === 0)

@@ -112,7 +112,7 @@ describe('a mail that the server is taking', () => {
     expect(performance.now() - begun).toBeLessThan(9_000)
     const again = await office.bed.start(notifications, { ...office.env, DATABASE_URL: office.service.databaseUrl })
     again.context.clock.advance({ minutes: 5, seconds: 1 })
-    again.nudge()
+    again.wakeAll()
     await office.post.mailTo(facts.email, 2)
     expect(new Set(office.post.to(facts.email).map(({ parsed }) => parsed.messageId)).size).toBe(1)
     office.post.release(facts.email)

@@ -539,7 +539,7 @@ describe('a mail about a subject', () => {
           row('membership_cancelled', { ...facts, endsAt: later }, { recipient }),
           row('membership_resumed', { ...facts, renewsAt: later }, { recipient }),
         ])
-      office.service.nudge()
+      office.service.wakeAll()
       await office.post.mailTo(recipient, 2)
     })
 
@@ -593,7 +593,7 @@ describe('a mail about a subject', () => {
     clock.advance(clock.now().until(office.service.context.clock.now()))
     await arrive(then(subscriptionCancelled, id, { ...facts, endsAt: later }))
     await ordered(facts.email, 2)
-    second.nudge()
+    second.wakeAll()
     // The work of others goes on meanwhile.
     const other = member()
     await arrive(then(subscriptionCancelled, other.attemptId, { ...other, endsAt: later }))
@@ -807,7 +807,7 @@ describe('a process that is killed while it sends', () => {
       const again = await own.bed.start(notifications, { ...own.env, DATABASE_URL: databaseUrl })
       await eventually(async () => (await again.context.db.$count(mails)) === 4)
       again.context.clock.advance({ minutes: 5, seconds: 1 })
-      again.nudge()
+      again.wakeAll()
       await own.post.mailTo(switched.email, 3)
       await own.post.mailTo(cancelled.email, 2)
       const subjects = (email: string) => own.post.to(email).map(({ parsed }) => parsed.subject)

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import type { TakeMessage } from '@robokids/contracts/contact'
+import type { SendMessage } from '@robokids/contracts/contact'
 import { eventually } from '@robokids/test/bed'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openOffice, type NotificationsFixture } from './fixture.ts'
@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => office.close())
 
-function message(changes: Partial<TakeMessage> = {}): TakeMessage {
+function message(changes: Partial<SendMessage> = {}): SendMessage {
   const id = randomUUIDv7()
   return {
     id,

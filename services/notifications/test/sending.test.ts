@@ -158,7 +158,7 @@ describe('a mail', () => {
     for (const { registrationId } of families) {
       await eventually(async () => (await mailOf(registrationId))?.status === 'sent', 20_000)
     }
-    second.nudge()
+    second.wakeAll()
     expect(office.post.all()).toHaveLength(25)
     await eventually(() => office.bed.bus.all(mailDelivered).length === 25)
   })

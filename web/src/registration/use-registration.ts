@@ -5,7 +5,7 @@ import { registrationView } from '../answers.ts'
 import { api, ApiError } from '../api.ts'
 import { askAgainMs } from '../ask-again.ts'
 import { returnedQuery } from '../returned.ts'
-import { isSettled, standingOf } from '@robokids/contracts/standing'
+import { isSettled, toDisplayStatus } from '@robokids/contracts/display-status'
 
 /** While the event stream is open it brings the news; asking is only for a stream that is open and silent. */
 const askBesideStreamMs = 8_000
@@ -16,7 +16,7 @@ type Asked = Pick<QueryState<RegistrationView>, 'data' | 'error' | 'dataUpdateCo
 /** False where there is nothing more to ask. */
 export function askRegistrationAgainMs(asked: Asked, streaming: boolean): number | false {
   const { data, error, dataUpdateCount, errorUpdateCount } = asked
-  if (isUnknown(error) || (data && isSettled(standingOf(data)))) return false
+  if (isUnknown(error) || (data && isSettled(toDisplayStatus(data)))) return false
   return streaming ? askBesideStreamMs : askAgainMs(askWithoutStreamMs, dataUpdateCount + errorUpdateCount)
 }
 
@@ -70,7 +70,7 @@ export function useRegistration(reference: string | null, { paid = false } = {})
     refetchInterval: ({ state }) => askRegistrationAgainMs(state, streaming),
   })
   const { data, error } = query
-  const watch = visible && reference !== null && !isUnknown(error) && !(data && isSettled(standingOf(data)))
+  const watch = visible && reference !== null && !isUnknown(error) && !(data && isSettled(toDisplayStatus(data)))
 
   useEffect(() => {
     if (!watch || reference === null) return

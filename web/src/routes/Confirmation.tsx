@@ -24,7 +24,13 @@ import {
   savedRecord,
   saveSessionRecord,
 } from '../registration/record.ts'
-import { endedTitle, isEnded, type RefundStanding, type Standing, standingOf } from '@robokids/contracts/standing'
+import {
+  endedTitle,
+  isEnded,
+  type RefundProgress,
+  type DisplayStatus,
+  toDisplayStatus,
+} from '@robokids/contracts/display-status'
 import { useRegistration } from '../registration/use-registration.ts'
 import { ButtonLink } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
@@ -114,8 +120,8 @@ function Checked({ reference, saved }: { reference: string; saved: RegistrationR
   }
 }
 
-function MoneyBack({ standing: { refunded, returned } }: { standing: Extract<Standing, { kind: 'registered' }> }) {
-  const verb = ({ state }: RefundStanding) => (state === 'done' ? 'went back' : 'is on its way back')
+function MoneyBack({ standing: { refunded, returned } }: { standing: Extract<DisplayStatus, { kind: 'registered' }> }) {
+  const verb = ({ state }: RefundProgress) => (state === 'done' ? 'went back' : 'is on its way back')
   return (
     <>
       {refunded?.money && <p>{`${formatMoney(refunded.money)} of it ${verb(refunded)} to your card.`}</p>}
@@ -159,7 +165,7 @@ function stepsOf({ waiverSignedAt, address, startDate, startTime, classType }: R
 }
 
 function Told({ view }: { view: RegistrationView }) {
-  const standing = standingOf(view)
+  const standing = toDisplayStatus(view)
   const record = recordOfView(view)
   const details = <RecordCard record={record} startTime={view.startTime} />
   const search = { reference: view.registrationId }

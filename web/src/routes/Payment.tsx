@@ -22,7 +22,7 @@ import { classesQuery } from '../queries.ts'
 import { offerOf, totalOf } from '../registration/class-offer.ts'
 import { registrationAlert } from '../registration/failure.ts'
 import { recordOfView, type RegistrationRecord, savedRecord, saveRecords } from '../registration/record.ts'
-import { endedTitle, isEnded, standingOf } from '@robokids/contracts/standing'
+import { endedTitle, isEnded, toDisplayStatus } from '@robokids/contracts/display-status'
 import { useExternalRedirect } from '../registration/use-external-redirect.ts'
 import { registrationQuery, useRegistration } from '../registration/use-registration.ts'
 import { Alert } from '../ui/Alert.tsx'
@@ -107,7 +107,7 @@ function PaymentOf({ reference }: { reference: string }) {
 }
 
 function PaymentFor({ view }: { view: RegistrationView }) {
-  const standing = standingOf(view)
+  const standing = toDisplayStatus(view)
   const summary = (
     <Details
       rows={[...familyRows(recordOfView(view)), startRow(view.startDate, view.startTime), classRow(view.classType)]}

@@ -17,7 +17,7 @@ import {
   type RegistrationRecord,
   recordOfView,
 } from '../registration/record.ts'
-import { endedTitle, isEnded, standingOf } from '@robokids/contracts/standing'
+import { endedTitle, isEnded, toDisplayStatus } from '@robokids/contracts/display-status'
 import { useRegistration } from '../registration/use-registration.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { Button, ButtonLink } from '../ui/Button.tsx'
@@ -83,7 +83,7 @@ function Sign({ record }: { record: RegistrationRecord }) {
   const known = watched.state === 'known' ? watched.view : undefined
   if (done) return <Thanks done={done} record={record} arriving />
   if (watched.state === 'loading' && record.registrationId) return <EnrollmentLoading step="waiver" />
-  const standing = known && standingOf(known)
+  const standing = known && toDisplayStatus(known)
   if (standing && isEnded(standing)) {
     return (
       <EnrollmentPage step="pay" title={endedTitle(standing)}>

@@ -1,9 +1,9 @@
-import type { CheckoutAnswer, Notice, Order } from '@robokids/contracts/shop'
+import type { CheckoutResponse, Notice, Order } from '@robokids/contracts/shop'
 import { answer } from '../answer.ts'
 import checkoutAnswerShape from '../answers/checkout-answer.json'
 import noticeShape from '../answers/notice.json'
 import orderShape from '../answers/order.json'
 
-export const checkoutAnswer = answer<CheckoutAnswer>(checkoutAnswerShape)
+export const checkoutAnswer = answer<CheckoutResponse>(checkoutAnswerShape)
 export const orderAnswer = answer<Order>(orderShape)
 export const noticeAnswer = answer<Notice>(noticeShape)

@@ -1,5 +1,5 @@
 import { formatClassDate } from '@robokids/contracts/class-date'
-import { smallestClass } from '@robokids/contracts/enrollment'
+import { minClassSize } from '@robokids/contracts/enrollment'
 import type { MailData } from '../schema.ts'
 import { renderMail, type RenderedMail } from './render-mail.ts'
 import { timesOf } from './phrases.ts'
@@ -10,7 +10,7 @@ export function smallClassesMail({ classDate, classes }: MailData['small_classes
   const many = classes.length > 1
   return renderMail({
     subject: [`${many ? `${classes.length} small classes` : 'A small class'} on ${day}`],
-    heading: `${many ? `${classes.length} classes have` : 'A class has'} fewer than ${smallestClass} children`,
+    heading: `${many ? `${classes.length} classes have` : 'A class has'} fewer than ${minClassSize} children`,
     opening: [
       [`On ${day}, in a week or less, ${many ? 'they begin' : 'it begins'} with few children.`],
       ['Nothing changes by itself: every class stays on sale until it begins, and you decide whether it is held.'],
