@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
+import { owningServices, type OwningService } from '@robokids/local/services'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from './src/bed.ts'
 import { sampleMember } from './src/samples.ts'
@@ -15,11 +16,8 @@ beforeAll(async () => {
 })
 afterAll(() => system.stop())
 
-type Owner = 'identity' | 'enrollment' | 'billing' | 'notifications'
-const owners: Owner[] = ['identity', 'enrollment', 'billing', 'notifications']
-
 /** Runs SQL that takes a lock. @returns how to let it go. */
-async function hold(owner: Owner, statement: string): Promise<() => Promise<void>> {
+async function hold(owner: OwningService, statement: string): Promise<() => Promise<void>> {
   const connection = await system.sql(owner).reserve()
   await connection.unsafe('begin')
   await connection.unsafe(statement)
@@ -30,10 +28,10 @@ async function hold(owner: Owner, statement: string): Promise<() => Promise<void
 }
 
 /** While this is held, a service commits but cannot publish. */
-const holdPublishing = (owner: Owner) => hold(owner, `select pg_advisory_xact_lock(hashtext('outbox'))`)
+const holdPublishing = (owner: OwningService) => hold(owner, `select pg_advisory_xact_lock(hashtext('outbox'))`)
 
 /** Waits until the service hangs at a lock that we hold. */
-async function hangs(owner: Owner, statement: RegExp): Promise<void> {
+async function hangs(owner: OwningService, statement: RegExp): Promise<void> {
   const sql = system.sql(owner)
   await eventually(async () => {
     const rows = await sql<{ query: string }[]>`
@@ -43,7 +41,7 @@ async function hangs(owner: Owner, statement: RegExp): Promise<void> {
   })
 }
 
-async function unpublished(owner: Owner, type: string): Promise<number> {
+async function unpublished(owner: OwningService, type: string): Promise<number> {
   const [row] = await system.sql(owner)<{ waiting: number }[]>`
     select count(*)::int as waiting from outbox where published_at is null and type = ${type}`
   return row?.waiting ?? 0
@@ -58,7 +56,7 @@ async function newFamily() {
 async function endedWell({ email, registrationId }: { email: string; registrationId: string }): Promise<void> {
   await system.reaches(registrationId, 'confirmed', 30_000)
   await eventually(async () => (await system.mailsTo(email)).length >= 1, 30_000)
-  for (const owner of owners) {
+  for (const owner of owningServices) {
     await eventually(async () => {
       const [row] = await system.sql(owner)<
         { waiting: number }[]
@@ -78,7 +76,7 @@ async function endedWell({ email, registrationId }: { email: string; registratio
   expect(await system.mailsTo(email)).toHaveLength(1)
 }
 
-async function killAndRestart(name: Owner, letGo: () => Promise<void>): Promise<void> {
+async function killAndRestart(name: OwningService, letGo: () => Promise<void>): Promise<void> {
   await system.processes[name].kill()
   await letGo()
   await system.processes[name].start()

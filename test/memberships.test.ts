@@ -14,7 +14,7 @@ import { renewalTerms, renewalTermsVersion } from '@robokids/contracts/membershi
 import { membershipTerms } from '@robokids/contracts/offers'
 import { freePort } from '@robokids/local/processes'
 import { fetchProven } from '@robokids/local/prove'
-import { webhookSecret } from '@robokids/local/settings'
+import { webhookSecret } from '@robokids/local/services'
 import { localSealingKeys } from '@robokids/runtime/seal'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
 import { browserCookie } from '@robokids/test/browser'

@@ -123,6 +123,8 @@ describe('a stream', () => {
     door.notice('one')
     release()
     await vi.waitUntil(() => door.asked() === 2)
+    await vi.waitUntil(() => page.text().includes('"held"'))
+    expect(door.asked()).toBe(2)
     page.close()
   })
 })

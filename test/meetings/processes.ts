@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { robotSpider } from '@robokids/contracts/products'
+import { owningServices } from '@robokids/local/services'
 import { root } from '@robokids/local/settings'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../src/bed.ts'
@@ -172,8 +173,7 @@ export function processMeetings(stage: () => Stage): void {
       expect(letters.filter((letter) => !/is not here|is not known|not_found|no such|is gone/i.test(letter))).toEqual(
         [],
       )
-      for (const owner of ['identity', 'enrollment', 'billing', 'notifications'] as const)
-        await stage().system.sql(owner)`delete from dead_letters`
+      for (const owner of owningServices) await stage().system.sql(owner)`delete from dead_letters`
       expect((await stage().registration(id)).status).toBe('confirmed')
     })
 
@@ -197,8 +197,7 @@ export function processMeetings(stage: () => Stage): void {
       })
       const before = await state()
       const { refunds } = await stage().system.atProvider()
-      for (const service of ['billing', 'enrollment', 'identity', 'notifications'] as const)
-        await stage().republish(service)
+      for (const service of owningServices) await stage().republish(service)
       // A marker behind the copies: when it has been dealt with, so have they.
       await stage().enrolled()
       await stage().settled()

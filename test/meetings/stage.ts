@@ -22,6 +22,7 @@ import type { Charge, Subscription } from '../../deploy/stripe-simulator/src/typ
 import { eventually } from '../src/bed.ts'
 import { sampleFamily, sampleMember } from '../src/samples.ts'
 import { Browser as AnyBrowser, browserCookie, type Answer } from '../src/browser.ts'
+import { owningServices, type OwningService } from '@robokids/local/services'
 import { startParts, SteeredSystem } from '../src/steered-system.ts'
 import type { Mail } from '../src/system.ts'
 
@@ -33,12 +34,9 @@ export const cards = {
 } as const
 export const day = 24 * 3600
 
-type Owner = 'identity' | 'enrollment' | 'billing' | 'notifications'
-const owners: Owner[] = ['identity', 'enrollment', 'billing', 'notifications']
-
 /** Who handles events of a type. */
-const handlersOf = new Map<string, { by: Owner; handler: string; from: 'now' | 'beginning' }[]>()
-const tables: [Owner, (StartPosition & { definition: EventDefinition })[]][] = [
+const handlersOf = new Map<string, { by: OwningService; handler: string; from: 'now' | 'beginning' }[]>()
+const tables: [OwningService, (StartPosition & { definition: EventDefinition })[]][] = [
   ['billing', billingConsumers],
   ['enrollment', enrollmentConsumers],
   ['notifications', notifications.consumers ?? []],
@@ -136,7 +134,7 @@ export class Stage extends SteeredSystem {
   /** Events that could not be handled since the test began. */
   async deadLetters(): Promise<string[]> {
     const rows = await Promise.all(
-      owners.map(
+      owningServices.map(
         (owner) => this.system.sql(owner)<{ handler: string; error: string }[]>`
           select handler, error from dead_letters where replayed_at is null and failed_at >= ${this.#begun}`,
       ),
@@ -159,7 +157,7 @@ export class Stage extends SteeredSystem {
 
   async #waiting(): Promise<string[]> {
     const waiting: string[] = []
-    const missing = new Map<Owner, Map<string, string>>()
+    const missing = new Map<OwningService, Map<string, string>>()
     const expectAt = (id: string, type: string, isOld = false) => {
       for (const { by, handler, from } of handlersOf.get(type) ?? []) {
         if (isOld && from === 'now') continue
@@ -167,7 +165,7 @@ export class Stage extends SteeredSystem {
         missing.set(by, ofService.set(`${handler} ${id}`, id))
       }
     }
-    for (const owner of owners) {
+    for (const owner of owningServices) {
       const rows = await this.system.sql(owner)<{ id: string; type: string; published: boolean }[]>`
         select id, type, published_at is not null or set_aside_at is not null as published
         from outbox where (envelope ->> 'time')::timestamptz >= ${this.#begun}`
@@ -318,7 +316,7 @@ export class Stage extends SteeredSystem {
   }
 
   /** Has everything that a service ever published in this test come once more. */
-  async republish(service: Owner, from = this.#begun): Promise<void> {
+  async republish(service: OwningService, from = this.#begun): Promise<void> {
     const { status } = await this.operate(service, 'POST', '/admin/outbox/republish', { from: from.toISOString() })
     if (status !== 200) throw new Error(`${service} publishes nothing again.`)
   }
@@ -334,7 +332,7 @@ export class Stage extends SteeredSystem {
   }
 
   /** While this is held, a service commits but cannot publish. @returns how to let it go. */
-  async holdPublishing(owner: Owner): Promise<() => Promise<void>> {
+  async holdPublishing(owner: OwningService): Promise<() => Promise<void>> {
     const connection = await this.system.sql(owner).reserve()
     await connection`begin`
     await connection`select pg_advisory_xact_lock(hashtext('outbox'))`

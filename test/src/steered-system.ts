@@ -1,3 +1,4 @@
+import type { OwningService } from '@robokids/local/services'
 import { codeIssued } from '@robokids/contracts/identity'
 import type { EventOf } from '@robokids/contracts/event'
 import { connectBus, type Bus } from '@robokids/runtime/bus'
@@ -129,12 +130,7 @@ export class SteeredSystem {
   }
 
   /** What an operator asks of a service. */
-  operate(
-    service: 'identity' | 'enrollment' | 'billing' | 'notifications',
-    method: string,
-    path: string,
-    body?: unknown,
-  ): Promise<Answer> {
+  operate(service: OwningService, method: string, path: string, body?: unknown): Promise<Answer> {
     const content = jsonBody(body)
     const headers = { 'x-admin-secret': localAdminSecret, ...content.headers }
     return askJson(this.system.processes[service].url + path, { method, ...content, headers })

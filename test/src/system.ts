@@ -15,7 +15,15 @@ import { startMailbox } from '@robokids/local/mailbox'
 import { ensureDatabase } from '@robokids/local/postgres'
 import { fetchProven } from '@robokids/local/prove'
 import { freePort, until, type LocalServer } from '@robokids/local/processes'
-import { readSettings, root, serviceEnvironment, webhookSecret, type ServiceName } from '@robokids/local/settings'
+import {
+  owningServices,
+  perService,
+  portSetting,
+  webhookSecret,
+  type OwningService,
+  type ServiceName,
+} from '@robokids/local/services'
+import { readSettings, root, serviceEnvironment } from '@robokids/local/settings'
 import postgres from 'postgres'
 import { inject } from 'vitest'
 import { createSmsCatcher, type TextMessage } from '../../deploy/sms-catcher/src/app.ts'
@@ -61,11 +69,11 @@ export interface System {
   /** Where the mailbox takes mails. */
   smtpPort: number
   processes: Record<ServiceName, ServiceProcess>
-  databaseUrls: Record<Exclude<ServiceName, 'bff'>, string>
+  databaseUrls: Record<OwningService, string>
   /** A second process of a service: same database, other port. */
   another(service: ServiceName, env?: Record<string, string>): Promise<ServiceProcess>
   /** A few connections to a service's database, to hold locks and to look. */
-  sql(service: Exclude<ServiceName, 'bff'>): postgres.Sql
+  sql(service: OwningService): postgres.Sql
   /** Always in the same browser. */
   post(path: string, body: unknown, siteUrl?: string): Promise<{ status: number; body: unknown }>
   /** Registers a family. Every call is another family unless it is told an id. */
@@ -132,10 +140,7 @@ export async function startSystem(
   const dataDir = await mkdtemp(join(tmpdir(), 'robokids-system-'))
   const names = [
     'PORT',
-    'IDENTITY_PORT',
-    'ENROLLMENT_PORT',
-    'BILLING_PORT',
-    'NOTIFICATIONS_PORT',
+    ...owningServices.map(portSetting),
     'STRIPE_SIMULATOR_PORT',
     'MAILBOX_PORT',
     'SMTP_PORT',
@@ -151,13 +156,10 @@ export async function startSystem(
     createSmsCatcher({ port: local.SMS_PORT }),
   ])
   const tag = randomUUIDv7().replaceAll('-', '')
-  const database = (name: string) => ensureDatabase(postgresUrl, `${name}_${tag}`)
-  const databaseUrls = {
-    identity: await database('identity'),
-    enrollment: await database('enrollment'),
-    billing: await database('billing'),
-    notifications: await database('notifications'),
-  }
+  const made = await Promise.all(
+    owningServices.map(async (name) => [name, await ensureDatabase(postgresUrl, `${name}_${tag}`)] as const),
+  )
+  const databaseUrls = Object.fromEntries(made) as Record<OwningService, string>
   const siteUrl = `http://localhost:${local.PORT}`
   const provider = new Store()
   const simulator = await createSimulator(
@@ -170,7 +172,7 @@ export async function startSystem(
     provider,
   )
 
-  const base = serviceEnvironment(local, nats.url, (name) => databaseUrls[name as keyof typeof databaseUrls])
+  const base = serviceEnvironment(local, nats.url, (name) => databaseUrls[name])
   const quick = {
     CONSUMER_RETRY_DELAYS: '50,100,200,400,800,1600,3200,6400',
     CONSUMER_ACK_WAIT_MS: '3000',
@@ -190,10 +192,7 @@ export async function startSystem(
     ...extra,
   })
   const processes = {
-    identity: serviceProcess('identity', environment('identity')),
-    enrollment: serviceProcess('enrollment', environment('enrollment')),
-    billing: serviceProcess('billing', environment('billing')),
-    notifications: serviceProcess('notifications', environment('notifications')),
+    ...perService((name) => serviceProcess(name, environment(name))),
     bff: serviceProcess('bff', environment('bff')),
   }
 

@@ -4,16 +4,16 @@ import type postgres from 'postgres'
 import { consumers as billing } from '../../services/billing/src/consumers.ts'
 import { consumers as enrollment } from '../../services/enrollment/src/consumers.ts'
 import { notifications } from '../../services/notifications/src/app.ts'
-import { owning, type Owning } from './services.ts'
+import { owningServices, type OwningService } from '@robokids/local/services'
 
-const tables: [Owning, { definition: EventDefinition }[]][] = [
+const tables: [OwningService, { definition: EventDefinition }[]][] = [
   ['billing', billing],
   ['enrollment', enrollment],
   ['notifications', notifications.consumers ?? []],
 ]
 
 /** Who handles events of a type. */
-const handlersOf = new Map<string, { service: Owning; handler: string }[]>()
+const handlersOf = new Map<string, { service: OwningService; handler: string }[]>()
 for (const [service, consumers] of tables)
   for (const { definition } of consumers) {
     const handlers = handlersOf.get(definition.type) ?? []
@@ -26,13 +26,13 @@ const overlap = 200
 
 /** Which of the events that were published have not taken effect at everybody who handles them. */
 export class EventLedger {
-  readonly #sql: (service: Owning) => postgres.Sql
-  readonly #positions = new Map<Owning, number>()
+  readonly #sql: (service: OwningService) => postgres.Sql
+  readonly #positions = new Map<OwningService, number>()
   #known = new Set<string>()
   /** By service: the event ids that each of its handlers still has to handle. */
-  readonly #missing = new Map<Owning, Map<string, string>>()
+  readonly #missing = new Map<OwningService, Map<string, string>>()
 
-  constructor(sql: (service: Owning) => postgres.Sql) {
+  constructor(sql: (service: OwningService) => postgres.Sql) {
     this.#sql = sql
   }
 
@@ -40,7 +40,7 @@ export class EventLedger {
   async begin(): Promise<void> {
     this.#known = new Set()
     this.#missing.clear()
-    for (const service of owning) {
+    for (const service of owningServices) {
       const [row] = await this.#sql(service)`select coalesce(max(position), 0)::int as position from outbox`
       this.#positions.set(service, Number(row?.['position']))
     }
@@ -50,7 +50,7 @@ export class EventLedger {
   async waiting(): Promise<string[]> {
     const waiting: string[] = []
     await Promise.all(
-      owning.map(async (service) => {
+      owningServices.map(async (service) => {
         const sql = this.#sql(service)
         const since = this.#positions.get(service) ?? 0
         const rows = await sql<{ position: number; id: string; type: string; published: boolean }[]>`
@@ -84,7 +84,7 @@ export class EventLedger {
   }
 
   /** What was published since the walk began, oldest first. */
-  async published(service: Owning): Promise<CloudEvent[]> {
+  async published(service: OwningService): Promise<CloudEvent[]> {
     const rows = await this.#sql(service)<{ id: string; envelope: CloudEvent }[]>`
       select id, envelope from outbox where id = any(${[...this.#known]}::uuid[]) order by position`
     return rows.map(({ envelope }) => envelope)

@@ -1,4 +1,4 @@
-import { owning } from './services.ts'
+import { owningServices } from '@robokids/local/services'
 import { Violation } from './violation.ts'
 import type { Walk } from './walk.ts'
 import { jobRuns, type World } from './world.ts'
@@ -18,14 +18,14 @@ const unfinished = {
 /** Jobs that do not only work off rows: each is run once while all settles. */
 const findingJobs = ['reconcile'] as const
 
-async function wake(world: World, service: (typeof owning)[number], job: string): Promise<void> {
+async function wake(world: World, service: (typeof owningServices)[number], job: string): Promise<void> {
   await world.system.sql(service)`select pg_notify('wake', ${job})`
 }
 
 /** What was put off for later, after a failure, is due now. */
 async function hurry(world: World): Promise<void> {
   await Promise.all(
-    owning.map(async (service) => {
+    owningServices.map(async (service) => {
       const sql = world.system.sql(service)
       const columns = await sql<{ table: string; column: string }[]>`
         select table_name as table, column_name as column from information_schema.columns

@@ -10,7 +10,7 @@ import { formatMoney } from '@robokids/contracts/pricing'
 import { addresses, askEach, identify, json, Refused, request, secretFor } from './operated-system.ts'
 import { resealedSchema } from '@robokids/runtime/reseal'
 import type * as Accounts from './reset-mfa.ts'
-import type { ServiceName } from './settings.ts'
+import { consumingServices, owningServices, sealingServices, urlSetting, type ServiceName } from './services.ts'
 import { z } from 'zod'
 
 const usage = `npm run admin -- <command>
@@ -52,7 +52,7 @@ const usage = `npm run admin -- <command>
   dead-letters replay <id>|all                            hand them to their handlers again
 
 Each says first, on the error output, which system it is for. Without settings that is the one that npm start runs in this
-folder; another is told by IDENTITY_URL, ENROLLMENT_URL, BILLING_URL, NOTIFICATIONS_URL, SITE_URL and ADMIN_SECRET, for accounts
+folder; another is told by ${owningServices.map(urlSetting).join(', ')}, SITE_URL and ADMIN_SECRET, for accounts
 by IDENTITY_POOL, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY as well. What changes something wants its name in SYSTEM_NAME.
 In docker-compose: docker-compose run --rm admin <command>`
 
@@ -84,10 +84,6 @@ interface DeadLetter {
   payload: string
 }
 
-/** The services that handle events. Identity handles none. */
-const consuming = ['enrollment', 'billing', 'notifications'] as const
-const storing = ['identity', ...consuming] as const
-
 async function deadLetters(
   services: readonly ServiceName[],
   all: boolean,
@@ -101,7 +97,7 @@ async function deadLetters(
 
 async function deadLetterCommand(action: string | undefined, id: string | undefined, all: boolean): Promise<void> {
   if (action !== undefined && action !== 'show' && action !== 'replay') throw new Refused(usage)
-  const services = await identify(consuming, { changes: action === 'replay' })
+  const services = await identify(consumingServices, { changes: action === 'replay' })
   const letters = await deadLetters(services, all || action === 'show')
   if (action === undefined) {
     // Where a service did not answer, nobody knows.
@@ -130,7 +126,7 @@ const outboxSchema = z.object({
 
 /** Prints how much waits in each service and for how long, and what the broker refuses. */
 async function waitingCommand(): Promise<void> {
-  const services = await identify(storing)
+  const services = await identify(owningServices)
   const outboxes = await askEach(services, async (service) =>
     outboxSchema.parse(await json(service, 'GET', '/admin/outbox')),
   )
@@ -154,11 +150,9 @@ async function waitingCommand(): Promise<void> {
     for (const { id, type, error } of refused) print(`${service}: ${type} ${id} is refused: ${error}`)
 }
 
-const sealing = ['identity', 'notifications'] as const
-
 /** Brings what services keep sealed under their newest keys, and says whether the older ones are needed still. */
 async function resealCommand(): Promise<void> {
-  const services = await identify(sealing, { changes: true })
+  const services = await identify(sealingServices, { changes: true })
   const outcomes = await askEach(services, async (service) => {
     for (let resealed = 0; ;) {
       const turn = resealedSchema.parse(await json(service, 'POST', '/admin/reseal'))
@@ -178,8 +172,8 @@ const moment = z.iso.datetime({ offset: true })
 
 /** Has a service publish again what happened in a range of time. */
 async function republishCommand(service: string | undefined, from: string | undefined, to: string | undefined) {
-  const of = storing.find((one) => one === service)
-  if (of === undefined) throw new Refused(`Which service of ${storing.join(', ')}?\n\n${usage}`)
+  const of = owningServices.find((one) => one === service)
+  if (of === undefined) throw new Refused(`Which service of ${owningServices.join(', ')}?\n\n${usage}`)
   for (const time of [needed(from, 'moment'), to])
     if (time !== undefined && !moment.safeParse(time).success)
       throw new Refused(`A moment is like 2026-11-28T17:00:00Z, not "${time}".`)

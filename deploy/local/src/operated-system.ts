@@ -1,6 +1,7 @@
 import { systemSchema, type SystemIdentity } from '@robokids/contracts/system'
 import { localAdminSecret } from '@robokids/runtime/config'
-import { localSystemName, readSettings, type ServiceName } from './settings.ts'
+import { perService, portSetting, urlSetting, type ServiceName } from './services.ts'
+import { localSystemName, readSettings } from './settings.ts'
 
 /** What an operator is told instead of an answer. */
 export class Refused extends Error {}
@@ -10,10 +11,7 @@ const settings = readSettings(env)
 /** Where the processes are: of the system that `npm start` runs, unless the environment says otherwise. */
 export const addresses: Record<ServiceName, string> = {
   bff: env['SITE_URL'] ?? `http://localhost:${settings.PORT}`,
-  identity: env['IDENTITY_URL'] ?? `http://127.0.0.1:${settings.IDENTITY_PORT}`,
-  enrollment: env['ENROLLMENT_URL'] ?? `http://127.0.0.1:${settings.ENROLLMENT_PORT}`,
-  billing: env['BILLING_URL'] ?? `http://127.0.0.1:${settings.BILLING_PORT}`,
-  notifications: env['NOTIFICATIONS_URL'] ?? `http://127.0.0.1:${settings.NOTIFICATIONS_PORT}`,
+  ...perService((name) => env[urlSetting(name)] ?? `http://127.0.0.1:${settings[portSetting(name)]}`),
 }
 
 /**

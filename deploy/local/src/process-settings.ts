@@ -1,32 +1,22 @@
 import { ConfigError, readConfig } from '@robokids/runtime/config'
-import type { Service } from '@robokids/runtime/service'
-import { bff } from '../../../bff/src/app.ts'
-import { billing } from '../../../services/billing/src/app.ts'
-import { enrollment } from '../../../services/enrollment/src/app.ts'
-import { identity } from '../../../services/identity/src/app.ts'
-import { notifications } from '../../../services/notifications/src/app.ts'
-import { serviceEnvironment, type ServiceName, type Settings } from './settings.ts'
-
-const services: Record<ServiceName, Pick<Service<object>, 'config' | 'migrations'>> = {
-  identity,
-  enrollment,
-  billing,
-  notifications,
-  bff,
-}
+import { applications, type ServiceName } from './services.ts'
+import { serviceEnvironment, type Settings } from './settings.ts'
 
 /**
  * What of the environment the processes would refuse to start with: it is passed on to them, so it is told with what
  * `npm start` itself is told, before anything has been started.
  */
-export function refusedByProcesses(env: NodeJS.ProcessEnv): (settings: Settings) => string[] {
+export async function refusedByProcesses(env: NodeJS.ProcessEnv): Promise<(settings: Settings) => string[]> {
+  const loaded = await Promise.all(
+    Object.entries(applications).map(async ([name, { load }]) => [name as ServiceName, await load()] as const),
+  )
   return (settings) => {
     const natsUrl = settings.NATS_URL ?? `nats://127.0.0.1:${settings.NATS_PORT}`
     const databaseUrl = (name: string) => `postgres://postgres@127.0.0.1:${settings.POSTGRES_PORT}/${name}`
     const environments = serviceEnvironment(settings, natsUrl, databaseUrl, env)
-    const refused = Object.entries(services).flatMap(([name, { config, migrations }]) => {
+    const refused = loaded.flatMap(([name, { config, migrations }]) => {
       try {
-        readConfig(config, environments[name as ServiceName], { database: migrations !== undefined })
+        readConfig(config, environments[name], { database: migrations !== undefined })
         return []
       } catch (error) {
         if (!(error instanceof ConfigError)) throw error

@@ -12,16 +12,14 @@ import {
 import { inProduction, productionRules, type ProductionRule } from '@robokids/runtime/production-rules'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { configSchema as bff } from '../../../bff/src/config.ts'
-import { configSchema as billing } from '../../../services/billing/src/config.ts'
-import { configSchema as enrollment } from '../../../services/enrollment/src/config.ts'
-import { configSchema as identity } from '../../../services/identity/src/config.ts'
-import { configSchema as notifications } from '../../../services/notifications/src/config.ts'
 import { refusedByProcesses } from './process-settings.ts'
-import { readSettings, root, serviceEnvironment, type ServiceName } from './settings.ts'
+import { applications, owningServices, type ServiceName } from './services.ts'
+import { readSettings, root, serviceEnvironment } from './settings.ts'
 
-const schemas: Record<ServiceName, Settings<object>> = { identity, enrollment, billing, notifications, bff }
-const names = Object.keys(schemas) as ServiceName[]
+const names: ServiceName[] = [...owningServices, 'bff']
+const schemas = Object.fromEntries(
+  await Promise.all(names.map(async (name) => [name, (await applications[name].load()).config] as const)),
+) as Record<ServiceName, Settings<object>>
 
 const local = serviceEnvironment(
   readSettings({}),
@@ -379,19 +377,20 @@ describe('what npm start is told', () => {
   afterEach(() => vi.restoreAllMocks())
 
   /** What is said of an environment that npm start does not start with. */
-  function told(env: Record<string, string>): string[] {
+  async function told(env: Record<string, string>): Promise<string[]> {
+    const refused = await refusedByProcesses(env)
     const printed = vi.spyOn(console, 'error').mockImplementation(() => {})
     vi.spyOn(process, 'exit').mockImplementation((code) => {
       throw new Error(`ended with ${code}`)
     })
-    expect(() => readSettings(env, refusedByProcesses(env))).toThrow('ended with 1')
+    expect(() => readSettings(env, refused)).toThrow('ended with 1')
     const [first, ...lines] = String(printed.mock.calls[0]?.[0]).split('\n  ')
     expect(first).toBe('These settings are wrong:')
     return lines
   }
 
-  it('with something wrong that it passes on to the processes is an error of its own, together with what else is wrong', () => {
-    expect(readSettings({ CLOCK_OFFSET: 'PT40M' }, refusedByProcesses({ CLOCK_OFFSET: 'PT40M' }))).toMatchObject({
+  it('with something wrong that it passes on to the processes is an error of its own, together with what else is wrong', async () => {
+    expect(readSettings({ CLOCK_OFFSET: 'PT40M' }, await refusedByProcesses({ CLOCK_OFFSET: 'PT40M' }))).toMatchObject({
       PORT: 3000,
     })
     const wrong = {
@@ -402,24 +401,24 @@ describe('what npm start is told', () => {
       POOLS_FILE: '/nowhere.json',
       NATS_REPLICAS: '3',
     }
-    const lines = told(wrong)
+    const lines = await told(wrong)
     expect(new Set(lines.map((line) => /^\w+/.exec(line)?.[0]))).toEqual(new Set(Object.keys(wrong)))
     expect(lines).toHaveLength(Object.keys(wrong).length)
     expect(lines).toContain('CLOCK_OFFSET: is not a length of time like PT40M or -PT2H (a day is PT24H)')
   })
 
-  it('by one number for two ports is an error, where both are listened at', () => {
-    expect(told({ PORT: '4003', NATS_PORT: '1080' })).toEqual([
+  it('by one number for two ports is an error, where both are listened at', async () => {
+    expect(await told({ PORT: '4003', NATS_PORT: '1080' })).toEqual([
       'BILLING_PORT: is the same as PORT',
       'MAILBOX_PORT: is the same as NATS_PORT',
     ])
     const own = { PORT: '4020', DATABASE_SERVER_URL: 'postgres://postgres@10.0.0.1/' }
-    expect(readSettings(own, refusedByProcesses(own)).PORT).toBe(4020)
+    expect(readSettings(own, await refusedByProcesses(own)).PORT).toBe(4020)
   })
 
   it.each(['PORT', 'DATA_DIR', 'NATS_URL', 'DATABASE_SERVER_URL'])(
     'by an empty %s is an error, and not a guess',
-    (name) => {
+    async (name) => {
       const printed = vi.spyOn(console, 'error').mockImplementation(() => {})
       vi.spyOn(process, 'exit').mockImplementation((code) => {
         throw new Error(`ended with ${code}`)

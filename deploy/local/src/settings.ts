@@ -3,18 +3,29 @@ import { fileURLToPath } from 'node:url'
 import { numeric } from '@robokids/runtime/config'
 import { localSealingKeys } from '@robokids/runtime/seal'
 import { z } from 'zod'
+import {
+  clientSecret,
+  owningServices,
+  perService,
+  portSetting,
+  services,
+  urlSetting,
+  type OwningService,
+  type ServiceName,
+} from './services.ts'
 
 /** The project's root. */
 export const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 const port = (standard: number) => numeric(z.int().min(1).max(65_535)).default(standard)
 
+const servicePorts = Object.fromEntries(
+  owningServices.map((name) => [portSetting(name), port(services[name].port)]),
+) as Record<ReturnType<typeof portSetting<OwningService>>, ReturnType<typeof port>>
+
 const settingsSchema = z.object({
   PORT: port(3000),
-  IDENTITY_PORT: port(4001),
-  ENROLLMENT_PORT: port(4002),
-  BILLING_PORT: port(4003),
-  NOTIFICATIONS_PORT: port(4004),
+  ...servicePorts,
   STRIPE_SIMULATOR_PORT: port(4010),
   POSTGRES_PORT: port(4020),
   NATS_PORT: port(4022),
@@ -68,11 +79,6 @@ export function readSettings(env: NodeJS.ProcessEnv, refused: (settings: Setting
   process.exit(1)
 }
 
-export const webhookSecret = 'whsec_local'
-const clientSecret = 'local-client-secret'
-
-export type ServiceName = 'identity' | 'enrollment' | 'billing' | 'notifications' | 'bff'
-
 /** What the system that `npm start` runs calls itself: another checkout's, or another folder's, is another system. */
 export const localSystemName = (settings: Settings) => `npm start in ${settings.DATA_DIR}`
 
@@ -83,13 +89,18 @@ export const localSystemName = (settings: Settings) => `npm start in ${settings.
 export function serviceEnvironment(
   settings: Settings,
   natsUrl: string,
-  databaseUrl: (name: string) => string,
+  databaseUrl: (name: OwningService) => string,
   env: NodeJS.ProcessEnv = process.env,
 ): Record<ServiceName, Record<string, string>> {
   const siteUrl = `http://localhost:${settings.PORT}`
-  const simulatorUrl = `http://127.0.0.1:${settings.STRIPE_SIMULATOR_PORT}`
-  const identityUrl = `http://127.0.0.1:${settings.IDENTITY_PORT}`
-  const enrollmentUrl = `http://127.0.0.1:${settings.ENROLLMENT_PORT}`
+  const local = (port: number) => `http://127.0.0.1:${port}`
+  const urlOf = (name: string) => local(settings[portSetting(name as OwningService)])
+  const at = {
+    urlOf,
+    simulatorUrl: local(settings.STRIPE_SIMULATOR_PORT),
+    smtpUrl: `smtp://127.0.0.1:${settings.SMTP_PORT}`,
+    smsUrl: `${local(settings.SMS_PORT)}/messages`,
+  }
   const shared = {
     ...env,
     APP_ENV: 'local',
@@ -100,46 +111,19 @@ export function serviceEnvironment(
     LOG_LEVEL: settings.LOG_LEVEL,
   } as Record<string, string>
   return {
-    identity: {
+    ...perService((name) => ({
       ...shared,
-      PORT: String(settings.IDENTITY_PORT),
-      DATABASE_URL: databaseUrl('identity'),
-      ISSUER_URL: identityUrl,
-      SEALING_KEYS: localSealingKeys,
-      MAC_KEYS: localSealingKeys,
-      CODE_SEALING_KEYS: localSealingKeys,
-      CLIENT_SECRETS: `robokidsbff:${clientSecret}`,
-      // The BFF, which tells whom it speaks for.
-      TRUST_PROXY: 'loopback',
-    },
-    enrollment: { ...shared, PORT: String(settings.ENROLLMENT_PORT), DATABASE_URL: databaseUrl('enrollment') },
-    billing: {
-      ...shared,
-      PORT: String(settings.BILLING_PORT),
-      DATABASE_URL: databaseUrl('billing'),
-      STRIPE_SECRET_KEY: 'sk_test_local',
-      STRIPE_API_URL: simulatorUrl,
-      STRIPE_WEBHOOK_SECRETS: webhookSecret,
-    },
-    notifications: {
-      ...shared,
-      PORT: String(settings.NOTIFICATIONS_PORT),
-      DATABASE_URL: databaseUrl('notifications'),
-      SMTP_URL: `smtp://127.0.0.1:${settings.SMTP_PORT}`,
-      SMS_URL: `http://127.0.0.1:${settings.SMS_PORT}/messages`,
-      CODE_SEALING_KEYS: localSealingKeys,
-      ENROLLMENT_URL: enrollmentUrl,
-    },
+      PORT: String(settings[portSetting(name)]),
+      DATABASE_URL: databaseUrl(name),
+      ...services[name].environment(at),
+    })),
     bff: {
       ...shared,
       PORT: String(settings.PORT),
-      IDENTITY_URL: identityUrl,
       IDENTITY_CLIENT_SECRET: clientSecret,
       SESSION_KEYS: localSealingKeys,
       PROOF_SECRET: 'local-proof-secret',
-      ENROLLMENT_URL: enrollmentUrl,
-      BILLING_URL: `http://127.0.0.1:${settings.BILLING_PORT}`,
-      NOTIFICATIONS_URL: `http://127.0.0.1:${settings.NOTIFICATIONS_PORT}`,
+      ...Object.fromEntries(owningServices.map((name) => [urlSetting(name), urlOf(name)])),
       WEB_DIST: resolve(root, 'web/dist'),
     },
   }

@@ -1,18 +1,13 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { startService } from '@robokids/runtime/service'
-import { bff } from '../../../bff/src/app.ts'
-import { billing } from '../../../services/billing/src/app.ts'
-import { identity } from '../../../services/identity/src/app.ts'
-import { enrollment } from '../../../services/enrollment/src/app.ts'
-import { notifications } from '../../../services/notifications/src/app.ts'
 import { createSmsCatcher } from '../../sms-catcher/src/app.ts'
 import { createSimulator } from '../../stripe-simulator/src/app.ts'
 import { startMailbox } from './mailbox.ts'
 import { startNats } from './nats.ts'
 import { dropStaleLock, ensureDatabase, startPostgres } from './postgres.ts'
 import { isListening } from './processes.ts'
-import { serviceEnvironment, webhookSecret, type Settings } from './settings.ts'
+import { applications, owningServices, webhookSecret } from './services.ts'
+import { serviceEnvironment, type Settings } from './settings.ts'
 import { buildWeb } from './web-build.ts'
 
 /** Everything that runs, in the order in which it has to be let go of. */
@@ -22,7 +17,6 @@ export interface Stack {
 
 /** What there is in DATA_DIR. */
 const kept = ['postgres', 'nats', 'mail', 'stripe-simulator.json']
-const databases = ['identity', 'enrollment', 'billing', 'notifications']
 
 async function assertFree(settings: Settings): Promise<void> {
   const ports = Object.entries(settings).filter((entry): entry is [string, number] => entry[0].endsWith('PORT'))
@@ -89,15 +83,10 @@ export async function startStack(settings: Settings, fresh: boolean): Promise<St
 
     const serverUrl = await postgresUrl
     const urls = new Map<string, string>()
-    await Promise.all(databases.map(async (name) => urls.set(name, await ensureDatabase(serverUrl, name))))
+    await Promise.all(owningServices.map(async (name) => urls.set(name, await ensureDatabase(serverUrl, name))))
     const env = serviceEnvironment(settings, await natsUrl, (name) => urls.get(name) ?? '')
-    await Promise.all([
-      keep(startService(identity, env.identity)),
-      keep(startService(enrollment, env.enrollment)),
-      keep(startService(billing, env.billing)),
-      keep(startService(notifications, env.notifications)),
-    ])
-    await keep(startService(bff, env.bff))
+    await Promise.all(owningServices.map((name) => keep(applications[name].start(env[name]))))
+    await keep(applications.bff.start(env.bff))
     return { stop }
   } catch (error) {
     await stop()

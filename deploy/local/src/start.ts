@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { refusedByProcesses } from './process-settings.ts'
+import { owningServices, portSetting } from './services.ts'
 import { readSettings } from './settings.ts'
 import { startStack } from './stack.ts'
 
@@ -22,7 +23,7 @@ if (values.help) {
   console.log(usage)
   process.exit(0)
 }
-const settings = readSettings(process.env, refusedByProcesses(process.env))
+const settings = readSettings(process.env, await refusedByProcesses(process.env))
 
 let stopping = false
 function stopOn(stop: () => Promise<void>): void {
@@ -52,10 +53,7 @@ try {
       address('mailbox', settings.MAILBOX_PORT, '   every mail that the site sends ends here'),
       address('text messages', settings.SMS_PORT, '   and every text message here'),
       address('payment simulator', settings.STRIPE_SIMULATOR_PORT, '   pay with 4242 4242 4242 4242'),
-      address('identity', settings.IDENTITY_PORT),
-      address('enrollment', settings.ENROLLMENT_PORT),
-      address('billing', settings.BILLING_PORT),
-      address('notifications', settings.NOTIFICATIONS_PORT),
+      ...owningServices.map((name) => address(name, settings[portSetting(name)])),
       `  ${'SMTP'.padEnd(18)} localhost:${settings.SMTP_PORT}`,
       `  ${'NATS'.padEnd(18)} ${settings.NATS_URL ?? `nats://localhost:${settings.NATS_PORT}`}`,
       `  ${'PostgreSQL'.padEnd(18)} ${settings.DATABASE_SERVER_URL ?? `postgres://postgres@localhost:${settings.POSTGRES_PORT}`}`,

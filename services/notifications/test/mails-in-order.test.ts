@@ -541,6 +541,7 @@ describe('a mail about a subject', () => {
         ])
       office.service.wakeAll()
       await office.post.mailTo(recipient, 2)
+      expect(office.post.to(recipient)).toHaveLength(2)
     })
 
     it('gets its place by the migration', async () => {

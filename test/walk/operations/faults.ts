@@ -1,6 +1,6 @@
+import { owningServices } from '@robokids/local/services'
 import * as fc from 'fast-check'
 import { operation, pick } from '../operation.ts'
-import { killable } from '../services.ts'
 
 const paths = ['/v1/checkout/sessions', '/v1/checkout/sessions/*', '/v1/refunds', '/v1/subscriptions/*', '/v1/*']
 
@@ -43,7 +43,7 @@ export const faultOperations = [
 
   operation('a process is killed', {
     weight: 1,
-    args: fc.record({ name: fc.constantFrom(...killable) }),
+    args: fc.record({ name: fc.constantFrom(...owningServices, 'bff' as const) }),
     async run(walk, { name }) {
       walk.troubled = true
       await walk.world.system.processes[name].kill()

@@ -77,6 +77,6 @@ describe('an agreement', () => {
 
   it('is not asked for of a page of the version before, which says nothing of it', () => {
     const lines = [{ sku: 'product:spider', quantity: 1, unitAmount: 500 }]
-    requireAgreed(agreementOf(orderTerms(lines)), undefined, 'price_changed')
+    expect(() => requireAgreed(agreementOf(orderTerms(lines)), undefined, 'price_changed')).not.toThrow()
   })
 })

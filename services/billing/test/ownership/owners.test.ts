@@ -259,7 +259,7 @@ describe('an account of which nothing was heard before', () => {
     const ada = family()
     const id = await join({ email: ada.email })
     await tell(event(ada))
-    await willEnd(id)
+    expect(await willEnd(id)).toBe(true)
   })
 
   it('takes its membership along to another address', async () => {

@@ -1,7 +1,13 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node'
 
-/** Ends the report with the tests that passed at their second try only: each is a fault to find, in the product or in itself. */
-export default class SecondTries implements Reporter {
+/** How many tests of a run may need their second try. */
+const maxRetried = 2
+
+/**
+ * Lists, at the end of the report, the tests that passed at their second try only, each with the error of its first. Fails
+ * the run when there are more than two.
+ */
+export default class RetriedTests implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const retried: TestCase[] = []
     for (const testModule of modules)
@@ -13,6 +19,9 @@ export default class SecondTries implements Reporter {
       const cause = errors?.[0]?.message.split('\n')[0] ?? 'no message'
       return `  ${test.module.relativeModuleId} > ${test.fullName}\n    ${cause}`
     })
-    process.stdout.write(`\n${retried.length} needed a second try:\n${lines.join('\n')}\n`)
+    const isTooMany = retried.length > maxRetried
+    if (isTooMany) process.exitCode = 1
+    const verdict = isTooMany ? `, which are more than ${maxRetried}: the run fails` : ''
+    process.stdout.write(`\n${retried.length} needed a second try${verdict}:\n${lines.join('\n')}\n`)
   }
 }
