@@ -14,8 +14,8 @@ import { listMails } from './read-mails.ts'
 import { resendMail } from './resend-mail.ts'
 import { sendMessage } from './send-message.ts'
 
-/** Longer than it takes to take a request down and to have a mail sent: how long does not tell who gets news already. */
-const evenAnswerMs = 100
+/** Longer than storing a request and enqueuing a mail, so that the response time does not disclose who has an alert already. */
+const responseTimeStepMs = 100
 
 const stockAlertParams = z.object({ reference: uuid('This is not the reference of a request.') })
 const stockAlertRoute = { schema: { params: stockAlertParams, response: { 200: stockAlertSchema } } }
@@ -52,7 +52,7 @@ export function routes(http: Http, context: Context<Config>): void {
     '/notices',
     { schema: { body: requestStockAlertSchema, response: { 200: stockAlertRequestedSchema } } },
     async ({ body }) => {
-      await padResponseTime(evenAnswerMs, () => requestStockAlert(context, body))
+      await padResponseTime(responseTimeStepMs, () => requestStockAlert(context, body))
       return { asked: true as const }
     },
   )
