@@ -1,4 +1,4 @@
-import type { CheckoutResponse, Notice, Order } from '@robokids/contracts/shop'
+import type { CheckoutResponse, Order, StockAlert } from '@robokids/contracts/shop'
 import { answer } from '../answer.ts'
 import checkoutAnswerShape from '../answers/checkout-answer.json'
 import noticeShape from '../answers/notice.json'
@@ -6,4 +6,4 @@ import orderShape from '../answers/order.json'
 
 export const checkoutAnswer = answer<CheckoutResponse>(checkoutAnswerShape)
 export const orderAnswer = answer<Order>(orderShape)
-export const noticeAnswer = answer<Notice>(noticeShape)
+export const noticeAnswer = answer<StockAlert>(noticeShape)
