@@ -1,19 +1,13 @@
-import { BlockList, isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
+import ipaddr from 'ipaddr.js'
 
-const privateAddresses = new BlockList()
-for (const [network, prefix] of [
-  ['127.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['172.16.0.0', 12],
-  ['192.168.0.0', 16],
-  ['169.254.0.0', 16],
-  ['100.64.0.0', 10],
-] as const)
-  privateAddresses.addSubnet(network, prefix, 'ipv4')
-privateAddresses.addAddress('::1', 'ipv6')
-privateAddresses.addSubnet('fc00::', 7, 'ipv6')
-privateAddresses.addSubnet('fe80::', 10, 'ipv6')
+const internalRanges: ReadonlySet<string> = new Set([
+  'loopback',
+  'private',
+  'linkLocal',
+  'carrierGradeNat',
+  'uniqueLocal',
+])
 
 /**
  * Returns whether a request comes directly from this machine or its private network, such as that of a scraper or a probe.
@@ -21,6 +15,6 @@ privateAddresses.addSubnet('fe80::', 10, 'ipv6')
  */
 export function isInternalRequest({ socket, headers }: Pick<FastifyRequest, 'socket' | 'headers'>): boolean {
   if (headers['x-forwarded-for'] !== undefined || headers['forwarded'] !== undefined) return false
-  const address = (socket.remoteAddress ?? '').replace(/^::ffff:(?=[\d.]+$)/, '')
-  return isIP(address) !== 0 && privateAddresses.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+  const address = socket.remoteAddress ?? ''
+  return ipaddr.isValid(address) && internalRanges.has(ipaddr.process(address).range())
 }
