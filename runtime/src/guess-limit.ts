@@ -16,7 +16,7 @@ export interface GuessLimitOptions {
   windowMs: number
 }
 
-const allNetworks = 'everybody'
+const allNetworks = 'all networks'
 
 /**
  * Limits guesses of secrets. A network with too many wrong guesses (or whose /48 has too many) is blocked for the rest of the

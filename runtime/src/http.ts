@@ -189,7 +189,7 @@ export function createHttp(config: BaseConfig, log: Logger, metrics: Metrics): H
     routerOptions: { maxParamLength: 200 },
   }).withTypeProvider<ZodTypeProvider>()
   http.decorate('routeTable', [])
-  http.decorate('answerHeaders', {})
+  http.decorate('responseHeaders', {})
   http.addHook('onRoute', (route) => void http.routeTable.push(route))
   // CONNECT: this is not a proxy.
   http.server.on('connect', (_request, socket) => sendParserError(http, new Error('CONNECT'), socket as Socket))
