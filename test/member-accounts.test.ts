@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { membershipCheckoutAnswerSchema } from '@robokids/contracts/auth'
+import { membershipCheckoutResponseSchema } from '@robokids/contracts/auth'
 import { foundMembershipSchema, subscriptionActivated, subscriptionCancelled } from '@robokids/contracts/billing'
 import { codeIssued, userUpdated } from '@robokids/contracts/identity'
 import { freePort } from '@robokids/local/processes'
@@ -90,7 +90,7 @@ class Visitor extends Browser {
   /** @returns the page where it is paid */
   async checkout(email: string): Promise<string> {
     const { body } = await this.ask('POST', '/api/createStripeSession', { email, plan: 'monthly', classDate })
-    return membershipCheckoutAnswerSchema.parse(body).url
+    return membershipCheckoutResponseSchema.parse(body).url
   }
 
   /** @returns the membership's id */

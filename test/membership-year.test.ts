@@ -156,7 +156,7 @@ async function pass(seconds: number): Promise<void> {
   simulator.advanceClock(seconds)
   till.context.clock.advance({ hours: Math.round(seconds / 3600) })
   await simulator.deliveriesIdle()
-  till.nudge()
+  till.wakeAll()
 }
 
 /** Every cent that moved is one balanced record, and each belongs to something that was sold. */

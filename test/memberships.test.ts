@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { AgreementTerms } from '@robokids/contracts/agreement'
-import { membershipCheckoutAnswerSchema } from '@robokids/contracts/auth'
+import { membershipCheckoutResponseSchema } from '@robokids/contracts/auth'
 import {
   membershipOutcomeSchema,
   membershipRefunded,
@@ -103,7 +103,7 @@ async function ask(body: unknown, headers: Record<string, string> = {}) {
 async function checkout(wish: Wish): Promise<string> {
   const answer = await ask(wish)
   if (answer.status !== 200) throw new Error(`answered ${answer.status}: ${JSON.stringify(answer.body)}`)
-  return membershipCheckoutAnswerSchema.parse(answer.body).url
+  return membershipCheckoutResponseSchema.parse(answer.body).url
 }
 
 /** What the parent does on the payment page. */

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { messageTakenSchema } from '@robokids/contracts/contact'
+import { messageSentSchema } from '@robokids/contracts/contact'
 import { errorBodySchema } from '@robokids/contracts/errors'
-import { checkoutAnswerSchema, orderSchema, robotSpider, shopViewSchema, teddyBear } from '@robokids/contracts/shop'
+import { checkoutResponseSchema, orderSchema, robotSpider, shopViewSchema, teddyBear } from '@robokids/contracts/shop'
 import { Stripe } from 'stripe'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from './src/bed.ts'
@@ -23,7 +23,7 @@ const get = async (path: string) => {
 async function placed(orderId: string = randomUUIDv7()) {
   const answer = await system.post('/api/checkout', { orderId, items })
   if (answer.status !== 200) throw new Error(`answered ${answer.status}: ${JSON.stringify(answer.body)}`)
-  return checkoutAnswerSchema.parse(answer.body)
+  return checkoutResponseSchema.parse(answer.body)
 }
 const order = async (orderId: string) => orderSchema.parse((await get(`/api/orders/${orderId}`)).body)
 
@@ -180,7 +180,7 @@ describe('a message to the school', () => {
     const email = `maren.${id}@example.com`
     const message = { id, name: 'Maren Holt', email, topic: 'kit', message: 'The servo is missing.' }
     const [first, again] = [await system.post('/api/contact', message), await system.post('/api/contact', message)]
-    const { reference } = messageTakenSchema.parse(first.body)
+    const { reference } = messageSentSchema.parse(first.body)
     expect(again).toEqual({ status: 200, body: { reference } })
     const received = await eventually(async () => {
       const all = await system.mailsTo('hello@robokidslearning.example')

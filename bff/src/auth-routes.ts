@@ -2,10 +2,10 @@ import { randomUUIDv7 } from 'node:crypto'
 import {
   changePasswordBodySchema,
   composeAddress,
-  confirmSignUpAnswerSchema,
+  confirmSignUpResponseSchema,
   confirmSignUpBodySchema,
-  deliveryAnswerSchema,
-  doneSchema,
+  deliveryResponseSchema,
+  emptyResponseSchema,
   nameBodySchema,
   resetPasswordBodySchema,
   sessionSchema,
@@ -15,7 +15,7 @@ import {
   signInStepSchema,
   signedOutSchema,
   signOutBodySchema,
-  signUpAnswerSchema,
+  signUpResponseSchema,
   signUpBodySchema,
   type CodeDelivery,
   type SignInStep,
@@ -272,7 +272,7 @@ export function authRoutes(
   http.post(
     '/api/auth/sign-up',
     {
-      schema: { body: signUpBodySchema, response: { 200: signUpAnswerSchema } },
+      schema: { body: signUpBodySchema, response: { 200: signUpResponseSchema } },
       preHandler: [proofs.required('sign-up'), mailLimits.ofAccount],
     },
     async (request, reply) => {
@@ -364,7 +364,7 @@ export function authRoutes(
 
   http.post(
     '/api/auth/confirm-sign-up',
-    { schema: { body: confirmSignUpBodySchema, response: { 200: confirmSignUpAnswerSchema } } },
+    { schema: { body: confirmSignUpBodySchema, response: { 200: confirmSignUpResponseSchema } } },
     async (request, reply) => {
       const { email, code } = request.body
       const name = ownName(email, request)
@@ -401,7 +401,7 @@ export function authRoutes(
   http.post(
     '/api/auth/resend-code',
     {
-      schema: { body: nameBodySchema, response: { 200: deliveryAnswerSchema } },
+      schema: { body: nameBodySchema, response: { 200: deliveryResponseSchema } },
       preHandler: [proofs.required('code'), mailLimits.ofAccount],
     },
     async (request) => {
@@ -416,7 +416,7 @@ export function authRoutes(
   http.post(
     '/api/auth/forgot-password',
     {
-      schema: { body: nameBodySchema, response: { 200: deliveryAnswerSchema } },
+      schema: { body: nameBodySchema, response: { 200: deliveryResponseSchema } },
       preHandler: [proofs.required('password'), mailLimits.ofAccount],
     },
     async (request) => {
@@ -432,7 +432,7 @@ export function authRoutes(
 
   http.post(
     '/api/auth/confirm-forgot-password',
-    { schema: { body: resetPasswordBodySchema, response: { 200: doneSchema } } },
+    { schema: { body: resetPasswordBodySchema, response: { 200: emptyResponseSchema } } },
     async (request, reply) => {
       const { email, code, password } = request.body
       await provePassword(email, request, reply)
@@ -532,7 +532,10 @@ export function authRoutes(
 
   http.post(
     '/api/auth/change-password',
-    { onRequest: sessions.required, schema: { body: changePasswordBodySchema, response: { 200: doneSchema } } },
+    {
+      onRequest: sessions.required,
+      schema: { body: changePasswordBodySchema, response: { 200: emptyResponseSchema } },
+    },
     async (request, reply) => {
       const { accessToken, userId } = await sessions.need(request, reply)
       const { previousPassword, proposedPassword } = request.body

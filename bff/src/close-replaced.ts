@@ -1,6 +1,6 @@
 import type { AgreementTerms } from '@robokids/contracts/agreement'
 import { closedCheckoutSchema } from '@robokids/contracts/billing'
-import { judgedRegistrationSchema, type holdSeatsSchema } from '@robokids/contracts/enrollment'
+import { registrationCheckSchema, type holdSeatsSchema } from '@robokids/contracts/enrollment'
 import { DomainError } from '@robokids/runtime/errors'
 import type { z } from 'zod'
 import { isUnknownRoute, type Services } from './upstream.ts'
@@ -36,7 +36,7 @@ export async function closeReplaced(
   const { id, replaces, classType, startDate, siblings = [] } = request
   if (replaces === undefined || replaces === id) return
   const judged = await askIfKnown(
-    enrollment.call('POST', '/registrations/judge', { body: request, answer: judgedRegistrationSchema }),
+    enrollment.call('POST', '/registrations/judge', { body: request, answer: registrationCheckSchema }),
   )
   // Another one says the very same and is answered, or whoever asks may not take that one back: nothing is replaced.
   if (judged?.replaces !== replaces) return

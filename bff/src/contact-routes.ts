@@ -1,4 +1,4 @@
-import { contactMessageSchema, messageTakenSchema } from '@robokids/contracts/contact'
+import { contactMessageSchema, messageSentSchema } from '@robokids/contracts/contact'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
 import type { Accounts } from './auth-routes.ts'
@@ -18,7 +18,7 @@ export function contactRoutes(
   http.post(
     '/api/contact',
     {
-      schema: { body: contactMessageSchema, response: { 200: messageTakenSchema } },
+      schema: { body: contactMessageSchema, response: { 200: messageSentSchema } },
       config: { rateLimit: { max: config.RATE_LIMIT_MESSAGES, timeWindow: '1 hour' } },
       preHandler: [proofs.required('contact'), mailLimits.ofMessages],
     },
@@ -26,7 +26,7 @@ export function contactRoutes(
       const isProven = isOwnAddress(request.body.email, await sessions.ownerOf(request, reply))
       return notifications.call('POST', '/messages', {
         body: { ...request.body, isProven },
-        answer: messageTakenSchema,
+        answer: messageSentSchema,
       })
     },
   )

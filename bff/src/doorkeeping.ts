@@ -53,7 +53,7 @@ export function isRead({ method }: FastifyRequest): boolean {
 
 /** What holds at the public door whatever is asked for: security headers, limits, client ids and the origin of changes. */
 export async function doorkeeping(http: Http, config: Config): Promise<void> {
-  Object.assign(http.answerHeaders, securityHeaders(config.SITE_URL))
+  Object.assign(http.responseHeaders, securityHeaders(config.SITE_URL))
   http.addHook('onSend', async (request, reply) => {
     if (isApi(request) && reply.getHeader('cache-control') === undefined) void reply.header('cache-control', 'no-store')
   })

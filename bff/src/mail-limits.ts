@@ -39,7 +39,8 @@ export function mailLimitsOf({ config }: Pick<Context<Config>, 'config'>, sessio
   }
 
   function countPlace(what: string, most: number, mostOfMailbox: number, request: FastifyRequest): void {
-    for (const { name, times } of countedNetworks(request.ip)) count(`${what} network ${name}`, most * times)
+    for (const { name, limitFactor } of countedNetworks(request.ip))
+      count(`${what} network ${name}`, most * limitFactor)
     const { email } = request.body as { email: string }
     count(`${what} mailbox ${mailboxKey(email)}`, mostOfMailbox)
   }

@@ -1,7 +1,7 @@
 import {
   accountHeader,
-  doneSchema,
-  membershipCheckoutAnswerSchema,
+  emptyResponseSchema,
+  membershipCheckoutResponseSchema,
   membershipCheckoutBodySchema,
 } from '@robokids/contracts/auth'
 import {
@@ -67,7 +67,7 @@ export function membershipRoutes(
   http.post(
     '/api/createStripeSession',
     {
-      schema: { body: membershipCheckoutBodySchema, response: { 200: membershipCheckoutAnswerSchema } },
+      schema: { body: membershipCheckoutBodySchema, response: { 200: membershipCheckoutResponseSchema } },
       preHandler: proofs.required('membership'),
     },
     async (request, reply) => {
@@ -104,7 +104,7 @@ export function membershipRoutes(
       } catch (error) {
         // What was held for this request is free again; where that cannot be said now, it runs out by itself.
         await enrollment
-          .call('POST', '/member-seats/release', { body: { email, ...asker }, answer: doneSchema })
+          .call('POST', '/member-seats/release', { body: { email, ...asker }, answer: emptyResponseSchema })
           .catch((problem: unknown) => request.log.warn({ err: problem }, 'a member’s seat is held for nothing'))
         if (!(error instanceof DomainError) || error.code !== 'already_member') throw error
         const url = await portalOf(request, reply)

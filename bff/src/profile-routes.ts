@@ -1,8 +1,8 @@
 import {
   deleteAccountBodySchema,
   deviceBodySchema,
-  deliveryAnswerSchema,
-  doneSchema,
+  deliveryResponseSchema,
+  emptyResponseSchema,
   mfaPreferenceBodySchema,
   passkeyBodySchema,
   passkeyOptionsSchema,
@@ -117,7 +117,7 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
 
   http.delete(
     '/api/profile',
-    { schema: { body: deleteAccountBodySchema, response: { 200: doneSchema } } },
+    { schema: { body: deleteAccountBodySchema, response: { 200: emptyResponseSchema } } },
     async (request, reply) => {
       const signInSession = await sessions.need(request, reply)
       // Whoever sits at a browser that was left open knows no password.
@@ -133,7 +133,7 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
 
   http.post(
     '/api/profile/verification',
-    { schema: { body: verificationBodySchema, response: { 200: deliveryAnswerSchema } } },
+    { schema: { body: verificationBodySchema, response: { 200: deliveryResponseSchema } } },
     async (request, reply) => {
       const call = await callOf(request, reply)
       const { attribute } = request.body

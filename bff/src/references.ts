@@ -23,7 +23,7 @@ const kinds = {
 export type ReferenceKind = keyof typeof kinds
 
 /** A mistyped address is tried a few times; a page that is open asks for one that there is. */
-const limits = { what: 'reference', ofNetwork: 40, windowMs: 600_000 }
+const limits = { what: 'reference', perNetwork: 40, windowMs: 600_000 }
 /** For about so long, pages that were opened once are opened whatever is guessed at from their network. */
 const knownForMs = 86_400_000
 
@@ -56,7 +56,8 @@ export class References {
   ): Promise<T> {
     // One that nobody has is asked for in place of what is no reference.
     const id = uuid().safeParse(reference).data ?? randomUUID()
-    if (this.#known.of(id) === 0 && this.#limit.isDeaf(request)) throw this.#limit.wrong(request, this.#limit.refusal())
+    if (this.#known.of(id) === 0 && this.#limit.isBlocked(request))
+      throw this.#limit.countWrong(request, this.#limit.rateLimitError())
     try {
       const found = await work(id)
       this.remember(id)
@@ -64,7 +65,7 @@ export class References {
     } catch (error) {
       if (!isNotFound(error)) throw error
       const [code, message] = kinds[kind]
-      throw this.#limit.wrong(request, new DomainError(code, message))
+      throw this.#limit.countWrong(request, new DomainError(code, message))
     }
   }
 
@@ -73,11 +74,11 @@ export class References {
    * @throws DomainError `rate_limited`, and whatever `work` throws
    */
   async findWithout<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
-    if (this.#limit.isDeaf(request)) throw this.#limit.wrong(request, this.#limit.refusal())
+    if (this.#limit.isBlocked(request)) throw this.#limit.countWrong(request, this.#limit.rateLimitError())
     try {
       return await work()
     } catch (error) {
-      throw isNotFound(error) ? this.#limit.wrong(request, error) : error
+      throw isNotFound(error) ? this.#limit.countWrong(request, error) : error
     }
   }
 

@@ -1,10 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto'
 import {
-  registerAnswerSchema,
+  registerResponseSchema,
   registerBodySchema,
   registrationViewSchema,
   resumeCheckoutBodySchema,
-  waiverAnswerSchema,
+  waiverResponseSchema,
   waiverBodySchema,
 } from '@robokids/contracts/bff'
 import { refreshQuerySchema } from '@robokids/contracts/billing'
@@ -47,7 +47,7 @@ export function apiRoutes(
   http.post(
     '/api/registrations',
     {
-      schema: { body: registerBodySchema, response: { 200: registerAnswerSchema } },
+      schema: { body: registerBodySchema, response: { 200: registerResponseSchema } },
       preHandler: proofs.required('registration'),
     },
     async (request, reply) => {
@@ -68,7 +68,7 @@ export function apiRoutes(
   http.post(
     '/api/registrations/:reference/checkout',
     {
-      schema: { params: referenceParams, body: resumeCheckoutBodySchema, response: { 200: registerAnswerSchema } },
+      schema: { params: referenceParams, body: resumeCheckoutBodySchema, response: { 200: registerResponseSchema } },
       preHandler: proofs.required('payment'),
     },
     async (request, reply) => {
@@ -150,7 +150,7 @@ export function apiRoutes(
 
   http.post(
     '/api/waivers',
-    { schema: { body: waiverBodySchema, response: { 200: waiverAnswerSchema } } },
+    { schema: { body: waiverBodySchema, response: { 200: waiverResponseSchema } } },
     async (request, reply) => {
       const evidence = { ipAddress: request.ip, userAgent: (request.headers['user-agent'] ?? '').slice(0, 1000) }
       const body = { ...request.body, evidence, ...(await sessions.confirmedAskerOf(request, reply)) }

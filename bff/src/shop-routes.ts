@@ -1,8 +1,8 @@
 import { refreshQuerySchema } from '@robokids/contracts/billing'
 import {
   askStockAlertSchema,
-  canBeAwaited,
-  checkoutAnswerSchema,
+  canRequestStockAlert,
+  checkoutResponseSchema,
   stockAlertRequestedSchema,
   stockAlertSchema,
   orderSchema,
@@ -34,7 +34,7 @@ export function shopRoutes(
   http.post(
     '/api/checkout',
     {
-      schema: { body: placeOrderSchema, response: { 200: checkoutAnswerSchema } },
+      schema: { body: placeOrderSchema, response: { 200: checkoutResponseSchema } },
       preHandler: proofs.required('order'),
     },
     async (request, reply) => {
@@ -72,7 +72,7 @@ export function shopRoutes(
       const { body } = request
       const { products } = await billing.call('GET', '/products', { answer: productsSchema })
       const product = products.find(({ sku }) => sku === body.sku)
-      if (!product || !canBeAwaited(product.state)) {
+      if (!product || !canRequestStockAlert(product.state)) {
         const message = product ? `There is no news to wait for: ${product.name}.` : `We do not sell ${body.sku}.`
         throw new DomainError('product_not_awaited', message)
       }

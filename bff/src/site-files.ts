@@ -4,7 +4,7 @@ import { extname, join, relative, resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import {
-  applicationMarks,
+  applicationMarkers,
   buildOrigin,
   dataScript,
   type PageData,
@@ -157,7 +157,7 @@ export class SiteDocument {
   }
 
   fileOfToday({ markup, data, head }: Today): SiteFile {
-    const [before, after] = applicationMarks
+    const [before, after] = applicationMarkers
     const start = this.#html.indexOf(before) + before.length
     const top = this.#html.slice(0, start)
     const rest = this.#html.slice(this.#html.indexOf(after, start))

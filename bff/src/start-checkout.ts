@@ -1,11 +1,11 @@
 import type { AgreementTerms } from '@robokids/contracts/agreement'
-import type { RegisterAnswer } from '@robokids/contracts/bff'
+import type { RegisterResponse } from '@robokids/contracts/bff'
 import { checkoutSchema } from '@robokids/contracts/billing'
 import {
   registrationFactsSchema,
   registrationSchema,
   type HeldRegistration,
-  type HoldAgain,
+  type RenewHold,
 } from '@robokids/contracts/enrollment'
 import { DomainError } from '@robokids/runtime/errors'
 import { paymentLink } from './payment-pages.ts'
@@ -20,7 +20,7 @@ function toFormError(error: unknown): unknown {
 
 interface StartedBy {
   /** Who goes on to pay. */
-  asker: HoldAgain
+  asker: RenewHold
   agreed?: AgreementTerms | undefined
   /** Where it is asked for, as `blockOf` writes it. */
   network: string
@@ -39,7 +39,7 @@ export async function startCheckout(
   { enrollment, billing }: Services,
   registration: HeldRegistration,
   { asker, agreed, network, siteUrl }: StartedBy,
-): Promise<RegisterAnswer> {
+): Promise<RegisterResponse> {
   const { registrationId, status } = registration
   const confirmation = { checkoutUrl: `${siteUrl}/robokids/success?reference=${registrationId}`, registrationId }
   if (status === 'confirmed' || status === 'waiver_signed') return confirmation

@@ -20,7 +20,7 @@ function isUnsigned(body: Buffer): boolean {
  * refused before its body is read, and a network that sends many whose signature is wrong is not listened to for a while.
  */
 export function webhookRoute(http: Http, context: Context<Config>, { billing }: Services): void {
-  const limit = new GuessLimit(context, { what: 'webhook_signature', ofNetwork: 30, windowMs: 60_000 })
+  const limit = new GuessLimit(context, { what: 'webhook_signature', perNetwork: 30, windowMs: 60_000 })
   const refusal = () => new DomainError('signature_invalid', 'The signature does not fit the body, or is too old.')
   http.removeAllContentTypeParsers()
   http.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: 1 << 20 }, (_request, body, done) => {
@@ -30,8 +30,8 @@ export function webhookRoute(http: Http, context: Context<Config>, { billing }: 
     '/webhooks/stripe',
     {
       onRequest: (request, _reply, next) => {
-        if (limit.isDeaf(request) || !/\bv1=/.test(String(request.headers['stripe-signature'] ?? '')))
-          throw limit.wrong(request, refusal())
+        if (limit.isBlocked(request) || !/\bv1=/.test(String(request.headers['stripe-signature'] ?? '')))
+          throw limit.countWrong(request, refusal())
         next()
       },
     },
@@ -42,7 +42,7 @@ export function webhookRoute(http: Http, context: Context<Config>, { billing }: 
       }
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
       const answer = await billing.raw('POST', '/webhooks/stripe', { headers, body })
-      if (answer.status === 400 && isUnsigned(answer.body)) throw limit.wrong(request, refusal())
+      if (answer.status === 400 && isUnsigned(answer.body)) throw limit.countWrong(request, refusal())
       return reply.code(answer.status).type('application/json; charset=utf-8').send(answer.body)
     },
   )

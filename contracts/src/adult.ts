@@ -1,7 +1,7 @@
 import { schoolDate } from './school-date.ts'
 
 const adultYears = 18
-const dayMillis = 24 * 60 * 60 * 1000
+const dayMs = 24 * 60 * 60 * 1000
 
 /**
  * Returns the latest birthdate (`YYYY-MM-DD`) of an adult at an instant (RFC 3339): the day before the date 18 years ago.
@@ -12,5 +12,5 @@ export function latestAdultBirthdate(instant: string): string {
   // February 29 becomes February 28 in a year that is not a leap year.
   const lastOfMonth = new Date(Date.UTC(year - adultYears, month, 0)).getUTCDate()
   const date = Date.UTC(year - adultYears, month - 1, Math.min(day, lastOfMonth))
-  return new Date(date - dayMillis).toISOString().slice(0, 10)
+  return new Date(date - dayMs).toISOString().slice(0, 10)
 }

@@ -77,7 +77,7 @@ export type CodeDelivery = z.infer<typeof deliverySchema>
  * The response to `POST /api/auth/sign-up`. The session cookie keeps the username and password, sealed, for 3 minutes, so
  * that confirming the account (in this tab or another one) also signs the person in.
  */
-export const signUpAnswerSchema = z.object({ delivery: deliverySchema.nullable(), confirmed: z.boolean() })
+export const signUpResponseSchema = z.object({ delivery: deliverySchema.nullable(), confirmed: z.boolean() })
 
 /**
  * `POST /api/auth/confirm-sign-up`. Responds 400 `password_required` if another browser signed up with the address: the
@@ -89,11 +89,11 @@ export const confirmSignUpBodySchema = z.object({
   password: password('confirmSignUp').optional(),
 })
 /** `signedIn`: the same browser signed up within the last 3 minutes, so the person is signed in now. */
-export const confirmSignUpAnswerSchema = z.object({ signedIn: z.boolean() })
+export const confirmSignUpResponseSchema = z.object({ signedIn: z.boolean() })
 
 /** `POST /api/auth/resend-code` and `POST /api/auth/forgot-password`. */
 export const nameBodySchema = z.object({ email: username('signIn') })
-export const deliveryAnswerSchema = z.object({ delivery: deliverySchema })
+export const deliveryResponseSchema = z.object({ delivery: deliverySchema })
 
 /** `POST /api/auth/confirm-forgot-password`. */
 export const resetPasswordBodySchema = z.object({
@@ -211,7 +211,7 @@ export const signedOutSchema = z.object({
 export type SignedOut = z.infer<typeof signedOutSchema>
 
 /** An empty response: `{}`. */
-export const doneSchema = z.object({})
+export const emptyResponseSchema = z.object({})
 
 /** The response to `GET /api/profile`, to `PATCH /api/profile` and to the routes that change a part of it. 401 `sign_in_required`. */
 export const profileSchema = z.object({
@@ -305,4 +305,4 @@ export const membershipCheckoutBodySchema = z.object({
 })
 /** The header of a write request with the `userId` that the page was rendered for: 409 `other_account` if another user is signed in. */
 export const accountHeader = 'x-account'
-export const membershipCheckoutAnswerSchema = z.object({ url: z.url(), message: z.string().optional() })
+export const membershipCheckoutResponseSchema = z.object({ url: z.url(), message: z.string().optional() })

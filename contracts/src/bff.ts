@@ -5,7 +5,7 @@ import {
   childSchema,
   classTypeSchema,
   levelSchema,
-  needEmail,
+  requireEmail,
   registrationCursorSchema,
   registrationRequestSchema,
   registrationSchema,
@@ -41,8 +41,8 @@ export type RegisterBody = z.input<typeof registerBodySchema>
 export const resumeCheckoutBodySchema = registerBodySchema.pick({ agreed: true }).nullish()
 
 /** The response to `POST /api/registrations` and `POST /api/registrations/:reference/checkout`. */
-export const registerAnswerSchema = z.object({ checkoutUrl: z.url(), registrationId: z.uuid() })
-export type RegisterAnswer = z.infer<typeof registerAnswerSchema>
+export const registerResponseSchema = z.object({ checkoutUrl: z.url(), registrationId: z.uuid() })
+export type RegisterResponse = z.infer<typeof registerResponseSchema>
 
 /**
  * `GET /api/registrations/:reference`, and each `state` event of `/api/registrations/:reference/events`.
@@ -92,7 +92,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Returns the address from flat fields or a nested `address`; missing lines are empty strings. */
-function placeOf(record: Record<string, unknown>) {
+function addressOf(record: Record<string, unknown>) {
   const nested = isObject(record['address']) ? record['address'] : {}
   const line = (...keys: string[]) => {
     const values = keys.flatMap((key) => [record[key], nested[key]])
@@ -118,7 +118,7 @@ export const waiverBodySchema = z.preprocess(
     const startDate = body['startDate'] || body['selectedDate'] || ''
     const { childAge } = body
     const age = typeof childAge === 'string' && /^\d{1,3}$/.test(childAge.trim()) ? Number(childAge) : childAge
-    return { ...body, startDate, childAge: typeof age === 'number' ? age : undefined, address: placeOf(body) }
+    return { ...body, startDate, childAge: typeof age === 'number' ? age : undefined, address: addressOf(body) }
   },
   z
     .object({
@@ -137,17 +137,17 @@ export const waiverBodySchema = z.preprocess(
         .regex(/^[0-9a-f]{64}$/, { error: 'documentSha256 must be 64 hex digits.' })
         .nullish(),
     })
-    .superRefine(needEmail),
+    .superRefine(requireEmail),
 )
 export type WaiverBody = z.infer<typeof waiverBodySchema>
 
 /** The response to `POST /api/waivers`; it has the registration's id only if the request had it. */
-export const waiverAnswerSchema = z.object({
+export const waiverResponseSchema = z.object({
   waiverId: z.uuid(),
   registrationId: z.uuid().optional(),
   signedAt: z.iso.datetime(),
 })
-export type WaiverAnswer = z.infer<typeof waiverAnswerSchema>
+export type WaiverResponse = z.infer<typeof waiverResponseSchema>
 
 /** `GET /api/getAllRegistrations`: a page of enrollment's registrations, each with its payment data from billing. */
 export const adminRegistrationSchema = registrationSchema.extend({

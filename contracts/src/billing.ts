@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { agreementSchema, agreementTermsSchema } from './agreement.ts'
 import { membershipPlans, type MembershipPlan } from './auth.ts'
-import { askerShape, levelClassTypeSchema, registrationFactsSchema } from './enrollment.ts'
+import { requesterShape, levelClassTypeSchema, registrationFactsSchema } from './enrollment.ts'
 import { defineEvent } from './event.ts'
 import { email, moneySchema, plainDate, timeZone, unixSecond, uuid } from './fields.ts'
 import { membershipFactsSchema } from './membership.ts'
@@ -182,7 +182,7 @@ export const createMembershipCheckoutSchema = z.object({
   agreed: agreementTermsSchema.optional(),
   /** The member's time zone, an IANA name. An open checkout keeps the first one it received. */
   familyTimeZone: timeZone.optional(),
-  ...askerShape,
+  ...requesterShape,
 })
 export type CreateMembershipCheckout = z.infer<typeof createMembershipCheckoutSchema>
 
@@ -450,13 +450,13 @@ export const paymentRefunded = defineEvent(
   }),
 )
 /** Fields of the events about failed refunds. */
-export const untoldSchema = z.object({
+export const refundFailureSchema = z.object({
   /** The payer was neither told of the refund before nor of what happened to the payment. */
   untold: z.boolean().optional(),
   /** With `untold`: the payment is disputed, and the provider makes no refund until the bank has decided. */
   disputed: z.boolean().optional(),
 })
-const refundUnderWay = z.object({
+const refundData = z.object({
   refundId: z.uuid(),
   paymentId: z.uuid(),
   /** Exactly one of these three is not null: what was paid for. */
@@ -470,7 +470,7 @@ const refundUnderWay = z.object({
   paidAmount: z.int(),
 })
 /** A refund was requested. Published before the provider is called, so that nothing it paid for is shipped or signed meanwhile. */
-export const refundRequested = defineEvent('billing', 'refund.requested', refundUnderWay)
+export const refundRequested = defineEvent('billing', 'refund.requested', refundData)
 /**
  * A requested refund was declined before the payer was told of it: `underWayTotal` no longer includes it. If the payer has
  * been told nothing about the payment yet, one of the refund-failed events is published instead, so that they are notified.
@@ -478,7 +478,7 @@ export const refundRequested = defineEvent('billing', 'refund.requested', refund
 export const refundDeclined = defineEvent(
   'billing',
   'refund.declined',
-  refundUnderWay.extend({
+  refundData.extend({
     /** Part of it had been refunded already. The rest is requested again as a new refund, so no one needs to act. */
     retried: z.boolean().optional(),
   }),
@@ -506,7 +506,7 @@ export const refundFailed = defineEvent(
     /** Cents of the payment that are still refunded or pending, and the amount paid. Absent from older events. */
     underWayTotal: z.int().optional(),
     paidAmount: z.int().optional(),
-    ...untoldSchema.shape,
+    ...refundFailureSchema.shape,
     purchase: registrationFactsSchema,
   }),
 )
@@ -605,7 +605,7 @@ export const subscriptionReminder = defineEvent(
 /** Someone else entered the address of a running membership to become a member. They were told nothing; the member is notified. */
 export const membershipAskedAgain = defineEvent('billing', 'membership.asked_again', membershipFactsSchema)
 
-const membershipRefundFact = membershipFactsSchema.extend({
+const membershipRefundData = membershipFactsSchema.extend({
   refundId: z.uuid(),
   paymentId: z.uuid(),
   refunded: z.int(),
@@ -616,7 +616,7 @@ const membershipRefundFact = membershipFactsSchema.extend({
 export const membershipRefunded = defineEvent(
   'billing',
   'membership.refunded',
-  membershipRefundFact.extend({
+  membershipRefundData.extend({
     refundedTotal: z.int(),
     paidAmount: z.int(),
     again: z.boolean().optional(),
@@ -628,8 +628,8 @@ export const membershipRefunded = defineEvent(
 export const membershipRefundFailed = defineEvent(
   'billing',
   'membership.refund_failed',
-  membershipRefundFact.extend({
-    ...untoldSchema.shape,
+  membershipRefundData.extend({
+    ...refundFailureSchema.shape,
     /** With `seat_gone`. */
     rejection: rejectionReasons.optional(),
   }),

@@ -12,4 +12,4 @@ export const contactTopics = {
 export type ContactTopic = keyof typeof contactTopics
 
 /** The maximum length of a message, in characters. */
-export const longestMessage = 5_000
+export const maxMessageLength = 5_000

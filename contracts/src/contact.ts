@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { contactTopics, longestMessage, type ContactTopic } from './contact-topics.ts'
+import { contactTopics, maxMessageLength, type ContactTopic } from './contact-topics.ts'
 import { email, lineOfText, requiredLine, requiredText } from './fields.ts'
 
 /** `POST /api/contact`: a message to the school. No confirmation is mailed, because the typed address may be someone else's. */
@@ -13,17 +13,17 @@ export const contactMessageSchema = z.object({
   }),
   /** The order or registration, in the sender's words. */
   reference: lineOfText('Order or registration', 100).default(''),
-  message: requiredText('Message', longestMessage),
+  message: requiredText('Message', maxMessageLength),
 })
 export type ContactMessage = z.infer<typeof contactMessageSchema>
 
 /** `POST /messages`: the same, with whether the address is the verified address of the sending account. */
-export const takeMessageSchema = contactMessageSchema.extend({ isProven: z.boolean().default(false) })
-export type TakeMessage = z.infer<typeof takeMessageSchema>
+export const sendMessageSchema = contactMessageSchema.extend({ isProven: z.boolean().default(false) })
+export type SendMessage = z.infer<typeof sendMessageSchema>
 
 /** The response to both: a reference that the sender and the school can quote. */
-export const messageTakenSchema = z.object({ reference: z.string() })
-export type MessageTaken = z.infer<typeof messageTakenSchema>
+export const messageSentSchema = z.object({ reference: z.string() })
+export type MessageSent = z.infer<typeof messageSentSchema>
 
 /** Returns the reference of a message id: `M-0F3A9C1B`. It gives access to nothing. */
 export function messageReference(id: string): string {

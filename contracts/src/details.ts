@@ -29,11 +29,11 @@ export function childLine({ childName, childAge }: KnownFamily['children'][numbe
 
 function addressLines({ addressLine1, addressLine2, city, state, zipCode }: KnownFamily, mark: Mark): string[] {
   if (!addressLine1 && !city && !state && !zipCode) return ['[Missing Address]']
-  const written = (text: string, name: string) => (text ? mark(text) : missing(name))
+  const markOrMissing = (text: string, name: string) => (text ? mark(text) : missing(name))
   return [
-    written(addressLine1, 'Address Line 1'),
+    markOrMissing(addressLine1, 'Address Line 1'),
     ...(addressLine2 ? [mark(addressLine2)] : []),
-    `${written(city, 'City')}, ${written(state, 'State')} ${written(zipCode, 'Zip Code')}`,
+    `${markOrMissing(city, 'City')}, ${markOrMissing(state, 'State')} ${markOrMissing(zipCode, 'Zip Code')}`,
   ]
 }
 

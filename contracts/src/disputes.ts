@@ -5,25 +5,25 @@ import { formatMoney } from './pricing.ts'
 type Dispute = Money & { status: string }
 
 /** Returns the outcome of a dispute, which the bank decides. `settled`: the payment stands. */
-export function outcomeOf({ status }: { status: string }): 'open' | 'lost' | 'settled' {
+export function disputeOutcome({ status }: { status: string }): 'open' | 'lost' | 'settled' {
   if (status === 'lost') return 'lost'
   return status === 'won' || status === 'warning_closed' || status === 'prevented' ? 'settled' : 'open'
 }
 
-const inShort = {
+const shortTexts = {
   open: 'your bank looks into it',
   lost: 'your bank gave it back to you',
   settled: 'settled, the payment stands',
 }
 
 /** Returns the state of a dispute in a few words. */
-export function disputeInShort(dispute: Dispute): string {
-  return inShort[outcomeOf(dispute)]
+export function shortDisputeText(dispute: Dispute): string {
+  return shortTexts[disputeOutcome(dispute)]
 }
 
 /** Returns a sentence about a dispute, for the page of a payment. */
 export function disputeText(dispute: Dispute): string {
-  return `${formatMoney(dispute)} of your payment is disputed with your bank: ${disputeInShort(dispute)}.`
+  return `${formatMoney(dispute)} of your payment is disputed with your bank: ${shortDisputeText(dispute)}.`
 }
 
 /** A highlighted note: a short title and its explanation. */

@@ -5,11 +5,11 @@ import * as field from './fields.ts'
 import { membershipFactsSchema } from './membership.ts'
 import { paymentStates } from './payment-state.ts'
 
-/** What a class session is for: the four levels, and the members' session of each date. */
+/** The types of class sessions: the four levels, and the members' session of each date. */
 export const classTypes = ['basic', 'intermediate', 'advanced', 'custom', 'membership'] as const
 export const classTypeSchema = z.enum(classTypes, { error: 'Choose a class.' })
 export type ClassType = z.infer<typeof classTypeSchema>
-/** The class types that the sign-up pages sell. */
+/** The class types sold on the sign-up pages. */
 export const levelClassTypes = ['basic', 'intermediate', 'advanced', 'custom'] as const
 export const levelClassTypeSchema = z.enum(levelClassTypes, { error: 'Choose a class.' })
 export type LevelClassType = z.infer<typeof levelClassTypeSchema>
@@ -34,14 +34,14 @@ export const addressSchema = z.object({
 })
 export type Address = z.infer<typeof addressSchema>
 
-/** `POST /registrations`, and the body of the BFF's `POST /api/registrations` once it has an id. */
+/** The body of `POST /registrations`, and of the BFF's `POST /api/registrations` (with a required `id`). */
 export const registrationRequestSchema = z.object({
-  /** UUIDv7 made by the client: the idempotency key all the way down. */
+  /** UUIDv7 created by the client: the idempotency key in every service. */
   id: z.uuid({ version: 'v7', error: 'id must be a UUIDv7.' }).toLowerCase(),
   guardianName: field.guardianName,
   email: field.email,
   ...childSchema.shape,
-  /** Further children of the same family, each takes a seat; all or none. */
+  /** More children of the same family. Each takes a seat; either all of them get one or none. */
   siblings: z
     .array(childSchema, { error: 'Siblings must be a list.' })
     .max(maxChildren - 1, { error: `One registration can hold at most ${maxChildren} children.` })
@@ -50,59 +50,58 @@ export const registrationRequestSchema = z.object({
   startDate: field.plainDate,
   classType: levelClassTypeSchema,
   /**
-   * A registration that this one is sent instead of. Whoever it belongs to may say so: its account, or where none was signed
-   * in, the browser that made it, with the same email; of anybody else it is read as if it were left out. Its seats are let
-   * go where it is not paid: in the same transaction where they are of the same class and date, else once the new one has
-   * its payment page. 409 `already_paid` where it is paid; one that is over, or not known, stays what it is.
+   * A registration that this one replaces. Only its owner can replace it: its account or, if it has none, the browser that made
+   * it, with the same email; for anyone else the field is ignored. If it is unpaid, its seats are released: in the same
+   * transaction if they are for the same class and date, otherwise once the new registration has its payment page. 409
+   * `already_paid` if it is paid; a registration that has ended or does not exist stays as it is.
    */
   replaces: field.uuid('replaces must be a UUID.').optional(),
   /**
-   * Refuses with `already_registered` where one of these children has a seat of this class and date already under this
-   * email, paid or held, and whoever asks may know of that: it was made by their account or in their browser. Where that
-   * registration says the very same, it is answered instead. A stranger is led to pay as if there were none, and what is
-   * paid a second time goes back. Our web asks for this; left out, every id is a registration of its own.
+   * Rejects with 409 `already_registered` if one of the children already has a seat (paid or held) for this class and date under
+   * this email, made by the requester's account or browser. If that registration is identical, it is returned instead. Anyone
+   * else can register as if there were none, so that nothing is disclosed, and a second payment is refunded. Our website sets
+   * this; if omitted, every id is a registration of its own.
    */
   unlessRegistered: z.boolean({ error: 'unlessRegistered must be true or false.' }).optional(),
-  /** The time zone in which the family reads its mails: its browser's, an IANA name. The first that is told is kept. */
+  /** The time zone for the family's mails: that of its browser, an IANA name. The first one received is kept. */
   familyTimeZone: field.timeZone.optional(),
 })
 export type RegistrationRequest = z.infer<typeof registrationRequestSchema>
 
-/** An account that something belongs to: the `sub` of its tokens. Never taken from a browser, which could name anybody. */
+/** The account that owns a record: the `sub` of its tokens. Never taken from the browser's request, which could name anyone. */
 const ownerId = z.uuid().nullish()
 
 /**
- * Who asks for something: the account that is signed in, and the browser, by the id that the BFF sealed into its cookie when
- * something was first bought there. Everybody else is a stranger, whatever address or reference they know. Neither is ever
- * taken from a request's body, nor told in an answer or an event. Absent from requests of a BFF of the version before.
+ * Who sends a request: the signed-in account, and the browser, identified by the id that the BFF sealed into its cookie at the
+ * first purchase. Anyone else is a stranger, whatever address or reference they know. Neither id is taken from the body of a
+ * browser's request or included in a response or event. Absent from requests of a BFF of the previous version.
  */
-export const askerShape = { ownerId, browserId: z.uuid().nullish() }
+export const requesterShape = { ownerId, browserId: z.uuid().nullish() }
 
 /**
- * Where a visitor's request came from, as `blockOf` writes it: unpaid seats are limited by it. The BFF tells it from the
- * connection, never from a body. A BFF of the version before tells none: its seats are not limited, and held for as long as
- * their payment page is open from the start.
+ * The network that a visitor's request came from, as `blockOf` formats it; unpaid seats are limited per network. The BFF takes
+ * it from the connection, never from a body. Without it (a BFF of the previous version), seats are not limited and are held
+ * for the lifetime of a payment page from the start.
  */
 export const visitorNetwork = z.string().min(1).max(60).optional()
 
 /**
- * `POST /registrations`: the request, with who made it. `POST /registrations/judge`
- * takes the same and refuses what that would refuse, but holds nothing: it is asked before the checkout of the replaced
- * registration is closed.
+ * `POST /registrations`: the request, with who sent it. `POST /registrations/judge` takes the same body and rejects the same
+ * requests, but holds no seats: the BFF calls it before it closes the checkout of the replaced registration.
  */
-export const holdSeatsSchema = registrationRequestSchema.extend({ ...askerShape, network: visitorNetwork })
+export const holdSeatsSchema = registrationRequestSchema.extend({ ...requesterShape, network: visitorNetwork })
 export type HoldSeats = z.infer<typeof holdSeatsSchema>
 
-/** The answer to `POST /registrations/judge`. */
-export const judgedRegistrationSchema = z.object({
-  /** The registration that `POST /registrations` would answer without a new one. */
+/** The response to `POST /registrations/judge`. */
+export const registrationCheckSchema = z.object({
+  /** The existing registration that `POST /registrations` would return instead of a new one. */
   registrationId: z.uuid().nullable(),
-  /** The one that gives way to the new one: its payment page is to be closed first. Absent from answers of the time before. */
+  /** The registration to be replaced; its payment page must be closed first. Absent from responses of the previous version. */
   replaces: z.uuid().nullish(),
 })
-export type JudgedRegistration = z.infer<typeof judgedRegistrationSchema>
+export type RegistrationCheck = z.infer<typeof registrationCheckSchema>
 
-/** The snapshot that events, checkouts and mails carry: true of a registration for its whole life, apart from `email` and `ownerId`, which go with its account. */
+/** The registration data in events, checkouts and mails. It never changes, apart from `email` and `ownerId`, which follow the account. */
 export const registrationFactsSchema = z.object({
   registrationId: z.uuid(),
   guardianName: z.string(),
@@ -117,7 +116,7 @@ export const registrationFactsSchema = z.object({
   }),
   classSessionId: z.uuid(),
   classType: classTypeSchema,
-  /** The level as parents know it: `Level 1 Foundations`. */
+  /** The display name of the level: `Level 1 Foundations`. */
   levelTitle: z.string(),
   /** `YYYY-MM-DD` */
   startDate: z.string(),
@@ -126,9 +125,9 @@ export const registrationFactsSchema = z.object({
   durationMinutes: z.int(),
   /** IANA name. */
   timeZone: z.string(),
-  /** As the request told it; null or absent where it told none. */
+  /** From the request; null or absent if it had none. */
   familyTimeZone: z.string().nullish(),
-  /** Absent from events of the time before registrations had an owner; null while no account has it. */
+  /** Absent from events older than registration owners; null if no account owns it. */
   ownerId,
 })
 export type RegistrationFacts = z.infer<typeof registrationFactsSchema>
@@ -136,11 +135,11 @@ export type RegistrationFacts = z.infer<typeof registrationFactsSchema>
 /** `GET /registrations/:id`. */
 export const registrationSchema = registrationFactsSchema.extend({
   status: registrationStatusSchema,
-  /** When the seats are let go if nothing is paid; null once they are confirmed or gone. */
+  /** When the seats are released if unpaid; null once they are confirmed or released. */
   heldUntil: z.iso.datetime().nullable(),
-  /** Whether its payment page was opened, so that the seats are held for as long as that can be paid. Absent from answers of the time before. */
+  /** Whether the payment page was opened, so that the seats are held until it expires. Absent from responses of the previous version. */
   pageOpened: z.boolean().optional(),
-  /** Why a paid registration was turned away. */
+  /** Why a paid registration was rejected. */
   rejectionReason: z.enum(['class_full', 'class_started', 'registration_cancelled']).nullable(),
   payment: z
     .object({
@@ -149,12 +148,12 @@ export const registrationSchema = registrationFactsSchema.extend({
       amount: z.int(),
       currency: z.literal('usd'),
       paidAt: z.iso.datetime(),
-      /** Absent from answers of the time before. */
+      /** Absent from responses of the previous version. */
       state: z.enum(paymentStates).optional(),
     })
     .nullable(),
   waiver: z.object({ waiverId: z.uuid(), signedAt: z.iso.datetime(), documentSha256: z.string() }).nullable(),
-  /** Null too while the registration, or its payment, is such that a kit that was ready must not be shipped. */
+  /** Also null while the state of the registration or its payment forbids shipping a kit that was ready. */
   kit: z.object({ status: z.enum(['ready', 'shipped']) }).nullable(),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
@@ -178,12 +177,12 @@ export const registrationCursorSchema = z
     error: 'cursor must be the nextCursor of a page.',
   })
 
-/** `GET /registrations?email=&ownerId=&status=&cursor=&limit=`: newest first, by when the server took them. */
+/** `GET /registrations?email=&ownerId=&status=&cursor=&limit=`: newest first, by their creation time on the server. */
 export const registrationQuerySchema = z.object({
   email: z.string().max(254).optional(),
   ownerId: field.uuid('ownerId must be a UUID.').optional(),
   status: registrationStatusSchema.optional(),
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   cursor: registrationCursorSchema.optional(),
   limit: z.coerce.number().int().min(1).max(500).default(100),
 })
@@ -202,7 +201,7 @@ export const classSessionSchema = z.object({
   durationMinutes: z.int(),
   timeZone: z.string(),
   capacity: z.int(),
-  /** Never negative, whatever the capacity was lowered to. */
+  /** Never negative, even if the capacity was lowered below the number of taken seats. */
   seatsLeft: z.int().min(0),
 })
 export type ClassSession = z.infer<typeof classSessionSchema>
@@ -216,7 +215,7 @@ export const levelSchema = z.object({
   recommendedAges: z.object({ from: z.int(), to: z.int() }),
   /** `6 weeks`, `6 to 8 weeks` */
   programLength: z.string(),
-  /** Only those on sale: open and in the future. */
+  /** Only sessions on sale: open and in the future. */
   sessions: z.array(classSessionSchema),
 })
 export type Level = z.infer<typeof levelSchema>
@@ -231,31 +230,31 @@ export const availableSlotsSchema = z.object({
     z.object({
       classDate: z.string(),
       availableSlots: z.int().min(0),
-      /** `HH:MM` at the school. A service of the version before does not tell it. */
+      /** `HH:MM` at the school. Absent from a service of the previous version. */
       startTime: z.string().optional(),
     }),
   ),
 })
 export type AvailableSlots = z.infer<typeof availableSlotsSchema>
 
-/** `GET /unpaid-seats`: of each session on sale, how many seats wait for their payment, and how many are free. */
+/** `GET /unpaid-seats`: the number of unpaid held seats and of free seats per session on sale. */
 export const unpaidSeatsSchema = z.object({
   sessions: z.array(z.object({ classType: classTypeSchema, held: z.int().min(0), left: z.int().min(0) })),
 })
 export type UnpaidSeats = z.infer<typeof unpaidSeatsSchema>
 
 /**
- * `POST /member-seats`: holds a seat in the members' session of a date for whoever asks with an address, while the membership
- * is paid. It is called twice: without `attemptId` before a checkout is asked for, which keeps the seat of an open checkout
- * of theirs as well, and with the checkout's id once it is there, which lets all their other seats go. 400
- * `class_not_offered`, 409 `class_full`, 409 `already_member` where that checkout is paid. `POST /member-seats/release`
- * (the same without date and id) says that no checkout came of the first call.
+ * `POST /member-seats`: holds a seat in the members' session of a date while the membership is being paid. It is called twice:
+ * without `attemptId` before the checkout is created, which keeps the seat of the requester's open checkout as well, and with
+ * the checkout's id once it exists, which releases the requester's other seats. 400 `class_not_offered`, 409 `class_full`, 409
+ * `already_member` if that checkout is paid. `POST /member-seats/release` (the same without date and id) releases the seat of
+ * the first call if no checkout was created.
  */
 export const holdMemberSeatSchema = z.object({
   email: field.email,
   classDate: field.plainDate,
   attemptId: field.uuid().optional(),
-  ...askerShape,
+  ...requesterShape,
   network: visitorNetwork,
 })
 export type HoldMemberSeat = z.infer<typeof holdMemberSeatSchema>
@@ -263,35 +262,35 @@ export const memberHoldSchema = z.object({ classDate: z.string(), heldUntil: z.i
 export type MemberHold = z.infer<typeof memberHoldSchema>
 
 /**
- * `POST /member-seats/:id/open`: the payment page of a membership's checkout is being opened, so its seat is held for
- * as long as it can be paid there. 404 `membership_not_found` where no seat is held for it (any more). A BFF of the version
- * before does not tell how long that is.
+ * `POST /member-seats/:id/open`: the payment page of a membership checkout is being opened, so its seat is held until the page
+ * expires. 404 `membership_not_found` if no seat is held for it (any more). A BFF of the previous version sends no `expiresAt`.
  */
 export const openMemberPageSchema = z.object({ expiresAt: z.iso.datetime().optional() })
 export const openedMemberSeatSchema = z.object({ heldUntil: z.iso.datetime() })
 
 /**
- * `GET /member-seats/:id`: the seat of a membership, by the membership's id, as far as its waiver goes. Names nobody:
- * whoever has the address of the waiver's page may see it. 404 `membership_not_found` until it is paid and known.
+ * `GET /member-seats/:id`: the seat of a membership, by the membership's id, for its waiver page. Contains no personal data
+ * (except for the owner), because anyone with the page's URL can read it. 404 `membership_not_found` until it is paid and the
+ * event has arrived.
  */
 export const memberSeatSchema = z.object({
   membershipId: z.uuid(),
-  /** `released`: the membership ended before the class. `refused`: it never got the seat. */
+  /** `released`: the membership ended before the class. `refused`: it never got a seat. */
   status: z.enum(['seated', 'released', 'refused']),
   classDate: z.string(),
-  /** `HH:MM`; null where there is no such session. */
+  /** `HH:MM`; null if there is no such session. */
   startTime: z.string().nullable(),
   waiverSignedAt: z.iso.datetime().nullable(),
-  /** Told to the account that the membership belongs to: what is signed, which it can sign anew. Else left out. */
+  /** Only for the owner's account: the signed waiver, which it can replace. */
   signed: z.object({ waiverId: z.uuid(), guardianName: z.string(), childNames: z.array(z.string()) }).optional(),
 })
 export type MemberSeat = z.infer<typeof memberSeatSchema>
 
-/** `GET /member-seats/:id?ownerId=`: with the account that asks. */
+/** `GET /member-seats/:id?ownerId=`: the requesting account. */
 export const memberSeatQuerySchema = z.object({ ownerId: field.uuid('ownerId must be a UUID.').optional() })
 
-/** A registration is signed for by its email; a membership has its own. */
-export function needEmail(
+/** Requires an email for the waiver of a registration; that of a membership uses the membership's email. */
+export function requireEmail(
   { email, classType }: { email?: string | undefined; classType: ClassType },
   issues: Pick<z.RefinementCtx, 'addIssue'>,
 ): void {
@@ -301,23 +300,23 @@ export function needEmail(
 }
 
 /**
- * `POST /waivers`: the specified payload in its canonical shape, with what the BFF knows of the signer's request.
- * Without `registrationId`, the paid and unsigned registration of that email, child, date and class is meant, of those that
- * were made by the asking account or in the asking browser. A stranger is answered 404 `registration_not_found` whatever
- * there is, and the family is mailed the way to sign.
- * A membership's waiver (`classType` `membership`) needs it, with the membership's id, and the child's age: a member has
- * registered no child before. The address of a signature is always that of the membership, or the registration.
+ * `POST /waivers`: the specified payload in its canonical form, with the evidence of the signer's request.
+ * Without `registrationId`, it signs for the paid, unsigned registration with that email, child, date and class that was made
+ * by the requester's account or browser. Anyone else always gets 404 `registration_not_found`, and the family gets a mail with
+ * the link to sign.
+ * A membership's waiver (`classType` `membership`) requires `registrationId` (the membership's id) and the child's age, since
+ * the membership has no registered child. The email of a signature is always that of the membership or registration.
  */
 export const signWaiverSchema = z
   .object({
     registrationId: field.uuid().optional(),
-    /** The signature of a membership that this one takes the place of, where its owner says so; both are kept. */
+    /** The membership's earlier signature that this one replaces; only its owner can set this. Both are kept. */
     replaces: field.uuid('replaces must be a UUID.').optional(),
     guardianName: field.guardianName,
     childName: field.childName,
-    /** Read of a membership's waiver alone, as the address is. */
+    /** Used only for a membership, as is `address`. */
     childAge: z.number().optional(),
-    /** Not read of a membership's. */
+    /** Ignored for a membership. */
     email: field.email.optional(),
     startDate: z.union([field.plainDate, z.literal('')]).default(''),
     classType: classTypeSchema,
@@ -330,26 +329,26 @@ export const signWaiverSchema = z
         zipCode: z.string(),
       })
       .optional(),
-    /** Hex SHA-256 of the document that the signer's page showed; null where the client did not tell. */
+    /** Hex SHA-256 of the document that the signer's page showed; null if the client did not send it. */
     documentSha256: z
       .string()
       .regex(/^[0-9a-f]{64}$/)
       .nullable()
       .default(null),
     evidence: z.object({ ipAddress: z.string(), userAgent: z.string().max(1000) }),
-    ...askerShape,
+    ...requesterShape,
   })
-  .superRefine(needEmail)
+  .superRefine(requireEmail)
 export type SignWaiver = z.input<typeof signWaiverSchema>
 
-/** A part of the waiver's text. A `list` has a line for each of its points, the others have one. */
+/** A block of the waiver's text. A `list` has one line per item, the others have one line. */
 export const waiverBlockSchema = z.object({
   kind: z.enum(['company', 'title', 'edition', 'heading', 'paragraph', 'list', 'closing']),
   lines: z.array(z.string()),
 })
 export type WaiverBlock = z.infer<typeof waiverBlockSchema>
 
-/** `GET /waiver-document`: the words of `/waiver.pdf` in their order, with the file's hash, which goes with the signature. */
+/** `GET /waiver-document`: the text of `/waiver.pdf`, with the file's hash, which is sent back with the signature. */
 export const waiverDocumentSchema = z.object({
   /** Hex SHA-256 of the PDF. */
   sha256: z.string(),
@@ -358,16 +357,16 @@ export const waiverDocumentSchema = z.object({
 export type WaiverDocument = z.infer<typeof waiverDocumentSchema>
 
 /**
- * The answer to `POST /waivers`; signing again with the same content answers the same. The signature is kept, and the kit
- * ready, from then on. The signed PDF is made afterwards: until `waiver.signed` tells of it, `GET /waivers/:id.pdf` answers
- * 409 `signed_pdf_not_ready`.
+ * The response to `POST /waivers`; signing again with the same content returns the same. The signature is stored and the kit
+ * is ready at this point. The signed PDF is created afterwards: until `waiver.signed` is published, `GET /waivers/:id.pdf`
+ * responds 409 `signed_pdf_not_ready`.
  */
 export const waiverSchema = z.object({
   waiverId: z.uuid(),
-  /** Or the membership's id, where its waiver was signed. */
+  /** For a membership's waiver, the membership's id. */
   registrationId: z.uuid(),
   signedAt: z.iso.datetime(),
-  /** Hex SHA-256 of `/waiver.pdf` as it was shown. */
+  /** Hex SHA-256 of `/waiver.pdf` as shown. */
   documentSha256: z.string(),
 })
 export type Waiver = z.infer<typeof waiverSchema>
@@ -377,18 +376,17 @@ export type Waiver = z.infer<typeof waiverSchema>
  * again, those that are held for too short a time are held for longer, and all others stay as they are. It is asked before billing
  * is asked for a checkout. A BFF of the version before asks again afterwards, with the checkout.
  */
-export const holdAgainSchema = z.object({ attemptId: z.uuid().optional(), ...askerShape, network: visitorNetwork })
-export type HoldAgain = z.infer<typeof holdAgainSchema>
+export const renewHoldSchema = z.object({ attemptId: z.uuid().optional(), ...requesterShape, network: visitorNetwork })
+export type RenewHold = z.infer<typeof renewHoldSchema>
 
 /**
- * `POST /registrations/:id/open`: its payment page, that of this checkout, is being opened, so the seats are held for as long
- * as it can be paid there. 409 `registration_closed` where it holds no seats (any more). A BFF of the version before names no
- * checkout.
+ * `POST /registrations/:id/open`: the payment page of this checkout is being opened, so the seats are held until the page
+ * expires. 409 `registration_closed` if it holds no seats (any more). A BFF of the previous version names no checkout.
  */
 export const openPageSchema = z.object({
   attemptId: z.uuid(),
   createdAt: z.iso.datetime(),
-  /** When the page can be paid no more. */
+  /** When the payment page expires. */
   expiresAt: z.iso.datetime().optional(),
 })
 export type OpenPage = z.infer<typeof openPageSchema>
@@ -400,23 +398,23 @@ export const shipKitSchema = z.object({
 })
 export type ShipKit = z.infer<typeof shipKitSchema>
 
-/** A new season is on sale. Told once, by its name. */
+/** A new season is on sale. Published once per season name. */
 export const seasonOpened = defineEvent(
   'enrollment',
   'season.opened',
   z.object({
     season: z.string(),
-    /** The day in California on which it was opened, `YYYY-MM-DD`. */
+    /** The day in California on which it opened, `YYYY-MM-DD`. */
     openedOn: z.iso.date(),
-    /** The days that have classes, in order. */
+    /** The days with classes, in order. */
     classDates: z.array(z.iso.date()).min(1),
   }),
 )
 
-/** Children that a class is meant to have at least. */
-export const smallestClass = 5
+/** The number of children that a class should have at least. */
+export const minClassSize = 5
 
-/** Classes of a day that begins in a week have fewer children than they are meant to have. Told once of each class, for the operator to judge. */
+/** Classes of a day within the coming week are below the minimum size. Published once per class, for the operator to decide. */
 export const smallClassesFound = defineEvent(
   'enrollment',
   'small_classes.found',
@@ -431,7 +429,7 @@ export const smallClassesFound = defineEvent(
           /** `HH:MM` in `timeZone`. */
           startTime: z.string(),
           timeZone: z.string(),
-          /** Children whose seats are paid, and those whose seats wait for their payment. */
+          /** The number of paid seats and of held, unpaid seats. */
           paid: z.int().min(0),
           held: z.int().min(0),
           capacity: z.int().min(0),
@@ -458,18 +456,18 @@ export const registrationConfirmed = defineEvent(
   'registration.confirmed',
   registrationFactsSchema.extend({ payment: confirmedPayment }),
 )
-/** It was paid, but no seat is left for it: billing owes the money back. */
+/** A registration was paid but could not get its seats: billing refunds it. */
 export const registrationRejected = defineEvent(
   'enrollment',
   'registration.rejected',
   registrationFactsSchema.extend({
     payment: confirmedPayment,
     reason: z.enum(['class_full', 'class_started', 'registration_cancelled']),
-    /** The registration that stands for the same child, class and date: this one was paid a second time for it. */
+    /** The paid registration of the same child, class and date: this one was a second payment. */
     duplicateOf: z.uuid().nullish(),
   }),
 )
-/** The hold ran out unpaid and its seats are free again: billing closes the checkout that may still be open. */
+/** An unpaid hold expired and its seats are free again: billing closes the checkout if it is still open. */
 export const registrationExpired = defineEvent('enrollment', 'registration.expired', registrationFactsSchema)
 export const registrationCancelled = defineEvent(
   'enrollment',
@@ -477,8 +475,8 @@ export const registrationCancelled = defineEvent(
   registrationFactsSchema.extend({ reason: z.enum(['refunded', 'requested']) }),
 )
 /**
- * A waiver was signed, and its signed PDF is there. Of a registration, or of a membership: then `classType` is
- * `membership`, and `registrationId` the membership's id.
+ * A waiver was signed and its signed PDF exists. For a membership, `classType` is `membership` and `registrationId` is the
+ * membership's id.
  */
 export const waiverSigned = defineEvent(
   'enrollment',
@@ -487,22 +485,22 @@ export const waiverSigned = defineEvent(
     waiverId: z.uuid(),
     signedAt: z.iso.datetime(),
     documentSha256: z.string(),
-    /** Where enrollment serves the signed PDF, relative to its own address: `/waivers/{id}.pdf`. */
+    /** The path of the signed PDF on enrollment: `/waivers/{id}.pdf`. */
     signedPdfPath: z.string(),
-    /** The signature that this one takes the place of. */
+    /** The signature that this one replaces. */
     replaces: z.uuid().nullish(),
   }),
 )
 /**
- * A stranger asked for what a paid registration has: a seat for one of its children (`seat`), or to sign its waiver without its
- * reference (`waiver`). They were told nothing; its family is.
+ * Someone else requested what a paid registration already has: a seat for one of its children (`seat`), or to sign its waiver
+ * without its reference (`waiver`). They were told nothing; the family is notified.
  */
 export const registrationAskedAgain = defineEvent(
   'enrollment',
   'registration.asked_again',
   registrationFactsSchema.extend({ askedFor: z.enum(['seat', 'waiver']), isSigned: z.boolean() }),
 )
-/** A membership that is paid has its seat in the members' session of its date: it is confirmed. */
+/** A paid membership got its seat in the members' session of its date: it is confirmed. */
 export const memberSeated = defineEvent(
   'enrollment',
   'member.seated',
@@ -515,13 +513,13 @@ export const memberSeated = defineEvent(
     timeZone: z.string(),
     /** Of the first payment. */
     receiptNumber: z.string().nullable(),
-    /** When the next payment is due. */
+    /** When the next charge is due. */
     renewsAt: z.iso.datetime().nullable(),
-    /** The member's own, as `subscription.activated` has it. */
+    /** As in `subscription.activated`. */
     familyTimeZone: z.string().nullish(),
   }),
 )
-/** A membership was paid, but its seat is gone: billing ends it and owes the money back. */
+/** A membership was paid but could not get its seat: billing ends and refunds it. */
 export const memberRejected = defineEvent(
   'enrollment',
   'member.rejected',

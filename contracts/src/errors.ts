@@ -3,8 +3,8 @@ import { agreementSchema } from './agreement.ts'
 import { challengeSchema } from './proof.ts'
 
 /**
- * What a refusal of the identity service can be called: the names of the public protocol, which its clients know. They
- * are passed through to the browser unchanged, as error codes.
+ * The error names of the identity service's public protocol, with their HTTP status. They are passed through to the browser
+ * unchanged as error codes.
  */
 export const identityErrorStatus = {
   AliasExistsException: 409,
@@ -14,7 +14,7 @@ export const identityErrorStatus = {
   EnableSoftwareTokenMFAException: 400,
   ExpiredCodeException: 400,
   ForbiddenException: 403,
-  /** Ours alone: a sign-in of a while ago may not do what gives the account away. */
+  /** Not in the public protocol: changes that could hand the account over require a recent sign-in. */
   FreshSignInRequiredException: 403,
   GroupExistsException: 409,
   InvalidParameterException: 400,
@@ -44,9 +44,8 @@ export const identityErrorStatus = {
 export type IdentityErrorName = keyof typeof identityErrorStatus
 
 /**
- * Every error code that crosses a process boundary, with its HTTP status: the one table. A `DomainError` names a code
- * and gets its status from here; the BFF passes on the codes it finds here and turns anything else into
- * `upstream_unavailable`.
+ * Every error code that crosses a process boundary, with its HTTP status. A `DomainError` names a code and gets its status
+ * from here; the BFF passes these codes on and turns anything else into `upstream_unavailable`.
  */
 export const errorStatus = {
   validation_failed: 400,
@@ -59,8 +58,8 @@ export const errorStatus = {
   origin_forbidden: 403,
   proof_required: 403,
   /**
-   * Nothing is at this address. To the BFF it says that a service has no such route, as one of the version before may not: what
-   * the routes that the BFF calls do not find has codes of its own.
+   * There is no such route. The BFF can get it from a service of the previous version; a record that a route does not find has
+   * an error code of its own.
    */
   not_found: 404,
   registration_not_found: 404,
@@ -105,7 +104,7 @@ export const errorStatus = {
   rate_limited: 429,
   headers_too_large: 431,
   internal: 500,
-  /** More is asked for than can be done just now: the same may be asked for again in a moment. */
+  /** Overloaded: the request can be retried in a moment. */
   busy: 503,
   upstream_unavailable: 503,
   ...identityErrorStatus,
@@ -115,29 +114,29 @@ export type ErrorCode = keyof typeof errorStatus
 
 export const errorCodes = Object.keys(errorStatus) as [ErrorCode, ...ErrorCode[]]
 
-/** One field that was refused: `path` is dotted from the body's root (`siblings.0.childAge`), `message` is for people. */
+/** A validation error of one field: `path` is dotted from the body's root (`siblings.0.childAge`), `message` is for people. */
 export const issueSchema = z.object({ path: z.string(), message: z.string() })
 export type Issue = z.infer<typeof issueSchema>
 
-/** What a refusal carries so that whoever was refused can go on from there. */
-export const refusalDetailsSchema = z.object({
-  /** With `terms_changed`, `quote_outdated` and `price_changed`: what is offered now. */
+/** What an error response includes so that the client can continue. */
+export const errorDetailsSchema = z.object({
+  /** With `terms_changed`, `quote_outdated` and `price_changed`: the current offer. */
   agreement: agreementSchema.optional(),
-  /** With `payment_confirmation_required`: the provider's page where the cardholder confirms. */
+  /** With `payment_confirmation_required`: the payment provider's page for confirming the payment. */
   url: z.url().optional(),
-  /** With `already_paid` and `already_registered`: the registration, order or membership that stands, where the caller knows it. */
+  /** With `already_paid` and `already_registered`: the existing registration, order or membership, if the caller may know it. */
   reference: z.uuid().optional(),
-  /** With `proof_required`: what is to be solved before the request is sent again. */
+  /** With `proof_required`: the challenge to solve before retrying. */
   challenge: challengeSchema.optional(),
 })
-export type RefusalDetails = z.infer<typeof refusalDetailsSchema>
+export type ErrorDetails = z.infer<typeof errorDetailsSchema>
 
-/** The body of every error answer at every hop. */
+/** The body of every error response of every process. */
 export const errorBodySchema = z.object({
   code: z.enum(errorCodes),
   message: z.string(),
   requestId: z.string(),
   issues: z.array(issueSchema).optional(),
-  ...refusalDetailsSchema.shape,
+  ...errorDetailsSchema.shape,
 })
 export type ErrorBody = z.infer<typeof errorBodySchema>

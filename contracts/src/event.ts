@@ -1,18 +1,18 @@
 import { z } from 'zod'
 
-/** The services that publish, each with one stream of its own. */
+/** The services that publish events. Each has its own stream. */
 export type Producer = 'identity' | 'enrollment' | 'billing' | 'notifications'
 
 /** CloudEvents 1.0 in JSON (https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/spec.md), as published on NATS. */
 export interface CloudEvent<Type extends string = string, Data = unknown> {
   specversion: '1.0'
-  /** UUIDv7; also the broker's `Nats-Msg-Id` and the key that consumers deduplicate by. */
+  /** UUIDv7; also the broker's `Nats-Msg-Id` and the consumers' deduplication key. */
   id: string
-  /** `/` and the producing service: `/billing`. */
+  /** `/` and the producer's name: `/billing`. */
   source: string
   /** Also the NATS subject. */
   type: Type
-  /** The id of the thing the event is about. */
+  /** The id of the record that the event is about. */
   subject: string
   /** When it happened, RFC 3339 in UTC. */
   time: string
@@ -24,21 +24,21 @@ export interface CloudEvent<Type extends string = string, Data = unknown> {
 export interface EventDefinition<Type extends string = string, Data = unknown> {
   type: Type
   producer: Producer
-  /** The broker's stream that holds it. */
+  /** The broker stream that stores it. */
   stream: string
-  /** Whether it is kept in the broker's memory alone and for minutes, and by its producer no longer than until it is out. */
+  /** Whether the broker stores it only in memory and for minutes, and the producer deletes it once it is published. */
   secret: boolean
-  /** Parses a whole envelope as it came off the wire. */
+  /** Parses a whole envelope as received from the broker. */
   schema: z.ZodType<CloudEvent<Type, Data>>
   data: z.ZodType<Data>
 }
 
-/** The event type of a definition, as a consumer's handler receives it. */
+/** The type of the events of a definition, as a consumer's handler receives them. */
 export type EventOf<D> = D extends EventDefinition<infer Type, infer Data> ? CloudEvent<Type, Data> : never
 
 /**
- * Declares an event: its type (which is its NATS subject), who publishes it and the shape of its data. A breaking change
- * is a new definition under a new type (`payment.completed.v2`); unknown fields are dropped, so adding one is not breaking.
+ * Defines an event: its type (also its NATS subject), its producer and the schema of its data. A breaking change is a new
+ * definition under a new type (`payment.completed.v2`); unknown fields are dropped, so adding one is not breaking.
  */
 export function defineEvent<const Type extends string, Data>(
   producer: Producer,
@@ -58,7 +58,7 @@ export function defineEvent<const Type extends string, Data>(
   return { type, producer, stream: producer, secret: false, data, schema }
 }
 
-/** As `defineEvent`, for what must not be kept: it travels on the producer's secret stream. */
+/** Like `defineEvent`, for data that must not be stored: the event goes through the producer's secret stream. */
 export function defineSecretEvent<const Type extends string, Data>(
   producer: Producer,
   type: Type,

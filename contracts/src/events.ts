@@ -6,7 +6,7 @@ import * as identity from './identity.ts'
 import * as notifications from './notifications.ts'
 import * as shop from './shop.ts'
 
-/** Every event there is, in the order of the flow. */
+/** All events, in the order of the business flow. */
 export const allEvents: readonly EventDefinition[] = [
   identity.userSignedUp,
   identity.codeIssued,
@@ -58,7 +58,7 @@ export const allEvents: readonly EventDefinition[] = [
   notifications.mailFailed,
 ]
 
-/** The events whose data says which registration they are about, in `registrationId`; never one that carries a secret. */
+/** The events whose data has a `registrationId`; never a secret one. */
 export const registrationEvents: readonly EventDefinition[] = allEvents.filter(
   ({ data, secret }) => !secret && data instanceof z.ZodObject && 'registrationId' in data.shape,
 )
@@ -66,11 +66,11 @@ export const registrationEvents: readonly EventDefinition[] = allEvents.filter(
 export interface Stream {
   name: string
   subjects: string[]
-  /** Its events are kept in memory, for ten minutes. */
+  /** Its events are stored in memory, for ten minutes. */
   secret: boolean
 }
 
-/** The streams of the bus: one a producer, named after it, with the subjects (event types) it holds, and one for its secrets. */
+/** Returns the broker's streams with their subjects (event types): one per producer, named after it, and one for its secret events. */
 export function streams(): Stream[] {
   return [...Map.groupBy(allEvents, (event) => event.stream)].map(([name, events]) => ({
     name,

@@ -5,7 +5,7 @@ import { formatClassDate, formatClassTime, formatShortClassDate } from './class-
 import { childAge, childName, email, emailKey, requiredText, uuid, zipCode } from './fields.ts'
 import { formatMoney, payableChildren } from './pricing.ts'
 
-describe('a text', () => {
+describe('a text of several lines', () => {
   const text = requiredText('Message', 10)
 
   it.each([
@@ -13,12 +13,12 @@ describe('a text', () => {
     [' a\u2028b\u2029c \n', 'a\nb\nc'],
     ['a\u0000\u202eb\tc\uffff', 'ab\tc'],
     ['🤖'.repeat(10), '🤖'.repeat(10)],
-  ])('may be %j, and is kept as %j', (typed, kept) => {
+  ])('%j is accepted and becomes %j', (typed, kept) => {
     expect(text.parse(typed)).toBe(kept)
     expect(text.parse(kept)).toBe(kept)
   })
 
-  it.each(['', ' \n ', '\u200b', 'half \ud83e', 'x'.repeat(11), 'x'.repeat(10_000)])('is never %j', (typed) => {
+  it.each(['', ' \n ', '\u200b', 'half \ud83e', 'x'.repeat(11), 'x'.repeat(10_000)])('%j is rejected', (typed) => {
     expect(text.safeParse(typed).error?.issues).toHaveLength(1)
   })
 })
@@ -36,7 +36,7 @@ describe('a name', () => {
     'می‌خواهم',
     '?',
     'é'.repeat(100),
-  ])('may be %s and is kept word for word', (name) => {
+  ])('%s is accepted unchanged', (name) => {
     expect(childName.parse(name)).toBe(name)
   })
 
@@ -58,11 +58,11 @@ describe('a name', () => {
     'Ivo\uffff',
     'Ivo\ufdd0',
     'Ivo\u{1fffe}',
-  ])('may not be %j', (name) => {
+  ])('%j is rejected', (name) => {
     expect(childName.safeParse(name).success).toBe(false)
   })
 
-  it('is trimmed and otherwise untouched, whatever it is made of', () => {
+  it('is trimmed and otherwise unchanged', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 }), (text) => {
         const read = childName.safeParse(text)
@@ -76,10 +76,10 @@ describe('a zip code', () => {
   it.each([
     ['02139', '02139'],
     ['94401 ', '94401'],
-  ])('%j is taken', (typed, kept) => {
+  ])('%j is accepted', (typed, kept) => {
     expect(zipCode.parse(typed)).toBe(kept)
   })
-  it.each([2139, '2139', '94401-1234', '９４４０１', '944O1', ''])('%j is refused', (typed) => {
+  it.each([2139, '2139', '94401-1234', '９４４０１', '944O1', ''])('%j is rejected', (typed) => {
     expect(zipCode.safeParse(typed).success).toBe(false)
   })
 })
@@ -93,7 +93,7 @@ describe('an email', () => {
     "!#$%&'*+/=?^_`{|}~-@example.com",
     `${'a'.repeat(64)}@example.com`,
     'Maren@xn--bcher-kva.example',
-  ])('may be %s', (address) => {
+  ])('%s is accepted', (address) => {
     expect(email.parse(address)).toBe(address)
   })
   it.each([
@@ -115,13 +115,13 @@ describe('an email', () => {
     'maren,bo@example.com',
     '<maren@example.com>',
     'mären@example.com',
-  ])('may not be %j', (address) => {
+  ])('%j is rejected', (address) => {
     expect(email.safeParse(address).success).toBe(false)
   })
 })
 
-describe('an id that somebody else made', () => {
-  it('is the same in either case', () => {
+describe('a UUID from a client', () => {
+  it('is converted to lower case', () => {
     const id = '019a0c3e-7b1d-7a2c-9f52-3f1c2d4e5a6b'
     expect(uuid().parse(id.toUpperCase())).toBe(id)
     expect(uuid().safeParse('019a0c3e').success).toBe(false)
@@ -129,14 +129,14 @@ describe('an id that somebody else made', () => {
 })
 
 describe('a child', () => {
-  it('is at least 5, in whole years', () => {
+  it('is at least 5 years old, in whole years', () => {
     expect(childAge.safeParse(5).success).toBe(true)
     for (const age of [4, 5.5, -1, '9', null, Number.NaN]) expect(childAge.safeParse(age).success).toBe(false)
   })
 })
 
 describe('a class date', () => {
-  it('is written for people without going through any time zone', () => {
+  it('is formatted without a time zone conversion', () => {
     expect(formatClassDate('2025-10-03')).toBe('Friday, October 3, 2025')
     expect(formatShortClassDate('2025-10-03')).toBe('Oct 3')
     expect(formatClassTime('16:00')).toBe('4:00 PM')
@@ -144,7 +144,7 @@ describe('a class date', () => {
     expect(formatClassDate('[Missing Start Date]')).toBe('[Missing Start Date]')
   })
 
-  it('names the same day as the calendar does, for every date', () => {
+  it('is formatted as Intl formats it, for every date', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 60_000 }), (days) => {
         const date = Temporal.PlainDate.from('1950-01-01').add({ days })
@@ -155,28 +155,28 @@ describe('a class date', () => {
 })
 
 describe('money', () => {
-  it('is written in dollars and cents', () => {
+  it('is formatted in dollars and cents', () => {
     expect(formatMoney({ amount: 40000, currency: 'usd' })).toBe('$400.00')
     expect(formatMoney({ amount: 123456789, currency: 'usd' })).toBe('$1,234,567.89')
     expect(formatMoney({ amount: 100000, currency: 'usd' }, true)).toBe('$1,000')
     expect(formatMoney({ amount: 5, currency: 'usd' }, true)).toBe('$0.05')
   })
 
-  it('is owed for each child, or for every other one while siblings join free', () => {
+  it('is due per child, or per two children while siblings join free', () => {
     expect([1, 2, 3, 4].map((children) => payableChildren(children, true))).toEqual([1, 1, 2, 2])
     expect([1, 2, 3, 4].map((children) => payableChildren(children, false))).toEqual([1, 2, 3, 4])
   })
 })
 
-describe('the key of an address', () => {
-  it('is the same whatever the letters, in a process that speaks Turkish as well', () => {
+describe('emailKey', () => {
+  it('ignores case, also in a process with a Turkish locale', () => {
     const addresses = ['IRIS@example.com', ' iris@EXAMPLE.com']
     const script = `
       const { emailKey } = await import(${JSON.stringify(import.meta.resolve('./fields.ts'))})
       console.log(JSON.stringify([Intl.DateTimeFormat().resolvedOptions().locale, ...${JSON.stringify(addresses)}.map(emailKey)]))`
     const env = { ...process.env, LC_ALL: 'tr_TR.UTF-8' }
-    const said = execFileSync(process.execPath, ['--input-type=module', '-e', script], { env, encoding: 'utf8' })
-    expect(JSON.parse(said)).toEqual(['tr-TR', 'iris@example.com', 'iris@example.com'])
+    const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], { env, encoding: 'utf8' })
+    expect(JSON.parse(output)).toEqual(['tr-TR', 'iris@example.com', 'iris@example.com'])
     expect(addresses.map(emailKey)).toEqual(['iris@example.com', 'iris@example.com'])
   })
 })

@@ -4,25 +4,25 @@ import { timeZoneName } from './time-zone.ts'
 export { emailKey, mailboxKey } from './email-key.ts'
 
 const controlCharacters = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
-/** Overrides and isolates can make the sentence around a name read backwards; plain right-to-left text needs none of them. */
+/** Overrides and isolates can reverse the sentence around a name; ordinary right-to-left text does not need them. */
 const directionControls = /[\u202a-\u202e\u2066-\u2069]/
-/** Half of a pair that has lost the other; browsers of 2022 have no `isWellFormed`. */
+/** An unpaired surrogate; browsers of 2022 have no `isWellFormed`. */
 const halfCharacter = /\p{Surrogate}/u
-/** No characters and never will be: fonts, PDFs and databases drop them. */
+/** Code points that will never be characters: fonts, PDFs and databases drop them. */
 const noncharacters = /\p{Noncharacter_Code_Point}/u
-/** Drawn as nothing: joiners, fillers, soft hyphens; and the blank pattern of Braille. */
+/** Invisible characters: joiners, fillers, soft hyphens, and the blank Braille pattern. */
 const invisible = /[\p{Default_Ignorable_Code_Point}\u2800]/gu
 const visible = /[\p{L}\p{N}\p{P}\p{S}]/u
 
 /**
- * An id that somebody else made: a UUID in either case, always in lower case afterwards, so that it is one record however
- * it was typed.
+ * Returns the schema of an id from a client: a UUID in either case, converted to lower case, so that both spellings are the
+ * same record.
  */
 export function uuid(error?: string) {
   return z.uuid(error === undefined ? {} : { error }).toLowerCase()
 }
 
-/** Text that is written by a person on one line: trimmed, otherwise kept as typed; at most `max` characters (code points). */
+/** Returns the schema of a text on one line: trimmed, otherwise unchanged, at most `max` characters (code points). */
 export function lineOfText(label: string, max: number) {
   return z
     .string({ error: `${label} is required.` })
@@ -37,17 +37,17 @@ export function lineOfText(label: string, max: number) {
     })
 }
 
-/** As `lineOfText`, and with something in it that can be seen. */
+/** Like `lineOfText`, with at least one visible character. */
 export function requiredLine(label: string, max: number) {
   return lineOfText(label, max).refine((value) => visible.test(value.replaceAll(invisible, '')), {
     error: `${label} is required.`,
   })
 }
 
-/** What text of several lines is kept without: what no keyboard types, and what would turn the sentences around it. */
+/** Removed from texts of several lines: control characters, noncharacters and direction controls. */
 const notInText = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]|\p{Noncharacter_Code_Point}/gu
 
-/** Text that is written by a person on as many lines as they like; lines end in `\n`, at most `max` characters (code points). */
+/** Returns the schema of a text of several lines, which end in `\n`; at most `max` characters (code points). */
 export function requiredText(label: string, max: number) {
   return z
     .string({ error: `${label} is required.` })
@@ -73,17 +73,17 @@ export const childAge = z
   .number({ error: "Child's age is required, as a number." })
   .int({ error: "Child's age must be a whole number." })
   .min(5, { error: 'A child must be at least 5 years old.' })
-  // The form has no maximum, for older students; a slip of the finger is none of them.
+  // The form has no maximum, for older students; more than 99 is a typing error.
   .max(99, { error: "Please check the child's age." })
 
 /**
- * An address that every mail server takes unquoted (RFC 5321, 5322): words of letters, digits and signs between single
- * dots, 64 characters at most before the @, and a domain of two labels or more.
+ * An address that every mail server accepts unquoted (RFC 5321, 5322): words of letters, digits and symbols separated by
+ * single dots, at most 64 characters before the @, and a domain of two or more labels.
  */
 const emailAddress =
   /^(?=[^@]{1,64}@)[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*@([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/i
 
-/** As typed apart from surrounding blanks; compare with `emailKey`. */
+/** An address, trimmed; compare addresses by `emailKey`. */
 export const email = requiredLine('Email', 254).pipe(
   z.email({ pattern: emailAddress, error: 'Enter an email address, like name@example.com.' }),
 )
@@ -92,7 +92,7 @@ export const addressLine1 = requiredLine('Address line 1', 200)
 export const addressLine2 = lineOfText('Address line 2', 200)
 export const city = requiredLine('City', 100)
 export const state = requiredLine('State', 100)
-/** Five ASCII digits; a string, because `02139` is a zip. */
+/** Five ASCII digits; a string, because `02139` is a zip code. */
 export const zipCode = z
   .string({ error: 'Zip code must be exactly five digits.' })
   .transform((value) => value.trim())
@@ -100,12 +100,12 @@ export const zipCode = z
 
 /** A calendar day `YYYY-MM-DD`, without time or zone. */
 export const plainDate = z.iso.date({ error: 'Choose a date.' })
-/** A wall clock time `HH:MM`, 24 hours. */
+/** A wall-clock time `HH:MM`, 24 hours. */
 export const plainTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/)
 
-/** A second in Unix time, until the year 2100: any other whole number is no time that something was, or will be, reckoned for. */
+/** A Unix time in seconds, up to the year 2100; any other integer is a mistake. */
 export const unixSecond = z.int().min(0).max(4_102_444_800)
 
-/** An amount in cents of a currency. */
+/** An amount in cents. */
 export const moneySchema = z.object({ amount: z.int().min(0), currency: z.literal('usd') })
 export type Money = z.infer<typeof moneySchema>

@@ -1,21 +1,21 @@
 import { z } from 'zod'
 import { defineEvent, defineSecretEvent } from './event.ts'
 
-/** Whose account an event is about. Names and addresses are as the person gave them. */
+/** The account that an event is about. Names and addresses are as the person entered them. */
 const accountSchema = z.object({
   poolId: z.string(),
   /** The `sub` of tokens. */
   userId: z.uuid(),
   username: z.string(),
-  /** Null where the account has none. */
+  /** Null if the account has none. */
   email: z.string().nullable(),
   emailVerified: z.boolean(),
   /**
-   * The address that the person has proven to have, whatever `email` is about to become; null where there is none. Absent,
-   * as the next line, from events of the time before.
+   * The verified address, also while a new `email` waits to be verified; null if there is none. This field and the next are
+   * absent from older events.
    */
   verifiedEmail: z.string().nullish(),
-  /** False where an administrator has disabled the account. */
+  /** False if an administrator disabled the account. */
   enabled: z.boolean().optional(),
   givenName: z.string().nullable(),
 })
@@ -32,37 +32,37 @@ export const userUpdated = defineEvent(
   'user.updated',
   accountSchema.extend({
     changed: z.array(z.string()).min(1),
-    /** The address that was verified before, where the e-mail changed or its new address is not verified yet. */
+    /** The previous verified address, if the email changed or the new one is not verified yet. */
     previousEmail: z.string().nullable().default(null),
-    /** With `mfa` among the changes: what a sign-in asks for besides its first proof from now on. */
+    /** With `mfa` among the changes: the second factors that a sign-in now asks for. */
     secondFactors: z.array(z.enum(secondFactors)).optional(),
-    /** With `passkeys` among the changes: how many there are now. */
+    /** With `passkeys` among the changes: the number of passkeys now. */
     passkeys: z.int().min(0).optional(),
   }),
 )
 export const userDeleted = defineEvent('identity', 'user.deleted', accountSchema)
 
 export const lockReasons = ['too_many_attempts', 'token_reused'] as const
-/** Sign-ins are refused for a while, or a sign-in was ended because its refresh token came a second time: the person is told. */
+/** Sign-ins are locked for a while, or a session was ended because its refresh token was reused. The person is notified. */
 export const signInLocked = defineEvent(
   'identity',
   'sign_in.locked',
   accountSchema.extend({
     reason: z.enum(lockReasons),
-    /** Until when, where it is for a while. */
+    /** The end of the lock; null if a session was ended. */
     until: z.iso.datetime().nullable(),
   }),
 )
 
-/** What a code is for. `invitation` carries a temporary password instead. */
+/** The purposes of codes. `invitation` carries a temporary password instead. */
 export const codePurposes = ['sign_up', 'attribute', 'password_reset', 'sign_in', 'invitation'] as const
 export type CodePurpose = (typeof codePurposes)[number]
 export const codeMedia = ['EMAIL', 'SMS'] as const
 export type CodeMedium = (typeof codeMedia)[number]
 
 /**
- * A one-time code for a person. It travels sealed (runtime/seal.ts, under `CODE_SEALING_KEYS`, bound to its `codeId`), on
- * a stream of its own in the broker's memory, and is never logged.
+ * A one-time code for a person. It is sealed (runtime/seal.ts, with `CODE_SEALING_KEYS`, bound to its `codeId`), goes through
+ * a separate stream in the broker's memory, and is never logged.
  */
 export const codeIssued = defineSecretEvent(
   'identity',
@@ -72,10 +72,10 @@ export const codeIssued = defineSecretEvent(
     purpose: z.enum(codePurposes),
     userId: z.uuid(),
     username: z.string(),
-    /** Null also where the destination is one that nobody has proven. */
+    /** Also null if the destination is not verified. */
     givenName: z.string().nullable(),
     medium: z.enum(codeMedia),
-    /** The e-mail address, or the phone number in E.164. */
+    /** The email address, or the phone number in E.164. */
     destination: z.string(),
     sealedCode: z.string(),
     expiresAt: z.iso.datetime(),

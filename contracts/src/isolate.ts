@@ -1,4 +1,4 @@
-/** Text of its own direction inside a sentence of ours: it is set apart, so that it cannot reorder the rest. */
+/** Wraps text in Unicode direction isolates, so that its reading direction cannot reorder the sentence around it. */
 export function isolate(text: string): string {
   return `\u2068${text}\u2069`
 }

@@ -4,16 +4,16 @@ import { moneySchema } from './fields.ts'
 
 export { periodOf, renewalTerms, renewalTermsVersion } from './renewal-terms.ts'
 
-/** What is true of a membership when it begins: events and mails carry it. `attemptId` is its id from then on. */
+/** The membership data in events and mails. `attemptId`, that of its checkout, is the membership's id. */
 export const membershipFactsSchema = z.object({
   attemptId: z.uuid(),
   email: z.string(),
   plan: z.enum(membershipPlans),
-  /** What is paid each month, or each year. */
+  /** The price per month or year. */
   ...moneySchema.shape,
-  /** The account it belongs to; null while none has it. Absent, as the next line, from events of the time before. */
+  /** The owner's account; null if there is none. This field and the next are absent from older events. */
   ownerId: z.uuid().nullish(),
-  /** Its account was deleted: nobody can open its profile page any more. */
+  /** The account was deleted, so the profile page can no longer be opened. */
   accountDeleted: z.boolean().optional(),
 })
 export type MembershipFacts = z.infer<typeof membershipFactsSchema>

@@ -37,29 +37,29 @@ export const mailKinds = [
 ] as const
 export type MailKind = (typeof mailKinds)[number]
 
-/** `dropped`: not sent, because what it tells was not true any more, or a later mail tells it as well. */
+/** `dropped`: not sent, because its content was outdated or a later mail includes it. */
 export const mailStatuses = ['pending', 'sent', 'failed', 'dropped'] as const
 
 /**
- * `GET /mails?registrationId=`, `?userId=` or `?email=` (administrators): one row a fact, the newest 500 of them, oldest
- * first. Never what a code is.
+ * `GET /mails?registrationId=`, `?userId=` or `?email=` (administrators): one row per fact, the newest 500 of them, oldest
+ * first. Never contains a code.
  */
 export const mailSchema = z.object({
   mailId: z.uuid(),
   kind: z.enum(mailKinds),
-  /** What the mail tells, once: `registration_confirmed:{registrationId}`. */
+  /** The deduplication key: `registration_confirmed:{registrationId}`. */
   fact: z.string(),
-  /** A text message is sent as a mail is. */
+  /** Text messages are recorded like mails. */
   medium: z.enum(codeMedia),
-  /** Null where it is not about a registration. */
+  /** Null if it is not about a registration. */
   registrationId: z.uuid().nullable(),
-  /** Null where it is not about an account. */
+  /** Null if it is not about an account. */
   userId: z.uuid().nullable(),
-  /** The e-mail address, or the phone number. */
+  /** The email address or phone number. */
   recipient: z.string(),
   status: z.enum(mailStatuses),
   attempts: z.int(),
-  /** Why it could not be sent, or was dropped. */
+  /** Why it could not be sent or was dropped. */
   lastError: z.string().nullable(),
   sentAt: z.iso.datetime().nullable(),
 })
@@ -69,7 +69,7 @@ export const mailsQuerySchema = z
   .object({
     registrationId: z.uuid({ error: 'registrationId must be a UUID.' }).optional(),
     userId: z.uuid({ error: 'userId must be a UUID.' }).optional(),
-    /** Of the recipient, in whatever case. */
+    /** The recipient's address, ignoring case. */
     email: z.string().max(320).optional(),
   })
   .refine(({ registrationId, userId, email }) => (registrationId ?? userId ?? email) !== undefined, {
@@ -79,14 +79,14 @@ export const mailsQuerySchema = z
 export type MailsQuery = z.infer<typeof mailsQuerySchema>
 export const mailsSchema = z.object({ mails: z.array(mailSchema) })
 
-const mailFact = z.object({
+const mailData = z.object({
   mailId: z.uuid(),
   kind: z.enum(mailKinds),
   registrationId: z.uuid().nullable(),
-  /** Absent from events of the time when every mail was about a registration. */
+  /** Absent from events of the time when all mails were about registrations. */
   userId: z.uuid().nullish(),
 })
 
-export const mailDelivered = defineEvent('notifications', 'mail.delivered', mailFact)
-/** Given up after the last try. */
-export const mailFailed = defineEvent('notifications', 'mail.failed', mailFact.extend({ reason: z.string() }))
+export const mailDelivered = defineEvent('notifications', 'mail.delivered', mailData)
+/** A mail was given up after the last attempt. */
+export const mailFailed = defineEvent('notifications', 'mail.failed', mailData.extend({ reason: z.string() }))

@@ -1,10 +1,10 @@
-/* In a file without schemas: pages compose what they show, and the server what it sells, by the same functions. */
+/* In a file without zod: the page and the server compose the terms with the same functions. */
 import type { AgreementTerms } from './agreement.ts'
 import { payableChildren } from './pricing.ts'
 
 const once = { currency: 'usd', credit: 0, renewal: null, termsVersion: null, reckonedAt: null } as const
 
-/** The terms of a registration: `unitAmount` cents for each child that is paid for. */
+/** Returns the terms of a registration: `unitAmount` cents per paid seat. */
 export function registrationTerms(registration: {
   classType: string
   /** `YYYY-MM-DD` */
@@ -24,7 +24,7 @@ export function registrationTerms(registration: {
   }
 }
 
-/** The terms of an order: its lines at today's prices, in cents. */
+/** Returns the terms of an order: its lines at today's prices, in cents. */
 export function orderTerms(lines: { sku: string; quantity: number; unitAmount: number }[]): AgreementTerms {
   return {
     ...once,
@@ -35,7 +35,7 @@ export function orderTerms(lines: { sku: string; quantity: number; unitAmount: n
   }
 }
 
-/** The terms of a new membership: `amount` cents now and then every month or year. */
+/** Returns the terms of a new membership: `amount` cents now and then every month or year. */
 export function membershipTerms(membership: {
   plan: 'monthly' | 'yearly'
   amount: number

@@ -1,8 +1,8 @@
 import type { Level, LevelClassType } from './enrollment.ts'
 
 /**
- * The levels as the school opened with them. Enrollment begins with these, and from then on it alone says what is true;
- * pages show them until it has answered, and without scripts.
+ * The levels at the school's opening. They seed enrollment's database, which is the source of truth from then on; pages show
+ * them until its response arrives, and without scripts.
  */
 export const openingLevels: Record<LevelClassType, Omit<Level, 'classType' | 'sessions'>> = {
   basic: {

@@ -3,8 +3,8 @@ import type { LevelClassType } from './enrollment.ts'
 import { type ProductSku, type ProductState, robotSpider, teddyBear } from './products.ts'
 
 /*
- * What things cost on the first day, in cents of US dollars. The price book begins with it, and from then on it alone says
- * what is true. The shop shows this until it has answered; what renews by itself is shown as the price book has it, or not.
+ * The prices on the first day, in US cents. They seed the price book, which is the source of truth from then on. The shop shows
+ * them until its response arrives; membership prices are shown only as the price book has them.
  */
 
 export const openingClassPrices: Record<LevelClassType, number> = {

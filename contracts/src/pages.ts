@@ -4,7 +4,7 @@ import type { LevelClassType } from './enrollment.ts'
 import { type ProductSku, robotSpider, teddyBear } from './products.ts'
 import type { ShopView } from './shop.ts'
 
-/** The addresses that answer with a page: the web's router has a screen for each, and the BFF answers 404 to all others. */
+/** The paths of all pages: the web's router has a screen for each, and the BFF responds 404 to all others. */
 export const pagePaths = [
   '/',
   '/shop',
@@ -55,7 +55,7 @@ export const pagePaths = [
 ] as const
 export type PagePath = (typeof pagePaths)[number]
 
-/** Each level's sign-up page. */
+/** The sign-up page of each level. */
 export const levelPages = {
   basic: '/robokidspage1',
   intermediate: '/robokidspage2',
@@ -63,17 +63,17 @@ export const levelPages = {
   custom: '/robokidspage4',
 } as const satisfies Record<LevelClassType, PagePath>
 
-/** Each product's own page. */
+/** The page of each product. */
 export const productPages = {
   [robotSpider]: '/shop/robot-spider',
   [teddyBear]: '/shop/teddy-bear',
 } as const satisfies Record<ProductSku, PagePath>
 
-/** Addresses that only lead elsewhere, permanently. */
+/** Permanent redirects. */
 export const redirects: Readonly<Record<string, PagePath>> = { '/admin': '/', '/guides': '/news-guides' }
 
 /**
- * What a page shows that changes by the day, by the queries that the browser reads it with: the answers of `/api/classes`,
+ * The data of a rendered page that changes over time, by the browser's queries: the responses of `/api/classes`,
  * `/api/membership-plans` and `/api/shop`.
  */
 export interface PageData {
@@ -82,32 +82,32 @@ export interface PageData {
   shop?: ShopView
 }
 
-/** Before and after a page's markup in its document. */
-export const applicationMarks = ['<!--application-->', '<!--/application-->'] as const
+/** The markers before and after the page's markup in a document. */
+export const applicationMarkers = ['<!--application-->', '<!--/application-->'] as const
 
-/** The id of the script in a document that has its `PageData` as JSON, and runs nothing. */
+/** The id of the data script with the `PageData` JSON of a document. */
 export const pageDataId = 'page-data'
 
 /**
- * Data in a document, as a script that runs nothing and that no text in it ends.
+ * Returns a data script: a `<script>` that runs nothing, with its JSON escaped so that no text in it can end the script.
  *
- * @param attributes its markup's: `type`, and what it is found by.
+ * @param attributes the attributes of the tag: `type`, and an id to find it by.
  */
 export const dataScript = (attributes: string, data: unknown): string =>
   `<script ${attributes}>${JSON.stringify(data).replaceAll('<', '\\u003c')}</script>`
 
 /**
- * Data that says to search engines what a page is about.
+ * Returns the JSON-LD that describes a page to search engines.
  *
  * @see https://schema.org
  */
-export const structuredDataScript = (things: unknown[]): string =>
-  things.length === 0
+export const structuredDataScript = (items: unknown[]): string =>
+  items.length === 0
     ? ''
-    : dataScript('type="application/ld+json"', { '@context': 'https://schema.org', '@graph': things })
+    : dataScript('type="application/ld+json"', { '@context': 'https://schema.org', '@graph': items })
 
-/** Makes a page's markup of what is known today, as the browser takes it over. The web's build puts it out, for who serves the documents. */
+/** Renders the markup of a page with today's data, for the browser to hydrate. The web's build exports it to the BFF. */
 export type RenderApplication = (path: PagePath, siteUrl: string, data: PageData) => Promise<string>
 
-/** Stands in the built documents where the site's own address belongs, which is known only where they are served. */
+/** A placeholder in the built documents for the site's origin, which is known only when they are served. */
 export const buildOrigin = 'https://site.invalid'

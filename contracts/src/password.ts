@@ -1,7 +1,7 @@
-/** Special characters that a password may count on, as the membership's registration says. */
+/** The special characters that count for the password rules, as the sign-up form lists them. */
 export const passwordSymbols = '!@#$%^&*()_-+=<>?{}[]~'
 
-/** The rules of a password, each by itself: what the live checklist colours and what the service refuses by. */
+/** The password rules, used by the live checklist of the form and by the identity service. */
 export const passwordRules = {
   length: (password: string) => [...password].length >= 8,
   capital: (password: string) => /[A-Z]/.test(password),

@@ -1,6 +1,6 @@
 /**
- * How a payment stands: `refund_under_way` and `refunded` are about all of it, `refund_failed` where the bank has returned
- * what was told to have gone back in full. While it is not `paid` or `won`, nothing that it paid for is shipped or signed.
+ * The state of a payment. `refund_under_way` and `refunded` mean the full amount; `refund_failed` means that an announced full
+ * refund failed at the bank. Unless the state is `paid` or `won`, nothing that it paid for is shipped or signed.
  */
 export const paymentStates = [
   'paid',

@@ -1,25 +1,25 @@
-/* What can be said of a product without a schema: the shop's page has no need of those. */
+/* In a file without zod, which the shop's page does not load. */
 
-/** What can be done about a product: it is in stock, it is ordered ahead of its making, it is only shown, or it is gone. */
+/** The states of a product: in stock, on pre-order, shown only, or no longer sold. */
 export const productStates = ['available', 'pre_order', 'coming_soon', 'withdrawn'] as const
 export type ProductState = (typeof productStates)[number]
 
-/** Whether a product in this state can be put into an order. */
+/** Returns whether a product in this state can be ordered. */
 export function canBeBought(state: ProductState): boolean {
   return state === 'available' || state === 'pre_order'
 }
 
-/** Whether there is news to wait for: a product that is not in stock, and may come to be. */
-export function canBeAwaited(state: ProductState): boolean {
+/** Returns whether a stock alert can be requested: the product is not in stock but may become so. */
+export function canRequestStockAlert(state: ProductState): boolean {
   return state === 'pre_order' || state === 'coming_soon'
 }
 
-/* The price book's names. */
+/* SKUs in the price book. */
 export const robotSpider = 'product:robot-spider'
 export const teddyBear = 'product:ai-teddy-bear'
 export type ProductSku = typeof robotSpider | typeof teddyBear
 
-/** Of one product in one order. */
+/** The maximum quantity per product in an order. */
 export const maxQuantity = 10
-/** Different products in one order. */
+/** The maximum number of different products in an order. */
 export const maxLines = 20

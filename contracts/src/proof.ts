@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What a visitor who is not signed in asks for with a proof of work: each costs a seat, a payment page or a mail. */
+/** The requests for which a visitor who is not signed in needs a proof of work: each costs a seat, a payment page or a mail. */
 export const proofForms = [
   'registration',
   'payment',
@@ -16,8 +16,8 @@ export const proofForms = [
 export type ProofForm = (typeof proofForms)[number]
 
 /**
- * What is to be solved: a challenge of altcha (version 2, PBKDF2/SHA-256). Find the `counter` for which the key that is
- * derived from `nonce` and the counter (32 bits, big-endian), with `salt` and `cost` rounds, begins with `keyPrefix`.
+ * An altcha challenge (version 2, PBKDF2/SHA-256): find the `counter` for which the key derived from `nonce` and the counter
+ * (32 bits, big-endian), with `salt` and `cost` rounds, begins with `keyPrefix`.
  */
 export const challengeSchema = z.object({
   parameters: z.object({
@@ -28,7 +28,7 @@ export const challengeSchema = z.object({
     keyLength: z.int().min(1),
     keyPrefix: z.string(),
     keySignature: z.string(),
-    /** In seconds of Unix time. */
+    /** Unix time in seconds. */
     expiresAt: z.int(),
     data: z.object({ form: z.enum(proofForms), level: z.int() }),
   }),
@@ -37,8 +37,8 @@ export const challengeSchema = z.object({
 export type Challenge = z.infer<typeof challengeSchema>
 
 /**
- * The header of a request that brings its proof: the JSON of `proofSchema` in Base64. Each is taken once. Without a good one
- * the request is answered 403 `proof_required`, with a `challenge` to solve and to send it again with.
+ * The header with the proof of a request: the JSON of `proofSchema` in Base64. Each proof is accepted once. Without a valid one
+ * the response is 403 `proof_required` with a `challenge` to solve before retrying.
  */
 export const proofHeader = 'x-proof'
 export const proofSchema = z.object({
@@ -48,8 +48,7 @@ export const proofSchema = z.object({
 export type Proof = z.infer<typeof proofSchema>
 
 /**
- * `GET /api/proof?form=`: a challenge ahead of the request, so that it is solved by then; null where none is needed, as for
- * whoever is signed in.
+ * `GET /api/proof?form=`: a challenge to solve ahead of the request; null if none is needed, for example while signed in.
  */
 export const proofQuerySchema = z.object({ form: z.enum(proofForms) })
 export const proofChallengeSchema = z.object({ challenge: challengeSchema.nullable() })

@@ -1,21 +1,21 @@
-/* In a file without schemas: the form shows them. */
+/* In a file without zod, because the form shows the terms. */
 import type { MembershipPlan } from './auth.ts'
 import type { Money } from './fields.ts'
 import { formatMoney } from './pricing.ts'
 
-/** Changes with every change of the words below: it is kept with the consent that was given to them. */
+/** Must change with every change of the text below; it is stored with the consent. */
 export const renewalTermsVersion = '2026-11-28'
 
 const units = { monthly: 'month', yearly: 'year' } as const satisfies Record<MembershipPlan, string>
 
-/** `month` or `year`. */
+/** Returns the unit of a plan's period. */
 export function periodOf(plan: MembershipPlan): 'month' | 'year' {
   return units[plan]
 }
 
 /**
- * What a member agrees to before paying: that the membership renews, when and for how much, and how to end it. The words
- * stand beside the button, are kept with the consent, and are in the confirmation mail.
+ * Returns the terms that a member accepts before paying: that the membership renews, when and for how much, and how to cancel
+ * it. The text is shown beside the button, stored with the consent, and included in the confirmation mail.
  */
 export function renewalTerms(plan: MembershipPlan, price: Money): string {
   const unit = periodOf(plan)

@@ -1,16 +1,16 @@
-/* In a file of its own: each page loads what formats class dates, and few need this. */
+/* In a file of its own: every page loads the formatting of class dates, few pages need this. */
 const hour = 3_600_000
 
-/** The first Sunday on or after a day of a month (0 is January), as the time of its 00:00 UTC. */
+/** Returns the first Sunday on or after a day of a month (0 is January), as the time of its 00:00 UTC. */
 function sundayFrom(year: number, month: number, day: number): number {
   const weekday = new Date(Date.UTC(year, month, day)).getUTCDay()
   return Date.UTC(year, month, day + ((7 - weekday) % 7))
 }
 
 /**
- * How many hours the school's clocks are behind UTC at a time (milliseconds since 1970): by the rule of the United States since
- * 2007, for the reason given with the class dates, and because not every browser has Temporal: daylight-saving time from 2 AM
- * on the second Sunday in March to 2 AM on the first Sunday in November.
+ * Returns how many hours the school's clocks are behind UTC at a time (milliseconds since 1970), by the rule of the United
+ * States since 2007: daylight saving time from 2 AM on the second Sunday in March to 2 AM on the first Sunday in November. Not
+ * by Intl, for the reason given in class-date.ts, nor by Temporal, which not every browser has.
  */
 function hoursBehind(time: number): number {
   const year = new Date(time).getUTCFullYear()
@@ -18,8 +18,8 @@ function hoursBehind(time: number): number {
 }
 
 /**
- * The calendar day of an instant (RFC 3339) in `classTimeZone`, `YYYY-MM-DD`: the one in which pages and mails date the end
- * of a membership and its next charge, so that both name the same day. What is not such an instant comes back as it is.
+ * Returns the calendar day (`YYYY-MM-DD`) of an instant (RFC 3339) in `classTimeZone`. Pages and mails use it for the end of a
+ * membership and its next charge, so that both name the same day. Any other text is returned unchanged.
  */
 export function schoolDate(instant: string): string {
   const time = Date.parse(instant)
@@ -27,7 +27,7 @@ export function schoolDate(instant: string): string {
   return new Date(time - hoursBehind(time) * hour).toISOString().slice(0, 10)
 }
 
-/** The time of an instant (RFC 3339) on the clocks in `classTimeZone`, `HH:MM`. What is not such an instant comes back as it is. */
+/** Returns the time (`HH:MM`) of an instant (RFC 3339) in `classTimeZone`. Any other text is returned unchanged. */
 export function schoolTime(instant: string): string {
   const time = Date.parse(instant)
   if (Number.isNaN(time)) return instant
@@ -35,8 +35,8 @@ export function schoolTime(instant: string): string {
 }
 
 /**
- * When it is that time (`HH:MM`) of that day (`YYYY-MM-DD`) in `classTimeZone`, in milliseconds since 1970; undefined where it
- * is no such day and time. Of the two times that an hour has in the night in which the clocks go back, the first.
+ * Returns the instant (milliseconds since 1970) of a time (`HH:MM`) on a day (`YYYY-MM-DD`) in `classTimeZone`, or undefined if
+ * they are invalid. When the clocks go back and an hour occurs twice, it is the first one.
  */
 export function schoolInstant(date: string, time: string): number | undefined {
   const asUtc = Date.parse(`${date}T${time}:00Z`)

@@ -7,7 +7,7 @@ const anyDay = fc
   .map((days) => Temporal.PlainDate.from('2020-01-01').add({ days }).toString())
 
 describe('firstClassDay', () => {
-  it('is a Friday, at least 42 days away and less than 49', () => {
+  it('returns a Friday that is at least 42 and less than 49 days away', () => {
     fc.assert(
       fc.property(anyDay, (today) => {
         const first = Temporal.PlainDate.from(firstClassDay(today))
@@ -24,13 +24,13 @@ describe('firstClassDay', () => {
     ['2026-11-28', '2027-01-15'],
     ['2026-11-26', '2027-01-08'],
     ['2028-01-19', '2028-03-03'], // over a leap day
-  ])('opened on %s starts on %s', (today, first) => {
+  ])('a season that opens on %s starts on %s', (today, first) => {
     expect(firstClassDay(today)).toBe(first)
   })
 })
 
 describe('upcomingSeason', () => {
-  it('is four days in a row from Friday to Monday, over a year’s end and a change of clocks alike', () => {
+  it('returns four consecutive days from Friday to Monday, also across a year’s end or a clock change', () => {
     fc.assert(
       fc.property(anyDay, (today) => {
         const days = upcomingSeason(today).map((day) => Temporal.PlainDate.from(day))

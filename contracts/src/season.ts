@@ -1,22 +1,22 @@
 /**
- * When a season's classes are. Days are plain dates (`YYYY-MM-DD`) on the calendar of `classTimeZone`; they are counted
- * in UTC, where every day has 24 hours.
+ * The dates of a season's classes. Days are plain dates (`YYYY-MM-DD`) in `classTimeZone`; they are counted in UTC, where every
+ * day has 24 hours.
  */
-const dayMillis = 24 * 60 * 60 * 1000
+const dayMs = 24 * 60 * 60 * 1000
 const friday = 5
 
-/** The days from a season's opening to its first class are at least this many. */
+/** The minimum number of days from a season's opening to its first class. */
 export const seasonLeadDays = 42
 
-/** A season has classes on this many days in a row, from a Friday on. */
+/** The number of consecutive class days of a season, starting on a Friday. */
 export const seasonLength = 4
 
 function addDays(day: string, days: number): string {
-  return new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMillis).toISOString().slice(0, 10)
+  return new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10)
 }
 
 /**
- * The first class day of a season that opens on `today`: the first Friday that is at least 42 days away.
+ * Returns the first class day of a season that opens on `today`: the first Friday that is at least 42 days away.
  * @param today the day in California on which the season is opened.
  */
 export function firstClassDay(today: string): string {
@@ -25,7 +25,7 @@ export function firstClassDay(today: string): string {
   return addDays(earliest, (friday - weekday + 7) % 7)
 }
 
-/** The class days of the season that opens on `today`, Friday to Monday. */
+/** Returns the class days of the season that opens on `today`, Friday to Monday. */
 export function upcomingSeason(today: string): string[] {
   const first = firstClassDay(today)
   return Array.from({ length: seasonLength }, (_, index) => addDays(first, index))

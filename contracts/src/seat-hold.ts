@@ -1,6 +1,6 @@
-/** How long seats wait for their payment, in minutes: where the services' settings begin, and what pages tell families. */
+/** How long unpaid seats are held, in minutes: the defaults of the services' settings, and what pages tell families. */
 
-/** Until the payment page is opened. */
+/** Before the payment page is opened. */
 export const unopenedHoldMinutes = 10
-/** From then on: as long as that page can be paid. The card provider keeps one for 30 minutes at least. */
+/** After it is opened: the lifetime of the payment page. The payment provider's minimum is 30 minutes. */
 export const paymentPageMinutes = 31

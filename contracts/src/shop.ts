@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { agreementTermsSchema } from './agreement.ts'
-import { checkoutStatuses, disputeSchema, paymentStates, refundSchema, untoldSchema } from './billing.ts'
-import { askerShape, visitorNetwork } from './enrollment.ts'
+import { checkoutStatuses, disputeSchema, paymentStates, refundSchema, refundFailureSchema } from './billing.ts'
+import { requesterShape, visitorNetwork } from './enrollment.ts'
 import { defineEvent } from './event.ts'
 import * as field from './fields.ts'
 import { moneySchema } from './fields.ts'
 import { maxLines, maxQuantity, productStates } from './products.ts'
 
 export {
-  canBeAwaited,
+  canRequestStockAlert,
   canBeBought,
   maxLines,
   maxQuantity,
@@ -31,17 +31,17 @@ const productSchema = z.object({
 })
 export type Product = z.infer<typeof productSchema>
 
-/** `GET /products`: what the shop shows now, at today's prices. */
+/** `GET /products`: the products of the shop at today's prices. */
 export const productsSchema = z.object({ products: z.array(productSchema) })
 
-/** `POST /admin/products` (administrators): what can be done about a product from now on. Answers as `GET /products`. */
+/** `POST /admin/products` (administrators): sets the state of a product. Responds like `GET /products`. */
 export const setProductStateSchema = z.object({
   sku,
   state: z.enum(productStates, { error: `state must be one of ${productStates.join(', ')}.` }),
 })
 export type SetProductState = z.infer<typeof setProductStateSchema>
 
-/** `GET /api/shop`: the products, and what the cheapest class costs with its kit. */
+/** `GET /api/shop`: the products, and the price of the cheapest class with its kit. */
 export const shopViewSchema = productsSchema.extend({ classesFrom: moneySchema })
 export type ShopView = z.infer<typeof shopViewSchema>
 
@@ -55,11 +55,11 @@ const itemSchema = z.object({
 export type OrderItem = z.infer<typeof itemSchema>
 
 /**
- * `POST /orders`, and the BFF's `POST /api/checkout`: what is wanted, and how many of it. What it costs, and whether it can
- * be bought, the server knows alone.
+ * The body of `POST /orders` and of the BFF's `POST /api/checkout`: products and quantities. Only the server decides what they
+ * cost and whether they can be bought.
  */
 export const placeOrderSchema = z.object({
-  /** UUIDv7 made by the client: the idempotency key, and the reference of the order's page. */
+  /** UUIDv7 created by the client: the idempotency key, and the reference of the order's page. */
   orderId: z.uuid({ version: 'v7', error: 'orderId must be a UUIDv7.' }).toLowerCase(),
   items: z
     .array(itemSchema, { error: 'items must be a list.' })
@@ -69,38 +69,38 @@ export const placeOrderSchema = z.object({
       error: 'Each product can stand in the list once.',
     }),
   /**
-   * The order that the same cart was sent as first, before it was changed: what is open of the cart cannot be paid any more,
-   * and two orders that name the same one are of one cart, also where that one is not known. An order that is paid stays
-   * what it is: 409 `already_paid`. Whoever that order belongs to may say so: its account, or where none was signed in, the
-   * browser that made it; of anybody else it is read as if it were left out.
+   * The first order of the same cart, before the cart was changed. The cart's open orders can then no longer be paid; two orders
+   * that name the same one belong to the same cart, even if that order does not exist. 409 `already_paid` if it is paid. Only
+   * the order's owner can replace it: its account or, if it has none, the browser that placed it; for anyone else the field is
+   * ignored.
    */
   replaces: field.uuid('replaces must be a UUID.').optional(),
-  /** What the page showed: 409 `price_changed` with what is offered now where that is something else. */
+  /** The terms that the page showed: 409 `price_changed` with the current offer if it differs. */
   agreed: agreementTermsSchema.optional(),
 })
 /**
- * `POST /orders`: with who asks, and from where. 409 `already_paid` where the replaced order is paid, or being paid; 429
- * `too_many_unpaid` where the account, the browser or the network has begun many that are not paid yet.
+ * `POST /orders`: with the requester and the network. 409 `already_paid` if the replaced order is paid or being paid; 429
+ * `too_many_unpaid` if the account, the browser or the network has too many unpaid orders.
  */
-export const placeOwnedOrderSchema = placeOrderSchema.extend({ ...askerShape, network: visitorNetwork })
+export const placeOwnedOrderSchema = placeOrderSchema.extend({ ...requesterShape, network: visitorNetwork })
 export type PlaceOrder = z.infer<typeof placeOwnedOrderSchema>
 
-/** The answer to `POST /api/checkout`: where to pay; an order that is paid leads to its own page. */
-export const checkoutAnswerSchema = z.object({ checkoutUrl: z.url(), orderId: z.uuid() })
-export type CheckoutAnswer = z.infer<typeof checkoutAnswerSchema>
+/** The response to `POST /api/checkout`: the payment page, or the order's page if it is paid already. */
+export const checkoutResponseSchema = z.object({ checkoutUrl: z.url(), orderId: z.uuid() })
+export type CheckoutResponse = z.infer<typeof checkoutResponseSchema>
 
-/** A product as it was sold: name, price and state of that day. */
+/** A product as sold: its name, price and state at the time of the order. */
 export const orderLineSchema = z.object({
   sku: z.string(),
   name: z.string(),
   state: z.enum(productStates),
   quantity: z.int().min(1),
-  /** Cents for one. */
+  /** The price of one, in cents. */
   unitAmount: z.int().min(0),
 })
 export type OrderLine = z.infer<typeof orderLineSchema>
 
-/** Where the payment page was told to send it. */
+/** The shipping address that was entered on the payment page. */
 export const shipToSchema = z.object({
   name: z.string(),
   addressLine1: z.string(),
@@ -115,25 +115,25 @@ export type ShipTo = z.infer<typeof shipToSchema>
 
 export const orderStatuses = ['unpaid', 'paid', 'shipped', 'refunded'] as const
 
-/** `GET /orders/:orderId` and the BFF's `GET /api/orders/:reference`: the order as it is, money first. */
+/** `GET /orders/:orderId` and the BFF's `GET /api/orders/:reference`: the current state of an order. */
 export const orderSchema = z.object({
   orderId: z.uuid(),
-  /** `refunded` where all that was paid went back. */
+  /** `refunded`: the full payment was refunded. */
   status: z.enum(orderStatuses),
   lines: z.array(orderLineSchema),
   ...moneySchema.shape,
-  /** Null until it is paid: the payment page asks for both. */
+  /** Null until it is paid, because the payment page asks for both. */
   email: z.string().nullable(),
   shipTo: shipToSchema.nullable(),
   checkout: z.object({
     status: z.enum(checkoutStatuses),
-    /** Where to pay, while that is possible. */
+    /** The payment page, while it can be paid. */
     url: z.url().nullable(),
     lastDecline: z.string().nullable(),
   }),
   receiptNumber: z.string().nullable(),
   paidAt: z.iso.datetime().nullable(),
-  /** How its payment stands, and the cents that its buyer was told to have back and has not. Absent while it is unpaid. */
+  /** The state of its payment, and the cents that the buyer was told were refunded but were not. Absent while it is unpaid. */
   paymentState: z.enum(paymentStates).optional(),
   owed: z.int().optional(),
   refunds: z.array(refundSchema.pick({ amount: true, currency: true, status: true, reason: true })),
@@ -150,8 +150,8 @@ export const ordersQuerySchema = z.object({
 export const ordersSchema = z.object({ orders: z.array(orderSchema) })
 
 /**
- * `POST /orders/:orderId/shipment` (administrators): it is on its way. 409 `order_already_shipped` where it was, under another
- * tracking number.
+ * `POST /orders/:orderId/shipment` (administrators): marks an order as shipped. 409 `order_already_shipped` if it was shipped
+ * under another tracking number.
  */
 export const shipOrderSchema = z.object({
   trackingNumber: field.requiredLine('Tracking number', 60).optional(),
@@ -159,26 +159,26 @@ export const shipOrderSchema = z.object({
 export type ShipOrder = z.infer<typeof shipOrderSchema>
 
 /**
- * `POST /api/shop/notices`: tell this address when the product can be had. The answer is the
- * same whether the address is known or not; the one mail that follows asks whether it is really wanted.
+ * `POST /api/shop/notices`: requests a stock alert for an address. The response is the same whether the address is known or
+ * not; a mail asks the address to confirm the request.
  */
 export const askStockAlertSchema = z.object({ sku, email: field.email })
 export type AskStockAlert = z.infer<typeof askStockAlertSchema>
 
 export const stockAlertStatuses = ['unconfirmed', 'confirmed', 'removed', 'told'] as const
 
-/** `POST /notices`: with what the shop says of the product now. */
+/** `POST /notices`: with the current name and state of the product. */
 export const requestStockAlertSchema = askStockAlertSchema.extend({
   productName: z.string(),
   state: z.enum(productStates),
-  /** Whether the address is proven to be that of the account that asks; left out by a BFF of the version before. */
+  /** Whether the address is the verified address of the requesting account; omitted by a BFF of the previous version. */
   isProven: z.boolean().optional(),
 })
 export type RequestStockAlert = z.infer<typeof requestStockAlertSchema>
 
 /**
- * `GET /notices/:reference`, and the answer to `POST /notices/:reference/confirmation` and `…/removal`; under `/api/shop` the
- * BFF's. Looking changes nothing: what a mail program opens by itself confirms and removes nothing.
+ * The response to `GET /notices/:reference`, `POST /notices/:reference/confirmation` and `…/removal`, also under the BFF's
+ * `/api/shop`. The `GET` changes nothing, so a mail program that prefetches links cannot confirm or remove an alert.
  */
 export const stockAlertSchema = z.object({
   sku: z.string(),
@@ -186,13 +186,13 @@ export const stockAlertSchema = z.object({
   status: z.enum(stockAlertStatuses),
 })
 export type StockAlert = z.infer<typeof stockAlertSchema>
-/** The answer to asking for one. */
+/** The response to a request for a stock alert. */
 export const stockAlertRequestedSchema = z.object({ asked: z.literal(true) })
 
 const orderFacts = z.object({
   orderId: z.uuid(),
   lines: z.array(orderLineSchema).min(1),
-  /** Null where the payment page asked for none. */
+  /** Null if the payment page asked for none. */
   email: z.string().nullable(),
   shipTo: shipToSchema.nullable(),
 })
@@ -218,19 +218,23 @@ export const orderRefunded = defineEvent(
   'billing',
   'order.refunded',
   orderRefund.extend({
-    /** All refunds of the payment so far, in cents; equal to `paidAmount` when all of it went back. */
+    /** All refunds of the payment so far, in cents; equals `paidAmount` when it is refunded in full. */
     refundedTotal: z.int(),
     paidAmount: z.int(),
-    /** It makes good for what was told of before and failed at the bank after all. */
+    /** It replaces a refund that was announced and then failed at the bank. */
     again: z.boolean().optional(),
-    /** All of the payment is back with this refund, so the order is over. Absent, as the next line, from events of the time before. */
+    /** With this refund the payment is refunded in full, so the order is over. This field and the next are absent from older events. */
     whole: z.boolean().optional(),
-    /** It had been shipped by then. */
+    /** The order had been shipped already. */
     shipped: z.boolean().optional(),
   }),
 )
-/** A refund has failed at the bank: the money is with us again. `order.refunded` told of it before, unless it is `untold`. */
-export const orderRefundFailed = defineEvent('billing', 'order.refund_failed', orderRefund.extend(untoldSchema.shape))
+/** A refund failed at the bank, so the school has the money again. It was announced by `order.refunded`, unless `untold`. */
+export const orderRefundFailed = defineEvent(
+  'billing',
+  'order.refund_failed',
+  orderRefund.extend(refundFailureSchema.shape),
+)
 export const orderShipped = defineEvent(
   'billing',
   'order.shipped',

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
-/** What a process says of itself to administrators, at `GET /admin/system`: whom they are about to give an order. */
+/** `GET /admin/system` (administrators): identifies the process, so that they know which system a command would affect. */
 export const systemSchema = z.object({
-  /** The system that it is a part of, by the name that all of its processes have. */
+  /** The name of the system, the same for all of its processes. */
   system: z.string(),
   environment: z.enum(['local', 'production']),
   /** `billing`, `bff`, … */

@@ -49,7 +49,7 @@ if (!dependenciesAreThere()) installDependencies()
 
 const env = { ...process.env, PATH: bin + delimiter + process.env.PATH }
 const [command = 'start', ...rest] = process.argv.slice(2)
-const quickly = `--import=${pathToFileURL(join(root, 'runtime/src/quick-imports.ts')).href}`
+const quickly = `--import=${pathToFileURL(join(root, 'runtime/src/fast-imports.ts')).href}`
 const child = spawn('node', [quickly, join(root, 'deploy/local/src', `${command}.ts`), ...rest], {
   cwd: root,
   env,

@@ -3,15 +3,15 @@ import type { onRequestHookHandler } from 'fastify'
 const checks = new WeakSet<object>()
 
 /**
- * Marks a hook that asks who a request comes from. A route has it as its `onRequest`: strangers are told that they are
- * strangers before anything of their request is read, and learn nothing of what a right one looks like.
+ * Marks a hook that checks who sends a request. Routes use it as `onRequest`, so that unauthorized requests are rejected
+ * before their body is parsed and validation errors disclose nothing.
  */
 export function accessCheck(hook: onRequestHookHandler): onRequestHookHandler {
   checks.add(hook)
   return hook
 }
 
-/** Whether something is a hook that `accessCheck` has marked. */
+/** Returns whether a hook was marked by `accessCheck`. */
 export function isAccessCheck(hook: unknown): boolean {
   return typeof hook === 'function' && checks.has(hook)
 }

@@ -6,39 +6,39 @@ import { accessCheck } from './access-check.ts'
 import { DomainError } from './errors.ts'
 import { GuessLimit } from './guess-limit.ts'
 import type { Http } from './http.ts'
-import { listRefused, outboxSchema, readOutboxState, republish } from './outbox.ts'
+import { listRejected, outboxSchema, readOutboxState, republish } from './outbox.ts'
 import { deadLetterSchema, listDeadLetters, replayDeadLetter, type Consumer } from './inbox.ts'
 import { isInternalRequest } from './internal-requests.ts'
 import { reseal, resealedSchema, type SealedColumn } from './reseal.ts'
 import { isSameSecret } from './same-secret.ts'
 import type { Context } from './service.ts'
 
-/** What knows of a process as much as its doors need. */
+/** The parts of a context that the access checks need. */
 type Process = Pick<Context<unknown>, 'config' | 'log' | 'metrics'>
 
-/** All doors of a process count guesses together. */
-const doors = new WeakMap<Process['metrics'], onRequestHookHandler>()
+/** One hook per process, so that all of its routes share a guess limit. */
+const adminHooks = new WeakMap<Process['metrics'], onRequestHookHandler>()
 
 /**
- * A hook for routes that only administrators may call: they send the admin secret as `x-admin-secret`. Guesses are limited;
- * an operator who has the right one at the first try gets in whatever others guess.
+ * Returns the hook for routes that require the admin secret in `x-admin-secret`. Wrong guesses are limited, but they never lock
+ * out an operator who sends the right secret at the first attempt.
  */
 export function requireAdmin(process: Process): onRequestHookHandler {
-  const known = doors.get(process.metrics)
+  const known = adminHooks.get(process.metrics)
   if (known) return known
-  const limit = new GuessLimit(process, { what: 'admin_secret', ofNetwork: 10, ofAll: 100, windowMs: 60_000 })
+  const limit = new GuessLimit(process, { what: 'admin_secret', perNetwork: 10, total: 100, windowMs: 60_000 })
   const refusal = () => new DomainError('admin_secret_invalid', 'This needs the admin secret.')
-  const door = accessCheck((request, _reply, next) => {
+  const hook = accessCheck((request, _reply, next) => {
     const given = request.headers['x-admin-secret']
     if (given === undefined) throw refusal()
-    if (!limit.isDeaf(request) && isSameSecret(String(given), process.config.ADMIN_SECRET)) return next()
-    throw limit.wrong(request, refusal())
+    if (!limit.isBlocked(request) && isSameSecret(String(given), process.config.ADMIN_SECRET)) return next()
+    throw limit.countWrong(request, refusal())
   })
-  doors.set(process.metrics, door)
-  return door
+  adminHooks.set(process.metrics, hook)
+  return hook
 }
 
-/** A hook for what is about this process and nobody else's business: neighbours, or whoever has the admin secret. */
+/** Returns the hook for routes about the process itself: it admits internal requests and those with the admin secret. */
 export function requireInternalOrAdmin(process: Process): onRequestHookHandler {
   const admin = requireAdmin(process)
   return accessCheck(function (request, reply, next) {
@@ -47,7 +47,7 @@ export function requireInternalOrAdmin(process: Process): onRequestHookHandler {
   })
 }
 
-/** `GET /admin/system`: what process of what system answers here, for whoever is about to change something. */
+/** Adds `GET /admin/system`: identifies the process and its system, so that operators can check before they change something. */
 export function systemRoute<Config>(http: Http, context: Context<Config>): void {
   const { name, config } = context
   http.get(
@@ -58,9 +58,9 @@ export function systemRoute<Config>(http: Http, context: Context<Config>): void 
 }
 
 /**
- * What `npm run admin` asks of a service with a database, with the admin secret: `GET /admin/dead-letters?all=true`,
+ * Adds the routes that `npm run admin` calls on a service with a database: `GET /admin/dead-letters?all=true`,
  * `POST /admin/dead-letters/:id/replay`, `GET /admin/outbox`, `POST /admin/outbox/republish`, `POST /admin/streams/prune`
- * and `POST /admin/reseal`.
+ * and `POST /admin/reseal`. All require the admin secret.
  */
 export function operatorRoutes<Config>(
   http: Http,
@@ -93,15 +93,15 @@ export function operatorRoutes<Config>(
   )
   http.get('/admin/outbox', { onRequest, schema: { response: { 200: outboxSchema } } }, async () => ({
     ...(await readOutboxState(db.$client)),
-    refused: await listRefused(db),
+    refused: await listRejected(db),
   }))
-  const moment = z.iso.datetime({ offset: true }).transform((text) => Temporal.Instant.from(text))
+  const instantSchema = z.iso.datetime({ offset: true }).transform((text) => Temporal.Instant.from(text))
   http.post(
     '/admin/outbox/republish',
     {
       onRequest,
       schema: {
-        body: z.object({ from: moment, to: moment.optional() }),
+        body: z.object({ from: instantSchema, to: instantSchema.optional() }),
         response: { 200: z.object({ events: z.int() }) },
       },
     },

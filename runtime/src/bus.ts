@@ -15,94 +15,94 @@ import {
 } from 'nats'
 import type { Logger } from './telemetry.ts'
 
-/** One delivery of an event to a durable consumer. Exactly one of its methods is to be called. */
+/** One delivery of an event to a durable consumer. Exactly one of its methods must be called. */
 export interface Delivery {
   subject: string
-  /** The envelope as it came off the wire. */
+  /** The unparsed envelope. */
   payload: string
-  /** 1 for the first delivery; counts those that were lost as well. */
+  /** 1 for the first delivery; lost deliveries count too. */
   attempt: number
-  /** The event's place in its stream. */
+  /** The event's sequence number in its stream. */
   sequence: number
   done(): void
   retry(delayMs: number): void
-  giveUp(): void
+  terminate(): void
 }
 
 /**
- * What became of an event that was to be published: its place in the stream, or why the broker does not have it, and
- * whether that is the event's own fault, so that it would be refused again.
+ * The outcome of publishing an event: its sequence number in the stream, or the error. `fault` is `event` if the event itself
+ * is invalid and would be rejected again, otherwise `broker`.
  */
 export type PublishOutcome = { sequence: number } | { error: Error; fault: 'event' | 'broker' }
 
-/** A stream as it is now. */
+/** The current state of a stream. */
 export interface StreamState {
-  /** When it was made, as the broker spells it: another stream of the same name has another. */
+  /** Its creation time in the broker's format, which tells it from an earlier stream of the same name. */
   created: string
   lastSequence: number
 }
 
-/** A durable consumer: who wants which events. */
+/** A durable consumer and its events. */
 export interface Subscription {
   durable: string
   stream: string
   subject: string
-  /** Where the durable is made anew, it leaves out what the broker stored before this; left out, it gets all there is. */
+  /** If the durable has to be created, it skips events stored before this time; if omitted, it receives all stored events. */
   since?: Temporal.Instant | undefined
 }
 
-/** The connection to the broker (NATS JetStream): the only place that knows which one it is. */
+/** The connection to the broker. No other module knows that it is NATS JetStream. */
 export interface Bus {
-  /** Publishes each of them, or tells why not; an id that the broker already has is dropped there. Never rejects. */
+  /** Publishes the events and returns an outcome for each. The broker drops an id that it already has. Never rejects. */
   publish(events: CloudEvent[]): Promise<PublishOutcome[]>
-  /** Publishes any text, and again if it is called again: what a faulty producer would do. */
+  /** Publishes any text, without deduplication: lets tests act as a faulty producer. */
   publishUnchecked(subject: string, payload: string): Promise<void>
   /**
-   * Delivers every event of `subject` to a durable consumer until it is stopped: several side by side and in no order
-   * that may be relied on. `handle` answers each delivery and never rejects.
+   * Delivers every event of `subject` to a durable consumer until it is stopped, concurrently and in no guaranteed order.
+   * `handle` must call a method of each delivery and never reject.
    */
   consume(subscription: Subscription, handle: (delivery: Delivery) => Promise<void>): { stop(): Promise<void> }
-  /** @throws where the broker does not answer. */
+  /** @throws if the broker does not respond. */
   hasDurable(durable: string, stream: string): Promise<boolean>
-  /** @throws where the broker does not answer. */
+  /** @throws if the broker does not respond. */
   streamState(stream: string): Promise<StreamState>
   /**
-   * Removes the subjects of all streams that this version does not know. Nothing else ever does: a process of an older
-   * version would take away what a newer one publishes.
-   * @returns the subjects that were removed.
+   * Removes the subjects that this version does not know from all streams. Only an operator does this: during a roll-out, an
+   * older process would remove the subjects of a newer one.
+   * @returns the removed subjects.
    */
   pruneStreams(): Promise<string[]>
-  /** Counts how often the connection was made: what was known of the broker before may not hold any more. */
+  /** Returns the number of times the connection was established. After a change, the state of the broker may be different. */
   epoch(): number
-  /** Calls `see` with events as they pass, without any guarantee: for a screen that also asks from time to time. */
-  watch(subjects: string[], see: (event: CloudEvent) => void): void
+  /** Calls `onEvent` with new events, without any delivery guarantee: for a page that also polls. */
+  watch(subjects: string[], onEvent: (event: CloudEvent) => void): void
   connected(): boolean
   close(): Promise<void>
 }
 
-/** How many deliveries a consumer handles side by side: enough to fill a commit, few enough to leave the pool to requests. */
-const atOnce = 8
+/** How many deliveries a consumer handles concurrently: enough to fill a commit, few enough to leave connections for requests. */
+const concurrency = 8
 
 const day = 24 * 60 * 60 * 1000
 
 /** How long the broker keeps events. */
 export const streamDays = 30
 
-/** Makes the streams that are missing, and adds the subjects that are missing in the others. */
+/** Creates missing streams and adds missing subjects to existing ones. */
 async function ensureStreams(connection: NatsConnection, replicas: number): Promise<void> {
   const manager = await connection.jetstreamManager()
   for (const { name, subjects, secret } of streams()) {
-    const known = await manager.streams.info(name).catch(() => undefined)
+    const existing = await manager.streams.info(name).catch(() => undefined)
     const config = {
       name,
-      // Those of a newer version stay, whose processes may be running beside this one.
-      subjects: [...new Set([...(known?.config.subjects ?? []), ...subjects])],
+      // Keep the subjects of a newer version, which may be running during a roll-out.
+      subjects: [...new Set([...(existing?.config.subjects ?? []), ...subjects])],
       storage: secret ? StorageType.Memory : StorageType.File,
       num_replicas: replicas,
       max_age: nanos(secret ? 10 * 60 * 1000 : streamDays * day),
       duplicate_window: nanos(10 * 60 * 1000),
     }
-    if (known) await manager.streams.update(name, config)
+    if (existing) await manager.streams.update(name, config)
     else await manager.streams.add(config)
   }
 }
@@ -119,18 +119,18 @@ const exceedsMaximum = 10_054
 
 export interface BusOptions {
   url: string
-  /** Copies of each stream. */
+  /** The number of replicas per stream. */
   replicas: number
-  /** The process's name, for the broker's own lists. */
+  /** The process's name in the broker's connection list. */
   name: string
-  /** After how long a delivery that is not answered is made again. */
+  /** How long the broker waits for an acknowledgment before it redelivers. */
   ackWaitMs: number
   log: Logger
 }
 
 /**
- * Connects to the broker and makes sure that the streams of all services exist. Waits for a broker that is not there
- * yet, and reconnects for as long as the process runs.
+ * Connects to the broker and ensures that the streams of all services exist. Waits if the broker is not available yet, and
+ * reconnects for as long as the process runs.
  */
 export async function connectBus(options: BusOptions): Promise<Bus> {
   const { log } = options
@@ -144,24 +144,24 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     pingInterval: 10_000,
     maxPingOut: 2,
   })
-  let ensuring: Promise<void> | undefined
-  /** Once for all who want it at the same time. */
+  let pendingEnsure: Promise<void> | undefined
+  /** Concurrent calls share one run. */
   function ensure(): Promise<void> {
-    ensuring ??= ensureStreams(connection, options.replicas).finally(() => (ensuring = undefined))
-    return ensuring
+    pendingEnsure ??= ensureStreams(connection, options.replicas).finally(() => (pendingEnsure = undefined))
+    return pendingEnsure
   }
   await ensure()
   const jetstream = connection.jetstream({ timeout: 2_000 })
 
-  let up = true
+  let isConnected = true
   let epoch = 1
-  /** Pulls that were sent before a reconnect are lost with the old connection: each loop is told to send a new one. */
+  /** Pull requests are lost when the connection is: after a reconnect, each loop has to send a new one. */
   const pulls = new Set<ConsumerMessages>()
   void (async () => {
     for await (const status of connection.status()) {
-      if (status.type === Events.Disconnect) up = false
+      if (status.type === Events.Disconnect) isConnected = false
       if (status.type !== Events.Reconnect) continue
-      up = true
+      isConnected = true
       epoch += 1
       log.info('reconnected to the broker')
       for (const pull of pulls) pull.stop()
@@ -176,12 +176,12 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
       sequence: message.seq,
       done: () => message.ack(),
       retry: (delayMs) => message.nak(delayMs),
-      // Without a reason: a server before 2.10 does not know one, and would deliver it again and again.
-      giveUp: () => message.term(),
+      // Without a reason: servers before 2.10 do not support one and would redeliver the event forever.
+      terminate: () => message.term(),
     }
   }
 
-  /** Whether the broker is well and no stream takes the subject. */
+  /** Returns true if the broker responds and no stream has the subject. */
   async function isUnknownSubject(subject: string): Promise<boolean> {
     try {
       const manager = await connection.jetstreamManager()
@@ -199,10 +199,10 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     } catch (cause) {
       const error = cause instanceof Error ? cause : new Error(String(cause))
       const { code = '', api_error: refusal } = error instanceof NatsError ? error : {}
-      // A stream that was lost, or never had the subject, is made right before the next try.
-      const homeless = code === noResponders && (await isUnknownSubject(event.type))
-      if (homeless) await ensure().catch(() => {})
-      const fault = homeless || eventFaults.has(code) || refusal?.err_code === exceedsMaximum ? 'event' : 'broker'
+      // A stream that was lost or lacks the subject is repaired before the next attempt.
+      const isUnroutable = code === noResponders && (await isUnknownSubject(event.type))
+      if (isUnroutable) await ensure().catch(() => {})
+      const fault = isUnroutable || eventFaults.has(code) || refusal?.err_code === exceedsMaximum ? 'event' : 'broker'
       return { error, fault }
     }
   }
@@ -224,13 +224,13 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
       max_deliver: -1,
       max_ack_pending: 1000,
     }
-    const known = await manager.consumers.info(stream, durable).catch(() => undefined)
-    if (!known) await manager.consumers.add(stream, config)
-    else if (known.config.ack_wait !== config.ack_wait)
-      await manager.consumers.update(stream, durable, { ...known.config, ack_wait: config.ack_wait })
+    const existing = await manager.consumers.info(stream, durable).catch(() => undefined)
+    if (!existing) await manager.consumers.add(stream, config)
+    else if (existing.config.ack_wait !== config.ack_wait)
+      await manager.consumers.update(stream, durable, { ...existing.config, ack_wait: config.ack_wait })
     const consumer = await jetstream.consumers.get(stream, durable)
     while (!stopped()) {
-      const messages = await consumer.fetch({ max_messages: atOnce, expires: 10_000, idle_heartbeat: 2_000 })
+      const messages = await consumer.fetch({ max_messages: concurrency, expires: 10_000, idle_heartbeat: 2_000 })
       pulls.add(messages)
       const handling: Promise<void>[] = []
       try {
@@ -256,8 +256,8 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
             await pull(subscription, handle, () => stopped)
           } catch (error) {
             if (stopped || connection.isClosed()) return
-            log.warn({ durable: subscription.durable, err: error }, 'consumer was interrupted and starts again')
-            // After a broker came back without its data, the streams have to be made again.
+            log.warn({ durable: subscription.durable, err: error }, 'consumer was interrupted and restarts')
+            // If the broker restarted without its data, the streams have to be created again.
             await ensure().catch(() => {})
             await new Promise<void>((resolve) => {
               waiting = resolve
@@ -275,15 +275,15 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
         },
       }
     },
-    watch(subjects, see) {
+    watch(subjects, onEvent) {
       for (const subject of subjects) {
         connection.subscribe(subject, {
           callback(error, message) {
             if (error) return
             try {
-              see(JSON.parse(message.string()) as CloudEvent)
+              onEvent(JSON.parse(message.string()) as CloudEvent)
             } catch (cause) {
-              log.debug({ err: cause, subject }, 'an event that was watched could not be read')
+              log.debug({ err: cause, subject }, 'a watched event could not be parsed')
             }
           },
         })
@@ -315,7 +315,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
       }
       return removed
     },
-    connected: () => up && !connection.isClosed(),
+    connected: () => isConnected && !connection.isClosed(),
     epoch: () => epoch,
     async close() {
       await connection.drain().catch(() => connection.close())

@@ -1,4 +1,4 @@
-/** The time that rules go by. Its offset is zero except where a test or an operator's rehearsal sets another. */
+/** The clock that business rules use. Only tests and rehearsals give it an offset from the real time. */
 export class Clock {
   #offset: Temporal.Duration
 
@@ -11,12 +11,12 @@ export class Clock {
     return Temporal.Now.instant().add(this.#offset)
   }
 
-  /** Moves this clock so that it now reads `instant`; it goes on from there. */
+  /** Sets this clock to `instant`; it continues from there. */
   set(instant: Temporal.Instant): void {
     this.#offset = Temporal.Now.instant().until(instant)
   }
 
-  /** Moves this clock forward (or back, with a negative duration of hours or less). */
+  /** Advances this clock, or sets it back by a negative duration. The largest unit is hours. */
   advance(duration: Temporal.DurationLike): void {
     this.set(this.now().add(duration))
   }

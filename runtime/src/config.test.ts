@@ -4,7 +4,7 @@ import { ConfigError, readConfig, readDatabaseConfig, type Environment } from '.
 
 const read = (env: Environment) => readConfig(z.object({}), { APP_ENV: 'local', ...env })
 
-describe('a base setting', () => {
+describe('readConfig', () => {
   it.each([
     ['PORT', '0x10'],
     ['PORT', '1e3'],
@@ -32,12 +32,12 @@ describe('a base setting', () => {
     ['TRUST_PROXY', '10.0.0.0/8/8'],
     ['TRUST_PROXY', 'loopback,'],
     ['APP_ENV', 'test'],
-  ])('%s is not %j', (name, value) => {
+  ])('rejects %s=%j', (name, value) => {
     expect(() => read({ [name]: value })).toThrow(ConfigError)
     expect(() => read({ [name]: value })).toThrow(new RegExp(`^These settings .*:\\n  ${name}[.:]`))
   })
 
-  it('is read as what it means', () => {
+  it('parses base settings', () => {
     const config = read({
       PORT: '8080',
       CONSUMER_RETRY_DELAYS: '20, 400',
@@ -52,17 +52,19 @@ describe('a base setting', () => {
     expect(config.CLOCK_OFFSET.total('hours')).toBe(-36)
   })
 
-  it('that is a number of proxies is told what to write in its place', () => {
+  it('explains what to write instead of a number of proxies', () => {
     expect(() => read({ TRUST_PROXY: '1' })).toThrow(
       'TRUST_PROXY: is a number: name the proxies by address, network (10.0.0.0/8) or name (loopback, linklocal, uniquelocal)',
     )
   })
 })
 
-describe('the settings of a database', () => {
-  it('are told by their own names, and never repeated', () => {
+describe('readDatabaseConfig', () => {
+  it('names each wrong setting but never its value', () => {
     const env = { DATABASE_URL: 'mysql://me:Ohquai2e@host/name', DATABASE_POOL: '' }
-    expect(() => readDatabaseConfig(env)).toThrow(/DATABASE_URL: says where.*\n  DATABASE_POOL: is not a number$/)
+    expect(() => readDatabaseConfig(env)).toThrow(
+      /DATABASE_URL: is not a URL like.*\n  DATABASE_POOL: is not a number$/,
+    )
     expect(() => readDatabaseConfig(env)).not.toThrow(/Ohquai2e/)
   })
 })

@@ -1,11 +1,11 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
-import { inProduction, productionRules, proxiesByName } from './production-rules.ts'
+import { inProduction, productionRules, proxiesHint } from './production-rules.ts'
 
-/** The value under which `npm start` runs; production refuses to start with it. */
+/** The admin secret of `npm start`; production does not start with it. */
 export const localAdminSecret = 'local-admin'
 
-/** A number in decimal digits: an empty setting is not 0, nor is `0x10` 16. */
+/** Returns the schema of a decimal number. An empty setting is not 0, and `0x10` is not 16. */
 export function numeric<Schema extends z.ZodType<number, number>>(schema: Schema) {
   return z
     .string()
@@ -14,18 +14,18 @@ export function numeric<Schema extends z.ZodType<number, number>>(schema: Schema
     .pipe(schema)
 }
 
-/** Whole milliseconds that something is waited for, a day at the most: a timer that is told of more than 24 days waits for none. */
-export function milliseconds(least: number) {
-  return numeric(z.int().min(least).max(86_400_000))
+/** Returns the schema of a timeout in whole milliseconds, at most a day: Node's timers fire at once above 24 days. */
+export function milliseconds(min: number) {
+  return numeric(z.int().min(min).max(86_400_000))
 }
 
-/** A list, comma-separated, of which no part is empty. */
+/** A comma-separated list without empty items. */
 export const list = z
   .string()
   .transform((text) => text.split(',').map((part) => part.trim()))
-  .pipe(z.array(z.string().min(1, { error: 'has an empty part' })))
+  .pipe(z.array(z.string().min(1, { error: 'has an empty item' })))
 
-/** An address without a path: `https://school.example`, `http://127.0.0.1:4001`. */
+/** A URL without a path: `https://school.example`, `http://127.0.0.1:4001`. */
 export const origin = z.string().transform((text, context) => {
   const url = URL.parse(text)
   if (url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url.origin
@@ -33,10 +33,10 @@ export const origin = z.string().transform((text, context) => {
   return z.NEVER
 })
 
-/** Where another process of the system is; on a developer's machine at `local`. */
+/** Returns the schema of another process's URL, with the default `local` for development. */
 export const serviceUrl = (local: string) => origin.default(local).register(inProduction, productionRules.mustBeSet)
 
-/** Where people find the site. */
+/** The public URL of the site. */
 export const siteUrl = origin.default('http://localhost:3000').register(inProduction, productionRules.siteUrl)
 
 const networkNames = new Set(['loopback', 'linklocal', 'uniquelocal'])
@@ -55,16 +55,16 @@ const trustProxy = z
     if (value === 'true' || value === 'false') return value === 'true'
     const networks = value.split(',').map((network) => network.trim())
     if (networks.every((network) => networkNames.has(network) || isNetwork(network))) return networks
-    // By their number, whoever comes past them would be believed, whatever address they claim.
+    // With a number of proxies, a request that bypasses them could claim any client address.
     context.addIssue(
-      /^\d+$/.test(value) ? `is a number: ${proxiesByName}` : `is neither false nor proxies: ${proxiesByName}`,
+      /^\d+$/.test(value) ? `is a number: ${proxiesHint}` : `is neither false nor proxies: ${proxiesHint}`,
     )
     return z.NEVER
   })
   .register(inProduction, productionRules.proxies)
 
-/** Ten years: what is planned from a time much further away has dates that nothing can hold. */
-const furthestOffset = Temporal.Duration.from({ hours: 87_660 })
+/** Ten years: dates much further away would be out of range somewhere. */
+const maxClockOffset = Temporal.Duration.from({ hours: 87_660 })
 
 const clockOffset = z
   .string()
@@ -72,9 +72,9 @@ const clockOffset = z
   .transform((text, context) => {
     try {
       const offset = Temporal.Duration.from(text)
-      // What has no fixed length, a day for one, cannot be added to an instant.
+      // Throws for units without a fixed length, such as days.
       Temporal.Now.instant().add(offset)
-      if (Temporal.Duration.compare(offset.abs(), furthestOffset) <= 0) return offset
+      if (Temporal.Duration.compare(offset.abs(), maxClockOffset) <= 0) return offset
       context.addIssue('is more than ten years (PT87660H)')
     } catch {
       context.addIssue('is not a length of time like PT40M or -PT2H (a day is PT24H)')
@@ -83,47 +83,47 @@ const clockOffset = z
   })
   .register(inProduction, productionRules.clockOffset)
 
-/** The settings that every process has, by their names. */
+/** The settings of every process, by name. */
 export const baseShape = {
-  /** `local` is `npm start` and tests; anything that parents use is `production`. */
+  /** `local` for `npm start` and tests; `production` for anything that parents use. */
   APP_ENV: z.enum(['local', 'production']).default('production'),
-  /** What operators call the whole system that this process is a part of; each of its processes says the same. */
+  /** The operators' name of the whole system, the same for all of its processes. */
   SYSTEM_NAME: z.string().trim().min(1).max(200).default('local').register(inProduction, productionRules.mustBeSet),
-  /** Where it listens. Loopback unless it says otherwise, in production as well: nothing is open by omission. */
+  /** The address to listen on. The default is loopback, also in production, so that nothing is exposed by omission. */
   HOST: z.string().trim().min(1).default('127.0.0.1'),
-  /** 0 takes any free port. */
+  /** 0 means any free port. */
   PORT: numeric(z.int().min(0).max(65_535)).default(0).register(inProduction, productionRules.mustBeSet),
-  /** One server or, comma-separated, several of a cluster. */
+  /** One server, or the comma-separated servers of a cluster. */
   NATS_URL: z
     .string()
     .regex(/^(nats|tls):\/\/[^\s,/]+(,(nats|tls):\/\/[^\s,/]+)*$/, { error: 'is not a list like nats://host:4222' })
     .default('nats://127.0.0.1:4222')
     .register(inProduction, productionRules.mustBeSet),
-  /** Copies that the broker keeps of each stream: 3 in a cluster. */
+  /** The broker's replicas per stream: 3 in a cluster. */
   NATS_REPLICAS: numeric(z.int().min(1).max(5)).default(1),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   ADMIN_SECRET: z.string().trim().min(8).default(localAdminSecret).register(inProduction, productionRules.secret),
-  /** Added to the real time, as an ISO 8601 duration (`PT40M`): to rehearse what happens later. Local only. */
+  /** An ISO 8601 duration (`PT40M`) added to the real time, to rehearse later events. Local only. */
   CLOCK_OFFSET: clockOffset,
-  /** Milliseconds between the deliveries of an event that fails; after the last one it is a dead letter. */
+  /** Milliseconds between the deliveries of a failing event; after the last one it becomes a dead letter. */
   CONSUMER_RETRY_DELAYS: z
     .string()
     .default('200,1000,5000,15000,30000,60000,120000')
     .transform((text) => text.split(',').map((delay) => delay.trim()))
     .pipe(z.array(milliseconds(0))),
-  /** Milliseconds after which an event whose handler says nothing, having crashed perhaps, is delivered again. */
+  /** Milliseconds until an unacknowledged event (its handler may have crashed) is redelivered. */
   CONSUMER_ACK_WAIT_MS: milliseconds(100).default(30_000),
-  /** How long a request may take to arrive, its body with it. */
+  /** How long a request may take to arrive completely, including its body. */
   REQUEST_TIMEOUT_MS: milliseconds(100).default(30_000),
-  /** What proxies stand in front, whose `X-Forwarded-For` is believed: `false`, or their addresses, comma-separated. */
+  /** The proxies whose `X-Forwarded-For` is trusted: `false`, or their comma-separated addresses. */
   TRUST_PROXY: trustProxy,
 }
 
 const databaseUrl = z
-  .url({ protocol: /^postgres(ql)?$/, error: 'says where the database is, postgres://user:password@host/name' })
+  .url({ protocol: /^postgres(ql)?$/, error: 'is not a URL like postgres://user:password@host/name' })
   .register(inProduction, productionRules.databaseUrl)
 
-/** The settings of a process that owns a database, by their names. */
+/** The settings of a process that owns a database, by name. */
 export const databaseShape = {
   DATABASE_URL: databaseUrl,
   DATABASE_POOL: numeric(z.int().min(2).max(200)).default(10),
@@ -132,19 +132,19 @@ export const databaseShape = {
 const baseSchema = z.object(baseShape)
 const databaseSchema = z.object(databaseShape)
 
-/** The settings that every process has. */
+/** The settings of every process. */
 export type BaseConfig = z.infer<typeof baseSchema>
 /** The settings of a process that owns a database. */
 export type DatabaseConfig = z.infer<typeof databaseSchema>
-/** A process's own settings: an object of them, by their names in the environment. */
+/** The schema of a process's own settings, by their environment variable names. */
 export type Settings<Own> = z.ZodType<Own> & { shape: Readonly<Record<string, z.core.$ZodType>> }
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Thrown when settings are missing or wrong; the message lists each with its reason, and never a value. */
+/** Thrown if settings are missing or wrong; the message lists each with the reason, but never its value. */
 export class ConfigError extends Error {}
 
-/** Reads settings of several kinds at once. @throws ConfigError naming all that are missing, wrong or not for production. */
+/** Parses several groups of settings. @throws ConfigError naming all that are missing, wrong or not allowed in production. */
 function readAll(parts: Settings<unknown>[], env: Environment): object {
   const reads = parts.map((part) =>
     part.safeParse(env, { error: (issue) => (issue.input === undefined ? 'is not set' : undefined) }),
@@ -152,13 +152,13 @@ function readAll(parts: Settings<unknown>[], env: Environment): object {
   const problems = reads
     .flatMap((read) => read.error?.issues ?? [])
     .map(({ path, message }) => ({ name: String(path[0]), reason: `${path.join('.')}: ${message}` }))
-  // Whatever is not for a developer's machine is held to be in production, also where APP_ENV is misspelt.
+  // Everything that is not `local` counts as production, also a misspelled APP_ENV.
   if (env['APP_ENV'] !== 'local') {
     for (const [name, schema] of parts.flatMap((part) => Object.entries(part.shape))) {
       const value = env[name]
       const rule = inProduction.get(schema)
       if (!rule || problems.some((problem) => problem.name === name)) continue
-      const reason = value === undefined ? rule.required && 'has to be set in production' : rule.refuse?.(value)
+      const reason = value === undefined ? rule.required && 'has to be set in production' : rule.findProblem?.(value)
       if (reason) problems.push({ name, reason: `${name}: ${reason}` })
     }
   }
@@ -171,15 +171,15 @@ function readAll(parts: Settings<unknown>[], env: Environment): object {
 }
 
 /**
- * Reads a process's settings from the environment: the base ones, its own and, where it has a database, whether that one's
- * are right as well (`readDatabaseConfig` reads them).
- * @throws ConfigError naming every setting that is missing or wrong, and in production what is for development alone.
+ * Reads a process's settings from the environment: the base settings and its own. With `database`, it also validates the
+ * database settings, which `readDatabaseConfig` returns.
+ * @throws ConfigError naming every setting that is missing or wrong, and in production those that are for development only.
  */
 export function readConfig<Own>(own: Settings<Own>, env: Environment, { database = false } = {}): BaseConfig & Own {
   return readAll([baseSchema, own, ...(database ? [databaseSchema] : [])], env) as BaseConfig & Own
 }
 
-/** Reads where a service's database is. @throws ConfigError */
+/** Reads the database settings of a service. @throws ConfigError */
 export function readDatabaseConfig(env: Environment): DatabaseConfig {
   return readAll([databaseSchema], env) as DatabaseConfig
 }

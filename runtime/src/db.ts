@@ -7,19 +7,19 @@ import type { DatabaseConfig } from './config.ts'
 import { ConnectionError, isConnectionError } from './errors.ts'
 import type { Logger } from './telemetry.ts'
 
-/** What runs statements: a pool, on whichever connection is free, or the lease of one connection. */
+/** Runs statements: a pool, on any free connection, or the lease of one connection. */
 export interface Queryable {
   query(statement: pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult>
 }
 
-/** One connection of a pool, for as long as somebody has it to themselves. */
+/** Exclusive use of one connection of a pool. */
 export interface Lease extends Queryable {
   /** Sends statements together: the server goes from one to the next without waiting for this side. */
   queryAll(statements: pg.QueryConfig[]): Promise<pg.QueryResult[]>
   release(): void
 }
 
-/** What drizzle runs on. */
+/** A pool for drizzle. */
 export interface Pool extends Queryable {
   lease(): Promise<Lease>
 }
@@ -28,52 +28,52 @@ export type Database = NodePgDatabase & { $client: Pool }
 /** What a use case works on. Only code that holds one can publish an event. */
 export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0]
 
-/** A column of a moment, to the millisecond as contracts carry it: what is answered now is what is read later. */
+/** A timestamp column with millisecond precision, as in contracts, so that a response now equals what is read later. */
 export const instant = customType<{ data: Temporal.Instant; driverData: string }>({
   dataType: () => 'timestamp with time zone',
   toDriver: (value) => value.toString({ fractionalSecondDigits: 3 }),
   fromDriver: (value) => Temporal.Instant.from(value),
 })
 
-/** The channel on which a committed transaction wakes the relay or a job; the payload is its name. */
+/** The channel on which a committed transaction wakes the relay or a job; the payload is the name. */
 const wakeChannel = 'wake'
 
-/** How long anything may take. All in milliseconds. */
+/** All in milliseconds. */
 export interface Timeouts {
-  /** A statement, by the server. */
+  /** The duration of a statement, enforced by the server. */
   statement: number
-  /** Waiting for one lock, by the server. */
+  /** The wait for one lock, enforced by the server. */
   lock: number
-  /** A transaction in which nothing is asked any more, by the server. */
+  /** An idle transaction, enforced by the server. */
   idleInTransaction: number
-  /** Making a connection, or waiting for one of a pool that is all in use. */
+  /** The wait for a new connection, or for a free one of an exhausted pool. */
   connect: number
-  /** The server's answer to a statement. Longer than the server's own limits: a network that went silent tells nobody. */
-  answer: number
+  /** The wait for the response to a statement, for a network that fails silently. Longer than the server's own limits. */
+  response: number
 }
 
-/** Far longer than anything that is meant to be: whatever waits longer waits for something that never comes. */
+/** Far longer than any legitimate wait. */
 export const standardTimeouts: Timeouts = {
   statement: 60_000,
   lock: 30_000,
   idleInTransaction: 60_000,
   connect: 10_000,
-  answer: 70_000,
+  response: 70_000,
 }
 
-/** So that a peer that vanished without a word is noticed within half a minute: the operating system's default is two hours. */
+/** Detects a silently lost peer within half a minute; the operating system's default is two hours. */
 const keepalives = { tcp_keepalives_idle: 15, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 }
 
 /**
- * A pool of connections to one database. What `pg.Pool` leaves to its user is done here: a connection is only ever given to
- * somebody else after the server itself has ended what ran on it, and is thrown away where that is not certain.
+ * A pool of connections to one database. Unlike `pg.Pool` alone, it reuses a connection only after the server has confirmed
+ * the end of the previous work on it, and discards the connection otherwise.
  */
 export class ConnectionPool implements Pool {
   readonly #pool: pg.Pool
 
   /**
-   * @param application the name under which the server lists the connections.
-   * @param parameters further settings of the server's, for each session.
+   * @param application the connections' `application_name` on the server.
+   * @param parameters further server settings per session.
    */
   constructor(
     url: string,
@@ -98,7 +98,7 @@ export class ConnectionPool implements Pool {
       statement_timeout: timeouts.statement,
       lock_timeout: timeouts.lock,
       idle_in_transaction_session_timeout: timeouts.idleInTransaction,
-      query_timeout: timeouts.answer,
+      query_timeout: timeouts.response,
       connectionTimeoutMillis: timeouts.connect,
       idleTimeoutMillis: 60_000,
       // Of what one lease alone sends together.
@@ -109,17 +109,17 @@ export class ConnectionPool implements Pool {
         .map(([name, value]) => `-c ${name}=${value}`)
         .join(' '),
     })
-    // Without a handler, the end of a connection that nobody uses would end the process.
+    // Without a handler, the end of an idle connection would crash the process.
     this.#pool.on('error', (error) => log.debug({ err: error }, 'an idle database connection ended'))
     this.#pool.on('connect', (client) => {
       client.on('notice', (notice) => log.debug({ notice: notice.message }, 'database notice'))
-      // The server's last words may come in one packet with the answer by which a connection changes hands: nobody has a
-      // handler on it then, and whoever gets it learns by the first statement.
+      // An error may arrive while the connection changes hands and has no other handler. The next user gets it with the first
+      // statement.
       client.on('error', () => {})
     })
   }
 
-  /** @throws ConnectionError where none is to be had in time. */
+  /** @throws ConnectionError if none is available in time. */
   async lease(): Promise<ConnectionLease> {
     try {
       return new ConnectionLease(await this.#pool.connect())
@@ -137,11 +137,11 @@ export class ConnectionPool implements Pool {
     }
   }
 
-  /** Waits for those that are in use, for `timeoutMs` at most. */
+  /** Waits at most `timeoutMs` for connections in use. */
   async close(timeoutMs = 1_000): Promise<void> {
     let timer: NodeJS.Timeout | undefined
-    const impatient = new Promise<void>((resolve) => (timer = setTimeout(resolve, timeoutMs)))
-    await Promise.race([this.#pool.end(), impatient])
+    const timedOut = new Promise<void>((resolve) => (timer = setTimeout(resolve, timeoutMs)))
+    await Promise.race([this.#pool.end(), timedOut])
     clearTimeout(timer)
   }
 }
@@ -154,17 +154,17 @@ export class ConnectionLease implements Lease {
 
   constructor(client: pg.PoolClient) {
     this.#client = client
-    client.on('error', this.#lose)
+    client.on('error', this.#markLost)
   }
 
-  readonly #lose = (error: Error) => this.#lost.abort(error)
+  readonly #markLost = (error: Error) => this.#lost.abort(error)
 
-  /** Aborts once the connection is known to be lost. */
+  /** Aborts when the connection is lost. */
   get lost(): AbortSignal {
     return this.#lost.signal
   }
 
-  /** Runs a statement after those that were asked for before it. @throws ConnectionError where the connection is lost. */
+  /** Runs a statement after the previous ones. @throws ConnectionError if the connection is lost. */
   query(statement: pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult> {
     return this.#run(() => this.#client.query(statement, values))
   }
@@ -182,14 +182,14 @@ export class ConnectionLease implements Lease {
 
   #run<Result>(send: () => Promise<Result>): Promise<Result> {
     const run = async () => {
-      // Whoever goes on with a transaction that is over must not end up in somebody else's.
-      if (this.#released) throw new Error('This transaction is over: nothing can be asked in it any more.')
+      // A statement after the end of its transaction must not run in the next one.
+      if (this.#released) throw new Error('This transaction has ended: it can run no more statements.')
       if (this.#lost.signal.aborted) throw asConnectionError(this.#lost.signal.reason)
       try {
         return await send()
       } catch (error) {
-        // After the server's refusal of a statement, the connection is as good as before; after anything else, who knows.
-        if (!(error instanceof pg.DatabaseError) || isConnectionError(error)) this.#lose(error as Error)
+        // After an error from the server the connection is still usable; after any other error its state is unknown.
+        if (!(error instanceof pg.DatabaseError) || isConnectionError(error)) this.#markLost(error as Error)
         throw asConnectionError(error)
       }
     }
@@ -201,12 +201,12 @@ export class ConnectionLease implements Lease {
   release(): void {
     if (this.#released) return
     this.#released = true
-    this.#client.off('error', this.#lose)
+    this.#client.off('error', this.#markLost)
     this.#client.release(this.#lost.signal.aborted)
   }
 }
 
-/** The driver tells most of what happens to a connection in words alone. */
+/** The driver reports most connection errors without a code, only by their message. */
 const connectionMessages =
   /^(Connection terminated|Query read timeout|timeout (expired|exceeded)|Client (has encountered a connection error|was closed)|Cannot use a pool after|The server does not support SSL)/
 
@@ -218,13 +218,13 @@ function asConnectionError(error: unknown): unknown {
 type NoSchema = Record<string, never>
 type NoRelations = ExtractTablesWithRelations<NoSchema>
 
-/** Drizzle's session, with a `transaction` that neither leaks connections nor hands on broken ones. */
+/** Drizzle's session, with a `transaction` that neither leaks connections nor reuses broken ones. */
 class PoolSession extends NodePgSession<NoSchema, NoRelations> {
   readonly #pool: Pool
   readonly #dialect: PgDialect
 
   constructor(pool: Pool, dialect: PgDialect) {
-    // Of a client, drizzle calls `query` alone.
+    // Drizzle calls only `query` of its client.
     super(pool as unknown as pg.Pool, dialect, undefined)
     this.#pool = pool
     this.#dialect = dialect
@@ -248,12 +248,12 @@ class PoolSession extends NodePgSession<NoSchema, NoRelations> {
         if (config) await tx.setTransaction(config)
         result = await work(tx)
       } catch (error) {
-        // Where that fails, the connection is lost, and with it what was begun on it.
+        // If this fails, the connection is lost, and the server rolls back.
         await lease.query({ text: 'rollback' }).catch(() => {})
         throw error
       }
       const { command } = await lease.query({ text: 'commit' })
-      // The server's answer where a statement failed, and whoever asked for it went on.
+      // The server answers ROLLBACK if a statement failed and the error was ignored.
       if (command !== 'COMMIT') throw new Error('The transaction was rolled back: a statement in it had failed.')
       return result
     } finally {
@@ -262,22 +262,22 @@ class PoolSession extends NodePgSession<NoSchema, NoRelations> {
   }
 }
 
-/** Drizzle on a pool. */
+/** Returns drizzle on a pool. */
 export function databaseOn(pool: Pool): Database {
-  // One a database: it remembers columns by their table's name, which another service's table may have too.
+  // One dialect per database: it caches columns by table name, and another service may have a table of the same name.
   const dialect = new PgDialect()
   return Object.assign(new NodePgDatabase(dialect, new PoolSession(pool, dialect), undefined), { $client: pool })
 }
 
 export interface Connection {
   db: Database
-  /** Calls `wake` with the name that a committed transaction notified, and with undefined whenever notices may have been missed. */
+  /** Calls `wake` with each notified name, and with undefined whenever notifications may have been missed. */
   listen(wake: (name: string | undefined) => void): Promise<void>
-  /** Lets go of what is idle at once, and of what is in use after `timeoutMs` (a second) at the latest. */
+  /** Closes idle connections immediately, and those in use after at most `timeoutMs` (default: a second). */
   close(timeoutMs?: number): Promise<void>
 }
 
-/** Opens the pool of a service's own database. Connections are made when needed and made anew when they break. */
+/** Opens the pool of a service's own database. It connects on demand and replaces broken connections. */
 export function connect(
   config: DatabaseConfig,
   service: string,
@@ -290,7 +290,7 @@ export function connect(
     log,
     timeouts,
   })
-  // It takes LISTEN up again by itself, on a connection of its own: docs/adr/0020-two-drivers.md.
+  // Listens on a separate connection and resumes by itself after a reconnect: docs/adr/0020-two-drivers.md.
   const listener = postgres(config.DATABASE_URL, {
     max: 1,
     fetch_types: false,
@@ -335,7 +335,7 @@ export async function runTogether<Row extends object>(db: Database, statements: 
   }
 }
 
-/** Wakes the job of that name, in whichever process runs it, once `tx` has committed. */
+/** Wakes the job of that name in all processes once `tx` has committed. */
 export async function wake(tx: Transaction | Database, job: string): Promise<void> {
   await tx.execute(sql`select pg_notify(${wakeChannel}, ${job})`)
 }

@@ -1,16 +1,16 @@
-import { errorStatus, type ErrorCode, type Issue, type RefusalDetails } from '@robokids/contracts/errors'
+import { errorStatus, type ErrorCode, type Issue, type ErrorDetails } from '@robokids/contracts/errors'
 
 /**
- * An outcome that was foreseen: the caller is told its code, message and field issues, with the status that
- * contracts/errors.ts gives the code. Everything else that is thrown becomes a 500 with its message hidden.
+ * An expected error: the response has its code, message and field issues, and the code's status from contracts/errors.ts.
+ * Any other thrown error becomes a 500 without its message.
  */
 export class DomainError extends Error {
   readonly code: ErrorCode
   readonly issues: Issue[] | undefined
-  /** What the caller needs to go on from there: it stands in the body beside the message. */
-  readonly details: RefusalDetails
+  /** Additional fields of the response body that the client needs to continue. */
+  readonly details: ErrorDetails
 
-  constructor(code: ErrorCode, message: string, issues?: Issue[], details: RefusalDetails = {}) {
+  constructor(code: ErrorCode, message: string, issues?: Issue[], details: ErrorDetails = {}) {
     super(message)
     this.name = 'DomainError'
     this.code = code
@@ -18,13 +18,13 @@ export class DomainError extends Error {
     this.details = details
   }
 
-  /** What Fastify goes by where our own error handler is not, or not yet, at work. */
+  /** Fastify uses it when our own error handler does not run. */
   get status(): number {
     return errorStatus[this.code]
   }
 }
 
-/** A connection that was lost, or not to be had, where whoever found out has no code for it. */
+/** A connection was lost or not available, and the original error has no code for it. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
   readonly code = 'CONNECTION_LOST'
@@ -37,7 +37,7 @@ const connectionCodes = new Set([
   'CONNECTION_ENDED',
   'CONNECTION_DESTROYED',
   'CONNECT_TIMEOUT',
-  // The operating system, also where a name cannot be resolved while a name server is away.
+  // The operating system. EAI_AGAIN and ENOTFOUND also occur while a name server is unavailable.
   'EAI_AGAIN',
   'ECONNREFUSED',
   'ECONNRESET',
@@ -47,7 +47,7 @@ const connectionCodes = new Set([
   'EPIPE',
   'ETIMEDOUT',
   // PostgreSQL: https://www.postgresql.org/docs/current/errcodes-appendix.html
-  '25006', // read_only_sql_transaction: this server is a standby by now
+  '25006', // read_only_sql_transaction: the server has become a standby
   '25P03', // idle_in_transaction_session_timeout
   '25P04', // transaction_timeout
   '53300', // too_many_connections
@@ -57,7 +57,7 @@ const connectionCodes = new Set([
   '57P05', // idle_session_timeout
 ])
 
-/** Whether an error, or one that caused it, says that a database or a peer was out of reach: worth trying again. */
+/** Returns whether an error, or one of its causes, means that a database or peer was unreachable, so that a retry can help. */
 export function isConnectionError(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const { code = '' } = cause as Error & { code?: string }
@@ -71,15 +71,15 @@ const contentionStates = new Set([
   '40001', // serialization_failure
   '40P01', // deadlock_detected
   '55P03', // lock_not_available
-  '57014', // query_canceled, by a time-out
+  '57014', // query_canceled, by a timeout
 ])
 
-/** Whether a database error tells of others who were in the way: the same may succeed a moment later. */
+/** Returns whether a database error was caused by concurrent transactions, so that a retry can help. */
 export function isContention(error: unknown): boolean {
   return contentionStates.has(sqlState(error) ?? '')
 }
 
-/** The SQLSTATE of a database error, also where drizzle wraps it. */
+/** Returns the SQLSTATE of a database error, also if drizzle has wrapped it. */
 export function sqlState(error: unknown): string | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const code = (cause as Error & { code?: string }).code

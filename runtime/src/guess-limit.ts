@@ -7,24 +7,24 @@ import { countedNetworks, type CountedNetwork } from './network-address.ts'
 import type { Logger, Metrics } from './telemetry.ts'
 
 export interface GuessLimitOptions {
-  /** What is guessed, as the metric names it: `admin_secret`. */
+  /** What is guessed; the value of the metric's label: `admin_secret`. */
   what: string
-  /** Wrong ones of one network within the window; of a /48 of IPv6 so many times that as `countedNetworks` says. */
-  ofNetwork: number
-  /** Wrong ones of all networks together; left out, there is no such limit. */
-  ofAll?: number
+  /** The limit of wrong guesses per network and window; an IPv6 /48 has a multiple of it (see `countedNetworks`). */
+  perNetwork: number
+  /** The limit of wrong guesses of all networks together; none if omitted. */
+  total?: number
   windowMs: number
 }
 
-const everybody = 'everybody'
+const allNetworks = 'all networks'
 
 /**
- * Limits what can be tried out: a network that was wrong too often, or whose /48 was, is not listened to any more in that window; where all
- * together were wrong too often, one wrong try is enough for that. So nobody is kept out by what others try elsewhere:
- * who is right at the first try is always let in. Neighbours are listened to in any case, since whoever looks after the
- * system shares their network, and are refused what is wrong.
+ * Limits guesses of secrets. A network with too many wrong guesses (or whose /48 has too many) is blocked for the rest of the
+ * window; once all networks together have too many, one wrong guess is enough. So nobody is locked out by the guesses of
+ * other networks: a first guess that is right is always accepted. Internal requests are never blocked, because operators
+ * share their network.
  *
- * Each process counts for itself. What was wrong is counted in `wrong_guesses_total`, and told in the log once a minute.
+ * Each process counts separately. Wrong guesses are counted in `wrong_guesses_total` and logged at most once a minute.
  */
 export class GuessLimit {
   readonly #options: GuessLimitOptions
@@ -35,35 +35,35 @@ export class GuessLimit {
   constructor({ log, metrics }: { log: Logger; metrics: Metrics }, options: GuessLimitOptions) {
     this.#options = options
     this.#metrics = metrics
-    this.#lines = new MinuteLog(log, 'somebody guesses')
+    this.#lines = new MinuteLog(log, 'wrong guesses of a secret')
     for (const outcome of ['wrong', 'limited']) metrics.wrongGuesses.inc({ what: options.what, outcome }, 0)
   }
 
-  /** Whether a request is refused without a look at what it tries. */
-  isDeaf(request: FastifyRequest): boolean {
+  /** Returns whether a request must be rejected without checking its guess. */
+  isBlocked(request: FastifyRequest): boolean {
     return this.#isExhausted(countedNetworks(request.ip)) && !isInternalRequest(request)
   }
 
-  /** Counts a wrong try, and says so: with `rate_limited` from the limit on, else with `refusal`. */
-  wrong(request: FastifyRequest, refusal: DomainError): DomainError {
+  /** Counts a wrong guess. @returns the error to throw: `rate_limited` above the limit, otherwise `error`. */
+  countWrong(request: FastifyRequest, error: DomainError): DomainError {
     const networks = countedNetworks(request.ip)
     const isLimited = this.#isExhausted(networks)
     const { what, windowMs } = this.#options
     for (const { name } of networks) this.#counts.add(name, windowMs)
-    this.#counts.add(everybody, windowMs)
+    this.#counts.add(allNetworks, windowMs)
     this.#metrics.wrongGuesses.inc({ what, outcome: isLimited ? 'limited' : 'wrong' })
-    this.#lines.note({ what, network: networks[0].name })
-    return isLimited ? this.refusal() : refusal
+    this.#lines.record({ what, network: networks[0].name })
+    return isLimited ? this.rateLimitError() : error
   }
 
-  /** What a network is told that is not listened to. */
-  refusal(): DomainError {
-    return new DomainError('rate_limited', 'Too many tries that were wrong. Please try again in a while.')
+  /** Returns the error for a blocked network. */
+  rateLimitError(): DomainError {
+    return new DomainError('rate_limited', 'Too many failed attempts. Please try again later.')
   }
 
   #isExhausted(networks: [CountedNetwork, ...CountedNetwork[]]): boolean {
-    const { ofNetwork, ofAll = Infinity } = this.#options
-    if (networks.some(({ name, times }) => this.#counts.of(name) >= ofNetwork * times)) return true
-    return this.#counts.of(networks[0].name) > 0 && this.#counts.of(everybody) >= ofAll
+    const { perNetwork, total = Infinity } = this.#options
+    if (networks.some(({ name, limitFactor }) => this.#counts.of(name) >= perNetwork * limitFactor)) return true
+    return this.#counts.of(networks[0].name) > 0 && this.#counts.of(allNetworks) >= total
   }
 }

@@ -7,15 +7,15 @@ import { isInternalRequest } from './internal-requests.ts'
 import { readOutboxState } from './outbox.ts'
 import type { Context } from './service.ts'
 
-/** How long a check of readiness waits for the database's answer. */
-const answerWithinMs = 2_000
+/** How long a readiness check waits for the database. */
+const databaseTimeoutMs = 2_000
 
 /**
- * `GET /healthz` (the process runs), `/readyz` (it can serve) and `/metrics` (Prometheus).
+ * Adds `GET /healthz` (the process runs), `/readyz` (it can serve requests) and `/metrics` (Prometheus).
  *
- * What waits in the outbox or for an operator does not make a process unready: the next one would wait for the same, and
- * families can be served meanwhile. It is told, here and by the metrics.
- * @param database which a check may use however busy the pool is; undefined for a process without one.
+ * A backlog in the outbox or dead letters do not make a process unready: another process would have the same, and families can
+ * be served meanwhile. They are reported here and in the metrics.
+ * @param database a connection that checks can use even if the pool is exhausted; undefined for a process without a database.
  */
 export function healthRoutes(
   http: Http,
@@ -24,18 +24,18 @@ export function healthRoutes(
 ): void {
   const { bus, metrics } = context
 
-  /** One at a time: a database that is silent is not asked once more by each probe. */
-  let writing: Promise<boolean> | undefined
-  /** A write, since a standby after a fail-over, or a full disk, still answers whoever only reads. */
+  /** One write at a time: probes of an unresponsive database do not pile up. */
+  let pendingWrite: Promise<boolean> | undefined
+  /** Writes, because a standby after a failover and a full disk still allow reads. */
   function canWrite(on: Queryable): Promise<boolean> {
-    writing ??= on
+    pendingWrite ??= on
       .query({ text: 'update heartbeat set at = now()' })
       .then(
         () => true,
         () => false,
       )
-      .finally(() => (writing = undefined))
-    return Promise.race([writing, wait(answerWithinMs, false, { ref: false })])
+      .finally(() => (pendingWrite = undefined))
+    return Promise.race([pendingWrite, wait(databaseTimeoutMs, false, { ref: false })])
   }
 
   http.get('/healthz', { logLevel: 'silent' }, async () => ({ status: 'ok' }))
@@ -46,15 +46,15 @@ export function healthRoutes(
     const details = isInternalRequest(request) && {
       database: writable,
       bus: bus.connected(),
-      ...(database && writable ? await waiting(database).catch(() => ({})) : {}),
+      ...(database && writable ? await readBacklog(database).catch(() => ({})) : {}),
     }
     return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready', ...details })
   })
 
   http.get('/metrics', { logLevel: 'silent', onRequest: requireInternalOrAdmin(context) }, async (_, reply) => {
     if (database) {
-      // Without a database, the last figures and all others are still told.
-      const now = await waiting(database).catch(() => undefined)
+      // While the database is unavailable, the previous values and all other metrics are still served.
+      const now = await readBacklog(database).catch(() => undefined)
       if (now) {
         metrics.outboxPending.set(now.outbox.pending)
         metrics.outboxOldest.set(now.outbox.oldestSeconds)
@@ -66,7 +66,7 @@ export function healthRoutes(
   })
 }
 
-async function waiting(on: Queryable) {
+async function readBacklog(on: Queryable) {
   const [outbox, deadLetters] = await Promise.all([readOutboxState(on), countDeadLetters(on)])
   return { outbox, deadLetters }
 }

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import type { ErrorBody, Issue, RefusalDetails } from '@robokids/contracts/errors'
+import type { ErrorBody, Issue, ErrorDetails } from '@robokids/contracts/errors'
 import { errorStatus, type ErrorCode } from '@robokids/contracts/errors'
 import Fastify, {
   LogController,
@@ -24,7 +24,7 @@ import type { BaseConfig } from './config.ts'
 import { DomainError, isConnectionError, sqlState } from './errors.ts'
 import { inTrace, type Logger, type Metrics } from './telemetry.ts'
 
-/** A Fastify server whose routes are typed and checked by zod schemas. */
+/** A Fastify server whose routes are typed and validated by zod schemas. */
 export type Http = FastifyInstance<
   RawServerDefault,
   RawRequestDefaultExpression,
@@ -35,10 +35,10 @@ export type Http = FastifyInstance<
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Every route, in the order in which they were added. */
+    /** All routes, in the order in which they were added. */
     routeTable: RouteOptions[]
-    /** What each answer carries; a server adds its own before it listens. */
-    answerHeaders: Record<string, string>
+    /** The headers of every response; a process adds its own before it listens. */
+    responseHeaders: Record<string, string>
   }
 }
 
@@ -53,24 +53,24 @@ const frameworkErrors: Record<string, [ErrorCode, string]> = {
   FST_ERR_VALIDATION: ['validation_failed', 'The request is not valid.'],
 }
 
-/** How long answers may take once the process is told to stop. */
-const lastAnswersMs = 5_000
+/** How long open responses may take after the process is told to stop. */
+const drainTimeoutMs = 5_000
 
-/** A value that somebody sent and the database cannot hold. Everything else of class 22 is a fault of ours. */
-const unstorable = new Set([
+/** SQLSTATEs of values from a request that the database cannot store. All others of class 22 are our own bugs. */
+const unstorableStates = new Set([
   '22021', // character_not_in_repertoire: a NUL in text
   '22P02', // invalid_text_representation
   '22P05', // untranslatable_character
 ])
 
-interface Refusal {
+interface ErrorResponse {
   code: ErrorCode
   message: string
   issues?: Issue[] | undefined
-  details?: RefusalDetails
+  details?: ErrorDetails
 }
 
-function refusalOf(error: unknown): Refusal | undefined {
+function toErrorResponse(error: unknown): ErrorResponse | undefined {
   if (error instanceof DomainError) return error
   if (hasZodFastifySchemaValidationErrors(error)) {
     const issues = error.validation.map((issue) => ({
@@ -85,26 +85,27 @@ function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof SyntaxError && statusCode === 400)
     return { code: 'malformed_body', message: 'The body is not valid JSON.' }
   if (statusCode >= 400 && statusCode < 500) return { code: 'validation_failed', message: 'The request is not valid.' }
-  if (unstorable.has(sqlState(error) ?? ''))
+  if (unstorableStates.has(sqlState(error) ?? ''))
     return { code: 'validation_failed', message: 'The request holds a value that cannot be stored.' }
   if (isConnectionError(error)) return { code: 'upstream_unavailable', message: 'Please try again in a moment.' }
   return undefined
 }
 
-/** Answers what was thrown: an error body has one shape everywhere, also past a route's own schemas. */
-function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
-  const refusal = refusalOf(error)
+/** Sends an error response. Its body has the same format everywhere, bypassing the route's own schemas. */
+function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
+  const refusal = toErrorResponse(error)
   const code = refusal?.code ?? 'internal'
   const status = errorStatus[code]
   const about = { err: error, route: request.routeOptions.url }
-  // Whoever is busy has said so, in a line a minute.
+  // `busy` is logged where it is thrown, once a minute.
   if (status >= 500 && code !== 'busy') request.log.error(about, 'request failed')
-  else if (unstorable.has(sqlState(error) ?? '')) request.log.warn(about, 'the database cannot hold what was sent')
+  else if (unstorableStates.has(sqlState(error) ?? ''))
+    request.log.warn(about, 'a request has a value that the database cannot store')
   if (status === 503) void reply.header('retry-after', '2')
   if (status === 429 && !reply.hasHeader('retry-after')) void reply.header('retry-after', '60')
-  // What failed before the first hook has none of these yet. A refusal is about this one request; a cache may keep a 404 else.
+  // An error before the first hook has none of these headers yet. `no-store`, because a cache could otherwise store a 404.
   void reply
-    .headers(request.server.answerHeaders)
+    .headers(request.server.responseHeaders)
     .header('x-request-id', request.id)
     .header('cache-control', 'no-store')
   const body: ErrorBody = {
@@ -117,23 +118,23 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   return reply.code(status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(body)
 }
 
-/** What could not be read as HTTP, by the parser's own codes. */
+/** Errors of Node's HTTP parser, by its codes. */
 const parserErrors: Record<string, [ErrorCode, string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request took too long to arrive.'],
   HPE_HEADER_OVERFLOW: ['headers_too_large', 'The address and the headers are too long.'],
 }
 
-const answered = new WeakSet<Socket>()
-/** How long somebody may take to read why the connection is closed. */
-const lastWordMs = 2_000
+const handledSockets = new WeakSet<Socket>()
+/** How long a client may take to read the error before the connection is closed. */
+const closeDelayMs = 2_000
 
-/** Answers on a connection whose request never became one, as any other error is answered, and closes it. */
-function answerParserError(http: Http, error: NodeJS.ErrnoException, socket: Socket): void {
-  // What comes after it on the same connection cannot be read either.
-  if (answered.has(socket)) return
-  answered.add(socket)
-  const { _httpMessage: begun } = socket as Socket & { _httpMessage?: { headersSent: boolean } | null }
-  if (error.code === 'ECONNRESET' || !socket.writable || begun?.headersSent === true) {
+/** Sends the usual error response to a request that could not be parsed, and closes the connection. */
+function sendParserError(http: Http, error: NodeJS.ErrnoException, socket: Socket): void {
+  // The parser reports further errors for the rest of the data.
+  if (handledSockets.has(socket)) return
+  handledSockets.add(socket)
+  const { _httpMessage: response } = socket as Socket & { _httpMessage?: { headersSent: boolean } | null }
+  if (error.code === 'ECONNRESET' || !socket.writable || response?.headersSent === true) {
     socket.destroy(error)
     return
   }
@@ -141,7 +142,7 @@ function answerParserError(http: Http, error: NodeJS.ErrnoException, socket: Soc
   const requestId = randomUUIDv7()
   const body = JSON.stringify({ code, message, requestId } satisfies ErrorBody)
   const headers = {
-    ...http.answerHeaders,
+    ...http.responseHeaders,
     'cache-control': 'no-store',
     connection: 'close',
     'content-length': String(Buffer.byteLength(body)),
@@ -151,35 +152,35 @@ function answerParserError(http: Http, error: NodeJS.ErrnoException, socket: Soc
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   const status = errorStatus[code]
-  // Its own words stay out of the log: they repeat what was sent.
-  http.log.debug({ code: error.code, requestId }, 'a request could not be read')
+  // The parser's message is not logged, because it repeats the data.
+  http.log.debug({ code: error.code, requestId }, 'a request could not be parsed')
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`)
-  setTimeout(() => socket.destroy(), lastWordMs).unref()
+  setTimeout(() => socket.destroy(), closeDelayMs).unref()
 }
 
-/** Creates the server of a process: request ids, trace context, error bodies, body limits and metrics are the same everywhere. */
+/** Creates the server of a process, with the same request ids, trace context, error bodies, body limits and metrics everywhere. */
 export function createHttp(config: BaseConfig, log: Logger, metrics: Metrics): Http {
   const http: Http = Fastify<RawServerDefault>({
     loggerInstance: log,
-    // Addresses that cannot be read, before there is a route.
-    frameworkErrors: answerError,
+    // Malformed URLs, which are detected before routing.
+    frameworkErrors: sendError,
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: config.TRUST_PROXY,
     bodyLimit: 100 * 1024,
     http: {
-      // A page of 500 ids fits into a query.
+      // 500 ids fit into a query.
       maxHeaderSize: 32 * 1024,
-      // Node would answer a request without a Host, which HTTP/1.1 asks for, with nothing but a status.
+      // Node would respond to a missing Host header, which HTTP/1.1 requires, without a body.
       requireHostHeader: false,
-      // How often it is looked for requests that take too long.
+      // How often Node checks for requests that take too long.
       connectionsCheckingInterval: Math.min(config.REQUEST_TIMEOUT_MS, 5_000),
-      // Of the two limits, Node takes the longer for the whole request: by default that would be a minute.
+      // Node uses the longer of the two timeouts for the whole request; this one's default is a minute.
       headersTimeout: config.REQUEST_TIMEOUT_MS,
     },
     requestTimeout: config.REQUEST_TIMEOUT_MS,
-    clientErrorHandler: (error, socket) => answerParserError(http, error, socket),
+    clientErrorHandler: (error, socket) => sendParserError(http, error, socket),
     forceCloseConnections: 'idle',
-    // It would be answered without our body.
+    // Its response would not have our error body.
     return503OnClosing: false,
     genReqId: (request) => {
       const given = request.headers['x-request-id']
@@ -188,18 +189,18 @@ export function createHttp(config: BaseConfig, log: Logger, metrics: Metrics): H
     routerOptions: { maxParamLength: 200 },
   }).withTypeProvider<ZodTypeProvider>()
   http.decorate('routeTable', [])
-  http.decorate('answerHeaders', {})
+  http.decorate('responseHeaders', {})
   http.addHook('onRoute', (route) => void http.routeTable.push(route))
-  // No proxy: a tunnel is asked for by mistake or by somebody who looks for one.
-  http.server.on('connect', (_request, socket) => answerParserError(http, new Error('CONNECT'), socket as Socket))
-  // An expectation that is not known is none: Node would answer it without a body.
+  // CONNECT: this is not a proxy.
+  http.server.on('connect', (_request, socket) => sendParserError(http, new Error('CONNECT'), socket as Socket))
+  // Ignores unknown Expect headers, to which Node would respond without a body.
   http.server.on('checkExpectation', (request, response) => void http.server.emit('request', request, response))
   http.setValidatorCompiler(validatorCompiler)
   http.setSerializerCompiler(serializerCompiler)
 
   let closing = false
   http.addHook('onRequest', (request, reply, next) => {
-    void reply.headers(http.answerHeaders).header('x-request-id', request.id)
+    void reply.headers(http.responseHeaders).header('x-request-id', request.id)
     if (closing) throw new DomainError('upstream_unavailable', 'Please try again in a moment.')
     if (request.headers.host === undefined && request.raw.httpVersion !== '1.0')
       throw new DomainError('malformed_request', 'The Host header is missing.')
@@ -210,11 +211,11 @@ export function createHttp(config: BaseConfig, log: Logger, metrics: Metrics): H
   })
   http.addHook('preClose', (done) => {
     closing = true
-    // Whoever does not read an answer to its end does not hold up the stop.
-    setTimeout(() => http.server.closeAllConnections(), lastAnswersMs).unref()
+    // A client that does not read its response must not delay the stop.
+    setTimeout(() => http.server.closeAllConnections(), drainTimeoutMs).unref()
     done()
   })
-  // An answer to what was accepted before the stop: kept alive after it, its connection would hold up the stop.
+  // Responses during the stop: a connection that is kept alive would delay it.
   http.addHook('onSend', (_request, reply, payload, done) => {
     if (closing) void reply.header('connection', 'close')
     done(null, payload)
@@ -229,7 +230,7 @@ export function createHttp(config: BaseConfig, log: Logger, metrics: Metrics): H
     next()
   })
 
-  http.setErrorHandler(answerError)
+  http.setErrorHandler(sendError)
   http.setNotFoundHandler(() => {
     throw new DomainError('not_found', 'There is nothing at this address.')
   })

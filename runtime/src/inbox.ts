@@ -9,7 +9,7 @@ import { DomainError, isConnectionError, isContention } from './errors.ts'
 import type { Context } from './service.ts'
 import { inTrace } from './telemetry.ts'
 
-/** Which events a handler has dealt with: the guarantee that each takes effect once. */
+/** The events that each handler has handled. It guarantees that each event takes effect once. */
 export const inbox = pgTable(
   'inbox',
   {
@@ -20,7 +20,7 @@ export const inbox = pgTable(
   (table) => [primaryKey({ columns: [table.handler, table.eventId] })],
 )
 
-/** Since when each handler has existed. */
+/** When each handler first started. */
 const handlers = pgTable('handlers', { handler: text().primaryKey(), since: instant().notNull() })
 
 const failedDeliveries = pgTable(
@@ -45,7 +45,7 @@ const deadLetters = pgTable('dead_letters', {
   replayedAt: timestamp('replayed_at', { withTimezone: true }),
 })
 
-/** A dead letter as an operator reads it. */
+/** A dead letter, for operators. */
 export const deadLetterSchema = z.object({
   id: z.uuid(),
   handler: z.string(),
@@ -59,36 +59,36 @@ export const deadLetterSchema = z.object({
 export type DeadLetter = z.infer<typeof deadLetterSchema>
 
 /**
- * What a consumer that is new to a running system is to hear of first: what happens from now on, or all that the broker
- * still has (30 days). A new kind of mail begins now; what keeps a table true begins at the beginning.
+ * Where a new consumer starts in a running system: with the events from now on, or with all events that the broker still has
+ * (30 days). A new kind of mail starts `now`; a consumer that keeps a table up to date starts at the `beginning`.
  */
-export interface Start {
+export interface StartPosition {
   from: 'now' | 'beginning'
 }
 
-export interface Consumer<Config> extends Start {
+export interface Consumer<Config> extends StartPosition {
   definition: EventDefinition
   handle(tx: Transaction, event: CloudEvent, context: Context<Config>): Promise<void>
 }
 
 /**
- * One line in a service's table of consumers. `handle` runs in the transaction that also marks the event as handled, so
- * it takes effect once, however often the event arrives; it must do nothing outside of that transaction.
+ * Defines a consumer. `handle` runs in the transaction that also marks the event as handled, so that it takes effect once,
+ * however often the event is delivered; it must have no effect outside of that transaction.
  */
 export function consume<Config, Type extends string, Data>(
   definition: EventDefinition<Type, Data>,
-  { from }: Start,
+  { from }: StartPosition,
   handle: (tx: Transaction, event: CloudEvent<Type, Data>, context: Context<Config>) => Promise<void>,
 ): Consumer<Config> {
   return { definition, from, handle }
 }
 
-/** The durable's name, which is the handler's name in the inbox: `enrollment__payment-completed`. */
+/** Returns the name of the durable, also the handler's name in the inbox: `enrollment__payment-completed`. */
 export function handlerName(service: string, definition: EventDefinition): string {
   return `${service}__${definition.type.replaceAll('.', '-')}`
 }
 
-/** Marks the event as handled and handles it, in `tx`. @returns false where it was handled before. */
+/** Marks the event as handled and handles it, in `tx`. @returns false if it was handled before. */
 async function handleOnce<Config>(
   tx: Transaction,
   consumer: Consumer<Config>,
@@ -106,12 +106,12 @@ function parseEvent(definition: EventDefinition, payload: string): CloudEvent {
   return definition.schema.parse(JSON.parse(payload))
 }
 
-function describe(error: unknown): string {
-  if (error instanceof z.ZodError) return `It does not fit its contract:\n${z.prettifyError(error)}`
+function describeError(error: unknown): string {
+  if (error instanceof z.ZodError) return `The event does not match its contract:\n${z.prettifyError(error)}`
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
-/** Since when the handler exists: from this moment on, where it is new. */
+/** Returns when the handler first started, and records the current time if it is new. */
 async function handlerSince(
   handler: string,
   { stream }: EventDefinition,
@@ -120,18 +120,18 @@ async function handlerSince(
   const known = () => db.select().from(handlers).where(eq(handlers.handler, handler))
   const [before] = await known()
   if (before) return before.since
-  // With a durable already, it is of a version that kept no row: not new, and what waits for it is not too old.
+  // If the durable exists, the handler is from a version without this table: not new, so none of its events are too old.
   const since = (await bus.hasDurable(handler, stream)) ? 'epoch' : 'now'
   await db
     .insert(handlers)
     .values({ handler, since: sql`date_trunc('milliseconds', ${since}::timestamptz)` })
     .onConflictDoNothing()
   const [row] = await known()
-  if (!row) throw new Error(`${handler} was not noted`)
+  if (!row) throw new Error(`The handler ${handler} was not recorded.`)
   return row.since
 }
 
-/** Starts a durable consumer for each line of the table. */
+/** Starts a durable consumer for each definition. */
 export async function startConsumers<Config>(
   consumers: Consumer<Config>[],
   bus: Bus,
@@ -149,7 +149,7 @@ export async function startConsumers<Config>(
     const thisDelivery = ({ sequence }: Delivery) =>
       and(eq(failedDeliveries.handler, handler), eq(failedDeliveries.sequence, sequence))
 
-    /** Counts a failure that is the event's or the handler's own. @returns after what delay to try again, if at all. */
+    /** Counts a failure of the event or its handler. @returns the delay before the next attempt; undefined if there is none. */
     async function countFailure({ sequence }: Delivery): Promise<number | undefined> {
       const [row] = await db
         .insert(failedDeliveries)
@@ -162,7 +162,7 @@ export async function startConsumers<Config>(
       return delays[(row?.tries ?? 1) - 1]
     }
 
-    async function bury(delivery: Delivery, error: unknown): Promise<void> {
+    async function deadLetter(delivery: Delivery, error: unknown): Promise<void> {
       await db.transaction(async (tx) => {
         await tx.insert(deadLetters).values({
           id: randomUUIDv7(),
@@ -170,12 +170,12 @@ export async function startConsumers<Config>(
           subject: delivery.subject,
           // PostgreSQL's text cannot hold NUL.
           payload: delivery.payload.replaceAll('\u0000', '\ufffd'),
-          error: describe(error).replaceAll('\u0000', '\ufffd'),
+          error: describeError(error).replaceAll('\u0000', '\ufffd'),
           deliveries: delivery.attempt,
         })
         await tx.delete(failedDeliveries).where(thisDelivery(delivery))
       })
-      delivery.giveUp()
+      delivery.terminate()
       metrics.eventsHandled.inc({ handler, outcome: 'dead' })
       log.error({ err: error, deliveries: delivery.attempt }, 'event became a dead letter')
     }
@@ -183,24 +183,24 @@ export async function startConsumers<Config>(
     function retry(delivery: Delivery, error: unknown, delayMs: number): void {
       delivery.retry(delayMs)
       metrics.eventsHandled.inc({ handler, outcome: 'retry' })
-      log.warn({ err: error, attempt: delivery.attempt }, 'event will be tried again')
+      log.warn({ err: error, attempt: delivery.attempt }, 'event will be retried')
     }
 
     /**
-     * Has the event come again, or, after the last of the delays, makes it a dead letter. An event that does not fit its
-     * contract waits as well: in a roll-out, the version that understands it may be a minute away.
+     * Schedules a retry or, after the last delay, makes the event a dead letter. An event that does not match its contract is
+     * retried as well: during a roll-out, a version that understands it may start within a minute.
      */
     async function fail(delivery: Delivery, error: unknown): Promise<void> {
       try {
-        // A database that is away, or others who were in the way, are nobody's fault: they never use up a try.
+        // An unavailable database and contention are not the event's fault: they do not count as failed attempts.
         if (isConnectionError(error) || isContention(error)) {
           return retry(delivery, error, delays[delivery.attempt - 1] ?? lastDelay)
         }
         const delay = await countFailure(delivery)
-        if (delay === undefined) await bury(delivery, error)
+        if (delay === undefined) await deadLetter(delivery, error)
         else retry(delivery, error, delay)
       } catch (cause) {
-        log.warn({ err: cause }, 'failure of an event could not be noted yet')
+        log.warn({ err: cause }, 'failure of an event could not be recorded yet')
         delivery.retry(lastDelay)
       }
     }
@@ -240,13 +240,13 @@ export async function startConsumers<Config>(
   return Promise.all(consumers.map(start))
 }
 
-/** How many dead letters wait for an operator. */
+/** Returns the number of dead letters that were not replayed. */
 export async function countDeadLetters(on: Queryable): Promise<number> {
   const { rows } = await on.query({ text: 'select count(*)::int as count from dead_letters where replayed_at is null' })
   return (rows[0] as { count: number }).count
 }
 
-/** The newest 500 dead letters, those that wait for an operator only unless `all`. */
+/** Returns the newest 500 dead letters; without `all`, only those that were not replayed. */
 export async function listDeadLetters(db: Database, all: boolean): Promise<DeadLetter[]> {
   const rows = await db
     .select()
@@ -262,8 +262,8 @@ export async function listDeadLetters(db: Database, all: boolean): Promise<DeadL
 }
 
 /**
- * Hands a dead letter to its handler once more, in the same transaction that marks it as replayed.
- * @throws DomainError `dead_letter_not_found`, or `validation_failed` while it still does not fit its contract.
+ * Handles a dead letter again, in the transaction that marks it as replayed.
+ * @throws DomainError `dead_letter_not_found`, or `validation_failed` if it still does not match its contract.
  */
 export async function replayDeadLetter<Config>(
   consumers: Consumer<Config>[],
@@ -279,7 +279,7 @@ export async function replayDeadLetter<Config>(
     try {
       event = parseEvent(consumer.definition, letter.payload)
     } catch (error) {
-      throw new DomainError('validation_failed', describe(error))
+      throw new DomainError('validation_failed', describeError(error))
     }
     await inTrace(event.traceparent, undefined, () => handleOnce(tx, consumer, letter.handler, event, context))
     await tx

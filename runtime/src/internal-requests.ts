@@ -10,8 +10,8 @@ const internalRanges: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Whether a request comes from this machine or its private network, and through no proxy: from a scraper or a probe. Goes
- * by the connection itself, so that no header makes a visitor one.
+ * Returns whether a request comes directly from this machine or its private network, such as that of a scraper or a probe.
+ * Decides by the connection, so that no header can forge it.
  */
 export function isInternalRequest({ socket, headers }: Pick<FastifyRequest, 'socket' | 'headers'>): boolean {
   if (headers['x-forwarded-for'] !== undefined || headers['forwarded'] !== undefined) return false

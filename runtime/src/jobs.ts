@@ -1,40 +1,40 @@
 import type { Context } from './service.ts'
 
-/** Work that a service does by itself: every so often, and whenever a committed transaction wakes it by name. */
+/** Background work of a service, run periodically and whenever a committed transaction wakes it by name. */
 export interface Job<Config> {
   name: string
   everyMs: number | ((config: Context<Config>['config']) => number)
-  /** How long a run may take before it is told to end, so that another one can begin; ten minutes, where left out. */
+  /** How long a run may take before its signal aborts; default: ten minutes. */
   limitMs?: number
   /**
-   * Runs in one process at a time. Must be safe to be killed anywhere in it and to be run again.
-   * @param signal aborts when the process is told to stop, when it may no longer be the only one at this work, or when the
-   * run has taken too long: it ends before it begins its next piece of work.
+   * Runs in one process at a time. Must be safe to kill at any point and to run again.
+   * @param signal aborts when the process stops, when another process may have taken over the job, or when the run takes too
+   * long: the job must end before its next piece of work.
    */
   run(context: Context<Config>, signal: AbortSignal): Promise<void>
 }
 
-/** Something that runs again and again, one run after the other. */
+/** A repeated run; runs never overlap. */
 export interface Loop {
-  /** Runs now, or once more after the run that is under way. */
+  /** Runs now, or once more after the current run. */
   wake(): void
   stop(): Promise<void>
 }
 
-/** Calls `run` every `everyMs` and on each wake; a run that says `true` is followed by another at once. */
-export function startLoop(everyMs: number, run: () => Promise<boolean>, failed: (error: unknown) => void): Loop {
+/** Calls `run` every `everyMs` and on each wake; a run that returns `true` is followed by another immediately. */
+export function startLoop(everyMs: number, run: () => Promise<boolean>, onError: (error: unknown) => void): Loop {
   let stopped = false
   let again = false
   let running: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
 
-  async function turn(): Promise<void> {
+  async function runUntilIdle(): Promise<void> {
     do {
       again = false
       try {
         if (await run()) again = true
       } catch (error) {
-        failed(error)
+        onError(error)
       }
     } while (again && !stopped)
   }
@@ -42,7 +42,7 @@ export function startLoop(everyMs: number, run: () => Promise<boolean>, failed: 
   function wake(): void {
     if (stopped) return
     again = true
-    running ??= turn().finally(() => {
+    running ??= runUntilIdle().finally(() => {
       running = undefined
       clearTimeout(timer)
       if (!stopped) timer = setTimeout(wake, everyMs)

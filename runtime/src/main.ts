@@ -1,10 +1,10 @@
-import './quick-imports.ts'
+import './fast-imports.ts'
 import { flushCompileCache } from 'node:module'
 import type { Service } from './service.ts'
 
 /**
- * The whole of a service's `main.ts`: runs it until the process is told to stop.
- * @param load imports the service: not before this file is there, which makes imports quick.
+ * Runs a service until the process is told to stop.
+ * @param load imports the service; called after this file has turned on fast imports.
  */
 export async function serve<Config>(load: () => Promise<Service<Config>>): Promise<void> {
   const [{ startService }, { ConfigError }, service] = await Promise.all([
@@ -12,7 +12,7 @@ export async function serve<Config>(load: () => Promise<Service<Config>>): Promi
     import('./config.ts'),
     load(),
   ])
-  // At its end it would be too late for a process that is killed.
+  // Flushed now, because a killed process would not flush it at its end.
   flushCompileCache()
   try {
     const running = await startService(service, process.env)

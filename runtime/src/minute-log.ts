@@ -3,8 +3,8 @@ import type { Logger } from './telemetry.ts'
 const everyMs = 60_000
 
 /**
- * Warns of what strangers can make happen as often as they like: at once of the first, and from then on in one line a
- * minute, with how many there were.
+ * Logs warnings that anyone on the internet can trigger, at a limited rate: the first one immediately, then at most one line a
+ * minute with the count.
  */
 export class MinuteLog {
   readonly #log: Logger
@@ -18,8 +18,8 @@ export class MinuteLog {
     this.#message = message
   }
 
-  /** @param about what the line says of the latest one; nothing personal */
-  note(about: object = {}): void {
+  /** @param about the line's fields about the latest event; no personal data. */
+  record(about: object = {}): void {
     this.#count += 1
     this.#about = about
     if (!this.#waiting) this.#write()

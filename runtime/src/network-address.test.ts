@@ -10,7 +10,7 @@ describe('networkOf', () => {
     ['2001:0DB8:1:2:ffff:ffff:ffff:ffff', '2001:db8:1:2::/64'],
     ['2001:db8:1:3::1', '2001:db8:1:3::/64'],
     ['fe80::1%eth0', 'fe80::/64'],
-    // As some proxies tell it, with the port of the connection.
+    // Some proxies send the port as well.
     ['203.0.113.7:51234', '203.0.113.7'],
     ['[2001:db8:1:2::1]:51234', '2001:db8:1:2::/64'],
     ['[2001:db8:1:2::1]', '2001:db8:1:2::/64'],
@@ -18,7 +18,7 @@ describe('networkOf', () => {
     ['::1', '::/64'],
     ['unknown', 'unknown'],
     ['', ''],
-  ])('counts %s as %s', (address, network) => {
+  ])('returns the network of %s: %s', (address, network) => {
     expect(networkOf(address)).toBe(network)
   })
 })
@@ -32,7 +32,7 @@ describe('blockOf', () => {
     ['::1', '::/48'],
     ['203.0.113.7:51234', '203.0.113.0/24'],
     ['unknown', 'unknown'],
-  ])('counts %s with all of %s', (address, block) => {
+  ])('returns the block of %s: %s', (address, block) => {
     expect(blockOf(address)).toBe(block)
   })
 })

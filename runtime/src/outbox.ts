@@ -8,26 +8,26 @@ import type { Bus } from './bus.ts'
 import type { Database, Queryable, Transaction } from './db.ts'
 import { currentTraceparent, type Logger, type Metrics } from './telemetry.ts'
 
-/** The events that a service's transactions have published, until the broker has them and for as long as it keeps them. */
+/** The events published by a service's transactions. They stay here as long as the broker stores them. */
 export const outbox = pgTable('outbox', {
   position: bigint({ mode: 'number' }).generatedAlwaysAsIdentity().primaryKey(),
   id: uuid().notNull().unique(),
   type: text().notNull(),
   envelope: jsonb().$type<CloudEvent>().notNull(),
   publishedAt: timestamp('published_at', { withTimezone: true }),
-  /** Its place in the broker's stream. */
+  /** Its sequence number in the broker's stream. */
   sequence: bigint({ mode: 'number' }),
-  /** How often the broker refused it by a fault of the event's own. */
+  /** How often the broker rejected it as invalid. */
   tries: integer().notNull().default(0),
   retryAt: timestamp('retry_at', { withTimezone: true }),
-  /** Refused so often that only an operator has it tried again. */
+  /** When it was set aside: it was rejected too often, and only an operator can retry it. */
   setAsideAt: timestamp('set_aside_at', { withTimezone: true }),
   error: text(),
 })
 
 const brokerStreams = pgTable('broker_streams', { name: text().primaryKey(), created: text().notNull() })
 
-/** Puts data into its envelope. Use `publish`; this alone is for a statement that writes its own `outbox` row. */
+/** Returns an event envelope. Use `publish` instead, except in a statement that writes its own `outbox` row. */
 export function newEvent<Data>(
   definition: EventDefinition<string, Data>,
   subject: string,
@@ -47,9 +47,9 @@ export function newEvent<Data>(
 }
 
 /**
- * Publishes an event as part of `tx`: it goes out if and only if the transaction commits, at least once.
- * @param subject the id of the thing the event is about.
- * @param time when it happened; left out, now.
+ * Publishes an event as part of `tx`: it is sent, at least once, if and only if the transaction commits.
+ * @param subject the id of the record that the event is about.
+ * @param time when it happened; default: now.
  */
 export async function publish<Data>(
   tx: Transaction,
@@ -61,7 +61,7 @@ export async function publish<Data>(
   await publishAll(tx, definition, [{ subject, data }], time)
 }
 
-/** As `publish`, of many things at once, in the order of the list. */
+/** Publishes several events like `publish`, in order. */
 export async function publishAll<Data>(
   tx: Transaction,
   definition: EventDefinition<string, Data>,
@@ -78,19 +78,18 @@ const secretTypes = new Set(allEvents.filter((event) => event.secret).map((event
 
 export interface Relay {
   /**
-   * Publishes what waits in the outbox, oldest first, and marks it (deletes it, where it is a secret) once the broker has
-   * acknowledged it. A crash in between publishes again; the broker and the consumers' inboxes drop the copy. It looks
-   * for unpublished rows, never for positions above the last one: positions become visible out of order.
-   * An event that the broker refuses by its own fault is tried again after each of the delays and then set aside: the
-   * others go out meanwhile.
-   * @returns whether more may be waiting.
+   * Publishes the pending events of the outbox, oldest first, and marks them as published (deletes secret ones) once the broker
+   * has acknowledged them. After a crash in between they are published again; the broker and the consumers' inboxes drop the
+   * duplicates. It looks for unpublished rows, never for positions above the last one: positions become visible out of order.
+   * An event that the broker rejects as invalid is retried after each delay and then set aside, without blocking the others.
+   * @returns whether more events may be pending.
    */
-  turn(): Promise<boolean>
+  publishPending(): Promise<boolean>
 }
 
 /**
- * @param service whose outbox it is, and after whom its stream is named.
- * @param delaysMs between the tries of an event that is refused by its own fault.
+ * @param service the owner of the outbox, and the name of its stream.
+ * @param delaysMs the delays between the attempts for an event that the broker rejects as invalid.
  */
 export function createRelay(
   service: string,
@@ -99,10 +98,10 @@ export function createRelay(
   { delaysMs, metrics, log }: { delaysMs: number[]; metrics: Metrics; log: Logger },
 ): Relay {
   const publishes = allEvents.some((event) => event.stream === service)
-  /** The connection to the broker for which its data were found to be all there. */
-  let checked = 0
+  /** The `epoch` of the broker connection for which lost events were last checked. */
+  let checkedEpoch = 0
 
-  async function refused({ id, tries, envelope }: Waiting, error: Error): Promise<void> {
+  async function recordRejection({ id, tries, envelope }: PendingRow, error: Error): Promise<void> {
     const delayMs = delaysMs[tries]
     const next =
       delayMs === undefined
@@ -113,35 +112,35 @@ export function createRelay(
       .set({ tries: tries + 1, error: error.message, ...next })
       .where(eq(outbox.id, id))
     const about = { err: error, eventId: id, type: envelope.type, tries: tries + 1 }
-    if (delayMs === undefined) log.error(about, 'event cannot be published and is set aside')
-    else log.warn(about, 'event could not be published and will be tried again')
+    if (delayMs === undefined) log.error(about, 'event could not be published and was set aside')
+    else log.warn(about, 'event could not be published and will be retried')
   }
 
   return {
-    async turn() {
+    async publishPending() {
       const epoch = bus.epoch()
-      if (publishes && checked !== epoch) {
+      if (publishes && checkedEpoch !== epoch) {
         const again = await republishLost(service, db, bus)
-        if (again > 0) log.warn({ events: again }, 'the broker has lost events, which are published again')
-        checked = epoch
+        if (again > 0) log.warn({ events: again }, 'the broker has lost events; publishing them again')
+        checkedEpoch = epoch
       }
       const rows = await db
         .select({ id: outbox.id, envelope: outbox.envelope, tries: outbox.tries })
         .from(outbox)
-        .where(and(waiting, or(isNull(outbox.retryAt), lte(outbox.retryAt, sql`now()`))))
+        .where(and(isPending, or(isNull(outbox.retryAt), lte(outbox.retryAt, sql`now()`))))
         .orderBy(asc(outbox.position))
         .limit(batchSize)
       if (rows.length === 0) return false
       const outcomes = await bus.publish(rows.map((row) => row.envelope))
 
       const stored: { id: string; sequence: number; type: string }[] = []
-      let away: Error | undefined
+      let brokerError: Error | undefined
       for (const [index, row] of rows.entries()) {
         const outcome = outcomes[index]
         if (!outcome) continue
         if ('sequence' in outcome) stored.push({ id: row.id, sequence: outcome.sequence, type: row.envelope.type })
-        else if (outcome.fault === 'event') await refused(row, outcome.error)
-        else away ??= outcome.error
+        else if (outcome.fault === 'event') await recordRejection(row, outcome.error)
+        else brokerError ??= outcome.error
       }
       const { secret = [], kept = [] } = Object.groupBy(stored, ({ type }) =>
         secretTypes.has(type) ? 'secret' : 'kept',
@@ -158,31 +157,31 @@ export function createRelay(
           from (values ${sequences}) as stored (id, sequence) where ${outbox.id} = stored.id`)
       }
       for (const { type } of stored) metrics.outboxPublished.inc({ type })
-      if (away) throw away
+      if (brokerError) throw brokerError
       return rows.length === batchSize
     },
   }
 }
 
-type Waiting = Pick<typeof outbox.$inferSelect, 'id' | 'tries' | 'envelope'>
-const waiting = and(isNull(outbox.publishedAt), isNull(outbox.setAsideAt))
+type PendingRow = Pick<typeof outbox.$inferSelect, 'id' | 'tries' | 'envelope'>
+const isPending = and(isNull(outbox.publishedAt), isNull(outbox.setAsideAt))
 
 /**
- * Has published once more what the broker does not have any more: all of it where its stream is another one than the
- * outbox published to, because the broker came back without its data, and else what lies beyond the stream's end, because
- * it came back with older data. Consumers drop what they have handled.
- * @returns how many events.
+ * Marks the events that the broker has lost as pending: all of them if the stream was created again (the broker restarted
+ * without its data), or those beyond the stream's last sequence (it restarted with older data). Consumers drop what they have
+ * handled.
+ * @returns the number of events.
  */
 async function republishLost(service: string, db: Database, bus: Bus): Promise<number> {
   const { created, lastSequence } = await bus.streamState(service)
   return db.transaction(async (tx) => {
     const [known] = await tx.select().from(brokerStreams).where(eq(brokerStreams.name, service)).for('update')
-    const beyondItsEnd = gt(outbox.sequence, lastSequence)
-    const [rolledBack] = await tx.select({ id: outbox.id }).from(outbox).where(beyondItsEnd).limit(1)
+    const beyondStreamEnd = gt(outbox.sequence, lastSequence)
+    const [rolledBack] = await tx.select({ id: outbox.id }).from(outbox).where(beyondStreamEnd).limit(1)
     let isLost: SQL | undefined
-    // A version that noted neither stream nor places left the moment alone.
+    // An older version recorded neither stream nor sequence, only the time.
     if (known === undefined) isLost = lt(outbox.publishedAt, sql`${created}::timestamptz`)
-    else if (known.created === created) isLost = rolledBack ? or(beyondItsEnd, isNull(outbox.sequence)) : sql`false`
+    else if (known.created === created) isLost = rolledBack ? or(beyondStreamEnd, isNull(outbox.sequence)) : sql`false`
     const lost = await tx
       .update(outbox)
       .set({ publishedAt: null, sequence: null })
@@ -197,11 +196,10 @@ async function republishLost(service: string, db: Database, bus: Bus): Promise<n
 }
 
 /**
- * Has events published once more, those that were set aside included: for an operator who knows that the broker, or a
- * consumer, has lost them. The broker drops those that it stored less than ten minutes ago; consumers drop what they have
- * handled.
- * @param range of the moments at which they happened, `to` excluded.
- * @returns how many there are in the range.
+ * Publishes events again, including those set aside: for an operator who knows that the broker or a consumer has lost them.
+ * The broker drops those that it stored less than ten minutes ago; consumers drop what they have handled.
+ * @param range the time range of the events, `to` exclusive.
+ * @returns the number of events in the range.
  */
 export async function republish(
   db: Database,
@@ -216,30 +214,30 @@ export async function republish(
   return rows.length
 }
 
-/** How the outbox stands, for metrics and whoever runs the system. */
+/** The state of the outbox, for metrics and operators. */
 const outboxStateSchema = z.object({
-  /** How many events wait to be published. */
+  /** The number of events to be published. */
   pending: z.int(),
-  /** For how long the oldest of them has been waiting, in seconds. */
+  /** The age of the oldest of them, in seconds. */
   oldestSeconds: z.number(),
-  /** How many the broker has refused for good. */
+  /** The number of events that were set aside. */
   setAside: z.int(),
 })
 export type OutboxState = z.infer<typeof outboxStateSchema>
 
-const refusedEventSchema = z.object({
+const rejectedEventSchema = z.object({
   id: z.uuid(),
   type: z.string(),
   tries: z.int(),
   error: z.string(),
-  /** When it was set aside; null while it is still tried. */
+  /** Null while it is still retried. */
   setAsideAt: z.iso.datetime().nullable(),
 })
 
-export const outboxSchema = outboxStateSchema.extend({ refused: z.array(refusedEventSchema) })
+export const outboxSchema = outboxStateSchema.extend({ refused: z.array(rejectedEventSchema) })
 
-/** The oldest 500 events that the broker has refused. */
-export async function listRefused(db: Database): Promise<z.infer<typeof refusedEventSchema>[]> {
+/** Returns the oldest 500 events that the broker has rejected. */
+export async function listRejected(db: Database): Promise<z.infer<typeof rejectedEventSchema>[]> {
   const rows = await db
     .select()
     .from(outbox)

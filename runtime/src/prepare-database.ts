@@ -9,36 +9,36 @@ import type { Logger } from './telemetry.ts'
 
 const runtimeMigrations = fileURLToPath(new URL('../migrations', import.meta.url))
 
-/** How long a service waits for a database that is still starting, or for locks that others hold. */
-const standardWaitMs = 60_000
+/** How long a service waits for a database that is starting, or for locks held by others. */
+const defaultMaxWaitMs = 60_000
 
 /**
- * What changes a table waits no longer than this for others to let go of it, and then begins again: everybody who wants
- * the table queues behind it meanwhile, and the version that is still running has to go on.
+ * How long a migration waits for a table lock before it starts over: all other users of the table queue behind it meanwhile,
+ * and the version that is still running has to keep working.
  */
 const lockTimeoutMs = 5_000
 const lockNotAvailable = '55P03'
 
 /**
- * Brings the database up to date, the runtime's own tables first, and then seeds it. Processes that start at once wait
- * for each other; a database that is not there yet is waited for.
- * @throws where a migration was changed after it had been applied, or the database cannot be reached in time (a minute).
+ * Migrates the database, the runtime's own tables first, and then seeds it. Processes that start at the same time wait for
+ * each other. Waits for a database that is not available yet.
+ * @throws if a migration was changed after it had been applied, or if the database is not reachable in time (a minute).
  */
 export async function prepareDatabase(
   config: DatabaseConfig,
   migrations: string,
   log: Logger,
   seed?: (db: Database) => Promise<void>,
-  waitAtMostMs = standardWaitMs,
+  maxWaitMs = defaultMaxWaitMs,
 ): Promise<void> {
-  const deadline = performance.now() + waitAtMostMs
+  const deadline = performance.now() + maxWaitMs
   for (;;) {
-    // One connection, so that the lock is held for all that follows. A migration may take its time; a lock may not.
+    // One connection, so that the lock is held for all steps. A migration may take long; waiting for a lock may not.
     const pool = new ConnectionPool(config.DATABASE_URL, {
       max: 1,
       application: 'prepare',
       log,
-      timeouts: { ...standardTimeouts, statement: 600_000, answer: 610_000, lock: lockTimeoutMs },
+      timeouts: { ...standardTimeouts, statement: 600_000, response: 610_000, lock: lockTimeoutMs },
     })
     try {
       const db = databaseOn(pool)
@@ -50,7 +50,7 @@ export async function prepareDatabase(
     } catch (error) {
       const locked = sqlState(error) === lockNotAvailable
       if ((!locked && !isConnectionError(error)) || performance.now() > deadline) throw error
-      log.warn({ err: error }, locked ? 'waiting for others to let go of the database' : 'waiting for the database')
+      log.warn({ err: error }, locked ? 'waiting for database locks' : 'waiting for the database')
       await wait(500)
     } finally {
       await pool.close(5_000)
@@ -59,10 +59,9 @@ export async function prepareDatabase(
 }
 
 /**
- * Applies each migration of the folder's journal that this database does not have, in the journal's order: also one that
- * is older than the newest that it has, as when two branches were merged. Drizzle's own migrator compares with the newest
- * alone, and would skip that one without a word. The table is the one that drizzle keeps.
- * What a newer version applied is not in the journal, and stays.
+ * Applies the migrations of the folder's journal that this database does not have, in order, including those that are older
+ * than its newest one (after a merge of two branches). Drizzle's own migrator compares only with the newest one and would skip
+ * them silently. The table has drizzle's own format. Migrations applied by a newer version are not in the journal and stay.
  */
 async function applyMigrations(db: Database, folder: string, name: string, log: Logger): Promise<void> {
   const table = sql`drizzle.${sql.identifier(name)}`

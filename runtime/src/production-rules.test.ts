@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { guessableBits } from './production-rules.ts'
+import { estimateEntropyBits } from './production-rules.ts'
 
 const secrets = (make: () => string) => Array.from({ length: 500 }, make)
 
-describe('what somebody who guesses a secret has to find out', () => {
+describe('guessableBits', () => {
   it.each([
     ['16 random bytes in hex', () => randomBytes(16).toString('hex')],
     ['16 random bytes in base64', () => randomBytes(16).toString('base64')],
     ['32 random bytes in base64url', () => randomBytes(32).toString('base64url')],
-  ])('is enough where it is %s', (_what, make) => {
-    for (const secret of secrets(make)) expect(guessableBits(secret)).toBeGreaterThan(60)
+  ])('is high enough for %s', (_what, make) => {
+    for (const secret of secrets(make)) expect(estimateEntropyBits(secret)).toBeGreaterThan(60)
   })
 
   it.each([
@@ -28,7 +28,7 @@ describe('what somebody who guesses a secret has to find out', () => {
     'Summer2027!',
     '00000000000000000000000000000000',
     'ｐａｓｓｗｏｒｄ',
-  ])('is too little in %j', (secret) => {
-    expect(guessableBits(secret)).toBeLessThan(60)
+  ])('is too low for %j', (secret) => {
+    expect(estimateEntropyBits(secret)).toBeLessThan(60)
   })
 })

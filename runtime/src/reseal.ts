@@ -3,41 +3,41 @@ import { z } from 'zod'
 import type { Database } from './db.ts'
 import type { Sealer } from './seal.ts'
 
-/** A column in which a service keeps what it has sealed, in SQL's names. */
+/** A column with sealed values, by its SQL names. */
 export interface SealedColumn<Config> {
   table: string
   column: string
-  /** The column that tells the rows apart. */
+  /** The primary key column. */
   key: string
-  /** What a row's purpose is made of, in SQL, where that is not its key. */
+  /** The SQL expression whose value is passed to `purpose`; default: the key. */
   of?: string
   purpose: (of: string) => string
   keys: (config: Config) => Sealer
 }
 
-/** What has become of what older keys sealed. */
+/** The result of resealing. */
 export const resealedSchema = z.object({
   resealed: z.int(),
-  /** Rows that are still under older keys: to be called again for. */
+  /** Rows still sealed under older keys: call again while there are any. */
   left: z.int(),
-  /** Those of them that no key opens that is here. */
+  /** Rows that none of the keys opens. */
   unreadable: z.int(),
 })
 
 const batchSize = 200
 
 /**
- * Opens and seals again what a service keeps under older keys, for a while; safe beside everything that reads and writes
- * it, and to be killed and called again. A row that is written meanwhile is left to the next call.
- * @param forMs after how long it answers, whatever is left.
+ * Reseals values that are sealed under older keys. Safe to run concurrently with reads and writes, and to be killed and called
+ * again. A row that is written meanwhile is left to the next call.
+ * @param maxMs the time limit, after which it returns even if rows are left.
  */
 export async function reseal<Config>(
   db: Database,
   columns: SealedColumn<Config>[],
   config: Config,
-  forMs = 10_000,
+  maxMs = 10_000,
 ): Promise<z.infer<typeof resealedSchema>> {
-  const until = performance.now() + forMs
+  const until = performance.now() + maxMs
   const sum = { resealed: 0, left: 0, unreadable: 0 }
   for (const { table, column, key, of = key, purpose, keys } of columns) {
     const sealer = keys(config)

@@ -8,7 +8,7 @@ const first = key('k1')
 const second = key('k2')
 
 describe('a sealer', () => {
-  it('opens what it sealed, for that purpose and unchanged', () => {
+  it('opens what it sealed only unchanged and for the same purpose', () => {
     const sealer = sealingKeysSchema.parse(first)
     fc.assert(
       fc.property(fc.string(), fc.string(), fc.nat(), (content, purpose, at) => {
@@ -23,7 +23,7 @@ describe('a sealer', () => {
     )
   })
 
-  it('opens under an older key and seals under the newest', () => {
+  it('seals with the newest key and also opens with older ones', () => {
     const before = sealingKeysSchema.parse(first).seal('x', 'p')
     const both = sealingKeysSchema.parse(`${second},${first}`)
     expect(both.open(before, 'p')?.toString()).toBe('x')
@@ -31,18 +31,18 @@ describe('a sealer', () => {
     expect(sealingKeysSchema.parse(second).open(before, 'p')).toBeUndefined()
   })
 
-  it('refuses two keys of one id, since the id alone tells which one sealed something', () => {
-    const refusal = sealingKeysSchema.safeParse(`${second},${key('k1')},${first}`)
-    expect(refusal.error?.issues[0]?.message).toBe('has two keys called k1: a new key needs an id of its own')
+  it('rejects two keys with the same id', () => {
+    const result = sealingKeysSchema.safeParse(`${second},${key('k1')},${first}`)
+    expect(result.error?.issues[0]?.message).toBe('has two keys called k1: a new key needs an id of its own')
   })
 
-  it.each(['', 'k1', 'k1:short', ':AAAA', `${first},`])('refuses %j as a setting', (setting) => {
+  it.each(['', 'k1', 'k1:short', ':AAAA', `${first},`])('rejects the setting %j', (setting) => {
     expect(sealingKeysSchema.safeParse(setting).success).toBe(false)
   })
 })
 
 describe('a deriver', () => {
-  it('makes the same of the same thing, and another for another purpose or under another key', () => {
+  it('derives equal values only for equal content, purpose and key', () => {
     const mac = derivingKeysSchema.parse(first).mac('x', 'p')
     expect(mac).toHaveLength(32)
     expect(derivingKeysSchema.parse(first).mac('x', 'p')).toEqual(mac)
@@ -51,7 +51,7 @@ describe('a deriver', () => {
     expect(derivingKeysSchema.parse(second).mac('x', 'p')).not.toEqual(mac)
   })
 
-  it('derives under its first key, and knows what was derived under each', () => {
+  it('derives with its first key and returns the values of all keys', () => {
     const [one, other] = [first, second].map((keys) => derivingKeysSchema.parse(keys).mac('x', 'p'))
     const both = derivingKeysSchema.parse(`${second},${first}`)
     expect(both.mac('x', 'p')).toEqual(other)

@@ -10,32 +10,32 @@ import {
 import { z } from 'zod'
 import { inProduction, productionRules, publishedKey } from './production-rules.ts'
 
-/** Under which `npm start` and tests seal; production refuses to start with it, whatever the key is called. */
+/** The sealing key of `npm start` and the tests; production does not start with it, under any id. */
 export const localSealingKeys = `local:${publishedKey.toString('base64')}`
 
 const algorithm = 'aes-256-gcm'
 const ivBytes = 12
 const tagBytes = 16
 
-/** Keeps what must not be readable where it is stored or carried: encrypted and authenticated with AES-256-GCM. */
+/** Encrypts and authenticates data that must not be readable in storage or in transit, with AES-256-GCM. */
 export interface Sealer {
-  /** @param purpose what it is and whose; opening needs the same, so that nothing sealed can be put in another's place. */
+  /** @param purpose what it is and whose. Opening requires the same, so that sealed values cannot be swapped. */
   seal(content: string | Uint8Array, purpose: string): string
-  /** @returns undefined for what was not sealed under these keys for this purpose. */
+  /** @returns undefined if it was not sealed under these keys for this purpose. */
   open(sealed: string, purpose: string): Buffer | undefined
-  /** The id of the key that seals: whatever begins with another one's was sealed under an older key. */
+  /** The id of the key that seals. Values that start with another id were sealed under an older key. */
   newest: string
 }
 
-/** Derives what only who has the keys can foretell: HMAC-SHA256 under a key derived for the purpose, 32 bytes. */
+/** Derives values that cannot be predicted without the keys: HMAC-SHA256 with a key derived per purpose, 32 bytes. */
 export interface Deriver {
-  /** Under the first key: always the same for the same content and purpose, until another key comes first. */
+  /** With the first key. The result for the same content and purpose changes only with that key. */
   mac(content: string | Uint8Array, purpose: string): Buffer
-  /** Under each key, the first one's first: what was derived before the keys changed places is still among them. */
+  /** With each key, in order: values derived before a change of keys are still among them. */
   macs(content: string | Uint8Array, purpose: string): Buffer[]
 }
 
-/** Reads `id:base64,id:base64` with 32 bytes each. */
+/** Parses `id:base64,id:base64` with 32 bytes each. */
 const keyList = z.string().transform((list, context): Map<string, KeyObject> => {
   const keys = new Map<string, KeyObject>()
   for (const entry of list.split(',')) {
@@ -46,7 +46,7 @@ const keyList = z.string().transform((list, context): Map<string, KeyObject> => 
       return z.NEVER
     }
     if (keys.has(id)) {
-      // Which one sealed something is told by its id alone.
+      // Only the id says which key sealed a value.
       context.addIssue(`has two keys called ${id}: a new key needs an id of its own`)
       return z.NEVER
     }
@@ -56,13 +56,13 @@ const keyList = z.string().transform((list, context): Map<string, KeyObject> => 
 })
 
 /**
- * A setting of sealing keys: `id:base64`, comma-separated, 32 bytes each (`openssl rand -base64 32`). The first one seals
- * and all of them open. A new key is put behind the others in every process first, then before them; what older ones sealed
- * is sealed anew by `npm run admin -- reseal`, and then these are taken out.
+ * The setting of sealing keys: `id:base64`, comma-separated, 32 bytes each (`openssl rand -base64 32`). The first one seals,
+ * all of them open. To rotate keys, append the new key in every process, then move it to the front, reseal with
+ * `npm run admin -- reseal`, and remove the older keys.
  */
 export const sealingKeysSchema = keyList.transform(createSealer).register(inProduction, productionRules.sealingKeys)
 
-/** A setting of keys that derive, as `sealingKeysSchema`: they are no sealing keys, so that either can be replaced alone. */
+/** The setting of derivation keys, in the same format. They are separate from sealing keys, so that each can be replaced alone. */
 export const derivingKeysSchema = keyList.transform(createDeriver).register(inProduction, productionRules.sealingKeys)
 
 function createSealer(keys: Map<string, KeyObject>): Sealer {

@@ -17,9 +17,9 @@ import type { SealedColumn } from './reseal.ts'
 import { sweep } from './sweep.ts'
 import { createLogger, createMetrics, inTrace, type Logger, type Metrics } from './telemetry.ts'
 
-/** What a use case, route, consumer or job works with. */
+/** The context of use cases, routes, consumers and jobs. */
 export interface Context<Config> {
-  /** The service's name, which is also its stream's and its durables' prefix. */
+  /** The service's name, also that of its stream and the prefix of its durables. */
   name: string
   config: BaseConfig & Config
   /** The service's own database. */
@@ -30,18 +30,18 @@ export interface Context<Config> {
   metrics: Metrics
 }
 
-/** A service, or the BFF, in one value: its table of contents. */
+/** The definition of a service, or of the BFF. */
 export interface Service<Config> {
   name: string
-  /** Its own settings, read from the environment; the runtime adds the base ones. */
+  /** Its own settings; the runtime adds the base settings. */
   config: Settings<Config>
-  /** The folder of its SQL migrations; left out by a process without a database. */
+  /** The folder of its SQL migrations; omitted by a process without a database. */
   migrations?: string
-  /** Writes the rows that must exist, after the migrations and under their lock; safe to run at every start. */
+  /** Writes required rows after the migrations, under the same lock. Must be safe to run at every start. */
   seed?(db: Database, clock: Clock, config: Config): Promise<void>
   routes?(http: Http, context: Context<Config>): void | Promise<void>
   consumers?: Consumer<Config>[]
-  /** Where it keeps what it seals: `npm run admin -- reseal` brings it under the newest key. */
+  /** The columns with sealed values, for `npm run admin -- reseal`. */
   sealed?: SealedColumn<Config>[]
   jobs?: Job<Config>[]
 }
@@ -50,18 +50,18 @@ export interface RunningService<Config> {
   /** `http://host:port` */
   url: string
   context: Context<Config>
-  /** Every route that it has. */
+  /** All of its routes. */
   routes: readonly RouteOptions[]
-  /** Runs every job and relays the outbox now: for tests that must not wait. */
-  nudge(): void
-  /** Answers what was accepted, finishes what is being handled, then lets go of everything. */
+  /** Runs all jobs and the outbox relay now: for tests that must not wait. */
+  wakeAll(): void
+  /** Stops gracefully: finishes accepted requests and events, then closes all connections. */
   stop(): Promise<void>
 }
 
 const relayEveryMs = 1_000
 const jobLimitMs = 600_000
-/** How long a stop waits for what is under way; with what comes after it, it fits into the ten seconds that containers are given. */
-const stopWithinMs = 6_000
+/** How long a stop waits for running work. The whole stop fits into the ten seconds that containers are given. */
+const stopTimeoutMs = 6_000
 
 function noDatabase(name: string): Database {
   return new Proxy({} as Database, {
@@ -85,7 +85,7 @@ async function openDatabase<Config>(
   return { connection: connect(where, service.name, log), locks: openLocks(where, service.name, log) }
 }
 
-/** Starts a service in this process. Rejects with `ConfigError` before anything is opened where a setting is wrong. */
+/** Starts a service in this process. @throws ConfigError before anything is opened if a setting is wrong. */
 export async function startService<Config>(
   service: Service<Config>,
   env: Environment,
@@ -129,24 +129,24 @@ export async function startService<Config>(
     const { db } = connection
     const options = { delaysMs: config.CONSUMER_RETRY_DELAYS, metrics, log }
     const relay = createRelay(service.name, db, bus, options)
-    const relayTurn = async () => {
+    const relayOnce = async () => {
       let more = false
       await locks.withLock('outbox', async (lost) => {
-        more = (await relay.turn()) && !lost.aborted
+        more = (await relay.publishPending()) && !lost.aborted
       })
       return more
     }
     loops.set(
       'outbox',
-      startLoop(relayEveryMs, relayTurn, (error) => log.warn({ err: error }, 'outbox could not be published yet')),
+      startLoop(relayEveryMs, relayOnce, (error) => log.warn({ err: error }, 'outbox could not be published yet')),
     )
-    const sweeping: Job<Config> = { name: 'sweep', everyMs: 3_600_000, run: (_, signal) => sweep(db, signal) }
-    for (const job of [sweeping, ...(service.jobs ?? [])]) {
+    const sweepJob: Job<Config> = { name: 'sweep', everyMs: 3_600_000, run: (_, signal) => sweep(db, signal) }
+    for (const job of [sweepJob, ...(service.jobs ?? [])]) {
       const run = async () => {
         await locks.withLock(`job:${job.name}`, async (lost) => {
           const overdue = new AbortController()
           const timer = setTimeout(() => {
-            log.warn({ job: job.name }, 'job has taken too long and is told to end')
+            log.warn({ job: job.name }, 'job takes too long and is aborted')
             overdue.abort()
           }, job.limitMs ?? jobLimitMs)
           const signal = AbortSignal.any([lost, stop.signal, overdue.signal])
@@ -175,14 +175,14 @@ export async function startService<Config>(
     url: `http://${config.HOST}:${port}`,
     context,
     routes: http.routeTable,
-    nudge() {
+    wakeAll() {
       for (const loop of loops.values()) loop.wake()
     },
     stop() {
       stopping = true
       stopped ??= (async () => {
         const begun = performance.now()
-        const left = () => Math.max(0, stopWithinMs - (performance.now() - begun))
+        const remainingMs = () => Math.max(0, stopTimeoutMs - (performance.now() - begun))
         stop.abort()
         const answered = http.close()
         const { outbox, ...jobs } = Object.fromEntries(loops)
@@ -191,12 +191,12 @@ export async function startService<Config>(
           ...consumers.map((consumer) => consumer.stop()),
           ...Object.values(jobs).map((job) => job.stop()),
         ])
-        // What is still at work then is cut off with its connection, and taken up by the next process.
-        if (!(await within(left(), idle))) log.warn('stopping before all work has come to its end')
-        // What they published last goes out too.
+        // Work that is still running loses its connection and is resumed by the next process.
+        if (!(await settlesWithin(remainingMs(), idle))) log.warn('stopping although work is still running')
+        // Sends the events that were published last.
         outbox?.wake()
-        await within(Math.min(left(), 1_000), outbox?.stop())
-        await within(1_000, bus.close())
+        await settlesWithin(Math.min(remainingMs(), 1_000), outbox?.stop())
+        await settlesWithin(1_000, bus.close())
         await Promise.all([database?.locks.close(), database?.connection.close()])
         log.info('stopped')
       })()
@@ -205,7 +205,7 @@ export async function startService<Config>(
   }
 }
 
-/** @returns whether `work` came to its end in time. */
-async function within(ms: number, work: Promise<unknown> | undefined): Promise<boolean> {
+/** Returns whether `work` completes in time. */
+async function settlesWithin(ms: number, work: Promise<unknown> | undefined): Promise<boolean> {
   return Promise.race([Promise.resolve(work).then(() => true), wait(ms, false, { ref: false })])
 }

@@ -16,7 +16,7 @@ function claimOf(user: string) {
 }
 
 describe('Secure Remote Password', () => {
-  it('has both sides agree on a signature for the right password alone', () => {
+  it('gives both sides the same signature only for the right password', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), fc.string(), (user, password, other) => {
         const { salt, value } = makeVerifier('Pool', user, password)
@@ -34,13 +34,13 @@ describe('Secure Remote Password', () => {
     )
   })
 
-  it('refuses an A that would make the key known: no number, or a multiple of N', () => {
+  it('rejects an A that is not a number or is a multiple of N', () => {
     for (const A of ['', 'x', '0', prime.toString(16), (prime * 2n).toString(16), '-1']) {
       expect(beginExchange(A, 5n)).toBeUndefined()
     }
   })
 
-  it('lets nothing prove a verifier whose powers everybody knows', () => {
+  it('accepts no proof for a trivial verifier', () => {
     for (const value of [0n, 1n, prime - 1n]) {
       const exchange = beginExchange(beginProof().A, value)
       if (!exchange) throw new Error('A was refused.')
@@ -48,7 +48,7 @@ describe('Secure Remote Password', () => {
     }
   })
 
-  it('writes timestamps with the day as it is and the time padded', () => {
+  it('formats timestamps with an unpadded day and a padded time', () => {
     expect(formatTimestamp(Temporal.Instant.from('2030-03-05T07:08:09.9Z'))).toBe('Tue Mar 5 07:08:09 UTC 2030')
     expect(formatTimestamp(Temporal.Instant.from('2030-12-15T17:00:00Z'))).toBe('Sun Dec 15 17:00:00 UTC 2030')
     expect(parseTimestamp('Tue Mar 5 07:08:09 UTC 2030')).toEqual(Temporal.Instant.from('2030-03-05T07:08:09Z'))

@@ -10,8 +10,8 @@ import {
 } from 'node:crypto'
 
 /*
- * Secure Remote Password (RFC 5054) as hosted user pools and their clients compute it: the 3072-bit group of RFC 3526,
- * g = 2, SHA-256, and a key of 16 bytes by HKDF. Who proves a password to the other never sends it.
+ * Secure Remote Password (RFC 5054), as hosted user pools and their clients compute it: the 3072-bit group of RFC 3526,
+ * g = 2, SHA-256, and a 16-byte key by HKDF. The client proves that it knows the password without sending it.
  */
 
 /** The group's prime, N. */
@@ -23,13 +23,13 @@ function toHex(value: bigint): string {
   return hex.length % 2 === 0 ? hex : `0${hex}`
 }
 
-/** Big-endian, minimal, with a leading zero byte where the top bit is set: how the clients hash a number. */
+/** Encodes a number for hashing, as the clients do: big-endian, minimal, with a leading zero byte if the top bit is set. */
 export function pad(value: bigint): Buffer {
   const bytes = Buffer.from(toHex(value), 'hex')
   return (bytes[0] ?? 0) & 0x80 ? Buffer.concat([Buffer.of(0), bytes]) : bytes
 }
 
-/** Reads hex of any length and case. @returns undefined for what is none. */
+/** Parses hex in any case. @returns undefined if it is not hex. */
 export function parseHex(hex: string): bigint | undefined {
   return /^[0-9a-fA-F]{1,1024}$/.test(hex) ? BigInt(`0x${hex}`) : undefined
 }
@@ -40,14 +40,14 @@ function sha256(...parts: Uint8Array[]): Buffer {
   return hash.digest()
 }
 
-const toNumber = (bytes: Uint8Array) => BigInt(`0x${Buffer.from(bytes).toString('hex') || '0'}`)
+const toBigInt = (bytes: Uint8Array) => BigInt(`0x${Buffer.from(bytes).toString('hex') || '0'}`)
 
-const multiplier = toNumber(sha256(pad(prime), pad(generator)))
+const multiplier = toBigInt(sha256(pad(prime), pad(generator)))
 
-/** The numbers whose powers are known without the exponent. */
+/** Whether the powers of a number are known without the exponent. */
 const isTrivial = (value: bigint) => value < 2n || value >= prime - 1n
 
-/** One element of DER: its tag, its length and its contents. */
+/** Encodes a DER element: tag, length and contents. */
 function der(tag: number, ...contents: Uint8Array[]): Buffer {
   const content = Buffer.concat(contents)
   const { length } = content
@@ -61,16 +61,16 @@ const sequence = (...contents: Uint8Array[]) => der(0x30, ...contents)
 const algorithm = sequence(Buffer.from('06092a864886f70d010301', 'hex'), sequence(integer(prime), integer(generator)))
 
 /**
- * base^exponent mod prime, as the secret of a Diffie-Hellman exchange: OpenSSL's, ten times as fast as with BigInt. By keys
- * in DER, because `createDiffieHellman` tests for two seconds whether the group's well-known prime is one.
+ * Returns base^exponent mod prime, computed as a Diffie-Hellman secret: OpenSSL is ten times as fast as BigInt. It uses DER
+ * keys, because `createDiffieHellman` spends two seconds on testing the well-known prime.
  */
 function power(base: bigint, exponent: bigint): bigint {
   const secret = sequence(integer(0n), algorithm, der(0x04, integer(exponent)))
-  const told = sequence(algorithm, der(0x03, Buffer.of(0), integer(base)))
-  return toNumber(
+  const publicKey = sequence(algorithm, der(0x03, Buffer.of(0), integer(base)))
+  return toBigInt(
     diffieHellman({
       privateKey: createPrivateKey({ key: secret, format: 'der', type: 'pkcs8' }),
-      publicKey: createPublicKey({ key: told, format: 'der', type: 'spki' }),
+      publicKey: createPublicKey({ key: publicKey, format: 'der', type: 'spki' }),
     }),
   )
 }
@@ -81,15 +81,15 @@ export interface Verifier {
   value: bigint
 }
 
-/** What is kept of a password: g^H(salt, H(pool name, user, ':', password)). `group` is the pool's name, or a device's group. */
+/** Returns the stored verifier of a password: g^H(salt, H(pool name, user, ':', password)). `group` is the pool's name or a device's group. */
 export function makeVerifier(group: string, user: string, password: string, salt = randomBytes(16)): Verifier {
-  const saltNumber = toNumber(salt)
+  const saltNumber = toBigInt(salt)
   return { salt: saltNumber.toString(16), value: power(generator, privateKey(group, user, password, saltNumber)) }
 }
 
-/** x, which only the password leads to. */
+/** Returns x, which can be computed only with the password. */
 function privateKey(group: string, user: string, password: string, salt: bigint): bigint {
-  return toNumber(sha256(pad(salt), sha256(Buffer.from(`${group}${user}:${password}`))))
+  return toBigInt(sha256(pad(salt), sha256(Buffer.from(`${group}${user}:${password}`))))
 }
 
 export interface Exchange {
@@ -99,23 +99,23 @@ export interface Exchange {
   b: string
 }
 
-/** Answers a client's A with the service's B. @returns undefined where A is no number, or a multiple of the prime. */
+/** Responds to a client's A with the server's B. @returns undefined if A is not a number or is a multiple of the prime. */
 export function beginExchange(A: string, verifier: bigint): Exchange | undefined {
   const number = parseHex(A)
   if (number === undefined || number % prime === 0n) return undefined
-  const b = toNumber(randomBytes(32))
+  const b = toBigInt(randomBytes(32))
   const B = (multiplier * verifier + power(generator, b)) % prime
   return { A, B: B.toString(16), b: b.toString(16) }
 }
 
-/** What a proof is about, besides the password. */
+/** The data signed by a proof. */
 export interface Claim {
   /** The pool's name, or the device's group. */
   group: string
   /** The user's canonical name, or the device's key. */
   user: string
   secretBlock: Buffer
-  /** As `formatTimestamp` writes it. */
+  /** In the format of `formatTimestamp`. */
   timestamp: string
 }
 
@@ -130,18 +130,18 @@ function sign(S: bigint, u: bigint, claim: Claim): Buffer {
 }
 
 /**
- * The server's side: the signature that only who knows the password can make.
- * @returns undefined where the numbers lead to a secret that everybody knows: no signature proves anything then.
+ * The server's side: returns the signature that only a client with the password can compute.
+ * @returns undefined if the numbers lead to a trivial secret, so that a signature would prove nothing.
  */
 export function expectedSignature(exchange: Exchange, verifier: bigint, claim: Claim): Buffer | undefined {
   const [A, B, b] = [exchange.A, exchange.B, exchange.b].map((hex) => BigInt(`0x${hex}`)) as [bigint, bigint, bigint]
-  const u = toNumber(sha256(pad(A), pad(B)))
+  const u = toBigInt(sha256(pad(A), pad(B)))
   if (isTrivial(verifier)) return undefined
   const base = (A * power(verifier, u)) % prime
   return isTrivial(base) ? undefined : sign(power(base, b), u, claim)
 }
 
-/** The client's side: `A` is sent, and `prove` answers what comes back with a signature. */
+/** The client's side: it sends `A`, and `prove` signs the server's challenge. */
 export interface Proof {
   /** Hex. */
   A: string
@@ -150,13 +150,13 @@ export interface Proof {
 }
 
 export function beginProof(): Proof {
-  const a = toNumber(randomBytes(32))
+  const a = toBigInt(randomBytes(32))
   const A = power(generator, a)
   return {
     A: A.toString(16),
     prove({ salt, B }, password, claim) {
       const server = BigInt(`0x${B}`)
-      const u = toNumber(sha256(pad(A), pad(server)))
+      const u = toBigInt(sha256(pad(A), pad(server)))
       const x = privateKey(claim.group, claim.user, password, BigInt(`0x${salt}`))
       const base = (((server - multiplier * power(generator, x)) % prime) + prime) % prime
       return sign(power(base, a + u * x), u, claim)
@@ -178,7 +178,7 @@ const timestampPattern = new RegExp(
   `^(?:${days.join('|')}) (${months.join('|')}) ([1-9]|[12]\\d|3[01]) (\\d\\d):(\\d\\d):(\\d\\d) UTC (\\d{4})$`,
 )
 
-/** Reads what `formatTimestamp` writes. @returns undefined for anything else. */
+/** Parses the format of `formatTimestamp`. @returns undefined for any other text. */
 export function parseTimestamp(text: string): Temporal.Instant | undefined {
   const [, month = '', day = '', hour, minute, second, year] = timestampPattern.exec(text) ?? []
   try {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createLogger, errorForLog, inTrace } from './telemetry.ts'
 
 describe('errorForLog', () => {
-  it('tells which statement failed and why, and none of the values that were sent with it', () => {
+  it('keeps the failed statement and the reason but none of its values', () => {
     const refused = Object.assign(new Error('duplicate key value violates unique constraint "users_username"'), {
       code: '23505',
       detail: 'Key (username)=(maren@example.com) already exists.',
@@ -22,7 +22,7 @@ describe('errorForLog', () => {
     expect(errorForLog(refused)).toMatchObject({ code: '23505' })
   })
 
-  it('tells of a failed call neither whose it was about nor what was sent or answered', () => {
+  it('keeps neither personal data nor bodies of a failed call', () => {
     const reference = '01a22818-d188-757c-b15e-ce9e86dc61d5'
     const failed = Object.assign(new Error(`GET /registrations/${reference} of maren.holt@example.com failed`), {
       data: 'Maren Holt',
@@ -33,18 +33,18 @@ describe('errorForLog', () => {
     })
     const logged = JSON.stringify(errorForLog(failed))
     expect(logged).not.toMatch(/holt|ce9e86dc61d5/i)
-    // Its beginning finds the record, and opens nothing.
+    // A truncated id is enough to find the record but gives no access.
     expect(logged).toContain('GET /registrations/01a22818-d188… of [address] failed')
   })
 
-  it('leaves any other error as it is', () => {
+  it('leaves other errors unchanged', () => {
     const error = Object.assign(new TypeError('No number.'), { at: 5 })
     expect(errorForLog(error)).toMatchObject({ type: 'TypeError', message: 'No number.', at: 5 })
   })
 })
 
-describe('a line of the log', () => {
-  it('has ids by their beginnings, and no address', () => {
+describe('a log line', () => {
+  it('has truncated ids and no mail address', () => {
     const lines: Record<string, unknown>[] = []
     const log = createLogger('test', 'info', {
       write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>),
@@ -56,7 +56,7 @@ describe('a line of the log', () => {
     expect(lines[1]).toMatchObject({ requestId: id })
   })
 
-  it('has the ids of its own trace, and nothing of the lines before it', () => {
+  it('has the ids of its own trace and no fields of earlier lines', () => {
     const lines: Record<string, unknown>[] = []
     const log = createLogger('test', 'info', {
       write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>),

@@ -5,11 +5,11 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 
 export type { Logger }
 
-/** Where the running code belongs: one HTTP request or one event's handling. */
+/** The trace of the running code: one HTTP request or the handling of one event. */
 interface Trace {
   traceId: string
   spanId: string
-  /** The span that this one follows from: the caller's, or the one that published the event. */
+  /** The span of the caller, or the one that published the event. */
   parentSpanId?: string
   requestId?: string
 }
@@ -18,8 +18,8 @@ const traces = new AsyncLocalStorage<Trace>()
 const traceparentPattern = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/
 
 /**
- * Runs `work` in a span of its own, continuing the trace of `traceparent` (W3C Trace Context,
- * https://www.w3.org/TR/trace-context/) where that is valid, else starting a new trace.
+ * Runs `work` in a new span, which continues the trace of `traceparent` (W3C Trace Context,
+ * https://www.w3.org/TR/trace-context/) if that is valid, or starts a new trace.
  */
 export function inTrace<T>(traceparent: string | undefined, requestId: string | undefined, work: () => T): T {
   const parent = traceparentPattern.exec(traceparent ?? '')
@@ -32,64 +32,64 @@ export function inTrace<T>(traceparent: string | undefined, requestId: string | 
   return traces.run(trace, work)
 }
 
-/** The `traceparent` to send along with a request or an event; undefined outside of any trace. */
+/** Returns the `traceparent` to send with a request or an event; undefined outside of a trace. */
 export function currentTraceparent(): string | undefined {
   const trace = traces.getStore()
   return trace && `00-${trace.traceId}-${trace.spanId}-01`
 }
 
-/** The id of the HTTP request that is being answered, to send along to the next service. */
+/** Returns the id of the current HTTP request, to send to the next service. */
 export function currentRequestId(): string | undefined {
   return traces.getStore()?.requestId
 }
 
 const addressPattern = /[^\s@<>"'(),:;]+@[\w.-]+\.\w+/g
 const idPattern = /\b([0-9a-f]{8}-[0-9a-f]{4})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi
-/** Of one request or event: they open nothing, and whoever reports a fault names them whole. */
-const openIds = new Set(['requestId', 'eventId'])
+/** Ids that are logged whole: they give access to nothing, and error reports name them. */
+const unmaskedIds = new Set(['requestId', 'eventId'])
 
 /**
- * Text as it is logged: without mail addresses, and with the beginning of each id, by which its record is found and
- * which opens nothing. A family's pages are opened by an id alone.
+ * Masks text for the log: removes mail addresses and truncates ids. A truncated id is enough to find the record, but a whole
+ * id would give access to a family's pages.
  */
 function maskForLog(text: string): string {
   return text.replaceAll(addressPattern, '[address]').replaceAll(idPattern, '$1…')
 }
 
-/** What an error was about, with what somebody sent or was answered. */
-const personal = new Set(['params', 'detail', 'where', 'data', 'body', 'input', 'issues', 'details'])
+/** Fields of errors that can contain personal data. */
+const personalFields = new Set(['params', 'detail', 'where', 'data', 'body', 'input', 'issues', 'details'])
 
 /**
- * An error as it is logged. A database's refusal tells of the values that were sent with the statement, or of the row: what
- * people typed, and secrets that are sealed or hashed. They stay out of logs.
+ * Returns an error for the log. Database errors contain the values of the statement or row: personal data, and sealed or hashed
+ * secrets. They are removed.
  */
 export function errorForLog(error: unknown): unknown {
   if (!(error instanceof Error)) return error
-  const { message: said, stack: from, ...rest } = pino.stdSerializers.err(error)
-  const told = Object.fromEntries(
+  const { message: originalMessage, stack: originalStack, ...rest } = pino.stdSerializers.err(error)
+  const safeFields = Object.fromEntries(
     Object.entries(rest)
-      .filter(([name]) => !personal.has(name))
+      .filter(([name]) => !personalFields.has(name))
       .map(([name, value]) => [name, typeof value === 'string' ? maskForLog(value) : value]),
   )
-  let [message, stack] = [said, from]
+  let [message, stack] = [originalMessage, originalStack]
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if (!('params' in cause && 'query' in cause)) continue
     const statement = `Failed query: ${String(cause.query)}`
     message = message.replaceAll(cause.message, () => statement)
     stack = stack.replaceAll(cause.message, () => statement)
   }
-  return { ...told, message: maskForLog(message), stack: maskForLog(stack) }
+  return { ...safeFields, message: maskForLog(message), stack: maskForLog(stack) }
 }
 
 /**
- * A JSON logger whose every line carries the service and, inside a trace, its ids. Personal data does not belong in it.
- * @param destination where its lines go; standard output, where left out.
+ * Creates a JSON logger. Each line has the service and, inside a trace, its ids. Never log personal data.
+ * @param destination default: standard output.
  */
 export function createLogger(service: string, level: string, destination?: DestinationStream): Logger {
   const options = {
     level,
     base: { service },
-    // A copy: pino writes the line's own fields into what it is given.
+    // A copy, because pino adds the line's own fields to the returned object.
     mixin: () => ({ ...traces.getStore() }),
     serializers: { err: errorForLog },
     formatters: {
@@ -97,7 +97,7 @@ export function createLogger(service: string, level: string, destination?: Desti
         Object.fromEntries(
           Object.entries(line).map(([name, value]) => [
             name,
-            typeof value === 'string' && !openIds.has(name) ? maskForLog(value) : value,
+            typeof value === 'string' && !unmaskedIds.has(name) ? maskForLog(value) : value,
           ]),
         ),
     },
@@ -105,7 +105,7 @@ export function createLogger(service: string, level: string, destination?: Desti
   return destination ? pino(options, destination) : pino(options)
 }
 
-/** What a process counts, for Prometheus. */
+/** Creates the Prometheus metrics of a process. */
 export function createMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -114,7 +114,7 @@ export function createMetrics() {
     registry,
     httpDuration: new Histogram({
       name: 'http_request_duration_seconds',
-      help: 'Time to answer a request',
+      help: 'Response time',
       labelNames: ['method', 'route', 'status'],
       buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
       registers,
@@ -125,18 +125,18 @@ export function createMetrics() {
       labelNames: ['type'],
       registers,
     }),
-    outboxPending: new Gauge({ name: 'outbox_pending', help: 'Events that wait to be published', registers }),
+    outboxPending: new Gauge({ name: 'outbox_pending', help: 'Events to be published', registers }),
     outboxOldest: new Gauge({
       name: 'outbox_oldest_seconds',
-      help: 'For how long the oldest event that waits to be published has been waiting',
+      help: 'Age of the oldest event to be published',
       registers,
     }),
     outboxSetAside: new Gauge({
       name: 'outbox_set_aside',
-      help: 'Events that the broker refused so often that only an operator has them tried again',
+      help: 'Events that the broker rejected too often and that only an operator can retry',
       registers,
     }),
-    deadLetters: new Gauge({ name: 'dead_letters', help: 'Dead letters that wait for an operator', registers }),
+    deadLetters: new Gauge({ name: 'dead_letters', help: 'Dead letters that were not replayed', registers }),
     eventsHandled: new Counter({
       name: 'events_handled_total',
       help: 'Deliveries by handler and outcome (done, duplicate, retry, dead, or before the handler existed)',
@@ -145,7 +145,7 @@ export function createMetrics() {
     }),
     wrongGuesses: new Counter({
       name: 'wrong_guesses_total',
-      help: 'Wrong tries of strangers by what they try (admin_secret, webhook_signature, reference) and outcome (wrong, or limited after too many)',
+      help: 'Wrong guesses by kind (admin_secret, webhook_signature, reference) and outcome (wrong, or limited after too many)',
       labelNames: ['what', 'outcome'],
       registers,
     }),

@@ -16,8 +16,8 @@ import postgres from 'postgres'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
 
 /**
- * What a broken connection may do to others: nothing. Each test has a pool of its own, on a real server, with a proxy in
- * between where the network is to break.
+ * A broken connection must not affect other work. Each test has its own pool on a real server, with a proxy in between if the
+ * network has to break.
  */
 
 const log = createLogger('test', 'silent')
@@ -65,7 +65,7 @@ async function pidOf(tx: Transaction): Promise<number> {
   const { rows } = await tx.execute<{ pid: number }>(sql`select pg_backend_pid() as pid`)
   return rows[0]?.pid ?? 0
 }
-/** Resolves when the backend is gone, and the news of it is here or on its way. */
+/** Resolves when the backend has ended; the client may learn of it a moment later. */
 async function kill(pid: number): Promise<void> {
   await admin`select pg_terminate_backend(${pid}, 5000)`
 }
@@ -80,7 +80,7 @@ const failureOf = (work: Promise<unknown>): Promise<Error> =>
     },
     (error: Error) => error,
   )
-/** Everything that waits for a connection, runs into the limit of the test's own. */
+/** Waits until a statement of the test is sleeping. @returns its backend's pid. */
 const isSleeping = (test: string) =>
   eventually(async () => {
     const [found] = await admin`
@@ -91,14 +91,14 @@ async function goesOn({ db }: Connection): Promise<void> {
   const { rows } = await db.execute(sql`select 'well' as state`)
   expect(rows).toEqual([{ state: 'well' }])
   const all = Array.from({ length: 20 }, async (_, index) => {
-    const answer = await db.transaction(async (tx) => (await tx.execute(sql`select ${index}::int as index`)).rows)
-    expect(answer).toEqual([{ index }])
+    const rows = await db.transaction(async (tx) => (await tx.execute(sql`select ${index}::int as index`)).rows)
+    expect(rows).toEqual([{ index }])
   })
   await Promise.all(all)
 }
 
 describe('a transaction whose backend is terminated', () => {
-  const ways: [string, (tx: Transaction, test: string) => Promise<void>][] = [
+  const cases: [string, (tx: Transaction, test: string) => Promise<void>][] = [
     [
       'during a statement',
       async (tx, test) => {
@@ -132,7 +132,7 @@ describe('a transaction whose backend is terminated', () => {
       },
     ],
     [
-      'while several statements wait side by side',
+      'while several statements are queued',
       async (tx, test) => {
         await enter(tx, test, 'dead')
         const pid = await pidOf(tx)
@@ -156,7 +156,7 @@ describe('a transaction whose backend is terminated', () => {
       },
     ],
     [
-      'by the time-out of an idle transaction',
+      'by the idle transaction timeout',
       async (tx, test) => {
         await tx.execute(sql`set local idle_in_transaction_session_timeout = 50`)
         await enter(tx, test, 'dead')
@@ -166,7 +166,7 @@ describe('a transaction whose backend is terminated', () => {
       },
     ],
     [
-      'by the time-out of a transaction',
+      'by the transaction timeout',
       async (tx, test) => {
         await tx.execute(sql`set local transaction_timeout = 100`)
         await enter(tx, test, 'dead')
@@ -174,7 +174,7 @@ describe('a transaction whose backend is terminated', () => {
       },
     ],
   ]
-  it.each(ways)('%s leaves nothing behind, and the pool goes on', async (_way, work) => {
+  it.each(cases)('%s is rolled back, and the pool keeps working', async (_case, work) => {
     const test = newTest()
     const connection = open(test, 3)
     expect(isConnectionError(await failureOf(connection.db.transaction((tx) => work(tx, test))))).toBe(true)
@@ -182,7 +182,7 @@ describe('a transaction whose backend is terminated', () => {
     await goesOn(connection)
   })
 
-  it('is no connection error where only a statement was cut off', async () => {
+  it('is not a connection error if only a statement timed out', async () => {
     const test = newTest()
     const connection = open(test, 1)
     const failure = await failureOf(
@@ -198,8 +198,8 @@ describe('a transaction whose backend is terminated', () => {
   })
 })
 
-describe('a transaction that is dead while others wait for its place in the pool', () => {
-  /** Fills the pool, kills one transaction, and has another one take its place before the dead one goes on. */
+describe('a transaction whose connection dies while others wait for one', () => {
+  /** Fills the pool, kills one transaction, and lets another one take its connection slot before the dead one continues. */
   async function overtaken(
     pool: number,
     deadGoesOn: (tx: Transaction, test: string) => Promise<void>,
@@ -219,7 +219,7 @@ describe('a transaction that is dead while others wait for its place in the pool
     const dead = db.transaction(async (tx) => {
       await enter(tx, test, 'dead')
       await kill(await pidOf(tx))
-      // The driver knows by now, and whoever waited may be served: with a pool that is full, by the dead one's place alone.
+      // By now the driver has noticed, so a waiting transaction may start: the pool is full, so only in the dead one's slot.
       await Promise.race([livingBegun.promise, failureOf(Promise.resolve(tx.execute(sql`select 1`)))])
       await deadGoesOn(tx, test)
     })
@@ -241,7 +241,7 @@ describe('a transaction that is dead while others wait for its place in the pool
     return { failure, outcome, entries: await entriesOf(test) }
   }
 
-  it.each([1, 2])('never runs a statement in theirs (pool of %i)', async (pool) => {
+  it.each([1, 2])('never runs a statement in another transaction (pool of %i)', async (pool) => {
     const { failure, outcome, entries } = await overtaken(pool, async (tx, test) => {
       await enter(tx, test, 'dead')
     })
@@ -249,38 +249,38 @@ describe('a transaction that is dead while others wait for its place in the pool
     expect([outcome, entries]).toEqual(['committed', ['living 1', 'living 2']])
   })
 
-  it.each([1, 2])('never takes theirs back by its own refusal (pool of %i)', async (pool) => {
+  it.each([1, 2])('never rolls another transaction back (pool of %i)', async (pool) => {
     const { failure, outcome, entries } = await overtaken(pool, async () => {
-      throw new Error('a refusal of the domain')
+      throw new Error('a domain error')
     })
-    expect(failure.message).toBe('a refusal of the domain')
+    expect(failure.message).toBe('a domain error')
     expect([outcome, entries]).toEqual(['committed', ['living 1', 'living 2']])
   })
 
-  it.each([1, 2])('never commits what they take back (pool of %i)', async (pool) => {
+  it.each([1, 2])('never commits another transaction (pool of %i)', async (pool) => {
     const { failure, outcome, entries } = await overtaken(
       pool,
       async () => {},
       () => {
-        throw new Error('taken back')
+        throw new Error('cancelled')
       },
     )
     expect(isConnectionError(failure)).toBe(true)
-    expect([outcome, entries]).toEqual(['taken back', []])
+    expect([outcome, entries]).toEqual(['cancelled', []])
   })
 })
 
 describe('a transaction', () => {
-  it('cannot be asked anything once it is over', async () => {
+  it('runs no statement after its end', async () => {
     const test = newTest()
     const { db } = open(test, 1)
     const escaped = await db.transaction(async (tx) => tx)
     const failure = await failureOf(Promise.resolve(enter(escaped, test, 'late')))
-    expect(failure.cause).toMatchObject({ message: expect.stringContaining('is over') })
+    expect(failure.cause).toMatchObject({ message: expect.stringContaining('has ended') })
     expect(await entriesOf(test)).toEqual([])
   })
 
-  it('is never told as done where a failed statement had it rolled back', async () => {
+  it('rejects if a failed statement rolled it back, even when the error was ignored', async () => {
     const test = newTest()
     const { db } = open(test, 1)
     const failure = await failureOf(
@@ -293,7 +293,7 @@ describe('a transaction', () => {
     expect(await entriesOf(test)).toEqual([])
   })
 
-  it('keeps what stands outside of a savepoint that is taken back', async () => {
+  it('keeps its changes outside of a savepoint that is rolled back', async () => {
     const test = newTest()
     await open(test, 1).db.transaction(async (tx) => {
       await enter(tx, test, 'a')
@@ -308,16 +308,16 @@ describe('a transaction', () => {
     expect(await entriesOf(test)).toEqual(['a', 'c'])
   })
 
-  it('answers statements that are asked for side by side each with its own rows', async () => {
-    const answers = await open(newTest(), 1).db.transaction((tx) =>
+  it('gives each of several concurrent statements its own rows', async () => {
+    const rows = await open(newTest(), 1).db.transaction((tx) =>
       Promise.all([1, 2, 3, 4].map(async (n) => (await tx.execute(sql`select ${n}::int as n`)).rows)),
     )
-    expect(answers).toEqual([[{ n: 1 }], [{ n: 2 }], [{ n: 3 }], [{ n: 4 }]])
+    expect(rows).toEqual([[{ n: 1 }], [{ n: 2 }], [{ n: 3 }], [{ n: 4 }]])
   })
 })
 
 describe('two databases in one process', () => {
-  it('may have tables of one name with other columns', async () => {
+  it('can have tables of the same name with different columns', async () => {
     const [one, other] = [open(newTest()), open(newTest())]
     const table = `t${randomUUIDv7().replaceAll('-', '')}`
     await admin.unsafe(`create table ${table} (first int, second int); insert into ${table} values (1, 2)`)
@@ -327,7 +327,7 @@ describe('two databases in one process', () => {
 })
 
 describe('a connection that is reset', () => {
-  it('costs the pool no place, however often, and the next ones get their own rows', async () => {
+  it('loses no slot of the pool, and the next statements get their own rows', async () => {
     const test = newTest()
     const connection = open(test, 2, throughProxy())
     for (let round = 0; round < 4; round += 1) {
@@ -346,7 +346,7 @@ describe('a connection that is reset', () => {
     expect(await entriesOf(test)).toEqual([])
   })
 
-  it('leaves nobody waiting who asked at that moment', async () => {
+  it('leaves no concurrent query waiting forever', async () => {
     const { db } = open(newTest(), 4, throughProxy())
     let outcomes = 0
     let on = true
@@ -367,7 +367,7 @@ describe('a connection that is reset', () => {
     await Promise.all(asking)
   })
 
-  it('while it commits is a connection error, whatever became of the commit', async () => {
+  it('rejects a commit with a connection error, whether it took effect or not', async () => {
     const test = newTest()
     const { db } = open(test, 1, throughProxy())
     const failure = failureOf(
@@ -379,11 +379,11 @@ describe('a connection that is reset', () => {
     await isSleeping(test)
     proxy.reset()
     expect(isConnectionError(await failure)).toBe(true)
-    // Here it came through, as ids and the inbox allow for.
+    // Here it took effect; idempotency keys and the inbox allow for that.
     await eventually(async () => (await entriesOf(test)).length === 1)
   })
 
-  it('while it is made is a connection error', async () => {
+  it('rejects a query with a connection error if it breaks while connecting', async () => {
     proxy.intercept(() => true)
     const connection = open(newTest(), 2, throughProxy())
     expect(isConnectionError(await failureOf(Promise.resolve(connection.db.execute(sql`select 1`))))).toBe(true)
@@ -393,7 +393,7 @@ describe('a connection that is reset', () => {
 })
 
 describe('a server that ends all connections at once', () => {
-  it('is survived by a busy pool: whoever asked is told, and it is as fast as before', async () => {
+  it('makes running queries of a busy pool fail and later ones succeed', async () => {
     const test = newTest()
     const { db } = open(test, 10)
     const tally = { answered: 0, failed: 0 }
@@ -428,7 +428,7 @@ describe('a server that ends all connections at once', () => {
   })
 })
 
-describe('rows', () => {
+describe('a result', () => {
   const one = pgTable('one', { n: integer() })
   beforeAll(async () => {
     await admin`create table one (n int)`
@@ -437,9 +437,12 @@ describe('rows', () => {
     await admin`insert into many select n, repeat('x', 3000) from generate_series(1, 60) n`
   })
   const broken: [string, (connection: Connection, test: string) => Promise<unknown>][] = [
-    ['an error in the middle of them', ({ db }) => db.execute(sql`select 1 / (4 - n) from generate_series(1, 9) n`)],
     [
-      'a statement time-out in the middle of them',
+      'an error in the middle of a result',
+      ({ db }) => db.execute(sql`select 1 / (4 - n) from generate_series(1, 9) n`),
+    ],
+    [
+      'a statement timeout in the middle of a result',
       ({ db }) =>
         db.transaction(async (tx) => {
           await tx.execute(sql`set local statement_timeout = 100`)
@@ -447,7 +450,7 @@ describe('rows', () => {
         }),
     ],
     [
-      'a lock time-out in the middle of them',
+      'a lock timeout in the middle of a result',
       async ({ db }) =>
         admin.begin(async (holder) => {
           await holder`select 1 from many where n = 12 for update`
@@ -458,14 +461,14 @@ describe('rows', () => {
         }),
     ],
     [
-      'the end of the connection in the middle of them',
+      'the end of the connection in the middle of a result',
       async ({ db }, test) => {
         const asked = db.execute(sql`select filler, case when n > 50 then pg_sleep(30) end from many order by n`)
         await Promise.all([asked, isSleeping(test).then(kill)])
       },
     ],
   ]
-  it.each(broken)('after %s are the next statement’s own', async (_what, breaks) => {
+  it.each(broken)('after %s has only the rows of its own statement', async (_what, breaks) => {
     const test = newTest()
     const connection = open(test, 1)
     await failureOf(breaks(connection, test))
@@ -475,9 +478,9 @@ describe('rows', () => {
   })
 })
 
-describe('a network that goes silent', () => {
-  it('has a query rejected after a stated time, and the pool goes on when it is back', async () => {
-    const timeouts = { ...standardTimeouts, connect: 300, answer: 300 }
+describe('a network that fails silently', () => {
+  it('makes a query fail after the timeout, and the pool works again when the network is back', async () => {
+    const timeouts = { ...standardTimeouts, connect: 300, response: 300 }
     const connection = open(newTest(), 2, throughProxy(), timeouts)
     await connection.db.execute(sql`select 1`)
     proxy.stall()
@@ -489,8 +492,8 @@ describe('a network that goes silent', () => {
   })
 })
 
-describe('a pool that is all in use', () => {
-  it('lets nobody wait longer than a stated time', async () => {
+describe('an exhausted pool', () => {
+  it('rejects a query after the connect timeout', async () => {
     const { db } = open(newTest(), 1, databaseUrl, { ...standardTimeouts, connect: 100 })
     await db.transaction(async () => {
       const failure = await failureOf(Promise.resolve(db.execute(sql`select 1`)))
@@ -506,7 +509,7 @@ describe('a prepared statement', () => {
       [`sleep_${seconds}`]: sql`select 'well' as state from pg_sleep(${seconds}::float8)`,
     })
 
-  it('is made anew on the connection that takes the place of a lost one', async () => {
+  it('is prepared again on the connection that replaces a lost one', async () => {
     const test = newTest()
     const connection = open(test, 1)
     expect(await prepared(connection)).toEqual([{ state: 'well' }])
@@ -516,7 +519,7 @@ describe('a prepared statement', () => {
     expect(await prepared(connection)).toEqual([{ state: 'well' }])
   })
 
-  it.each(['terminated', 'reset'])('that waits for a connection gets one when another is %s', async (how) => {
+  it.each(['terminated', 'reset'])('gets a connection when the one it waits for is %s', async (how) => {
     const test = newTest()
     const connection = open(test, 1, throughProxy())
     const busy = failureOf(Promise.resolve(connection.db.execute(sql`select pg_sleep(30)`)))
@@ -530,7 +533,7 @@ describe('a prepared statement', () => {
   })
 })
 
-describe('a name that cannot be resolved', () => {
+describe('a host name that cannot be resolved', () => {
   const nowhere = { DATABASE_URL: 'postgres://postgres@no-such-host.invalid:5432/x', DATABASE_POOL: 2 }
 
   it('counts as a connection error', async () => {
@@ -538,7 +541,7 @@ describe('a name that cannot be resolved', () => {
     expect(isConnectionError(await failureOf(Promise.resolve(db.execute(sql`select 1`))))).toBe(true)
   })
 
-  it('is waited for at the start', async () => {
+  it('is retried when a service starts', async () => {
     const warnings: string[] = []
     const warn = (_about: unknown, message: string) => warnings.push(message)
     const observed = { ...log, warn, debug() {} } as unknown as Logger
@@ -549,8 +552,8 @@ describe('a name that cannot be resolved', () => {
   })
 })
 
-describe('preparing a database', () => {
-  it('begins again where its backend is terminated', async () => {
+describe('prepareDatabase', () => {
+  it('starts over if its backend is terminated', async () => {
     const url = await ensureDatabase(inject('postgresUrl'), newTest())
     const folder = fileURLToPath(new URL('./fixture', import.meta.url))
     let seeds = 0
@@ -563,7 +566,7 @@ describe('preparing a database', () => {
 })
 
 describe('listening', () => {
-  it('is taken up again after its connection was lost, and says that it may have missed something', async () => {
+  it('resumes after its connection was lost and reports that notifications may be missing', async () => {
     const test = newTest()
     const connection = open(test, 2, throughProxy())
     const heard: (string | undefined)[] = []
@@ -596,11 +599,11 @@ describe('a lock', () => {
     keep(openLocks({ DATABASE_URL: url, DATABASE_POOL: 2 }, test, log, leaseMs))
   const take = (locks: Locks, name = 'work') => locks.withLock(name, async () => {})
 
-  it('is held by one at a time, for as long as the work takes', async () => {
+  it('is held by one process at a time, for as long as the work takes', async () => {
     const [one, other] = [openedFor(newTest()), openedFor(newTest())]
     const name = newTest()
     const held = await one.withLock(name, async (lost) => {
-      // Longer than the lease: whoever lives keeps it.
+      // Longer than the lease: a live process keeps the lock.
       const until = performance.now() + leaseMs * 2
       await eventually(async () => {
         expect(await take(other, name)).toBe(false)
@@ -612,7 +615,7 @@ describe('a lock', () => {
     expect(await take(other, name)).toBe(true)
   })
 
-  it('that is lost with its connection tells the work, and may be taken by others and anew', async () => {
+  it('aborts the work when its connection is lost, and can be taken again by any process', async () => {
     const test = newTest()
     const [one, other] = [openedFor(test), openedFor(newTest())]
     const name = newTest()
@@ -624,22 +627,22 @@ describe('a lock', () => {
     expect(await take(one, name)).toBe(true)
   })
 
-  it('that is held over a network that went silent is told as lost no later than others can take it', async () => {
+  it('aborts the work before another process can take it if the network fails silently', async () => {
     const test = newTest()
     const [one, other] = [openedFor(test, throughProxy()), openedFor(newTest())]
     const name = newTest()
     await one.withLock(name, async (lost) => {
       proxy.stall()
-      let toldFirst = false
+      let abortedFirst = false
       await eventually(async () => {
-        toldFirst = lost.aborted
+        abortedFirst = lost.aborted
         return take(other, name)
       })
-      expect(toldFirst).toBe(true)
+      expect(abortedFirst).toBe(true)
     })
   })
 
-  it('of a process that hangs is free after its lease', async () => {
+  it('of a process that hangs is released after its lease', async () => {
     const script = fileURLToPath(new URL('./hold-lock.ts', import.meta.url))
     const holder = spawn(process.execPath, [script, databaseUrl, String(leaseMs)], {
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -4,7 +4,7 @@ import { connect as connectTcp } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { mailDelivered } from '@robokids/contracts/notifications'
 import { connect } from '@robokids/runtime/db'
-import { consume, type Start } from '@robokids/runtime/inbox'
+import { consume, type StartPosition } from '@robokids/runtime/inbox'
 import type { Job } from '@robokids/runtime/jobs'
 import { outbox, publish } from '@robokids/runtime/outbox'
 import type { RunningService, Service } from '@robokids/runtime/service'
@@ -17,13 +17,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 
 /**
- * What a service does when what it stands on goes away, lies, or comes back as another. `sender` publishes; `listener`
- * counts what it hears of each subject, once for each time that it takes effect.
+ * Failures of a service's database and broker. `sender` publishes; `listener` counts per subject how often an event takes
+ * effect.
  */
 
 const migrations = fileURLToPath(new URL('./fixture', import.meta.url))
 const config = z.object({})
-/** What a subject's handling fails with, try after try: an SQLSTATE, or a fault of the handler's own. */
+/** The failures of a subject's successive attempts: an SQLSTATE, or `fault` for an error of the handler. */
 const failures = new Map<string, string[]>()
 
 const sender = (jobs: Job<object>[] = []): Service<object> => ({
@@ -38,7 +38,7 @@ const sender = (jobs: Job<object>[] = []): Service<object> => ({
     })
   },
 })
-const listener = (name: string, start: Start): Service<object> => ({
+const listener = (name: string, start: StartPosition): Service<object> => ({
   name,
   config,
   migrations,
@@ -63,8 +63,8 @@ afterAll(() => bed.stop())
 
 const inQuickSuccession = { CONSUMER_RETRY_DELAYS: '20,20' }
 const startSender = (env = {}, jobs: Job<object>[] = []) => bed.start(sender(jobs), { ...inQuickSuccession, ...env })
-/** By its name it is known to the broker: one that is left out is another's than all before. */
-const startListener = (env = {}, start: Start = { from: 'beginning' }, name = `listener_${randomUUIDv7()}`) =>
+/** @param name the broker knows the listener by it; default: a new one. */
+const startListener = (env = {}, start: StartPosition = { from: 'beginning' }, name = `listener_${randomUUIDv7()}`) =>
   bed.start(listener(name, start), { ...inQuickSuccession, ...env })
 
 async function send({ context }: Running): Promise<string> {
@@ -111,7 +111,7 @@ describe('a broker that comes back without its data', () => {
     await bed.nats.restartEmpty()
   }
 
-  it('gets the events once more that it had and nobody had heard, and what was heard takes effect once', async () => {
+  it('gets all its events again, and each takes effect once', async () => {
     const producer = await startSender()
     const databaseUrl = await bed.database()
     const name = `listener_${randomUUIDv7()}`
@@ -131,7 +131,7 @@ describe('a broker that comes back without its data', () => {
     await Promise.all([producer.stop(), after.stop()])
   })
 
-  it('gets them also where its producer was away meanwhile', async () => {
+  it('gets its events again even if the producer was stopped meanwhile', async () => {
     const databaseUrl = await bed.database()
     const producer = await startSender({ DATABASE_URL: databaseUrl })
     const missed = await send(producer)
@@ -145,7 +145,7 @@ describe('a broker that comes back without its data', () => {
     await Promise.all([after.stop(), consumer.stop()])
   })
 
-  it('gets what an older version had published before it was lost', async () => {
+  it('gets the events again that an older version had published', async () => {
     const databaseUrl = await bed.database()
     const older = await startSender({ DATABASE_URL: databaseUrl })
     const missed = await send(older)
@@ -159,13 +159,13 @@ describe('a broker that comes back without its data', () => {
     await Promise.all([newer.stop(), consumer.stop()])
   })
 
-  it('gets what it lost off its end where it came back with older data', async () => {
+  it('gets the lost events again if it restarts with older data', async () => {
     const producer = await startSender()
-    // One by an older version, which noted no places: it may be lost as well.
-    const unnoted = await send(producer)
+    // One published by an older version, which recorded no sequence: it may be lost as well.
+    const withoutSequence = await send(producer)
     await isOut(producer)
     await producer.context.db.update(outbox).set({ sequence: null })
-    // As after a restored backup: the producer remembers places that the stream does not have yet.
+    // As after a restored backup: the outbox has sequence numbers beyond the end of the stream.
     const missed = await send(producer)
     await isOut(producer)
     await producer.context.db
@@ -185,14 +185,14 @@ describe('a broker that comes back without its data', () => {
     const [older] = await producer.context.db
       .select()
       .from(outbox)
-      .where(sql`envelope ->> 'subject' = ${unnoted}`)
+      .where(sql`envelope ->> 'subject' = ${withoutSequence}`)
     expect(older?.sequence).toBeGreaterThan(0)
     await producer.stop()
   })
 })
 
 describe('republishing', () => {
-  it('publishes what happened in a range of time once more, at an operator’s word', async () => {
+  it('publishes the events of a time range again when an operator requests it', async () => {
     const producer = await startSender()
     const databaseUrl = await bed.database()
     const consumer = await startListener({ DATABASE_URL: databaseUrl })
@@ -213,8 +213,8 @@ describe('republishing', () => {
   })
 })
 
-describe('an event that the broker refuses', () => {
-  it('is set aside after its tries, with its cause, while the others go out, and whoever looks is told', async () => {
+describe('an event that the broker rejects', () => {
+  it('is set aside with its error after the last attempt, does not block others, and is reported', async () => {
     const producer = await startSender()
     const consumer = await startListener()
     const poisoned = await producer.context.db.transaction(async (tx) => {
@@ -242,7 +242,7 @@ describe('an event that the broker refuses', () => {
     const listed = (await (await ask(producer, '/admin/outbox')).json()) as { refused: { id: string; error: string }[] }
     expect(listed.refused).toMatchObject([{ id: poisoned, error: refused.error }])
 
-    // Mended, it goes out at an operator's word.
+    // Once it is repaired, an operator can publish it.
     await producer.context.db
       .update(outbox)
       .set({ envelope: sql`envelope #- '{data,note}'` })
@@ -255,7 +255,7 @@ describe('an event that the broker refuses', () => {
 })
 
 describe('a process of an older version', () => {
-  it('leaves the streams what a newer one publishes, until an operator has it removed', async () => {
+  it('keeps the subjects of a newer version until an operator removes them', async () => {
     const nats = await connectNats({ servers: bed.nats.url })
     const { streams } = await nats.jetstreamManager()
     const subjectsOf = async () => (await streams.info('notifications')).config.subjects
@@ -273,7 +273,7 @@ describe('a process of an older version', () => {
 })
 
 describe('a handler that is new to a running system', () => {
-  it('hears nothing of before where it begins now, also after the broker has lost its data, and all of it else', async () => {
+  it('starts with new events or with all events, also after the broker has lost its data', async () => {
     const producer = await startSender()
     const before = await send(producer)
     await isOut(producer)
@@ -293,8 +293,8 @@ describe('a handler that is new to a running system', () => {
   })
 })
 
-describe('a handler of a version that kept no note of its handlers', () => {
-  it('still hears what waited for it through the upgrade', async () => {
+describe('a handler of a version without the handlers table', () => {
+  it('still receives the events that were pending during the upgrade', async () => {
     const producer = await startSender()
     const databaseUrl = await bed.database()
     const name = `listener_${randomUUIDv7()}`
@@ -311,11 +311,11 @@ describe('a handler of a version that kept no note of its handlers', () => {
 })
 
 describe('an event whose handling fails', () => {
-  it('is given up for failures of its own alone, never for those of a database that was away or of others in the way', async () => {
+  it('becomes a dead letter only for its own failures, never for lost connections or contention', async () => {
     const producer = await startSender()
     const consumer = await startListener()
     const mailId = randomUUIDv7()
-    // terminated, deadlock, lock and statement time-outs, serialization: more often than there are tries.
+    // terminated, deadlock, lock and statement timeouts, serialization: more often than there are attempts.
     failures.set(mailId, ['57P01', 'fault', '40P01', '55P03', '40P01', '57014', '40001', 'fault', '57P01'])
     const data = { mailId, kind: 'waiver_signed' as const, registrationId: randomUUIDv7() }
     await producer.context.db.transaction((tx) => publish(tx, mailDelivered, mailId, data))
@@ -329,7 +329,7 @@ describe('an event whose handling fails', () => {
 })
 
 describe('readiness', () => {
-  it('is gone while the database answers and takes no writes, as a standby does after a fail-over', async () => {
+  it('fails while the database is read-only, like a standby after a failover', async () => {
     const service = await startSender()
     const name = new URL(service.databaseUrl).pathname.slice(1)
     const admin = connect(
@@ -358,7 +358,7 @@ describe('readiness', () => {
     await service.stop()
   })
 
-  it('is gone while the database is out of reach or silent, and requests are answered 503 until it is back', async () => {
+  it('fails while the database is unreachable or unresponsive, and requests get 503 until it is back', async () => {
     const databaseUrl = new URL(await bed.database())
     const proxy = await breakableProxy(Number(databaseUrl.port))
     databaseUrl.port = String(proxy.port)
@@ -372,7 +372,7 @@ describe('readiness', () => {
 
     proxy.stall()
     expect((await ready(service)).status).toBe(503)
-    // A silent network stays silent for what was sent: those connections end, as a router's memory of them does.
+    // Stalled connections do not recover, so they end, as when a router drops them.
     proxy.resume()
     proxy.reset()
     await eventually(async () => (await ready(service)).status === 200)
@@ -381,8 +381,8 @@ describe('readiness', () => {
   })
 })
 
-describe('a pool of the smallest size', () => {
-  it('serves requests, the relay and all jobs at once', async () => {
+describe('a pool of the minimum size', () => {
+  it('serves requests, the relay and all jobs concurrently', async () => {
     const ran = new Set<string>()
     const jobs = Array.from({ length: 6 }, (_, index): Job<object> => {
       const name = `job-${index}`
@@ -405,7 +405,7 @@ describe('a pool of the smallest size', () => {
 })
 
 describe('a job that takes too long', () => {
-  it('is told to end, and runs again', async () => {
+  it('is aborted and runs again', async () => {
     let runs = 0
     const slow: Job<object> = {
       name: 'slow',
@@ -422,10 +422,10 @@ describe('a job that takes too long', () => {
   })
 })
 
-describe('a stop', () => {
-  const containersGraceMs = 10_000
+describe('stopping a service', () => {
+  const containerGraceMs = 10_000
 
-  it('interrupts jobs at their next safe point, and has what they published last go out', async () => {
+  it('ends jobs at their next safe point and sends the events that they published last', async () => {
     const published = Promise.withResolvers<string>()
     const working: Job<object> = {
       name: 'working',
@@ -438,8 +438,8 @@ describe('a stop', () => {
     const service = await startSender({}, [working])
     const { db } = connect(
       { DATABASE_URL: service.databaseUrl, DATABASE_POOL: 2 },
-      'look',
-      createLogger('look', 'silent'),
+      'observer',
+      createLogger('observer', 'silent'),
     )
     await service.stop()
     const { rows } = await db.execute(
@@ -448,7 +448,7 @@ describe('a stop', () => {
     expect(rows).toEqual([{ out: true }])
   })
 
-  it('ends within the grace of a container, though a job hangs, a handler waits and half a request has come', async () => {
+  it('takes less than the grace period of a container, even with a hanging job and an incomplete request', async () => {
     const hanging: Job<object> = { name: 'hanging', everyMs: 60_000, run: () => new Promise<void>(() => {}) }
     const service = await startSender({}, [hanging])
     const half = connectTcp(Number(new URL(service.url).port), '127.0.0.1')
@@ -457,13 +457,13 @@ describe('a stop', () => {
     half.write('POST /count/x HTTP/1.1\r\nhost: here\r\ncontent-length: 100\r\n\r\n{')
     const begun = performance.now()
     await service.stop()
-    expect(performance.now() - begun).toBeLessThan(containersGraceMs)
+    expect(performance.now() - begun).toBeLessThan(containerGraceMs)
     half.destroy()
   })
 })
 
-describe('tables of the runtime', () => {
-  it('lose what is done with after its time, and nothing else', async () => {
+describe('the sweep of the runtime’s tables', () => {
+  it('deletes only completed rows after their retention', async () => {
     const databaseUrl = await bed.database()
     const first = await startSender({ DATABASE_URL: databaseUrl })
     const subjects = [await send(first), await send(first)]

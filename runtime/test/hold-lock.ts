@@ -1,7 +1,7 @@
 import { openLocks } from '../src/locks.ts'
 import { createLogger } from '../src/telemetry.ts'
 
-/** A process that takes a lock, says so, and keeps it until it is killed: `hold-lock.ts <database URL> <lease in ms>`. */
+/** A process that takes a lock, prints `held`, and keeps it until it is killed: `hold-lock.ts <database URL> <lease in ms>`. */
 const [url = '', leaseMs = ''] = process.argv.slice(2)
 const locks = openLocks(
   { DATABASE_URL: url, DATABASE_POOL: 2 },

@@ -11,9 +11,10 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 
-/** A service that counts what it hears, and tells each thing on. A subject can be made to fail. */
+/** Subjects whose handler fails. */
 const failing = new Set<string>()
 let jobRuns = 0
+/** A service that counts events per subject and publishes an event for each. */
 const tally: Service<{ GREETING: string }> = {
   name: 'notifications',
   config: z.object({ GREETING: z.string().default('hello') }),
@@ -82,12 +83,12 @@ beforeAll(async () => {
 afterAll(() => bed.stop())
 
 describe('a consumer', () => {
-  it('takes each event into effect once, however often it is delivered', async () => {
+  it('applies each event once, however often it is delivered', async () => {
     const subject = randomUUIDv7()
     const event = await bed.bus.publish(paymentFailed, subject, failure())
     await bed.bus.republish(event)
     await bed.bus.republish(event)
-    // Deliveries are handled side by side, in any order: the copies are over once they are counted as such.
+    // Deliveries are handled concurrently: wait until the duplicates are counted.
     await eventually(async () => {
       const { values } = await service.context.metrics.eventsHandled.get()
       const copies = values.find(({ labels }) => labels['outcome'] === 'duplicate')?.value ?? 0
@@ -98,7 +99,7 @@ describe('a consumer', () => {
     expect(bed.bus.all(mailDelivered, (data) => data.registrationId === event.data.registrationId)).toHaveLength(1)
   })
 
-  it('puts what does not fit its contract among the dead letters and goes on', async () => {
+  it('turns an event that does not match its contract into a dead letter and continues', async () => {
     const poison = {
       ...newEvent(paymentFailed, randomUUIDv7(), failure()),
       data: { attemptId: 'x', note: 'NUL \u0000 inside' },
@@ -116,14 +117,14 @@ describe('a consumer', () => {
       })
     const letter = await letterWith(poison.id)
     expect(letter.error).toContain('data.attemptId')
-    // In a roll-out, the version that understands it may be a minute away: it was tried after each delay.
+    // It was retried after each delay, because a version that understands it could have started meanwhile.
     expect(letter.deliveries).toBe(3)
     expect((await letterWith('not json {')).payload).toBe('not json {')
     const replay = await admin(`/dead-letters/${letter.id}/replay`, 'POST')
     expect(replay.status).toBe(400)
   })
 
-  it('retries what fails, then lets an operator replay it once, with nothing left behind by the failures', async () => {
+  it('retries a failing event and lets an operator replay it once', async () => {
     const subject = randomUUIDv7()
     failing.add(subject)
     const event = await bed.bus.publish(paymentFailed, subject, failure())
@@ -141,28 +142,28 @@ describe('a consumer', () => {
     expect((await admin(`/dead-letters/${letter.id}/replay`, 'POST')).status).toBe(200)
     expect((await admin(`/dead-letters/${letter.id}/replay`, 'POST')).status).toBe(200)
     expect(await times(subject)).toBe(1)
-    const told = await bed.bus.seen(mailDelivered, (data) => data.registrationId === event.data.registrationId)
-    expect(bed.bus.all(mailDelivered, (data) => data.registrationId === event.data.registrationId)).toEqual([told])
+    const published = await bed.bus.seen(mailDelivered, (data) => data.registrationId === event.data.registrationId)
+    expect(bed.bus.all(mailDelivered, (data) => data.registrationId === event.data.registrationId)).toEqual([published])
   })
 
-  it('continues the trace of the event it handles', async () => {
+  it('continues the trace of the event', async () => {
     const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
     const event = {
       ...newEvent(paymentFailed, randomUUIDv7(), failure()),
       traceparent: `00-${traceId}-00f067aa0ba902b7-01`,
     }
     await bed.bus.republish(event)
-    const told = await bed.bus.seen(mailDelivered, (data) => data.registrationId === event.data.registrationId)
-    expect(told.traceparent?.split('-')[1]).toBe(traceId)
+    const published = await bed.bus.seen(mailDelivered, (data) => data.registrationId === event.data.registrationId)
+    expect(published.traceparent?.split('-')[1]).toBe(traceId)
   })
 
-  it('is called what its service and its event are called', () => {
+  it('is named after its service and its event', () => {
     expect(handlerName('enrollment', paymentFailed)).toBe('enrollment__payment-failed')
   })
 })
 
 describe('the outbox', () => {
-  it('publishes nothing of a transaction that was rolled back', async () => {
+  it('publishes no events of a transaction that was rolled back', async () => {
     const data = { mailId: randomUUIDv7(), kind: 'waiver_signed' as const, registrationId: randomUUIDv7() }
     const { db } = service.context
     await expect(
@@ -177,7 +178,7 @@ describe('the outbox', () => {
     expect(bed.bus.all(mailDelivered, (seen) => seen.mailId === data.mailId)).toEqual([])
   })
 
-  it('publishes a row that commits long after younger ones', async () => {
+  it('publishes a row that commits long after later rows', async () => {
     const { db } = service.context
     const old = { mailId: randomUUIDv7(), kind: 'waiver_signed' as const, registrationId: randomUUIDv7() }
     const young = { ...old, mailId: randomUUIDv7() }
@@ -191,7 +192,7 @@ describe('the outbox', () => {
 })
 
 describe('a broker that is killed', () => {
-  it('takes publishing and consuming up again within seconds of coming back, and readiness tells', async () => {
+  it('makes services unready, and they publish and consume again within seconds of its restart', async () => {
     await bed.nats.kill()
     await eventually(async () => (await fetch(`${service.url}/readyz`)).status === 503)
     const data = { mailId: randomUUIDv7(), kind: 'waiver_signed' as const, registrationId: randomUUIDv7() }
@@ -218,12 +219,12 @@ describe('every HTTP server', () => {
     fetch(service.url + path, { method: 'POST', body, headers })
 
   it.each([
-    ['a body that is no JSON', '{"children":', undefined, 400, 'malformed_body'],
+    ['a body that is not JSON', '{"children":', undefined, 400, 'malformed_body'],
     ['an empty body', '', undefined, 400, 'malformed_body'],
     ['another content type', '<x/>', { 'content-type': 'text/xml' }, 415, 'unsupported_media_type'],
     ['1 MB', JSON.stringify({ children: 'x'.repeat(1 << 20) }), undefined, 413, 'payload_too_large'],
     ['a wrong field', '{"children":[{"age":9},{"age":4}]}', undefined, 400, 'validation_failed'],
-  ])('answers %s with a client error in the one shape', async (_what, body, headers, status, code) => {
+  ])('responds to %s with a client error in the common format', async (_what, body, headers, status, code) => {
     const answer = await post('/strict', body, headers)
     expect(answer.status).toBe(status)
     const json = (await answer.json()) as { code: string; requestId: string; issues?: { path: string }[] }
@@ -232,22 +233,22 @@ describe('every HTTP server', () => {
     if (code === 'validation_failed') expect(json.issues?.[0]?.path).toBe('children.1.age')
   })
 
-  it('hides what went wrong inside', async () => {
+  it('hides the message of an unexpected error', async () => {
     const answer = await fetch(`${service.url}/broken`, { headers: { 'x-request-id': 'abc-1' } })
     expect(answer.status).toBe(500)
     expect(await answer.json()).toEqual({ code: 'internal', message: 'Something went wrong.', requestId: 'abc-1' })
   })
 
-  it('answers text that the database cannot hold with a client error', async () => {
+  it('responds to text that the database cannot store with a client error', async () => {
     expect((await post('/stores/a%00b', '{}')).status).toBe(400)
   })
 
-  it('answers an unknown address with 404 and refuses the admin routes without the secret', async () => {
+  it('responds 404 to an unknown path and 401 to an admin route without the secret', async () => {
     expect((await fetch(`${service.url}/nothing`)).status).toBe(404)
     expect((await fetch(`${service.url}/admin/dead-letters`)).status).toBe(401)
   })
 
-  it('counts what it did', async () => {
+  it('exposes metrics', async () => {
     const metrics = await (await fetch(`${service.url}/metrics`)).text()
     expect(metrics).toContain('events_handled_total{handler="notifications__payment-failed",outcome="done"}')
     expect(metrics).toContain('outbox_pending')

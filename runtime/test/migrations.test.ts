@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** A database of its own, and versions of a service that differ in the migrations they have. */
+/** A new database, and a `start` for versions of a service with different migrations. */
 async function databaseWithVersions() {
   const url = await ensureDatabase(inject('postgresUrl'), `test_${randomUUIDv7().replaceAll('-', '')}`)
   const db = postgres(url, { max: 2, onnotice: () => {} })
@@ -30,7 +30,7 @@ async function databaseWithVersions() {
     const entries = Object.keys(migrations).map((tag, idx) => ({
       idx,
       version: '7',
-      // `0003_…` was made on the third day.
+      // `0003_…` was created on January 3.
       when: Date.UTC(2026, 0, Number(tag.slice(0, 4))),
       tag,
       breakpoints: true,
@@ -51,7 +51,7 @@ const second = { '0002_second': 'create table of_second (n int)' }
 const third = { '0003_third': 'create table of_third (n int)' }
 
 describe('migrations', () => {
-  it('that are older than the newest applied one are applied, as after a merge of two branches, and told of', async () => {
+  it('are applied with a warning if they are older than the newest applied one, as after a merge of two branches', async () => {
     const { db, start, tables, warnings } = await databaseWithVersions()
     await start({ ...first, ...third })
     expect(await tables()).toEqual(['of_first', 'of_third'])
@@ -63,7 +63,7 @@ describe('migrations', () => {
     await db.end()
   })
 
-  it('of a newer version are left alone by an older one that starts beside it', async () => {
+  it('of a newer version are kept when an older version starts', async () => {
     const { db, start, tables } = await databaseWithVersions()
     await start({ ...first, ...second })
     await start(first)
@@ -71,7 +71,7 @@ describe('migrations', () => {
     await db.end()
   })
 
-  it('that were changed after they had been applied are refused', async () => {
+  it('fail if they were changed after they had been applied', async () => {
     const { db, start, tables } = await databaseWithVersions()
     await start(first)
     await expect(start({ '0001_first': 'create table of_other (n int)', ...second })).rejects.toThrow(
@@ -81,7 +81,7 @@ describe('migrations', () => {
     await db.end()
   })
 
-  it('are applied all together or not at all', async () => {
+  it('are applied in one transaction', async () => {
     const { db, start, tables } = await databaseWithVersions()
     await expect(start({ ...first, '0002_second': 'create table of_second (n nonsense)' })).rejects.toThrow('nonsense')
     expect(await tables()).toEqual([])
@@ -90,7 +90,7 @@ describe('migrations', () => {
     await db.end()
   })
 
-  it('wait for a table that is in use without having everybody else wait behind them for long', async () => {
+  it('wait for a table in use without blocking other users of it for long', async () => {
     const { db, start, tables, warnings } = await databaseWithVersions()
     await start(first)
     const [used, use] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -101,7 +101,7 @@ describe('migrations', () => {
     })
     await used.promise
     const migrating = start({ ...first, '0002_second': 'alter table of_first rename to of_renamed' })
-    await eventually(() => warnings.includes('waiting for others to let go of the database'), 20_000)
+    await eventually(() => warnings.includes('waiting for database locks'), 20_000)
     use.resolve()
     await inUse
     await migrating

@@ -14,7 +14,7 @@ import type { EventDefinition } from '@robokids/contracts/event'
 import { registrationTerms } from '@robokids/contracts/offers'
 import { orderSchema, type Order } from '@robokids/contracts/shop'
 import { administer } from '@robokids/local/reset-mfa'
-import { handlerName, type Start } from '@robokids/runtime/inbox'
+import { handlerName, type StartPosition } from '@robokids/runtime/inbox'
 import { consumers as billingConsumers } from '../../services/billing/src/consumers.ts'
 import { consumers as enrollmentConsumers } from '../../services/enrollment/src/consumers.ts'
 import { notifications } from '../../services/notifications/src/app.ts'
@@ -36,7 +36,7 @@ export const day = 24 * 3600
 
 /** Who handles events of a type. */
 const handlersOf = new Map<string, { by: OwningService; handler: string; from: 'now' | 'beginning' }[]>()
-const tables: [OwningService, (Start & { definition: EventDefinition })[]][] = [
+const tables: [OwningService, (StartPosition & { definition: EventDefinition })[]][] = [
   ['billing', billingConsumers],
   ['enrollment', enrollmentConsumers],
   ['notifications', notifications.consumers ?? []],

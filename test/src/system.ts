@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   classesViewSchema,
-  registerAnswerSchema,
+  registerResponseSchema,
   registrationViewSchema,
   type RegisterBody,
   type RegistrationView,
@@ -239,7 +239,7 @@ export async function startSystem(
       const answer = await system.post('/api/registrations', body)
       if (answer.status !== 200)
         throw new Error(`registration was answered ${answer.status}: ${JSON.stringify(answer.body)}`)
-      return registerAnswerSchema.parse(answer.body)
+      return registerResponseSchema.parse(answer.body)
     },
     async pay(checkoutUrl, card = '4242424242424242') {
       const sessionId = new URL(checkoutUrl).pathname.split('/').at(-1)

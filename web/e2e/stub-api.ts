@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
 import { accountHeader } from '@robokids/contracts/auth'
 import type { ClassesView, RegistrationView } from '@robokids/contracts/bff'
-import { type ErrorCode, errorStatus, type RefusalDetails } from '@robokids/contracts/errors'
+import { type ErrorCode, errorStatus, type ErrorDetails } from '@robokids/contracts/errors'
 import { robotSpider, teddyBear } from '@robokids/contracts/products'
 import { proofHeader } from '@robokids/contracts/proof'
 import type { ShopView } from '@robokids/contracts/shop'
@@ -46,7 +46,7 @@ export function refusal(
   code: ErrorCode,
   message: string,
   issues?: { path: string; message: string }[],
-  details: RefusalDetails = {},
+  details: ErrorDetails = {},
 ): Answer {
   return {
     status: errorStatus[code],

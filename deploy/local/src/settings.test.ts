@@ -276,9 +276,9 @@ describe('production', () => {
   })
 
   /** The row of the table that a setting has. A registry answers a copy. */
-  const nameOf = ({ required, refuse }: ProductionRule) =>
+  const nameOf = ({ required, findProblem }: ProductionRule) =>
     Object.entries<ProductionRule>(productionRules).find(
-      ([, rule]) => rule.required === required && rule.refuse === refuse,
+      ([, rule]) => rule.required === required && rule.findProblem === findProblem,
     )?.[0] as keyof typeof spellings | undefined
   const ruled = names.flatMap((name) => {
     const shape: Record<string, z.core.$ZodType> = {

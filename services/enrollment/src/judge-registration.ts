@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { HoldSeats, JudgedRegistration, RegistrationFacts } from '@robokids/contracts/enrollment'
+import type { HoldSeats, RegistrationCheck, RegistrationFacts } from '@robokids/contracts/enrollment'
 import type { Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
@@ -119,7 +119,7 @@ export async function judgeRegistration(
  * closed, so that nothing is closed for a change that cannot be made.
  * @throws DomainError `already_paid`, `already_registered`, `id_reused`, `class_not_offered`, `class_full`, `too_many_unpaid`
  */
-export async function judgeOnly(request: HoldSeats, context: Context<Config>): Promise<JudgedRegistration> {
+export async function judgeOnly(request: HoldSeats, context: Context<Config>): Promise<RegistrationCheck> {
   const { content, asker, network } = partsOf(request)
   const applicant = { ...asker, network }
   const now = context.clock.now()

@@ -1,4 +1,4 @@
-import type { HoldAgain, Registration } from '@robokids/contracts/enrollment'
+import type { RenewHold, Registration } from '@robokids/contracts/enrollment'
 import { registrationHeld } from '@robokids/contracts/enrollment'
 import { publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
@@ -22,7 +22,7 @@ import { lockUnpaid, refuseTooMany } from './unpaid-seats.ts'
  */
 export async function holdAgain(
   id: string,
-  { attemptId, network, ownerId = null, browserId = null }: HoldAgain,
+  { attemptId, network, ownerId = null, browserId = null }: RenewHold,
   context: Context<Config>,
 ): Promise<Registration> {
   return context.db.transaction(async (tx) => {

@@ -1,13 +1,13 @@
-import { doneSchema } from '@robokids/contracts/auth'
+import { emptyResponseSchema } from '@robokids/contracts/auth'
 import {
   availableSlotsQuerySchema,
   availableSlotsSchema,
   classesSchema,
   heldRegistrationSchema,
-  holdAgainSchema,
+  renewHoldSchema,
   holdMemberSeatSchema,
   holdSeatsSchema,
-  judgedRegistrationSchema,
+  registrationCheckSchema,
   memberHoldSchema,
   memberSeatQuerySchema,
   memberSeatSchema,
@@ -72,7 +72,10 @@ export function routes(http: Http, context: Context<Config>): void {
   http.post(
     '/member-seats/release',
     {
-      schema: { body: holdMemberSeatSchema.omit({ classDate: true, attemptId: true }), response: { 200: doneSchema } },
+      schema: {
+        body: holdMemberSeatSchema.omit({ classDate: true, attemptId: true }),
+        response: { 200: emptyResponseSchema },
+      },
     },
     async (request) => {
       await releaseMemberHold(request.body, context)
@@ -88,7 +91,7 @@ export function routes(http: Http, context: Context<Config>): void {
 
   http.post(
     '/registrations/judge',
-    { schema: { body: holdSeatsSchema, response: { 200: judgedRegistrationSchema } } },
+    { schema: { body: holdSeatsSchema, response: { 200: registrationCheckSchema } } },
     (request) => judgeOnly(request.body, context),
   )
 
@@ -98,7 +101,7 @@ export function routes(http: Http, context: Context<Config>): void {
 
   http.post(
     '/registrations/:id/hold',
-    { schema: { params: byId, body: holdAgainSchema.nullish(), response: { 200: registrationSchema } } },
+    { schema: { params: byId, body: renewHoldSchema.nullish(), response: { 200: registrationSchema } } },
     (request) => holdAgain(request.params.id, request.body ?? {}, context),
   )
 

@@ -1,4 +1,4 @@
-import { type Registration, type RegistrationStatus, smallestClass } from '@robokids/contracts/enrollment'
+import { type Registration, type RegistrationStatus, minClassSize } from '@robokids/contracts/enrollment'
 import { emailKey } from '@robokids/contracts/fields'
 import type { PaymentState } from '@robokids/contracts/payment-state'
 import { paymentPageMinutes } from '@robokids/contracts/seat-hold'
@@ -53,7 +53,7 @@ export function isTooSmall(classSession: ClassSessionState & { timeZone: string 
   const { startsAt, timeZone, sold, capacity } = classSession
   const weekBefore = startsAt.toZonedDateTimeISO(timeZone).subtract({ days: 7 }).toInstant()
   const isDue = Temporal.Instant.compare(weekBefore, now) <= 0
-  return isDue && isOffered(classSession, now) && sold < Math.min(smallestClass, capacity)
+  return isDue && isOffered(classSession, now) && sold < Math.min(minClassSize, capacity)
 }
 
 /** @param path what the request calls the date. */

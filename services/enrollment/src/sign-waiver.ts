@@ -2,7 +2,7 @@ import { kitReady, type signWaiverSchema, type Waiver } from '@robokids/contract
 import { emailKey } from '@robokids/contracts/fields'
 import type { Database } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
-import { answerEvenly } from '@robokids/runtime/even-answers'
+import { padResponseTime } from '@robokids/runtime/response-time'
 import { publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
 import { asc, eq } from 'drizzle-orm'
@@ -68,7 +68,7 @@ const evenAnswerMs = 100
  */
 async function chooseRegistration({ db }: Context<Config>, request: Request) {
   if (request.registrationId !== undefined) return chooseSignable(await candidatesOf(db, request), request)
-  return answerEvenly(evenAnswerMs, () => chooseByDetails(db, request))
+  return padResponseTime(evenAnswerMs, () => chooseByDetails(db, request))
 }
 
 async function chooseByDetails(db: Database, request: Request) {

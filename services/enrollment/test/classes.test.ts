@@ -158,7 +158,7 @@ describe('classes with few children', () => {
     const passTime = (instant: Temporal.Instant, ...processes: RunningService<Config>[]) => {
       for (const process of processes) {
         process.context.clock.set(instant)
-        process.nudge()
+        process.wakeAll()
       }
     }
     passTime(weekBefore(date).subtract({ seconds: 1 }), one, two)
@@ -227,7 +227,7 @@ describe('a season', () => {
     const passTime = (instant: Temporal.Instant) => {
       for (const process of [one, two]) {
         process.context.clock.set(instant)
-        process.nudge()
+        process.wakeAll()
       }
     }
     passTime(noonOn(last))

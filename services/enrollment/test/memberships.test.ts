@@ -211,7 +211,7 @@ describe('POST /member-seats', () => {
     await release(slow)
     expect((await school.counts(session.id)).held).toBe(1)
     school.service.context.clock.advance({ hours: 1 })
-    school.service.nudge()
+    school.service.wakeAll()
     await eventually(async () => (await school.counts(session.id)).held === 0)
   })
 

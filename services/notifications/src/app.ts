@@ -5,13 +5,13 @@ import { consumers } from './consumers.ts'
 import { forgetMails } from './forget-mails.ts'
 import { forgetStockAlerts, enqueueStockAlerts } from './stock-alerts.ts'
 import { codePurpose } from './open-code.ts'
-import { jobOf } from './enqueue-mail.ts'
+import { jobNames } from './enqueue-mail.ts'
 import { routes } from './routes.ts'
 import { sendMails } from './send-mails.ts'
 import { sendTexts } from './send-texts.ts'
 import { shopConsumers } from './shop-consumers.ts'
 
-/** Mails and text messages: one a fact. */
+/** Sends mails and text messages: one per fact. */
 export const notifications: Service<Config> = {
   name: 'notifications',
   config: configSchema,
@@ -32,8 +32,8 @@ export const notifications: Service<Config> = {
     },
   ],
   jobs: [
-    { name: jobOf.EMAIL, everyMs: 1_000, run: sendMails },
-    { name: jobOf.SMS, everyMs: 1_000, run: sendTexts },
+    { name: jobNames.EMAIL, everyMs: 1_000, run: sendMails },
+    { name: jobNames.SMS, everyMs: 1_000, run: sendTexts },
     { name: 'enqueue-stock-alerts', everyMs: 10_000, run: enqueueStockAlerts },
     { name: 'forget-mails', everyMs: 3_600_000, run: forgetMails },
     { name: 'forget-stock-alerts', everyMs: 3_600_000, run: forgetStockAlerts },

@@ -23,7 +23,7 @@ function entry(when: Partial<CalendarEntry['when']> = {}, changes: Partial<Calen
   })
 }
 
-/** Reads it with two parsers that know nothing of each other. */
+/** Returns start and end as read by two independent parsers. */
 function times(source: string): string[] {
   const event = Object.values(sync.parseICS(source)).find((part) => part?.type === 'VEVENT')
   if (event?.type !== 'VEVENT') throw new Error('There is no event.')
@@ -66,11 +66,11 @@ describe('a calendar entry', () => {
       60,
       ['2027-11-08T00:00:00.000Z', '2027-11-08T01:00:00.000Z'],
     ],
-  ] as const)('puts %s at the right moment', (_case, startDate, startTime, durationMinutes, moments) => {
+  ] as const)('puts %s at the right time', (_case, startDate, startTime, durationMinutes, moments) => {
     expect(times(entry({ startDate, startTime, durationMinutes }))).toEqual(moments)
   })
 
-  it('names its zone with the yearly rules of both its times', () => {
+  it('defines its time zone with the yearly rules of standard and daylight time', () => {
     const source = entry()
     const zone = /BEGIN:VTIMEZONE\r\n(.*?)END:VTIMEZONE/s.exec(source)?.[1] ?? ''
     expect(source.match(/BEGIN:VTIMEZONE/g)).toHaveLength(1)
@@ -79,7 +79,7 @@ describe('a calendar entry', () => {
     expect(/BEGIN:DAYLIGHT(.*?)END:DAYLIGHT/s.exec(zone)?.[1]).toContain('RRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=2SU')
   })
 
-  it('has what RFC 5546 asks of a publication: one UID, SEQUENCE, a UTC stamp and an organizer', () => {
+  it('has the properties that RFC 5546 requires of a publication: UID, SEQUENCE, a UTC stamp and an organizer', () => {
     const source = entry()
     expect(source).toContain('METHOD:PUBLISH\r\n')
     expect(source).toContain('UID:class-0196f3c0-0000-4000-8000-000000000009@robokidslearning\r\n')
@@ -89,11 +89,11 @@ describe('a calendar entry', () => {
     expect(source.endsWith('END:VCALENDAR\r\n')).toBe(true)
   })
 
-  it('is the same text for the same entry', () => {
+  it('renders the same entry to the same text', () => {
     expect(entry()).toBe(entry())
   })
 
-  it('escapes what means something in a calendar', () => {
+  it('escapes the special characters of iCalendar', () => {
     const source = entry({}, { title: 'Level 1 Foundations (Jo; "Bug", \\o/)' })
     expect(source.replaceAll('\r\n ', '')).toContain('(Jo\\; "Bug"\\, \\\\o/)')
     expect(source).toContain('DESCRIPTION:One line\\nand another\r\n')

@@ -4,38 +4,38 @@ import { tzlib_get_ical_block } from 'timezones-ical-library'
 
 export interface CalendarEntry {
   method: 'PUBLISH' | 'CANCEL'
-  /** What the entry is known by: the same in all that is ever sent about it. */
+  /** The identifier of the entry, the same in every file about it. */
   uid: string
-  /** The class, and who goes there. */
+  /** The class and its children. */
   title: string
   when: Pick<RegistrationFacts, 'startDate' | 'startTime' | 'durationMinutes' | 'timeZone'>
-  /** 0 when the entry is first sent, and again when that is repeated; one more for each change. */
+  /** 0 for the first file and its repetitions; incremented with each change. */
   sequence: number
-  /** When this state of the entry came to be. */
+  /** When this version of the entry was created. */
   stamp: Temporal.Instant
-  /** The address that it comes from. */
+  /** The sender's address. */
   organizer: string
   description: string
 }
 
-// ical.js counts without the blank that a folded line begins with, and RFC 5545 (3.1) counts it among the 75 octets.
+// ical.js does not count the blank at the start of a folded line; RFC 5545 (3.1) counts it in the limit of 75 octets.
 ICAL.foldLength = 74
 
-/** The zone with its rules: Outlook places a class in a zone that it is only told the name of an hour off. */
+/** Returns the time zone with its rules, because Outlook shows a class an hour off if it gets only the zone's name. */
 function timeZoneComponent(timeZone: string): ICAL.Component {
   const [block] = tzlib_get_ical_block(timeZone)
   if (block === undefined) throw new Error(`No calendar rules are known for the time zone ${timeZone}.`)
   return ICAL.Component.fromString(block)
 }
 
-/** When a class begins. */
+/** Returns the start of a class. */
 export function startOf({ startDate, startTime, timeZone }: CalendarEntry['when']): Temporal.ZonedDateTime {
   return Temporal.PlainDate.from(startDate).toPlainDateTime(startTime).toZonedDateTime(timeZone)
 }
 
 /**
- * A class as an iCalendar object (RFC 5545): a newer one of the same UID replaces the entry, a repeated one changes nothing.
- * Calendars are shared with people and programs, so nothing in it opens or does anything: no reference, no link with one.
+ * Renders a class as an iCalendar object (RFC 5545). A newer one with the same UID replaces the entry; a repeated one changes
+ * nothing. Calendars are shared with people and programs, so it contains nothing that gives access: no reference and no link.
  */
 export function renderCalendar(entry: CalendarEntry): string {
   const { method, uid, title, when, sequence, stamp, organizer, description } = entry

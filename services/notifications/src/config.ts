@@ -9,31 +9,31 @@ export const configSchema = z.object({
     .url({ protocol: /^smtps?$/ })
     .default('smtp://127.0.0.1:1025')
     .register(inProduction, productionRules.mustBeSet),
-  /** The address that mails come from. */
+  /** The sender's address. */
   MAIL_FROM: z.email().default('hello@robokidslearning.example').register(inProduction, productionRules.realAddress),
-  /** The operator's address: what needs somebody's hand is told there. */
+  /** The operator's address, for mails about work that needs a person. */
   OPERATOR_EMAIL: z
     .email()
     .default('operator@robokidslearning.example')
     .register(inProduction, productionRules.realAddress),
-  /** The address that families write to: messages of the contact page go there. */
+  /** The school's address for families; messages from the contact page are sent to it. */
   SUPPORT_EMAIL: z
     .email()
     .default('hello@robokidslearning.example')
     .register(inProduction, productionRules.realAddress),
-  /** Where the links in a mail lead. */
+  /** The base URL of links in mails. */
   SITE_URL: siteUrl,
-  /** Where signed waivers are fetched from. */
+  /** The service that signed waivers are fetched from. */
   ENROLLMENT_URL: serviceUrl('http://127.0.0.1:4002'),
-  /** How long the mail server may leave a command unanswered; for all of one mail it may take three times as long. */
+  /** The timeout of each SMTP command; one whole mail may take three times as long. */
   SMTP_TIMEOUT_MS: numeric(z.int().min(100).max(60_000)).default(20_000),
-  /** Where a text message is posted as `{id, to, text}`; left out, none can be sent. */
+  /** Text messages are posted to this URL as `{id, to, text}`; if omitted, none can be sent. */
   SMS_URL: z.url({ protocol: /^https?$/ }).optional(),
-  /** Sent along as a bearer token. */
+  /** The bearer token for `SMS_URL`. */
   SMS_TOKEN: z.string().trim().min(1).optional(),
-  /** How long the gateway for text messages may take to answer. */
+  /** The timeout of the SMS gateway. */
   SMS_TIMEOUT_MS: numeric(z.int().min(100).max(60_000)).default(10_000),
-  /** What identity's codes are sealed with. */
+  /** The keys with which identity seals codes. */
   CODE_SEALING_KEYS: sealingKeysSchema,
 })
 export type Config = z.infer<typeof configSchema>

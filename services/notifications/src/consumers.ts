@@ -29,29 +29,29 @@ import { codeIssued, signInLocked, userDeleted, userUpdated, type Account } from
 import { schoolDate } from '@robokids/contracts/school-date'
 import { consume, type Consumer } from '@robokids/runtime/inbox'
 import type { Config } from './config.ts'
-import { enqueueMail, type About } from './enqueue-mail.ts'
-import { asLine, changeWarnings, provenAddress } from './rules.ts'
+import { enqueueMail, type SubjectTime } from './enqueue-mail.ts'
+import { asLine, changeWarnings, verifiedAddress } from './rules.ts'
 import { rejections, type MailData, type MembershipKind, type Subject } from './schema.ts'
-import { tellOperator } from './tell-operator.ts'
+import { notifyOperator } from './notify-operator.ts'
 
-// Names and addresses of an account come as identity took them, which takes more than a form does.
-const nameOf = (account: Pick<Account, 'givenName'>) => ({ givenName: asLine(account.givenName ?? '', 100) })
+// Identity accepts more in an account's names and addresses than our forms do.
+const givenNameOf = (account: Pick<Account, 'givenName'>) => ({ givenName: asLine(account.givenName ?? '', 100) })
 const addressOf = (recipient: string) => asLine(recipient, 320)
 
-/** What happens to a membership is told to its member, each event once. */
-function tellMember<Kind extends MembershipKind, Type extends string>(
+/** Returns a consumer that mails the member once per event. */
+function mailMember<Kind extends MembershipKind, Type extends string>(
   definition: EventDefinition<Type, MailData[Kind] & { attemptId: string; email: string }>,
   kind: Kind,
-  isTold: (data: MailData[Kind]) => boolean = () => true,
+  shouldSend: (data: MailData[Kind]) => boolean = () => true,
 ): Consumer<Config> {
   return consume(definition, { from: 'now' }, async (tx, { id, time, data }, context) => {
-    if (!isTold(data)) return
-    const about: About = { subject: `membership:${data.attemptId}`, time }
+    if (!shouldSend(data)) return
+    const about: SubjectTime = { subject: `membership:${data.attemptId}`, time }
     await enqueueMail(tx, context, { kind, factId: id, about, recipient: data.email, data })
   })
 }
 
-// A mail begins now: nobody wants to be written what happened before we wrote mails about it.
+// Mail consumers start `now`: a new kind of mail must not be sent about past events.
 export const consumers: Consumer<Config>[] = [
   consume(registrationConfirmed, { from: 'now' }, (tx, { time, data }, context) =>
     enqueueMail(tx, context, {
@@ -66,7 +66,7 @@ export const consumers: Consumer<Config>[] = [
   ),
   consume(waiverSigned, { from: 'now' }, (tx, { time, data }, context) => {
     const { registrationId, classType } = data
-    // A membership's waiver names the membership.
+    // For a membership's waiver, `registrationId` is the membership's id.
     const subject = classType === 'membership' ? 'membership' : 'registration'
     return enqueueMail(tx, context, {
       kind: 'waiver_signed',
@@ -77,7 +77,7 @@ export const consumers: Consumer<Config>[] = [
       data,
     })
   }),
-  // Once a day: whoever asks again and again does not fill anybody's mailbox.
+  // At most once a day, so that repeated requests do not flood the mailbox.
   consume(registrationAskedAgain, { from: 'now' }, (tx, { time, data }, context) =>
     enqueueMail(tx, context, {
       kind: 'registration_asked_again',
@@ -118,7 +118,7 @@ export const consumers: Consumer<Config>[] = [
     }),
   ),
   consume(refundFailed, { from: 'now' }, async (tx, { time, data }, context) => {
-    const about: About = { subject: `registration:${data.purchase.registrationId}`, time }
+    const about: SubjectTime = { subject: `registration:${data.purchase.registrationId}`, time }
     await enqueueMail(tx, context, {
       kind: 'refund_failed',
       factId: data.refundId,
@@ -127,9 +127,9 @@ export const consumers: Consumer<Config>[] = [
       recipient: data.purchase.email,
       data,
     })
-    await tellOperator(tx, context, data, about)
+    await notifyOperator(tx, context, data, about)
   }),
-  // Its payer was told neither that it had gone back nor that it would: the operator alone has to know.
+  // The payer was told nothing about this refund, so only the operator is notified.
   consume(refundDeclined, { from: 'now' }, async (tx, { time, data }, context) => {
     const { registrationId, orderId, membershipId, retried } = data
     if (retried) return
@@ -139,12 +139,12 @@ export const consumers: Consumer<Config>[] = [
         : orderId !== null
           ? `order:${orderId}`
           : `membership:${membershipId ?? ''}`
-    await tellOperator(tx, context, data, { subject, time })
+    await notifyOperator(tx, context, data, { subject, time })
   }),
   consume(smallClassesFound, { from: 'now' }, (tx, { id, data }, context) =>
     enqueueMail(tx, context, { kind: 'small_classes', factId: id, recipient: context.config.OPERATOR_EMAIL, data }),
   ),
-  // Not a mail, but what the mail of a refund is written from.
+  // No mail, but data for the mail about the refund.
   consume(registrationRejected, { from: 'beginning' }, async (tx, { data }) => {
     const { payment, reason, duplicateOf } = data
     await tx.insert(rejections).values({ paymentId: payment.paymentId, reason, duplicateOf }).onConflictDoNothing()
@@ -158,40 +158,40 @@ export const consumers: Consumer<Config>[] = [
       recipient: addressOf(data.destination),
       sealedCode: data.sealedCode,
       expiresAt: Temporal.Instant.from(data.expiresAt),
-      data: { ...nameOf(data), codeId: data.codeId, purpose: data.purpose, username: asLine(data.username, 128) },
+      data: { ...givenNameOf(data), codeId: data.codeId, purpose: data.purpose, username: asLine(data.username, 128) },
     }),
   ),
   consume(userUpdated, { from: 'now' }, async (tx, { id, time, data }, context) => {
     const { secondFactors, passkeys } = data
     const now = { ...(secondFactors ? { secondFactors } : {}), ...(passkeys === undefined ? {} : { passkeys }) }
-    const about: About = { subject: `account:${data.userId}`, time }
-    const orders = changeWarnings(data).map(({ recipient, ...notice }) => ({
+    const about: SubjectTime = { subject: `account:${data.userId}`, time }
+    const requests = changeWarnings(data).map(({ recipient, ...warning }) => ({
       kind: 'user_updated' as const,
-      factId: notice.toPrevious ? `${id}:previous` : id,
+      factId: warning.toPrevious ? `${id}:previous` : id,
       about,
       userId: data.userId,
       recipient: addressOf(recipient),
-      data: { ...nameOf(data), ...notice, ...now, at: time },
+      data: { ...givenNameOf(data), ...warning, ...now, at: time },
     }))
-    await enqueueMail(tx, context, ...orders)
+    await enqueueMail(tx, context, ...requests)
   }),
   consume(signInLocked, { from: 'now' }, async (tx, { id, time, data }, context) => {
     const { userId, reason, until } = data
-    const address = provenAddress(data)
+    const address = verifiedAddress(data)
     if (address === null) return
     await enqueueMail(tx, context, {
       kind: 'sign_in_locked',
-      // Once a day at most: whoever tries for days to get in must not fill the owner's mailbox as well.
+      // At most once a day, so that an attacker cannot flood the owner's mailbox.
       factId: reason === 'too_many_attempts' ? `${userId}:${reason}:${time.slice(0, 10)}` : id,
       about: { subject: `account:${userId}`, time },
       userId,
       recipient: addressOf(address),
-      data: { ...nameOf(data), reason, until, at: time },
+      data: { ...givenNameOf(data), reason, until, at: time },
     })
   }),
   consume(userDeleted, { from: 'now' }, async (tx, { time, data }, context) => {
     const { userId } = data
-    const address = provenAddress(data)
+    const address = verifiedAddress(data)
     if (address === null) return
     await enqueueMail(tx, context, {
       kind: 'user_deleted',
@@ -199,7 +199,7 @@ export const consumers: Consumer<Config>[] = [
       about: { subject: `account:${userId}`, time },
       userId,
       recipient: addressOf(address),
-      data: nameOf(data),
+      data: givenNameOf(data),
     })
   }),
   consume(memberSeated, { from: 'now' }, (tx, { time, data }, context) =>
@@ -212,20 +212,20 @@ export const consumers: Consumer<Config>[] = [
       data,
     }),
   ),
-  tellMember(subscriptionRenewed, 'membership_renewed'),
-  tellMember(subscriptionPastDue, 'membership_past_due'),
-  tellMember(subscriptionSwitched, 'membership_switched'),
-  tellMember(subscriptionCancelled, 'membership_cancelled'),
-  tellMember(subscriptionResumed, 'membership_resumed'),
-  // The refund that comes with one that could not begin tells of its end.
-  tellMember(subscriptionEnded, 'membership_ended', ({ reason }) => reason === 'cancelled' || reason === 'unpaid'),
-  tellMember(subscriptionReminder, 'membership_reminder'),
-  tellMember(membershipRefunded, 'membership_refunded'),
+  mailMember(subscriptionRenewed, 'membership_renewed'),
+  mailMember(subscriptionPastDue, 'membership_past_due'),
+  mailMember(subscriptionSwitched, 'membership_switched'),
+  mailMember(subscriptionCancelled, 'membership_cancelled'),
+  mailMember(subscriptionResumed, 'membership_resumed'),
+  // Memberships rejected at activation are covered by the refund mail.
+  mailMember(subscriptionEnded, 'membership_ended', ({ reason }) => reason === 'cancelled' || reason === 'unpaid'),
+  mailMember(subscriptionReminder, 'membership_reminder'),
+  mailMember(membershipRefunded, 'membership_refunded'),
   consume(membershipRefundFailed, { from: 'now' }, async (tx, { id, time, data }, context) => {
-    const about: About = { subject: `membership:${data.attemptId}`, time }
+    const about: SubjectTime = { subject: `membership:${data.attemptId}`, time }
     await enqueueMail(tx, context, { kind: 'membership_refund_failed', factId: id, about, recipient: data.email, data })
     const { attemptId: membershipId, refunded: amount, ...refund } = data
-    await tellOperator(tx, context, { ...refund, membershipId, amount }, about)
+    await notifyOperator(tx, context, { ...refund, membershipId, amount }, about)
   }),
   consume(paymentDisputed, { from: 'now' }, (tx, { time, data }, context) =>
     enqueueMail(tx, context, {

@@ -1,9 +1,9 @@
 import type { Transaction } from '@robokids/runtime/db'
 import { and, eq, inArray, isNull, lte, or, type SQL } from 'drizzle-orm'
 import { mails, type Subject } from './schema.ts'
-import { supersedable, superseding, whySuperseded, type Told } from './supersede.ts'
+import { supersedable, superseding, supersededReason, type MailFact } from './supersede.ts'
 
-/** Nobody is sending it, and it is not one that an administrator wants to be sent whatever it says. */
+/** Matches pending mails that are not being sent and were not requested by an administrator (those are sent in any case). */
 function isOpen(now: Temporal.Instant): SQL | undefined {
   return and(
     eq(mails.status, 'pending'),
@@ -13,9 +13,9 @@ function isOpen(now: Temporal.Instant): SQL | undefined {
 }
 
 /**
- * Drops the mails about these subjects that are not true any more by what happened later, as far as that is known here.
- * It is called whenever a mail is ordered, claimed, or could not be sent: so one that is waiting goes when the later one
- * comes, and one that comes late goes when its turn comes. One that is being sent is left alone, as it was true before.
+ * Drops the mails about these subjects that are outdated by later events. Called whenever a mail is enqueued, claimed or could
+ * not be sent, so that a pending mail is dropped when the later event arrives, and a late mail before it is sent. A mail that
+ * is being sent is not touched.
  */
 export async function dropSuperseded(
   tx: Transaction,
@@ -37,8 +37,8 @@ export async function dropSuperseded(
     .where(and(inArray(subject, about), inArray(kind, superseding)))
   const factsAbout = Map.groupBy(facts, (fact) => fact.subject)
   for (const mail of open) {
-    // With a subject comes a time.
-    const reason = whySuperseded(mail as Told, (factsAbout.get(mail.subject) ?? []) as Told[])
+    // A mail with a subject always has a time.
+    const reason = supersededReason(mail as MailFact, (factsAbout.get(mail.subject) ?? []) as MailFact[])
     if (reason === undefined) continue
     await tx
       .update(mails)

@@ -8,28 +8,28 @@ import { dropSuperseded } from './drop-superseded.ts'
 import { messageIdOf } from './message-id.ts'
 import { mails, type MailData, type MailRow, type Subject } from './schema.ts'
 
-/** The job that sends what goes by a medium: neither waits for the other's server. */
-export const jobOf: Record<CodeMedium, string> = { EMAIL: 'send-mails', SMS: 'send-texts' }
+/** The name of the job that sends each medium. They are separate, so that neither waits for the other's server. */
+export const jobNames: Record<CodeMedium, string> = { EMAIL: 'send-mails', SMS: 'send-texts' }
 
-/** What a mail is about, and the time of the event that it tells about. */
-export interface About {
+/** The subject of a mail, and the time of its event. */
+export interface SubjectTime {
   subject: Subject
   time: string
 }
 
-export type Order<Kind extends keyof MailData> = {
+export type MailRequest<Kind extends keyof MailData> = {
   kind: Kind
-  /** What makes the fact one of its kind. */
+  /** The deduplication key within the kind. */
   factId: string
   recipient: string
   data: MailData[Kind]
-  /** Left out for what keeps no order. */
-  about?: About
+  /** Omitted if the mail does not have to be sent in order. */
+  about?: SubjectTime
 } & Partial<Pick<MailRow, 'medium' | 'registrationId' | 'calendarId' | 'userId' | 'sealedCode' | 'expiresAt'>>
 
 /**
- * Has the tries of earlier mails about the subject begin again, so that the one that waits for them is no later than if it
- * had been tried itself: their next try may be a day away, and the mail server may be back.
+ * Restarts the retries of earlier mails about the same subject, which the new mail has to wait for: their next attempt may be a
+ * day away although the mail server is back.
  */
 async function retryEarlier(tx: Transaction, later: MailRow, now: Temporal.Instant): Promise<void> {
   const { subject, recipient, happenedAt, status } = later
@@ -49,26 +49,26 @@ async function retryEarlier(tx: Transaction, later: MailRow, now: Temporal.Insta
     )
 }
 
-/** Orders the mail about each fact, once; the job sends it after the commit. */
+/** Enqueues one mail per fact; the job sends them after the commit. Facts that already have a mail are ignored. */
 export async function enqueueMail<Kind extends keyof MailData>(
   tx: Transaction,
   context: Context<Config>,
-  ...orders: Order<Kind>[]
+  ...requests: MailRequest<Kind>[]
 ): Promise<void> {
-  if (orders.length === 0) return
+  if (requests.length === 0) return
   const now = context.clock.now()
-  const rows = orders.map(({ kind, factId, about, ...order }) => {
+  const rows = requests.map(({ kind, factId, about, ...request }) => {
     const id = randomUUIDv7()
     const messageId = messageIdOf(id, 1, context.config.MAIL_FROM)
-    const place = about && { subject: about.subject, happenedAt: Temporal.Instant.from(about.time) }
-    return { ...order, ...place, id, fact: `${kind}:${factId}`, kind, messageId, nextTryAt: now, createdAt: now }
+    const position = about && { subject: about.subject, happenedAt: Temporal.Instant.from(about.time) }
+    return { ...request, ...position, id, fact: `${kind}:${factId}`, kind, messageId, nextTryAt: now, createdAt: now }
   })
-  const ordered = await tx.insert(mails).values(rows).onConflictDoNothing({ target: mails.fact }).returning()
+  const inserted = await tx.insert(mails).values(rows).onConflictDoNothing({ target: mails.fact }).returning()
   await dropSuperseded(
     tx,
-    ordered.map(({ subject }) => subject),
+    inserted.map(({ subject }) => subject),
     now,
   )
-  for (const mail of ordered) await retryEarlier(tx, mail, now)
-  for (const medium of new Set(orders.map((order) => order.medium ?? 'EMAIL'))) await wake(tx, jobOf[medium])
+  for (const mail of inserted) await retryEarlier(tx, mail, now)
+  for (const medium of new Set(requests.map((request) => request.medium ?? 'EMAIL'))) await wake(tx, jobNames[medium])
 }

@@ -3,7 +3,7 @@ import type { Config } from './config.ts'
 import type { MailData, MailRow } from './schema.ts'
 import { Unsendable } from './unsendable.ts'
 
-/** What an event's code is sealed for, on its way and here. */
+/** Returns the sealing purpose of a code, in the event and in this database. */
 export const codePurpose = (codeId: string) => `code:${codeId}`
 
 function unseal({ sealedCode, data }: MailRow, { CODE_SEALING_KEYS }: Config): string | undefined {
@@ -12,8 +12,8 @@ function unseal({ sealedCode, data }: MailRow, { CODE_SEALING_KEYS }: Config): s
 }
 
 /**
- * The code that a message carries, which is kept sealed until it is written.
- * @throws Unsendable where it has expired or cannot be opened.
+ * Returns the code of a message, which stays sealed until the message is composed.
+ * @throws Unsendable if it has expired or cannot be opened.
  */
 export function openCode(
   mail: MailRow,
@@ -28,8 +28,8 @@ export function openCode(
   return { code, expiresAt }
 }
 
-/** A reason as it may be kept: a server that quotes what it refuses would put the code into it. */
-export function withoutCode(reason: string, mail: MailRow, config: Config): string {
+/** Removes the code from an error message, because a server can quote what it rejects. */
+export function redactCode(reason: string, mail: MailRow, config: Config): string {
   const code = unseal(mail, config)
   return code === undefined || code === '' ? reason : reason.replaceAll(code, '…')
 }

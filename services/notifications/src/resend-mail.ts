@@ -5,16 +5,15 @@ import type { Context } from '@robokids/runtime/service'
 import { eq } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { messageIdOf } from './message-id.ts'
-import { mailOf } from './read-mails.ts'
-import { jobOf } from './enqueue-mail.ts'
+import { toMail } from './read-mails.ts'
+import { jobNames } from './enqueue-mail.ts'
 import { mails } from './schema.ts'
 
 /**
- * Has a mail sent again, the same words under a new Message-ID: also one that was dropped, as whoever asks for that knows
- * what it says. One that still waits is only sent sooner, and one that is being sent right now is left alone: asking twice
- * sends it once.
- * @throws DomainError `not_found`; `validation_failed` for a code, which is not kept once it was sent or given up, and for
- * what is forgotten
+ * Sends a mail again, with the same text under a new Message-ID; also one that was dropped. A pending mail is only sent sooner,
+ * and one that is being sent is left alone, so that requesting it twice sends it once.
+ * @throws DomainError `not_found`; `validation_failed` for a code, which is deleted once it was sent or given up, and for a
+ * mail past its retention.
  */
 export async function resendMail(mailId: string, context: Context<Config>): Promise<Mail> {
   return context.db.transaction(async (tx) => {
@@ -24,14 +23,14 @@ export async function resendMail(mailId: string, context: Context<Config>): Prom
       throw new DomainError('validation_failed', 'A code is sent once and not kept. Ask for a new code instead.')
     }
     if (mail.data === null) {
-      throw new DomainError('validation_failed', 'This mail is so old that what it said is not kept any more.')
+      throw new DomainError('validation_failed', 'This mail is too old: its content was deleted.')
     }
     const nextTryAt = context.clock.now()
-    const isUnderWay = mail.leasedUntil !== null && Temporal.Instant.compare(nextTryAt, mail.leasedUntil) < 0
-    if (mail.status === 'pending' && isUnderWay) return mailOf(mail)
+    const isBeingSent = mail.leasedUntil !== null && Temporal.Instant.compare(nextTryAt, mail.leasedUntil) < 0
+    if (mail.status === 'pending' && isBeingSent) return toMail(mail)
     const sending = mail.sending + 1
     const messageId = messageIdOf(mailId, sending, context.config.MAIL_FROM)
-    const again = {
+    const resent = {
       status: 'pending',
       attempts: 0,
       lastError: null,
@@ -42,10 +41,10 @@ export async function resendMail(mailId: string, context: Context<Config>): Prom
     } as const
     const [changed = mail] = await tx
       .update(mails)
-      .set(mail.status === 'pending' ? { nextTryAt } : again)
+      .set(mail.status === 'pending' ? { nextTryAt } : resent)
       .where(eq(mails.id, mailId))
       .returning()
-    await wake(tx, jobOf[mail.medium])
-    return mailOf(changed)
+    await wake(tx, jobNames[mail.medium])
+    return toMail(changed)
   })
 }

@@ -1,9 +1,9 @@
-import { messageTakenSchema, takeMessageSchema } from '@robokids/contracts/contact'
+import { messageSentSchema, sendMessageSchema } from '@robokids/contracts/contact'
 import { mailSchema, mailsQuerySchema, mailsSchema } from '@robokids/contracts/notifications'
 import { uuid } from '@robokids/contracts/fields'
 import { stockAlertRequestedSchema, stockAlertSchema, requestStockAlertSchema } from '@robokids/contracts/shop'
 import { requireAdmin } from '@robokids/runtime/admin'
-import { answerEvenly } from '@robokids/runtime/even-answers'
+import { padResponseTime } from '@robokids/runtime/response-time'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
 import { z } from 'zod'
@@ -12,10 +12,10 @@ import type { Config } from './config.ts'
 import { requestStockAlert, confirmStockAlert, readStockAlert, removeStockAlert } from './stock-alerts.ts'
 import { listMails } from './read-mails.ts'
 import { resendMail } from './resend-mail.ts'
-import { takeMessage } from './take-message.ts'
+import { sendMessage } from './send-message.ts'
 
-/** Longer than it takes to take a request down and to have a mail sent: how long does not tell who gets news already. */
-const evenAnswerMs = 100
+/** Longer than storing a request and enqueuing a mail, so that the response time does not disclose who has an alert already. */
+const responseTimeStepMs = 100
 
 const stockAlertParams = z.object({ reference: uuid('This is not the reference of a request.') })
 const stockAlertRoute = { schema: { params: stockAlertParams, response: { 200: stockAlertSchema } } }
@@ -44,15 +44,15 @@ export function routes(http: Http, context: Context<Config>): void {
     },
   )
 
-  http.post('/messages', { schema: { body: takeMessageSchema, response: { 200: messageTakenSchema } } }, ({ body }) =>
-    takeMessage(context, body),
+  http.post('/messages', { schema: { body: sendMessageSchema, response: { 200: messageSentSchema } } }, ({ body }) =>
+    sendMessage(context, body),
   )
 
   http.post(
     '/notices',
     { schema: { body: requestStockAlertSchema, response: { 200: stockAlertRequestedSchema } } },
     async ({ body }) => {
-      await answerEvenly(evenAnswerMs, () => requestStockAlert(context, body))
+      await padResponseTime(responseTimeStepMs, () => requestStockAlert(context, body))
       return { asked: true as const }
     },
   )

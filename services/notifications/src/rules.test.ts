@@ -6,14 +6,14 @@ import {
   isOneAddress,
   classifyFailure,
   nextTryAfter,
-  provenAddress,
+  verifiedAddress,
   retryDelays,
 } from './rules.ts'
 
 const now = Temporal.Instant.from('2026-11-28T12:00:00Z')
 
 describe('nextTryAfter', () => {
-  it('puts the next attempt off longer each time, and never beyond a day', () => {
+  it('increases the delay with each attempt, up to a day', () => {
     let before = 0
     for (let attempts = 1; attempts <= 30; attempts += 1) {
       const delay = now.until(nextTryAfter(attempts, now, null)).total('milliseconds')
@@ -23,37 +23,37 @@ describe('nextTryAfter', () => {
     }
   })
 
-  it('looks at what expires no later than then', () => {
+  it('returns no later time than the expiry', () => {
     const soon = now.add({ seconds: 3 })
     expect(nextTryAfter(1, now, soon).equals(soon)).toBe(true)
     const later = now.add({ hours: 1 })
     expect(nextTryAfter(1, now, later).equals(now.add({ seconds: 5 }))).toBe(true)
   })
 
-  it('tries for more than three days', () => {
+  it('retries for more than three days', () => {
     expect(retryDelays.reduce((sum, delay) => sum + delay, 0)).toBeGreaterThan(3 * 24 * 60 * 60 * 1000)
   })
 })
 
-describe('judgeFailure', () => {
+describe('classifyFailure', () => {
   it.each([
-    ['the recipient is refused for good', { responseCode: 550, command: 'RCPT TO' }, 'give_up'],
-    ['the message is refused for good', { responseCode: 554, command: 'DATA' }, 'give_up'],
-    ['nothing could mend it', { final: true }, 'give_up'],
-    ['the recipient is refused for now', { responseCode: 451, command: 'RCPT TO' }, 'retry'],
-    ['the mailbox is full for now', { responseCode: 452, command: 'DATA' }, 'retry'],
-    ['our own sign-in is refused', { responseCode: 535, command: 'AUTH PLAIN' }, 'retry'],
-    ['our sender is refused', { responseCode: 530, command: 'MAIL FROM' }, 'retry'],
-    ['the server greets with a refusal', { responseCode: 554, command: 'CONN' }, 'retry'],
-    ['there was no answer', {}, 'retry'],
-    ['the gateway refuses a text message', { status: 400 }, 'give_up'],
-    ['the gateway does not know us', { status: 401 }, 'give_up'],
-    ['the gateway waited too long', { status: 408 }, 'retry'],
-    ['the gateway has too much to do', { status: 429 }, 'retry'],
-    ['the gateway is somewhere else', { status: 302 }, 'retry'],
-    ['the gateway is broken', { status: 500 }, 'retry'],
-  ] as const)('when %s', (_case, failure, verdict) => {
-    expect(classifyFailure(1, failure)).toBe(verdict)
+    ['the recipient is rejected permanently', { responseCode: 550, command: 'RCPT TO' }, 'give_up'],
+    ['the message is rejected permanently', { responseCode: 554, command: 'DATA' }, 'give_up'],
+    ['the error is final', { final: true }, 'give_up'],
+    ['the recipient is rejected temporarily', { responseCode: 451, command: 'RCPT TO' }, 'retry'],
+    ['the mailbox is full', { responseCode: 452, command: 'DATA' }, 'retry'],
+    ['our own login is rejected', { responseCode: 535, command: 'AUTH PLAIN' }, 'retry'],
+    ['our sender is rejected', { responseCode: 530, command: 'MAIL FROM' }, 'retry'],
+    ['the server rejects the connection', { responseCode: 554, command: 'CONN' }, 'retry'],
+    ['there was no response', {}, 'retry'],
+    ['the gateway rejects a text message', { status: 400 }, 'give_up'],
+    ['the gateway rejects our token', { status: 401 }, 'give_up'],
+    ['the gateway timed out', { status: 408 }, 'retry'],
+    ['the gateway is overloaded', { status: 429 }, 'retry'],
+    ['the gateway redirects', { status: 302 }, 'retry'],
+    ['the gateway fails', { status: 500 }, 'retry'],
+  ] as const)('if %s (%o), returns %s', (_case, failure, outcome) => {
+    expect(classifyFailure(1, failure)).toBe(outcome)
   })
 
   it('gives up after the last delay', () => {
@@ -62,10 +62,10 @@ describe('judgeFailure', () => {
   })
 })
 
-describe('changeNotices', () => {
+describe('changeWarnings', () => {
   const account = { email: 'maren@example.com', emailVerified: true, previousEmail: null }
 
-  it('tells the verified address of what lets one in, and of nothing else', () => {
+  it('warns the verified address only of changes to sign-in data', () => {
     const changed = ['email_verified', 'password', 'groups', 'mfa', 'phone_number']
     expect(changeWarnings({ ...account, changed })).toEqual([
       { recipient: 'maren@example.com', changes: ['password', 'mfa'], toPrevious: false },
@@ -73,16 +73,16 @@ describe('changeNotices', () => {
     expect(changeWarnings({ ...account, changed: ['email_verified', 'enabled'] })).toEqual([])
   })
 
-  it('tells the previous address only of having been replaced', () => {
+  it('warns the previous address only that it was replaced', () => {
     const previousEmail = 'm@example.com'
-    const told = (changed: string[]) =>
+    const recipientsOf = (changed: string[]) =>
       changeWarnings({ ...account, previousEmail, changed }).map(({ recipient }) => recipient)
-    expect(told(['email'])).toEqual(['maren@example.com', 'm@example.com'])
-    expect(told(['password'])).toEqual(['maren@example.com'])
+    expect(recipientsOf(['email'])).toEqual(['maren@example.com', 'm@example.com'])
+    expect(recipientsOf(['password'])).toEqual(['maren@example.com'])
     expect(changeWarnings({ ...account, changed: ['email'], previousEmail: account.email })).toHaveLength(1)
   })
 
-  it('tells the address that is proven, and no other, while another one is pending, whatever else is known', () => {
+  it('warns only the verified address while a new one is pending', () => {
     const pending = { email: 'new@example.com', emailVerified: false, verifiedEmail: 'm@example.com' }
     for (const previousEmail of [null, 'm@example.com']) {
       expect(changeWarnings({ ...pending, previousEmail, changed: ['password'] })).toEqual([
@@ -92,12 +92,12 @@ describe('changeNotices', () => {
         { recipient: 'm@example.com', changes: ['mfa', 'email'], toPrevious: true },
       ])
     }
-    expect(provenAddress(pending)).toBe('m@example.com')
-    expect(provenAddress({ ...pending, verifiedEmail: null })).toBe(null)
+    expect(verifiedAddress(pending)).toBe('m@example.com')
+    expect(verifiedAddress({ ...pending, verifiedEmail: null })).toBe(null)
     expect(changeWarnings({ ...pending, verifiedEmail: null, previousEmail: null, changed: ['password'] })).toEqual([])
   })
 
-  it('tells both addresses where one that is proven replaced another', () => {
+  it('warns both addresses when a verified one has replaced another', () => {
     const replaced = { ...account, verifiedEmail: account.email, previousEmail: 'm@example.com' }
     expect(changeWarnings({ ...replaced, changed: ['email', 'password'] })).toEqual([
       { recipient: 'maren@example.com', changes: ['password', 'email'], toPrevious: false },
@@ -105,7 +105,7 @@ describe('changeNotices', () => {
     ])
   })
 
-  it('tells the previous address of everything until the new one is verified', () => {
+  it('warns the previous address of everything until the new one is verified', () => {
     const pending = { ...account, emailVerified: false, previousEmail: 'm@example.com' }
     expect(changeWarnings({ ...pending, changed: ['password', 'given_name'] })).toEqual([
       { recipient: 'm@example.com', changes: ['password'], toPrevious: false },
@@ -118,7 +118,7 @@ describe('changeNotices', () => {
 })
 
 describe('asLine', () => {
-  it('is one line of at most so many well-formed characters that read forward, whatever was typed', () => {
+  it('returns one line of at most `max` well-formed characters without direction controls', () => {
     const typed = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc
@@ -135,19 +135,19 @@ describe('asLine', () => {
     )
   })
 
-  it('keeps a name as it was typed', () => {
+  it('returns a name unchanged', () => {
     for (const name of ['Maren', 'Nguyễn Thị Ánh', 'محمد', 'Ivo 🤖', "D'Arcy & Jo <3"])
       expect(asLine(name, 100)).toBe(name)
   })
 })
 
 describe('isOneAddress', () => {
-  it.each(['maren@example.com', "o'neil+kids@mail.example", 'zoë@beispiel.example'])('takes %s', (address) => {
+  it.each(['maren@example.com', "o'neil+kids@mail.example", 'zoë@beispiel.example'])('accepts %s', (address) => {
     expect(isOneAddress(address)).toBe(true)
   })
 
   it.each(['', 'maren', 'a@b, c@d', 'a@b;c@d', '<a@b>', 'a@b\r\nRCPT TO:<c@d>', 'a@b@c', 'a b@c'])(
-    'refuses %j',
+    'rejects %j',
     (address) => {
       expect(isOneAddress(address)).toBe(false)
     },

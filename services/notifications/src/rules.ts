@@ -6,7 +6,7 @@ const second = 1_000
 const minute = 60 * second
 const hour = 60 * minute
 
-/** Between the attempts of one mail: quick at first, then patient, given up after about four days. */
+/** The delays between the attempts of one mail; it is given up after about four days. */
 export const retryDelays = [
   5 * second,
   30 * second,
@@ -26,21 +26,22 @@ export const retryDelays = [
 const lastDelay = 24 * hour
 
 /**
- * How long a mail waits for an earlier one about the same subject that cannot be sent. Where the mail server is away, both
- * have to wait; this is for one that something of its own keeps back.
+ * How long a mail waits for an earlier one about the same subject that cannot be sent for a reason of its own. (While the mail
+ * server is unavailable, both have to wait.)
  */
-export const waitsAtMost = Temporal.Duration.from({ hours: 24 })
+export const maxWaitForEarlier = Temporal.Duration.from({ hours: 24 })
 
 /**
- * How long a message belongs to whoever is sending it: longer than any sending may take, and long enough for a database
- * that is away to come back, so that what was taken is noted before anybody sends it again. A process that dies in the
- * middle of it leaves a message that is tried again then.
+ * How long a process has the exclusive right to send a message: longer than any sending may take, and long enough for an
+ * unavailable database to come back, so that the outcome is recorded before another process sends it again. If the process
+ * dies, the message is retried after the lease.
  */
 export const sendingLeaseMs = 5 * minute
 
 /**
- * When the attempt that failed is followed by the next. One that expires is looked at no later than then, to be given up.
- * @param attempts those so far, the failed one included.
+ * Returns the time of the attempt after a failed one. For a mail that expires it is no later than the expiry, when the mail is
+ * given up.
+ * @param attempts the number of attempts so far, including the failed one.
  */
 export function nextTryAfter(
   attempts: number,
@@ -51,22 +52,22 @@ export function nextTryAfter(
   return expiresAt !== null && Temporal.Instant.compare(expiresAt, later) < 0 ? expiresAt : later
 }
 
-/** What the mail server, or the gateway for text messages, or what stood before them, said. */
+/** The failure of an attempt, at the mail server, at the SMS gateway or before. */
 export interface Failure {
-  /** SMTP's three digits, where it came to an answer. */
+  /** The SMTP response code, if there was a response. */
   responseCode?: number | undefined
-  /** The SMTP command that was refused. */
+  /** The SMTP command that was rejected. */
   command?: string | undefined
-  /** The gateway's HTTP status, where it came to an answer. */
+  /** The gateway's HTTP status, if there was a response. */
   status?: number | undefined
-  /** Nothing that waiting could mend. */
+  /** A retry cannot help. */
   final?: boolean | undefined
 }
 
 /**
- * A 5xx to the recipient or to the message is the server's last word. To anything before that (greeting, sign-in, sender)
- * it means that our settings are wrong, which an operator can mend while mails wait.
- * A gateway refuses a text message with a 4xx that is not about time.
+ * Decides whether to retry. A 5xx to the recipient or the message is permanent. Before that (connection, login, sender), a 5xx
+ * means that our settings are wrong, which an operator can correct while mails wait.
+ * For a gateway, a 4xx is permanent unless it is a timeout or a rate limit.
  */
 export function classifyFailure(
   attempts: number,
@@ -77,22 +78,22 @@ export function classifyFailure(
   return final || refused || textRefused || attempts > retryDelays.length ? 'give_up' : 'retry'
 }
 
-/** The changes of an account that its owner is told about, lest somebody else made them. */
+/** The changes of an account that its owner is warned about, in case somebody else made them. */
 const securityChanges = ['password', 'mfa', 'passkeys', 'email'] as const
 export type SecurityChange = (typeof securityChanges)[number]
 
 export interface ChangeWarning {
   recipient: string
   changes: SecurityChange[]
-  /** It goes to the address that the account had before. */
+  /** It is sent to the account's previous address. */
   toPrevious: boolean
 }
 
 /**
- * The address at which an account's owner is written to: the one that they have proven to have, also while it is being
- * changed. Events of the time before do not name it.
+ * Returns the address for mails to an account's owner: the verified one, also while it is being changed. Older events do not
+ * contain it.
  */
-export function provenAddress({
+export function verifiedAddress({
   email,
   emailVerified,
   verifiedEmail,
@@ -101,7 +102,7 @@ export function provenAddress({
   return emailVerified ? email : null
 }
 
-/** Who is told of what: the proven address of all, and the one before it of being replaced. */
+/** Returns the warnings about an account's changes: all of them to the verified address, and a replacement to the previous one. */
 export function changeWarnings(
   account: Pick<Account, 'email' | 'emailVerified' | 'verifiedEmail'> & {
     changed: readonly string[]
@@ -110,28 +111,28 @@ export function changeWarnings(
 ): ChangeWarning[] {
   const changes = securityChanges.filter((change) => account.changed.includes(change))
   const { email, previousEmail } = account
-  const proven = provenAddress(account) ?? (account.verifiedEmail === undefined ? previousEmail : null)
-  const stockAlerts: ChangeWarning[] = []
-  if (changes.length > 0 && proven !== null) {
-    stockAlerts.push({ recipient: proven, changes, toPrevious: proven !== email && changes.includes('email') })
+  const verified = verifiedAddress(account) ?? (account.verifiedEmail === undefined ? previousEmail : null)
+  const warnings: ChangeWarning[] = []
+  if (changes.length > 0 && verified !== null) {
+    warnings.push({ recipient: verified, changes, toPrevious: verified !== email && changes.includes('email') })
   }
-  if (changes.includes('email') && proven === email && previousEmail !== null && previousEmail !== email) {
-    stockAlerts.push({ recipient: previousEmail, changes: ['email'], toPrevious: true })
+  if (changes.includes('email') && verified === email && previousEmail !== null && previousEmail !== email) {
+    warnings.push({ recipient: previousEmail, changes: ['email'], toPrevious: true })
   }
-  return stockAlerts
+  return warnings
 }
 
-/** Whether all of a payment is back with a refund. Events of the time before do not say so, but their sums do. */
+/** Returns whether a payment is refunded in full with this refund. For older events the sums decide. */
 export function isWhole(refund: { whole?: boolean | undefined; refundedTotal: number; paidAmount: number }): boolean {
   return refund.whole ?? refund.refundedTotal >= refund.paidAmount
 }
 
-/** Whether the registration is over with a refund, and with it the entry in the parent's calendar. */
+/** Returns whether a refund ends the registration, and with it the entry in the parent's calendar. */
 export function endsRegistration(refund: Parameters<typeof isWhole>[0] & Pick<Refund, 'reason'>): boolean {
   return refund.reason === 'requested' && isWhole(refund)
 }
 
-/** What a person typed as one line of well-formed text that reads forward, whatever it was; at most `max` characters. */
+/** Converts user input to one line of well-formed text without direction controls, of at most `max` characters. */
 export function asLine(typed: string, max: number): string {
   const line = typed
     .toWellFormed()
@@ -141,19 +142,19 @@ export function asLine(typed: string, max: number): string {
   return [...line].slice(0, max).join('')
 }
 
-/** One address, with nothing beside it that a mail server could take for a second one or a command. */
+/** Returns whether a recipient is exactly one address, which a mail server cannot read as several or as a command. */
 export function isOneAddress(recipient: string): boolean {
   return /^[^\s\p{Cc}<>,;@]+@[^\s\p{Cc}<>,;@]+$/u.test(recipient)
 }
 
-/** The states in which somebody who asked has waited for the one that a product is in now. */
-export function statesAwaiting(now: ProductState): ProductState[] {
+/** Returns the states in which a requested alert is due now that the product is in state `now`. */
+export function alertedStates(now: ProductState): ProductState[] {
   return productStates.filter(
     (asked) => asked !== 'available' && (now === 'available' || (now === 'pre_order' && asked !== 'pre_order')),
   )
 }
 
-/** An address is asked whether it wants news once a day at most, whoever types it in. */
+/** Returns whether to send a confirmation mail: an address gets at most one a day. */
 export function isConfirmationMailDue(
   { mailedAt }: { mailedAt: Temporal.Instant | null },
   now: Temporal.Instant,

@@ -23,7 +23,7 @@ import type {
   smallClassesFound,
   waiverSigned,
 } from '@robokids/contracts/enrollment'
-import type { TakeMessage } from '@robokids/contracts/contact'
+import type { SendMessage } from '@robokids/contracts/contact'
 import type { EventOf } from '@robokids/contracts/event'
 import { codeMedia, type codeIssued, type signInLocked, type userUpdated } from '@robokids/contracts/identity'
 import { mailKinds, mailStatuses } from '@robokids/contracts/notifications'
@@ -42,13 +42,13 @@ import { sql } from 'drizzle-orm'
 import { index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import type { ChangeWarning } from './rules.ts'
 
-/** What a mail about an account says of its owner. */
+/** The owner in a mail about an account. */
 interface Owner {
-  /** As one line; empty where it is not known. */
+  /** One line; empty if unknown. */
   givenName: string
 }
 
-/** The data of the event that a mail tells about, frozen: a mail that is sent a day later, or again, says the same. */
+/** The data of the event that a mail is about, stored so that a delayed or repeated mail has the same content. */
 export interface MailData {
   registration_confirmed: EventOf<typeof registrationConfirmed>['data']
   waiver_signed: EventOf<typeof waiverSigned>['data']
@@ -64,7 +64,7 @@ export interface MailData {
   order_refunded: EventOf<typeof orderRefunded>['data']
   order_refund_failed: EventOf<typeof orderRefundFailed>['data']
   order_shipped: EventOf<typeof orderShipped>['data']
-  /** `sku` is absent from rows of the version before. */
+  /** `sku` is absent from rows of the previous version. */
   notice_asked: { noticeId: string; productName: string; sku?: string }
   product_available: { noticeId: string; productName: string; sku?: string; state: ProductState }
   membership_confirmed: EventOf<typeof memberSeated>['data']
@@ -86,18 +86,18 @@ export interface MailData {
     'refundId' | 'paymentId' | 'registrationId' | 'orderId' | 'membershipId' | 'amount' | 'currency' | 'reason'
   >
   small_classes: EventOf<typeof smallClassesFound>['data']
-  contact_message: TakeMessage
+  contact_message: SendMessage
 }
 
-/** Mails that are written in `mails/membership.ts`. */
+/** The kinds composed in `mails/membership.ts`. */
 export type MembershipKind = Extract<keyof MailData, `membership_${string}` | 'payment_disputed'>
 
-/** What a mail is about: `registration:{registrationId}`. Mails about one subject keep the order of what happened. */
+/** The subject of a mail: `registration:{registrationId}`. Mails about the same subject are sent in the order of their events. */
 export type Subject = `${'registration' | 'order' | 'membership' | 'account' | 'dispute'}:${string}`
 
 export type OrderKind = 'order_paid' | 'order_refunded' | 'order_refund_failed' | 'order_shipped'
 
-/** One row a fact, whatever is published how often. */
+/** One row per fact, however often its event is delivered. */
 export const mails = pgTable(
   'mails',
   {
@@ -105,41 +105,41 @@ export const mails = pgTable(
     /** `registration_confirmed:{registrationId}` */
     fact: text().notNull().unique(),
     kind: text({ enum: mailKinds }).notNull(),
-    /** Null for a code, for news of a product, and in rows of the version that kept no order: these wait for nothing. */
+    /** Null for codes, stock alerts and rows of older versions: they are sent in any order. */
     subject: text().$type<Subject>(),
-    /** The time of the event that it tells about; null where `subject` is. */
+    /** The time of the event; null if `subject` is null. */
     happenedAt: instant('happened_at'),
     registrationId: uuid('registration_id'),
     /**
-     * What the calendar entry of a confirmation is known by. Calendars are shared, so it is good for nothing else. Null in rows
-     * of the version that used the registration's own id: an entry that is out there keeps its name.
+     * Identifies the calendar entry of a confirmation and gives access to nothing, because calendars are shared. Null in rows of
+     * the version that used the registration's id: existing entries keep their UID.
      */
     calendarId: uuid('calendar_id'),
     userId: uuid('user_id'),
     medium: text({ enum: codeMedia }).notNull().default('EMAIL'),
     recipient: text().notNull(),
-    /** Null once it is forgotten: `forget-mails.ts`. */
+    /** Null after the retention: `forget-mails.ts`. */
     data: jsonb().$type<MailData[keyof MailData]>(),
-    /** A code as identity sealed it, until the message is sent or given up. */
+    /** A code as sealed by identity; deleted once the message is sent or given up. */
     sealedCode: text('sealed_code'),
-    /** Not to be sent from then on. */
+    /** Not sent after this time. */
     expiresAt: instant('expires_at'),
     status: text({ enum: mailStatuses }).notNull().default('pending'),
-    /** 1, and one more whenever an administrator has it sent again. */
+    /** 1, incremented whenever an administrator resends it. */
     sending: integer().notNull().default(1),
-    /** Of this sending: the same at each of its attempts, so that a receiver knows a copy when one comes. */
+    /** Of this sending, the same for all of its attempts, so that a receiver can recognize duplicates. */
     messageId: text('message_id').notNull(),
-    /** Of this sending, the one under way included. */
+    /** Of this sending, including a running attempt. */
     attempts: integer().notNull().default(0),
     nextTryAt: instant('next_try_at').notNull(),
-    /** While it is being sent: nobody else sends it before then. */
+    /** Set while it is being sent: no other process sends it before this time. */
     leasedUntil: instant('leased_until'),
     lastError: text('last_error'),
     createdAt: instant('created_at').notNull(),
     sentAt: instant('sent_at'),
   },
   (table) => [
-    // In the order in which they are taken.
+    // In the order in which they are claimed.
     index('mails_pending')
       .on(table.medium, table.expiresAt, table.nextTryAt, table.id)
       .where(sql`status = 'pending'`),
@@ -154,36 +154,36 @@ export const mails = pgTable(
 )
 export type MailRow = typeof mails.$inferSelect
 
-/** Why a paid registration was turned away, to be told with its refund. */
+/** Why a paid registration was rejected, for the mail about its refund. */
 export const rejections = pgTable('rejections', {
   paymentId: uuid('payment_id').primaryKey(),
   reason: text().$type<EventOf<typeof registrationRejected>['data']['reason']>().notNull(),
-  /** The registration that stands, where the same children were registered and paid for twice. */
+  /** The registration that is kept, if the same children were registered and paid for twice. */
   duplicateOf: uuid('duplicate_of'),
 })
 
-/** That a product can be had now. */
+/** The change of a product to be announced. */
 export type ProductChange = Pick<EventOf<typeof productStateChanged>['data'], 'name' | 'to' | 'changedAt'>
 
-/** Who wants to hear when a product can be had. */
+/** Requests for a mail when a product becomes available. */
 export const stockAlerts = pgTable(
   'notices',
   {
-    /** Random: the reference in the mail's link. */
+    /** Random; the reference in the mail's link. */
     id: uuid().primaryKey(),
     sku: text().notNull(),
     productName: text('product_name').notNull(),
-    /** What could be done about the product when it was asked for. */
+    /** The state of the product at the time of the request. */
     askedState: text('asked_state', { enum: productStates }).notNull(),
     email: text().notNull(),
     emailKey: text('email_key').notNull(),
     status: text({ enum: stockAlertStatuses }).notNull(),
-    /** How often the address was asked whether it wants this. */
+    /** The number of confirmation mails. */
     mailings: integer().notNull(),
     mailedAt: instant('mailed_at'),
     changedAt: instant('changed_at').notNull(),
-    /** What is to be told, until its mail is ordered. */
-    news: jsonb().$type<ProductChange>(),
+    /** The change to be announced; null once the mail is enqueued. */
+    pendingChange: jsonb('news').$type<ProductChange>(),
   },
   (table) => [
     uniqueIndex('notices_of_address').on(table.sku, table.emailKey),

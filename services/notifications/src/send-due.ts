@@ -7,27 +7,27 @@ import { and, asc, eq, gt, inArray, lte, notExists, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
 import type { Config } from './config.ts'
 import { dropSuperseded } from './drop-superseded.ts'
-import { withoutCode } from './open-code.ts'
-import { classifyFailure, nextTryAfter, sendingLeaseMs, waitsAtMost, type Failure } from './rules.ts'
+import { redactCode } from './open-code.ts'
+import { classifyFailure, nextTryAfter, sendingLeaseMs, maxWaitForEarlier, type Failure } from './rules.ts'
 import { mails, type MailRow } from './schema.ts'
 import { MailOutdated } from './unsendable.ts'
 
-const atOnce = 5
-/** How often new messages are looked for while others are being sent. */
+const concurrency = 5
+/** How often to look for new messages while others are being sent. */
 const pollMs = 200
-/** How long no message is taken after one that could not be sent: the server may be away. */
+/** How long to claim no messages after a failure, because the server may be unavailable. */
 const pauseMs = 1_000
-/** How long before its end a lease counts as over, by a clock that is not quite the database's or another process's. */
+/** How long before its end a lease counts as expired, to allow for clock differences. */
 const leaseMarginMs = 30_000
 
 const earlier = alias(mails, 'earlier')
 
 /**
- * Mails about one subject reach a reader in the order of what happened: none is taken before an earlier one that is still
- * to be sent, or being sent, has gone. What an administrator has sent again neither waits nor keeps others waiting.
+ * Matches mails without an earlier unsent mail about the same subject to the same recipient, so that a reader gets them in the
+ * order of their events. Mails that an administrator resends neither wait nor block others.
  */
-function isItsTurn({ db, clock }: Context<Config>) {
-  const ahead = db
+function hasNoEarlierMail({ db, clock }: Context<Config>) {
+  const earlierUnsent = db
     .select({ id: earlier.id })
     .from(earlier)
     .where(
@@ -39,13 +39,17 @@ function isItsTurn({ db, clock }: Context<Config>) {
         eq(earlier.sending, 1),
       ),
     )
-  return or(gt(mails.sending, 1), lte(mails.createdAt, clock.now().subtract(waitsAtMost)), notExists(ahead))
+  return or(
+    gt(mails.sending, 1),
+    lte(mails.createdAt, clock.now().subtract(maxWaitForEarlier)),
+    notExists(earlierUnsent),
+  )
 }
 
 /**
- * Takes messages that are due, those that expire first, and counts the attempt, committed before anything is sent. Until
- * the lease is over nobody else takes them. The last free place is kept for what expires: servers that take their time
- * over other mails never keep a code waiting.
+ * Claims due messages, those that expire soonest first, and counts the attempt; both are committed before anything is sent.
+ * No other process claims them during the lease. The last free slot is reserved for messages that expire, so that slow servers
+ * never delay a code.
  */
 async function claim(medium: CodeMedium, free: number, context: Context<Config>): Promise<MailRow[]> {
   const { db, clock } = context
@@ -54,19 +58,26 @@ async function claim(medium: CodeMedium, free: number, context: Context<Config>)
     const due = await tx
       .select({ id: mails.id, expiresAt: mails.expiresAt, subject: mails.subject })
       .from(mails)
-      .where(and(eq(mails.status, 'pending'), eq(mails.medium, medium), lte(mails.nextTryAt, now), isItsTurn(context)))
-      // Those that never expire have none, which PostgreSQL puts last.
+      .where(
+        and(
+          eq(mails.status, 'pending'),
+          eq(mails.medium, medium),
+          lte(mails.nextTryAt, now),
+          hasNoEarlierMail(context),
+        ),
+      )
+      // PostgreSQL sorts nulls last: messages that never expire.
       .orderBy(asc(mails.expiresAt), asc(mails.nextTryAt), asc(mails.id))
       .limit(free)
       .for('update', { skipLocked: true })
-    const taken = due.filter(({ expiresAt }, place) => expiresAt !== null || place < free - 1)
-    if (taken.length === 0) return []
+    const claimed = due.filter(({ expiresAt }, position) => expiresAt !== null || position < free - 1)
+    if (claimed.length === 0) return []
     await dropSuperseded(
       tx,
-      taken.map(({ subject }) => subject),
+      claimed.map(({ subject }) => subject),
       now,
     )
-    const ids = taken.map(({ id }) => id)
+    const ids = claimed.map(({ id }) => id)
     const leasedUntil = now.add({ milliseconds: sendingLeaseMs })
     return tx
       .update(mails)
@@ -76,7 +87,7 @@ async function claim(medium: CodeMedium, free: number, context: Context<Config>)
   })
 }
 
-/** Matches a mail as it was claimed: a sending that is over already is not ended twice. */
+/** Matches a mail as it was claimed, so that an outcome is not recorded twice. */
 function stillSending(mail: MailRow) {
   return and(eq(mails.id, mail.id), eq(mails.sending, mail.sending), eq(mails.status, 'pending'))
 }
@@ -86,30 +97,30 @@ function messageFacts({ id: mailId, kind, registrationId, userId }: MailRow) {
 }
 
 /**
- * Writes down how a sending went. A message that was taken goes out again after its lease unless that is noted: so the
- * database, be it away or busy, is asked again until it has done so, for as long as the lease and the process last.
+ * Records the outcome of a sending. Without it, a delivered message would be sent again after its lease, so this retries while
+ * the database is unavailable, until the lease expires or the process ends.
  */
 async function recordOutcome(
   write: () => Promise<void>,
   mail: MailRow,
-  leaseOver: AbortSignal,
+  leaseExpired: AbortSignal,
   context: Context<Config>,
 ) {
   for (let pause = 100; ; pause = Math.min(2 * pause, 2_000)) {
     try {
       return await write()
     } catch (error) {
-      if (leaseOver.aborted) throw error
-      context.log.warn({ err: error, mailId: mail.id }, 'how a sending went could not be noted yet')
+      if (leaseExpired.aborted) throw error
+      context.log.warn({ err: error, mailId: mail.id }, 'the outcome of a sending could not be recorded yet')
       await wait(pause, undefined, { ref: false })
     }
   }
 }
 
-function deliveryOf(mail: MailRow, { db, clock }: Context<Config>): () => Promise<void> {
+function recordDelivery(mail: MailRow, { db, clock }: Context<Config>): () => Promise<void> {
   const event = newEvent(mailDelivered, mail.id, messageFacts(mail))
   const sentAt = clock.now().toString({ fractionalSecondDigits: 3 })
-  // A single statement: nothing is between its parts.
+  // A single statement, so that it is atomic.
   return async () => {
     await db.execute(sql`
       with sent as (
@@ -120,11 +131,11 @@ function deliveryOf(mail: MailRow, { db, clock }: Context<Config>): () => Promis
   }
 }
 
-function failureOf(mail: MailRow, error: unknown, context: Context<Config>): () => Promise<void> {
+function recordFailure(mail: MailRow, error: unknown, context: Context<Config>): () => Promise<void> {
   const { id: mailId, kind, medium, attempts, expiresAt, subject } = mail
   const message = error instanceof Error ? error.message : String(error)
-  const reason = withoutCode(message, mail, context.config).slice(0, 1_000)
-  // Without the error itself: it names the recipient.
+  const reason = redactCode(message, mail, context.config).slice(0, 1_000)
+  // The error itself is not logged, because it names the recipient.
   const { code, responseCode, command, status, final } = error as Failure & { code?: string }
   const outcome =
     error instanceof MailOutdated ? 'drop' : classifyFailure(attempts, { responseCode, command, status, final })
@@ -148,17 +159,17 @@ function failureOf(mail: MailRow, error: unknown, context: Context<Config>): () 
       if (outcome === 'give_up' && changed.length > 0) {
         await publish(tx, mailFailed, mailId, { ...messageFacts(mail), reason })
       }
-      // While it was being sent, nobody dropped it.
+      // It was not dropped while it was being sent.
       await dropSuperseded(tx, [subject], now)
     })
 }
 
 /**
- * Sends what is due by a medium, some at a time: each that is done makes room for the next, so that one slow server takes
- * one place. Ends when nothing is due, or `signal` aborts and what was begun is over. Neither SMTP nor a gateway knows
- * "exactly once": see docs/adr/0007-mails-once.md for the moment in which a message can go out twice.
- * @param limitMs how long the sending of one message may take: far less than its lease.
- * @param deliver gives one to the server, within `limit`; it rejects with a `Failure` where that did not take it.
+ * Sends the due messages of a medium with limited concurrency, so that one slow server occupies one slot. Returns when nothing
+ * is due, or when `signal` has aborted and the running attempts have ended. Neither SMTP nor a gateway supports exactly-once
+ * delivery: docs/adr/0007-mails-once.md describes when a message can be sent twice.
+ * @param limitMs how long sending one message may take: far less than its lease.
+ * @param deliver sends a message until its signal aborts; rejects with a `Failure` if the server did not accept it.
  */
 export async function sendDue(
   medium: CodeMedium,
@@ -167,7 +178,7 @@ export async function sendDue(
   signal: AbortSignal,
   deliver: (mail: MailRow, limit: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  const underWay = new Set<Promise<void>>()
+  const inFlight = new Set<Promise<void>>()
   const problems: unknown[] = []
   let pausedUntil = 0
   const pause = () => {
@@ -175,25 +186,25 @@ export async function sendDue(
   }
 
   async function send(mail: MailRow): Promise<void> {
-    const leaseOver = AbortSignal.timeout(sendingLeaseMs - leaseMarginMs)
+    const leaseExpired = AbortSignal.timeout(sendingLeaseMs - leaseMarginMs)
     const write = await deliver(mail, AbortSignal.timeout(limitMs)).then(
-      () => deliveryOf(mail, context),
+      () => recordDelivery(mail, context),
       (error: unknown) => {
         if (!(error instanceof MailOutdated)) pause()
-        return failureOf(mail, error, context)
+        return recordFailure(mail, error, context)
       },
     )
-    await recordOutcome(write, mail, leaseOver, context)
+    await recordOutcome(write, mail, leaseExpired, context)
   }
 
-  async function begin(): Promise<void> {
-    if (signal.aborted || underWay.size === atOnce || performance.now() < pausedUntil) return
+  async function startSending(): Promise<void> {
+    if (signal.aborted || inFlight.size === concurrency || performance.now() < pausedUntil) return
     try {
-      for (const mail of await claim(medium, atOnce - underWay.size, context)) {
+      for (const mail of await claim(medium, concurrency - inFlight.size, context)) {
         const sending = send(mail)
           .catch((error: unknown) => void problems.push(error))
-          .finally(() => underWay.delete(sending))
-        underWay.add(sending)
+          .finally(() => inFlight.delete(sending))
+        inFlight.add(sending)
       }
     } catch (error) {
       pause()
@@ -202,10 +213,10 @@ export async function sendDue(
   }
 
   for (;;) {
-    await begin()
-    if (underWay.size === 0) break
-    // What comes in the meantime need not wait until one of these is over.
-    await Promise.race([...underWay, wait(pollMs)])
+    await startSending()
+    if (inFlight.size === 0) break
+    // New messages do not have to wait until one of these is done.
+    await Promise.race([...inFlight, wait(pollMs)])
   }
   if (problems.length > 0) throw problems[0]
 }

@@ -9,7 +9,7 @@ import { Unsendable } from './unsendable.ts'
 /** Sends the mails that are due. */
 export async function sendMails(context: Context<Config>, signal: AbortSignal): Promise<void> {
   const { SMTP_URL, SMTP_TIMEOUT_MS, MAIL_FROM } = context.config
-  // A connection for each mail: a pool would send a mail again by itself when its connection breaks.
+  // One connection per mail: a pool would resend a mail by itself when its connection breaks.
   const transport = createTransport({
     url: SMTP_URL,
     connectionTimeout: SMTP_TIMEOUT_MS,
@@ -21,7 +21,8 @@ export async function sendMails(context: Context<Config>, signal: AbortSignal): 
   await sendDue('EMAIL', 3 * SMTP_TIMEOUT_MS, context, signal, async (mail, limit) => {
     if (!isOneAddress(mail.recipient)) throw new Unsendable('The recipient is not an email address.')
     const { recipientName, replyTo, subject, text, html, attachments } = await composeMail(mail, context, limit)
-    if (replyTo && !isOneAddress(replyTo.address)) throw new Unsendable('Its writer is not an email address.')
+    if (replyTo && !isOneAddress(replyTo.address))
+      throw new Unsendable('The sender of the message has no valid email address.')
     await transport
       .sendMail({
         from: { name: 'Robo Kids Learning', address: MAIL_FROM },
@@ -33,13 +34,13 @@ export async function sendMails(context: Context<Config>, signal: AbortSignal): 
         attachments,
         messageId: mail.messageId,
         date: new Date(context.clock.now().epochMilliseconds),
-        // What somebody wrote is to be answered: a help desk takes up nothing that says it is a machine's.
+        // A message from the contact page has to be answered, and help desks ignore mails marked as automatic.
         headers: replyTo ? {} : { 'Auto-Submitted': 'auto-generated' },
         xMailer: false,
         signal: limit,
       })
       .catch((error: unknown) => {
-        throw limit.aborted ? new Error('The mail server took too long for the whole of it.') : error
+        throw limit.aborted ? new Error('The mail server took too long for the whole mail.') : error
       })
   })
 }

@@ -12,9 +12,9 @@ async function post(
   { SMS_TOKEN }: Config,
   signal: AbortSignal,
 ): Promise<number> {
-  const answer = await fetch(url, {
+  const response = await fetch(url, {
     method: 'POST',
-    // A redirected POST may be repeated as a GET, which sends nothing.
+    // A redirected POST could be repeated as a GET, which sends nothing.
     redirect: 'manual',
     signal,
     headers: {
@@ -25,10 +25,10 @@ async function post(
     body: JSON.stringify(message),
   }).catch((error: Error) => {
     const { code = error.name } = (error.cause ?? {}) as { code?: string }
-    throw new Error(`The gateway for text messages does not answer (${code}).`)
+    throw new Error(`The SMS gateway does not respond (${code}).`)
   })
-  await answer.body?.cancel()
-  return answer.status
+  await response.body?.cancel()
+  return response.status
 }
 
 /** Sends the text messages that are due. */
@@ -37,11 +37,11 @@ export async function sendTexts(context: Context<Config>, signal: AbortSignal): 
   await sendDue('SMS', config.SMS_TIMEOUT_MS, context, signal, async (mail, limit) => {
     const { code, expiresAt } = openCode(mail, context)
     const text = codeText(mail.data as MailData['code_issued'], code, clock.now().until(expiresAt), config.SITE_URL)
-    if (config.SMS_URL === undefined) throw new Unsendable('There is no gateway for text messages: SMS_URL is not set.')
+    if (config.SMS_URL === undefined) throw new Unsendable('There is no SMS gateway: SMS_URL is not set.')
     const status = await post(config.SMS_URL, { id: mail.id, to: mail.recipient, text }, config, limit)
-    // Without what it answered, which may quote the text.
+    // The response body is left out, because it can quote the text.
     if (status < 200 || status > 299) {
-      throw Object.assign(new Error(`The gateway for text messages answered ${status}.`), { status })
+      throw Object.assign(new Error(`The SMS gateway responded ${status}.`), { status })
     }
   })
 }

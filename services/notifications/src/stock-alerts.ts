@@ -7,23 +7,22 @@ import type { Context } from '@robokids/runtime/service'
 import { and, eq, inArray, isNotNull, lt, ne } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { enqueueMail } from './enqueue-mail.ts'
-import { isConfirmationMailDue, statesAwaiting } from './rules.ts'
+import { isConfirmationMailDue, alertedStates } from './rules.ts'
 import { stockAlerts, type StockAlertRow, type ProductChange } from './schema.ts'
 
-/** How long a request is kept that nobody confirmed, or that is over. */
-const keptHours = 30 * 24
-const atOnce = 200
+/** How long unconfirmed and completed requests are kept. */
+const retentionHours = 30 * 24
+const batchSize = 200
 
 /**
- * Takes down that somebody wants news of a product, and asks the address whether it is so: by one mail a day at most,
- * however often it is typed in. What is confirmed already stays so, and an address that has said no is asked again by whoever
- * has proven that it is theirs alone.
+ * Records a request for a stock alert and asks the address to confirm it, by at most one mail a day. A confirmed request stays
+ * confirmed. After a removal, only a requester with that verified address is asked again.
  */
 export async function requestStockAlert(context: Context<Config>, request: RequestStockAlert): Promise<void> {
   const { sku, productName, state, email, isProven = false } = request
   const now = context.clock.now()
   await context.db.transaction(async (tx) => {
-    // Random, not time-ordered: whoever has it can confirm and remove the request.
+    // Random, not time-ordered: anyone with the id can confirm and remove the request.
     const id = randomUUID()
     const about = { sku, productName, askedState: state, email, emailKey: emailKey(email) }
     await tx
@@ -37,7 +36,7 @@ export async function requestStockAlert(context: Context<Config>, request: Reque
       .for('update')
     if (!row || row.status === 'confirmed') return
     if (row.status === 'removed' && !isProven) {
-      // The no is kept for as long as somebody goes on asking.
+      // The removal is kept as long as requests continue.
       await tx.update(stockAlerts).set({ changedAt: now }).where(eq(stockAlerts.id, row.id))
       return
     }
@@ -57,22 +56,22 @@ export async function requestStockAlert(context: Context<Config>, request: Reque
   })
 }
 
-function present({ sku, productName, status }: StockAlertRow): StockAlert {
+function toStockAlert({ sku, productName, status }: StockAlertRow): StockAlert {
   return { sku, productName, status }
 }
 
-function found(row: StockAlertRow | undefined): StockAlert {
-  if (row) return present(row)
+function requireFound(row: StockAlertRow | undefined): StockAlert {
+  if (row) return toStockAlert(row)
   throw new DomainError('notice_not_found', 'We have no such request. It may have been removed already.')
 }
 
-/** @throws DomainError notice_not_found; so with the two below */
+/** @throws DomainError `notice_not_found`, as the two below. */
 export async function readStockAlert({ db }: Context<Config>, id: string): Promise<StockAlert> {
   const [row] = await db.select().from(stockAlerts).where(eq(stockAlerts.id, id))
-  return found(row)
+  return requireFound(row)
 }
 
-/** The address says yes, perhaps after it had said no. What was told is over. */
+/** Confirms a request, also one that was removed; not one whose alert was sent. */
 export async function confirmStockAlert(context: Context<Config>, id: string): Promise<StockAlert> {
   await context.db
     .update(stockAlerts)
@@ -81,63 +80,71 @@ export async function confirmStockAlert(context: Context<Config>, id: string): P
   return readStockAlert(context, id)
 }
 
-/** The address says no: nothing more is sent to it, until it says otherwise on the same page or by its account. */
+/** Removes a request: nothing more is sent to the address unless it confirms again, on the same page or from its account. */
 export async function removeStockAlert(context: Context<Config>, id: string): Promise<StockAlert> {
   const [row] = await context.db
     .update(stockAlerts)
-    .set({ status: 'removed', changedAt: context.clock.now(), news: null })
+    .set({ status: 'removed', changedAt: context.clock.now(), pendingChange: null })
     .where(eq(stockAlerts.id, id))
     .returning()
-  return found(row)
+  return requireFound(row)
 }
 
-/** Notes for everybody who confirmed and has waited for this that it is to be told: once for each time they asked. */
+/** Marks the confirmed requests that waited for this change, so that each gets one alert. */
 export async function recordProductChange(
   tx: Transaction,
   { clock }: Context<Config>,
   { sku, name, to, changedAt }: { sku: string } & ProductChange,
 ): Promise<void> {
-  const awaiting = statesAwaiting(to)
-  if (awaiting.length === 0) return
-  const told = await tx
+  const askedStates = alertedStates(to)
+  if (askedStates.length === 0) return
+  const marked = await tx
     .update(stockAlerts)
-    .set({ status: 'told', changedAt: clock.now(), news: { name, to, changedAt } })
+    .set({ status: 'told', changedAt: clock.now(), pendingChange: { name, to, changedAt } })
     .where(
-      and(eq(stockAlerts.sku, sku), eq(stockAlerts.status, 'confirmed'), inArray(stockAlerts.askedState, awaiting)),
+      and(eq(stockAlerts.sku, sku), eq(stockAlerts.status, 'confirmed'), inArray(stockAlerts.askedState, askedStates)),
     )
     .returning({ id: stockAlerts.id })
-  if (told.length > 0) await wake(tx, 'enqueue-stock-alerts')
+  if (marked.length > 0) await wake(tx, 'enqueue-stock-alerts')
 }
 
-/** Orders the mails about what is to be told. As many may wait for one product as there are families: some at a time. */
+/** Enqueues the marked alerts, in batches because one product can have thousands. */
 export async function enqueueStockAlerts(context: Context<Config>, signal: AbortSignal): Promise<void> {
   let isMore = true
   while (isMore && !signal.aborted) {
     isMore = await context.db.transaction(async (tx) => {
-      const some = await tx.select().from(stockAlerts).where(isNotNull(stockAlerts.news)).limit(atOnce).for('update')
-      const orders = some.flatMap(({ id, sku, email, news }) =>
-        news === null
+      const batch = await tx
+        .select()
+        .from(stockAlerts)
+        .where(isNotNull(stockAlerts.pendingChange))
+        .limit(batchSize)
+        .for('update')
+      const requests = batch.flatMap(({ id, sku, email, pendingChange }) =>
+        pendingChange === null
           ? []
           : {
               kind: 'product_available' as const,
-              factId: `${id}:${news.changedAt}`,
+              factId: `${id}:${pendingChange.changedAt}`,
               recipient: email,
-              data: { noticeId: id, productName: news.name, sku, state: news.to },
+              data: { noticeId: id, productName: pendingChange.name, sku, state: pendingChange.to },
             },
       )
-      await enqueueMail(tx, context, ...orders)
-      const ids = some.map(({ id }) => id)
-      await tx.update(stockAlerts).set({ news: null }).where(inArray(stockAlerts.id, ids))
-      return some.length === atOnce
+      await enqueueMail(tx, context, ...requests)
+      const ids = batch.map(({ id }) => id)
+      await tx.update(stockAlerts).set({ pendingChange: null }).where(inArray(stockAlerts.id, ids))
+      return batch.length === batchSize
     })
   }
 }
 
-/** Forgets addresses that nobody confirmed, or whose request is over. */
+/** Deletes unconfirmed and completed requests after their retention. */
 export async function forgetStockAlerts({ db, clock }: Context<Config>): Promise<void> {
   await db
     .delete(stockAlerts)
     .where(
-      and(ne(stockAlerts.status, 'confirmed'), lt(stockAlerts.changedAt, clock.now().subtract({ hours: keptHours }))),
+      and(
+        ne(stockAlerts.status, 'confirmed'),
+        lt(stockAlerts.changedAt, clock.now().subtract({ hours: retentionHours })),
+      ),
     )
 }

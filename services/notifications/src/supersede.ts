@@ -2,19 +2,19 @@ import type { MailKind } from '@robokids/contracts/notifications'
 import { endsRegistration, isWhole } from './rules.ts'
 import type { MailData } from './schema.ts'
 
-/** A mail as far as it says what happened. */
-export interface Told {
+/** The fields of a mail that describe its event. */
+export interface MailFact {
   kind: MailKind
   recipient: string
   happenedAt: Temporal.Instant
-  /** Null once it is forgotten. */
+  /** Null after the retention. */
   data: MailData[MailKind] | null
 }
 
-/** Whether the later mail makes the earlier one untrue, or says all that it says. */
+/** Returns whether the later mail makes the earlier one outdated or redundant. */
 type Rule<Later extends MailKind, Earlier extends MailKind> = (
-  earlier: Omit<Told, 'data'> & { data: MailData[Earlier] },
-  later: Omit<Told, 'data'> & { data: MailData[Later] },
+  earlier: Omit<MailFact, 'data'> & { data: MailData[Earlier] },
+  later: Omit<MailFact, 'data'> & { data: MailData[Later] },
 ) => boolean
 
 const always = () => true
@@ -22,71 +22,71 @@ const always = () => true
 type OfPayment = { data: { paymentId: string } }
 const isSamePayment = (earlier: OfPayment, later: OfPayment) => earlier.data.paymentId === later.data.paymentId
 
-/** Nothing is owed any more, and the later mail says that it makes good for what failed. */
-const isMadeGood = (
+/** The later mail announces that a failed refund was replaced, and nothing is owed any more. */
+const isReplaced = (
   earlier: OfPayment,
   later: { data: MailData['payment_refunded' | 'order_refunded' | 'membership_refunded'] },
 ) => isSamePayment(earlier, later) && later.data.again === true && isWhole(later.data)
 
-/** Nothing is owed any more, and the later mail says so to somebody who was told that it is. */
-const isPaidBack = (
+/** Nothing is owed any more, and the later mail says so to the payer of the failed refund. */
+const isResolved = (
   earlier: { data: MailData['refund_failed' | 'order_refund_failed' | 'membership_refund_failed'] },
   later: { data: MailData['payment_refunded' | 'order_refunded' | 'membership_refunded'] },
-) => isMadeGood(earlier, later) || (earlier.data.untold === true && isAllBack(earlier, later))
+) => isReplaced(earlier, later) || (earlier.data.untold === true && isFullyRefunded(earlier, later))
 
-const isAllBack = (
+const isFullyRefunded = (
   earlier: OfPayment,
   later: { data: MailData['payment_refunded' | 'order_refunded' | 'membership_refunded'] },
 ) => isSamePayment(earlier, later) && isWhole(later.data)
 
-const isSameReader: Rule<MailKind, MailKind> = (earlier, later) =>
+const isSameRecipient: Rule<MailKind, MailKind> = (earlier, later) =>
   earlier.recipient.toLowerCase() === later.recipient.toLowerCase()
 
 interface Entry<Later extends MailKind> {
   reason: string
-  /** What it supersedes of what happened before. */
+  /** The mails about earlier events that it supersedes. */
   earlier?: { [Earlier in MailKind]?: Rule<Later, Earlier> }
   /**
-   * What it supersedes whenever that happened, since nothing comes after it. Services may publish in another order than
-   * things were done: a signed waiver is told when its PDF is made, which may be after the refund.
+   * The mails that it supersedes regardless of the time of their event, because it is final. Services can publish events out of
+   * order: `waiver.signed` is published when the PDF exists, which can be after the refund.
    */
   any?: { [Other in MailKind]?: Rule<Later, Other> }
 }
 
-/** Which mails about the same subject are not sent any more by what happened, and why. */
+/** Which mails supersede which others about the same subject, and the recorded reason. */
 const table: { [Later in MailKind]?: Entry<Later> } = {
   payment_refunded: {
-    reason: 'The registration was cancelled, or what failed was made good, before this could be sent.',
+    reason: 'The registration was cancelled, or the failed refund was replaced, before this could be sent.',
     any: {
       registration_confirmed: ({ data }, refund) =>
         isWhole(refund.data) && data.payment.paymentId === refund.data.paymentId,
       waiver_signed: (_, refund) => endsRegistration(refund.data),
       registration_asked_again: (_, refund) => endsRegistration(refund.data),
     },
-    earlier: { refund_failed: isPaidBack, refund_owed: isAllBack },
+    earlier: { refund_failed: isResolved, refund_owed: isFullyRefunded },
   },
   waiver_signed: {
-    reason: 'The waiver was signed anew before this could be sent.',
+    reason: 'The waiver was signed again before this could be sent.',
     any: { waiver_signed: ({ data }, { data: later }) => later.replaces === data.waiverId },
     earlier: { registration_asked_again: ({ data }) => data.askedFor === 'waiver' && !data.isSigned },
   },
   order_refunded: {
-    reason: 'All of the payment went back before this could be sent.',
-    any: { order_paid: isAllBack },
-    earlier: { order_refund_failed: isPaidBack, refund_owed: isAllBack },
+    reason: 'The payment was refunded before this could be sent.',
+    any: { order_paid: isFullyRefunded },
+    earlier: { order_refund_failed: isResolved, refund_owed: isFullyRefunded },
   },
   membership_refunded: {
-    reason: 'All of the payment went back before this could be sent.',
-    // It never began.
+    reason: 'The payment was refunded before this could be sent.',
+    // The membership never started.
     any: { membership_confirmed: (_, { data }) => data.reason !== 'requested' && isWhole(data) },
-    earlier: { membership_refund_failed: isPaidBack, refund_owed: isAllBack },
+    earlier: { membership_refund_failed: isResolved, refund_owed: isFullyRefunded },
   },
   membership_renewed: {
     reason: 'The membership was paid before this could be sent.',
     earlier: { membership_past_due: always, membership_reminder: always },
   },
   membership_past_due: {
-    reason: 'The payment failed once more before this could be sent.',
+    reason: 'The payment failed again before this could be sent.',
     earlier: { membership_past_due: always },
   },
   membership_switched: {
@@ -100,7 +100,7 @@ const table: { [Later in MailKind]?: Entry<Later> } = {
       membership_resumed: always,
       membership_past_due: always,
       membership_reminder: always,
-      // One that was arranged for later does not come any more. One that took effect at once was paid for.
+      // A switch planned for later no longer happens. One that took effect immediately was paid.
       membership_switched: ({ data }, { happenedAt }) =>
         Temporal.Instant.compare(Temporal.Instant.from(data.from), happenedAt) > 0,
     },
@@ -112,7 +112,7 @@ const table: { [Later in MailKind]?: Entry<Later> } = {
   membership_ended: {
     reason: 'The membership ended before this could be sent.',
     any: {
-      // Its seat may be confirmed by another service after its end is told.
+      // Another service may publish the confirmation of its seat after its end.
       membership_confirmed: always,
       membership_asked_again: always,
       membership_cancelled: always,
@@ -124,8 +124,8 @@ const table: { [Later in MailKind]?: Entry<Later> } = {
   },
   user_deleted: {
     reason: 'The account was deleted before this could be sent.',
-    // What its owner could do about these needs the account. An address that was replaced is told all the same.
-    earlier: { user_updated: isSameReader, sign_in_locked: isSameReader },
+    // The advice in these mails needs the account. A previous address is still told.
+    earlier: { user_updated: isSameRecipient, sign_in_locked: isSameRecipient },
   },
 }
 
@@ -138,17 +138,17 @@ export const supersedable = [
 ]
 
 /**
- * Why a mail is not to be sent any more, by what is known to have happened to its subject, whatever became of the mails
- * about that. Undefined where nothing speaks against it.
+ * Returns why a mail is superseded by the known events of its subject, whether mails about those were sent or not; undefined
+ * if it is not.
  */
-export function whySuperseded(mail: Told, facts: Told[]): string | undefined {
+export function supersededReason(mail: MailFact, facts: MailFact[]): string | undefined {
   for (const fact of facts) {
     if (mail.data === null || fact.data === null) continue
     const entry = table[fact.kind]
     const isLater = Temporal.Instant.compare(fact.happenedAt, mail.happenedAt) > 0
-    // A row has the data of its kind: `enqueueMail` sees to that.
+    // `enqueueMail` guarantees that a row has the data of its kind.
     const rules = [entry?.any?.[mail.kind], isLater ? entry?.earlier?.[mail.kind] : undefined] as (
-      | ((mail: Told, fact: Told) => boolean)
+      | ((mail: MailFact, fact: MailFact) => boolean)
       | undefined
     )[]
     if (entry && rules.some((rule) => rule?.(mail, fact))) return entry.reason

@@ -1,7 +1,7 @@
-/** Nothing that waiting could mend keeps a message from being sent. */
+/** A message cannot be sent, and a retry cannot help. */
 export class Unsendable extends Error {
   readonly final = true
 }
 
-/** What the message tells is not true any more: it is dropped, which is no failure. */
+/** The content of a message is outdated: it is dropped, which is not a failure. */
 export class MailOutdated extends Unsendable {}

@@ -5,23 +5,23 @@ import { eventually } from '@robokids/test/bed'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { signInLockedMail } from '../src/mails/sign-in-locked.ts'
 import { account } from './events.ts'
-import { openOffice, siteUrl, type NotificationsFixture } from './fixture.ts'
+import { startNotifications, siteUrl, type NotificationsFixture } from './fixture.ts'
 
-let office: NotificationsFixture
+let fixture: NotificationsFixture
 beforeAll(async () => {
-  office = await openOffice()
+  fixture = await startNotifications()
 })
-afterAll(() => office.close())
+afterAll(() => fixture.close())
 
-/** Returns when everything that was published before has been handled and sent. */
-async function settled(): Promise<void> {
-  const { bus } = office.bed
+/** Waits until all events published before have been handled and their mails sent. */
+async function allHandled(): Promise<void> {
+  const { bus } = fixture.bed
   const last = account()
   await bus.publish(userDeleted, last.userId, last)
   await bus.publish(userUpdated, last.userId, { ...last, changed: ['password'], previousEmail: null })
   await bus.publish(signInLocked, last.userId, { ...last, reason: 'too_many_attempts', until: null })
-  await office.post.mailTo(last.email ?? '', 3)
-  await eventually(async () => (await office.mailsTo(last.userId)).every(({ status }) => status === 'sent'))
+  await fixture.smtp.mailTo(last.email ?? '', 3)
+  await eventually(async () => (await fixture.mailsTo(last.userId)).every(({ status }) => status === 'sent'))
 }
 
 describe('user.updated', () => {
@@ -30,20 +30,20 @@ describe('user.updated', () => {
     ['mfa', 'Your two-step login was changed'],
     ['passkeys', 'Your passkeys were changed'],
     ['email', 'Your email address was changed'],
-  ])('is told when it changed the %s', async (changed, subject) => {
+  ])('sends a mail when the %s was changed', async (changed, subject) => {
     const data = account()
-    const event = await office.bed.bus.publish(userUpdated, data.userId, {
+    const event = await fixture.bed.bus.publish(userUpdated, data.userId, {
       ...data,
       changed: ['given_name', changed],
       previousEmail: null,
     })
-    const { parsed } = await office.post.mailTo(data.email ?? '')
+    const { parsed } = await fixture.smtp.mailTo(data.email ?? '')
     expect(parsed.subject).toBe(subject)
     expect(parsed.text).toContain('Hello Maren,')
     expect(parsed.text).toContain('If it was not you')
     expect(parsed.text).toMatch(/When:\n {2}\w+, \w+ \d+, \d{4} at \d+:\d\d [AP]M Pacific Time/)
     expect(parsed.text?.match(/https?:\S+/g)).toEqual([`${siteUrl}/membership/login`])
-    const [mail] = await office.mailsTo(data.userId)
+    const [mail] = await fixture.mailsTo(data.userId)
     expect(mail).toMatchObject({ fact: `user_updated:${event.id}`, medium: 'EMAIL', registrationId: null })
   })
 
@@ -53,89 +53,89 @@ describe('user.updated', () => {
       ['SOFTWARE_TOKEN_MFA', 'SMS_MFA'],
       'The second step is a code from your authenticator app, or a code by text message.',
     ],
-  ] as const)('says what the second step is now: %j', async (factors, told) => {
+  ] as const)('names the current second factors: %j', async (factors, text) => {
     const data = { ...account(), changed: ['mfa'], previousEmail: null, secondFactors: [...factors] }
-    await office.bed.bus.publish(userUpdated, data.userId, data)
-    const { parsed } = await office.post.mailTo(data.email ?? '')
+    await fixture.bed.bus.publish(userUpdated, data.userId, data)
+    const { parsed } = await fixture.smtp.mailTo(data.email ?? '')
     expect(parsed.subject).toBe('Your two-step login was changed')
-    expect(parsed.text?.replaceAll(/\s+/g, ' ')).toContain(told)
+    expect(parsed.text?.replaceAll(/\s+/g, ' ')).toContain(text)
   })
 
   it.each([
     [0, 'There are no passkeys now.'],
     [1, 'There is 1 passkey now.'],
     [2, 'There are 2 passkeys now.'],
-  ])('says how many passkeys there are now: %d', async (passkeys, told) => {
+  ])('states the current number of passkeys: %d', async (passkeys, text) => {
     const data = { ...account(), changed: ['passkeys'], previousEmail: null, passkeys }
-    await office.bed.bus.publish(userUpdated, data.userId, data)
-    const { parsed } = await office.post.mailTo(data.email ?? '')
-    expect(parsed.text?.replaceAll(/\s+/g, ' ')).toContain(told)
+    await fixture.bed.bus.publish(userUpdated, data.userId, data)
+    const { parsed } = await fixture.smtp.mailTo(data.email ?? '')
+    expect(parsed.text?.replaceAll(/\s+/g, ' ')).toContain(text)
   })
 
-  it('is told in one mail when it changed several things', async () => {
+  it('sends one mail about several changes', async () => {
     const data = account()
     const changed = ['mfa', 'password']
-    await office.bed.bus.publish(userUpdated, data.userId, { ...data, changed, previousEmail: null })
-    const { parsed } = await office.post.mailTo(data.email ?? '')
+    await fixture.bed.bus.publish(userUpdated, data.userId, { ...data, changed, previousEmail: null })
+    const { parsed } = await fixture.smtp.mailTo(data.email ?? '')
     expect(parsed.subject).toBe('Your account was changed')
     expect(parsed.text).toContain('The password of your account was changed.')
     expect(parsed.text).toContain('The two-step login of your account was changed.')
-    await settled()
-    expect(office.post.to(data.email ?? '')).toHaveLength(1)
+    await allHandled()
+    expect(fixture.smtp.to(data.email ?? '')).toHaveLength(1)
   })
 
-  it('tells the previous address as well when the e-mail changed, and not what the new one is', async () => {
+  it('also warns the previous address of a changed email, without the new address', async () => {
     const data = account()
     const previousEmail = `previous.${data.userId}@example.com`
-    await office.bed.bus.publish(userUpdated, data.userId, { ...data, changed: ['email'], previousEmail })
-    await office.post.mailTo(data.email ?? '')
-    const { parsed, raw } = await office.post.mailTo(previousEmail)
+    await fixture.bed.bus.publish(userUpdated, data.userId, { ...data, changed: ['email'], previousEmail })
+    await fixture.smtp.mailTo(data.email ?? '')
+    const { parsed, raw } = await fixture.smtp.mailTo(previousEmail)
     expect(parsed.subject).toBe('Your email address was changed')
     expect(parsed.text).toContain('reply to this email at once')
-    // Until then it still does.
+    // The previous address works until then.
     expect(parsed.text).toContain('Once that one is confirmed, this one does not open the account any more.')
     expect(raw).not.toContain(data.email)
-    await settled()
-    expect(office.post.to(previousEmail)).toHaveLength(1)
+    await allHandled()
+    expect(fixture.smtp.to(previousEmail)).toHaveLength(1)
   })
 
-  it('tells the previous address alone while the new one is not verified', async () => {
+  it('warns only the previous address while the new one is not verified', async () => {
     const data = account({ emailVerified: false })
     const previousEmail = `previous.${data.userId}@example.com`
-    await office.bed.bus.publish(userUpdated, data.userId, { ...data, changed: ['email'], previousEmail })
-    await office.post.mailTo(previousEmail)
-    await settled()
-    expect(await office.mailsTo(data.userId)).toHaveLength(1)
+    await fixture.bed.bus.publish(userUpdated, data.userId, { ...data, changed: ['email'], previousEmail })
+    await fixture.smtp.mailTo(previousEmail)
+    await allHandled()
+    expect(await fixture.mailsTo(data.userId)).toHaveLength(1)
   })
 
   it.each([
     ['only other things changed', account(), ['given_name', 'phone_number', 'enabled', 'groups', 'birthdate']],
-    ['the e-mail is not verified', account({ emailVerified: false }), ['password']],
-    ['there is no e-mail', account({ email: null }), ['password', 'mfa']],
-  ])('sends nothing where %s', async (_case, data, changed) => {
-    await office.bed.bus.publish(userUpdated, data.userId, { ...data, changed, previousEmail: null })
-    await settled()
-    expect(await office.mailsTo(data.userId)).toEqual([])
+    ['the email is not verified', account({ emailVerified: false }), ['password']],
+    ['there is no email', account({ email: null }), ['password', 'mfa']],
+  ])('sends nothing if %s', async (_case, data, changed) => {
+    await fixture.bed.bus.publish(userUpdated, data.userId, { ...data, changed, previousEmail: null })
+    await allHandled()
+    expect(await fixture.mailsTo(data.userId)).toEqual([])
   })
 
-  it('is told once however often it comes, and two of them twice', async () => {
+  it('sends one mail per event, however often it is delivered', async () => {
     const data = { ...account(), changed: ['password'], previousEmail: null }
     const first = newEvent(userUpdated, data.userId, data)
-    const second = await office.bed.bus.publish(userUpdated, data.userId, data)
-    for (const event of [first, second, first, second]) await office.bed.bus.republish(event)
-    await office.post.mailTo(data.email ?? '', 2)
-    await settled()
-    expect(office.post.to(data.email ?? '')).toHaveLength(2)
-    expect(office.bed.bus.all(mailDelivered, ({ userId }) => userId === data.userId)).toHaveLength(2)
+    const second = await fixture.bed.bus.publish(userUpdated, data.userId, data)
+    for (const event of [first, second, first, second]) await fixture.bed.bus.republish(event)
+    await fixture.smtp.mailTo(data.email ?? '', 2)
+    await allHandled()
+    expect(fixture.smtp.to(data.email ?? '')).toHaveLength(2)
+    expect(fixture.bed.bus.all(mailDelivered, ({ userId }) => userId === data.userId)).toHaveLength(2)
   })
 })
 
 describe('an account whose address is being changed', () => {
-  it('is told of at the proven address: what changes, that it is locked, that it is deleted', async () => {
+  it('gets all mails at the verified address', async () => {
     const data = account({ emailVerified: false })
     const verifiedEmail = `proven.${data.userId}@example.com`
     const pending = { ...data, verifiedEmail }
-    const { bus } = office.bed
+    const { bus } = fixture.bed
     await bus.publish(userUpdated, data.userId, {
       ...pending,
       changed: ['email', 'password'],
@@ -143,13 +143,13 @@ describe('an account whose address is being changed', () => {
     })
     await bus.publish(signInLocked, data.userId, { ...pending, reason: 'token_reused', until: null })
     await bus.publish(userUpdated, data.userId, { ...pending, changed: ['mfa'], previousEmail: verifiedEmail })
-    await office.post.mailTo(verifiedEmail, 3)
+    await fixture.smtp.mailTo(verifiedEmail, 3)
     await bus.publish(userDeleted, data.userId, pending)
-    await office.post.mailTo(verifiedEmail, 4)
-    const told = office.post.to(verifiedEmail).map(({ parsed }) => parsed)
-    const changed = told.find(({ subject }) => subject === 'Your email address was changed')
+    await fixture.smtp.mailTo(verifiedEmail, 4)
+    const received = fixture.smtp.to(verifiedEmail).map(({ parsed }) => parsed)
+    const changed = received.find(({ subject }) => subject === 'Your email address was changed')
     expect(changed?.text).toContain('The password of your account was changed.')
-    const subjects = new Set(told.map(({ subject }) => subject))
+    const subjects = new Set(received.map(({ subject }) => subject))
     expect(subjects).toEqual(
       new Set([
         'We ended a login to your account',
@@ -158,22 +158,22 @@ describe('an account whose address is being changed', () => {
         'Your two-step login was changed',
       ]),
     )
-    expect(office.post.to(data.email ?? '')).toEqual([])
+    expect(fixture.smtp.to(data.email ?? '')).toEqual([])
   })
 })
 
 describe('sign_in.locked', () => {
-  it('tells of too many tries, until when sign-ins wait, and that there is nothing to do', async () => {
+  it('sends a mail about too many attempts with the end of the lock', async () => {
     const data = account()
     const until = '2026-11-29T00:05:00.000Z'
-    await office.bed.bus.publish(signInLocked, data.userId, { ...data, reason: 'too_many_attempts', until })
-    const { parsed } = await office.post.mailTo(data.email ?? '')
+    await fixture.bed.bus.publish(signInLocked, data.userId, { ...data, reason: 'too_many_attempts', until })
+    const { parsed } = await fixture.smtp.mailTo(data.email ?? '')
     expect(parsed.subject).toBe('Sign-ins to your account are paused')
     expect(parsed.text).toContain('Paused until:\n  Saturday, November 28, 2026 at 4:05 PM Pacific Time')
     expect(parsed.text).toContain('If it was not you')
   })
 
-  it('names no end of a pause that is over within its minute, and the button by its own words', () => {
+  it('names no end of a lock that ends within the same minute, and the button by its label', () => {
     const at = '2026-11-29T00:05:10.000Z'
     const locked = { givenName: 'Maren', reason: 'too_many_attempts', at } as const
     const text = (until: string) => signInLockedMail({ ...locked, until }, 'https://robokids.example').text
@@ -182,18 +182,18 @@ describe('sign_in.locked', () => {
     expect(text('2026-11-29T00:06:12.000Z')).toContain('press “Forgot your password?” on the login page')
   })
 
-  it('tells of a sign-in that was used twice', async () => {
+  it('sends a mail about a reused token', async () => {
     const data = account()
-    await office.bed.bus.publish(signInLocked, data.userId, { ...data, reason: 'token_reused', until: null })
-    const { parsed } = await office.post.mailTo(data.email ?? '')
+    await fixture.bed.bus.publish(signInLocked, data.userId, { ...data, reason: 'token_reused', until: null })
+    const { parsed } = await fixture.smtp.mailTo(data.email ?? '')
     expect(parsed.subject).toBe('We ended a login to your account')
     expect(parsed.text).toContain('Please log in again.')
     expect(parsed.text).not.toContain('Paused until')
   })
 
-  it('tells once a day of tries that go on, and each time of a sign-in that was used twice', async () => {
+  it('sends one mail a day about continued attempts, and one about each reused token', async () => {
     const data = account()
-    // To come: a mail of what happened before there was this kind of mail is none.
+    // In the future, because events before the start of the consumer are ignored.
     const on = (time: string, reason: 'too_many_attempts' | 'token_reused') => ({
       ...newEvent(signInLocked, data.userId, { ...data, reason, until: null }),
       time,
@@ -207,43 +207,43 @@ describe('sign_in.locked', () => {
       reused,
       on('2099-11-28T12:00:01.000Z', 'token_reused'),
     ]) {
-      await office.bed.bus.republish(event)
+      await fixture.bed.bus.republish(event)
     }
-    await office.post.mailTo(data.email ?? '', 4)
-    await settled()
-    const subjects = office.post.to(data.email ?? '').map(({ parsed }) => parsed.subject)
+    await fixture.smtp.mailTo(data.email ?? '', 4)
+    await allHandled()
+    const subjects = fixture.smtp.to(data.email ?? '').map(({ parsed }) => parsed.subject)
     expect(subjects.filter((subject) => subject === 'Sign-ins to your account are paused')).toHaveLength(2)
     expect(subjects.filter((subject) => subject === 'We ended a login to your account')).toHaveLength(2)
   })
 
   it('sends nothing to an address that is not verified', async () => {
     const data = account({ emailVerified: false })
-    await office.bed.bus.publish(signInLocked, data.userId, { ...data, reason: 'token_reused', until: null })
-    await settled()
-    expect(await office.mailsTo(data.userId)).toEqual([])
+    await fixture.bed.bus.publish(signInLocked, data.userId, { ...data, reason: 'token_reused', until: null })
+    await allHandled()
+    expect(await fixture.mailsTo(data.userId)).toEqual([])
   })
 })
 
 describe('user.deleted', () => {
-  it('is told once, with a goodbye', async () => {
+  it('sends one goodbye mail', async () => {
     const data = account({ givenName: 'עדי' })
-    const event = await office.bed.bus.publish(userDeleted, data.userId, data)
-    await office.bed.bus.republish(event)
-    await office.bed.bus.publish(userDeleted, data.userId, data)
-    const { parsed } = await office.post.mailTo(data.email ?? '')
+    const event = await fixture.bed.bus.publish(userDeleted, data.userId, data)
+    await fixture.bed.bus.republish(event)
+    await fixture.bed.bus.publish(userDeleted, data.userId, data)
+    const { parsed } = await fixture.smtp.mailTo(data.email ?? '')
     expect(parsed.subject).toBe('Your account is deleted')
     expect(parsed.text).toContain('Hello \u2068עדי\u2069,')
     expect(parsed.text).not.toMatch(/https?:/)
-    await settled()
-    expect(office.post.to(data.email ?? '')).toHaveLength(1)
+    await allHandled()
+    expect(fixture.smtp.to(data.email ?? '')).toHaveLength(1)
   })
 
   it.each([account({ emailVerified: false }), account({ email: null })])(
-    'is not told where no address is verified',
+    'sends nothing if no address is verified',
     async (data) => {
-      await office.bed.bus.publish(userDeleted, data.userId, data)
-      await settled()
-      expect(await office.mailsTo(data.userId)).toEqual([])
+      await fixture.bed.bus.publish(userDeleted, data.userId, data)
+      await allHandled()
+      expect(await fixture.mailsTo(data.userId)).toEqual([])
     },
   )
 })

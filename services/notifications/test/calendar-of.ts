@@ -1,7 +1,7 @@
 import nodeIcal, { type VEvent } from 'node-ical'
 import type { Received } from './fake-smtp-server.ts'
 
-/** The entry for a calendar that a mail brings. */
+/** Returns the calendar entry that is attached to a mail. */
 export function calendarOf({ files }: Received) {
   const file = files.find(({ contentType }) => contentType === 'text/calendar')
   if (!file) throw new Error('There is no calendar in the mail.')
@@ -9,6 +9,6 @@ export function calendarOf({ files }: Received) {
   const parsed = nodeIcal.sync.parseICS(source)
   const events = Object.values(parsed).filter((part): part is VEvent => part?.type === 'VEVENT')
   const [event] = events
-  if (!event || events.length > 1) throw new Error('There is not one event in the calendar.')
+  if (!event || events.length > 1) throw new Error('The calendar does not have exactly one event.')
   return { source, event, parsed }
 }

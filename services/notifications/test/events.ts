@@ -5,7 +5,7 @@ import type { EventOf } from '@robokids/contracts/event'
 import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
 import type { MailData } from '../src/schema.ts'
 
-/** A registration of a family of its own: no two tests share an address. */
+/** Returns a registration of a new family, so that no two tests share an address. */
 export function registration(changes: Partial<RegistrationFacts> = {}): RegistrationFacts {
   const registrationId = randomUUIDv7()
   return {
@@ -59,12 +59,12 @@ export function refunded(
   }
 }
 
-export function refundInVain(refund: MailData['payment_refunded']): MailData['refund_failed'] {
+export function failedRefund(refund: MailData['payment_refunded']): MailData['refund_failed'] {
   const { refundId, paymentId, registrationId, amount, currency, reason, purchase } = refund
   return { refundId, paymentId, registrationId, amount, currency, reason, purchase }
 }
 
-/** An account of a person of its own. */
+/** Returns an account of a new person. */
 export function account(changes: Partial<Account> = {}): Account {
   const userId = randomUUIDv7()
   return {
@@ -80,7 +80,7 @@ export function account(changes: Partial<Account> = {}): Account {
 
 type Issued = EventOf<typeof codeIssued>['data']
 
-/** A code for a person of its own, sealed as identity seals it, and valid from `now` on for an hour. */
+/** Returns a code for a new person, sealed as identity seals it, valid for an hour from `now`. */
 export function issued(now: Temporal.Instant, code: string, changes: Partial<Issued> = {}): Issued {
   const codeId = changes.codeId ?? randomUUIDv7()
   const { userId, username, email, givenName } = account()

@@ -6,28 +6,28 @@ import { eventually } from '@robokids/test/bed'
 import { simpleParser, type Attachment, type ParsedMail } from 'mailparser'
 import { SMTPServer } from 'smtp-server'
 
-/** What the server does with the next mail to an address instead of taking it. */
+/** What the server does with the next mail to an address instead of accepting it. */
 export type Fault =
-  /** 451 to the recipient: try again later. */
+  /** 451 to the recipient: temporary. */
   | 'greylist'
-  /** 550 to the recipient: never. */
+  /** 550 to the recipient: permanent. */
   | 'refuse'
   /** 554 to the message. */
   | 'refuse_message'
-  /** 554 to the message, quoting all of it. */
+  /** 554 to the message, quoting it. */
   | 'quote'
-  /** It has the whole message, and the connection breaks before it can say so. */
+  /** It receives the message, and the connection breaks before it responds. */
   | 'drop'
-  /** It has the whole message, and says nothing. */
+  /** It receives the message and never responds. */
   | 'hang'
-  /** It has the whole message, and says so when it is told to, by `release`. */
+  /** It receives the message and responds on `release`. */
   | 'hold'
 
 export interface Received {
   envelope: { from: string; to: string[] }
   raw: string
   parsed: ParsedMail
-  /** What is attached, apart from the pictures that stand in it. */
+  /** The attachments, except for inline images. */
   files: Attachment[]
 }
 
@@ -39,7 +39,7 @@ function refusal(responseCode: number, message: string): Refusal {
   return Object.assign(new Error(message), { responseCode })
 }
 
-/** Leaves the mail as HTML, one of a subject (what it names left out), where `npm run screenshots` asks for it. */
+/** Writes the mail's HTML to a file, one per subject (without names), for `npm run screenshots`. */
 async function keepForScreenshots(content: Buffer): Promise<void> {
   const folder = process.env['SCREENSHOTS']
   if (!folder) return
@@ -51,7 +51,7 @@ async function keepForScreenshots(content: Buffer): Promise<void> {
   await writeFile(join(folder, 'mails', `${name}.html`), html)
 }
 
-/** A real SMTP server that keeps what it is given, and can be made to fail. */
+/** A real SMTP server that stores the received mails and can be made to fail. */
 export class FakeSmtpServer {
   readonly #received: Received[] = []
   readonly #faults = new Map<string, Fault[]>()
@@ -63,7 +63,7 @@ export class FakeSmtpServer {
     return `smtp://127.0.0.1:${this.#port}`
   }
 
-  /** Opens, always at the same port. */
+  /** Starts the server, always on the same port. */
   async open(): Promise<void> {
     const sockets = new Set<Socket>()
     const server = new SMTPServer({
@@ -98,7 +98,7 @@ export class FakeSmtpServer {
           for (const socket of sockets) if (socket.remotePort === session.remotePort) socket.destroy()
           return undefined
         }
-        // A client that is killed in the middle of a message has sent none.
+        // An error means that the client was killed in the middle of the message.
         void buffer(stream).then(take, (error: Error) => callback(error))
       },
     })
@@ -107,7 +107,7 @@ export class FakeSmtpServer {
       server.listen(this.#port, '127.0.0.1', resolve)
     })
     server.server.on('connection', (socket) => sockets.add(socket))
-    // Clients that are killed reset their connections: not a fault of the server.
+    // Killed clients reset their connections.
     server.on('error', () => {})
     this.#server = server
     this.#port = (server.server.address() as AddressInfo).port
@@ -125,12 +125,12 @@ export class FakeSmtpServer {
     return true
   }
 
-  /** Has the next mails to an address fail, one fault each, in this order. */
+  /** Makes the next mails to an address fail, one fault each, in this order. */
   plan(address: string, ...faults: Fault[]): void {
     this.#faults.set(address, faults)
   }
 
-  /** Takes the message to an address that it holds. */
+  /** Accepts the held message to an address. */
   release(address: string): void {
     this.#held.get(address)?.()
   }
@@ -143,7 +143,7 @@ export class FakeSmtpServer {
     return this.#received.filter(({ envelope }) => envelope.to.includes(address))
   }
 
-  /** Waits for that many mails to an address. @returns the last of them. */
+  /** Waits for `count` mails to an address. @returns the last of them. */
   async mailTo(address: string, count = 1): Promise<Received> {
     return eventually(() => (this.to(address).length >= count ? this.to(address)[count - 1] : undefined))
   }

@@ -11,17 +11,17 @@ import { SmsGateway } from './sms-gateway.ts'
 
 export const siteUrl = 'https://school.example'
 
-/** Stands for enrollment where it keeps signed waivers: any path has one, made of its own name. */
+/** Fakes enrollment's signed waivers: responds to any path with a PDF that contains the path. */
 class FakeWaiverServer {
   readonly #server: Server
   #failures = 0
   #silences = 0
-  /** Requests so far. */
-  asked = 0
+  /** The number of requests. */
+  requestCount = 0
 
   constructor() {
     this.#server = createServer((request, response) => {
-      this.asked += 1
+      this.requestCount += 1
       if (this.#silences > 0) {
         this.#silences -= 1
       } else if (this.#failures > 0) {
@@ -42,7 +42,7 @@ class FakeWaiverServer {
     this.#failures = times
   }
 
-  /** Leaves the next requests without an answer. */
+  /** Does not respond to the next requests. */
   ignoreNext(times: number): void {
     this.#silences = times
   }
@@ -60,13 +60,13 @@ export function waiverAt(path: string): Buffer {
 /** A running notifications service with a mail server and a bus. */
 export interface NotificationsFixture {
   bed: TestBed
-  post: FakeSmtpServer
+  smtp: FakeSmtpServer
   gateway: SmsGateway
-  shelf: FakeWaiverServer
+  waivers: FakeWaiverServer
   env: Record<string, string>
   service: RunningService<Config> & { databaseUrl: string }
-  /** Lets the time pass until every retry is due, and has the service look. */
-  passTime(duration: Temporal.DurationLike): void
+  /** Advances the service's clock and wakes its jobs. */
+  advanceTime(duration: Temporal.DurationLike): void
   mailsOf(registrationId: string): Promise<Mail[]>
   mailsTo(userId: string): Promise<Mail[]>
   resend(mailId: string): Promise<Mail>
@@ -75,20 +75,25 @@ export interface NotificationsFixture {
 
 export const adminHeaders = { 'x-admin-secret': 'local-admin' }
 
-/** @param settings over those that suit most tests. */
-export async function openOffice(settings: Record<string, string> = {}): Promise<NotificationsFixture> {
-  const [bed, post, gateway, shelf] = [await testBed(), new FakeSmtpServer(), new SmsGateway(), new FakeWaiverServer()]
-  await post.open()
+/** Starts a notifications service. @param settings override the defaults for tests. */
+export async function startNotifications(settings: Record<string, string> = {}): Promise<NotificationsFixture> {
+  const [bed, smtp, gateway, waivers] = [
+    await testBed(),
+    new FakeSmtpServer(),
+    new SmsGateway(),
+    new FakeWaiverServer(),
+  ]
+  await smtp.open()
   const env = {
-    SMTP_URL: post.url,
+    SMTP_URL: smtp.url,
     SMS_URL: await gateway.open(),
     SMS_TOKEN: 'sms-token',
     SMS_TIMEOUT_MS: '1000',
     CODE_SEALING_KEYS: localSealingKeys,
-    ENROLLMENT_URL: await shelf.open(),
+    ENROLLMENT_URL: await waivers.open(),
     SITE_URL: siteUrl,
     SMTP_TIMEOUT_MS: '2000',
-    // What a killed process had in its hands comes again soon.
+    // So that the unacknowledged events of a killed process are redelivered soon.
     CONSUMER_ACK_WAIT_MS: '1000',
     ...settings,
   }
@@ -99,14 +104,14 @@ export async function openOffice(settings: Record<string, string> = {}): Promise
   }
   return {
     bed,
-    post,
+    smtp,
     gateway,
-    shelf,
+    waivers,
     env,
     service,
-    passTime(duration) {
+    advanceTime(duration) {
       service.context.clock.advance(duration)
-      service.nudge()
+      service.wakeAll()
     },
     mailsOf: (registrationId) => mails(`registrationId=${registrationId}`),
     mailsTo: (userId) => mails(`userId=${userId}`),
@@ -116,7 +121,7 @@ export async function openOffice(settings: Record<string, string> = {}): Promise
     },
     async close() {
       await bed.stop()
-      await Promise.all([post.close(), gateway.close(), shelf.close()])
+      await Promise.all([smtp.close(), gateway.close(), waivers.close()])
     },
   }
 }

@@ -16,14 +16,14 @@ import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mails, rejections } from '../src/schema.ts'
 import { calendarOf } from './calendar-of.ts'
-import { confirmed, refunded, refundInVain, registration, signed } from './events.ts'
-import { adminHeaders, openOffice, siteUrl, waiverAt, type NotificationsFixture } from './fixture.ts'
+import { confirmed, refunded, failedRefund, registration, signed } from './events.ts'
+import { adminHeaders, startNotifications, siteUrl, waiverAt, type NotificationsFixture } from './fixture.ts'
 
-let office: NotificationsFixture
+let fixture: NotificationsFixture
 beforeAll(async () => {
-  office = await openOffice()
+  fixture = await startNotifications()
 })
-afterAll(() => office.close())
+afterAll(() => fixture.close())
 
 const unusualNames = [
   '张伟',
@@ -38,8 +38,8 @@ const unusualNames = [
   'Ada "Bug" Lind; Jr., \\o/',
 ]
 
-/** Isolates stand around right-to-left names in plain text: a reader does not see them. */
-function seen(text: string | undefined): string {
+/** Removes the invisible isolates around right-to-left names. */
+function withoutIsolates(text: string | undefined): string {
   return (text ?? '').replaceAll(/[\u2068\u2069]/g, '')
 }
 
@@ -50,15 +50,15 @@ function htmlText(html: string | false | undefined): string {
 }
 
 describe('registration.confirmed', () => {
-  it('is told by one mail with all that was booked, the same in text and HTML', async () => {
+  it('sends one mail with all booking details, the same in text and HTML', async () => {
     const facts = registration({
       children: [
         { childName: 'Ivo', childAge: 8 },
         { childName: 'Mia', childAge: 11 },
       ],
     })
-    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
-    const { parsed } = await office.post.mailTo(facts.email)
+    await fixture.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
+    const { parsed } = await fixture.smtp.mailTo(facts.email)
 
     expect(parsed.subject).toBe("You're registered: Ivo and Mia, Level 1 Foundations, Friday, January 8, 2027")
     expect(parsed.from?.value).toEqual([{ name: 'Robo Kids Learning', address: 'hello@robokidslearning.example' }])
@@ -91,10 +91,10 @@ describe('registration.confirmed', () => {
     ['intermediate', 'The blue robot arm of Level 2'],
     ['advanced', 'The violet walking robot of Level 3'],
     ['custom', 'The orange shape-shifting robot of Level X'],
-  ] as const)('shows the robot of a %s class from inside the mail, and loads nothing', async (classType, alt) => {
+  ] as const)('embeds the robot of a %s class and loads nothing remote', async (classType, alt) => {
     const facts = registration({ classType })
-    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
-    const { parsed, files } = await office.post.mailTo(facts.email)
+    await fixture.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
+    const { parsed, files } = await fixture.smtp.mailTo(facts.email)
     const html = parsed.html || ''
     expect([...html.matchAll(/ alt="([^"]*)"/g)].map(([, words]) => words)).toEqual(['', alt])
     const shown = [...html.matchAll(/ src="cid:([^"]*)"/g)].map(([, cid]) => cid)
@@ -109,10 +109,10 @@ describe('registration.confirmed', () => {
     expect(files.map(({ filename }) => filename)).toEqual(['robo-kids-class.ics'])
   })
 
-  it('brings the class as a calendar entry in its own time zone', async () => {
+  it('attaches the class as a calendar entry in its own time zone', async () => {
     const facts = registration()
-    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
-    const { source, event, parsed } = calendarOf(await office.post.mailTo(facts.email))
+    await fixture.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
+    const { source, event, parsed } = calendarOf(await fixture.smtp.mailTo(facts.email))
 
     expect(event.start.toISOString()).toBe('2027-01-09T00:00:00.000Z')
     expect(event.end?.toISOString()).toBe('2027-01-09T01:00:00.000Z')
@@ -125,10 +125,10 @@ describe('registration.confirmed', () => {
     expect(source).toContain('DTSTART;TZID=America/Los_Angeles:20270108T160000')
   })
 
-  it('says in a header which method its calendar file has', async () => {
+  it('states the method of the calendar file in its content type', async () => {
     const facts = registration()
-    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
-    const { files } = await office.post.mailTo(facts.email)
+    await fixture.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
+    const { files } = await fixture.smtp.mailTo(facts.email)
     const file = files.find(({ filename }) => filename === 'robo-kids-class.ics')
     expect(file?.headers.get('content-type')).toMatchObject({
       value: 'text/calendar',
@@ -136,15 +136,17 @@ describe('registration.confirmed', () => {
     })
   })
 
-  it.each(unusualNames)('keeps %s as it was typed in subject, text, HTML, calendar and address', async (name) => {
+  it.each(unusualNames)('keeps the name %s unchanged in subject, text, HTML, calendar and recipient', async (name) => {
     const facts = registration({ guardianName: name, children: [{ childName: name, childAge: 8 }] })
-    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
-    const mail = await office.post.mailTo(facts.email)
+    await fixture.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
+    const mail = await fixture.smtp.mailTo(facts.email)
     const { parsed, raw } = mail
 
-    expect(seen(parsed.subject)).toBe(`You're registered: ${name}, Level 1 Foundations, Friday, January 8, 2027`)
-    expect(seen(parsed.text)).toContain(`Hello ${name},`)
-    expect(seen(parsed.text)).toContain(`${name}, age 8`)
+    expect(withoutIsolates(parsed.subject)).toBe(
+      `You're registered: ${name}, Level 1 Foundations, Friday, January 8, 2027`,
+    )
+    expect(withoutIsolates(parsed.text)).toContain(`Hello ${name},`)
+    expect(withoutIsolates(parsed.text)).toContain(`${name}, age 8`)
     expect(htmlText(parsed.html)).toContain(`Hello ${name},`)
     expect(htmlText(parsed.html)).toContain(`${name}, age 8`)
     expect(parsed.html).not.toMatch(/&#39;|&amp;(?:amp|lt|gt|quot);/)
@@ -158,10 +160,10 @@ describe('registration.confirmed', () => {
     expect(headers).toMatch(/^[\t\r\n\x20-\x7e]*$/)
   })
 
-  it('isolates right-to-left names, so that the sentence around them reads on', async () => {
+  it('isolates right-to-left names from the sentence around them', async () => {
     const facts = registration({ children: [{ childName: 'עדי לוי', childAge: 8 }] })
-    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
-    const { parsed } = await office.post.mailTo(facts.email)
+    await fixture.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
+    const { parsed } = await fixture.smtp.mailTo(facts.email)
     expect(parsed.subject).toContain('\u2068עדי לוי\u2069')
     expect(parsed.text).toContain('\u2068עדי לוי\u2069, age 8')
     expect(parsed.html).toContain('<bdi>עדי לוי</bdi>, age 8')
@@ -172,11 +174,11 @@ describe('registration.confirmed', () => {
     ['accented', 'é'.repeat(100)],
     ['astral', '🤖'.repeat(100)],
     ['unbroken', 'x'.repeat(100)],
-  ])('keeps every line of mail and calendar within its limit for ten %s names of full length', async (_kind, name) => {
+  ])('keeps the line length limits of mail and calendar for ten %s names of maximum length', async (_kind, name) => {
     const children = Array.from({ length: 10 }, (_, index) => ({ childName: name, childAge: 6 + index }))
     const facts = registration({ guardianName: name, children })
-    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
-    const mail = await office.post.mailTo(facts.email)
+    await fixture.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
+    const mail = await fixture.smtp.mailTo(facts.email)
 
     const lines = mail.raw.split('\r\n')
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(998)
@@ -193,54 +195,54 @@ describe('registration.confirmed', () => {
     expect(mail.parsed.subject).toContain(`${name}, ${name} and 8 more`)
   })
 
-  it('sends one mail however often the event and the fact come', async () => {
+  it('sends one mail, however often the event and the fact are published', async () => {
     const facts = registration()
     const data = confirmed(facts)
-    const event = await office.bed.bus.publish(registrationConfirmed, facts.registrationId, data)
-    await office.bed.bus.republish(event)
-    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, data)
-    await office.bed.bus.republish(event)
-    // Behind the copies on the same consumer: when its mail is there, they have been dealt with.
+    const event = await fixture.bed.bus.publish(registrationConfirmed, facts.registrationId, data)
+    await fixture.bed.bus.republish(event)
+    await fixture.bed.bus.publish(registrationConfirmed, facts.registrationId, data)
+    await fixture.bed.bus.republish(event)
+    // Published after the duplicates: when its mail arrives, they have been handled.
     const last = registration()
-    await office.bed.bus.publish(registrationConfirmed, last.registrationId, confirmed(last))
-    await office.post.mailTo(last.email)
+    await fixture.bed.bus.publish(registrationConfirmed, last.registrationId, confirmed(last))
+    await fixture.smtp.mailTo(last.email)
 
     const [mail, ...more] = await eventually(async () => {
-      const all = await office.mailsOf(facts.registrationId)
+      const all = await fixture.mailsOf(facts.registrationId)
       return all[0]?.status === 'sent' ? all : undefined
     })
     expect(more).toEqual([])
     expect(mail).toMatchObject({ fact: `registration_confirmed:${facts.registrationId}`, attempts: 1, lastError: null })
-    expect(office.post.to(facts.email)).toHaveLength(1)
-    await office.bed.bus.seen(mailDelivered, ({ mailId }) => mailId === mail?.mailId)
-    expect(office.bed.bus.all(mailDelivered, ({ mailId }) => mailId === mail?.mailId)).toHaveLength(1)
+    expect(fixture.smtp.to(facts.email)).toHaveLength(1)
+    await fixture.bed.bus.seen(mailDelivered, ({ mailId }) => mailId === mail?.mailId)
+    expect(fixture.bed.bus.all(mailDelivered, ({ mailId }) => mailId === mail?.mailId)).toHaveLength(1)
   })
 
-  it('adds no header and no recipient for line breaks in a name or an address', async () => {
+  it('adds no header or recipient for line breaks in a name or an address', async () => {
     const named = registration({ guardianName: 'Maren\r\nBcc: spy@example.net' })
     const spied = registration({ children: [{ childName: 'Ivo\r\nBcc: spy@example.net\r\n', childAge: 8 }] })
     const addressed = registration({ email: `maren.${randomUUIDv7()}@example.com\r\nRCPT TO:<spy@example.net>` })
     for (const facts of [addressed, named, spied]) {
-      await office.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
+      await fixture.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
     }
     for (const { email } of [named, spied]) {
-      const { raw, envelope } = await office.post.mailTo(email)
+      const { raw, envelope } = await fixture.smtp.mailTo(email)
       const headers = raw.slice(0, raw.indexOf('\r\n\r\n'))
       expect(headers).not.toMatch(/^bcc:/im)
       expect(headers.match(/^subject:/gim)).toHaveLength(1)
       expect(envelope.to).toEqual([email])
     }
-    await eventually(async () => ((await office.mailsOf(addressed.registrationId))[0]?.attempts ?? 0) > 0)
-    expect(office.post.all().filter(({ envelope }) => envelope.to.some((to) => /spy/.test(to)))).toEqual([])
+    await eventually(async () => ((await fixture.mailsOf(addressed.registrationId))[0]?.attempts ?? 0) > 0)
+    expect(fixture.smtp.all().filter(({ envelope }) => envelope.to.some((to) => /spy/.test(to)))).toEqual([])
   })
 })
 
 describe('waiver.signed', () => {
-  it('is told by a mail with the signed PDF, byte for byte', async () => {
+  it('sends a mail with the unchanged signed PDF', async () => {
     const facts = registration({ familyTimeZone: 'America/New_York' })
     const data = signed(facts)
-    await office.bed.bus.publish(waiverSigned, facts.registrationId, data)
-    const { parsed, files } = await office.post.mailTo(facts.email)
+    await fixture.bed.bus.publish(waiverSigned, facts.registrationId, data)
+    const { parsed, files } = await fixture.smtp.mailTo(facts.email)
 
     expect(parsed.subject).toBe('Your signed waiver: Ivo, Level 1 Foundations')
     for (const part of [parsed.text ?? '', htmlText(parsed.html)]) {
@@ -254,12 +256,12 @@ describe('waiver.signed', () => {
     expect(file?.content.equals(waiverAt(data.signedPdfPath))).toBe(true)
   })
 
-  it.each(unusualNames)('keeps %s as it was typed', async (name) => {
+  it.each(unusualNames)('keeps the name %s unchanged', async (name) => {
     const facts = registration({ guardianName: name, children: [{ childName: name, childAge: 8 }] })
-    await office.bed.bus.publish(waiverSigned, facts.registrationId, signed(facts))
-    const { parsed } = await office.post.mailTo(facts.email)
-    expect(seen(parsed.subject)).toBe(`Your signed waiver: ${name}, Level 1 Foundations`)
-    expect(seen(parsed.text)).toContain(`Hello ${name},`)
+    await fixture.bed.bus.publish(waiverSigned, facts.registrationId, signed(facts))
+    const { parsed } = await fixture.smtp.mailTo(facts.email)
+    expect(withoutIsolates(parsed.subject)).toBe(`Your signed waiver: ${name}, Level 1 Foundations`)
+    expect(withoutIsolates(parsed.text)).toContain(`Hello ${name},`)
     expect(htmlText(parsed.html)).toContain(`Hello ${name},`)
   })
 })
@@ -267,37 +269,37 @@ describe('waiver.signed', () => {
 describe('kit.shipped', () => {
   const shipment = { carrier: 'UPS', trackingNumber: '1Z 999 AA1' }
 
-  it('is told once, with its carrier, its tracking number and where it goes', async () => {
+  it('sends one mail with carrier, tracking number and address', async () => {
     const facts = registration()
     for (let n = 0; n < 2; n += 1) {
-      await office.bed.bus.publish(kitShipped, facts.registrationId, { ...facts, ...shipment })
+      await fixture.bed.bus.publish(kitShipped, facts.registrationId, { ...facts, ...shipment })
     }
-    const { parsed } = await office.post.mailTo(facts.email)
+    const { parsed } = await fixture.smtp.mailTo(facts.email)
     expect(parsed.subject).toBe('On its way: your kit for Level 1 Foundations')
     for (const part of [parsed.text ?? '', htmlText(parsed.html)]) {
       for (const fact of ['UPS', '1Z 999 AA1', '12 Harbor Way', 'The class link comes by email']) {
         expect(part).toContain(fact)
       }
     }
-    await eventually(async () => (await office.mailsOf(facts.registrationId))[0]?.status === 'sent')
-    expect(await office.mailsOf(facts.registrationId)).toMatchObject([
+    await eventually(async () => (await fixture.mailsOf(facts.registrationId))[0]?.status === 'sent')
+    expect(await fixture.mailsOf(facts.registrationId)).toMatchObject([
       { kind: 'kit_shipped', fact: `kit_shipped:${facts.registrationId}` },
     ])
   })
 
-  it('promises nothing where the registration is cancelled, whichever is known first', async () => {
+  it('announces no class if the registration is cancelled, whichever event arrives first', async () => {
     const [shippedFirst, refundedFirst] = [registration(), registration()]
     const refund = (facts: typeof shippedFirst) => refunded(facts, { reason: 'requested', whole: true })
     const ship = (facts: typeof shippedFirst) =>
-      office.bed.bus.publish(kitShipped, facts.registrationId, { ...facts, ...shipment })
+      fixture.bed.bus.publish(kitShipped, facts.registrationId, { ...facts, ...shipment })
     await ship(shippedFirst)
-    await office.post.mailTo(shippedFirst.email)
-    await office.bed.bus.publish(paymentRefunded, shippedFirst.registrationId, refund(shippedFirst))
-    await office.bed.bus.publish(paymentRefunded, refundedFirst.registrationId, refund(refundedFirst))
-    await office.post.mailTo(refundedFirst.email)
+    await fixture.smtp.mailTo(shippedFirst.email)
+    await fixture.bed.bus.publish(paymentRefunded, shippedFirst.registrationId, refund(shippedFirst))
+    await fixture.bed.bus.publish(paymentRefunded, refundedFirst.registrationId, refund(refundedFirst))
+    await fixture.smtp.mailTo(refundedFirst.email)
     await ship(refundedFirst)
     for (const { email } of [shippedFirst, refundedFirst]) {
-      const { parsed } = await office.post.mailTo(email, 2)
+      const { parsed } = await fixture.smtp.mailTo(email, 2)
       expect(parsed.text).toMatch(/registration is cancelled/)
       expect(parsed.text).toContain('Your kit is already on its way to you.')
       expect(parsed.text).not.toContain('class link')
@@ -305,13 +307,13 @@ describe('kit.shipped', () => {
   })
 })
 
-describe('a confirmation that comes after the waiver was signed', () => {
-  it('does not ask for it again', async () => {
+describe('a confirmation that arrives after the waiver was signed', () => {
+  it('does not ask for the waiver again', async () => {
     const facts = registration()
-    await office.bed.bus.publish(waiverSigned, facts.registrationId, signed(facts))
-    await office.post.mailTo(facts.email)
-    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
-    const { parsed } = await office.post.mailTo(facts.email, 2)
+    await fixture.bed.bus.publish(waiverSigned, facts.registrationId, signed(facts))
+    await fixture.smtp.mailTo(facts.email)
+    await fixture.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
+    const { parsed } = await fixture.smtp.mailTo(facts.email, 2)
     expect(parsed.subject).toContain("You're registered")
     expect(parsed.text).not.toContain('/robokids/waiver')
   })
@@ -322,15 +324,15 @@ describe('payment.refunded', () => {
     ['class_full', 'by the time it arrived, the class was full'],
     ['class_started', 'by the time it arrived, the class had already begun'],
     ['registration_cancelled', 'by the time it arrived, the registration had been cancelled'],
-  ] as const)('tells a parent without a seat why, when the reason is %s', async (reason, words) => {
+  ] as const)('explains to a parent why there is no seat: %s', async (reason, words) => {
     const facts = registration()
     const { payment } = confirmed(facts)
-    await office.bed.bus.publish(registrationRejected, facts.registrationId, { ...facts, payment, reason })
-    const { db } = office.service.context
+    await fixture.bed.bus.publish(registrationRejected, facts.registrationId, { ...facts, payment, reason })
+    const { db } = fixture.service.context
     await eventually(() => db.$count(rejections, eq(rejections.paymentId, payment.paymentId)))
     const data = refunded(facts, { paymentId: payment.paymentId })
-    await office.bed.bus.publish(paymentRefunded, data.refundId, data)
-    const { parsed, files } = await office.post.mailTo(facts.email)
+    await fixture.bed.bus.publish(paymentRefunded, data.refundId, data)
+    const { parsed, files } = await fixture.smtp.mailTo(facts.email)
     expect(parsed.subject).toBe('Refund of $400.00: Level 1 Foundations, Friday, January 8, 2027')
     for (const part of [parsed.text ?? '', htmlText(parsed.html)]) {
       expect(part).toContain(words)
@@ -339,11 +341,11 @@ describe('payment.refunded', () => {
     expect(files).toEqual([])
   })
 
-  it('tells of a lost seat also when it does not know why', async () => {
+  it('explains a lost seat even if the reason is unknown', async () => {
     const facts = registration()
     const data = refunded(facts)
-    await office.bed.bus.publish(paymentRefunded, data.refundId, data)
-    const { parsed } = await office.post.mailTo(facts.email)
+    await fixture.bed.bus.publish(paymentRefunded, data.refundId, data)
+    const { parsed } = await fixture.smtp.mailTo(facts.email)
     expect(parsed.text).toContain('by the time it arrived, there was no seat left for it')
   })
 
@@ -356,11 +358,11 @@ describe('payment.refunded', () => {
       'We refunded $50.00 of $400.00',
       'Your registration stays as it is.',
     ],
-  ] as const)('says what became of the money for the reason %s', async (reason, changes, heading, words) => {
+  ] as const)('explains a refund for the reason %s', async (reason, changes, heading, words) => {
     const facts = registration()
     const data = refunded(facts, { reason, ...changes })
-    await office.bed.bus.publish(paymentRefunded, data.refundId, data)
-    const { parsed, files } = await office.post.mailTo(facts.email)
+    await fixture.bed.bus.publish(paymentRefunded, data.refundId, data)
+    const { parsed, files } = await fixture.smtp.mailTo(facts.email)
     for (const part of [parsed.text ?? '', htmlText(parsed.html)]) {
       expect(part).toContain(heading)
       expect(part).toContain(words)
@@ -368,14 +370,14 @@ describe('payment.refunded', () => {
     expect(files).toEqual([])
   })
 
-  it('takes the class out of the calendar when all of it went back on request', async () => {
+  it('cancels the calendar entry after a requested full refund', async () => {
     const facts = registration()
-    const booked = confirmed(facts)
-    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, booked)
-    const before = calendarOf(await office.post.mailTo(facts.email))
-    const data = refunded(facts, { reason: 'requested', paymentId: booked.payment.paymentId })
-    await office.bed.bus.publish(paymentRefunded, data.refundId, data)
-    const mail = await office.post.mailTo(facts.email, 2)
+    const confirmation = confirmed(facts)
+    await fixture.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmation)
+    const before = calendarOf(await fixture.smtp.mailTo(facts.email))
+    const data = refunded(facts, { reason: 'requested', paymentId: confirmation.payment.paymentId })
+    await fixture.bed.bus.publish(paymentRefunded, data.refundId, data)
+    const mail = await fixture.smtp.mailTo(facts.email, 2)
     const after = calendarOf(mail)
     expect(mail.parsed.text).toContain('This registration is cancelled')
     expect(after.event.uid).toBe(before.event.uid)
@@ -385,27 +387,27 @@ describe('payment.refunded', () => {
     expect(after.event.start.toISOString()).toBe(before.event.start.toISOString())
   })
 
-  it('keeps back a confirmation that comes after all of it went back', async () => {
+  it('drops a confirmation that arrives after a full refund', async () => {
     const facts = registration()
-    const booked = confirmed(facts)
-    const data = refunded(facts, { reason: 'requested', paymentId: booked.payment.paymentId })
-    await office.bed.bus.publish(paymentRefunded, data.refundId, data)
-    await office.post.mailTo(facts.email)
-    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, booked)
+    const confirmation = confirmed(facts)
+    const data = refunded(facts, { reason: 'requested', paymentId: confirmation.payment.paymentId })
+    await fixture.bed.bus.publish(paymentRefunded, data.refundId, data)
+    await fixture.smtp.mailTo(facts.email)
+    await fixture.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmation)
     const kept = await eventually(async () =>
-      (await office.mailsOf(facts.registrationId)).find(({ status }) => status === 'dropped'),
+      (await fixture.mailsOf(facts.registrationId)).find(({ status }) => status === 'dropped'),
     )
     expect(kept).toMatchObject({ kind: 'registration_confirmed', lastError: expect.stringContaining('cancelled') })
-    expect(office.post.to(facts.email)).toHaveLength(1)
+    expect(fixture.smtp.to(facts.email)).toHaveLength(1)
   })
 
-  it('says so, once, where the bank did not keep it after all, and promises no more of the next try', async () => {
+  it('reports a refund that failed at the bank once, and announces no success for the next attempt', async () => {
     const facts = registration()
     const first = refunded(facts, { reason: 'requested' })
-    await office.bed.bus.publish(paymentRefunded, first.refundId, first)
-    await office.post.mailTo(facts.email)
-    for (let n = 0; n < 2; n += 1) await office.bed.bus.publish(refundFailed, first.refundId, refundInVain(first))
-    const failed = await office.post.mailTo(facts.email, 2)
+    await fixture.bed.bus.publish(paymentRefunded, first.refundId, first)
+    await fixture.smtp.mailTo(facts.email)
+    for (let n = 0; n < 2; n += 1) await fixture.bed.bus.publish(refundFailed, first.refundId, failedRefund(first))
+    const failed = await fixture.smtp.mailTo(facts.email, 2)
     expect(failed.parsed.subject).toBe(
       'Your refund of $400.00 did not go through: Level 1 Foundations, Friday, January 8, 2027',
     )
@@ -413,22 +415,22 @@ describe('payment.refunded', () => {
       expect(part).toContain('We still owe it to you.')
 
     const next = refunded(facts, { reason: 'requested', paymentId: first.paymentId, again: true })
-    await office.bed.bus.publish(paymentRefunded, next.refundId, next)
-    const again = await office.post.mailTo(facts.email, 3)
+    await fixture.bed.bus.publish(paymentRefunded, next.refundId, next)
+    const again = await fixture.smtp.mailTo(facts.email, 3)
     expect(again.parsed.subject).toBe('We sent your refund again: Level 1 Foundations, Friday, January 8, 2027')
     for (const part of [again.parsed.text ?? '', htmlText(again.parsed.html)]) {
       expect(part).toContain('We have sent $400.00 to your card once more.')
       expect(part).not.toMatch(/we have refunded|cancelled/i)
     }
     expect(again.files).toEqual([])
-    expect(office.post.to(facts.email)).toHaveLength(3)
+    expect(fixture.smtp.to(facts.email)).toHaveLength(3)
   })
 
-  it('says that the registration is over also where it makes good for a refund that failed', async () => {
+  it('announces the end of the registration also when it replaces a failed refund', async () => {
     const facts = registration()
     const data = refunded(facts, { reason: 'requested', amount: 30_000, again: true, whole: true })
-    await office.bed.bus.publish(paymentRefunded, data.refundId, data)
-    const mail = await office.post.mailTo(facts.email)
+    await fixture.bed.bus.publish(paymentRefunded, data.refundId, data)
+    const mail = await fixture.smtp.mailTo(facts.email)
     expect(mail.parsed.subject).toBe('We sent your refund again: Level 1 Foundations, Friday, January 8, 2027')
     for (const part of [mail.parsed.text ?? '', htmlText(mail.parsed.html)]) {
       expect(part).toContain('We have sent $300.00 to your card once more.')
@@ -438,11 +440,11 @@ describe('payment.refunded', () => {
     expect(calendarOf(mail).event.status).toBe('CANCELLED')
   })
 
-  it('goes by what it says of the whole, not by sums', async () => {
+  it('relies on `whole`, not on the sums', async () => {
     const facts = registration()
     const data = refunded(facts, { reason: 'requested', amount: 10_000, whole: false })
-    await office.bed.bus.publish(paymentRefunded, data.refundId, data)
-    const { parsed, files } = await office.post.mailTo(facts.email)
+    await fixture.bed.bus.publish(paymentRefunded, data.refundId, data)
+    const { parsed, files } = await fixture.smtp.mailTo(facts.email)
     expect(parsed.text).toContain('Your registration stays as it is.')
     expect(files).toEqual([])
   })
@@ -450,17 +452,17 @@ describe('payment.refunded', () => {
   it.each([
     [['Ivo'], 'Your child was registered twice for this class', 'seat_gone'],
     [['Ivo', 'Mia'], 'Your children were registered twice for this class', 'duplicate'],
-  ] as const)('tells that %j were registered twice', async (names, words, reason) => {
+  ] as const)('explains that %j were registered twice', async (names, words, reason) => {
     const facts = registration({ children: names.map((childName) => ({ childName, childAge: 8 })) })
     const { payment } = confirmed(facts)
     const duplicateOf = randomUUIDv7()
     const rejected = { ...facts, payment, reason: 'registration_cancelled' as const, duplicateOf }
-    await office.bed.bus.publish(registrationRejected, facts.registrationId, rejected)
-    const { db } = office.service.context
+    await fixture.bed.bus.publish(registrationRejected, facts.registrationId, rejected)
+    const { db } = fixture.service.context
     await eventually(() => db.$count(rejections, eq(rejections.paymentId, payment.paymentId)))
     const data = refunded(facts, { paymentId: payment.paymentId, reason })
-    await office.bed.bus.publish(paymentRefunded, data.refundId, data)
-    const { parsed } = await office.post.mailTo(facts.email)
+    await fixture.bed.bus.publish(paymentRefunded, data.refundId, data)
+    const { parsed } = await fixture.smtp.mailTo(facts.email)
     for (const part of [parsed.text ?? '', htmlText(parsed.html)]) {
       expect(part).toContain('We refunded a second payment of $400.00')
       expect(part).toContain(words)
@@ -475,23 +477,23 @@ describe('payment.refunded', () => {
     ['duplicate', undefined, 'You owe only one, and the other one is yours.', 'its own'],
     ['amount_mismatch', undefined, 'was not for the price of the class, so we did not keep it', 'its own'],
   ] as const)(
-    'tells why a payment was not kept (%s, %s) where its refund failed before anything could be told',
+    'explains why a payment was not kept (%s, %s) if its refund failed before any mail about it',
     async (reason, other, words, leads) => {
       const facts = registration()
       const { payment } = confirmed(facts)
       const duplicateOf = randomUUIDv7()
-      const { db } = office.service.context
+      const { db } = fixture.service.context
       if (reason === 'seat_gone') {
         const why = other
           ? { reason: 'registration_cancelled' as const, duplicateOf }
           : { reason: 'class_full' as const }
-        await office.bed.bus.publish(registrationRejected, facts.registrationId, { ...facts, payment, ...why })
+        await fixture.bed.bus.publish(registrationRejected, facts.registrationId, { ...facts, payment, ...why })
         await eventually(() => db.$count(rejections, eq(rejections.paymentId, payment.paymentId)))
       }
       const refund = refunded(facts, { paymentId: payment.paymentId, reason })
-      const failed = { ...refundInVain(refund), paidAmount: 40_000, untold: true }
-      for (let n = 0; n < 2; n += 1) await office.bed.bus.publish(refundFailed, failed.refundId, failed)
-      const { parsed } = await office.post.mailTo(facts.email)
+      const failed = { ...failedRefund(refund), paidAmount: 40_000, untold: true }
+      for (let n = 0; n < 2; n += 1) await fixture.bed.bus.publish(refundFailed, failed.refundId, failed)
+      const { parsed } = await fixture.smtp.mailTo(facts.email)
       const link = { 'the one that stands': duplicateOf, 'its own': facts.registrationId, '/robokidslanding': leads }
       for (const part of [parsed.text ?? '', htmlText(parsed.html)]) {
         expect(part).toContain('We owe you $400.00')
@@ -503,25 +505,25 @@ describe('payment.refunded', () => {
       expect(parsed.text).toContain(link[leads])
 
       const back = refunded(facts, { paymentId: payment.paymentId, reason, whole: true })
-      await office.bed.bus.publish(paymentRefunded, back.refundId, back)
-      const second = await office.post.mailTo(facts.email, 2)
+      await fixture.bed.bus.publish(paymentRefunded, back.refundId, back)
+      const second = await fixture.smtp.mailTo(facts.email, 2)
       expect(second.parsed.text).toContain('We have refunded $400.00 to the card you paid with.')
-      expect(office.post.to(facts.email)).toHaveLength(2)
+      expect(fixture.smtp.to(facts.email)).toHaveLength(2)
     },
   )
 
-  it('tells why a payment was not kept that is disputed with the bank, and once it is refunded after all', async () => {
+  it('explains why a disputed payment was not kept, and announces its later refund', async () => {
     const facts = registration()
     const { payment } = confirmed(facts)
     const duplicateOf = randomUUIDv7()
     const why = { reason: 'registration_cancelled' as const, duplicateOf }
-    await office.bed.bus.publish(registrationRejected, facts.registrationId, { ...facts, payment, ...why })
-    const { db } = office.service.context
+    await fixture.bed.bus.publish(registrationRejected, facts.registrationId, { ...facts, payment, ...why })
+    const { db } = fixture.service.context
     await eventually(() => db.$count(rejections, eq(rejections.paymentId, payment.paymentId)))
     const refund = refunded(facts, { paymentId: payment.paymentId, reason: 'duplicate' })
-    const failed = { ...refundInVain(refund), paidAmount: 40_000, untold: true, disputed: true }
-    for (let n = 0; n < 2; n += 1) await office.bed.bus.publish(refundFailed, failed.refundId, failed)
-    const { parsed } = await office.post.mailTo(facts.email)
+    const failed = { ...failedRefund(refund), paidAmount: 40_000, untold: true, disputed: true }
+    for (let n = 0; n < 2; n += 1) await fixture.bed.bus.publish(refundFailed, failed.refundId, failed)
+    const { parsed } = await fixture.smtp.mailTo(facts.email)
     expect(parsed.subject).toMatch(/^We did not keep your payment of \$400\.00: /)
     for (const part of [parsed.text ?? '', htmlText(parsed.html)]) {
       expect(part).toContain('One of them stands, and the other payment is yours.')
@@ -529,25 +531,25 @@ describe('payment.refunded', () => {
       expect(part).not.toMatch(/we owe you|did not go through|another way|we wrote to you/i)
     }
     const back = refunded(facts, { paymentId: payment.paymentId, reason: 'duplicate', whole: true })
-    await office.bed.bus.publish(paymentRefunded, back.refundId, back)
-    await office.post.mailTo(facts.email, 2)
-    expect(office.post.to(facts.email)).toHaveLength(2)
+    await fixture.bed.bus.publish(paymentRefunded, back.refundId, back)
+    await fixture.smtp.mailTo(facts.email, 2)
+    expect(fixture.smtp.to(facts.email)).toHaveLength(2)
   })
 
-  it('tells the operator what is owed where it failed, with the command that gives it back', async () => {
+  it('reports a failed refund to the operator, with the command to retry it', async () => {
     const facts = registration()
-    const failed = refundInVain(refunded(facts, { reason: 'requested' }))
-    await office.bed.bus.publish(refundFailed, failed.refundId, failed)
-    await office.post.mailTo(facts.email)
+    const failed = failedRefund(refunded(facts, { reason: 'requested' }))
+    await fixture.bed.bus.publish(refundFailed, failed.refundId, failed)
+    await fixture.smtp.mailTo(facts.email)
     const mail = await eventually(() =>
-      office.post.to('operator@robokidslearning.example').find(({ raw }) => raw.includes(failed.paymentId)),
+      fixture.smtp.to('operator@robokidslearning.example').find(({ raw }) => raw.includes(failed.paymentId)),
     )
     expect(mail.parsed.subject).toBe('Refund failed: $400.00 is owed')
     expect(mail.parsed.text).toContain(`npm run admin -- refund --payment ${failed.paymentId}`)
     expect(mail.parsed.text).toContain(`Registration ${facts.registrationId}`)
   })
 
-  it('leaves the operator alone where what is left of a refund is requested anew', async () => {
+  it('does not notify the operator of a declined refund that is retried', async () => {
     const operator = 'operator@robokidslearning.example'
     const declined = (facts: RegistrationFacts) => ({
       refundId: randomUUIDv7(),
@@ -562,41 +564,41 @@ describe('payment.refunded', () => {
       paidAmount: 40_000,
     })
     const [retried, given] = [{ ...declined(registration()), retried: true }, declined(registration())]
-    for (const data of [retried, given]) await office.bed.bus.publish(refundDeclined, data.registrationId, data)
+    for (const data of [retried, given]) await fixture.bed.bus.publish(refundDeclined, data.registrationId, data)
     const about = ({ paymentId }: { paymentId: string }) =>
-      office.post.to(operator).some(({ raw }) => raw.includes(paymentId))
+      fixture.smtp.to(operator).some(({ raw }) => raw.includes(paymentId))
     await eventually(() => about(given))
     expect(about(retried)).toBe(false)
   })
 
-  it('sends a mail for each refund of a payment, and one for each of them', async () => {
+  it('sends one mail per refund of a payment', async () => {
     const facts = registration()
     const first = refunded(facts, { reason: 'requested', amount: 10_000, refundedTotal: 10_000 })
     const second = refunded(facts, { ...first, refundId: randomUUIDv7(), amount: 30_000, refundedTotal: 40_000 })
     for (const data of [first, second, first, second]) {
-      await office.bed.bus.publish(paymentRefunded, data.refundId, data)
+      await fixture.bed.bus.publish(paymentRefunded, data.refundId, data)
     }
-    await office.post.mailTo(facts.email, 2)
+    await fixture.smtp.mailTo(facts.email, 2)
     const last = registration()
     const marker = refunded(last)
-    await office.bed.bus.publish(paymentRefunded, marker.refundId, marker)
-    await office.post.mailTo(last.email)
-    expect(await office.mailsOf(facts.registrationId)).toHaveLength(2)
-    expect(office.post.to(facts.email)).toHaveLength(2)
+    await fixture.bed.bus.publish(paymentRefunded, marker.refundId, marker)
+    await fixture.smtp.mailTo(last.email)
+    expect(await fixture.mailsOf(facts.registrationId)).toHaveLength(2)
+    expect(fixture.smtp.to(facts.email)).toHaveLength(2)
   })
 })
 
-describe('what a calendar entry tells', () => {
+describe('a calendar entry', () => {
   const entriesOf = async (facts: RegistrationFacts) => {
-    const booked = confirmed(facts)
-    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, booked)
-    const published = calendarOf(await office.post.mailTo(facts.email))
-    const data = refunded(facts, { reason: 'requested', paymentId: booked.payment.paymentId })
-    await office.bed.bus.publish(paymentRefunded, data.refundId, data)
-    return [published, calendarOf(await office.post.mailTo(facts.email, 2))]
+    const confirmation = confirmed(facts)
+    await fixture.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmation)
+    const published = calendarOf(await fixture.smtp.mailTo(facts.email))
+    const data = refunded(facts, { reason: 'requested', paymentId: confirmation.payment.paymentId })
+    await fixture.bed.bus.publish(paymentRefunded, data.refundId, data)
+    return [published, calendarOf(await fixture.smtp.mailTo(facts.email, 2))]
   }
 
-  it('is nothing that opens or does anything: no reference, no link and no address of the family', async () => {
+  it('contains no reference, no link and no address of the family', async () => {
     const facts = registration()
     for (const { source } of await entriesOf(facts)) {
       const unfolded = source.replaceAll('\r\n ', '')
@@ -606,42 +608,42 @@ describe('what a calendar entry tells', () => {
     }
   })
 
-  it('is read again as it was mailed, from the confirmation until the registration is cancelled', async () => {
+  it('can be downloaded as mailed, from the confirmation until the registration is cancelled', async () => {
     const facts = registration()
-    const booked = confirmed(facts)
-    const read = () => fetch(`${office.service.url}/registrations/${facts.registrationId}/calendar.ics`)
+    const confirmation = confirmed(facts)
+    const read = () => fetch(`${fixture.service.url}/registrations/${facts.registrationId}/calendar.ics`)
     expect((await read()).status).toBe(404)
-    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, booked)
-    const { source } = calendarOf(await office.post.mailTo(facts.email))
+    await fixture.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmation)
+    const { source } = calendarOf(await fixture.smtp.mailTo(facts.email))
     const answer = await read()
     expect(answer.headers.get('content-type')).toBe('text/calendar; charset=utf-8; method=PUBLISH')
     expect(await answer.text()).toBe(source)
-    const data = refunded(facts, { reason: 'requested', paymentId: booked.payment.paymentId })
-    await office.bed.bus.publish(paymentRefunded, data.refundId, data)
-    await office.post.mailTo(facts.email, 2)
+    const data = refunded(facts, { reason: 'requested', paymentId: confirmation.payment.paymentId })
+    await fixture.bed.bus.publish(paymentRefunded, data.refundId, data)
+    await fixture.smtp.mailTo(facts.email, 2)
     expect(await (await read()).json()).toMatchObject({ code: 'registration_not_found' })
   })
 
-  it('keeps the name of an entry that the version before has sent, so that a later one replaces it', async () => {
+  it('keeps the UID from the previous version, so that a later one replaces it', async () => {
     const facts = registration()
-    const booked = confirmed(facts)
-    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, booked)
-    await office.post.mailTo(facts.email)
-    const { db } = office.service.context
+    const confirmation = confirmed(facts)
+    await fixture.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmation)
+    await fixture.smtp.mailTo(facts.email)
+    const { db } = fixture.service.context
     await db
       .update(mails)
       .set({ calendarId: null })
       .where(eq(mails.fact, `registration_confirmed:${facts.registrationId}`))
-    const data = refunded(facts, { reason: 'requested', paymentId: booked.payment.paymentId })
-    await office.bed.bus.publish(paymentRefunded, data.refundId, data)
-    const { event } = calendarOf(await office.post.mailTo(facts.email, 2))
+    const data = refunded(facts, { reason: 'requested', paymentId: confirmation.payment.paymentId })
+    await fixture.bed.bus.publish(paymentRefunded, data.refundId, data)
+    const { event } = calendarOf(await fixture.smtp.mailTo(facts.email, 2))
     expect(event.uid).toBe(`registration-${facts.registrationId}@robokidslearning`)
   })
 })
 
 describe('registration.asked_again', () => {
-  const tell = (facts: RegistrationFacts, askedFor: 'seat' | 'waiver', isSigned = false, time?: string) =>
-    office.bed.bus.republish({
+  const publish = (facts: RegistrationFacts, askedFor: 'seat' | 'waiver', isSigned = false, time?: string) =>
+    fixture.bed.bus.republish({
       ...newEvent(registrationAskedAgain, facts.registrationId, { ...facts, askedFor, isSigned }),
       ...(time === undefined ? {} : { time }),
     })
@@ -668,11 +670,11 @@ describe('registration.asked_again', () => {
       'If it was you, nothing is left to do.',
       undefined,
     ],
-  ] as const)('for a %s (signed: %s) tells its family what it has, and what to do', async (...kind) => {
+  ] as const)('for a %s (signed: %s) tells the family what it has and what to do', async (...kind) => {
     const [askedFor, isSigned, subject, words, path] = kind
     const facts = registration()
-    await tell(facts, askedFor, isSigned)
-    const { parsed } = await office.post.mailTo(facts.email)
+    await publish(facts, askedFor, isSigned)
+    const { parsed } = await fixture.smtp.mailTo(facts.email)
     expect(parsed.subject).toBe(subject)
     for (const part of [parsed.text ?? '', htmlText(parsed.html)]) {
       expect(part).toContain('Hello Maren Holt,')
@@ -685,53 +687,53 @@ describe('registration.asked_again', () => {
     expect(links).toEqual(path === undefined ? [] : [`${siteUrl}${path}${facts.registrationId}`])
   })
 
-  it('is told once a day, however often a stranger asks', async () => {
+  it('sends at most one mail a day, however often someone else asks', async () => {
     const facts = registration()
     const times = ['2027-01-02T08:00:00.000Z', '2027-01-02T20:00:00.000Z', '2027-01-03T07:59:00.000Z']
-    // In California the last of them is another day.
-    for (const time of [...times, '2027-01-03T08:01:00.000Z']) await tell(facts, 'seat', false, time)
-    await office.post.mailTo(facts.email, 2)
-    await tell(facts, 'waiver', false, times[0])
-    await office.post.mailTo(facts.email, 3)
-    expect((await office.mailsOf(facts.registrationId)).map(({ kind }) => kind)).toEqual(
+    // In California the last one is on the next day.
+    for (const time of [...times, '2027-01-03T08:01:00.000Z']) await publish(facts, 'seat', false, time)
+    await fixture.smtp.mailTo(facts.email, 2)
+    await publish(facts, 'waiver', false, times[0])
+    await fixture.smtp.mailTo(facts.email, 3)
+    expect((await fixture.mailsOf(facts.registrationId)).map(({ kind }) => kind)).toEqual(
       Array.from({ length: 3 }, () => 'registration_asked_again'),
     )
   })
 })
 
 describe('two families in one class', () => {
-  it('have calendar entries of their own', async () => {
+  it('have separate calendar entries', async () => {
     const one = registration()
     const other = registration({ classSessionId: one.classSessionId })
     for (const facts of [one, other]) {
-      await office.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
+      await fixture.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
     }
     const [first, second] = [
-      calendarOf(await office.post.mailTo(one.email)),
-      calendarOf(await office.post.mailTo(other.email)),
+      calendarOf(await fixture.smtp.mailTo(one.email)),
+      calendarOf(await fixture.smtp.mailTo(other.email)),
     ]
     expect(first.event.uid).not.toBe(second.event.uid)
   })
 })
 
 describe('POST /mails/:id/resend', () => {
-  it('sends the same words and the same calendar entry under a new Message-ID', async () => {
+  it('sends the same text and calendar entry under a new Message-ID', async () => {
     const facts = registration()
-    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
-    const first = await office.post.mailTo(facts.email)
+    await fixture.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
+    const first = await fixture.smtp.mailTo(facts.email)
     const mail = await eventually(async () =>
-      (await office.mailsOf(facts.registrationId)).find(({ status }) => status === 'sent'),
+      (await fixture.mailsOf(facts.registrationId)).find(({ status }) => status === 'sent'),
     )
-    await office.resend(mail.mailId)
-    const second = await office.post.mailTo(facts.email, 2)
+    await fixture.resend(mail.mailId)
+    const second = await fixture.smtp.mailTo(facts.email, 2)
     expect(second.parsed.text).toBe(first.parsed.text)
     expect(second.parsed.html).toBe(first.parsed.html)
     expect(second.parsed.messageId).not.toBe(first.parsed.messageId)
     expect(calendarOf(second).source).toBe(calendarOf(first).source)
   })
 
-  it('answers 404 not_found for a mail that there is not', async () => {
-    const url = `${office.service.url}/mails/${randomUUIDv7()}/resend`
+  it('answers 404 not_found for an unknown mail', async () => {
+    const url = `${fixture.service.url}/mails/${randomUUIDv7()}/resend`
     const answer = await fetch(url, { method: 'POST', headers: adminHeaders })
     expect(answer.status).toBe(404)
     expect(await answer.json()).toMatchObject({ code: 'not_found' })
@@ -739,18 +741,18 @@ describe('POST /mails/:id/resend', () => {
 
   it('answers 401 admin_secret_invalid without the admin secret, and sends nothing', async () => {
     const facts = registration()
-    await office.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
+    await fixture.bed.bus.publish(registrationConfirmed, facts.registrationId, confirmed(facts))
     const mail = await eventually(async () =>
-      (await office.mailsOf(facts.registrationId)).find(({ status }) => status === 'sent'),
+      (await fixture.mailsOf(facts.registrationId)).find(({ status }) => status === 'sent'),
     )
-    const answer = await fetch(`${office.service.url}/mails/${mail.mailId}/resend`, { method: 'POST' })
+    const answer = await fetch(`${fixture.service.url}/mails/${mail.mailId}/resend`, { method: 'POST' })
     expect(answer.status).toBe(401)
-    expect((await office.mailsOf(facts.registrationId))[0]).toEqual(mail)
+    expect((await fixture.mailsOf(facts.registrationId))[0]).toEqual(mail)
   })
 })
 
 describe('small_classes.found', () => {
-  it('is told to the operator by one mail a day of classes, and by none when it comes again', async () => {
+  it('sends the operator one mail per class day, however often the event is delivered', async () => {
     const one = {
       classSessionId: randomUUIDv7(),
       classType: 'basic' as const,
@@ -764,9 +766,9 @@ describe('small_classes.found', () => {
     const other = { ...one, classType: 'membership' as const, title: 'Members’ session', paid: 0, held: 0 }
     const event = newEvent(smallClassesFound, '2027-01-08', { classDate: '2027-01-08', classes: [one, other] })
     const lonely = newEvent(smallClassesFound, '2027-01-09', { classDate: '2027-01-09', classes: [one] })
-    for (const each of [event, event, lonely]) await office.bed.bus.republish(each)
+    for (const each of [event, event, lonely]) await fixture.bed.bus.republish(each)
     const toOperator = () =>
-      office.post
+      fixture.smtp
         .to('operator@robokidslearning.example')
         .filter(({ parsed }) => /small class/.test(parsed.subject ?? ''))
     const received = await eventually(() => toOperator().length >= 2 && toOperator())
@@ -791,18 +793,18 @@ describe('small_classes.found', () => {
 
 describe('GET /mails', () => {
   it('answers 401 admin_secret_invalid without the admin secret', async () => {
-    const answer = await fetch(`${office.service.url}/mails?registrationId=${randomUUIDv7()}`)
+    const answer = await fetch(`${fixture.service.url}/mails?registrationId=${randomUUIDv7()}`)
     expect(answer.status).toBe(401)
     expect(await answer.json()).toMatchObject({ code: 'admin_secret_invalid' })
   })
 
   it.each(['', '?registrationId=', '?registrationId=1', '?registrationId=%00'])('answers 400 for %j', async (query) => {
-    const answer = await fetch(`${office.service.url}/mails${query}`, { headers: adminHeaders })
+    const answer = await fetch(`${fixture.service.url}/mails${query}`, { headers: adminHeaders })
     expect(answer.status).toBe(400)
     expect(await answer.json()).toMatchObject({ code: 'validation_failed', issues: [{ path: 'registrationId' }] })
   })
 
   it('is empty for a registration that nothing was sent about', async () => {
-    expect(await office.mailsOf(randomUUIDv7())).toEqual([])
+    expect(await fixture.mailsOf(randomUUIDv7())).toEqual([])
   })
 })

@@ -1,18 +1,18 @@
 import { randomUUIDv7 } from 'node:crypto'
-import type { TakeMessage } from '@robokids/contracts/contact'
+import type { SendMessage } from '@robokids/contracts/contact'
 import { eventually } from '@robokids/test/bed'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openOffice, type NotificationsFixture } from './fixture.ts'
+import { startNotifications, type NotificationsFixture } from './fixture.ts'
 
 const support = 'support@robokidslearning.example'
 
-let office: NotificationsFixture
+let fixture: NotificationsFixture
 beforeAll(async () => {
-  office = await openOffice({ SUPPORT_EMAIL: support })
+  fixture = await startNotifications({ SUPPORT_EMAIL: support })
 })
-afterAll(() => office.close())
+afterAll(() => fixture.close())
 
-function message(changes: Partial<TakeMessage> = {}): TakeMessage {
+function message(changes: Partial<SendMessage> = {}): SendMessage {
   const id = randomUUIDv7()
   return {
     id,
@@ -27,7 +27,7 @@ function message(changes: Partial<TakeMessage> = {}): TakeMessage {
 }
 
 async function send(body: object): Promise<{ status: number; body: Record<string, unknown> }> {
-  const answer = await fetch(`${office.service.url}/messages`, {
+  const answer = await fetch(`${fixture.service.url}/messages`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
@@ -35,11 +35,11 @@ async function send(body: object): Promise<{ status: number; body: Record<string
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
 }
 
-const mailsAbout = (id: string) => office.post.to(support).filter(({ parsed }) => parsed.text?.includes(id))
+const mailsAbout = (id: string) => fixture.smtp.to(support).filter(({ parsed }) => parsed.text?.includes(id))
 const mailAbout = (id: string) => eventually(() => mailsAbout(id)[0])
 
 describe('POST /messages', () => {
-  it('mails the school what was written, word for word, with a reply that goes to its writer alone', async () => {
+  it('mails the unchanged message to the school, with replies going only to its sender', async () => {
     const written = message({
       name: 'Zoë "Bug" D’Arcy; Jr., <b>',
       message: 'Hello,\r\n\r\n<b>our kit</b> & we:\n> one\n\ttwo\u202e\n\nThank you 🤖',
@@ -49,7 +49,7 @@ describe('POST /messages', () => {
     const number = `M-${written.id.slice(-8).toUpperCase()}`
     expect([status, body]).toEqual([200, { reference: number }])
     const { parsed, raw, envelope, files } = await eventually(() =>
-      office.post.to(support).find(({ parsed: { subject } }) => subject?.includes(number)),
+      fixture.smtp.to(support).find(({ parsed: { subject } }) => subject?.includes(number)),
     )
     expect(parsed.subject).toBe(`${number} Something else: ${written.name}`)
     expect(parsed.replyTo?.value).toEqual([{ name: written.name, address: written.email }])
@@ -59,22 +59,22 @@ describe('POST /messages', () => {
     expect(parsed.html).toContain('&lt;b&gt;our kit&lt;/b&gt; &amp; we:')
     expect(parsed.html).not.toContain('<b>our kit')
     for (const words of [written.email, 'RK-000123', 'Not proven']) expect(parsed.text).toContain(words)
-    // A help desk takes up nothing that says it is a machine's.
+    // Help desks ignore mails marked as automatic.
     expect(raw).not.toMatch(/^auto-submitted:/im)
-    expect(office.post.to(written.email)).toEqual([])
+    expect(fixture.smtp.to(written.email)).toEqual([])
   })
 
-  it('mails a message once, however often and at the same time it comes, and no other under its id', async () => {
+  it('mails a message once, even if sent repeatedly and concurrently, and rejects another under its id', async () => {
     const written = message()
-    const answers = await Promise.all(Array.from({ length: 4 }, () => send(written)))
-    answers.push(await send({ ...written, isProven: true, message: `\n${written.message}  ` }))
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+    const responses = await Promise.all(Array.from({ length: 4 }, () => send(written)))
+    responses.push(await send({ ...written, isProven: true, message: `\n${written.message}  ` }))
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]))
     expect(await send({ ...written, message: 'Something else.' })).toMatchObject({
       status: 409,
       body: { code: 'id_reused' },
     })
     await mailAbout(written.id)
-    // Behind it in the same queue: when its mail is there, others of the first would be.
+    // Enqueued after it: when its mail arrives, duplicates of the first would have arrived too.
     const last = message({ isProven: true })
     await send(last)
     expect((await mailAbout(last.id)).parsed.text).toContain('Proven: they are logged in')
@@ -93,14 +93,14 @@ describe('POST /messages', () => {
     ['message', { message: 'x'.repeat(5_001) }],
     ['message', { message: 'half \ud83e' }],
     ['id', { id: '0196f3c0-0000-4000-8000-000000000009' }],
-  ])('refuses a %s that is none (%j) by its name, and mails nothing', async (path, changes) => {
+  ])('rejects an invalid %s (%j) by its name and mails nothing', async (path, changes) => {
     const { status, body } = await send({ ...message(), ...changes })
     expect([status, body['code']]).toEqual([400, 'validation_failed'])
     expect((body['issues'] as { path: string }[]).map((issue) => issue.path)).toEqual([path])
-    expect(office.post.all().filter(({ envelope }) => envelope.to.includes('spy@example.net'))).toEqual([])
+    expect(fixture.smtp.all().filter(({ envelope }) => envelope.to.includes('spy@example.net'))).toEqual([])
   })
 
-  it('takes what looks like headers for the words that it is', async () => {
+  it('treats header-like text as part of the message', async () => {
     const written = message()
     written.message = `Bcc: spy@example.net\r\nSubject: won\r\n\r\n.\r\nRCPT TO:<spy@example.net> ${written.id}`
     await send(written)

@@ -9,25 +9,25 @@ import { eventually } from '@robokids/test/bed'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { notifications } from '../src/app.ts'
 import { issued } from './events.ts'
-import { openOffice, type NotificationsFixture } from './fixture.ts'
+import { startNotifications, type NotificationsFixture } from './fixture.ts'
 
-let office: NotificationsFixture
+let fixture: NotificationsFixture
 beforeAll(async () => {
-  office = await openOffice()
-  await office.service.stop()
+  fixture = await startNotifications()
+  await fixture.service.stop()
 })
-afterAll(() => office.close())
+afterAll(() => fixture.close())
 
-/** Runs the service as a process of its own, with all that it can log. */
+/** Runs the service as a separate process with the most verbose log. */
 async function run(env: Record<string, string | undefined>, work: (output: () => string) => Promise<void>) {
   const child = spawn(process.execPath, [fileURLToPath(new URL('../src/main.ts', import.meta.url))], {
     env: {
       ...process.env,
       APP_ENV: 'local',
       LOG_LEVEL: 'trace',
-      NATS_URL: office.bed.nats.url,
-      DATABASE_URL: office.service.databaseUrl,
-      ...office.env,
+      NATS_URL: fixture.bed.nats.url,
+      DATABASE_URL: fixture.service.databaseUrl,
+      ...fixture.env,
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -52,23 +52,23 @@ async function run(env: Record<string, string | undefined>, work: (output: () =>
 const now = () => Temporal.Now.instant()
 
 describe('the log', () => {
-  it('never has a code, whatever becomes of it', async () => {
+  it('never contains a code', async () => {
     const code = '592038'
     const toPhone = (destination: string) => issued(now(), code, { medium: 'SMS', destination })
     const sent = issued(now(), code)
     const quoted = issued(now(), code)
     const refused = issued(now(), code)
     const texts = [toPhone('+16505550001'), toPhone('+16505550002'), toPhone('+16505550003')] as const
-    office.post.plan(quoted.destination, 'quote')
-    office.post.plan(refused.destination, 'greylist')
-    office.gateway.plan(texts[1].destination, 400)
-    office.gateway.plan(texts[2].destination, 500)
+    fixture.smtp.plan(quoted.destination, 'quote')
+    fixture.smtp.plan(refused.destination, 'greylist')
+    fixture.gateway.plan(texts[1].destination, 400)
+    fixture.gateway.plan(texts[2].destination, 500)
     const printed = await run({}, async (output) => {
       for (const data of [sent, quoted, refused, ...texts]) {
-        await office.bed.bus.publish(codeIssued, data.userId, data)
+        await fixture.bed.bus.publish(codeIssued, data.userId, data)
       }
-      await office.post.mailTo(sent.destination)
-      for (const { destination } of texts) await office.gateway.textTo(destination)
+      await fixture.smtp.mailTo(sent.destination)
+      for (const { destination } of texts) await fixture.gateway.textTo(destination)
       await eventually(() => output().match(/message could not be sent/g)?.length === 4)
     })
     expect(printed).toContain('"outcome":"give_up"')
@@ -77,16 +77,16 @@ describe('the log', () => {
     for (const { destination } of [sent, quoted, refused, ...texts]) expect(printed).not.toContain(destination)
   })
 
-  it('warns at the start where no text message can be sent, and each is a failed one with its reason', async () => {
+  it('has a warning at the start if no text message can be sent, and each one fails with the reason', async () => {
     const data = issued(now(), '592039', { medium: 'SMS', destination: '+16505550009' })
     let failed: unknown
     const printed = await run({ SMS_URL: undefined, PORT: '0' }, async (output) => {
-      await office.bed.bus.publish(codeIssued, data.userId, data)
-      const { data: told } = await office.bed.bus.seen(mailFailed, ({ userId }) => userId === data.userId, 30_000)
-      failed = told
+      await fixture.bed.bus.publish(codeIssued, data.userId, data)
+      const event = await fixture.bed.bus.seen(mailFailed, ({ userId }) => userId === data.userId, 30_000)
+      failed = event.data
       await eventually(() => output().includes('SMS_URL is not set: no text message can be sent'))
     })
-    expect(failed).toMatchObject({ reason: 'There is no gateway for text messages: SMS_URL is not set.' })
+    expect(failed).toMatchObject({ reason: 'There is no SMS gateway: SMS_URL is not set.' })
     expect(printed).not.toContain('592039')
   })
 })
@@ -94,12 +94,12 @@ describe('the log', () => {
 describe('the settings', () => {
   const settings = { APP_ENV: 'local', DATABASE_URL: 'postgres://127.0.0.1:1/none' }
 
-  it.each([undefined, '', 'local:short', 'no keys'])('refuse %j as CODE_SEALING_KEYS', async (keys) => {
+  it.each([undefined, '', 'local:short', 'no keys'])('reject %j as CODE_SEALING_KEYS', async (keys) => {
     const starting = startService(notifications, { ...settings, CODE_SEALING_KEYS: keys })
     await expect(starting).rejects.toThrow(/CODE_SEALING_KEYS: /)
   })
 
-  it('refuse the local keys in production', async () => {
+  it('reject the local keys in production', async () => {
     const env = {
       ...settings,
       APP_ENV: 'production',
@@ -111,7 +111,7 @@ describe('the settings', () => {
     )
   })
 
-  it('refuse an SMS_URL that is no address', async () => {
+  it('reject an SMS_URL that is not an HTTP URL', async () => {
     const env = { ...settings, CODE_SEALING_KEYS: localSealingKeys, SMS_URL: 'ftp://sms.example' }
     await expect(startService(notifications, env)).rejects.toThrow(/SMS_URL: /)
   })

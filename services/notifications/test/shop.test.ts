@@ -11,13 +11,13 @@ import { eventually } from '@robokids/test/bed'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mails, stockAlerts, type MailData } from '../src/schema.ts'
-import { openOffice, siteUrl, type NotificationsFixture } from './fixture.ts'
+import { startNotifications, siteUrl, type NotificationsFixture } from './fixture.ts'
 
-let office: NotificationsFixture
+let fixture: NotificationsFixture
 beforeAll(async () => {
-  office = await openOffice()
+  fixture = await startNotifications()
 })
-afterAll(() => office.close())
+afterAll(() => fixture.close())
 
 const spider = {
   sku: 'product:robot-spider',
@@ -57,13 +57,13 @@ function refundOf({ orderId, lines, email, shipTo, paymentId }: ReturnType<typeo
   return { orderId, lines, email, shipTo, paymentId, refundId: randomUUIDv7(), ...money }
 }
 
-const mailsTo = (address: string) => office.post.all().filter((mail) => mail.envelope.to.includes(address))
+const mailsTo = (address: string) => fixture.smtp.all().filter((mail) => mail.envelope.to.includes(address))
 
 describe('order.paid', () => {
-  it('is told by one mail with what was bought, for how much, and where it goes', async () => {
+  it('sends one mail with items, price and address', async () => {
     const order = paidOrder()
-    await office.bed.bus.publish(orderPaid, order.orderId, order)
-    const { parsed } = await office.post.mailTo(order.email)
+    await fixture.bed.bus.publish(orderPaid, order.orderId, order)
+    const { parsed } = await fixture.smtp.mailTo(order.email)
     expect(parsed.subject).toBe('Your pre-order: Robot Spider')
     for (const fact of [
       'Your payment of $600.00 has arrived.',
@@ -80,22 +80,22 @@ describe('order.paid', () => {
     }
     expect(parsed.html).toContain("Una D'Arcy &amp; Jo &lt;3")
     // The same fact again, under another event.
-    await office.bed.bus.publish(orderPaid, order.orderId, order)
+    await fixture.bed.bus.publish(orderPaid, order.orderId, order)
     const other = paidOrder({ lines: [{ ...spider, state: 'available' }] })
-    await office.bed.bus.publish(orderPaid, other.orderId, other)
-    expect((await office.post.mailTo(other.email)).parsed.subject).toBe('Your order: Robot Spider')
+    await fixture.bed.bus.publish(orderPaid, other.orderId, other)
+    expect((await fixture.smtp.mailTo(other.email)).parsed.subject).toBe('Your order: Robot Spider')
     expect(mailsTo(order.email)).toHaveLength(1)
   })
 
-  it('asks for the address where the payment page had none, and stays one line in the headers', async () => {
+  it('asks for a missing address, and keeps a name with line breaks on one header line', async () => {
     const nameless = paidOrder({ shipTo: null })
-    await office.bed.bus.publish(orderPaid, nameless.orderId, nameless)
-    expect((await office.post.mailTo(nameless.email)).parsed.text).toContain('Please reply with your address.')
+    await fixture.bed.bus.publish(orderPaid, nameless.orderId, nameless)
+    expect((await fixture.smtp.mailTo(nameless.email)).parsed.text).toContain('Please reply with your address.')
 
     const order = paidOrder()
     const shipTo = { ...order.shipTo!, name: 'Maren\r\nBcc: spy@example.net' }
-    await office.bed.bus.publish(orderPaid, order.orderId, { ...order, shipTo })
-    const { parsed } = await office.post.mailTo(order.email)
+    await fixture.bed.bus.publish(orderPaid, order.orderId, { ...order, shipTo })
+    const { parsed } = await fixture.smtp.mailTo(order.email)
     expect(parsed.bcc).toBeUndefined()
     expect(mailsTo('spy@example.net')).toEqual([])
   })
@@ -114,43 +114,43 @@ describe('order.refunded', () => {
     [{ refundedTotal: 60_000, paidAmount: 60_000, again: true, whole: true }, 'your order is cancelled'],
     [{ refundedTotal: 60_000, paidAmount: 60_000, whole: true, shipped: true }, 'your order is returned'],
     [{ refundedTotal: 60_000, paidAmount: 60_000, whole: true, shipped: false }, 'your order is cancelled'],
-  ])('with %o says so', async (changes, words) => {
+  ])('sends a mail that explains %o', async (changes, words) => {
     const order = paidOrder()
     const refund = { ...refundOf(order), ...changes }
-    await office.bed.bus.publish(orderRefunded, order.orderId, refund)
-    await office.bed.bus.publish(orderRefunded, order.orderId, refund)
-    const { parsed } = await office.post.mailTo(order.email)
+    await fixture.bed.bus.publish(orderRefunded, order.orderId, refund)
+    await fixture.bed.bus.publish(orderRefunded, order.orderId, refund)
+    const { parsed } = await fixture.smtp.mailTo(order.email)
     expect(parsed.text).toContain(words)
     expect(parsed.text).toContain('$300.00')
     if ('again' in changes) expect(parsed.text).toContain('is on its way again')
     if ('shipped' in changes && changes.shipped) expect(parsed.text).not.toContain('cancelled')
   })
 
-  it('is taken back where the bank did not take it', async () => {
+  it('is followed by a mail if the refund failed at the bank', async () => {
     const order = paidOrder()
-    await office.bed.bus.publish(orderRefundFailed, order.orderId, refundOf(order))
-    const { parsed } = await office.post.mailTo(order.email)
+    await fixture.bed.bus.publish(orderRefundFailed, order.orderId, refundOf(order))
+    const { parsed } = await fixture.smtp.mailTo(order.email)
     expect(parsed.subject).toBe('Your refund of $300.00 did not go through: Robot Spider')
     expect(parsed.text).toContain('We wrote to you that we had refunded $300.00.')
   })
 
-  it('of a second payment that fails before it was told says why it is owed', async () => {
+  it('of a duplicate payment is explained if it fails before any mail about it', async () => {
     const order = paidOrder()
     const refund = { ...refundOf(order), reason: 'duplicate' as const, untold: true }
-    await office.bed.bus.publish(orderRefundFailed, order.orderId, refund)
-    const { parsed } = await office.post.mailTo(order.email)
+    await fixture.bed.bus.publish(orderRefundFailed, order.orderId, refund)
+    const { parsed } = await fixture.smtp.mailTo(order.email)
     expect(parsed.subject).toBe('Your refund of $300.00 did not go through: Robot Spider')
     expect(parsed.text).toContain('Your order was paid twice. You owe it once, and the second payment is yours.')
     expect(parsed.text).not.toContain('We wrote to you')
   })
 })
 
-describe('a second payment of an order that is disputed with the bank', () => {
-  it('is told as not kept, and as the bank’s to decide about', async () => {
+describe('a disputed duplicate payment of an order', () => {
+  it('is announced as not kept, with the refund depending on the bank', async () => {
     const order = paidOrder()
     const refund = { ...refundOf(order), reason: 'duplicate' as const, untold: true, disputed: true }
-    await office.bed.bus.publish(orderRefundFailed, order.orderId, refund)
-    const { parsed } = await office.post.mailTo(order.email)
+    await fixture.bed.bus.publish(orderRefundFailed, order.orderId, refund)
+    const { parsed } = await fixture.smtp.mailTo(order.email)
     expect(parsed.subject).toBe('We did not keep your payment of $300.00: Robot Spider')
     expect(parsed.text).toContain('Your order was paid twice. You owe it once, and the second payment is yours.')
     expect(parsed.text).toContain('While your bank decides, we cannot refund it.')
@@ -158,29 +158,29 @@ describe('a second payment of an order that is disputed with the bank', () => {
 })
 
 describe('order.shipped', () => {
-  it('is told with its tracking number', async () => {
+  it('sends a mail with the tracking number', async () => {
     const { orderId, lines, email, shipTo } = paidOrder()
     const shipment = { orderId, lines, email, shipTo, trackingNumber: '9400 1000', shippedAt: '2026-11-29T00:00:00Z' }
-    await office.bed.bus.publish(orderShipped, orderId, shipment)
-    const { parsed } = await office.post.mailTo(email)
+    await fixture.bed.bus.publish(orderShipped, orderId, shipment)
+    const { parsed } = await fixture.smtp.mailTo(email)
     expect(parsed.subject).toBe('On its way: Robot Spider')
     expect(parsed.text).toContain('9400 1000')
   })
 })
 
-describe('a request for news of a product', () => {
+describe('a request for a stock alert', () => {
   const call = async (method: string, path: string, body?: unknown) => {
-    const answer = await fetch(`${office.service.url}${path}`, {
+    const answer = await fetch(`${fixture.service.url}${path}`, {
       method,
       ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     })
     return { status: answer.status, body: (await answer.json()) as unknown }
   }
-  const db = () => office.service.context.db
-  /** A product of its own, so that no other test's news are waited for. */
+  const db = () => fixture.service.context.db
+  /** Returns a new product, so that tests do not share alerts. */
   const product = () => ({ sku: `product:${randomUUIDv7()}`, productName: 'AI Teddy Bear Companion' })
-  const somebody = () => `Maren.${randomUUIDv7()}@example.com`
-  async function asked(
+  const newAddress = () => `Maren.${randomUUIDv7()}@example.com`
+  async function requestAlert(
     about: { sku: string; productName: string },
     email: string,
     state: ProductState = 'coming_soon',
@@ -189,18 +189,18 @@ describe('a request for news of a product', () => {
     const rows = await db().select().from(stockAlerts).where(eq(stockAlerts.sku, about.sku))
     return rows.find((row) => row.emailKey === email.toLowerCase())?.id ?? ''
   }
-  const changed = (
+  const publishChange = (
     { sku, productName: name }: { sku: string; productName: string },
     to: ProductState,
     changedAt = '2026-11-29T00:00:00Z',
-  ) => office.bed.bus.publish(productStateChanged, sku, { sku, name, from: 'coming_soon', to, changedAt })
+  ) => fixture.bed.bus.publish(productStateChanged, sku, { sku, name, from: 'coming_soon', to, changedAt })
   const status = async (id: string) => stockAlertSchema.parse((await call('GET', `/notices/${id}`)).body).status
 
-  it('asks the address once, however often and in whatever case it is typed', async () => {
-    const [about, email] = [product(), somebody()]
-    const ids = await Promise.all([asked(about, email), asked(about, email), asked(about, email)])
-    expect(await asked(about, email.toUpperCase())).toBe(ids[0])
-    const { parsed } = await office.post.mailTo(email)
+  it('sends one confirmation mail, however often and in whatever case the address is typed', async () => {
+    const [about, email] = [product(), newAddress()]
+    const ids = await Promise.all([requestAlert(about, email), requestAlert(about, email), requestAlert(about, email)])
+    expect(await requestAlert(about, email.toUpperCase())).toBe(ids[0])
+    const { parsed } = await fixture.smtp.mailTo(email)
     expect(parsed.subject).toBe('Shall we tell you about the AI Teddy Bear Companion?')
     expect(parsed.text).toContain(`${siteUrl}/shop/notice?reference=${ids[0]}`)
     const ordered = await db().select().from(mails).where(eq(mails.kind, 'notice_asked'))
@@ -208,67 +208,69 @@ describe('a request for news of a product', () => {
     expect(await call('GET', `/notices/${ids[0]}`)).toEqual({ status: 200, body: { ...about, status: 'unconfirmed' } })
   })
 
-  it('asks again a day later where nobody answered, and not where somebody did', async () => {
-    const [about, email, patient] = [product(), somebody(), somebody()]
-    await asked(about, email)
-    const confirmed = await asked(about, patient)
+  it('sends another confirmation mail after a day only if it was not confirmed', async () => {
+    const [about, email, patient] = [product(), newAddress(), newAddress()]
+    await requestAlert(about, email)
+    const confirmed = await requestAlert(about, patient)
     await call('POST', `/notices/${confirmed}/confirmation`)
-    // A mail that is on its way for a day is taken for lost, and sent again.
-    for (const address of [email, patient]) await office.post.mailTo(address)
-    office.passTime({ hours: 25 })
-    await asked(about, email)
-    await asked(about, patient)
-    await office.post.mailTo(email, 2)
+    // A mail still being sent would be sent again when the clock is advanced by a day.
+    for (const address of [email, patient]) await fixture.smtp.mailTo(address)
+    fixture.advanceTime({ hours: 25 })
+    await requestAlert(about, email)
+    await requestAlert(about, patient)
+    await fixture.smtp.mailTo(email, 2)
     expect(mailsTo(patient)).toHaveLength(1)
     expect(await status(confirmed)).toBe('confirmed')
   })
 
-  it('tells those who confirmed, once, and nobody else', async () => {
+  it('results in one alert only if it was confirmed', async () => {
     const about = product()
-    const [yes, silent, no] = [somebody(), somebody(), somebody()]
-    const yesId = await asked(about, yes)
-    await asked(about, silent)
-    const noId = await asked(about, no)
+    const [yes, silent, no] = [newAddress(), newAddress(), newAddress()]
+    const yesId = await requestAlert(about, yes)
+    await requestAlert(about, silent)
+    const noId = await requestAlert(about, no)
     await call('POST', `/notices/${yesId}/confirmation`)
     await call('POST', `/notices/${noId}/confirmation`)
     await call('POST', `/notices/${noId}/removal`)
-    await changed(about, 'pre_order')
-    await changed(about, 'pre_order')
-    const { parsed } = await office.post.mailTo(yes, 2)
+    await publishChange(about, 'pre_order')
+    await publishChange(about, 'pre_order')
+    const { parsed } = await fixture.smtp.mailTo(yes, 2)
     expect(parsed.subject).toBe('The AI Teddy Bear Companion can be pre-ordered now')
     expect(parsed.text).toContain(`${siteUrl}/shop/notice?reference=${yesId}`)
     expect(await status(yesId)).toBe('told')
-    // Late clicks change nothing.
+    // A late confirmation has no effect.
     await call('POST', `/notices/${yesId}/confirmation`)
     expect(await status(yesId)).toBe('told')
-    const told = await db().select().from(mails).where(eq(mails.kind, 'product_available'))
-    expect(told.filter(({ data }) => (data as { productName?: string }).productName && data).length).toBeGreaterThan(0)
-    for (const address of [silent, no]) expect(told.some(({ recipient }) => recipient === address)).toBe(false)
-    expect(told.filter(({ recipient }) => recipient === yes)).toHaveLength(1)
+    const alerts = await db().select().from(mails).where(eq(mails.kind, 'product_available'))
+    expect(alerts.filter(({ data }) => (data as { productName?: string }).productName && data).length).toBeGreaterThan(
+      0,
+    )
+    for (const address of [silent, no]) expect(alerts.some(({ recipient }) => recipient === address)).toBe(false)
+    expect(alerts.filter(({ recipient }) => recipient === yes)).toHaveLength(1)
   })
 
-  it('is told again where the same address asks again and the product comes again', async () => {
-    const [about, email] = [product(), somebody()]
+  it('results in another alert if the address requests it again and the product becomes available again', async () => {
+    const [about, email] = [product(), newAddress()]
     for (const [round, changedAt] of ['2026-11-29T00:00:00Z', '2026-12-20T00:00:00Z'].entries()) {
-      const id = await asked(about, email)
+      const id = await requestAlert(about, email)
       await call('POST', `/notices/${id}/confirmation`)
-      await changed(about, 'available', changedAt)
-      // The same change once more.
-      await changed(about, 'available', changedAt)
-      await office.post.mailTo(email, 2 * (round + 1))
+      await publishChange(about, 'available', changedAt)
+      // The same change again.
+      await publishChange(about, 'available', changedAt)
+      await fixture.smtp.mailTo(email, 2 * (round + 1))
       expect(await status(id)).toBe('told')
-      office.passTime({ hours: 25 })
+      fixture.advanceTime({ hours: 25 })
     }
-    const subjects = office.post.to(email).map(({ parsed }) => parsed.subject)
+    const subjects = fixture.smtp.to(email).map(({ parsed }) => parsed.subject)
     expect(subjects.filter((subject) => subject === 'The AI Teddy Bear Companion is here')).toHaveLength(2)
     expect(subjects).toHaveLength(4)
   })
 
-  it('is told to thousands without keeping the news itself from being handled in time', async () => {
-    const busy = await openOffice({ CONSUMER_ACK_WAIT_MS: '3000' })
+  it('can be made by thousands without delaying the handling of the product event', async () => {
+    const busy = await startNotifications({ CONSUMER_ACK_WAIT_MS: '3000' })
     try {
-      // They are to be ordered, which no mail server has a part in.
-      await busy.post.close()
+      // Only enqueuing is tested.
+      await busy.smtp.close()
       const { sku, productName } = product()
       const { db, clock } = busy.service.context
       const now = clock.now()
@@ -295,20 +297,20 @@ describe('a request for news of a product', () => {
     }
   })
 
-  it('is not over while what was waited for has not come', async () => {
-    const [about, email] = [product(), somebody()]
-    const id = await asked(about, email, 'pre_order')
+  it('stays open until the product reaches the requested state', async () => {
+    const [about, email] = [product(), newAddress()]
+    const id = await requestAlert(about, email, 'pre_order')
     await call('POST', `/notices/${id}/confirmation`)
-    await changed(about, 'coming_soon')
-    await changed(about, 'pre_order')
-    await changed(about, 'available')
+    await publishChange(about, 'coming_soon')
+    await publishChange(about, 'pre_order')
+    await publishChange(about, 'available')
     await eventually(async () => (await status(id)) === 'told')
-    expect((await office.post.mailTo(email, 2)).parsed.subject).toBe('The AI Teddy Bear Companion is here')
+    expect((await fixture.smtp.mailTo(email, 2)).parsed.subject).toBe('The AI Teddy Bear Companion is here')
   })
 
-  it('changes nothing by being looked at, and is removed by its link', async () => {
-    const id = await asked(product(), somebody())
-    for (const method of ['GET', 'GET', 'HEAD']) await fetch(`${office.service.url}/notices/${id}`, { method })
+  it('is not changed by reading it, and can be removed by its link', async () => {
+    const id = await requestAlert(product(), newAddress())
+    for (const method of ['GET', 'GET', 'HEAD']) await fetch(`${fixture.service.url}/notices/${id}`, { method })
     expect(await status(id)).toBe('unconfirmed')
     expect((await call('POST', `/notices/${id}/removal`)).body).toMatchObject({ status: 'removed' })
     expect((await call('POST', `/notices/${id}/removal`)).status).toBe(200)
@@ -316,61 +318,61 @@ describe('a request for news of a product', () => {
     expect((await call('GET', '/notices/1')).status).toBe(400)
   })
 
-  it('is not asked again of an address that said no, whoever types it in and however long they go on', async () => {
-    const [about, email] = [product(), somebody()]
-    const id = await asked(about, email)
-    await office.post.mailTo(email)
+  it('sends no more mails to an address that was removed, however often it is typed', async () => {
+    const [about, email] = [product(), newAddress()]
+    const id = await requestAlert(about, email)
+    await fixture.smtp.mailTo(email)
     await call('POST', `/notices/${id}/removal`)
     for (let weeks = 0; weeks < 6; weeks += 1) {
-      office.passTime({ hours: 7 * 24 })
-      expect(await asked(about, email.toUpperCase())).toBe(id)
+      fixture.advanceTime({ hours: 7 * 24 })
+      expect(await requestAlert(about, email.toUpperCase())).toBe(id)
       expect(await status(id)).toBe('removed')
     }
-    await changed(about, 'available')
-    // What was ordered before this one has been.
-    const [other, witness] = [product(), somebody()]
-    await asked(other, witness)
-    await office.post.mailTo(witness)
+    await publishChange(about, 'available')
+    // Mails enqueued before this one have been sent when it arrives.
+    const [other, witness] = [product(), newAddress()]
+    await requestAlert(other, witness)
+    await fixture.smtp.mailTo(witness)
     expect(mailsTo(email)).toHaveLength(1)
   })
 
-  it('is asked again of an address that said no where its own account asks, or says yes on the page of its mail', async () => {
-    const [about, email] = [product(), somebody()]
-    const id = await asked(about, email)
-    await office.post.mailTo(email)
+  it('can be renewed after removal by the account with the verified address or on the page of the mail', async () => {
+    const [about, email] = [product(), newAddress()]
+    const id = await requestAlert(about, email)
+    await fixture.smtp.mailTo(email)
     await call('POST', `/notices/${id}/removal`)
-    office.passTime({ hours: 25 })
+    fixture.advanceTime({ hours: 25 })
     const own = { ...about, state: 'coming_soon', email, isProven: true }
     expect(await call('POST', '/notices', own)).toEqual({ status: 200, body: { asked: true } })
     expect(await status(id)).toBe('unconfirmed')
-    await office.post.mailTo(email, 2)
+    await fixture.smtp.mailTo(email, 2)
     await call('POST', `/notices/${id}/removal`)
     expect((await call('POST', `/notices/${id}/confirmation`)).body).toMatchObject({ status: 'confirmed' })
   })
 
-  it('is asked for in the same time, whether or not an address gets news already, so that nobody learns it', async () => {
-    const [about, unknown, waiting] = [product(), somebody(), somebody()]
-    const id = await asked(about, waiting)
+  it('takes the same time whether or not the address has an alert already', async () => {
+    const [about, unknown, waiting] = [product(), newAddress(), newAddress()]
+    const id = await requestAlert(about, waiting)
     await call('POST', `/notices/${id}/confirmation`)
     for (const email of [unknown, waiting]) {
       const begun = performance.now()
-      await asked(about, email)
+      await requestAlert(about, email)
       expect(performance.now() - begun).toBeGreaterThan(95)
     }
   })
 
-  it('is forgotten after a month where it is not confirmed', async () => {
+  it('is deleted after a month if it was not confirmed', async () => {
     const about = product()
-    const gone = await asked(about, somebody())
-    const kept = await asked(about, somebody())
+    const gone = await requestAlert(about, newAddress())
+    const kept = await requestAlert(about, newAddress())
     await call('POST', `/notices/${kept}/confirmation`)
-    office.passTime({ hours: 31 * 24 })
+    fixture.advanceTime({ hours: 31 * 24 })
     await eventually(async () => (await call('GET', `/notices/${gone}`)).status === 404)
     expect(await status(kept)).toBe('confirmed')
   })
 
-  it('answers 400 to what it cannot read', async () => {
-    const good = { ...product(), state: 'coming_soon', email: somebody() }
+  it('responds 400 to invalid input', async () => {
+    const good = { ...product(), state: 'coming_soon', email: newAddress() }
     for (const wrong of [
       { email: 'maren' },
       { email: 'a@b.example\r\nBcc: c@d.example' },

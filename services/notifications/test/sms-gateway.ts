@@ -10,9 +10,9 @@ export interface ReceivedText {
   headers: IncomingHttpHeaders
 }
 
-/** A provider of text messages that keeps what it is given, and can be made to answer otherwise. */
+/** A fake SMS gateway that stores the received requests and can be made to fail. */
 export class SmsGateway {
-  /** Every request, taken or not. */
+  /** All requests, accepted or not. */
   readonly requests: ReceivedText[] = []
   readonly #plans = new Map<string, (number | 'hang' | 'drop')[]>()
   readonly #server: Server
@@ -25,7 +25,7 @@ export class SmsGateway {
         const answer = this.#plans.get(message.to)?.shift() ?? 202
         if (answer === 'hang') return
         if (answer === 'drop') response.destroy()
-        // As some do, it quotes what it was asked.
+        // Quotes the request, as some gateways do.
         else response.writeHead(answer, { location: '/elsewhere' }).end(JSON.stringify(body))
       })
     })
@@ -41,7 +41,7 @@ export class SmsGateway {
     await new Promise((resolve) => this.#server.close(resolve))
   }
 
-  /** What it answers to the next messages to a number: a status, silence, or a broken connection. */
+  /** Sets the responses to the next messages to a number: a status, no response, or a broken connection. */
   plan(to: string, ...answers: (number | 'hang' | 'drop')[]): void {
     this.#plans.set(to, answers)
   }
@@ -50,7 +50,7 @@ export class SmsGateway {
     return this.requests.filter(({ to }) => to === number)
   }
 
-  /** Waits for that many requests about a number. @returns the last of them. */
+  /** Waits for `count` requests with a number. @returns the last of them. */
   async textTo(number: string, count = 1): Promise<ReceivedText> {
     return eventually(() => (this.to(number).length >= count ? this.to(number)[count - 1] : undefined))
   }

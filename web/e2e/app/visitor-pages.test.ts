@@ -1,4 +1,4 @@
-import type { ErrorCode, RefusalDetails } from '@robokids/contracts/errors'
+import type { ErrorCode, ErrorDetails } from '@robokids/contracts/errors'
 import { renewalTermsVersion } from '@robokids/contracts/membership'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
@@ -263,7 +263,7 @@ describe('has one heading, right links, and no fault that axe can find in light 
   }, 120_000)
 
   it('where something changed meanwhile', async () => {
-    const refusedFor = (route: string, code: ErrorCode, details: RefusalDetails) =>
+    const refusedFor = (route: string, code: ErrorCode, details: ErrorDetails) =>
       site.api.on(route, () => refusal(code, 'It is another one now.', undefined, details))
     const question = (page: Page) => page.getByRole('alertdialog').waitFor()
     const running = { ...sampleMembership, unpaid: null }

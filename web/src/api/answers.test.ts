@@ -1,20 +1,20 @@
 import { agreementSchema } from '@robokids/contracts/agreement'
 import {
-  confirmSignUpAnswerSchema,
-  deliveryAnswerSchema,
-  membershipCheckoutAnswerSchema,
+  confirmSignUpResponseSchema,
+  deliveryResponseSchema,
+  membershipCheckoutResponseSchema,
   passkeyOptionsSchema,
   profileSchema,
   sessionSchema,
   signInStepSchema,
-  signUpAnswerSchema,
+  signUpResponseSchema,
   totpSetUpSchema,
 } from '@robokids/contracts/auth'
 import {
   classesViewSchema,
-  registerAnswerSchema,
+  registerResponseSchema,
   registrationViewSchema,
-  waiverAnswerSchema,
+  waiverResponseSchema,
 } from '@robokids/contracts/bff'
 import {
   foundMembershipSchema,
@@ -24,10 +24,10 @@ import {
   portalSchema,
   switchQuoteSchema,
 } from '@robokids/contracts/billing'
-import { messageTakenSchema } from '@robokids/contracts/contact'
+import { messageSentSchema } from '@robokids/contracts/contact'
 import { availableSlotsSchema, memberSeatSchema, waiverDocumentSchema } from '@robokids/contracts/enrollment'
 import { proofChallengeSchema } from '@robokids/contracts/proof'
-import { checkoutAnswerSchema, stockAlertSchema, orderSchema, shopViewSchema } from '@robokids/contracts/shop'
+import { checkoutResponseSchema, stockAlertSchema, orderSchema, shopViewSchema } from '@robokids/contracts/shop'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -102,11 +102,11 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
   },
   {
     file: 'checkout-answer',
-    schema: checkoutAnswerSchema,
+    schema: checkoutResponseSchema,
     answer: shop.checkoutAnswer,
     sample: { checkoutUrl: 'https://pay.example/1', orderId: uuid },
   },
-  { file: 'message-taken', schema: messageTakenSchema, answer: messageTaken, sample: { reference: 'M-0F3A9C1B' } },
+  { file: 'message-taken', schema: messageSentSchema, answer: messageTaken, sample: { reference: 'M-0F3A9C1B' } },
   {
     file: 'notice',
     schema: stockAlertSchema,
@@ -176,7 +176,7 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
   },
   {
     file: 'register-answer',
-    schema: registerAnswerSchema,
+    schema: registerResponseSchema,
     answer: registerAnswer,
     sample: { checkoutUrl: 'https://pay.example.com/1', registrationId: uuid },
   },
@@ -216,7 +216,7 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
   },
   {
     file: 'waiver-answer',
-    schema: waiverAnswerSchema,
+    schema: waiverResponseSchema,
     answer: waiverAnswer,
     sample: { waiverId: uuid, registrationId: uuid, signedAt: time },
   },
@@ -240,25 +240,25 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
   },
   {
     file: 'sign-up-answer',
-    schema: signUpAnswerSchema,
+    schema: signUpResponseSchema,
     answer: account.signUpAnswer,
     sample: { delivery: { medium: 'EMAIL', destination: 'm***@e***' }, confirmed: false },
   },
   {
     file: 'confirm-sign-up-answer',
-    schema: confirmSignUpAnswerSchema,
+    schema: confirmSignUpResponseSchema,
     answer: account.confirmSignUpAnswer,
     sample: { signedIn: true },
   },
   {
     file: 'delivery-answer',
-    schema: deliveryAnswerSchema,
+    schema: deliveryResponseSchema,
     answer: account.deliveryAnswer,
     sample: { delivery: { medium: 'SMS', destination: '+*******1234' } },
   },
   {
     file: 'membership-checkout-answer',
-    schema: membershipCheckoutAnswerSchema,
+    schema: membershipCheckoutResponseSchema,
     answer: register.membershipCheckoutAnswer,
     sample: { url: 'https://pay.example.com/1', message: 'You are a member already.' },
   },

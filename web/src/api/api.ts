@@ -1,5 +1,5 @@
 import type { accountHeader } from '@robokids/contracts/auth'
-import type { ErrorBody, ErrorCode, Issue, RefusalDetails } from '@robokids/contracts/errors'
+import type { ErrorBody, ErrorCode, Issue, ErrorDetails } from '@robokids/contracts/errors'
 import type { Answer } from './answer.ts'
 
 /** Names this client to the server; no authority comes with it. */
@@ -8,7 +8,7 @@ const apiKey = 'robokids-web'
 // As the contracts have it, without what checks their other parts.
 const accountHeaderName: typeof accountHeader = 'x-account'
 
-interface Refusal extends RefusalDetails {
+interface Refusal extends ErrorDetails {
   status: number
   code: ErrorCode | 'network_failed' | 'answer_unreadable' | 'answer_unexpected'
   /** The server's own words, for people; empty where it said none. */
@@ -28,7 +28,7 @@ export class ApiError extends Error {
   readonly issues: readonly Issue[]
   readonly requestId: string | null
   /** What whoever was refused can go on with, as it came: `wayOnFrom` reads it. */
-  readonly details: RefusalDetails
+  readonly details: ErrorDetails
 
   constructor(refusal: Refusal) {
     const { status, code, message, issues = [], requestId = null } = refusal

@@ -1,4 +1,4 @@
-import { applicationMarks } from '@robokids/contracts/pages'
+import { applicationMarkers } from '@robokids/contracts/pages'
 import { HeadContent, Scripts } from '@tanstack/react-router'
 import { CookieBanner } from '../cookies/CookieBanner.tsx'
 import { BrandSign } from '../frame/BrandSign.tsx'
@@ -84,7 +84,7 @@ export function Document({ application, siteUrl, files }: DocumentProps) {
           <button type="button">Load it again</button>
         </div>
         <BrandSign />
-        <div id="root" dangerouslySetInnerHTML={{ __html: applicationMarks.join(application) }} />
+        <div id="root" dangerouslySetInnerHTML={{ __html: applicationMarkers.join(application) }} />
         <Footer />
         <CookieBanner />
         <Scripts />

@@ -1,4 +1,4 @@
-import type { ErrorCode, RefusalDetails } from '@robokids/contracts/errors'
+import type { ErrorCode, ErrorDetails } from '@robokids/contracts/errors'
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../api/api.ts'
 import { sampleAgreement } from './sample-agreement.ts'
@@ -9,7 +9,7 @@ const reference = '019a0000-0000-7000-8000-000000000001'
 const url = 'https://pay.example.com/confirm'
 const message = 'No.'
 const refused = (code: ErrorCode, details: object) =>
-  wayOnFrom(new ApiError({ status: 409, code, message, ...(details as RefusalDetails) }))
+  wayOnFrom(new ApiError({ status: 409, code, message, ...(details as ErrorDetails) }))
 
 describe('the way on from a refusal', () => {
   it.each(['price_changed', 'terms_changed', 'quote_outdated'] as const)('with %s is what is offered now', (code) => {

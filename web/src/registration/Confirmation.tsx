@@ -1,9 +1,15 @@
 import type { RegistrationView } from '@robokids/contracts/bff'
 import { formatClassDate } from '@robokids/contracts/class-date'
+import {
+  endedTitle,
+  isEnded,
+  type RefundProgress,
+  type DisplayStatus,
+  toDisplayStatus,
+} from '@robokids/contracts/display-status'
 import { disputeText } from '@robokids/contracts/disputes'
 import { openingLevels } from '@robokids/contracts/opening-levels'
 import { formatMoney } from '@robokids/contracts/pricing'
-import { endedTitle, isEnded, type RefundStanding, type Standing, standingOf } from '@robokids/contracts/standing'
 import { useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { LongWait } from '../checkout/LongWait.tsx'
@@ -110,8 +116,8 @@ function Checked({ reference, saved }: { reference: string; saved: RegistrationR
   }
 }
 
-function MoneyBack({ standing: { refunded, returned } }: { standing: Extract<Standing, { kind: 'registered' }> }) {
-  const verb = ({ state }: RefundStanding) => (state === 'done' ? 'went back' : 'is on its way back')
+function MoneyBack({ standing: { refunded, returned } }: { standing: Extract<DisplayStatus, { kind: 'registered' }> }) {
+  const verb = ({ state }: RefundProgress) => (state === 'done' ? 'went back' : 'is on its way back')
   return (
     <>
       {refunded?.money && <p>{`${formatMoney(refunded.money)} of it ${verb(refunded)} to your card.`}</p>}
@@ -155,7 +161,7 @@ function stepsOf({ waiverSignedAt, address, startDate, startTime, classType }: R
 }
 
 function Told({ view }: { view: RegistrationView }) {
-  const standing = standingOf(view)
+  const standing = toDisplayStatus(view)
   const record = recordOfView(view)
   const details = <RecordCard record={record} startTime={view.startTime} />
   const search = { reference: view.registrationId }

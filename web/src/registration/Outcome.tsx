@@ -1,7 +1,7 @@
 import type { RegistrationView } from '@robokids/contracts/bff'
+import type { EndedStatus, RefundProgress, DisplayStatus } from '@robokids/contracts/display-status'
 import { disputedNote } from '@robokids/contracts/disputes'
 import { formatMoney } from '@robokids/contracts/pricing'
-import type { Ended, RefundStanding, Standing } from '@robokids/contracts/standing'
 import type { ReactNode } from 'react'
 import { Actions } from '../checkout/StatusPage.tsx'
 import { ButtonLink } from '../ui/Button.tsx'
@@ -15,7 +15,7 @@ const whyRejected = {
   registration_cancelled: 'The registration had been cancelled when your payment arrived.',
 }
 
-function refundText({ state, money }: RefundStanding): { title: string; detail: string } {
+function refundText({ state, money }: RefundProgress): { title: string; detail: string } {
   const amount = money ? formatMoney(money) : 'Your money'
   switch (state) {
     case 'done':
@@ -30,11 +30,11 @@ function refundText({ state, money }: RefundStanding): { title: string; detail: 
   }
 }
 
-function returningText({ refund, byBank }: Extract<Standing, { kind: 'returning' }>): string {
+function returningText({ refund, byBank }: Extract<DisplayStatus, { kind: 'returning' }>): string {
   return byBank && refund.money ? `Your bank gave ${formatMoney(refund.money)} back to you.` : refundText(refund).title
 }
 
-function expiredText({ charged, refund }: Extract<Standing, { kind: 'expired' }>): string {
+function expiredText({ charged, refund }: Extract<DisplayStatus, { kind: 'expired' }>): string {
   if (refund) return refundText(refund).title
   return charged === 'no' ? 'You were not charged.' : 'No payment arrived in time.'
 }
@@ -51,7 +51,7 @@ export function DisputedNotice({ children }: { children?: ReactNode }) {
 
 interface EndedOutcomeProps {
   view: RegistrationView
-  standing: Ended
+  standing: EndedStatus
   /** Another way on from an expired one, above the way back to the form. */
   children?: ReactNode
 }

@@ -1,8 +1,8 @@
 import type { AgreementTerms } from '@robokids/contracts/agreement'
 import type { RegistrationView } from '@robokids/contracts/bff'
+import { endedTitle, isEnded, toDisplayStatus } from '@robokids/contracts/display-status'
 import { registrationTerms } from '@robokids/contracts/offers'
 import { formatMoney } from '@robokids/contracts/pricing'
-import { endedTitle, isEnded, standingOf } from '@robokids/contracts/standing'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { type ReactNode, useRef, useState } from 'react'
@@ -108,7 +108,7 @@ function PaymentOf({ reference }: { reference: string }) {
 }
 
 function PaymentFor({ view }: { view: RegistrationView }) {
-  const standing = standingOf(view)
+  const standing = toDisplayStatus(view)
   const summary = (
     <Details
       rows={[...familyRows(recordOfView(view)), startRow(view.startDate, view.startTime), classRow(view.classType)]}

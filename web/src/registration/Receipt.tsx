@@ -1,7 +1,7 @@
 import type { RegistrationView } from '@robokids/contracts/bff'
+import { type DisplayStatus, toDisplayStatus } from '@robokids/contracts/display-status'
 import { isolate } from '@robokids/contracts/isolate'
-import { type KeptReceipt, receiptDetails, receiptNote, receiptTitle, startName } from '@robokids/contracts/receipt'
-import { type Standing, standingOf } from '@robokids/contracts/standing'
+import { type StoredReceipt, receiptDetails, receiptNote, receiptTitle, startName } from '@robokids/contracts/receipt'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { Actions, StatusLoading, StatusPage } from '../checkout/StatusPage.tsx'
@@ -40,7 +40,7 @@ export function Receipt() {
   return <BackToForm />
 }
 
-function keptOf({ childName, childAge, siblings, address1, address2, zip, ...rest }: ReceiptRecord): KeptReceipt {
+function keptOf({ childName, childAge, siblings, address1, address2, zip, ...rest }: ReceiptRecord): StoredReceipt {
   const children = [{ childName, childAge }, ...siblings]
   return { ...rest, children, addressLine1: address1, addressLine2: address2, zipCode: zip }
 }
@@ -55,14 +55,14 @@ function BackToForm() {
 }
 
 /** Where the way has come to: nothing that comes after a payment which went back. */
-function stepOf(standing: Standing | undefined, signed: boolean) {
+function stepOf(standing: DisplayStatus | undefined, signed: boolean) {
   if (!standing) return 'kit'
   if (standing.kind !== 'registered' || standing.disputed) return 'pay'
   return signed ? 'kit' : 'waiver'
 }
 
 interface PaperProps {
-  kept: KeptReceipt | undefined
+  kept: StoredReceipt | undefined
   view: RegistrationView | undefined
 }
 
@@ -101,7 +101,7 @@ function Paper({ kept, view }: PaperProps) {
     window.print()
   }
 
-  const standing = view && standingOf(view)
+  const standing = view && toDisplayStatus(view)
   const note = view && receiptNote(view)
   // Of what is not paid there is none.
   const file = view?.checkout?.paidAt ? (`/api/registrations/${view.registrationId}/receipt.pdf` as const) : undefined

@@ -1,5 +1,5 @@
 import type { AgreementTerms } from '@robokids/contracts/agreement'
-import type { RegisterAnswer } from '@robokids/contracts/bff'
+import type { RegisterResponse } from '@robokids/contracts/bff'
 import { api, ApiError } from '../api/api.ts'
 import { readersTimeZone } from '../browser/readers-time-zone.ts'
 import { provenApi } from '../proof-of-work/proven.ts'
@@ -7,7 +7,7 @@ import { registerAnswer, registrationView } from './answers.ts'
 import { forgetSent, idToReplace, idToSend, isKnownToBeHeld, noteBeingPaid, noteHeld, noteRefused } from './draft.ts'
 import type { RegistrationContent } from './registration-content.ts'
 
-export type Registered = ({ next: 'pay' } & RegisterAnswer) | { next: 'confirmation'; registrationId: string }
+export type Registered = ({ next: 'pay' } & RegisterResponse) | { next: 'confirmation'; registrationId: string }
 
 /** A connection that hangs fails in the end; the next try has the same id. */
 const answerWithinMs = 45_000
@@ -38,7 +38,7 @@ async function send(
   id: string,
   content: RegistrationContent,
   agreed: AgreementTerms | undefined,
-): Promise<RegisterAnswer> {
+): Promise<RegisterResponse> {
   const replaces = await findReplaced(id)
   const answer = await provenApi('registration', '/api/registrations', {
     method: 'POST',

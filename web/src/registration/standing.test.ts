@@ -1,10 +1,10 @@
-import { isSettled, standingOf } from '@robokids/contracts/standing'
+import { isSettled, toDisplayStatus } from '@robokids/contracts/display-status'
 import { describe, expect, it } from 'vitest'
 import { sampleView } from './sample-view.ts'
 
 const refund = { amount: 40000, currency: 'usd', reason: 'seat_gone' } as const
 
-describe('standingOf', () => {
+describe('toDisplayStatus', () => {
   it.each([
     ['held', null, 'awaiting'],
     ['held', 'creating', 'awaiting'],
@@ -20,12 +20,12 @@ describe('standingOf', () => {
     ['waiver_signed', 'paid', 'registered'],
     ['cancelled', 'paid', 'cancelled'],
   ] as const)('of a registration %s with a checkout %s is %s', (status, checkout, kind) => {
-    expect(standingOf(sampleView({ status }, checkout && { status: checkout })).kind).toBe(kind)
+    expect(toDisplayStatus(sampleView({ status }, checkout && { status: checkout })).kind).toBe(kind)
   })
 
   it('says "not charged" only once the card\'s side is closed', () => {
     const charged = (checkout: 'open' | 'expired' | null) =>
-      standingOf(sampleView({ status: 'expired' }, checkout && { status: checkout }))
+      toDisplayStatus(sampleView({ status: 'expired' }, checkout && { status: checkout }))
     expect(charged('expired')).toEqual({ kind: 'expired', charged: 'no', refund: null })
     expect(charged('open')).toEqual({ kind: 'expired', charged: 'unknown', refund: null })
     expect(charged(null)).toEqual({ kind: 'expired', charged: 'unknown', refund: null })
@@ -33,7 +33,7 @@ describe('standingOf', () => {
 
   it('tells how far the money of a rejected registration is on its way back', () => {
     const rejected = (refunds: { status: 'pending' | 'succeeded' | 'failed' }[]) =>
-      standingOf(
+      toDisplayStatus(
         sampleView(
           { status: 'rejected', rejectionReason: 'class_full' },
           { status: 'paid', refunds: refunds.map((entry) => ({ ...refund, ...entry })) },
@@ -56,7 +56,7 @@ describe('money that went back', () => {
   type Refunds = NonNullable<ReturnType<typeof sampleView>['checkout']>['refunds']
   const usd = (amount: number) => ({ amount, currency: 'usd' })
   const of = (status: 'cancelled' | 'confirmed' | 'expired', refunds: Partial<Refunds[number]>[], paid = true) =>
-    standingOf(
+    toDisplayStatus(
       sampleView(
         { status },
         {
@@ -112,7 +112,7 @@ describe('the money of a registration that has its seat', () => {
   const usd = (amount: number) => ({ amount, currency: 'usd' }) as const
   type Checkout = NonNullable<ReturnType<typeof sampleView>['checkout']>
   const of = (status: 'confirmed' | 'waiver_signed', checkout: Partial<Checkout>) =>
-    standingOf(sampleView({ status }, { status: 'paid', ...checkout }))
+    toDisplayStatus(sampleView({ status }, { status: 'paid', ...checkout }))
   const back = (status: 'pending' | 'succeeded', amount = 40_000) => ({
     ...usd(amount),
     reason: 'requested' as const,
@@ -145,7 +145,7 @@ describe('the money of a registration that has its seat', () => {
 
 describe('isSettled', () => {
   it('goes on watching until nothing more is to come', () => {
-    const settled = (...sample: Parameters<typeof sampleView>) => isSettled(standingOf(sampleView(...sample)))
+    const settled = (...sample: Parameters<typeof sampleView>) => isSettled(toDisplayStatus(sampleView(...sample)))
     expect(settled({ status: 'held' })).toBe(false)
     expect(settled({ status: 'held' }, { status: 'paid' })).toBe(false)
     expect(settled({ status: 'expired' }, { status: 'open' })).toBe(false)

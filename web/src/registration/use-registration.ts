@@ -1,5 +1,5 @@
 import type { RegistrationView } from '@robokids/contracts/bff'
-import { isSettled, standingOf } from '@robokids/contracts/standing'
+import { isSettled, toDisplayStatus } from '@robokids/contracts/display-status'
 import { focusManager, type QueryState, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import { api, ApiError } from '../api/api.ts'
@@ -16,7 +16,7 @@ type Asked = Pick<QueryState<RegistrationView>, 'data' | 'error' | 'dataUpdateCo
 /** False where there is nothing more to ask. */
 export function askRegistrationAgainMs(asked: Asked, streaming: boolean): number | false {
   const { data, error, dataUpdateCount, errorUpdateCount } = asked
-  if (isUnknown(error) || (data && isSettled(standingOf(data)))) return false
+  if (isUnknown(error) || (data && isSettled(toDisplayStatus(data)))) return false
   return streaming ? askBesideStreamMs : askAgainMs(askWithoutStreamMs, dataUpdateCount + errorUpdateCount)
 }
 
@@ -70,7 +70,7 @@ export function useRegistration(reference: string | null, { paid = false } = {})
     refetchInterval: ({ state }) => askRegistrationAgainMs(state, streaming),
   })
   const { data, error } = query
-  const watch = visible && reference !== null && !isUnknown(error) && !(data && isSettled(standingOf(data)))
+  const watch = visible && reference !== null && !isUnknown(error) && !(data && isSettled(toDisplayStatus(data)))
 
   useEffect(() => {
     if (!watch || reference === null) return

@@ -1,4 +1,4 @@
-import { canBeAwaited, canBeBought } from '@robokids/contracts/products'
+import { canRequestStockAlert, canBeBought } from '@robokids/contracts/products'
 import type { Product } from '@robokids/contracts/shop'
 import type { ReactNode } from 'react'
 import { useHydrated } from '../browser/use-hydrated.ts'
@@ -46,7 +46,7 @@ export function ProductActions({ product, cart, onAdded, onAwait }: ProductActio
           {inCart > 0 && <span className={styles['inCart']}>{` (${inCart} in it)`}</span>}
         </Button>
       )}
-      {canBeAwaited(state) && (
+      {canRequestStockAlert(state) && (
         <Button
           wide
           variant={canBeBought(state) ? 'quiet' : 'secondary'}

@@ -1,4 +1,4 @@
-import { outcomeOf } from '@robokids/contracts/disputes'
+import { disputeOutcome } from '@robokids/contracts/disputes'
 import type { PaymentState } from '@robokids/contracts/payment-state'
 import type { Order } from '@robokids/contracts/shop'
 
@@ -42,7 +42,7 @@ function paymentStateOf(
   if (paymentState) return paymentState
   const { done, pending, owed } = back
   if (done >= amount) return 'refunded'
-  const outcomes = disputes.map(outcomeOf)
+  const outcomes = disputes.map(disputeOutcome)
   if (outcomes.includes('lost')) return 'lost'
   if (done + pending >= amount) return 'refund_under_way'
   // What was told as cancelled stays it, also where the bank returned the money.

@@ -1,6 +1,6 @@
+import { endedTitle, isEnded, toDisplayStatus } from '@robokids/contracts/display-status'
 import { disputeText } from '@robokids/contracts/disputes'
 import type { MemberSeat } from '@robokids/contracts/enrollment'
-import { endedTitle, isEnded, standingOf } from '@robokids/contracts/standing'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
@@ -83,7 +83,7 @@ function Sign({ record }: { record: RegistrationRecord }) {
   const known = watched.state === 'known' ? watched.view : undefined
   if (done) return <Thanks done={done} record={record} arriving />
   if (watched.state === 'loading' && record.registrationId) return <StatusLoading step="waiver" />
-  const standing = known && standingOf(known)
+  const standing = known && toDisplayStatus(known)
   if (standing && isEnded(standing)) {
     return (
       <StatusPage step="pay" title={endedTitle(standing)}>

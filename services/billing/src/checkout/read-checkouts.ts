@@ -30,7 +30,7 @@ export function presentRefund(row: RefundRow): Refund {
  * How a payment stands. What was paid beside it, twice or otherwise than agreed, goes back without touching it.
  * @param ofPurchase all refunds and disputes of what it paid for.
  */
-function standingOf(payment: Payment, ofPurchase: RefundRow[], disputesOfPurchase: DisputeRow[]) {
+function toDisplayStatus(payment: Payment, ofPurchase: RefundRow[], disputesOfPurchase: DisputeRow[]) {
   const back = ofPurchase.filter(({ paymentId }) => paymentId === payment.id)
   const state = paymentState(
     payment,
@@ -110,7 +110,7 @@ export async function readCheckouts(
             paidAt: payment.paidAt.toString(),
             amount: payment.amount,
             currency: 'usd' as const,
-            ...standingOf(payment, itsRefunds, itsDisputes),
+            ...toDisplayStatus(payment, itsRefunds, itsDisputes),
           }
         : null,
       refunds: itsRefunds.map(presentRefund),

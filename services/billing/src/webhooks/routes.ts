@@ -94,7 +94,7 @@ export async function webhookRoutes(http: Http, context: BillingContext): Promis
       verifySignature(context, body, signature)
     } catch (error) {
       metrics.wrongGuesses.inc({ what: 'webhook_signature', outcome: 'wrong' })
-      unsigned.note()
+      unsigned.record()
       throw error
     }
   }

@@ -482,7 +482,7 @@ describe('a registration that is gone', () => {
     await db.insert(checkoutAttempts).values(stuck)
     await apart.bed.bus.publish(registrationExpired, facts.registrationId, facts)
     await eventually(async () => {
-      apart.service.nudge()
+      apart.service.wakeAll()
       return (await apart.read(facts.registrationId)).status === 'expired'
     }, 60_000)
     await apart.close()

@@ -1,4 +1,4 @@
-import { answerEvenly } from '@robokids/runtime/even-answers'
+import { padResponseTime } from '@robokids/runtime/response-time'
 import { checkPassword, judgePassword } from '../sign-in/check-password.ts'
 import { IdentityError, invalid, missing } from '../protocol/errors.ts'
 import { askFirstFactor, firstFactorsOf, isFirstFactor } from '../sign-in/first-factors.ts'
@@ -12,7 +12,7 @@ export const selectChallenge: Challenge = async (answer) => {
   if (!choice) throw missing('ANSWER')
   if (!isFirstFactor(choice)) throw invalid(`Unknown ANSWER ${choice}`)
   if (choice === 'PASSWORD') return password(answer)
-  return answerEvenly(answer.call.context.config.EVEN_ANSWER_MS, () =>
+  return padResponseTime(answer.call.context.config.EVEN_ANSWER_MS, () =>
     settle(answer, async (answering) => {
       const { tx, step, call } = answering
       await checkAvailable(answering, choice)

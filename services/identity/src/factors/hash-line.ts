@@ -71,7 +71,7 @@ export class HashLine {
         isIn ??= this.#waitMs(isFirst) <= this.#mostMs
         if (!isIn) {
           this.#outcomes.inc({ outcome: 'refused' })
-          this.#refusals.note()
+          this.#refusals.record()
           throw busy()
         }
         if (!isFirst) return this.#take(this.#strangers, isGone, work)

@@ -1,4 +1,4 @@
-import { answerEvenly } from '@robokids/runtime/even-answers'
+import { padResponseTime } from '@robokids/runtime/response-time'
 import { askCustomChallenge } from '../sign-in/custom-challenge.ts'
 import { checkDevice } from '../factors/devices.ts'
 import { invalid, missing } from '../protocol/errors.ts'
@@ -17,7 +17,7 @@ export async function customAuth(flow: Flow): Promise<AuthAnswer> {
   const progress = await begin(flow, 'CUSTOM_AUTH')
   if (A) return askPasswordVerifier(call.context.db, progress, A, call)
   const { config, db } = call.context
-  return answerEvenly(config.EVEN_ANSWER_MS, async () => {
+  return padResponseTime(config.EVEN_ANSWER_MS, async () => {
     await checkDevice(db, progress, config)
     return db.transaction((tx) => askCustomChallenge(tx, progress, call))
   })

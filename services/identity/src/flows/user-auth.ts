@@ -1,4 +1,4 @@
-import { answerEvenly } from '@robokids/runtime/even-answers'
+import { padResponseTime } from '@robokids/runtime/response-time'
 import { checkDevice } from '../factors/devices.ts'
 import { expiredSession, orThrow } from '../protocol/errors.ts'
 import { askFirstFactor, firstFactorsOf, isFirstFactor } from '../sign-in/first-factors.ts'
@@ -15,7 +15,7 @@ export async function userAuth(flow: Flow): Promise<AuthAnswer> {
   const { db, config } = call.context
   const progress = await begin(flow, 'USER_AUTH')
   if (session !== undefined) return afterConfirmation(flow, session, progress.user?.id)
-  return answerEvenly(config.EVEN_ANSWER_MS, async () => {
+  return padResponseTime(config.EVEN_ANSWER_MS, async () => {
     await checkDevice(db, progress, config)
     const available = await firstFactorsOf(db, progress, call)
     const preferred = parameters['PREFERRED_CHALLENGE']

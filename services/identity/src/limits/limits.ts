@@ -49,8 +49,8 @@ export async function isTooMuch(
   { key, most, within }: Limit,
 ): Promise<boolean> {
   let isMore = false
-  for (const { name, times } of networks) {
-    if ((await count(db, context, { key: `${key}:${name}`, within })) > most * times) isMore = true
+  for (const { name, limitFactor } of networks) {
+    if ((await count(db, context, { key: `${key}:${name}`, within })) > most * limitFactor) isMore = true
   }
   return isMore
 }

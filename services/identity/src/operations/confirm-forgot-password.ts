@@ -1,5 +1,5 @@
 import { userConfirmed } from '@robokids/contracts/identity'
-import { answerEvenly } from '@robokids/runtime/even-answers'
+import { padResponseTime } from '@robokids/runtime/response-time'
 import { z } from 'zod'
 import { dropCredentials, setPassword } from '../users/accounts.ts'
 import { goBeforeStrangers } from '../protocol/callers.ts'
@@ -32,7 +32,7 @@ export const confirmForgotPassword = operation(
     const tellsUsers = settings.preventUserExistenceErrors === 'LEGACY'
     // A code that is right is not used up by a password that is not good enough.
     checkPolicy(given.Password, pool.settings.passwordPolicy)
-    return answerEvenly(context.config.EVEN_ANSWER_MS, async () => {
+    return padResponseTime(context.config.EVEN_ANSWER_MS, async () => {
       await consumeAttempt(call)
       const owner = await findUserToReset(context.db, pool, given.Username)
       await goBeforeStrangers(context.db, owner, given.DeviceKey, call)

@@ -1,6 +1,6 @@
 import { userConfirmed } from '@robokids/contracts/identity'
 import { eq } from 'drizzle-orm'
-import { answerEvenly } from '@robokids/runtime/even-answers'
+import { padResponseTime } from '@robokids/runtime/response-time'
 import { z } from 'zod'
 import { takeAlias } from '../users/accounts.ts'
 import { codeSubject, takeCode } from '../factors/codes.ts'
@@ -92,7 +92,7 @@ export const confirmSignUp = operation(
       const named = await findByName(context.db, pool, given.Username)
       return (await isPassword(password, named, call)) ? named : undefined
     }
-    return answerEvenly(context.config.EVEN_ANSWER_MS, async () => {
+    return padResponseTime(context.config.EVEN_ANSWER_MS, async () => {
       await consumeAttempt(call)
       const { Password: password } = given
       return orThrow(await confirm(password === undefined ? undefined : await ownerOf(password)))

@@ -1,4 +1,4 @@
-import { answerEvenly } from '@robokids/runtime/even-answers'
+import { padResponseTime } from '@robokids/runtime/response-time'
 import { z } from 'zod'
 import { issueCode, simulateCode } from '../factors/codes.ts'
 import { disabled, unknownUser } from '../protocol/errors.ts'
@@ -23,7 +23,7 @@ export const forgotPassword = operation(
     const { pool, settings } = client
     const { Username: name, DeviceKey: deviceKey } = given
     const tellsUsers = settings.preventUserExistenceErrors === 'LEGACY'
-    return answerEvenly(context.config.EVEN_ANSWER_MS, async () => {
+    return padResponseTime(context.config.EVEN_ANSWER_MS, async () => {
       await countRequest(call)
       return context.db.transaction(async (tx) => {
         const found = await findUserToReset(tx, pool, name)

@@ -1,4 +1,4 @@
-import { answerEvenly } from '@robokids/runtime/even-answers'
+import { padResponseTime } from '@robokids/runtime/response-time'
 import { z } from 'zod'
 import { issueCode, simulateCode } from '../factors/codes.ts'
 import { disabled, invalid, unknownUser } from '../protocol/errors.ts'
@@ -18,7 +18,7 @@ export const resendConfirmationCode = operation(
     const { pool, settings } = client
     const name = given.Username
     const tellsUsers = settings.preventUserExistenceErrors === 'LEGACY'
-    return answerEvenly(context.config.EVEN_ANSWER_MS, async () => {
+    return padResponseTime(context.config.EVEN_ANSWER_MS, async () => {
       await countRequest(call)
       return context.db.transaction(async (tx) => {
         const { user: found } = await findUnconfirmed(tx, pool, name)

@@ -4,7 +4,7 @@ import type { MailData } from '../schema.ts'
 import { renderMail, type RenderedMail } from './render-mail.ts'
 import { richText } from './rich-text.ts'
 
-/** To the school: what somebody wrote on the contact page. A reply goes to its writer. */
+/** Composes the mail to the school with a message from the contact page. A reply goes to the sender of the message. */
 export function contactMessageMail(data: MailData['contact_message']): RenderedMail {
   const { id, name, email, topic, reference, message, isProven } = data
   const number = messageReference(id)
@@ -12,7 +12,7 @@ export function contactMessageMail(data: MailData['contact_message']): RenderedM
   return renderMail({
     subject: [`${number} ${about}: `, ...richText`${name}`],
     heading: 'A message from the contact page',
-    opening: [['Reply to this email: your answer goes to whoever wrote it.']],
+    opening: [['Reply to this email to answer the sender.']],
     facts: [
       { label: 'From', lines: [richText`${name}`, richText`${email}`] },
       {

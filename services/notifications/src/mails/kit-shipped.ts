@@ -4,7 +4,7 @@ import { addressFact, childrenFact, classFact, keepKit, questions, registrationS
 import { pictures } from './pictures.ts'
 import { richText } from './rich-text.ts'
 
-/** The kit has left us, which stays true where the registration is cancelled: then there is nothing to look forward to. */
+/** Composes the mail about a shipped kit. If the registration is cancelled, it announces no class. */
 export function kitShippedMail(data: MailData['kit_shipped'], siteUrl: string, isCancelled: boolean): RenderedMail {
   return renderMail({
     subject: [`On its way: your kit for ${data.levelTitle}`],

@@ -17,18 +17,18 @@ const dollars = (amount: number) => formatMoney({ amount, currency: 'usd' })
 const priceOf = ({ plan, ...money }: Money & { plan: Plan }) => `${formatMoney(money)} a ${periodOf(plan)}`
 const hello = ['Hello,']
 
-/** What composing a mail needs beside its data. */
-export interface Known {
+/** What composing a mail needs besides its data. */
+export interface MailOptions {
   siteUrl: string
-  /** False where the member's account is deleted: nobody can open its profile page. */
+  /** False if the member's account is deleted, so that the profile page cannot be opened. */
   hasProfile: boolean
-  /** False where the membership is known to be cancelled or to have ended. */
-  goesOn: boolean
-  /** It ends before the members' session that it began with: the mail takes that out of the calendar. */
-  leavesSession: boolean
+  /** False if the membership is known to be cancelled or ended. */
+  isActive: boolean
+  /** It ends before its first members' session, so the mail cancels the calendar entry. */
+  missesSession: boolean
 }
 
-/** When the members' session of a new member is. */
+/** Returns the time of a new member's session. */
 export function sessionOf({
   classDate: startDate,
   startTime,
@@ -39,41 +39,41 @@ export function sessionOf({
   return { startDate, startTime, durationMinutes, timeZone, familyTimeZone }
 }
 
-/** A step on the member's profile page; none where there is none, which `withoutProfile` is for. */
-function onProfile(known: Known, text: string, label: string): Pick<MailContent, 'step'> {
-  return known.hasProfile ? { step: { text: [text], label, url: `${known.siteUrl}/profile` } } : {}
+/** Returns a step on the profile page; none if the member has no profile (see `replyInstead`). */
+function stepOnProfile(options: MailOptions, text: string, label: string): Pick<MailContent, 'step'> {
+  return options.hasProfile ? { step: { text: [text], label, url: `${options.siteUrl}/profile` } } : {}
 }
 
-const toProfile = (known: Known) =>
-  onProfile(known, 'All your payments and receipts are on your profile page.', 'Go to your profile')
+const profileStep = (options: MailOptions) =>
+  stepOnProfile(options, 'All your payments and receipts are on your profile page.', 'Go to your profile')
 
-const howToCancel = (known: Known) =>
-  onProfile(
-    known,
+const cancelStep = (options: MailOptions) =>
+  stepOnProfile(
+    options,
     'You can cancel online at any time: on your profile page, press “Cancel membership”, then “Yes, cancel it”. You keep what is paid.',
     'Go to your profile',
   )
 
-function withoutProfile({ hasProfile }: Known, whatTo: string): RichText[] {
+function replyInstead({ hasProfile }: MailOptions, whatTo: string): RichText[] {
   return hasProfile ? [] : [[`Your account is deleted. To ${whatTo}, reply to this email.`]]
 }
 
-const toChange = 'change or cancel your membership'
+const changeOrCancel = 'change or cancel your membership'
 
-const whyNoSeat = {
+const noSeatReasons = {
   class_full: 'by the time it arrived, the session was full',
   class_started: 'by the time it arrived, the session had already begun',
   class_not_offered: 'by the time it arrived, the session was not offered any more',
   unknown: 'by the time it arrived, there was no seat left',
 }
 
-/** Why a payment that nobody asked to have back was not kept. */
-const whyNotKept = (
+/** Returns why a payment was refunded although nobody requested it. */
+const notKeptReason = (
   paid: string,
   { rejection, classDate }: Pick<MailData['membership_refund_failed'], 'rejection' | 'classDate'>,
 ) => ({
   seat_gone: [
-    `Thank you for your payment of ${paid}. We are sorry: ${whyNoSeat[rejection ?? 'unknown']} on ${formatClassDate(classDate)}. So your membership does not begin, and nothing more is charged.`,
+    `Thank you for your payment of ${paid}. We are sorry: ${noSeatReasons[rejection ?? 'unknown']} on ${formatClassDate(classDate)}. So your membership does not begin, and nothing more is charged.`,
   ],
   duplicate: ['You have a membership already, and paid for a second one. You owe only one, so the other one ended.'],
   amount_mismatch: [
@@ -81,7 +81,7 @@ const whyNotKept = (
   ],
 })
 
-const toOtherDates = (siteUrl: string): Pick<MailContent, 'step'> => ({
+const otherDatesStep = (siteUrl: string): Pick<MailContent, 'step'> => ({
   step: {
     text: ['Another date may suit you: here are those with free seats.'],
     label: 'Choose another date',
@@ -89,11 +89,11 @@ const toOtherDates = (siteUrl: string): Pick<MailContent, 'step'> => ({
   },
 })
 
-const banks = ['Banks usually take 5 to 10 business days to show a refund.']
+const bankDelay = ['Banks usually take 5 to 10 business days to show a refund.']
 
-const contents: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known) => MailContent } = {
-  membership_confirmed(data, known) {
-    const { siteUrl, hasProfile, goesOn } = known
+const contents: { [Kind in MembershipKind]: (data: MailData[Kind], options: MailOptions) => MailContent } = {
+  membership_confirmed(data, options) {
+    const { siteUrl, hasProfile, isActive } = options
     const { attemptId, plan, classDate, durationMinutes, renewsAt, receiptNumber } = data
     return {
       subject: ['You are a member of Robo Kids Learning'],
@@ -110,7 +110,7 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known)
         },
         { label: 'Membership', lines: [[priceOf(data)]] },
         ...(receiptNumber === null ? [] : [{ label: 'Receipt', lines: [[receiptNumber], [formatMoney(data)]] }]),
-        ...(renewsAt === null || !hasProfile || !goesOn
+        ...(renewsAt === null || !hasProfile || !isActive
           ? []
           : [{ label: 'Next payment', lines: [[`${formatMoney(data)} on ${schoolDay(renewsAt)}`]] }]),
       ],
@@ -119,26 +119,26 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known)
         label: 'Read and sign the waiver',
         url: `${siteUrl}/waiver?membership=${attemptId}`,
       },
-      ...(hasProfile && goesOn ? { aside: howToCancel(known).step } : {}),
+      ...(hasProfile && isActive ? { aside: cancelStep(options).step } : {}),
       closing: [
-        ['The session is attached as an entry for your calendar. The link to it comes by email before it.'],
+        ['The session is attached as a calendar entry. We email you the link before it starts.'],
         ...(!hasProfile
           ? [['Your account is deleted, so this membership is not renewed.']]
-          : goesOn
+          : isActive
             ? [['What you agreed to:'], [renewalTerms(plan, data)]]
             : [['You have cancelled this membership, so it is not renewed.']]),
         questions,
       ],
     }
   },
-  membership_renewed(data, known) {
+  membership_renewed(data, options) {
     const { plan, paidAmount, receiptNumber, paidAt, periodEnd, reason } = data
     const subject = [`Receipt ${receiptNumber}: ${dollars(paidAmount)} for your membership`]
     const facts = [
       { label: 'Receipt', lines: [[receiptNumber]] },
       { label: 'Paid', lines: [[dollars(paidAmount)], [schoolDay(paidAt)]] },
     ]
-    if (!known.goesOn) {
+    if (!options.isActive) {
       return {
         subject,
         heading: `You paid ${dollars(paidAmount)}`,
@@ -159,16 +159,16 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known)
         ],
       ],
       facts: [...facts, { label: 'Paid until', lines: [[schoolDay(periodEnd)]] }],
-      ...toProfile(known),
+      ...profileStep(options),
       closing: [
-        ...(known.hasProfile
+        ...(options.hasProfile
           ? [['You can cancel or change your membership at any time on your profile page.']]
-          : withoutProfile(known, toChange)),
+          : replyInstead(options, changeOrCancel)),
         questions,
       ],
     }
   },
-  membership_past_due(data, known) {
+  membership_past_due(data, options) {
     const { amountDue, attempt, nextTryAt, confirmUrl } = data
     const again = nextTryAt === null ? undefined : schoolDay(nextTryAt)
     if (typeof confirmUrl === 'string') {
@@ -193,9 +193,9 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known)
           url: confirmUrl,
         },
         closing: [
-          ...(known.hasProfile
-            ? [['If you do not want to go on, you can cancel on your profile page.']]
-            : withoutProfile(known, toChange)),
+          ...(options.hasProfile
+            ? [['If you do not want to continue, you can cancel on your profile page.']]
+            : replyInstead(options, changeOrCancel)),
           questions,
         ],
       }
@@ -220,23 +220,23 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known)
         { label: 'Open', lines: [[dollars(amountDue)]] },
         {
           label: again === undefined ? 'Next' : 'Next try',
-          lines: [[again ?? (known.hasProfile ? 'Update your card' : 'Reply to this email')]],
+          lines: [[again ?? (options.hasProfile ? 'Update your card' : 'Reply to this email')]],
         },
       ],
-      ...onProfile(
-        known,
+      ...stepOnProfile(
+        options,
         'Perhaps the card has expired or was replaced. On your profile page, press “Update card”.',
         'Update your card',
       ),
       closing: [
-        ...(known.hasProfile
-          ? [['If you do not want to go on, you can cancel on the same page.']]
-          : withoutProfile(known, 'update your card or cancel your membership')),
+        ...(options.hasProfile
+          ? [['If you do not want to continue, you can cancel on the same page.']]
+          : replyInstead(options, 'update your card or cancel your membership')),
         questions,
       ],
     }
   },
-  membership_switched(data, known) {
+  membership_switched(data, options) {
     const { plan, previousPlan, from } = data
     const word = { monthly: 'by the month', yearly: 'by the year' }
     return {
@@ -245,22 +245,22 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known)
       opening: [
         hello,
         [
-          `Your membership changes from ${previousPlan} to ${plan} on ${schoolDay(from)}. All that you have paid counts.`,
+          `Your membership changes from ${previousPlan} to ${plan} on ${schoolDay(from)}. Everything you have paid is credited.`,
         ],
       ],
       facts: [
         { label: 'Membership', lines: [[priceOf(data)]] },
         { label: 'From', lines: [[schoolDay(from)]] },
       ],
-      ...howToCancel(known),
+      ...cancelStep(options),
       closing: [
         ['If it was not you who changed this, reply to this email at once.'],
-        ...withoutProfile(known, toChange),
+        ...replyInstead(options, changeOrCancel),
         questions,
       ],
     }
   },
-  membership_cancelled({ endsAt }, known) {
+  membership_cancelled({ endsAt }, options) {
     return {
       subject: [`Your membership ends on ${schoolDay(endsAt)}`],
       heading: 'Your membership is cancelled',
@@ -269,21 +269,21 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known)
         [`Your membership ends on ${schoolDay(endsAt)}. Until then you keep it. Nothing more is charged.`],
       ],
       facts: [{ label: 'Ends on', lines: [[schoolDay(endsAt)]] }],
-      ...onProfile(known, 'You can change your mind until then:', 'Keep my membership'),
+      ...stepOnProfile(options, 'You can change your mind until then:', 'Keep my membership'),
       closing: [questions],
     }
   },
-  membership_resumed(data, known) {
+  membership_resumed(data, options) {
     return {
       subject: ['Your membership goes on'],
       heading: 'Your membership goes on',
       opening: [hello, ['Good to have you back. Your membership does not end and is renewed as before.']],
       facts: [{ label: 'Next payment', lines: [[`${formatMoney(data)} on ${schoolDay(data.renewsAt)}`]] }],
-      ...howToCancel(known),
-      closing: [...withoutProfile(known, toChange), questions],
+      ...cancelStep(options),
+      closing: [...replyInstead(options, changeOrCancel), questions],
     }
   },
-  membership_asked_again(_data, known) {
+  membership_asked_again(_data, options) {
     return {
       subject: ['You are a member already'],
       heading: 'You are a member already',
@@ -294,8 +294,8 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known)
         ],
       ],
       facts: [],
-      ...onProfile(
-        known,
+      ...stepOnProfile(
+        options,
         'Your membership, its card and its payments are on your profile page. Log in, or sign up with this address:',
         'Go to your profile',
       ),
@@ -304,12 +304,12 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known)
           'If it was you, nothing is left to do. Should you pay once more all the same, that second payment goes back to your card by itself.',
         ],
         ['If it was not you: nothing of yours was shown to anybody, and you need not do anything.'],
-        ...withoutProfile(known, toChange),
+        ...replyInstead(options, changeOrCancel),
         questions,
       ],
     }
   },
-  membership_ended({ reason, endedAt }, { siteUrl, leavesSession }) {
+  membership_ended({ reason, endedAt }, { siteUrl, missesSession }) {
     return {
       subject: ['Your membership has ended'],
       heading: 'Your membership has ended',
@@ -318,9 +318,9 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known)
         [
           reason === 'unpaid'
             ? `The payment did not go through, so your membership ended on ${schoolDay(endedAt)}. Nothing more is charged.`
-            : `Your membership ended on ${schoolDay(endedAt)}. Nothing more is charged. Thank you for having been with us.`,
+            : `Your membership ended on ${schoolDay(endedAt)}. Nothing more is charged. Thank you for being with us.`,
         ],
-        ...(leavesSession
+        ...(missesSession
           ? [['Your seat in the members’ session is free again; the attached entry takes it out of your calendar.']]
           : []),
       ],
@@ -333,8 +333,8 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known)
       closing: [questions],
     }
   },
-  membership_reminder(data, known) {
-    // Another plan may be arranged for then: what is announced is what will be charged.
+  membership_reminder(data, options) {
+    // The mail announces what will be charged, which differs if another plan starts then.
     const next = { plan: data.plan, amount: data.amount, ...data.next, currency: data.currency }
     return {
       subject: [`Your membership renews on ${schoolDay(data.renewsAt)}`],
@@ -350,12 +350,12 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known)
         ...(data.next === undefined ? [] : [{ label: 'From then on', lines: [[priceOf(next)]] }]),
         { label: 'Next payment', lines: [[`${formatMoney(next)} on ${schoolDay(data.renewsAt)}`]] },
       ],
-      ...howToCancel(known),
-      closing: [...withoutProfile(known, toChange), questions],
+      ...cancelStep(options),
+      closing: [...replyInstead(options, changeOrCancel), questions],
     }
   },
-  membership_refunded(data, known) {
-    const { siteUrl } = known
+  membership_refunded(data, options) {
+    const { siteUrl } = options
     const { refunded, paidAmount, reason, again } = data
     const money = dollars(refunded)
     const back = [`We have refunded ${money} to the card you paid with.`]
@@ -369,12 +369,12 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known)
           ['Your bank did not keep the refund that we told you of. We have sent it to your card once more.'],
         ],
         facts,
-        ...toProfile(known),
-        closing: [banks, questions],
+        ...profileStep(options),
+        closing: [bankDelay, questions],
       }
     }
-    const stories = {
-      ...whyNotKept(dollars(paidAmount), data),
+    const explanations = {
+      ...notKeptReason(dollars(paidAmount), data),
       requested: [
         isWhole(data)
           ? 'All of this payment went back. Your membership itself stays as it is.'
@@ -384,26 +384,26 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known)
     return {
       subject: [`Refund of ${money} for your membership`],
       heading: `We refunded ${money}`,
-      opening: [hello, stories[reason], back],
+      opening: [hello, explanations[reason], back],
       facts,
-      ...(reason === 'seat_gone' ? toOtherDates(siteUrl) : toProfile(known)),
-      closing: [banks, questions],
+      ...(reason === 'seat_gone' ? otherDatesStep(siteUrl) : profileStep(options)),
+      closing: [bankDelay, questions],
     }
   },
-  membership_refund_failed(data, known) {
+  membership_refund_failed(data, options) {
     const { refunded, reason, untold } = data
     const money = dollars(refunded)
-    const isNews = untold === true && reason !== 'requested'
-    const { subject, heading, told, closing } = failedRefund(
+    const isFirstMail = untold === true && reason !== 'requested'
+    const { subject, heading, paragraphs, closing } = failedRefund(
       { ...data, amount: refunded, currency: 'usd' },
-      isNews ? whyNotKept(money, data)[reason] : undefined,
+      isFirstMail ? notKeptReason(money, data)[reason] : undefined,
     )
     return {
       subject: [subject],
       heading,
-      opening: [hello, ...told],
+      opening: [hello, ...paragraphs],
       facts: [{ label: 'Not refunded yet', lines: [[money]] }],
-      ...(isNews && reason === 'seat_gone' ? toOtherDates(known.siteUrl) : toProfile(known)),
+      ...(isFirstMail && reason === 'seat_gone' ? otherDatesStep(options.siteUrl) : profileStep(options)),
       closing,
     }
   },
@@ -420,8 +420,8 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known)
       opening: [
         [
           answerBy === null
-            ? 'The bank asks nothing of us (any more).'
-            : `The bank waits for our answer until ${schoolDay(answerBy)}. Without one the money is lost.`,
+            ? 'The bank needs no response from us (any more).'
+            : `The bank expects our response by ${schoolDay(answerBy)}. Without one, the money is lost.`,
         ],
       ],
       facts: [
@@ -435,12 +435,12 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], known: Known)
   },
 }
 
-/** Composes a mail about a membership, or to the operator about a dispute. */
+/** Composes a mail about a membership, or about a dispute to the operator. */
 export function membershipMail<Kind extends MembershipKind>(
   kind: Kind,
   data: MailData[Kind],
-  known: Known,
+  options: MailOptions,
 ): RenderedMail {
-  const content = contents[kind](data, known)
+  const content = contents[kind](data, options)
   return renderMail(kind === 'payment_disputed' ? content : { ...content, picture: pictures.members })
 }

@@ -9,16 +9,16 @@ import { richText, type RichText } from './rich-text.ts'
 
 type Refunded = MailData['payment_refunded']
 
-/** What is known of the registration beside the refund. */
+/** What is known about the registration besides the refund. */
 export interface Background {
-  /** Why its payment was not kept. */
+  /** Why it was rejected. */
   rejection?: Pick<typeof rejections.$inferSelect, 'reason' | 'duplicateOf'> | undefined
-  /** All of its payment went back by now, with this refund or another. */
+  /** Its payment has been refunded in full, by this refund or another. */
   isCancelled: boolean
-  kitHasShipped: boolean
+  isKitShipped: boolean
 }
 
-const whyNoSeat: Record<NonNullable<Background['rejection']>['reason'] | 'unknown', string> = {
+const noSeatReasons: Record<NonNullable<Background['rejection']>['reason'] | 'unknown', string> = {
   class_full: 'by the time it arrived, the class was full',
   class_started: 'by the time it arrived, the class had already begun',
   registration_cancelled: 'by the time it arrived, the registration had been cancelled',
@@ -27,40 +27,40 @@ const whyNoSeat: Record<NonNullable<Background['rejection']>['reason'] | 'unknow
 
 type Rejection = Background['rejection']
 
-/** Why a payment that nobody asked to have back was not kept; where another payment was, that is not told here. */
-export function whyNotKept(reason: 'seat_gone' | 'amount_mismatch', paid: string, rejection: Rejection): string {
+/** Returns why a payment was refunded although nobody requested it, except for duplicate payments. */
+export function notKeptReason(reason: 'seat_gone' | 'amount_mismatch', paid: string, rejection: Rejection): string {
   return reason === 'seat_gone'
-    ? `Thank you for your payment of ${paid}. We are sorry: ${whyNoSeat[rejection?.reason ?? 'unknown']}, so we could not confirm your registration.`
+    ? `Thank you for your payment of ${paid}. We are sorry: ${noSeatReasons[rejection?.reason ?? 'unknown']}, so we could not confirm your registration.`
     : 'The payment that reached us was not for the price of the class, so we did not keep it, and it did not confirm your registration.'
 }
 
-/** Two registrations of the same children were paid: one of them stands. */
+/** Returns the explanation that two registrations of the same children were paid. */
 export function registeredTwice({ children }: RegistrationFacts): string {
   const who = children.length === 1 ? 'Your child was' : 'Your children were'
   return `${who} registered twice for this class, and both registrations were paid.`
 }
 
-export const otherDates = (siteUrl: string): Story['step'] => ({
+export const otherDatesStep = (siteUrl: string): Content['step'] => ({
   text: ['Another date may suit you: here are those with free seats.'],
   label: 'See the class dates',
   url: `${siteUrl}/robokidslanding`,
 })
 
-interface Story {
+interface Content {
   heading: string
-  told: RichText[]
+  paragraphs: RichText[]
   step: NonNullable<MailContent['step']>
 }
 
-/** The registration is over with this refund. */
-function cancelled({ kitHasShipped }: Background): RichText[] {
+/** Returns the text that this refund cancels the registration. */
+function cancelled({ isKitShipped }: Background): RichText[] {
   return [
     ['This registration is cancelled; the attached entry takes the class out of your calendar.'],
-    ...(kitHasShipped ? [keepKit] : []),
+    ...(isKitShipped ? [keepKit] : []),
   ]
 }
 
-function storyOf(data: Refunded, background: Background, siteUrl: string): Story {
+function contentFor(data: Refunded, background: Background, siteUrl: string): Content {
   const { rejection, isCancelled } = background
   const refunded = formatMoney(data)
   const paid = formatMoney({ amount: data.paidAmount, currency: data.currency })
@@ -68,7 +68,7 @@ function storyOf(data: Refunded, background: Background, siteUrl: string): Story
   if (rejection?.duplicateOf) {
     return {
       heading: `We refunded a second payment of ${refunded}`,
-      told: [[`${registeredTwice(data.purchase)} One of them stands, and the other payment went back.`], [back]],
+      paragraphs: [[`${registeredTwice(data.purchase)} One of them stands, and the other payment went back.`], [back]],
       step: registrationStep(rejection.duplicateOf, siteUrl),
     }
   }
@@ -77,13 +77,13 @@ function storyOf(data: Refunded, background: Background, siteUrl: string): Story
     case 'seat_gone':
       return {
         heading: `We refunded your payment of ${paid}`,
-        told: [[whyNotKept(data.reason, paid, rejection)], [back]],
-        step: otherDates(siteUrl),
+        paragraphs: [[notKeptReason(data.reason, paid, rejection)], [back]],
+        step: otherDatesStep(siteUrl),
       }
     case 'duplicate':
       return {
         heading: `We refunded a second payment of ${refunded}`,
-        told: [
+        paragraphs: [
           ['We received two payments for one registration. You owe only one, so the other one went back.'],
           [back],
         ],
@@ -92,7 +92,7 @@ function storyOf(data: Refunded, background: Background, siteUrl: string): Story
     case 'amount_mismatch':
       return {
         heading: `We refunded your payment of ${refunded}`,
-        told: [[whyNotKept(data.reason, paid, rejection)], [back]],
+        paragraphs: [[notKeptReason(data.reason, paid, rejection)], [back]],
         step: {
           text: ['If you would still like to join, please register again:'],
           label: 'See the class dates',
@@ -103,51 +103,51 @@ function storyOf(data: Refunded, background: Background, siteUrl: string): Story
       return endsRegistration(data)
         ? {
             heading: `We refunded ${refunded}`,
-            told: [[back], ...cancelled(background)],
+            paragraphs: [[back], ...cancelled(background)],
             step,
           }
         : {
             heading: `We refunded ${refunded} of ${paid}`,
-            // The mail about the rest, which follows, says what became of it.
-            told: [[back], ...(isCancelled ? [] : [['Your registration stays as it is.']])],
+            // If it is cancelled, the following mail about the rest says so.
+            paragraphs: [[back], ...(isCancelled ? [] : [['Your registration stays as it is.']])],
             step,
           }
   }
 }
 
 /**
- * Whether the mail says that the registration is over. One that makes good for a refund that failed says so only where its
- * event does: before events did, that had been told with the first.
+ * Returns whether the mail announces the end of the registration. A mail about a replaced refund does so only if its event
+ * says `whole`: for older events, the mail about the first refund has announced it.
  */
-export function tellsOfEnd(data: Refunded): boolean {
+export function announcesEnd(data: Refunded): boolean {
   return endsRegistration(data) && (data.again !== true || data.whole === true)
 }
 
-/** After one that failed, nothing is promised before the bank has kept it. */
-function sentAgain(data: Refunded, background: Background, siteUrl: string): Story {
+/** Returns the texts about a refund that replaces a failed one; they promise nothing, as it can fail too. */
+function sentAgain(data: Refunded, background: Background, siteUrl: string): Content {
   const money = formatMoney(data)
   return {
     heading: `We sent your refund of ${money} again`,
-    told: [
+    paragraphs: [
       [`Your bank did not keep the refund that we told you of. We have sent ${money} to your card once more.`],
-      ...(tellsOfEnd(data) ? cancelled(background) : []),
+      ...(announcesEnd(data) ? cancelled(background) : []),
     ],
     step: registrationStep(data.registrationId, siteUrl),
   }
 }
 
-/** Money went back: how much, why, and what that means for the registration. */
+/** Composes the mail about a refund: how much, why, and what it means for the registration. */
 export function paymentRefundedMail(data: Refunded, background: Background, siteUrl: string): RenderedMail {
   const purchase: RegistrationFacts = data.purchase
-  const { heading, told, step } =
-    data.again === true ? sentAgain(data, background, siteUrl) : storyOf(data, background, siteUrl)
+  const { heading, paragraphs, step } =
+    data.again === true ? sentAgain(data, background, siteUrl) : contentFor(data, background, siteUrl)
   return renderMail({
     subject: [
       `${data.again === true ? 'We sent your refund again' : `Refund of ${formatMoney(data)}`}: ${purchase.levelTitle}, ${dateOf(purchase)}`,
     ],
     heading,
     picture: pictureOfClass(purchase),
-    opening: [richText`Hello ${purchase.guardianName},`, ...told],
+    opening: [richText`Hello ${purchase.guardianName},`, ...paragraphs],
     facts: [
       { label: data.again === true ? 'Sent again' : 'Refunded', lines: [[formatMoney(data)]] },
       ...(data.refundedTotal > data.amount

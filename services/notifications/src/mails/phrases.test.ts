@@ -14,16 +14,16 @@ describe('validFor', () => {
     ['PT23H59M58S', '24 hours'],
     ['PT47H59M', '47 hours'],
     ['PT167H59M57S', '7 days'],
-  ])('says %s as %s', (duration, words) => {
+  ])('formats %s as %s', (duration, words) => {
     expect(validFor(Temporal.Duration.from(duration))).toBe(words)
   })
 })
 
-describe('the time of a class', () => {
+describe('timesOf', () => {
   const at = (familyTimeZone: string | null | undefined, startDate = '2027-01-22', startTime = '16:00') =>
     timesOf({ startDate, startTime, timeZone: 'America/Los_Angeles', familyTimeZone })
 
-  it('is told in the zone of the family too where its clocks show another one', () => {
+  it('adds the time in the family’s time zone if it differs', () => {
     expect(at('America/New_York')).toEqual(['4:00 PM Pacific Time', '7:00 PM your time (Eastern Time)'])
     expect(at('Europe/Berlin')).toEqual([
       '4:00 PM Pacific Time',
@@ -32,7 +32,7 @@ describe('the time of a class', () => {
     expect(at('America/Phoenix')).toEqual(['4:00 PM Pacific Time', '5:00 PM your time (Mountain Standard Time)'])
   })
 
-  it('is told once where they show the same, where no zone is known, and where it is none', () => {
+  it('returns one time if both are equal or the family’s time zone is unknown or invalid', () => {
     const once = ['4:00 PM Pacific Time']
     expect([at('America/Los_Angeles'), at('America/Tijuana'), at('America/Phoenix', '2027-07-02')]).toEqual([
       once,

@@ -13,8 +13,8 @@ export function dateOf({ startDate }: RegistrationFacts): string {
   return formatClassDate(startDate)
 }
 
-/** A time zone that a browser named may be one that is not known here. */
-function isKnown(timeZone: string): boolean {
+/** Returns whether this process knows a time zone; one from a browser may be unknown. */
+function isKnownTimeZone(timeZone: string): boolean {
   try {
     return Intl.DateTimeFormat('en-US', { timeZone }).resolvedOptions().timeZone !== ''
   } catch {
@@ -25,12 +25,12 @@ function isKnown(timeZone: string): boolean {
 export type When = Pick<RegistrationFacts, 'startDate' | 'startTime' | 'timeZone' | 'familyTimeZone'>
 
 /**
- * When a class begins: `4:00 PM Pacific Time`, and where the family's clocks show something else then, also that:
- * `7:00 PM your time (Eastern Time)`, or `Saturday, January 23, 1:00 AM your time (Germany Time)`.
+ * Returns the start time of a class: `4:00 PM Pacific Time` and, if the family's local time differs,
+ * `7:00 PM your time (Eastern Time)` or `Saturday, January 23, 1:00 AM your time (Germany Time)`.
  */
 export function timesOf({ startDate, startTime, timeZone, familyTimeZone }: When): string[] {
   const atSchool = `${formatClassTime(startTime)} ${zoneName(timeZone)}`
-  if (!familyTimeZone || !isKnown(familyTimeZone)) return [atSchool]
+  if (!familyTimeZone || !isKnownTimeZone(familyTimeZone)) return [atSchool]
   const wallClock = Temporal.PlainDate.from(startDate).toPlainDateTime(startTime)
   const theirs = wallClock.toZonedDateTime(timeZone).withTimeZone(familyTimeZone).toPlainDateTime()
   if (theirs.equals(wallClock)) return [atSchool]
@@ -40,8 +40,8 @@ export function timesOf({ startDate, startTime, timeZone, familyTimeZone }: When
   return [atSchool, `${day}${time} your time (${zoneName(familyTimeZone)})`]
 }
 
-/** `Ivo`, `Ivo and Mia`, `Ivo, Mia and 2 more`: a subject has little room. */
-export function childrenInShort({ children }: RegistrationFacts): RichText {
+/** Returns the children's names for a subject line: `Ivo`, `Ivo and Mia`, `Ivo, Mia and 2 more`. */
+export function shortChildren({ children }: RegistrationFacts): RichText {
   const [first = '', second = '', third = ''] = children.map((child) => child.childName)
   if (children.length === 1) return richText`${first}`
   if (children.length === 2) return richText`${first} and ${second}`
@@ -77,50 +77,50 @@ export function addressFact({ address }: RegistrationFacts): MailContent['facts'
   }
 }
 
-/** Of a kit that is on its way to a family whose registration is cancelled. */
+/** For a family whose registration was cancelled after the kit had shipped. */
 export const keepKit: RichText = [
   'Your kit is already on its way to you. Reply to this email, and we will tell you how to send it back.',
 ]
 
 export const questions: RichText = ['Questions? Reply to this email; we answer within 48 hours, Monday to Friday.']
 
-/** How a registration stands, whatever has become of it by then. */
+/** Returns the step that links to the current state of a registration. */
 export function registrationStep(registrationId: string, siteUrl: string): NonNullable<MailContent['step']> {
   return {
-    text: ['This page always shows how your registration stands:'],
+    text: ['See the current status of your registration here:'],
     label: 'See your registration',
     url: `${siteUrl}/robokids/success?reference=${registrationId}`,
   }
 }
 
 /** `Saturday, November 28, 2026 at 4:05 PM` */
-function momentIn(instant: string, timeZone: string): string {
+function formatInstant(instant: string, timeZone: string): string {
   const zoned = Temporal.Instant.from(instant).toZonedDateTimeISO(timeZone)
   return zoned.toLocaleString('en-US', { dateStyle: 'full', timeStyle: 'short' }).replaceAll('\u202f', ' ')
 }
 
 type Zones = Pick<RegistrationFacts, 'timeZone' | 'familyTimeZone'>
 
-/** A moment in the school's time, and where the family's clocks show another one, also in theirs. */
-export function momentsOf(instant: string, { timeZone, familyTimeZone }: Zones): RichText[] {
-  const atSchool = momentIn(instant, timeZone)
-  const told: RichText[] = [[`${atSchool} Pacific`]]
-  if (!familyTimeZone || !isKnown(familyTimeZone)) return told
-  const theirs = momentIn(instant, familyTimeZone)
-  return theirs === atSchool ? told : [...told, [`${theirs} your time (${zoneName(familyTimeZone)})`]]
+/** Returns an instant in the school's time and, if it differs, in the family's local time. */
+export function instantLines(instant: string, { timeZone, familyTimeZone }: Zones): RichText[] {
+  const atSchool = formatInstant(instant, timeZone)
+  const lines: RichText[] = [[`${atSchool} Pacific`]]
+  if (!familyTimeZone || !isKnownTimeZone(familyTimeZone)) return lines
+  const theirs = formatInstant(instant, familyTimeZone)
+  return theirs === atSchool ? lines : [...lines, [`${theirs} your time (${zoneName(familyTimeZone)})`]]
 }
 
-/** As `momentIn`, in the school's time and saying so. */
-export function schoolMoment(instant: string): string {
-  return `${momentIn(instant, classTimeZone)} ${zoneName(classTimeZone)}`
+/** Formats an instant in the school's time, with the name of its time zone. */
+export function formatSchoolInstant(instant: string): string {
+  return `${formatInstant(instant, classTimeZone)} ${zoneName(classTimeZone)}`
 }
 
-/** `Saturday, November 28, 2026`, as it is in the school's zone. */
+/** `Saturday, November 28, 2026`, in the school's time zone. */
 export function schoolDay(instant: string): string {
   return formatClassDate(schoolDate(instant))
 }
 
-/** `3 minutes`, `24 hours`, `7 days`: rounded down to what is easily said, but not for the seconds that sending took. */
+/** `3 minutes`, `24 hours`, `7 days`: rounded down to a simple unit, except for the seconds lost while sending. */
 export function validFor(duration: Temporal.Duration): string {
   const minutes = Math.max(1, Math.ceil(duration.total('minutes')))
   const counted = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`
@@ -129,7 +129,7 @@ export function validFor(duration: Temporal.Duration): string {
   return hours < 48 ? counted(hours, 'hour') : counted(Math.floor(hours / 24), 'day')
 }
 
-/** A name is not always known. */
+/** Returns the greeting, without a name if it is unknown. */
 export function greeting(givenName: string): RichText {
   return givenName === '' ? ['Hello,'] : richText`Hello ${givenName},`
 }

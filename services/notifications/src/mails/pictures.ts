@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { ClassType } from '@robokids/contracts/enrollment'
 import { robotSpider, teddyBear } from '@robokids/contracts/products'
 
-/** A picture as it comes with a mail: named by its content id where it stands. */
+/** An inline image of a mail, referenced by its content id. */
 export interface Image {
   filename: string
   contentType: 'image/png'
@@ -13,17 +13,18 @@ export interface Image {
 
 export interface Picture {
   image: Image
-  /** What it shows, for whoever does not see it. */
+  /** The alternative text. */
   alt: string
-  /** The ground that it is drawn on. */
-  ground: string
+  /** The background color. */
+  background: string
 }
 
 const folder = new URL('../../pictures/', import.meta.url)
 
 /**
- * Pictures come inside the mail: mail programs ask before they load one from the web, and whoever serves it learns when the mail
- * is opened. PNG, as most of them draw no SVG. `node web/share/draw.ts` draws them.
+ * Loads an image to embed in mails. Images are embedded because mail programs ask before loading remote ones, which would also
+ * disclose when a mail is opened. They are PNG, because most mail programs do not support SVG. `node web/share/draw.ts` draws
+ * them.
  */
 function imageOf(name: string): Image {
   const filename = `${name}.png`
@@ -36,9 +37,13 @@ function imageOf(name: string): Image {
   }
 }
 
-const picture = (name: string, alt: string, ground = '#e6f1fb'): Picture => ({ image: imageOf(name), alt, ground })
+const picture = (name: string, alt: string, background = '#e6f1fb'): Picture => ({
+  image: imageOf(name),
+  alt,
+  background,
+})
 
-export const mark = imageOf('mark')
+export const logo = imageOf('mark')
 
 export const pictures = {
   rover: picture('rover', 'The green rover robot of Level 1', '#e4f5ec'),
@@ -61,12 +66,12 @@ const levels: Record<ClassType, Picture> = {
   membership: pictures.members,
 }
 
-/** The robot of a level. */
+/** Returns the picture of a class type. */
 export function pictureOfClass({ classType }: { classType: ClassType }): Picture {
   return levels[classType]
 }
 
-/** A product, by its name in the price book. */
+/** Returns the picture of a product. */
 export function pictureOfProduct(sku: string | undefined): Picture {
   if (sku === robotSpider) return pictures.spider
   return sku === teddyBear ? pictures.bear : pictures.kit

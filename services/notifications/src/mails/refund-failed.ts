@@ -2,15 +2,18 @@ import { formatMoney } from '@robokids/contracts/pricing'
 import type { MailData } from '../schema.ts'
 import { failedRefund } from './failed-refund.ts'
 import { renderMail, type MailContent, type RenderedMail } from './render-mail.ts'
-import { otherDates, registeredTwice, whyNotKept, type Background } from './payment-refunded.ts'
+import { otherDatesStep, registeredTwice, notKeptReason, type Background } from './payment-refunded.ts'
 import { childrenFact, classFact, dateOf, registrationStep, whenFact } from './phrases.ts'
 import { pictureOfClass } from './pictures.ts'
 import { richText } from './rich-text.ts'
 
 type Failed = MailData['refund_failed']
 
-/** What its payer did not know before: why the payment was not kept. */
-function firstNews({ reason, purchase, ...paid }: Failed, rejection: Background['rejection']): string[] | undefined {
+/** Returns why the payment was not kept, for a payer who has not been told yet. */
+function firstExplanation(
+  { reason, purchase, ...paid }: Failed,
+  rejection: Background['rejection'],
+): string[] | undefined {
   if (rejection?.duplicateOf)
     return [`${registeredTwice(purchase)} One of them stands, and the other payment is yours.`]
   switch (reason) {
@@ -19,28 +22,31 @@ function firstNews({ reason, purchase, ...paid }: Failed, rejection: Background[
     case 'seat_gone':
     case 'amount_mismatch': {
       const amount = paid.paidAmount ?? paid.amount
-      return [whyNotKept(reason, formatMoney({ amount, currency: paid.currency }), rejection)]
+      return [notKeptReason(reason, formatMoney({ amount, currency: paid.currency }), rejection)]
     }
     case 'requested':
       return undefined
   }
 }
 
-/** Money that went back, or was to, has not arrived: it is ours to give back another way. */
+/** Composes the mail about a failed refund: the school still owes the money. */
 export function refundFailedMail(data: Failed, rejection: Background['rejection'], siteUrl: string): RenderedMail {
   const { purchase, reason } = data
   const money = formatMoney(data)
-  const isNews = data.untold === true
-  const { subject, heading, told, closing } = failedRefund(data, isNews ? firstNews(data, rejection) : undefined)
+  const isFirstMail = data.untold === true
+  const { subject, heading, paragraphs, closing } = failedRefund(
+    data,
+    isFirstMail ? firstExplanation(data, rejection) : undefined,
+  )
   const step: NonNullable<MailContent['step']> =
-    isNews && reason === 'seat_gone' && !rejection?.duplicateOf
-      ? otherDates(siteUrl)
+    isFirstMail && reason === 'seat_gone' && !rejection?.duplicateOf
+      ? otherDatesStep(siteUrl)
       : registrationStep(rejection?.duplicateOf ?? purchase.registrationId, siteUrl)
   return renderMail({
     subject: [`${subject}: ${purchase.levelTitle}, ${dateOf(purchase)}`],
     heading,
     picture: pictureOfClass(purchase),
-    opening: [richText`Hello ${purchase.guardianName},`, ...told],
+    opening: [richText`Hello ${purchase.guardianName},`, ...paragraphs],
     facts: [
       { label: 'Not refunded yet', lines: [[money]] },
       classFact(purchase),

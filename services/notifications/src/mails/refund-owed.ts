@@ -2,7 +2,7 @@ import { formatMoney } from '@robokids/contracts/pricing'
 import type { MailData } from '../schema.ts'
 import { renderMail, type RenderedMail } from './render-mail.ts'
 
-/** To the operator: money that was to go back is still here, and how it is given back. */
+/** Composes the mail to the operator about a failed refund, with the command to retry it. */
 export function refundOwedMail(data: MailData['refund_owed']): RenderedMail {
   const { paymentId, registrationId, orderId, membershipId, reason } = data
   const money = formatMoney(data)
@@ -15,8 +15,8 @@ export function refundOwedMail(data: MailData['refund_owed']): RenderedMail {
     subject: [`Refund failed: ${money} is owed`],
     heading: `A refund of ${money} failed`,
     opening: [
-      ['The money did not reach the buyer. It is not sent again by itself.'],
-      ['To try once more, also to another card that the buyer’s bank has given out since:'],
+      ['The money did not reach the buyer, and the refund is not retried automatically.'],
+      ['To retry it, also if the buyer’s bank has issued a new card since:'],
       [`npm run admin -- refund --payment ${paymentId}`],
     ],
     facts: [

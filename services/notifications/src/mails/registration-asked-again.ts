@@ -1,15 +1,15 @@
 import type { MailData } from '../schema.ts'
 import { renderMail, type MailContent, type RenderedMail } from './render-mail.ts'
-import { childrenFact, childrenInShort, classFact, dateOf, questions, whenFact } from './phrases.ts'
+import { childrenFact, shortChildren, classFact, dateOf, questions, whenFact } from './phrases.ts'
 import { pictureOfClass } from './pictures.ts'
 import { richText, type RichText } from './rich-text.ts'
 
 type AskedAgain = MailData['registration_asked_again']
 
-interface Story {
+interface Content {
   subject: string
   heading: string
-  told: RichText
+  text: RichText
   step?: MailContent['step']
   closing: RichText[]
 }
@@ -18,13 +18,13 @@ const notYou: RichText = [
   'If it was not you: nothing of yours was changed or shown to anybody, and you need not do anything.',
 ]
 
-function storyOf({ askedFor, isSigned, registrationId, children }: AskedAgain, siteUrl: string): Story {
+function contentFor({ askedFor, isSigned, registrationId, children }: AskedAgain, siteUrl: string): Content {
   if (askedFor === 'seat') {
     const seats = children.length === 1 ? 'the seat is' : 'the seats are'
     return {
       subject: 'You are registered already',
       heading: 'You are registered already',
-      told: [
+      text: [
         `Somebody has just started to register for this class with your email address, from a browser that we do not recognize. Your registration is paid and confirmed, and ${seats} yours.`,
       ],
       step: {
@@ -40,21 +40,21 @@ function storyOf({ askedFor, isSigned, registrationId, children }: AskedAgain, s
       ],
     }
   }
-  const told = (state: string): RichText => [
+  const text = (state: string): RichText => [
     `Somebody has just asked to sign the waiver of this registration with your details, from a browser that we do not recognize. ${state}`,
   ]
   if (isSigned) {
     return {
       subject: 'Your waiver is signed already',
       heading: 'Your waiver is signed already',
-      told: told('It is signed already, so nothing was signed now.'),
+      text: text('It is signed already, so nothing was signed now.'),
       closing: [['If it was you, nothing is left to do.'], notYou],
     }
   }
   return {
     subject: 'Your link to the waiver',
     heading: 'Please sign the waiver by this link',
-    told: told('Nothing was signed.'),
+    text: text('Nothing was signed.'),
     step: {
       text: ['If it was you, please sign by this link:'],
       label: 'Read and sign the waiver',
@@ -64,14 +64,14 @@ function storyOf({ askedFor, isSigned, registrationId, children }: AskedAgain, s
   }
 }
 
-/** A stranger asked for what a family has already, and was told nothing: it is the family that hears of it. */
+/** Composes the mail to a family about someone else's request for what the family already has. */
 export function registrationAskedAgainMail(data: AskedAgain, siteUrl: string): RenderedMail {
-  const { subject, heading, told, step, closing } = storyOf(data, siteUrl)
+  const { subject, heading, text, step, closing } = contentFor(data, siteUrl)
   return renderMail({
-    subject: [`${subject}: `, ...childrenInShort(data), `, ${data.levelTitle}, ${dateOf(data)}`],
+    subject: [`${subject}: `, ...shortChildren(data), `, ${data.levelTitle}, ${dateOf(data)}`],
     heading,
     picture: pictureOfClass(data),
-    opening: [richText`Hello ${data.guardianName},`, told],
+    opening: [richText`Hello ${data.guardianName},`, text],
     facts: [classFact(data), whenFact(data), childrenFact(data)],
     ...(step ? { step } : {}),
     closing: [...closing, questions],

@@ -5,7 +5,7 @@ import { pictureOfClass } from './pictures.ts'
 import {
   addressFact,
   childrenFact,
-  childrenInShort,
+  shortChildren,
   classFact,
   dateOf,
   questions,
@@ -14,7 +14,7 @@ import {
 } from './phrases.ts'
 import { richText } from './rich-text.ts'
 
-/** Paid and confirmed: what was booked, and that the waiver is next, unless it is signed by now. */
+/** Composes the confirmation: the booking, and the waiver as the next step unless it is signed already. */
 export function registrationConfirmedMail(
   data: MailData['registration_confirmed'],
   siteUrl: string,
@@ -23,7 +23,7 @@ export function registrationConfirmedMail(
   const paid = formatMoney(data.payment)
   const seats = data.children.length === 1 ? 'the seat is' : 'the seats are'
   return renderMail({
-    subject: [`You're registered: `, ...childrenInShort(data), `, ${data.levelTitle}, ${dateOf(data)}`],
+    subject: [`You're registered: `, ...shortChildren(data), `, ${data.levelTitle}, ${dateOf(data)}`],
     heading: "You're registered",
     picture: pictureOfClass(data),
     opening: [richText`Hello ${data.guardianName},`, [`Your payment of ${paid} has arrived, and ${seats} yours.`]],
@@ -45,6 +45,6 @@ export function registrationConfirmedMail(
             url: `${siteUrl}/robokids/waiver?reference=${data.registrationId}`,
           },
         }),
-    closing: [['The class is attached as an entry for your calendar.'], questions],
+    closing: [['The class is attached as a calendar entry.'], questions],
   })
 }

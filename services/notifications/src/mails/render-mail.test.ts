@@ -14,7 +14,7 @@ const mail = renderMail({
 })
 
 describe('a rendered mail', () => {
-  it('has each link on a line of its own in plain text, after what it leads to', () => {
+  it('has each link on its own line in plain text, after its label', () => {
     expect(mail.text).toContain(`
 Carrier:
   UPS
@@ -34,7 +34,7 @@ Questions?
     expect(mail.text).not.toMatch(/[<>]|cid:|undefined/)
   })
 
-  it('has one button, whose cell gives it colour and room where links have neither', () => {
+  it('has one button, whose table cell has the color and padding for programs that do not style links', () => {
     const [button, ...more] = mail.html.match(/<td class="button"[^]*?<\/td>/g) ?? []
     expect(more).toEqual([])
     expect(button).toMatch(/bgcolor="#ff8126".*mso-padding-alt:13px 24px/)
@@ -42,13 +42,13 @@ Questions?
     expect(button).toContain('>See your kit</a>')
   })
 
-  it('says what its picture shows, and of the mark beside the name nothing twice', () => {
+  it('has an alternative text for its picture, and an empty one for the logo beside the name', () => {
     expect(mail.html).toContain('alt="The green rover robot of Level 1"')
     expect(mail.html.match(/Robo Kids Learning/g)).toHaveLength(2)
     expect(mail.images.map(({ filename }) => filename)).toEqual(['mark.png', 'rover.png'])
   })
 
-  it('is told in the dark’s own colours wherever it has a colour of the light', () => {
+  it('has a dark mode color for every color', () => {
     expect(mail.html).toContain('<meta name="color-scheme" content="light dark">')
     const known = new Set([...mail.html.matchAll(/^\.(\w+)\{/gm)].map(([, name]) => name))
     const coloured = mail.html.match(/<\w+ [^>]*(?<!-)(?:color|background-color):[^>]*>/g) ?? []

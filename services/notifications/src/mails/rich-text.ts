@@ -1,7 +1,7 @@
-/** A sentence of ours with what people typed inside it, kept apart so that each rendering treats it rightly. */
+/** Text with user input marked, so that each rendering can escape or isolate it. */
 export type RichText = readonly (string | { userInput: string })[]
 
-/** Tags a template: ``richText`Hello ${name},` ``. What is filled in is taken as typed, whatever it holds. */
+/** A template tag: ``richText`Hello ${name},` ``. All substitutions are treated as user input. */
 export function richText(ours: TemplateStringsArray, ...userInput: string[]): RichText {
   return ours.flatMap((part, index) => {
     const value = userInput[index]
@@ -11,7 +11,7 @@ export function richText(ours: TemplateStringsArray, ...userInput: string[]): Ri
 
 const rightToLeft = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u
 
-/** As plain text, word for word. Right-to-left names are isolated (U+2068, U+2069), so that they cannot reorder the rest. */
+/** Renders plain text. Right-to-left input is isolated (U+2068, U+2069), so that it cannot reorder the rest. */
 export function asText(text: RichText): string {
   return text
     .map((part) => {

@@ -8,17 +8,17 @@ import { questions } from './phrases.ts'
 import { pictureOfProduct } from './pictures.ts'
 import { richText, type RichText } from './rich-text.ts'
 
-/** What composing a mail needs beside its data. */
-interface Known {
+/** What composing a mail needs besides its data. */
+interface MailOptions {
   siteUrl: string
-  /** All of its payment is known to have gone back. */
+  /** The payment is known to be refunded in full. */
   isRefunded: boolean
 }
 
 const usd = (amount: number) => formatMoney({ amount, currency: 'usd' })
 
 /** `Robot Spider`, `Robot Spider and 2 more` */
-function inShort(lines: OrderLine[]): string {
+function shortTitle(lines: OrderLine[]): string {
   const [first] = lines
   const rest = lines.length - 1
   return `${first?.name ?? 'your order'}${rest > 0 ? ` and ${rest} more` : ''}`
@@ -50,7 +50,7 @@ const hello = (shipTo: ShipTo | null): RichText => (shipTo ? richText`Hello ${sh
 
 function orderStep(orderId: string, siteUrl: string): NonNullable<MailContent['step']> {
   return {
-    text: ['This page always shows how your order is doing:'],
+    text: ['See the current status of your order here:'],
     label: 'See your order',
     url: `${siteUrl}/shop/success?reference=${orderId}`,
   }
@@ -60,17 +60,17 @@ function paid(
   { lines, shipTo, orderId, receiptNumber, ...money }: MailData['order_paid'],
   siteUrl: string,
 ): MailContent {
-  const ahead = lines.some(({ state }) => state === 'pre_order')
+  const isPreOrder = lines.some(({ state }) => state === 'pre_order')
   return {
-    subject: [`${ahead ? 'Your pre-order' : 'Your order'}: ${inShort(lines)}`],
-    heading: ahead ? 'Thank you for your pre-order' : 'Thank you for your order',
+    subject: [`${isPreOrder ? 'Your pre-order' : 'Your order'}: ${shortTitle(lines)}`],
+    heading: isPreOrder ? 'Thank you for your pre-order' : 'Thank you for your order',
     opening: [
       hello(shipTo),
       [`Your payment of ${formatMoney(money)} has arrived.`],
-      ...(ahead
+      ...(isPreOrder
         ? [
             [
-              'What you ordered ahead is still being made. We ship it as soon as it is, and write to you on the day it leaves us.',
+              'What you pre-ordered is still being made. We ship it as soon as it is, and write to you on the day it leaves us.',
             ],
           ]
         : []),
@@ -90,7 +90,7 @@ function paid(
   }
 }
 
-/** What becomes of an order when all of its payment is back. */
+/** Returns the text about an order that was refunded in full. */
 function outcome({ shipped: wasShipped }: MailData['order_refunded']): string {
   return `Nothing of your payment is left with us, and your order is ${wasShipped === true ? 'returned' : 'cancelled'}.`
 }
@@ -114,7 +114,7 @@ function refunded(data: MailData['order_refunded'], siteUrl: string): MailConten
   const { orderId, lines, shipTo, again, amount, refundedTotal } = data
   const subject = again === true ? 'We sent your refund again' : `Refund of ${usd(amount)}`
   return {
-    subject: [`${subject}: ${inShort(lines)}`],
+    subject: [`${subject}: ${shortTitle(lines)}`],
     heading: again === true ? 'Your refund is on its way again' : `We refunded ${usd(amount)}`,
     opening: [hello(shipTo), refundOpening(data)],
     facts: [
@@ -127,8 +127,8 @@ function refunded(data: MailData['order_refunded'], siteUrl: string): MailConten
   }
 }
 
-/** Why a payment that nobody asked to have back was not kept. */
-const whyNotKept = {
+/** Why a payment was refunded although nobody requested it. */
+const notKeptReason = {
   duplicate: 'Your order was paid twice. You owe it once, and the second payment is yours.',
   seat_gone: 'We could not keep a payment of yours.',
   amount_mismatch: 'The amount that was paid is not the price of your order, so we did not keep it.',
@@ -136,25 +136,28 @@ const whyNotKept = {
 
 function refundFailed(data: MailData['order_refund_failed'], siteUrl: string): MailContent {
   const { orderId, lines, shipTo, reason, untold } = data
-  const isNews = untold === true && reason !== 'requested'
-  const { subject, heading, told, closing } = failedRefund(data, isNews ? [whyNotKept[reason]] : undefined)
+  const isFirstMail = untold === true && reason !== 'requested'
+  const { subject, heading, paragraphs, closing } = failedRefund(
+    data,
+    isFirstMail ? [notKeptReason[reason]] : undefined,
+  )
   return {
-    subject: [`${subject}: ${inShort(lines)}`],
+    subject: [`${subject}: ${shortTitle(lines)}`],
     heading,
-    opening: [hello(shipTo), ...told],
+    opening: [hello(shipTo), ...paragraphs],
     facts: [{ label: 'Not refunded yet', lines: [[formatMoney(data)]] }, linesFact(lines)],
     step: orderStep(orderId, siteUrl),
     closing,
   }
 }
 
-/** The parcel has left us, which stays true where the order is refunded: then there is nothing to look forward to. */
+/** Returns the content of the mail about a shipped parcel, also for an order that was refunded. */
 function shipped(
   { orderId, lines, shipTo, trackingNumber }: MailData['order_shipped'],
-  { siteUrl, isRefunded }: Known,
+  { siteUrl, isRefunded }: MailOptions,
 ): MailContent {
   return {
-    subject: [`${isRefunded ? 'Shipped before your refund' : 'On its way'}: ${inShort(lines)}`],
+    subject: [`${isRefunded ? 'Shipped before your refund' : 'On its way'}: ${shortTitle(lines)}`],
     heading: isRefunded ? 'Your parcel had left us' : 'Your order is on its way',
     opening: [
       hello(shipTo),
@@ -174,13 +177,17 @@ function shipped(
   }
 }
 
-/** What there is to tell of an order. */
-export function shopOrderMail<Kind extends OrderKind>(kind: Kind, data: MailData[Kind], known: Known): RenderedMail {
-  const letters: { [One in OrderKind]: (data: MailData[One]) => MailContent } = {
-    order_paid: (one) => paid(one, known.siteUrl),
-    order_refunded: (one) => refunded(one, known.siteUrl),
-    order_refund_failed: (one) => refundFailed(one, known.siteUrl),
-    order_shipped: (one) => shipped(one, known),
+/** Composes a mail about a shop order. */
+export function shopOrderMail<Kind extends OrderKind>(
+  kind: Kind,
+  data: MailData[Kind],
+  options: MailOptions,
+): RenderedMail {
+  const contents: { [One in OrderKind]: (data: MailData[One]) => MailContent } = {
+    order_paid: (one) => paid(one, options.siteUrl),
+    order_refunded: (one) => refunded(one, options.siteUrl),
+    order_refund_failed: (one) => refundFailed(one, options.siteUrl),
+    order_shipped: (one) => shipped(one, options),
   }
-  return renderMail({ ...letters[kind](data), picture: pictureOfProduct(data.lines[0]?.sku) })
+  return renderMail({ ...contents[kind](data), picture: pictureOfProduct(data.lines[0]?.sku) })
 }

@@ -1,24 +1,24 @@
 import type { MailData } from '../schema.ts'
 import { renderMail, type RenderedMail } from './render-mail.ts'
-import { greeting, questions, schoolMoment, signInStep } from './phrases.ts'
+import { greeting, questions, formatSchoolInstant, signInStep } from './phrases.ts'
 import { pictures } from './pictures.ts'
 
-/** Somebody tried to get in, or was thrown out: what happened, and what its owner can do. */
+/** Composes the mail about locked sign-ins or an ended session: what happened, and what the owner can do. */
 export function signInLockedMail(data: MailData['sign_in_locked'], siteUrl: string): RenderedMail {
-  const at = schoolMoment(data.at)
+  const at = formatSchoolInstant(data.at)
   const when = { label: 'When', lines: [[at]] }
   switch (data.reason) {
     case 'too_many_attempts': {
-      const until = data.until === null ? at : schoolMoment(data.until)
+      const until = data.until === null ? at : formatSchoolInstant(data.until)
       return renderMail({
         subject: ['Sign-ins to your account are paused'],
-        heading: 'Too many tries to log in',
+        heading: 'Too many failed attempts to log in',
         picture: pictures.account,
         opening: [
           greeting(data.givenName),
-          ['There were too many tries to log in to your account that failed, so further ones have to wait a while.'],
+          ['There were too many failed attempts to log in to your account, so logging in is paused for a while.'],
         ],
-        // The first pauses last seconds: until the minute in which they began.
+        // The first locks last only seconds, so that both times show the same minute.
         facts: [when, ...(until === at ? [] : [{ label: 'Paused until', lines: [[until]] }])],
         step: signInStep(
           'If this was you, try again later, or press “Forgot your password?” on the login page.',
@@ -26,7 +26,7 @@ export function signInLockedMail(data: MailData['sign_in_locked'], siteUrl: stri
         ),
         closing: [
           [
-            'If it was not you, there is nothing to do: none of these tries got in. We tell you this once a day at most.',
+            'If it was not you, there is nothing to do: none of these attempts succeeded. We write to you about this at most once a day.',
           ],
           questions,
         ],

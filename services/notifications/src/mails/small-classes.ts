@@ -1,18 +1,18 @@
 import { formatClassDate } from '@robokids/contracts/class-date'
-import { smallestClass } from '@robokids/contracts/enrollment'
+import { minClassSize } from '@robokids/contracts/enrollment'
 import type { MailData } from '../schema.ts'
 import { renderMail, type RenderedMail } from './render-mail.ts'
 import { timesOf } from './phrases.ts'
 
-/** To the operator: classes that begin soon and have fewer children than a group is meant to have. */
+/** Composes the mail to the operator about classes that start soon and are below the minimum size. */
 export function smallClassesMail({ classDate, classes }: MailData['small_classes']): RenderedMail {
   const day = formatClassDate(classDate)
-  const many = classes.length > 1
+  const isPlural = classes.length > 1
   return renderMail({
-    subject: [`${many ? `${classes.length} small classes` : 'A small class'} on ${day}`],
-    heading: `${many ? `${classes.length} classes have` : 'A class has'} fewer than ${smallestClass} children`,
+    subject: [`${isPlural ? `${classes.length} small classes` : 'A small class'} on ${day}`],
+    heading: `${isPlural ? `${classes.length} classes have` : 'A class has'} fewer than ${minClassSize} children`,
     opening: [
-      [`On ${day}, in a week or less, ${many ? 'they begin' : 'it begins'} with few children.`],
+      [`On ${day}, in a week or less, ${isPlural ? 'they begin' : 'it begins'} with few children.`],
       ['Nothing changes by itself: every class stays on sale until it begins, and you decide whether it is held.'],
     ],
     facts: classes.map(({ title, startTime, timeZone, paid, held, capacity }) => ({

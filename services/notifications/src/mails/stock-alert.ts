@@ -5,7 +5,7 @@ import { pictureOfProduct } from './pictures.ts'
 
 const stockAlertUrl = (siteUrl: string, noticeId: string) => `${siteUrl}/shop/notice?reference=${noticeId}`
 
-/** Asks whether it is wanted: nobody's address is written to again because somebody else typed it. */
+/** Composes the mail that asks to confirm a stock alert, so that no one gets alerts that somebody else requested. */
 export function stockAlertRequestedMail(
   { noticeId, productName, sku }: MailData['notice_asked'],
   siteUrl: string,
@@ -24,11 +24,11 @@ export function stockAlertRequestedMail(
       label: 'Yes, tell me',
       url: stockAlertUrl(siteUrl, noticeId),
     },
-    closing: [['If it was not you, do nothing: you will get no news of it.'], questions],
+    closing: [['If it was not you, do nothing, and we will not write to you about it again.'], questions],
   })
 }
 
-/** The news that was waited for. */
+/** Composes the stock alert. */
 export function productAvailableMail(
   { noticeId, productName, sku, state }: MailData['product_available'],
   siteUrl: string,
@@ -40,7 +40,7 @@ export function productAvailableMail(
     picture: pictureOfProduct(sku),
     opening: [['Hello,'], [`You asked us to tell you: the ${productName} ${can}.`]],
     facts: [],
-    step: { text: ['You find it in our shop.'], label: 'Go to the shop', url: `${siteUrl}/shop` },
+    step: { text: ['You can find it in our shop.'], label: 'Go to the shop', url: `${siteUrl}/shop` },
     aside: {
       text: ['This was the one email you asked for; your request is done. You can also have your address removed:'],
       label: 'Remove my address',

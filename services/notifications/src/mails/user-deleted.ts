@@ -3,7 +3,7 @@ import { renderMail, type RenderedMail } from './render-mail.ts'
 import { greeting } from './phrases.ts'
 import { pictures } from './pictures.ts'
 
-/** Goodbye. */
+/** Composes the mail about a deleted account. */
 export function userDeletedMail(data: MailData['user_deleted']): RenderedMail {
   return renderMail({
     subject: ['Your account is deleted'],
@@ -11,7 +11,7 @@ export function userDeletedMail(data: MailData['user_deleted']): RenderedMail {
     picture: pictures.account,
     opening: [
       greeting(data.givenName),
-      ['Your account is deleted, and nobody can log in to it any more. Thank you for having been with us.'],
+      ['Your account is deleted, and nobody can log in to it any more. Thank you for being with us.'],
     ],
     facts: [],
     closing: [

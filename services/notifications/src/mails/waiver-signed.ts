@@ -3,9 +3,9 @@ import { renderMail, type RenderedMail } from './render-mail.ts'
 import {
   addressFact,
   childrenFact,
-  childrenInShort,
+  shortChildren,
   classFact,
-  momentsOf,
+  instantLines,
   questions,
   registrationStep,
   whenFact,
@@ -13,16 +13,16 @@ import {
 import { pictureOfClass } from './pictures.ts'
 import { richText } from './rich-text.ts'
 
-/** Signed: the guardian's own copy, and what happens now. A membership comes with no kit. */
+/** Composes the mail with the signed waiver and what happens next. A membership has no kit. */
 export function waiverSignedMail(data: MailData['waiver_signed'], siteUrl: string): RenderedMail {
   const isMember = data.classType === 'membership'
   return renderMail({
     subject: isMember
       ? ['The signed waiver of your membership']
-      : ['Your signed waiver: ', ...childrenInShort(data), `, ${data.levelTitle}`],
+      : ['Your signed waiver: ', ...shortChildren(data), `, ${data.levelTitle}`],
     heading: 'Your waiver is signed',
     picture: pictureOfClass(data),
-    // Whoever signs for a membership says who they are: what they typed is no greeting and no subject of its member's mail.
+    // Anyone with the link can sign for a membership, so the typed name is not used in the member's greeting or subject.
     opening: [
       isMember ? ['Hello,'] : richText`Hello ${data.guardianName},`,
       [
@@ -33,7 +33,7 @@ export function waiverSignedMail(data: MailData['waiver_signed'], siteUrl: strin
       ...(data.replaces ? [['This signature takes the place of the one before. We keep both on record.']] : []),
     ],
     facts: [
-      { label: 'Signed', lines: [richText`${data.guardianName}`, ...momentsOf(data.signedAt, data)] },
+      { label: 'Signed', lines: [richText`${data.guardianName}`, ...instantLines(data.signedAt, data)] },
       classFact(data),
       whenFact(data),
       childrenFact(data),
@@ -53,7 +53,7 @@ export function waiverSignedMail(data: MailData['waiver_signed'], siteUrl: strin
     closing: [
       [
         isMember
-          ? 'The link to the session comes by email before it. You have nothing left to do.'
+          ? 'We email you the link before the session starts. You have nothing left to do.'
           : 'Your kit ships next, and the class link comes by email before the class. You have nothing left to do.',
       ],
       questions,

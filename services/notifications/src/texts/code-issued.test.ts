@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { codeText } from './code-issued.ts'
 
-/** Characters that take one of a text message's 160 places (3GPP TS 23.038, 6.2.1), as far as ASCII and line ends go. */
+/** ASCII characters and line ends that count as one of a text message's 160 characters (3GPP TS 23.038, 6.2.1). */
 const gsm = /^[\nA-Za-z0-9 @$_!"#%&'()*+,\-./:;<=>?]*$/
 
 const data = {
@@ -13,7 +13,7 @@ const data = {
 }
 
 describe('codeText', () => {
-  it('is one text message of the GSM alphabet, for every purpose and validity', () => {
+  it('returns one text message of the GSM alphabet, for every purpose and validity', () => {
     const codes = fc.stringMatching(/^\d{6,8}$/)
     const validity = fc.integer({ min: 0, max: 7 * 24 * 60 * 60 })
     const site = fc.constantFrom('https://robokidslearning.example', 'http://localhost:3000')
@@ -30,7 +30,7 @@ describe('codeText', () => {
     )
   })
 
-  it('tells an invited person with what to sign in', () => {
+  it('contains the user name and the temporary password of an invitation', () => {
     const text = codeText(
       { ...data, purpose: 'invitation' },
       'Tmp-4f9K!x',

@@ -19,11 +19,11 @@ function sentence({ purpose, username }: CodeData, code: string, valid: string, 
 }
 
 /**
- * A text message of at most 160 characters of the GSM alphabet, so without the person's name. The last line lets a browser
- * fill a code in on our site alone (https://wicg.github.io/sms-one-time-codes/); a temporary password is no such code.
+ * Returns a text message of at most 160 characters of the GSM alphabet, so without the person's name. The last line lets a
+ * browser fill the code in only on our site (https://wicg.github.io/sms-one-time-codes/); a temporary password has none.
  */
 export function codeText(data: CodeData, code: string, validity: Temporal.Duration, siteUrl: string): string {
   const site = new URL(siteUrl)
-  const told = sentence(data, code, validFor(validity), site)
-  return data.purpose === 'invitation' ? told : `${told}\n\n@${site.hostname} #${code}`
+  const message = sentence(data, code, validFor(validity), site)
+  return data.purpose === 'invitation' ? message : `${message}\n\n@${site.hostname} #${code}`
 }

@@ -1,18 +1,18 @@
 import type { Transaction } from '@robokids/runtime/db'
 import type { Context } from '@robokids/runtime/service'
 import type { Config } from './config.ts'
-import { enqueueMail, type About } from './enqueue-mail.ts'
+import { enqueueMail, type SubjectTime } from './enqueue-mail.ts'
 import type { MailData } from './schema.ts'
 
 type Owed = MailData['refund_owed']
 type Purchase = 'registrationId' | 'orderId' | 'membershipId'
 
-/** Orders the mail to the operator about a refund that failed: it never goes back by itself. */
-export async function tellOperator(
+/** Enqueues the mail to the operator about a failed refund, which is never retried automatically. */
+export async function notifyOperator(
   tx: Transaction,
   context: Context<Config>,
   refund: Omit<Owed, Purchase> & Partial<Pick<Owed, Purchase>>,
-  about: About,
+  about: SubjectTime,
 ): Promise<void> {
   const { refundId, paymentId, amount, currency, reason } = refund
   const { registrationId = null, orderId = null, membershipId = null } = refund

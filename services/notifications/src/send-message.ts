@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { messageReference, type MessageTaken, type TakeMessage } from '@robokids/contracts/contact'
+import { messageReference, type MessageSent, type SendMessage } from '@robokids/contracts/contact'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
 import { eq } from 'drizzle-orm'
@@ -7,14 +7,14 @@ import type { Config } from './config.ts'
 import { enqueueMail } from './enqueue-mail.ts'
 import { mails } from './schema.ts'
 
-const said = ({ name, email, topic, reference, message }: TakeMessage) => [name, email, topic, reference, message]
+const contentOf = ({ name, email, topic, reference, message }: SendMessage) => [name, email, topic, reference, message]
 
 /**
- * Takes a message to the school, once: it is mailed after the commit, whatever becomes of the answer. Its writer gets no mail,
- * since anybody could have typed their address.
- * @throws DomainError `id_reused` where another message came under its id
+ * Enqueues the mail with a message to the school, once per id. The sender gets no confirmation mail, because anyone could have
+ * typed the address.
+ * @throws DomainError `id_reused` if another message was sent under its id.
  */
-export async function takeMessage(context: Context<Config>, message: TakeMessage): Promise<MessageTaken> {
+export async function sendMessage(context: Context<Config>, message: SendMessage): Promise<MessageSent> {
   const { id } = message
   await context.db.transaction(async (tx) => {
     await enqueueMail(tx, context, {
@@ -23,12 +23,12 @@ export async function takeMessage(context: Context<Config>, message: TakeMessage
       recipient: context.config.SUPPORT_EMAIL,
       data: message,
     })
-    const [kept] = await tx
+    const [stored] = await tx
       .select({ data: mails.data })
       .from(mails)
       .where(eq(mails.fact, `contact_message:${id}`))
-    // Of one that is forgotten by now, nothing else can be said.
-    if (kept?.data && !isDeepStrictEqual(said(kept.data as TakeMessage), said(message))) {
+    // Without the data (after the retention), the messages cannot be compared.
+    if (stored?.data && !isDeepStrictEqual(contentOf(stored.data as SendMessage), contentOf(message))) {
       throw new DomainError('id_reused', 'Another message was sent under this id.')
     }
   })
