@@ -15,7 +15,7 @@ export default defineConfig({
     // What a file imports is there for the next: nothing in a module may depend on being fresh.
     isolate: false,
     maxWorkers: 2,
-    reporters: ['default', './test/src/second-tries.ts'],
+    reporters: ['default', './test/src/retry-reporter.ts'],
     projects: [
       {
         plugins: [highlightSketches],

@@ -44,8 +44,8 @@ async function send(path: string, body: string, given: Record<string, string> = 
 }
 
 /**
- * Announces a body of that many bytes and answers the status. The body itself is not sent: it would race with the server,
- * which refuses it by its length and closes.
+ * Announces a body of that size and returns the status. The body is not sent: it would race with the server, which
+ * rejects it by its length and closes.
  */
 async function announce(path: string, bytes: number, given: Record<string, string>): Promise<number | undefined> {
   const asking = request(system.siteUrl + path, { method: 'POST', headers: { ...given, 'content-length': bytes } })
@@ -55,7 +55,7 @@ async function announce(path: string, bytes: number, given: Record<string, strin
   return answer.statusCode
 }
 
-/** What is wrong, the field that the answer has to name, and the message where the words matter. */
+/** The fault, the field that the response names, and the message where its words matter. */
 const badFields: [string, object, string, string?][] = [
   ['no guardian name', { guardianName: undefined }, 'guardianName', 'Guardian name is required.'],
   ['an empty guardian name', { guardianName: '   ' }, 'guardianName', 'Guardian name is required.'],
@@ -114,7 +114,7 @@ describe('POST /api/registrations', () => {
     expect(await rows()).toEqual(before)
   })
 
-  it('refuses half a character without falling over', async () => {
+  it('An unpaired surrogate is rejected with a client error', async () => {
     const before = await rows()
     const answer = await send('/api/registrations', JSON.stringify(family()).replace('"Ivo"', String.raw`"Ivo \ud83e"`))
     expect(answer.status).toBe(400)
@@ -142,7 +142,7 @@ describe.each(writes)('POST %s', (path) => {
     expect(await rows()).toEqual(before)
   })
 
-  it('refuses 1 MB of text', async () => {
+  it('A body of 1 MB is rejected', async () => {
     const before = await rows()
     expect(await announce(path, 1 << 20, headers())).toBe(413)
     expect(await rows()).toEqual(before)
@@ -161,7 +161,7 @@ describe.each(writes)('POST %s', (path) => {
   )
 })
 
-describe('reading', () => {
+describe('GET requests', () => {
   it.each([
     ['/api/registrations/nothing', 404],
     [`/api/registrations/${randomUUIDv7()}`, 404],
@@ -181,12 +181,12 @@ describe('reading', () => {
     expect(answer.body().code).not.toBe('internal')
   })
 
-  it.each(['PUT', 'DELETE', 'PATCH'])('%s is not a way to ask for anything here', async (method) => {
+  it.each(['PUT', 'DELETE', 'PATCH'])('The method %s is rejected', async (method) => {
     const answer = await send('/api/registrations', '{}', headers(), method)
     expect(answer.status).toBe(404)
   })
 
-  it('is never cached where it is about a person', async () => {
+  it('Responses about a person are never cached', async () => {
     const { registrationId } = await system.register()
     for (const path of [`/api/registrations/${registrationId}`, '/api/getAllRegistrations']) {
       const answer = await fetch(system.siteUrl + path, { headers: { 'x-admin-secret': 'local-admin' } })
@@ -221,7 +221,7 @@ describe('POST /api/waivers', () => {
     expect(answer.body().issues?.map((issue) => issue.path)).toContain(field)
   })
 
-  it('is refused for what is not paid, and for what nobody knows', async () => {
+  it('A waiver for an unpaid or unknown registration is rejected', async () => {
     const before = await rows()
     const unknown = await send('/api/waivers', JSON.stringify(waiver({ registrationId: randomUUIDv7() })))
     expect(unknown.status).toBe(404)
@@ -249,18 +249,18 @@ describe('POST /webhooks/stripe', () => {
     expect(answer.status).toBe(400)
   })
 
-  it('refuses more than 1 MB', async () => {
+  it('A webhook of more than 1 MB is rejected', async () => {
     const signed = { 'content-type': 'application/json', 'stripe-signature': 't=1,v1=00' }
     expect(await announce('/webhooks/stripe', 1 << 21, signed)).toBe(413)
   })
 
-  it('reads no body that nobody has signed', async () => {
+  it('The body of an unsigned webhook is not read', async () => {
     expect(await announce('/webhooks/stripe', 1 << 21, { 'content-type': 'application/json' })).toBe(400)
   })
 })
 
-describe('an id in capital letters', () => {
-  it('is one registration, one checkout and one page, wherever it is sent', async () => {
+describe('An id in capital letters', () => {
+  it('An id in capital letters names the same registration, checkout and page', async () => {
     const id = randomUUIDv7()
     const before = await system.atProvider()
     const shouted = await system.register({ id: id.toUpperCase(), classType: 'intermediate' })
@@ -273,8 +273,8 @@ describe('an id in capital letters', () => {
   })
 })
 
-describe('an email that the payment provider does not take', () => {
-  it('is refused beside the field of the form', async () => {
+describe('An email that the payment provider rejects', () => {
+  it('An email that the payment provider rejects is reported for its form field', async () => {
     const family = { email: `${randomUUIDv7()}@example.com`, classType: 'intermediate' } as const
     const { registrationId } = await system.register(family)
     await system.sql('enrollment')`update registrations set email = 'nobody' where id = ${registrationId}`

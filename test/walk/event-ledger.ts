@@ -4,16 +4,16 @@ import type postgres from 'postgres'
 import { consumers as billing } from '../../services/billing/src/consumers.ts'
 import { consumers as enrollment } from '../../services/enrollment/src/consumers.ts'
 import { notifications } from '../../services/notifications/src/app.ts'
-import { owning, type Owning } from './services.ts'
+import { databaseServices, type DatabaseService } from './services.ts'
 
-const tables: [Owning, { definition: EventDefinition }[]][] = [
+const tables: [DatabaseService, { definition: EventDefinition }[]][] = [
   ['billing', billing],
   ['enrollment', enrollment],
   ['notifications', notifications.consumers ?? []],
 ]
 
-/** Who handles events of a type. */
-const handlersOf = new Map<string, { service: Owning; handler: string }[]>()
+/** Handlers by event type. */
+const handlersOf = new Map<string, { service: DatabaseService; handler: string }[]>()
 for (const [service, consumers] of tables)
   for (const { definition } of consumers) {
     const handlers = handlersOf.get(definition.type) ?? []
@@ -21,36 +21,36 @@ for (const [service, consumers] of tables)
     handlersOf.set(definition.type, handlers)
   }
 
-/** Positions become visible out of order. */
+/** Re-read positions, because they become visible out of order. */
 const overlap = 200
 
-/** Which of the events that were published have not taken effect at everybody who handles them. */
+/** Tracks which published events have not been handled by all their handlers. */
 export class EventLedger {
-  readonly #sql: (service: Owning) => postgres.Sql
-  readonly #positions = new Map<Owning, number>()
+  readonly #sql: (service: DatabaseService) => postgres.Sql
+  readonly #positions = new Map<DatabaseService, number>()
   #known = new Set<string>()
-  /** By service: the event ids that each of its handlers still has to handle. */
-  readonly #missing = new Map<Owning, Map<string, string>>()
+  /** By service: keys of handler and event id that are still to be handled. */
+  readonly #missing = new Map<DatabaseService, Map<string, string>>()
 
-  constructor(sql: (service: Owning) => postgres.Sql) {
+  constructor(sql: (service: DatabaseService) => postgres.Sql) {
     this.#sql = sql
   }
 
-  /** Forgets what was before. */
+  /** Ignores all earlier events. */
   async begin(): Promise<void> {
     this.#known = new Set()
     this.#missing.clear()
-    for (const service of owning) {
+    for (const service of databaseServices) {
       const [row] = await this.#sql(service)`select coalesce(max(position), 0)::int as position from outbox`
       this.#positions.set(service, Number(row?.['position']))
     }
   }
 
-  /** What waits to be published or handled. */
+  /** Lists what is waiting to be published or handled. */
   async waiting(): Promise<string[]> {
     const waiting: string[] = []
     await Promise.all(
-      owning.map(async (service) => {
+      databaseServices.map(async (service) => {
         const sql = this.#sql(service)
         const since = this.#positions.get(service) ?? 0
         const rows = await sql<{ position: number; id: string; type: string; published: boolean }[]>`
@@ -83,8 +83,8 @@ export class EventLedger {
     return waiting
   }
 
-  /** What was published since the walk began, oldest first. */
-  async published(service: Owning): Promise<CloudEvent[]> {
+  /** Events published since the walk began, oldest first. */
+  async published(service: DatabaseService): Promise<CloudEvent[]> {
     const rows = await this.#sql(service)<{ id: string; envelope: CloudEvent }[]>`
       select id, envelope from outbox where id = any(${[...this.#known]}::uuid[]) order by position`
     return rows.map(({ envelope }) => envelope)

@@ -1,4 +1,4 @@
 /** The services that own a database. */
-export const owning = ['identity', 'enrollment', 'billing', 'notifications'] as const
-export type Owning = (typeof owning)[number]
-export const killable = [...owning, 'bff'] as const
+export const databaseServices = ['identity', 'enrollment', 'billing', 'notifications'] as const
+export type DatabaseService = (typeof databaseServices)[number]
+export const killable = [...databaseServices, 'bff'] as const

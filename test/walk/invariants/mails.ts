@@ -12,16 +12,16 @@ interface MailRow {
   data: Record<string, unknown>
 }
 
-/** What became of a thing, as a mail about it says. */
-type Told = 'stands' | 'goes on' | 'is cancelled' | 'is over'
+/** The state of a purchase that a mail reports. */
+type ReportedState = 'stands' | 'goes on' | 'is cancelled' | 'is over'
 
-/** All of the payment that stands for it has gone back. */
+/** Whether the whole payment has been refunded. */
 function isWhole({ data }: MailRow): boolean {
   const whole = data['whole'] as boolean | undefined
   return whole ?? (Number(data['refundedTotal']) >= Number(data['paidAmount']) && data['again'] !== true)
 }
 
-const told: Partial<Record<MailKind, (mail: MailRow) => Told | undefined>> = {
+const reportedStates: Partial<Record<MailKind, (mail: MailRow) => ReportedState | undefined>> = {
   registration_confirmed: () => 'stands',
   waiver_signed: () => 'stands',
   payment_refunded: (mail) => (isWhole(mail) ? 'is over' : undefined),
@@ -37,25 +37,27 @@ const told: Partial<Record<MailKind, (mail: MailRow) => Told | undefined>> = {
   membership_ended: () => 'is over',
 }
 
-/** The thing that a mail is about: the id of a registration, an order or a membership. */
+/** The id of the registration, order or membership that a mail is about. */
 function subjectOf({ data }: MailRow): string {
   const about = { ...(data['purchase'] as object | undefined), ...data } as Record<string, string | undefined>
   return about['registrationId'] ?? about['orderId'] ?? about['attemptId'] ?? ''
 }
 
-/** Sent whatever became of the thing. Where its end was known before, they say nothing of how it goes on. */
-const sentAllTheSame: MailKind[] = ['membership_confirmed', 'membership_renewed', 'order_shipped']
+/**
+ * Mails that are sent whatever the purchase's state is. If its end was known before, they do not say that it continues.
+ */
+const kindsSentRegardless: MailKind[] = ['membership_confirmed', 'membership_renewed', 'order_shipped']
 
-function tellsNoFuture(mail: MailRow, all: MailRow[]): boolean {
-  if (!sentAllTheSame.includes(mail.kind)) return false
+function isSentRegardless(mail: MailRow, all: MailRow[]): boolean {
+  if (!kindsSentRegardless.includes(mail.kind)) return false
   return all.some((other) => {
-    const state = told[other.kind]?.(other)
+    const state = reportedStates[other.kind]?.(other)
     return (state === 'is over' || state === 'is cancelled') && Number(other.createdAt) <= Number(mail.sentAt)
   })
 }
 
 async function mailsOf(walk: Walk): Promise<MailRow[]> {
-  // Whoever pays for an order by bank debit gives no address of the family's.
+  // An order paid by bank debit has no address of the family's.
   const orders = walk.orders.map(({ id }) => id)
   return walk.world.system.sql('notifications')<MailRow[]>`
     select kind, recipient, status, created_at as "createdAt", sent_at as "sentAt", coalesce(data, '{}') as data from mails
@@ -69,25 +71,25 @@ async function statuses(walk: Walk) {
   return new Map(registrations.map((row) => [row.id, row]))
 }
 
-/** The last mail about a thing says what is so. For when all has settled. */
-export async function theLastMailIsTrue(walk: Walk): Promise<void> {
+/** The last mail about a purchase is true. For a settled system. */
+export async function lastMailIsTrue(walk: Walk): Promise<void> {
   const mails = await mailsOf(walk)
   const about = Map.groupBy(mails, subjectOf)
   const registrations = await statuses(walk)
   for (const purchase of walk.purchases) {
     const mine = about.get(purchase.id) ?? []
     const registration = registrations.get(purchase.id)
-    // What was paid a second time goes back without touching what stands.
+    // Refunding a second payment does not affect the purchase.
     const counts = ({ kind, data }: MailRow) =>
       (kind !== 'payment_refunded' && kind !== 'refund_failed') ||
       !registration ||
       data['paymentId'] === registration.paymentId
     const sent = mine.filter((mail) => mail.status === 'sent' && counts(mail))
     const says = sent.flatMap((mail) => {
-      if (tellsNoFuture(mail, mine)) return []
-      // Whether a membership goes on has nothing to do with its waiver.
+      if (isSentRegardless(mail, mine)) return []
+      // A membership's state does not depend on its waiver.
       const state =
-        purchase.kind === 'membership' && mail.kind === 'waiver_signed' ? undefined : told[mail.kind]?.(mail)
+        purchase.kind === 'membership' && mail.kind === 'waiver_signed' ? undefined : reportedStates[mail.kind]?.(mail)
       return state ? [{ kind: mail.kind, state }] : []
     })
     const last = says.at(-1)
@@ -110,11 +112,15 @@ async function isOnItsWayBack(walk: Walk, { id }: Purchase): Promise<boolean> {
   return rows.length > 0
 }
 
-/** What the last mail should say. */
-async function stateOf(walk: Walk, purchase: Purchase, registration: string | undefined): Promise<Told | undefined> {
+/** The state that the last mail should report. */
+async function stateOf(
+  walk: Walk,
+  purchase: Purchase,
+  registration: string | undefined,
+): Promise<ReportedState | undefined> {
   if (purchase.kind === 'registration') {
     if (registration === 'confirmed' || registration === 'waiver_signed') return 'stands'
-    // Of what was turned away its family hears with the refund, which some banks take days for.
+    // A rejected family is mailed when the refund completes, which takes some banks days.
     if (registration === 'rejected' && (await isOnItsWayBack(walk, purchase))) return undefined
     if (registration === 'cancelled' || registration === 'rejected') return 'is over'
     return undefined
@@ -132,8 +138,8 @@ async function stateOf(walk: Walk, purchase: Purchase, registration: string | un
   return renews(subscription) ? 'goes on' : 'is cancelled'
 }
 
-/** What a mail says besides: each is about what was so when it was written, and offers what can be had. */
-export async function mailsSayWhatIsSo(walk: Walk): Promise<void> {
+/** Further rules of mails: each is about the state when it was written, and offers only what is possible. */
+export async function mailsMatchState(walk: Walk): Promise<void> {
   const mails = await mailsOf(walk)
   const switches = Map.groupBy(
     mails.filter(({ kind }) => kind === 'membership_switched'),
@@ -141,9 +147,9 @@ export async function mailsSayWhatIsSo(walk: Walk): Promise<void> {
   )
   for (const membership of walk.memberships) {
     const { id, owner, switches: asked } = membership
-    const toldOf = switches.get(id)?.length ?? 0
-    if (toldOf > asked)
-      throw new Violation('a change is told of once', `${id}: ${toldOf} mails about ${asked} changes of plan`)
+    const mailCount = switches.get(id)?.length ?? 0
+    if (mailCount > asked)
+      throw new Violation('a change is told of once', `${id}: ${mailCount} mails about ${asked} changes of plan`)
     if (owner?.state !== 'deleted' || owner.goneSince === undefined) continue
     const gone = owner.goneSince
     for (const mail of mails)

@@ -1,11 +1,11 @@
 import { reconciliationSchema } from '@robokids/contracts/billing'
-import { owning } from '../services.ts'
+import { databaseServices } from '../services.ts'
 import { Violation } from '../violation.ts'
 import type { Walk } from '../walk.ts'
 
-/** Every event could be handled. */
+/** Every event was handled. */
 export async function noDeadLetters(walk: Walk): Promise<void> {
-  for (const service of owning) {
+  for (const service of databaseServices) {
     const rows = await walk.world.system.sql(service)<{ handler: string; error: string }[]>`
       select handler, error from dead_letters where replayed_at is null and failed_at >= ${walk.begunAt}`
     const [first] = rows

@@ -1,7 +1,7 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node'
 
-/** Ends the report with the tests that passed at their second try only: each is a fault to find, in the product or in itself. */
-export default class SecondTries implements Reporter {
+/** Lists the tests that passed only when retried: each is a fault to find, in the product or in the test. */
+export default class RetryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const retried: TestCase[] = []
     for (const testModule of modules)
