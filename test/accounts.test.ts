@@ -95,13 +95,13 @@ class Visitor extends Browser {
 const sealer = sealingKeysSchema.parse(localSealingKeys)
 /** The newest code to an address, once there are `count`. */
 async function codeTo(destination: string, count = 1): Promise<string> {
-  const mine = () => bed.bus.all(codeIssued, (data) => data.destination === destination)
-  await bed.bus.seen(codeIssued, () => mine().length >= count)
-  const event = mine().at(-1)
+  const sentCodes = () => bed.bus.all(codeIssued, (data) => data.destination === destination)
+  await bed.bus.seen(codeIssued, () => sentCodes().length >= count)
+  const event = sentCodes().at(-1)
   return sealer.open(event?.data.sealedCode ?? '', `code:${event?.data.codeId}`)?.toString() ?? ''
 }
 
-async function newcomer() {
+async function pendingMember() {
   const visitor = new Visitor()
   const email = `maren.${randomUUID()}@example.com`
   const answer = await visitor.post('/api/auth/sign-up', sampleMember(email))
@@ -110,7 +110,7 @@ async function newcomer() {
 }
 
 async function member() {
-  const { visitor, email } = await newcomer()
+  const { visitor, email } = await pendingMember()
   const answer = await visitor.post('/api/auth/confirm-sign-up', { email, code: await codeTo(email) })
   expect(answer).toMatchObject({ status: 200, body: { signedIn: true } })
   return { visitor, email }
@@ -118,7 +118,7 @@ async function member() {
 
 describe('The first sign-ins of a BFF', () => {
   it('The first concurrent sign-ins all wait for the token signing keys', async () => {
-    const people = await Promise.all(Array.from({ length: 5 }, () => newcomer()))
+    const people = await Promise.all(Array.from({ length: 5 }, () => pendingMember()))
     const codes = await Promise.all(people.map(({ email }) => codeTo(email)))
     const answers = await Promise.all(
       people.map(({ visitor, email }, index) =>
@@ -138,7 +138,7 @@ function operate(command: string, name: string, settings: Record<string, string>
 
 describe('Accounts', () => {
   it('A user can sign up, is signed in by the confirmation, and can sign out', async () => {
-    const { visitor, email } = await newcomer()
+    const { visitor, email } = await pendingMember()
     expect(await visitor.user()).toBeNull()
     expect((await visitor.post('/api/auth/auto-sign-in')).body).toEqual({ step: 'waiting' })
     const wrong = await visitor.post('/api/auth/confirm-sign-up', { email, code: '000000x' })
@@ -169,7 +169,7 @@ describe('Accounts', () => {
       (code: string) => code.replaceAll(/\d/g, (digit) => String.fromCodePoint(0xff10 + Number(digit))),
     ]
     for (const typed of typings) {
-      const { visitor, email } = await newcomer()
+      const { visitor, email } = await pendingMember()
       const body = { email, code: typed(await codeTo(email)) }
       expect((await visitor.post('/api/auth/confirm-sign-up', body)).body).toEqual({ signedIn: true })
       const { secret } = (await visitor.post('/api/profile/totp')).body as { secret: string }
@@ -191,7 +191,7 @@ describe('Accounts', () => {
   })
 
   it('A confirmation can be repeated if its response was lost or another tab was faster', async () => {
-    const { visitor, email } = await newcomer()
+    const { visitor, email } = await pendingMember()
     const before = new Map(visitor.cookies)
     const confirmation = { email, code: await codeTo(email) }
     await visitor.post('/api/auth/confirm-sign-up', confirmation)
@@ -414,7 +414,7 @@ describe('Accounts', () => {
     expect((await operate('enable-account', email)).stdout).toContain('can log in again')
     expect((await signIn()).body).toEqual({ step: 'DONE' })
 
-    expect((await operate('delete-account', email)).stdout).toContain('is deleted for good')
+    expect((await operate('delete-account', email)).stdout).toContain('is deleted permanently')
     expect(await profile()).toBe(401)
     const gone = { stderr: expect.stringContaining('UserNotFoundException: User does not exist.') }
     await expect(operate('account', email)).rejects.toMatchObject(gone)
@@ -425,7 +425,7 @@ describe('Accounts', () => {
     const { secret } = (await visitor.post('/api/profile/totp')).body as { secret: string }
     await visitor.post('/api/profile/totp/verify', { code: new TOTP({ secret }).generate() })
     const reset = (name: string) => operate('reset-mfa', name)
-    expect((await reset(email)).stdout).toContain(`Two-step login of ${email} is off, 1 browser is forgotten`)
+    expect((await reset(email)).stdout).toContain(`The second factors of ${email} are disabled, 1 browser is forgotten`)
     expect((await visitor.ask('GET', '/api/profile')).status).toBe(401)
     expect((await new Visitor().post('/api/auth/sign-in', { email, password })).body).toEqual({ step: 'DONE' })
     await expect(reset(`nobody-${email}`)).rejects.toMatchObject({
@@ -827,7 +827,7 @@ describe('Accounts', () => {
 
   it('Only the person who signed up confirms the account, whoever else gave the same address, and whenever', async () => {
     for (const how of ['in the same browser', 'in another one', 'by a code that was asked for again']) {
-      const { visitor: victim, email } = await newcomer()
+      const { visitor: victim, email } = await pendingMember()
       await codeTo(email)
       moveClocks({ minutes: 2 })
       const attacker = new Visitor()
@@ -861,7 +861,7 @@ describe('Accounts', () => {
   })
 
   it('Confirming in another browser needs the password, so that a stranger’s sign-up gains nothing from the reader of the mail', async () => {
-    const { visitor: stranger, email } = await newcomer()
+    const { visitor: stranger, email } = await pendingMember()
     const reader = new Visitor()
     const confirm = async (more: object = {}) =>
       reader.post('/api/auth/confirm-sign-up', { email, code: await codeTo(email), ...more })
@@ -889,7 +889,7 @@ describe('Accounts', () => {
   })
 
   it('An account can be confirmed on a phone with the password chosen at a computer, which then signs in by itself', async () => {
-    const { visitor: computer, email } = await newcomer()
+    const { visitor: computer, email } = await pendingMember()
     const phone = new Visitor()
     const confirmed = await phone.post('/api/auth/confirm-sign-up', { email, code: await codeTo(email), password })
     expect(confirmed.body).toEqual({ signedIn: true })
@@ -1039,13 +1039,13 @@ describe('Accounts', () => {
     ['confirm-sign-up', { code: '123456' }, 'username is required to confirmSignUp'],
     ['confirm-sign-up', { email: 'maren@example.com' }, 'code is required to confirmSignUp'],
     ['sign-in/answer', {}, 'challengeResponse is required to confirmSignIn'],
-  ])('is told by %s what is missing: %j', async (path, body, message) => {
+  ])('The response of %s names what is missing: %j', async (path, body, message) => {
     const refused = await new Visitor().post(`/api/auth/${path}`, body)
     expect(refused).toMatchObject({ status: 400, body: { code: 'validation_failed', message } })
   })
 
   it('A sign-in step expires after three minutes', async () => {
-    const { visitor, email } = await newcomer()
+    const { visitor, email } = await pendingMember()
     expect((await new Visitor().post('/api/auth/sign-in', { email, password })).body).toEqual({
       step: 'CONFIRM_SIGN_UP',
     })

@@ -30,17 +30,17 @@ async function codeOf(url: string, init: RequestInit): Promise<{ status: number;
 
 const filled = (path: string, value: string) => path.replaceAll(/:\w+/g, value).replace('*', 'x')
 
-describe.each(names)('Each route of %s', (name) => {
+describe.each(names)('Routes of %s', (name) => {
   const routes = () => services.running[name].routes
 
-  it('that checks access does so first', () => {
+  it('A route that checks access does so first', () => {
     const later = routes().filter(({ preParsing, preValidation, preHandler }) =>
       [preParsing, preValidation, preHandler].flatMap(hooksOf).some(isAccessCheck),
     )
     expect(later.map(({ url }) => url)).toEqual([])
   })
 
-  it('that needs a session or a secret says so, whatever else is wrong with the request', async () => {
+  it('A route that needs a session or a secret says so, whatever else is wrong with the request', async () => {
     const { url: serviceUrl } = services.running[name]
     for (const route of routes().filter(checksAccess)) {
       for (const method of methodsOf(route)) {
@@ -72,7 +72,7 @@ describe.each(names)('Each route of %s', (name) => {
     }
   })
 
-  it('that does not check access first does not check it later', async () => {
+  it('A route that does not check access first does not check it later', async () => {
     const { url: serviceUrl } = services.running[name]
     for (const route of routes().filter((one) => !checksAccess(one))) {
       // Signing out needs no session; only signing out everywhere, as its body says, does.

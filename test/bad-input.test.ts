@@ -104,15 +104,18 @@ const badFields: [string, object, string, string?][] = [
 ]
 
 describe('POST /api/registrations', () => {
-  it.each(badFields)('refuses %s, names the field and writes nothing', async (_what, differences, field, message) => {
-    const before = await rows()
-    const answer = await send('/api/registrations', JSON.stringify(family(differences)))
-    expect(answer.status).toBe(400)
-    const issue = answer.body().issues?.find((candidate) => candidate.path === field)
-    expect(issue).toBeDefined()
-    if (message !== undefined) expect(issue?.message).toBe(message)
-    expect(await rows()).toEqual(before)
-  })
+  it.each(badFields)(
+    'A registration with %s is rejected for its field, and nothing is written',
+    async (_what, differences, field, message) => {
+      const before = await rows()
+      const answer = await send('/api/registrations', JSON.stringify(family(differences)))
+      expect(answer.status).toBe(400)
+      const issue = answer.body().issues?.find((candidate) => candidate.path === field)
+      expect(issue).toBeDefined()
+      if (message !== undefined) expect(issue?.message).toBe(message)
+      expect(await rows()).toEqual(before)
+    },
+  )
 
   it('An unpaired surrogate is rejected with a client error', async () => {
     const before = await rows()
@@ -131,10 +134,10 @@ describe.each(writes)('POST %s', (path) => {
     ['nothing', '', undefined, 400],
     ['a form', 'guardianName=Maren', { 'content-type': 'application/x-www-form-urlencoded' }, 415],
     ['XML', '<a/>', { 'content-type': 'application/xml' }, 415],
-    ['another site’s request', '{}', { origin: 'https://evil.example' }, 403],
+    ['the origin of another site', '{}', { origin: 'https://evil.example' }, 403],
     ['no client id', '{}', { 'x-api-key': '' }, 401],
     ['an unknown client id', '{}', { 'x-api-key': 'someone' }, 401],
-  ])('refuses %s', async (_what, body, differences, status) => {
+  ])('A request with %s is rejected', async (_what, body, differences, status) => {
     const before = await rows()
     const answer = await send(path, body, { ...headers(), ...differences })
     expect(answer.status).toBe(status)
@@ -149,7 +152,7 @@ describe.each(writes)('POST %s', (path) => {
   })
 
   it.each(['null', '[]', '"text"', '7', 'true', '{"__proto__":{"x":1}}', '{"constructor":{"prototype":{}}}', '{}'])(
-    'refuses the JSON %s without a server error',
+    'The JSON %s is rejected without a server error',
     async (json) => {
       const before = await rows()
       const answer = await send(path, json)
@@ -175,7 +178,7 @@ describe('GET requests', () => {
     ['/api/nothing', 404],
     ['/admin/dead-letters', 404],
     ['/%', 400],
-  ])('%s is answered with a client error', async (path, status) => {
+  ])('GET %s is answered with a client error', async (path, status) => {
     const answer = await send(path, '', {}, 'GET')
     expect(answer.status).toBe(status)
     expect(answer.body().code).not.toBe('internal')
@@ -215,7 +218,7 @@ describe('POST /api/waivers', () => {
     ['a reference that is none', { registrationId: 'x' }, 'registrationId'],
     ['a date that is none', { startDate: 'soon' }, 'startDate'],
     ['a hash that is none', { documentSha256: 'abc' }, 'documentSha256'],
-  ])('refuses %s', async (_what, differences, field) => {
+  ])('A waiver with %s is rejected', async (_what, differences, field) => {
     const answer = await send('/api/waivers', JSON.stringify(waiver(differences)))
     expect(answer.status).toBe(400)
     expect(answer.body().issues?.map((issue) => issue.path)).toContain(field)
@@ -244,7 +247,7 @@ describe('POST /webhooks/stripe', () => {
     ['a wrong signature', '{"id":"evt_1"}', { 'stripe-signature': 't=1,v1=00' }],
     ['no JSON', 'hello', { 'stripe-signature': 't=1,v1=00', 'content-type': 'text/plain' }],
     ['nothing', '', { 'stripe-signature': 't=1,v1=00' }],
-  ])('refuses %s', async (_what, body, given) => {
+  ])('A webhook with %s is rejected', async (_what, body, given) => {
     const answer = await send('/webhooks/stripe', body, { 'content-type': 'application/json', ...given })
     expect(answer.status).toBe(400)
   })
@@ -287,7 +290,7 @@ describe('An email that the payment provider rejects', () => {
   })
 })
 
-describe('unusual but good input', () => {
+describe('Unusual but valid input', () => {
   it.each([
     { guardianName: 'Zoë Ångström-Łukasiewicz', childName: 'Nguyễn Thị Ánh', city: 'São Paulo' },
     { guardianName: "Una O'Neil", childName: "D'Arcy & Jo <3", addressLine1: '5 "Quoted" St; apt, 2\\3' },
@@ -296,7 +299,7 @@ describe('unusual but good input', () => {
     { guardianName: 'é'.repeat(100), childName: '👩‍👩‍👧 Noa', zipCode: '02139' },
     { guardianName: '한글 이름', childName: 'Αλέξης Παπάς', zipCode: '00501' },
     { guardianName: 'ສົມໄຊ', childName: 'မောင်မောင်' },
-  ])('of $childName survives word for word into page, mail and calendar', async (typed) => {
+  ])('The registration of $childName appears unchanged on page, mail and calendar', async (typed) => {
     const email = `maren.${randomUUIDv7()}@example.com`
     const { registrationId, checkoutUrl } = await system.register({ ...typed, email })
     await system.pay(checkoutUrl)

@@ -65,8 +65,8 @@ async function expectCompleted({ email, registrationId }: { email: string; regis
       >`select count(*)::int as waiting from outbox where published_at is null`
       return row?.waiting === 0
     }, 20_000)
-    const letters = await system.sql(owner)`select handler, error from dead_letters`
-    expect(letters).toEqual([])
+    const deadLetters = await system.sql(owner)`select handler, error from dead_letters`
+    expect(deadLetters).toEqual([])
   }
   const [payments] = await system.sql(
     'billing',

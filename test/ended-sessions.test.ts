@@ -126,8 +126,8 @@ async function member() {
   const visitor = new Visitor()
   const email = `maren.${randomUUID()}@example.com`
   await visitor.post('/api/auth/sign-up', sampleMember(email))
-  const mine = () => bed.bus.all(codeIssued, (data) => data.destination === email)
-  const { data } = await eventually(() => mine().at(-1))
+  const sentCodes = () => bed.bus.all(codeIssued, (data) => data.destination === email)
+  const { data } = await eventually(() => sentCodes().at(-1))
   const code = sealer.open(data.sealedCode, `code:${data.codeId}`)?.toString()
   expect((await visitor.post('/api/auth/confirm-sign-up', { email, code })).body).toEqual({ signedIn: true })
   const { user } = (await visitor.get('/api/auth/session')).body as { user: { userId: string } }
@@ -239,21 +239,24 @@ it('A page of an account that has been signed out cannot buy a membership', asyn
 })
 
 describe.each(ends)('A session that %s', (_how, end) => {
-  it.each(routes)('counts as anonymous for %s, at once where it was ended', async (_name, route) => {
-    const { visitor, email, userId } = await member()
-    const alive = await use(visitor, route)
-    expect(alive.wasAsked).toBe(false)
-    if (route.upstream) expect(alive.owners).toEqual([userId])
-    expect((await end(visitor, email)).status).toBe(200)
-    const over = await use(visitor, route)
-    expect(over.wasAsked).toBe(route.isSpared === true)
-    if (route.upstream) expect(over.owners).toEqual(route.needsItsAccount ? [] : [null])
-    // For what needs an account, the error is the usual one.
-    expect((await visitor.copy().get('/api/profile')).status).toBe(401)
-    expect((await visitor.copy().get('/api/membership')).status).toBe(401)
-  })
+  it.each(routes)(
+    'An ended session counts as anonymous for %s, at once if it was ended at the same BFF',
+    async (_name, route) => {
+      const { visitor, email, userId } = await member()
+      const alive = await use(visitor, route)
+      expect(alive.wasAsked).toBe(false)
+      if (route.upstream) expect(alive.owners).toEqual([userId])
+      expect((await end(visitor, email)).status).toBe(200)
+      const over = await use(visitor, route)
+      expect(over.wasAsked).toBe(route.isSpared === true)
+      if (route.upstream) expect(over.owners).toEqual(route.needsItsAccount ? [] : [null])
+      // For what needs an account, the error is the usual one.
+      expect((await visitor.copy().get('/api/profile')).status).toBe(401)
+      expect((await visitor.copy().get('/api/membership')).status).toBe(401)
+    },
+  )
 
-  it('needs a proof of work like an anonymous browser, and its cookie is cleared', async () => {
+  it('An ended session needs a proof of work like an anonymous browser, and its cookie is cleared', async () => {
     const { visitor, email } = await member()
     const challenge = async () => (await visitor.get('/api/proof?form=order')).body
     expect(proofChallengeSchema.parse(await challenge()).challenge).toBeNull()
@@ -262,7 +265,7 @@ describe.each(ends)('A session that %s', (_how, end) => {
     expect(visitor.cookies.has('robokids-session')).toBe(false)
   })
 
-  it('counts as anonymous within a minute if it was ended at another BFF', async () => {
+  it('An ended session counts as anonymous within a minute if it was ended at another BFF', async () => {
     const { visitor, email } = await member()
     const challenge = async () => (await visitor.copy().get('/api/proof?form=order')).body['challenge']
     expect(await challenge()).toBeNull()

@@ -16,7 +16,7 @@ const sku = 'product:ai-teddy-bear'
 /** Per network; a /48 may do eight times as many. */
 const maxSignUps = 3
 /** Per account and per network; a /48 may do eight times as many. */
-const maxNotices = 12
+const maxAlerts = 12
 /** Per account, per network and per mailbox. */
 const maxMessages = 4
 
@@ -51,7 +51,7 @@ beforeAll(async () => {
     ...bffKeys,
     PROOF_DERIVATIONS: '1',
     TRUST_PROXY: 'loopback',
-    RATE_LIMIT_NOTICES: String(maxNotices),
+    RATE_LIMIT_NOTICES: String(maxAlerts),
     RATE_LIMIT_MESSAGES: String(maxMessages),
     BILLING_URL: services.url,
     NOTIFICATIONS_URL: services.url,
@@ -98,7 +98,7 @@ class Visitor extends Browser {
     return (await this.post('/api/contact', message)).status
   }
 
-  notice = async (email: string) => (await this.post('/api/shop/notices', { sku, email })).status
+  requestAlert = async (email: string) => (await this.post('/api/shop/notices', { sku, email })).status
 }
 
 const newAddress = () => `maren.${randomUUID()}@example.com`
@@ -124,15 +124,18 @@ describe('Proof of work', () => {
     ['sign-up', '/api/auth/sign-up', sampleMember],
     ['code', '/api/auth/resend-code', (email: string) => ({ email })],
     ['password', '/api/auth/forgot-password', (email: string) => ({ email })],
-  ])('is asked of who is signed in for a mail (%s) to another address than their own', async (form, path, body) => {
-    const { visitor, email } = await member()
-    expect(await visitor.bare(path, body(newAddress()))).toBe('proof_required')
-    expect(await visitor.bare(path, body(`${email}.example`))).toBe('proof_required')
-    expect(await visitor.bare(path, body(email.toUpperCase()))).not.toBe('proof_required')
-    const ahead = (await visitor.get(`/api/proof?form=${form}`)).body
-    expect(proofChallengeSchema.parse(ahead).challenge).not.toBeNull()
-    expect(proofChallengeSchema.parse((await visitor.get('/api/proof?form=order')).body).challenge).toBeNull()
-  })
+  ])(
+    'A signed-in user needs a proof of work for a mail (%s) to another address than their own',
+    async (form, path, body) => {
+      const { visitor, email } = await member()
+      expect(await visitor.bare(path, body(newAddress()))).toBe('proof_required')
+      expect(await visitor.bare(path, body(`${email}.example`))).toBe('proof_required')
+      expect(await visitor.bare(path, body(email.toUpperCase()))).not.toBe('proof_required')
+      const ahead = (await visitor.get(`/api/proof?form=${form}`)).body
+      expect(proofChallengeSchema.parse(ahead).challenge).not.toBeNull()
+      expect(proofChallengeSchema.parse((await visitor.get('/api/proof?form=order')).body).challenge).toBeNull()
+    },
+  )
 })
 
 describe('Accounts', () => {
@@ -154,16 +157,16 @@ describe('Back-in-stock alerts', () => {
   it('Back-in-stock alerts are limited per hour and mailbox, across plus tags and networks', async () => {
     const email = newAddress()
     const tagged = (tag: number) => email.replace('@', `+${tag}@`)
-    for (let tag = 0; tag < 10; tag += 1) expect(await new Visitor().notice(tagged(tag))).toBe(200)
-    expect(await new Visitor().notice(tagged(10))).toBe(429)
-    expect(await new Visitor().notice(email)).toBe(429)
-    expect(await new Visitor().notice(newAddress())).toBe(200)
+    for (let tag = 0; tag < 10; tag += 1) expect(await new Visitor().requestAlert(tagged(tag))).toBe(200)
+    expect(await new Visitor().requestAlert(tagged(10))).toBe(429)
+    expect(await new Visitor().requestAlert(email)).toBe(429)
+    expect(await new Visitor().requestAlert(newAddress())).toBe(200)
   })
 
   it('Back-in-stock alerts, codes and sign-ups for others share one limit per account, across networks', async () => {
     const { visitor } = await member()
-    for (let time = 0; time < maxNotices; time += 1) expect(await visitor.from().notice(newAddress())).toBe(200)
-    expect(await visitor.from().notice(newAddress())).toBe(429)
+    for (let time = 0; time < maxAlerts; time += 1) expect(await visitor.from().requestAlert(newAddress())).toBe(200)
+    expect(await visitor.from().requestAlert(newAddress())).toBe(429)
     const others = [
       await visitor.from().post('/api/auth/sign-up', sampleMember(newAddress())),
       await visitor.from().post('/api/auth/resend-code', { email: newAddress() }),
@@ -175,12 +178,12 @@ describe('Back-in-stock alerts', () => {
   it('Back-in-stock alerts are limited per network block', async () => {
     const block = newBlock()
     const statuses: number[] = []
-    for (let time = 0; time <= 8 * maxNotices; time += 1) {
-      statuses.push(await new Visitor(`${block}:${time}::1`).notice(newAddress()))
+    for (let time = 0; time <= 8 * maxAlerts; time += 1) {
+      statuses.push(await new Visitor(`${block}:${time}::1`).requestAlert(newAddress()))
     }
     expect(new Set(statuses.slice(0, -1))).toEqual(new Set([200]))
     expect(statuses.at(-1)).toBe(429)
-    expect(await new Visitor().notice(newAddress())).toBe(200)
+    expect(await new Visitor().requestAlert(newAddress())).toBe(200)
   })
 })
 
@@ -222,7 +225,7 @@ describe('Membership changes', () => {
     const changes = ['cancel', 'resume', 'quote', 'switch', 'portal']
     const body = { plan: 'yearly', dueNow: 0, reckonedAt: 1_800_000_000 }
     const ask = async (change = '') => (await visitor.from().post(`/api/membership/${change}`, body)).status
-    for (let time = 0; time < maxNotices; time += 1) expect(await ask(changes[time % 5])).not.toBe(429)
+    for (let time = 0; time < maxAlerts; time += 1) expect(await ask(changes[time % 5])).not.toBe(429)
     expect(await Promise.all(changes.map(ask))).toEqual(changes.map(() => 429))
   })
 })

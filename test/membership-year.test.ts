@@ -101,7 +101,7 @@ class Member {
     })
     expect(await paid.json()).toMatchObject({ status: 'paid' })
     this.id = attemptId
-    await this.told('membership_confirmed')
+    await this.waitForMail('membership_confirmed')
   }
 
   async profile(): Promise<Membership> {
@@ -119,7 +119,7 @@ class Member {
     return mails.filter(({ status }) => status === 'sent').map(({ kind }) => kind)
   }
 
-  async told(kind: MailKind, times = 1): Promise<void> {
+  async waitForMail(kind: MailKind, times = 1): Promise<void> {
     await eventually(async () => (await this.mails()).filter((one) => one === kind).length === times, 20_000)
   }
 
@@ -187,18 +187,18 @@ describe('A membership over a year', { timeout: 240_000 }, () => {
       // The invoice is a draft for an hour; another hour as margin.
       await advanceTime(until.epochMilliseconds / 1000 - simulator.now() + 2 * 3600)
       if (month === 5) {
-        await member.told('membership_past_due')
+        await member.waitForMail('membership_past_due')
         profile = await member.profile()
         expect(profile).toMatchObject({ status: 'past_due', unpaid: { amount: 700, attempts: 1 } })
         expect(profile.payments).toHaveLength(month)
         await checkLedgerBalance()
         await advanceTime(3 * day)
-        await member.told('membership_past_due', 2)
+        await member.waitForMail('membership_past_due', 2)
         expect(await member.profile()).toMatchObject({ unpaid: { attempts: 2 } })
         await member.useCard('pm_card_visa')
         await advanceTime(5 * day)
       }
-      await member.told('membership_renewed', month)
+      await member.waitForMail('membership_renewed', month)
       profile = await eventually(async () => {
         const seen = await member.profile()
         return seen.payments.length === month + 1 && seen
@@ -209,7 +209,7 @@ describe('A membership over a year', { timeout: 240_000 }, () => {
       sales += 700
       expect((await checkLedgerBalance()).accounts['sales']).toBe(-sales)
     }
-    await member.told('membership_reminder')
+    await member.waitForMail('membership_reminder')
     expect(new Set(receipts(profile)).size).toBe(13)
 
     await advanceTime(10 * day)
@@ -220,8 +220,8 @@ describe('A membership over a year', { timeout: 240_000 }, () => {
     expect(quote).toMatchObject({ amount: 6_000, dueNow: 6_000 - quote.credit })
     expect(changed).toMatchObject({ plan: 'yearly', amount: 6_000, nextPlan: null })
     await call(billingService, 'POST', `/memberships/${member.id}/switch`, body)
-    await member.told('membership_switched')
-    await member.told('membership_renewed', 13)
+    await member.waitForMail('membership_switched')
+    await member.waitForMail('membership_renewed', 13)
     profile = await member.profile()
     expect(profile.payments[0]).toMatchObject({ amount: quote.dueNow, plan: 'yearly', reason: 'switch' })
     expect(profile.nextCharge?.amount).toBe(6_000)
@@ -229,14 +229,14 @@ describe('A membership over a year', { timeout: 240_000 }, () => {
     expect((await checkLedgerBalance()).accounts['sales']).toBe(-sales)
 
     await advanceTime(340 * day)
-    await member.told('membership_reminder', 2)
+    await member.waitForMail('membership_reminder', 2)
     await member.change('cancel')
     await member.change('cancel')
-    await member.told('membership_cancelled')
+    await member.waitForMail('membership_cancelled')
     profile = await member.profile()
     expect(profile).toMatchObject({ status: 'active', endsAt: profile.paidUntil, nextCharge: null })
     await advanceTime(40 * day)
-    await member.told('membership_ended')
+    await member.waitForMail('membership_ended')
     profile = await member.profile()
     expect(profile).toMatchObject({ status: 'ended', nextCharge: null })
     expect(profile.payments).toHaveLength(14)
@@ -277,11 +277,11 @@ describe('A membership over a year', { timeout: 240_000 }, () => {
       nextCharge: { at: before.paidUntil, amount: 700 },
     })
     // Each mail is sent before the next change: a pending one would be superseded.
-    await member.told('membership_switched')
+    await member.waitForMail('membership_switched')
     expect((await member.switchTo('yearly')).changed).toMatchObject({ plan: 'yearly', nextPlan: null })
-    await member.told('membership_switched', 2)
+    await member.waitForMail('membership_switched', 2)
     expect((await member.switchTo('monthly')).changed).toMatchObject({ nextPlan: 'monthly' })
-    await member.told('membership_switched', 3)
+    await member.waitForMail('membership_switched', 3)
     // Cancelling keeps the whole year too.
     await member.change('cancel')
     expect(await member.profile()).toMatchObject({ endsAt: before.paidUntil, nextPlan: null })
@@ -289,7 +289,7 @@ describe('A membership over a year', { timeout: 240_000 }, () => {
     expect((await member.switchTo('monthly')).changed).toMatchObject({ nextPlan: 'monthly', endsAt: null })
 
     await advanceTime(366 * day)
-    await member.told('membership_renewed')
+    await member.waitForMail('membership_renewed')
     const after = await member.profile()
     expect(after).toMatchObject({ plan: 'monthly', amount: 700, nextPlan: null, status: 'active' })
     expect(after.payments[0]).toMatchObject({ amount: 700, plan: 'monthly', reason: 'renewal' })
@@ -302,11 +302,11 @@ describe('A membership over a year', { timeout: 240_000 }, () => {
     await member.join('monthly', '2041-01-10')
     await member.useCard('pm_card_chargeCustomerFail')
     await advanceTime(31 * day + 2 * 3600)
-    await member.told('membership_past_due')
+    await member.waitForMail('membership_past_due')
     // A past-due membership cannot be changed, and the attempt changes nothing.
     await expect(member.switchTo('yearly')).rejects.toThrow('membership_not_changeable')
     for (const days of [3, 5, 7]) await advanceTime(days * day + 3600)
-    await member.told('membership_ended')
+    await member.waitForMail('membership_ended')
     expect(await member.profile()).toMatchObject({ status: 'ended', unpaid: null })
     await checkLedgerBalance()
   })

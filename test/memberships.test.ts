@@ -442,7 +442,7 @@ describe('POST /api/createStripeSession', () => {
   })
 
   it.each(['the price before', 'a price that never was'])(
-    'answers who agrees to %s with what is offered now, which then gets through',
+    'Agreeing to %s is answered with the current offer, which is then accepted',
     async (which) => {
       const classDate = await newDate(1)
       const request = newRequest(classDate)

@@ -54,7 +54,7 @@ function visitor(): Browser {
 
 const sealer = sealingKeysSchema.parse(localSealingKeys)
 /** Signs up, and returns the code that was mailed. */
-async function newcomer(): Promise<{ browser: Browser; email: string; code: string | undefined }> {
+async function pendingMember(): Promise<{ browser: Browser; email: string; code: string | undefined }> {
   const browser = visitor()
   const email = `maren+${randomUUID()}@example.com`
   expect(await browser.post('/api/auth/sign-up', sampleMember(email))).toMatchObject({ status: 200 })
@@ -63,7 +63,7 @@ async function newcomer(): Promise<{ browser: Browser; email: string; code: stri
 }
 
 async function member(): Promise<{ browser: Browser; email: string }> {
-  const { browser, email, code } = await newcomer()
+  const { browser, email, code } = await pendingMember()
   const confirmed = await browser.post('/api/auth/confirm-sign-up', { email, code })
   expect(confirmed).toMatchObject({ status: 200, body: { signedIn: true } })
   return { browser, email }
@@ -129,7 +129,7 @@ describe('A flood of passwords from unknown callers', { timeout: 120_000 }, () =
 
   it('During a password flood, each route that takes a password needs proof of work, except from known browsers', async () => {
     const { browser: owner, email } = await member()
-    const late = await newcomer()
+    const late = await pendingMember()
     const chooser = visitor()
     await chooser.post('/api/auth/sign-in', { email })
     const chosen = await chooser.post('/api/auth/sign-in/answer', { answer: 'PASSWORD' })

@@ -27,7 +27,7 @@ describe('Pages', () => {
     ['/robokidspage3', 'Level 3 Autonomous Mastery'],
     ['/terms', 'Terms of Service'],
     ['/robokids/success?reference=x', 'Your registration'],
-  ])('%s is served whole, and asked for again each time', async (path, title) => {
+  ])('The page %s is served completely, and revalidated at each request', async (path, title) => {
     const answer = await get(path)
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
@@ -84,7 +84,7 @@ describe('Pages', () => {
     ['/levels', '"@type":"ItemList"', '"price":"1000.00"'],
     ['/shop', '"@type":"Product"', '"price":"300.00"'],
     ['/shop/robot-spider', '/shop/robot-spider","image"', '"price":"300.00"'],
-  ])('%s tells searches what is sold today, and for how much', async (path, thing, price) => {
+  ])('The page %s has structured data with the current offers and prices', async (path, thing, price) => {
     // While the services are slow the page is served without data; a later request has it.
     await eventually(async () => {
       const document = await (await get(path)).text()
@@ -103,7 +103,7 @@ describe('Pages', () => {
   it.each([
     ['/admin', '/'],
     ['/guides', '/news-guides'],
-  ])('%s leads to %s', async (from, to) => {
+  ])('The path %s redirects to %s', async (from, to) => {
     const answer = await get(from)
     expect([answer.status, answer.headers.get('location')]).toEqual([301, to])
   })
@@ -147,7 +147,7 @@ describe('Files', () => {
   })
 
   it.each(['/assets/../package.json', '/..%2f..%2fpackage.json', '/%2e%2e/package.json', '/.built-from'])(
-    '%s is not served',
+    'The path %s is not served',
     async (path) => {
       const answer = await get(path, {})
       expect(answer.status).toBeGreaterThanOrEqual(400)
@@ -241,17 +241,14 @@ describe('A URL that is written another way', () => {
     ['a whole URL with an encoded letter', `http://elsewhere.example${path.replace('/api', '/a%70i')}`],
   ]
 
-  it.each(spellings('/api/registrations'))(
-    '(%s) needs the client id and our origin all the same',
-    async (_, target) => {
-      const json = { 'content-type': 'application/json' }
-      expect((await requestRaw(system.siteUrl, 'POST', target, json)).status).toBe(401)
-      const foreign = { ...json, 'x-api-key': 'robokids-web', origin: 'https://evil.example' }
-      expect((await requestRaw(system.siteUrl, 'POST', target, foreign)).status).toBe(403)
-    },
-  )
+  it.each(spellings('/api/registrations'))('A URL with %s needs the client id and our origin', async (_, target) => {
+    const json = { 'content-type': 'application/json' }
+    expect((await requestRaw(system.siteUrl, 'POST', target, json)).status).toBe(401)
+    const foreign = { ...json, 'x-api-key': 'robokids-web', origin: 'https://evil.example' }
+    expect((await requestRaw(system.siteUrl, 'POST', target, foreign)).status).toBe(403)
+  })
 
-  it.each(spellings('/api/registrations/'))('(%s) is never cached', async (_, target) => {
+  it.each(spellings('/api/registrations/'))('A URL with %s is never cached', async (_, target) => {
     const { registrationId } = await system.register({ email: `${randomUUIDv7()}@example.com` })
     const answer = await requestRaw(system.siteUrl, 'GET', target + registrationId)
     expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'no-store'])

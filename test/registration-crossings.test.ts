@@ -153,7 +153,7 @@ describe('A change of date that fails at the provider', () => {
     ['the new page cannot be opened', { path: '/v1/checkout/sessions', method: 'POST' }],
     ['the old page cannot be closed', { path: '/v1/checkout/sessions/*', method: 'POST' }],
     ['it answers nothing at all', { path: '/v1/*' }],
-  ])('keeps the last seat of the old date where %s, and goes through afterwards', async (_, fault) => {
+  ])('A change of date keeps the last seat of the old date if %s, and succeeds afterwards', async (_, fault) => {
     const [startDate, other] = [await dateOf(0), await dateOf(1)]
     const sql = system.sql('enrollment')
     await sql`

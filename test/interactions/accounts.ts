@@ -9,9 +9,9 @@ export function accountInteractions(stage: () => Stage): void {
     it('A membership paid before the new account is confirmed belongs to that account', async () => {
       const email = stage().address()
       const page = await stage().membershipPage(email)
-      const newcomer = await stage().newcomer(email)
+      const pendingMember = await stage().pendingMember(email)
       await stage().join(page)
-      const { browser } = await stage().confirm(newcomer)
+      const { browser } = await stage().confirm(pendingMember)
       await stage().settled()
       expect(await browser.found()).toMatchObject({
         membership: { membershipId: page.id, status: 'active' },
@@ -183,19 +183,19 @@ export function accountInteractions(stage: () => Stage): void {
 
     it('A membership belongs to its account even if the account’s event arrives after the payment', async () => {
       const email = stage().address()
-      const newcomer = await stage().newcomer(email)
+      const pendingMember = await stage().pendingMember(email)
       const code = await stage().codeTo(email)
       const release = await stage().holdPublishing('identity')
       const page = await stage().membershipPage(email)
       try {
-        await newcomer.browser.post('/api/auth/confirm-sign-up', { email, code })
+        await pendingMember.browser.post('/api/auth/confirm-sign-up', { email, code })
         await stage().join(page)
       } finally {
         await release()
       }
       await stage().settled()
-      expect((await newcomer.browser.membership()).membershipId).toBe(page.id)
-      expect((await newcomer.browser.post('/api/membership/cancel')).status).toBe(200)
+      expect((await pendingMember.browser.membership()).membershipId).toBe(page.id)
+      expect((await pendingMember.browser.post('/api/membership/cancel')).status).toBe(200)
     })
 
     it('A membership paid after its account was deleted, before the event arrives, is not renewed', async () => {

@@ -396,7 +396,7 @@ export class Stage extends ControlledSystem {
   }
 
   /** Signs up, without confirming. */
-  async newcomer(email = this.address()): Promise<{ browser: Browser; email: string }> {
+  async pendingMember(email = this.address()): Promise<{ browser: Browser; email: string }> {
     const browser = this.browser()
     const { status } = await browser.post('/api/auth/sign-up', sampleMember(email))
     if (status !== 200) throw new Error(`The sign-up was answered ${status}.`)
@@ -413,7 +413,7 @@ export class Stage extends ControlledSystem {
   /** Creates a confirmed, signed-in account. */
   async account(email = this.address()): Promise<Account> {
     const codes = this.codesTo(email)
-    return this.confirm(await this.newcomer(email), codes + 1)
+    return this.confirm(await this.pendingMember(email), codes + 1)
   }
 
   /** Changes the address of an account, and verifies it if `proven`. */

@@ -16,10 +16,10 @@ const services: Record<ServiceName, Pick<Service<object>, 'config' | 'migrations
 }
 
 /**
- * What of the environment the processes would refuse to start with: it is passed on to them, so it is told with what
- * `npm start` itself is told, before anything has been started.
+ * Returns the environment settings that the processes would reject, so that `npm start` reports them with its own
+ * before anything is started.
  */
-export function refusedByProcesses(env: NodeJS.ProcessEnv): (settings: Settings) => string[] {
+export function processSettingErrors(env: NodeJS.ProcessEnv): (settings: Settings) => string[] {
   return (settings) => {
     const natsUrl = settings.NATS_URL ?? `nats://127.0.0.1:${settings.NATS_PORT}`
     const databaseUrl = (name: string) => `postgres://postgres@127.0.0.1:${settings.POSTGRES_PORT}/${name}`
@@ -33,9 +33,9 @@ export function refusedByProcesses(env: NodeJS.ProcessEnv): (settings: Settings)
         return error.message.split('\n  ').slice(1)
       }
     })
-    // The one server that is started here is no cluster.
+    // Only one server is started here.
     if (settings.NATS_URL === undefined && !['1', undefined].includes(env['NATS_REPLICAS']))
-      refused.push('NATS_REPLICAS: is more than the one server that is started here: set NATS_URL as well')
+      refused.push('NATS_REPLICAS: is more than the one server started here: set NATS_URL as well')
     return refused
   }
 }

@@ -17,7 +17,7 @@ import { configSchema as billing } from '../../../services/billing/src/config.ts
 import { configSchema as enrollment } from '../../../services/enrollment/src/config.ts'
 import { configSchema as identity } from '../../../services/identity/src/config.ts'
 import { configSchema as notifications } from '../../../services/notifications/src/config.ts'
-import { refusedByProcesses } from './process-settings.ts'
+import { processSettingErrors } from './process-settings.ts'
 import { readSettings, root, serviceEnvironment, type ServiceName } from './settings.ts'
 
 const schemas: Record<ServiceName, Settings<object>> = { identity, enrollment, billing, notifications, bff }
@@ -33,7 +33,7 @@ function read(name: ServiceName, env: Environment) {
   return readConfig(schemas[name], env, { database: name !== 'bff' })
 }
 
-/** The settings that a service refuses to start with, in the order of the alphabet. */
+/** The settings that a service rejects, in alphabetical order. */
 function refused(name: ServiceName, env: Environment): string[] {
   try {
     read(name, env)
@@ -45,7 +45,7 @@ function refused(name: ServiceName, env: Environment): string[] {
   }
 }
 
-/** Another one in each run: what is written here is published. */
+/** Random in each run, since what is written here is public. */
 const secret = () => randomBytes(24).toString('base64url')
 const key = (id = 'k1') => `${id}:${randomBytes(32).toString('base64')}`
 const everywhere = {
@@ -58,7 +58,7 @@ const everywhere = {
 }
 const database = (name: string) => `postgres://${name}:${secret()}@db.internal/${name}`
 const mails = { SITE_URL: 'https://robokids.org', CODE_SEALING_KEYS: key() }
-/** What an operator writes for a system that families use. */
+/** An operator's settings for production. */
 const production: Record<ServiceName, Record<string, string>> = {
   identity: {
     ...everywhere,
@@ -83,7 +83,7 @@ const production: Record<ServiceName, Record<string, string>> = {
     ...everywhere,
     ...mails,
     DATABASE_URL: database('notifications'),
-    // A relay beside the service is what somebody may mean.
+    // A relay on the same machine is allowed.
     SMTP_URL: 'smtp://127.0.0.1:25',
     MAIL_FROM: 'hello@robokids.org',
     OPERATOR_EMAIL: 'operator@robokids.org',
@@ -105,11 +105,11 @@ const production: Record<ServiceName, Record<string, string>> = {
   },
 }
 
-/** The bytes of the sealing key that is in the source code, as text in ways that a decoder takes. */
+/** The bytes of the published sealing key, in encodings that a decoder accepts. */
 const published = Buffer.alloc(32, 'robokids')
 const keyOf = (bytes: Uint8Array | number[], as: 'base64' | 'base64url' = 'base64') => Buffer.from(bytes).toString(as)
 
-/** What production refuses, by the rule of a setting: every spelling that is known to mean the same. */
+/** Values that production rejects, by rule: all spellings known to mean the same. */
 const spellings: Record<keyof typeof productionRules, string[]> = {
   mustBeSet: [],
   secret: [
@@ -223,7 +223,7 @@ const spellings: Record<keyof typeof productionRules, string[]> = {
   clockOffset: ['PT1H', '-PT1H', 'PT0.001S'],
 }
 
-/** What of npm start's environment is for development alone. */
+/** Settings of npm start that are for development only. */
 const forDevelopment: Record<ServiceName, string[]> = {
   identity: [
     'ADMIN_KEYS',
@@ -257,26 +257,26 @@ const forDevelopment: Record<ServiceName, string[]> = {
 }
 
 describe('production', () => {
-  it.each(names)('refuses what npm start gives %s for development, all of it at once', (name) => {
+  it.each(names)('Production rejects all development settings of npm start for %s at once', (name) => {
     expect(refused(name, local[name])).toEqual([])
     expect(refused(name, { ...local[name], APP_ENV: 'production' })).toEqual(forDevelopment[name])
-    // So it does together with what is wrong anywhere.
+    // Together with other errors.
     expect(refused(name, { ...local[name], APP_ENV: undefined, LOG_LEVEL: 'loud' })).toEqual(
       [...forDevelopment[name], 'LOG_LEVEL'].toSorted(),
     )
   })
 
-  it.each(names)('is what %s starts in with settings of its own', (name) => {
+  it.each(names)('%s starts in production with its own settings', (name) => {
     expect(refused(name, production[name])).toEqual([])
   })
 
-  it.each(names)('lets %s fall back on no address or secret of a developer’s machine', (name) => {
-    const { APP_ENV, HOST, ...told } = production[name]
-    const needed = Object.keys(told).filter((setting) => setting !== 'TRUST_PROXY')
+  it.each(names)('In production %s has no default URLs or secrets of a developer’s machine', (name) => {
+    const { APP_ENV, HOST, ...required } = production[name]
+    const needed = Object.keys(required).filter((setting) => setting !== 'TRUST_PROXY')
     expect(refused(name, { APP_ENV, HOST })).toEqual(needed.toSorted())
   })
 
-  /** The row of the table that a setting has. A registry answers a copy. */
+  /** The name of a setting's rule. The registry returns copies. */
   const nameOf = ({ required, refuse }: ProductionRule) =>
     Object.entries<ProductionRule>(productionRules).find(
       ([, rule]) => rule.required === required && rule.refuse === refuse,
@@ -293,23 +293,26 @@ describe('production', () => {
     })
   })
 
-  it('has its rules in one table', () => {
+  it('All production rules are in one table', () => {
     expect(ruled.filter(({ rule }) => rule === undefined)).toEqual([])
     expect(new Set(ruled.map(({ rule }) => rule))).toEqual(new Set(Object.keys(productionRules)))
   })
 
-  it.each(ruled)('refuses as $name’s $setting what means the same as what it refuses', ({ name, setting, rule }) => {
-    for (const value of spellings[rule ?? 'mustBeSet']) {
-      const named = refused(name, { ...production[name], [setting]: value })
-      // A live key beside a simulator is an error of its own.
-      expect({ value, named: named.filter((one) => one === setting || setting !== 'STRIPE_API_URL') }).toEqual({
-        value,
-        named: [setting],
-      })
-    }
-  })
+  it.each(ruled)(
+    'Production rejects all spellings of forbidden values of $name’s $setting',
+    ({ name, setting, rule }) => {
+      for (const value of spellings[rule ?? 'mustBeSet']) {
+        const named = refused(name, { ...production[name], [setting]: value })
+        // A live key with a simulator is an error of its own.
+        expect({ value, named: named.filter((one) => one === setting || setting !== 'STRIPE_API_URL') }).toEqual({
+          value,
+          named: [setting],
+        })
+      }
+    },
+  )
 
-  it('names every setting of a process that is published or can be guessed at once', () => {
+  it('All published or guessable settings of a process are reported at once', () => {
     for (const name of names) {
       const wrong = ruled.filter((one) => one.name === name && spellings[one.rule ?? 'mustBeSet'].length > 0)
       const env = Object.fromEntries(wrong.map(({ setting, rule }) => [setting, spellings[rule ?? 'mustBeSet'].at(-1)]))
@@ -317,12 +320,12 @@ describe('production', () => {
     }
   })
 
-  it('is what a system is in whose APP_ENV is misspelt', () => {
+  it('A misspelt APP_ENV counts as production', () => {
     const env = { ...local.bff, APP_ENV: 'Local' }
     expect(refused('bff', env)).toEqual(['APP_ENV', ...forDevelopment.bff].toSorted())
   })
 
-  it('never repeats a secret that it refuses', () => {
+  it('A rejected secret is not repeated in the error', () => {
     const text = 'swordfish-swordfish'
     for (const [name, setting, value] of [
       ['bff', 'ADMIN_SECRET', text],
@@ -334,12 +337,12 @@ describe('production', () => {
     }
   })
 
-  it('refuses a simulator beside a live key', () => {
+  it('A simulator with a live key is rejected', () => {
     const env = { ...production.billing, STRIPE_API_URL: 'https://stripe-simulator.internal' }
     expect(refused('billing', env)).toEqual(['STRIPE_API_URL', 'STRIPE_SECRET_KEY'])
   })
 
-  it('ends a process that is told what is for development, with a list and without a stack', async () => {
+  it('A process with development settings in production exits with a list and without a stack trace', async () => {
     const program = join(root, 'services/billing/src/main.ts')
     const env = { ...local.billing, APP_ENV: 'production' }
     const { code, printed } = await new Promise<{ code: unknown; printed: string }>((resolve) => {
@@ -354,8 +357,8 @@ describe('production', () => {
   })
 })
 
-describe('a setting that is left empty', () => {
-  /** An empty one says that there is none of it. */
+describe('Empty settings', () => {
+  /** Settings for which an empty value means none. */
   const mayBeEmpty = new Set(['STRIPE_API_URL', 'ADMIN_KEYS', 'WEB_DIST'])
   const base = [...Object.keys(readConfig(z.object({}), { APP_ENV: 'local' })), 'DATABASE_URL', 'DATABASE_POOL']
   const settings = names.flatMap((name) =>
@@ -364,34 +367,34 @@ describe('a setting that is left empty', () => {
     ),
   )
 
-  it.each(settings)('is told: %s’s %s', (name, setting) => {
-    // What is not said to be a developer's machine is none, and has much else that is wrong.
+  it.each(settings)('An empty setting is reported: %s’s %s', (name, setting) => {
+    // Without APP_ENV the other development settings are errors too.
     const others = setting === 'APP_ENV' ? forDevelopment[name] : []
-    const told = [setting, ...others].toSorted()
-    expect(refused(name, { ...local[name], [setting]: '' })).toEqual(mayBeEmpty.has(setting) ? [] : told)
+    const reported = [setting, ...others].toSorted()
+    expect(refused(name, { ...local[name], [setting]: '' })).toEqual(mayBeEmpty.has(setting) ? [] : reported)
     expect(refused(name, { ...local[name], [setting]: ' ' })).toEqual(
-      ['WEB_DIST', 'ADMIN_KEYS'].includes(setting) ? [] : told,
+      ['WEB_DIST', 'ADMIN_KEYS'].includes(setting) ? [] : reported,
     )
   })
 })
 
-describe('what npm start is told', () => {
+describe('Settings of npm start', () => {
   afterEach(() => vi.restoreAllMocks())
 
-  /** What is said of an environment that npm start does not start with. */
-  function told(env: Record<string, string>): string[] {
+  /** The errors that npm start reports for an environment. */
+  function reportedErrors(env: Record<string, string>): string[] {
     const printed = vi.spyOn(console, 'error').mockImplementation(() => {})
     vi.spyOn(process, 'exit').mockImplementation((code) => {
       throw new Error(`ended with ${code}`)
     })
-    expect(() => readSettings(env, refusedByProcesses(env))).toThrow('ended with 1')
+    expect(() => readSettings(env, processSettingErrors(env))).toThrow('ended with 1')
     const [first, ...lines] = String(printed.mock.calls[0]?.[0]).split('\n  ')
     expect(first).toBe('These settings are wrong:')
     return lines
   }
 
-  it('with something wrong that it passes on to the processes is an error of its own, together with what else is wrong', () => {
-    expect(readSettings({ CLOCK_OFFSET: 'PT40M' }, refusedByProcesses({ CLOCK_OFFSET: 'PT40M' }))).toMatchObject({
+  it('Errors in settings that npm start passes on to processes are reported together with its own', () => {
+    expect(readSettings({ CLOCK_OFFSET: 'PT40M' }, processSettingErrors({ CLOCK_OFFSET: 'PT40M' }))).toMatchObject({
       PORT: 3000,
     })
     const wrong = {
@@ -402,30 +405,27 @@ describe('what npm start is told', () => {
       POOLS_FILE: '/nowhere.json',
       NATS_REPLICAS: '3',
     }
-    const lines = told(wrong)
+    const lines = reportedErrors(wrong)
     expect(new Set(lines.map((line) => /^\w+/.exec(line)?.[0]))).toEqual(new Set(Object.keys(wrong)))
     expect(lines).toHaveLength(Object.keys(wrong).length)
     expect(lines).toContain('CLOCK_OFFSET: is not a length of time like PT40M or -PT2H (a day is PT24H)')
   })
 
-  it('by one number for two ports is an error, where both are listened at', () => {
-    expect(told({ PORT: '4003', NATS_PORT: '1080' })).toEqual([
+  it('Two equal ports are an error if both are used', () => {
+    expect(reportedErrors({ PORT: '4003', NATS_PORT: '1080' })).toEqual([
       'BILLING_PORT: is the same as PORT',
       'MAILBOX_PORT: is the same as NATS_PORT',
     ])
     const own = { PORT: '4020', DATABASE_SERVER_URL: 'postgres://postgres@10.0.0.1/' }
-    expect(readSettings(own, refusedByProcesses(own)).PORT).toBe(4020)
+    expect(readSettings(own, processSettingErrors(own)).PORT).toBe(4020)
   })
 
-  it.each(['PORT', 'DATA_DIR', 'NATS_URL', 'DATABASE_SERVER_URL'])(
-    'by an empty %s is an error, and not a guess',
-    (name) => {
-      const printed = vi.spyOn(console, 'error').mockImplementation(() => {})
-      vi.spyOn(process, 'exit').mockImplementation((code) => {
-        throw new Error(`ended with ${code}`)
-      })
-      expect(() => readSettings({ [name]: '' })).toThrow('ended with 1')
-      expect(printed.mock.calls[0]?.[0]).toMatch(new RegExp(`^These settings are wrong:\\n  ${name}: `))
-    },
-  )
+  it.each(['PORT', 'DATA_DIR', 'NATS_URL', 'DATABASE_SERVER_URL'])('An empty %s is an error, not a guess', (name) => {
+    const printed = vi.spyOn(console, 'error').mockImplementation(() => {})
+    vi.spyOn(process, 'exit').mockImplementation((code) => {
+      throw new Error(`ended with ${code}`)
+    })
+    expect(() => readSettings({ [name]: '' })).toThrow('ended with 1')
+    expect(printed.mock.calls[0]?.[0]).toMatch(new RegExp(`^These settings are wrong:\\n  ${name}: `))
+  })
 })

@@ -13,7 +13,7 @@ interface MailRow {
 }
 
 /** The state of a purchase that a mail reports. */
-type ReportedState = 'stands' | 'goes on' | 'is cancelled' | 'is over'
+type ReportedState = 'stands' | 'continues' | 'is cancelled' | 'has ended'
 
 /** Whether the whole payment has been refunded. */
 function isWhole({ data }: MailRow): boolean {
@@ -24,17 +24,17 @@ function isWhole({ data }: MailRow): boolean {
 const reportedStates: Partial<Record<MailKind, (mail: MailRow) => ReportedState | undefined>> = {
   registration_confirmed: () => 'stands',
   waiver_signed: () => 'stands',
-  payment_refunded: (mail) => (isWhole(mail) ? 'is over' : undefined),
-  refund_failed: ({ data }) => (data['untold'] === true ? 'is over' : undefined),
+  payment_refunded: (mail) => (isWhole(mail) ? 'has ended' : undefined),
+  refund_failed: ({ data }) => (data['untold'] === true ? 'has ended' : undefined),
   order_paid: () => 'stands',
   order_shipped: () => 'stands',
-  order_refunded: (mail) => (isWhole(mail) ? 'is over' : undefined),
-  membership_confirmed: () => 'goes on',
-  membership_renewed: () => 'goes on',
-  membership_resumed: () => 'goes on',
-  membership_switched: () => 'goes on',
+  order_refunded: (mail) => (isWhole(mail) ? 'has ended' : undefined),
+  membership_confirmed: () => 'continues',
+  membership_renewed: () => 'continues',
+  membership_resumed: () => 'continues',
+  membership_switched: () => 'continues',
   membership_cancelled: () => 'is cancelled',
-  membership_ended: () => 'is over',
+  membership_ended: () => 'has ended',
 }
 
 /** The id of the registration, order or membership that a mail is about. */
@@ -52,7 +52,7 @@ function isSentRegardless(mail: MailRow, all: MailRow[]): boolean {
   if (!kindsSentRegardless.includes(mail.kind)) return false
   return all.some((other) => {
     const state = reportedStates[other.kind]?.(other)
-    return (state === 'is over' || state === 'is cancelled') && Number(other.createdAt) <= Number(mail.sentAt)
+    return (state === 'has ended' || state === 'is cancelled') && Number(other.createdAt) <= Number(mail.sentAt)
   })
 }
 
@@ -77,16 +77,16 @@ export async function lastMailIsTrue(walk: Walk): Promise<void> {
   const about = Map.groupBy(mails, subjectOf)
   const registrations = await statuses(walk)
   for (const purchase of walk.purchases) {
-    const mine = about.get(purchase.id) ?? []
+    const purchaseMails = about.get(purchase.id) ?? []
     const registration = registrations.get(purchase.id)
     // Refunding a second payment does not affect the purchase.
     const counts = ({ kind, data }: MailRow) =>
       (kind !== 'payment_refunded' && kind !== 'refund_failed') ||
       !registration ||
       data['paymentId'] === registration.paymentId
-    const sent = mine.filter((mail) => mail.status === 'sent' && counts(mail))
+    const sent = purchaseMails.filter((mail) => mail.status === 'sent' && counts(mail))
     const says = sent.flatMap((mail) => {
-      if (isSentRegardless(mail, mine)) return []
+      if (isSentRegardless(mail, purchaseMails)) return []
       // A membership's state does not depend on its waiver.
       const state =
         purchase.kind === 'membership' && mail.kind === 'waiver_signed' ? undefined : reportedStates[mail.kind]?.(mail)
@@ -95,13 +95,13 @@ export async function lastMailIsTrue(walk: Walk): Promise<void> {
     const last = says.at(-1)
     const is = await stateOf(walk, purchase, registration?.status)
     if (is === undefined) continue
-    const wasOver = says.some(({ state }) => state === 'is over')
+    const wasOver = says.some(({ state }) => state === 'has ended')
     if (wasOver && is === 'stands')
-      throw new Violation('what was told as over stays over', `the ${purchase.kind} ${purchase.id} stands`)
+      throw new Violation('what was reported as ended stays ended', `the ${purchase.kind} ${purchase.id} stands`)
     if (last?.state !== is)
       throw new Violation(
         'the last mail about a thing is true',
-        `the ${purchase.kind} ${purchase.id} ${is}, told were ${says.map(({ kind }) => kind).join(', ') || 'nothing'}`,
+        `the ${purchase.kind} ${purchase.id} ${is}, mailed were ${says.map(({ kind }) => kind).join(', ') || 'nothing'}`,
       )
   }
 }
@@ -122,20 +122,20 @@ async function stateOf(
     if (registration === 'confirmed' || registration === 'waiver_signed') return 'stands'
     // A rejected family is mailed when the refund completes, which takes some banks days.
     if (registration === 'rejected' && (await isOnItsWayBack(walk, purchase))) return undefined
-    if (registration === 'cancelled' || registration === 'rejected') return 'is over'
+    if (registration === 'cancelled' || registration === 'rejected') return 'has ended'
     return undefined
   }
   if (purchase.kind === 'order') {
     const { status, body } = await walk.operate('billing', 'GET', `/orders/${purchase.id}`)
     if (status !== 200 || body['status'] === 'unpaid') return undefined
-    return body['status'] === 'refunded' ? 'is over' : 'stands'
+    return body['status'] === 'refunded' ? 'has ended' : 'stands'
   }
   const [row] = await walk.world.system.sql('billing')<{ status: string; seat: string }[]>`
     select status, seat from memberships where attempt_id = ${purchase.id}`
   const subscription = subscriptionOf(walk, purchase.id)
   if (!subscription || row?.seat !== 'seated' || !['active', 'ended'].includes(row.status)) return undefined
-  if (subscription.status === 'canceled') return 'is over'
-  return renews(subscription) ? 'goes on' : 'is cancelled'
+  if (subscription.status === 'canceled') return 'has ended'
+  return renews(subscription) ? 'continues' : 'is cancelled'
 }
 
 /** Further rules of mails: each is about the state when it was written, and offers only what is possible. */
@@ -149,7 +149,7 @@ export async function mailsMatchState(walk: Walk): Promise<void> {
     const { id, owner, switches: asked } = membership
     const mailCount = switches.get(id)?.length ?? 0
     if (mailCount > asked)
-      throw new Violation('a change is told of once', `${id}: ${mailCount} mails about ${asked} changes of plan`)
+      throw new Violation('a change is mailed once', `${id}: ${mailCount} mails about ${asked} changes of plan`)
     if (owner?.state !== 'deleted' || owner.goneSince === undefined) continue
     const gone = owner.goneSince
     for (const mail of mails)
@@ -161,11 +161,11 @@ export async function mailsMatchState(walk: Walk): Promise<void> {
     const order = subjectOf(mail)
     const wasShipped = mails.some((one) => one.kind === 'order_shipped' && subjectOf(one) === order)
     if (wasShipped && mail.data['shipped'] !== true)
-      throw new Violation('what was shipped is not told as cancelled', order)
+      throw new Violation('a shipped order is not reported as cancelled', order)
   }
   for (const account of walk.accounts) {
     if (account.state !== 'deleted' || account.userId === '') continue
     if (!mails.some(({ kind, recipient }) => kind === 'user_deleted' && recipient === account.email))
-      throw new Violation('whoever is deleted is told', `${account.userId} at ${account.email}`)
+      throw new Violation('a deleted account is mailed', `${account.userId} at ${account.email}`)
   }
 }

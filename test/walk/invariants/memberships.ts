@@ -48,7 +48,7 @@ export async function membershipsHaveOwners(walk: Walk): Promise<void> {
     if (owner.state === 'deleted' || owner.state === 'disabled')
       throw new Violation('a membership ends with its account', what)
     if (owner.state === 'active' && seen.get(owner) && !account)
-      throw new Violation('whoever is charged can see it and end it', what)
+      throw new Violation('a charged account can see and cancel it', what)
   }
   for (const [account, memberships] of seen)
     for (const one of memberships ?? []) checkAgainstProvider(walk, account, one)
@@ -68,7 +68,7 @@ function checkAgainstProvider(walk: Walk, { email }: Account, view: Membership):
   const hasEnded = subscription.status === 'canceled'
   differ('its end', view.status === 'ended', hasEnded)
   if (hasEnded) return
-  differ('whether it goes on', view.endsAt === null, renews(subscription))
+  differ('whether it continues', view.endsAt === null, renews(subscription))
   const item = subscription.items.data[0]
   differ('its price', view.amount, item?.price.unit_amount)
   // A plan change that awaits confirmation has an open invoice too, and a voided invoice leaves the status unchanged.

@@ -197,9 +197,9 @@ export const membershipOperations = [
     async run(walk, { which }) {
       const browser = membersBrowser(walk, which)
       const answer = await walk.ask(browser, 'POST', '/api/membership/portal')
-      const mine = running(walk).filter(({ owner }) => owner === browser.account)
-      if (answer.status !== 200 || mine.length === 0) return
-      const membership = pick(mine, which)
+      const ownMemberships = running(walk).filter(({ owner }) => owner === browser.account)
+      if (answer.status !== 200 || ownMemberships.length === 0) return
+      const membership = pick(ownMemberships, which)
       const subscription = subscriptionOf(walk, membership.id)?.id ?? ''
       const { pathname } = new URL(String(answer.body['url']))
       const cancelled = await walk.world.atProvider('POST', `${pathname}/cancel`, { subscription })
@@ -252,11 +252,11 @@ export const membershipOperations = [
       for (const { data, at } of reminders) {
         const charge = nextChargeOf(walk, String(data['attemptId']))
         const next = data['next'] as { amount: number } | undefined
-        const told = next?.amount ?? data['amount']
-        if (at > new Date(Date.now() - 10_000) && charge !== undefined && told !== charge.amount)
+        const reminded = next?.amount ?? data['amount']
+        if (at > new Date(Date.now() - 10_000) && charge !== undefined && reminded !== charge.amount)
           throw new Violation(
-            'a reminder tells what will be charged',
-            `${String(told)}, the provider will charge ${charge.amount}`,
+            'a reminder states what will be charged',
+            `${String(reminded)}, the provider will charge ${charge.amount}`,
           )
       }
     },

@@ -52,7 +52,7 @@ async function checkNothingChanges(walk: Walk, of: Purchase[], act: () => Promis
   const before = await lastingPages(walk, of)
   const { body } = await act()
   const code = String(body['code'])
-  if (code.startsWith('already_')) throw new Violation('a stranger is told nothing', `${ids.join(', ')}: ${code}`)
+  if (code.startsWith('already_')) throw new Violation('a stranger learns nothing', `${ids.join(', ')}: ${code}`)
   const closed = before.filter((page) => sessionAt(walk, page)?.status === 'expired')
   if (closed.length > 0 && !walk.isConcurrent && !walk.hasFaults)
     throw new Violation('a stranger closes nothing', closed.map(({ sessionId }) => sessionId).join(', '))
@@ -69,9 +69,9 @@ export const strangerOperations = [
       if (!browser || walk.isMadeBy(walk.asker(browser), { family, body: known, id, ...made })) return
       const { replaces: _, ...content } = known
       const body = { ...content, id: randomUUIDv7(), city: 'Elsewhere', ...(names ? { replaces: id } : {}) }
-      const mine = walk.registrations.filter((one) => one.body.email === known.email)
-      if (mine.some((one) => walk.isMadeBy(walk.asker(browser), one))) return
-      await checkNothingChanges(walk, mine, async () => {
+      const own = walk.registrations.filter((one) => one.body.email === known.email)
+      if (own.some((one) => walk.isMadeBy(walk.asker(browser), one))) return
+      await checkNothingChanges(walk, own, async () => {
         const answer = await walk.ask(browser, 'POST', '/api/registrations', body)
         if (answer.status !== 200) return answer
         const { registrationId, checkoutUrl } = answer.body as { registrationId: string; checkoutUrl: string }
@@ -94,9 +94,9 @@ export const strangerOperations = [
       if (!browser) return
       const by = walk.asker(browser)
       const theirs = (one: Joined) => one.email === email || one.address === email
-      const mine = walk.memberships.filter(theirs)
-      if (mine.some((one) => walk.isMadeBy(by, one) || (by.account && one.owner === by.account))) return
-      await checkNothingChanges(walk, mine, async () => {
+      const own = walk.memberships.filter(theirs)
+      if (own.some((one) => walk.isMadeBy(by, one) || (by.account && one.owner === by.account))) return
+      await checkNothingChanges(walk, own, async () => {
         const date = pick(walk.dates, nth)
         const asked = { email, plan: 'monthly' as const, classDate: date }
         const answer = await walk.ask(browser, 'POST', '/api/createStripeSession', asked)

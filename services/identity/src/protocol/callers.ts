@@ -17,8 +17,8 @@ interface Caller {
 }
 
 async function isKnownAddress(tx: Transaction | Database, user: User, address: string): Promise<boolean> {
-  const mine = and(eq(knownAddresses.userId, user.id), eq(knownAddresses.address, address))
-  return (await tx.$count(knownAddresses, mine)) > 0
+  const known = and(eq(knownAddresses.userId, user.id), eq(knownAddresses.address, address))
+  return (await tx.$count(knownAddresses, known)) > 0
 }
 
 /** Identifies a caller, so that attempts of unknown callers do not lock out the owner at a known device or address. */
