@@ -25,18 +25,18 @@ let bffUrl: string
 let identityUrl: string
 let accounts: Database
 let moveClocks: (by: Temporal.DurationLike) => void
-let moveDoorClock: typeof moveClocks
-let moveDeskClock: typeof moveClocks
-/** By the service's clock, which tests move. */
-let deskNow: () => number
-let doorNow: () => number
-/** Between a second BFF and identity. */
-let line: BreakableProxy
-let otherDoor: string
+let moveBffClock: typeof moveClocks
+let moveIdentityClock: typeof moveClocks
+/** Times by the clocks of the services, which tests move. */
+let identityNow: () => number
+let bffNow: () => number
+/** Between the second BFF and identity. */
+let identityProxy: BreakableProxy
+let otherBffUrl: string
 let bffSettings: Record<string, string>
 beforeAll(async () => {
   bed = await testBed()
-  const desk = await bed.start(identity, {
+  const identityService = await bed.start(identity, {
     ...identityKeys,
     TRUST_PROXY: 'loopback',
     ...quickHashing,
@@ -45,42 +45,42 @@ beforeAll(async () => {
   })
   const settings = {
     SITE_URL: site,
-    IDENTITY_URL: desk.url,
-    IDENTITY_ISSUER_URL: desk.context.config.ISSUER_URL,
+    IDENTITY_URL: identityService.url,
+    IDENTITY_ISSUER_URL: identityService.context.config.ISSUER_URL,
     ...bffKeys,
     PROOF_DERIVATIONS: '2',
-    // All its visitors come from this machine.
+    // All requests come from this machine.
     RATE_LIMIT_WRITES: '1000000',
   }
   bffSettings = settings
-  const door = await bed.start(bff, settings)
-  line = await breakableProxy(Number(new URL(desk.url).port))
+  const bffService = await bed.start(bff, settings)
+  identityProxy = await breakableProxy(Number(new URL(identityService.url).port))
   const second = await bed.start(bff, {
     ...settings,
-    IDENTITY_URL: `http://127.0.0.1:${line.port}`,
+    IDENTITY_URL: `http://127.0.0.1:${identityProxy.port}`,
     IDENTITY_PAGES_URL: 'https://login.robokids.example',
     UPSTREAM_TIMEOUT_MS: '1000',
   })
-  bffUrl = door.url
-  otherDoor = second.url
-  accounts = desk.context.db
-  identityUrl = desk.url
-  moveDoorClock = (by) => {
-    for (const { context } of [door, second]) context.clock.advance(by)
+  bffUrl = bffService.url
+  otherBffUrl = second.url
+  accounts = identityService.context.db
+  identityUrl = identityService.url
+  moveBffClock = (by) => {
+    for (const { context } of [bffService, second]) context.clock.advance(by)
   }
-  moveDeskClock = (by) => desk.context.clock.advance(by)
-  doorNow = () => door.context.clock.now().epochMilliseconds
-  deskNow = () => desk.context.clock.now().epochMilliseconds
+  moveIdentityClock = (by) => identityService.context.clock.advance(by)
+  bffNow = () => bffService.context.clock.now().epochMilliseconds
+  identityNow = () => identityService.context.clock.now().epochMilliseconds
   moveClocks = (by) => {
-    moveDeskClock(by)
-    moveDoorClock(by)
+    moveIdentityClock(by)
+    moveBffClock(by)
   }
 })
-// All visitors come from one address, and what it may ask for is limited: no test uses up another's.
+// All visitors share one address, whose limits must not be used up.
 beforeEach(() => accounts.delete(limits))
 afterAll(async () => {
   await bed.stop()
-  await line.stop()
+  await identityProxy.stop()
 })
 
 class Visitor extends Browser {
@@ -95,13 +95,13 @@ class Visitor extends Browser {
 const sealer = sealingKeysSchema.parse(localSealingKeys)
 /** The newest code to an address, once there are `count`. */
 async function codeTo(destination: string, count = 1): Promise<string> {
-  const mine = () => bed.bus.all(codeIssued, (data) => data.destination === destination)
-  await bed.bus.seen(codeIssued, () => mine().length >= count)
-  const event = mine().at(-1)
+  const sentCodes = () => bed.bus.all(codeIssued, (data) => data.destination === destination)
+  await bed.bus.seen(codeIssued, () => sentCodes().length >= count)
+  const event = sentCodes().at(-1)
   return sealer.open(event?.data.sealedCode ?? '', `code:${event?.data.codeId}`)?.toString() ?? ''
 }
 
-async function newcomer() {
+async function pendingMember() {
   const visitor = new Visitor()
   const email = `maren.${randomUUID()}@example.com`
   const answer = await visitor.post('/api/auth/sign-up', sampleMember(email))
@@ -110,15 +110,15 @@ async function newcomer() {
 }
 
 async function member() {
-  const { visitor, email } = await newcomer()
+  const { visitor, email } = await pendingMember()
   const answer = await visitor.post('/api/auth/confirm-sign-up', { email, code: await codeTo(email) })
   expect(answer).toMatchObject({ status: 200, body: { signedIn: true } })
   return { visitor, email }
 }
 
-describe('the first sign-ins of a BFF', () => {
-  it('all wait for the keys that tokens are checked by', async () => {
-    const people = await Promise.all(Array.from({ length: 5 }, () => newcomer()))
+describe('The first sign-ins of a BFF', () => {
+  it('The first concurrent sign-ins all wait for the token signing keys', async () => {
+    const people = await Promise.all(Array.from({ length: 5 }, () => pendingMember()))
     const codes = await Promise.all(people.map(({ email }) => codeTo(email)))
     const answers = await Promise.all(
       people.map(({ visitor, email }, index) =>
@@ -129,16 +129,16 @@ describe('the first sign-ins of a BFF', () => {
   })
 })
 
-/** Runs one of an operator's commands. */
+/** Runs an operator's command. */
 function operate(command: string, name: string, settings: Record<string, string> = {}) {
   const script = fileURLToPath(new URL('../deploy/local/src/admin.ts', import.meta.url))
   const env = { ...process.env, IDENTITY_URL: identityUrl, SYSTEM_NAME: 'local', ...settings }
   return promisify(execFile)(process.execPath, [script, command, name], { env })
 }
 
-describe('an account', () => {
-  it('is signed up, confirmed, signed in by that, and signed out', async () => {
-    const { visitor, email } = await newcomer()
+describe('Accounts', () => {
+  it('A user can sign up, is signed in by the confirmation, and can sign out', async () => {
+    const { visitor, email } = await pendingMember()
     expect(await visitor.user()).toBeNull()
     expect((await visitor.post('/api/auth/auto-sign-in')).body).toEqual({ step: 'waiting' })
     const wrong = await visitor.post('/api/auth/confirm-sign-up', { email, code: '000000x' })
@@ -156,30 +156,30 @@ describe('an account', () => {
     expect(await visitor.user()).toBeNull()
     expect([...visitor.cookies.keys()]).toEqual(['robokids-device'])
 
-    // A copy of the cookie is worth nothing at the service.
+    // A copy of the cookie no longer works at identity.
     const thief = new Visitor()
     thief.cookies = kept
     expect((await thief.ask('GET', '/api/profile')).status).toBe(401)
   })
 
-  it('takes each code however it is typed: with gaps, with a hyphen, in wide digits', async () => {
+  it('Codes are accepted with spaces, hyphens and full-width digits', async () => {
     const typings = [
       (code: string) => `${code.slice(0, 3)} ${code.slice(3)} `,
       (code: string) => `${code.slice(0, 3)}-${code.slice(3)}`,
       (code: string) => code.replaceAll(/\d/g, (digit) => String.fromCodePoint(0xff10 + Number(digit))),
     ]
     for (const typed of typings) {
-      const { visitor, email } = await newcomer()
+      const { visitor, email } = await pendingMember()
       const body = { email, code: typed(await codeTo(email)) }
       expect((await visitor.post('/api/auth/confirm-sign-up', body)).body).toEqual({ signedIn: true })
       const { secret } = (await visitor.post('/api/profile/totp')).body as { secret: string }
       const totp = new TOTP({ secret })
-      const set = { code: typed(totp.generate({ timestamp: deskNow() })) }
+      const set = { code: typed(totp.generate({ timestamp: identityNow() })) }
       expect(await visitor.post('/api/profile/totp/verify', set)).toMatchObject({ status: 200 })
       await visitor.post('/api/auth/sign-out', {})
 
       await visitor.post('/api/auth/sign-in', { email, password })
-      const shown = { answer: typed(totp.generate({ timestamp: deskNow() + 30_000 })) }
+      const shown = { answer: typed(totp.generate({ timestamp: identityNow() + 30_000 })) }
       expect((await visitor.post('/api/auth/sign-in/answer', shown)).body).toEqual({ step: 'DONE' })
       await visitor.post('/api/auth/sign-out', {})
 
@@ -190,8 +190,8 @@ describe('an account', () => {
     }
   })
 
-  it('is confirmed twice, where the first answer was lost or another tab was faster', async () => {
-    const { visitor, email } = await newcomer()
+  it('A confirmation can be repeated if its response was lost or another tab was faster', async () => {
+    const { visitor, email } = await pendingMember()
     const before = new Map(visitor.cookies)
     const confirmation = { email, code: await codeTo(email) }
     await visitor.post('/api/auth/confirm-sign-up', confirmation)
@@ -207,7 +207,7 @@ describe('an account', () => {
     }
   })
 
-  it('is signed in to by no cookie in another’s place, none that was altered, and none that is over', async () => {
+  it('A session cookie that was swapped, altered or expired signs nobody in, and is nobody’s', async () => {
     const { visitor } = await member()
     await visitor.post('/api/auth/sign-up', sampleMember(`other.${randomUUID()}@example.com`))
     const sealed = visitor.cookies.get('robokids-session') ?? ''
@@ -227,12 +227,12 @@ describe('an account', () => {
       expect((await forger.post('/api/auth/sign-in/answer', { answer: '123456' })).status).toBe(401)
       expect((await forger.post('/api/auth/auto-sign-in')).status).toBe(401)
     }
-    moveDoorClock({ hours: 24 * 31 })
+    moveBffClock({ hours: 24 * 31 })
     expect(await visitor.user()).toBeNull()
-    moveDoorClock({ hours: -24 * 31 })
+    moveBffClock({ hours: -24 * 31 })
   })
 
-  it('shows and changes its own profile, without a token in any answer', async () => {
+  it('A user can read and change the profile, and no response contains a token', async () => {
     const { visitor, email } = await member()
     const profile = await visitor.ask('GET', '/api/profile')
     expect(profile.headers.get('cache-control')).toBe('no-store')
@@ -255,7 +255,7 @@ describe('an account', () => {
     expect((await new Visitor().ask('GET', '/api/profile')).body['code']).toBe('sign_in_required')
   })
 
-  it('is signed in with an authenticator app once that is on, and each code works once', async () => {
+  it('Once an authenticator app is enabled, signing in needs its code, and each code works once', async () => {
     const { visitor, email } = await member()
     const { secret, uri } = (await visitor.post('/api/profile/totp')).body as { secret: string; uri: string }
     expect(uri).toContain(`secret=${secret}`)
@@ -275,7 +275,7 @@ describe('an account', () => {
     expect(await visitor.user()).toMatchObject({ email })
   })
 
-  it('signs in without a second factor in a browser that it trusts, until that is forgotten', async () => {
+  it('A trusted browser signs in without a second factor until it is forgotten', async () => {
     const { visitor, email } = await member()
     const { secret } = (await visitor.post('/api/profile/totp')).body as { secret: string }
     await visitor.post('/api/profile/totp/verify', { code: new TOTP({ secret }).generate() })
@@ -284,7 +284,7 @@ describe('an account', () => {
     const path = `/api/profile/devices/${profile.devices[0]?.key}`
     const trusted = await visitor.post(path, { remembered: true })
     expect(trusted.body).toMatchObject({ devices: [{ current: true, remembered: true }] })
-    // Another's key is nobody's.
+    // Another user's device key is unknown.
     const { visitor: stranger } = await member()
     expect(await stranger.ask('DELETE', path)).toMatchObject({ status: 404 })
 
@@ -299,14 +299,14 @@ describe('an account', () => {
     expect(forgotten.body).toEqual({ step: 'CONFIRM_SIGN_IN_WITH_TOTP_CODE' })
   })
 
-  it('is asked for its second factor in every browser after it was signed out everywhere', async () => {
+  it('After signing out everywhere, every browser needs the second factor again', async () => {
     const { visitor, email } = await member()
     const { secret } = (await visitor.post('/api/profile/totp')).body as { secret: string }
     await visitor.post('/api/profile/totp/verify', { code: new TOTP({ secret }).generate() })
     const profile = (await visitor.ask('GET', '/api/profile')).body as { devices: { key: string }[] }
     await visitor.post(`/api/profile/devices/${profile.devices[0]?.key}`, { remembered: true })
     const lost = new Map(visitor.cookies)
-    // As many browsers that its own is not among the first that the service lists.
+    // So many browsers that this one is not on the first page of the list.
     const now = Temporal.Now.instant()
     const { userId } = (await visitor.ask('GET', '/api/profile')).body as { userId: string }
     const others = Array.from({ length: 61 }, (_, nth) => ({
@@ -333,7 +333,7 @@ describe('an account', () => {
     }
   })
 
-  it('trusts a browser from the second step on, where that is wished', async () => {
+  it('The second step of a sign-in can mark the browser as trusted', async () => {
     const { visitor, email } = await member()
     const { secret } = (await visitor.post('/api/profile/totp')).body as { secret: string }
     const totp = new TOTP({ secret })
@@ -351,7 +351,7 @@ describe('an account', () => {
     expect(elsewhere.body).toEqual({ step: 'CONFIRM_SIGN_IN_WITH_TOTP_CODE' })
   })
 
-  it('lets its owner choose among second steps, by names that there are', async () => {
+  it('A user can choose among the enabled second factors only', async () => {
     const { visitor, email } = await member()
     const { secret } = (await visitor.post('/api/profile/totp')).body as { secret: string }
     await visitor.post('/api/profile/totp/verify', { code: new TOTP({ secret }).generate() })
@@ -370,7 +370,7 @@ describe('an account', () => {
     })
   })
 
-  it('lets in its owner who has lost what is asked first by the second step that is on beside it', async () => {
+  it('A user who has lost the preferred second factor can use the other one that is enabled', async () => {
     const { visitor, email } = await member()
     const { secret } = (await visitor.post('/api/profile/totp')).body as { secret: string }
     await visitor.post('/api/profile/totp/verify', { code: new TOTP({ secret }).generate() })
@@ -379,7 +379,7 @@ describe('an account', () => {
     const asked = await other.post('/api/auth/sign-in', { email, password })
     expect(asked.body).toEqual({ step: 'CONFIRM_SIGN_IN_WITH_TOTP_CODE', others: ['EMAIL'] })
     const instead = (answer: string) => other.post('/api/auth/sign-in/answer', { answer, instead: true })
-    // What is not on is no way in, and costs nothing: the step stays.
+    // A factor that is not enabled is rejected, and the step stays open.
     expect((await instead('SMS')).status).toBe(400)
     expect((await instead('PIGEON')).body).toMatchObject({
       message: 'multi-factor choice must be TOTP, SMS or EMAIL',
@@ -390,10 +390,10 @@ describe('an account', () => {
     })
   })
 
-  it('is found, signed out, shut, opened and deleted by an operator at the command line', async () => {
+  it('An operator can find, sign out, disable, enable and delete an account at the command line', async () => {
     const { visitor, email } = await member()
     const profile = async () => (await visitor.ask('GET', '/api/profile')).status
-    // An address that waits for its code is told beside the one that opens the account.
+    // A pending address is shown beside the verified one.
     await visitor.ask('PATCH', '/api/profile', { email: `next-${email}` })
     const found = JSON.parse((await operate('account', email)).stdout) as Record<string, unknown>
     expect(found).toMatchObject({ email: `next-${email}`, emailVerified: false, verifiedEmail: email })
@@ -414,18 +414,18 @@ describe('an account', () => {
     expect((await operate('enable-account', email)).stdout).toContain('can log in again')
     expect((await signIn()).body).toEqual({ step: 'DONE' })
 
-    expect((await operate('delete-account', email)).stdout).toContain('is deleted for good')
+    expect((await operate('delete-account', email)).stdout).toContain('is deleted permanently')
     expect(await profile()).toBe(401)
     const gone = { stderr: expect.stringContaining('UserNotFoundException: User does not exist.') }
     await expect(operate('account', email)).rejects.toMatchObject(gone)
   })
 
-  it('is let in by its password alone once an operator has reset its second step', async () => {
+  it('After an operator has reset the second factor, the password alone signs in', async () => {
     const { visitor, email } = await member()
     const { secret } = (await visitor.post('/api/profile/totp')).body as { secret: string }
     await visitor.post('/api/profile/totp/verify', { code: new TOTP({ secret }).generate() })
     const reset = (name: string) => operate('reset-mfa', name)
-    expect((await reset(email)).stdout).toContain(`Two-step login of ${email} is off, 1 browser is forgotten`)
+    expect((await reset(email)).stdout).toContain(`The second factors of ${email} are disabled, 1 browser is forgotten`)
     expect((await visitor.ask('GET', '/api/profile')).status).toBe(401)
     expect((await new Visitor().post('/api/auth/sign-in', { email, password })).body).toEqual({ step: 'DONE' })
     await expect(reset(`nobody-${email}`)).rejects.toMatchObject({
@@ -433,7 +433,7 @@ describe('an account', () => {
     })
   })
 
-  it('is nobody else’s: neither its devices and passkeys nor its codes', async () => {
+  it('Nobody else’s devices, passkeys and codes can be read or changed', async () => {
     const [{ visitor: maren }, { visitor: bo, email }] = [await member(), await member()]
     const profile = (await bo.ask('GET', '/api/profile')).body as { userId: string; devices: { key: string }[] }
     const { userId } = profile
@@ -459,7 +459,7 @@ describe('an account', () => {
     })
   })
 
-  it('is signed in to by a code in a browser that was forgotten from another', async () => {
+  it('A browser that was forgotten elsewhere can sign in by code', async () => {
     const [{ visitor: forgotten, email }, elsewhere] = [await member(), new Visitor()]
     await forgotten.post('/api/auth/sign-out', {})
     await elsewhere.post('/api/auth/sign-in', { email, password })
@@ -471,7 +471,7 @@ describe('an account', () => {
     expect(done.body).toEqual({ step: 'DONE' })
   })
 
-  it('is one in whatever case its address is typed', async () => {
+  it('Letter case does not distinguish addresses', async () => {
     const email = `Iris.Holt.${randomUUID()}@Example.com`
     const visitor = new Visitor()
     await visitor.post('/api/auth/sign-up', sampleMember(email))
@@ -485,7 +485,7 @@ describe('an account', () => {
     const signedIn = await new Visitor().post('/api/auth/sign-in', { email: shouted, password })
     expect(signedIn.body).toEqual({ step: 'DONE' })
 
-    // A second account of the address is never confirmed, and neither answer tells why before the mailbox is proven.
+    // A second account of the address is never confirmed, and no response reveals why before the mailbox is proven.
     const second = new Visitor()
     const again = await second.post('/api/auth/sign-up', { ...sampleMember(shouted), password: 'Another-2031!' })
     expect(again).toMatchObject({ status: 200, body: { confirmed: false } })
@@ -500,7 +500,7 @@ describe('an account', () => {
     expect(after.body).toEqual({ step: 'DONE' })
   })
 
-  it('goes by its new address in every browser once that is verified, and by the one before until then', async () => {
+  it('Every browser shows the new address once it is verified, and the previous one until then', async () => {
     const { visitor, email } = await member()
     const elsewhere = new Visitor()
     await elsewhere.post('/api/auth/sign-in', { email, password })
@@ -516,13 +516,13 @@ describe('an account', () => {
     expect((await visitor.ask('GET', '/api/profile')).body).not.toHaveProperty('formerEmail')
     expect(await visitor.user()).toMatchObject({ userId, email: next })
     expect(await elsewhere.user()).toMatchObject({ userId, email: next })
-    // Whoever types either name is judged by the account: the new one is theirs, and the one before is anybody's.
+    // The account decides what each address means: the new one is the user's, the previous one is free.
     const confirm = (address: string) => elsewhere.post('/api/auth/confirm-sign-up', { email: address, code: '000000' })
     expect((await confirm(next)).body).toEqual({ signedIn: true })
     expect((await confirm(email)).status).toBe(400)
   })
 
-  it('is asked for no second step in a browser that it trusts, also by an address that it got in another', async () => {
+  it('A trusted browser needs no second factor, even after the address was changed in another browser', async () => {
     const { visitor, email } = await member()
     const { secret } = (await visitor.post('/api/profile/totp')).body as { secret: string }
     await visitor.post('/api/profile/totp/verify', { code: new TOTP({ secret }).generate() })
@@ -537,7 +537,7 @@ describe('an account', () => {
     expect((await visitor.post('/api/auth/sign-in', { email: next, password })).body).toEqual({ step: 'DONE' })
   })
 
-  it('is signed in by a cookie of the version before, and its cookies can be read by that one', async () => {
+  it('A session cookie of the previous version works, and new cookies can be read by it', async () => {
     const { visitor, email } = await member()
     const open = () => {
       const opened = sealer.open(visitor.cookies.get('robokids-session') ?? '', 'robokids-session')
@@ -551,23 +551,23 @@ describe('an account', () => {
     expect(await visitor.user()).toMatchObject({ email })
   })
 
-  it('is still whose it is while identity is away, and signed out where it was ended elsewhere', async () => {
+  it('A session stays valid while identity is down, and ends if it was ended elsewhere', async () => {
     const { visitor, email } = await member()
     const { userId, username } = (await visitor.user()) as { userId: string; username: string }
-    visitor.bffUrl = otherDoor
+    visitor.bffUrl = otherBffUrl
     expect(await visitor.user()).toEqual({ userId, username, email })
-    await line.refuse()
+    await identityProxy.refuse()
     expect(await visitor.user()).toEqual({ userId, username, email: username })
     moveClocks({ hours: 2 })
     expect(await visitor.user()).toEqual({ userId, username, email: username })
     expect((await visitor.ask('GET', '/api/profile')).status).toBe(503)
-    await line.accept()
-    line.stall()
+    await identityProxy.accept()
+    identityProxy.stall()
     const begun = performance.now()
     expect(await visitor.user()).toEqual({ userId, username, email: username })
     expect(performance.now() - begun).toBeLessThan(8_000)
-    line.resume()
-    line.reset()
+    identityProxy.resume()
+    identityProxy.reset()
     await eventually(async () => ((await visitor.user()) as { email?: string } | null)?.email === email)
 
     const elsewhere = new Visitor()
@@ -577,10 +577,10 @@ describe('an account', () => {
     expect(visitor.cookies.has('robokids-session')).toBe(false)
   })
 
-  it('is changed by no page that was composed for another', async () => {
+  it('A page rendered for one account cannot change another', async () => {
     const [{ visitor, email }, { visitor: other, email: otherEmail }] = [await member(), await member()]
     const { userId } = (await visitor.user()) as { userId: string }
-    // An older tab of a browser in which somebody else has signed in since.
+    // An older tab of a browser in which another user has signed in since.
     const older = other.copy()
     older.userId = userId
     const refused = {
@@ -596,24 +596,24 @@ describe('an account', () => {
     expect(await older.post('/api/auth/sign-out', {})).toMatchObject(refused)
     expect(await older.post('/api/registrations', {})).toMatchObject(refused)
     expect(await profile()).toEqual(before)
-    // To read is no change, and whoever it was composed for may change it.
+    // Reading is allowed, and the current user's own page may change it.
     expect((await older.ask('GET', '/api/profile')).status).toBe(200)
     visitor.userId = userId
     expect((await visitor.ask('PATCH', '/api/profile', { givenName: 'Zoë' })).body).toMatchObject({ givenName: 'Zoë' })
-    // Where nobody is signed in any more, that is what is said.
+    // When nobody is signed in any more, the error says so.
     await visitor.post('/api/auth/sign-out', {})
     expect(await visitor.ask('PATCH', '/api/profile', { givenName: 'Ada' })).toMatchObject({
       status: 401,
       body: { code: 'sign_in_required' },
     })
     expect((await visitor.post('/api/auth/sign-in', { email, password })).body).toEqual({ step: 'DONE' })
-    // Also where that sign-in was ended in another browser.
+    // Also if the sign-in was ended in another browser.
     older.userId = userId
     await other.post('/api/auth/sign-out', { everywhere: true })
     expect((await older.ask('PATCH', '/api/profile', { givenName: 'Ada' })).status).toBe(401)
   })
 
-  it('is deleted by its password alone where codes are its second step, and none is sent for that', async () => {
+  it('Deleting an account needs only the password, and sends no code, even if codes are the second factor', async () => {
     const { visitor, email } = await member()
     await visitor.post('/api/profile/mfa', { type: 'EMAIL', enabled: true })
     const codes = () => bed.bus.all(codeIssued, (data) => data.destination === email).length
@@ -625,11 +625,11 @@ describe('an account', () => {
     expect(codes()).toBe(before)
   })
 
-  it('is one however often it is signed up at once, and confirmed in any of the windows', async () => {
+  it('Parallel sign-ups make one account, which any of the windows can confirm', async () => {
     const email = `eight.${randomUUID()}@example.com`
     const windows = Array.from({ length: 8 }, (_, nth) => {
       const window = new Visitor()
-      if (nth % 2 === 1) window.bffUrl = otherDoor
+      if (nth % 2 === 1) window.bffUrl = otherBffUrl
       return window
     })
     const answers = await Promise.all(windows.map((window) => window.post('/api/auth/sign-up', sampleMember(email))))
@@ -641,7 +641,7 @@ describe('an account', () => {
       windows.slice(0, 4).map((window) => window.post('/api/auth/confirm-sign-up', { email, code })),
     )
     expect(confirmed.map(({ body }) => body)).toEqual(confirmed.map(() => ({ signedIn: true })))
-    // The others learn of it by asking.
+    // The others learn of it by their next request.
     for (const window of windows.slice(4)) {
       expect((await window.post('/api/auth/auto-sign-in')).body).toEqual({ step: 'DONE' })
     }
@@ -649,16 +649,16 @@ describe('an account', () => {
     expect(people).toEqual(people.map(() => expect.objectContaining({ userId: made[0]?.id, email })))
   })
 
-  it('is logged out by way of the sign-in pages that a hosted service has, which lead back to the site', async () => {
+  it('Logging out leads through a hosted service’s sign-in pages back to the site', async () => {
     const { visitor } = await member()
-    visitor.bffUrl = otherDoor
+    visitor.bffUrl = otherBffUrl
     const { status, body } = await visitor.post('/api/auth/sign-out', {})
     const query = `client_id=robokidsbff&logout_uri=${encodeURIComponent(`${site}/`)}`
     expect([status, body]).toEqual([200, { logoutUrl: `https://login.robokids.example/logout?${query}` }])
     expect(await visitor.user()).toBeNull()
   })
 
-  it('leaves nothing in the browser in which it is deleted', async () => {
+  it('Deleting an account clears all its cookies in that browser', async () => {
     const { visitor, email } = await member()
     expect((await visitor.ask('DELETE', '/api/profile', { password: 'Wrong-2030!' })).status).toBe(401)
     expect(await visitor.user()).toMatchObject({ email })
@@ -667,7 +667,7 @@ describe('an account', () => {
     expect((await visitor.post('/api/auth/sign-in', { email, password })).body['code']).toBe('NotAuthorizedException')
   })
 
-  it('is renewed when its tokens end, and both tabs stay signed in', async () => {
+  it('A session is renewed when its tokens expire, and both tabs stay signed in', async () => {
     const { visitor, email } = await member()
     moveClocks({ hours: 2 })
     const other = new Visitor()
@@ -678,7 +678,7 @@ describe('an account', () => {
     expect((await other.ask('GET', '/api/profile')).status).toBe(200)
   })
 
-  it('asks for a new password as the device that its browser is, whose tries no stranger uses up', async () => {
+  it('A password reset from a known device has attempts of its own, which unknown callers cannot use up', async () => {
     const { visitor, email } = await member()
     const sealed = visitor.cookies.get('robokids-device') ?? ''
     const { key } = JSON.parse(sealer.open(sealed, 'robokids-device')?.toString() ?? '') as { key: string }
@@ -687,17 +687,18 @@ describe('an account', () => {
     expect((await asked()).map((one) => one.key)).toContainEqual(expect.stringMatching(/^asked:/))
     const answer = { email, code: await codeTo(email, 2), password: `${password}2` }
     expect((await visitor.post('/api/auth/confirm-forgot-password', answer)).status).toBe(200)
-    // Taken by the same device, the code is over for it.
+    // Used by the same device, the code is expired for it.
     expect((await asked()).map((one) => one.key)).not.toContainEqual(expect.stringMatching(/^asked:/))
   })
 
-  it('stays a known browser where the keys of cookies are replaced, once it has been here', async () => {
+  it('A browser stays known when the cookie keys are replaced, if it was used in between', async () => {
     const { visitor, email } = await member()
     const next = `next:${Buffer.alloc(32, 7).toString('base64')}`
     const [both, only] = await Promise.all(
       [`${next},${localSealingKeys}`, next].map((SESSION_KEYS) => bed.start(bff, { ...bffSettings, SESSION_KEYS })),
     )
-    for (const door of [both, only]) door!.context.clock.set(Temporal.Instant.fromEpochMilliseconds(deskNow()))
+    for (const bffService of [both, only])
+      bffService!.context.clock.set(Temporal.Instant.fromEpochMilliseconds(identityNow()))
     const before = visitor.cookies.get('robokids-device') ?? ''
     visitor.bffUrl = both!.url
     expect(await visitor.user()).toMatchObject({ email })
@@ -708,21 +709,21 @@ describe('an account', () => {
     ]
     const [now, then] = opened.map((content) => JSON.parse(content?.toString() ?? '') as { key: string })
     expect(now?.key).toBe(then?.key)
-    // The session was begun under the key that is gone; the device proves that it is the same browser.
+    // The session was sealed under the removed key; the device cookie identifies the browser.
     visitor.bffUrl = only!.url
     expect(await visitor.user()).toBeNull()
     expect((await visitor.post('/api/auth/sign-in', { email, password })).body).toEqual({ step: 'DONE' })
     expect(visitor.cookies.get('robokids-device')).toBe(after)
   })
 
-  it('stays signed in where an answer that renewed it never came, however late it comes back, at any BFF', async () => {
+  it('A browser stays signed in, at any BFF, if the response that renewed its session was lost', async () => {
     const { visitor, email } = await member()
     moveClocks({ hours: 2 })
-    // Answers of both BFFs that a browser never got.
+    // Responses of both BFFs that the browser never received.
     const lost = [visitor.copy(), visitor.copy(), visitor.copy()]
-    for (const [nth, copy] of lost.entries()) if (nth > 0) copy.bffUrl = otherDoor
+    for (const [nth, copy] of lost.entries()) if (nth > 0) copy.bffUrl = otherBffUrl
     await Promise.all(lost.map((copy) => copy.user()))
-    // One of them was killed between identity's answer and its own.
+    // A BFF was killed between identity's response and its own.
     const kept = JSON.parse(
       sealer.open(visitor.cookies.get('robokids-session') ?? '', 'robokids-session')?.toString() ?? '',
     ) as { refreshToken: string }
@@ -743,12 +744,12 @@ describe('an account', () => {
     moveClocks({ hours: 30 })
     const windows = [visitor.copy(), visitor.copy()]
     const [, second] = windows
-    if (second) second.bffUrl = otherDoor
+    if (second) second.bffUrl = otherBffUrl
     const people = await Promise.all([visitor.user(), ...windows.map((window) => window.user())])
     expect(people).toEqual(people.map(() => expect.objectContaining({ email })))
     expect((await visitor.ask('GET', '/api/profile')).status).toBe(200)
 
-    // Whoever comes with the old cookie once the browser has gone on is somebody else: both are signed out.
+    // The old cookie, used after the browser has moved on, belongs to a thief: both are signed out.
     const thief = lost[0]?.copy() ?? new Visitor()
     thief.cookies.set('robokids-session', sealer.seal(JSON.stringify({ ...kept, email: '' }), 'robokids-session'))
     moveClocks({ hours: 2 })
@@ -758,10 +759,10 @@ describe('an account', () => {
     expect((await visitor.ask('GET', '/api/profile')).status).toBe(401)
   })
 
-  it('stays signed in where identity’s clock is ahead, by which its token has ended', async () => {
+  it('A browser stays signed in when identity’s clock is ahead and its token has expired by that clock', async () => {
     const { visitor, email } = await member()
     moveClocks({ minutes: 58 })
-    moveDeskClock({ minutes: 3 })
+    moveIdentityClock({ minutes: 3 })
     try {
       expect(await visitor.ask('GET', '/api/profile')).toMatchObject({
         status: 503,
@@ -769,12 +770,12 @@ describe('an account', () => {
       })
       expect(await visitor.user()).not.toBeNull()
     } finally {
-      moveDoorClock({ minutes: 3 })
+      moveBffClock({ minutes: 3 })
     }
     expect((await visitor.ask('GET', '/api/profile')).body).toMatchObject({ email })
   })
 
-  it('stays signed in, and can sign out, while somebody else at its address guesses', async () => {
+  it('A user stays signed in, and can sign out, while somebody at the same address guesses passwords', async () => {
     const { visitor, email } = await member()
     const guess = () => new Visitor().post('/api/auth/sign-in', { email: `${randomUUID()}@example.com`, password: 'x' })
     moveClocks({ hours: 2 })
@@ -788,7 +789,7 @@ describe('an account', () => {
     moveClocks({ minutes: 2 })
   })
 
-  it('is signed out in other browsers by a new password, which then sign in with it', async () => {
+  it('A new password signs out the other browsers, which can then sign in with it', async () => {
     const { visitor, email } = await member()
     const [idle, busy] = [new Visitor(), new Visitor()]
     for (const other of [idle, busy])
@@ -802,7 +803,7 @@ describe('an account', () => {
     expect(again.body).toEqual({ step: 'DONE' })
   })
 
-  it('is not taken for another that is signed up and confirmed in the same browser', async () => {
+  it('Confirming another account in the same browser does not mix up the two accounts', async () => {
     const { visitor, email } = await member()
     const other = `second.${randomUUID()}@example.com`
     await visitor.post('/api/auth/sign-up', sampleMember(other))
@@ -811,7 +812,7 @@ describe('an account', () => {
     expect(await visitor.user()).toMatchObject({ email })
   })
 
-  it('tells nobody by its limits whether it exists', async () => {
+  it('Rate limits do not reveal whether an account exists', async () => {
     const { email } = await member()
     const statuses = async (name: string) => {
       const found: number[] = []
@@ -824,9 +825,9 @@ describe('an account', () => {
     expect(await statuses(email)).toEqual(await statuses(`${randomUUID()}@example.com`))
   })
 
-  it('is confirmed by who signed up, whoever else gave the same address, and whenever', async () => {
+  it('Only the person who signed up confirms the account, whoever else gave the same address, and whenever', async () => {
     for (const how of ['in the same browser', 'in another one', 'by a code that was asked for again']) {
-      const { visitor: victim, email } = await newcomer()
+      const { visitor: victim, email } = await pendingMember()
       await codeTo(email)
       moveClocks({ minutes: 2 })
       const attacker = new Visitor()
@@ -844,7 +845,7 @@ describe('an account', () => {
         expect(confirmed).toMatchObject({ status: 200, body: { signedIn: true } })
       } else {
         if (browser !== victim) {
-          // Whoever signs in has said whose account it is.
+          // Signing in tells which account is meant.
           const step = await browser.post('/api/auth/sign-in', { email, password })
           expect(step.body).toEqual({ step: 'CONFIRM_SIGN_UP' })
           await browser.post('/api/auth/resend-code', { email })
@@ -859,14 +860,14 @@ describe('an account', () => {
     }
   })
 
-  it('is confirmed in another browser by who knows its password alone, so that a stranger gets nothing of its reader', async () => {
-    const { visitor: stranger, email } = await newcomer()
+  it('Confirming in another browser needs the password, so that a stranger’s sign-up gains nothing from the reader of the mail', async () => {
+    const { visitor: stranger, email } = await pendingMember()
     const reader = new Visitor()
     const confirm = async (more: object = {}) =>
       reader.post('/api/auth/confirm-sign-up', { email, code: await codeTo(email), ...more })
     const asked = { status: 400, body: { code: 'password_required', issues: [{ path: 'password' }] } }
     expect(await confirm()).toMatchObject(asked)
-    // Nor by a link that says whose it is, nor after the code came again.
+    // Nor by a link that names the account, nor after the code was sent again.
     await reader.post('/api/auth/resend-code', { email })
     await codeTo(email, 2)
     expect(await confirm()).toMatchObject(asked)
@@ -876,7 +877,7 @@ describe('an account', () => {
     })
     expect((await stranger.post('/api/auth/auto-sign-in')).body).toEqual({ step: 'waiting' })
 
-    // A new password makes it the reader's, and the stranger's is void, in the tab that waits as anywhere.
+    // A reset makes the account the reader's, and the stranger's password stops working, in the waiting tab too.
     await reader.post('/api/auth/forgot-password', { email })
     const reset = { email, code: await codeTo(email, 3), password: 'My-own-2031!' }
     expect((await reader.post('/api/auth/confirm-forgot-password', reset)).status).toBe(200)
@@ -887,17 +888,17 @@ describe('an account', () => {
     expect((await reader.post('/api/auth/sign-in', { email, password: 'My-own-2031!' })).body).toEqual({ step: 'DONE' })
   })
 
-  it('is confirmed on a phone with the password that was chosen at a computer, which signs in by itself', async () => {
-    const { visitor: computer, email } = await newcomer()
+  it('An account can be confirmed on a phone with the password chosen at a computer, which then signs in by itself', async () => {
+    const { visitor: computer, email } = await pendingMember()
     const phone = new Visitor()
     const confirmed = await phone.post('/api/auth/confirm-sign-up', { email, code: await codeTo(email), password })
     expect(confirmed.body).toEqual({ signedIn: true })
     expect((await computer.post('/api/auth/auto-sign-in')).body).toEqual({ step: 'DONE' })
   })
 
-  describe('that was signed in to a while ago', () => {
+  describe('A sign-in that is no longer fresh', () => {
     const stale = { status: 403, body: { code: 'FreshSignInRequiredException' } }
-    /** What gives an account away. */
+    /** Sensitive changes. */
     const givingAway: [string, string, object | undefined][] = [
       ['PATCH', '/api/profile', { email: 'thief@example.com' }],
       ['PATCH', '/api/profile', { givenName: 'Zoë', phoneNumber: '+16505550199' }],
@@ -908,14 +909,14 @@ describe('an account', () => {
       ['POST', '/api/profile/devices/any', { remembered: true }],
     ]
 
-    it('is given away to nobody who does not sign in again, and changes what harms nobody all the same', async () => {
+    it('Sensitive changes need a fresh sign-in, and harmless ones do not', async () => {
       const { visitor } = await member()
       moveClocks({ minutes: 4 })
       expect((await visitor.post('/api/profile/passkeys/options')).status).toBe(200)
       moveClocks({ minutes: 2 })
       const before = (await visitor.ask('GET', '/api/profile')).body
       for (const [method, path, body] of givingAway) expect(await visitor.ask(method, path, body)).toMatchObject(stale)
-      // Not even a renewed session is a fresh sign-in.
+      // A renewed session is not a fresh sign-in.
       moveClocks({ hours: 2 })
       for (const [method, path, body] of givingAway) expect(await visitor.ask(method, path, body)).toMatchObject(stale)
       expect((await visitor.ask('GET', '/api/profile')).body).toEqual(before)
@@ -930,22 +931,22 @@ describe('an account', () => {
       expect((await visitor.ask('GET', '/api/profile')).body['devices']).toHaveLength(1)
     })
 
-    it('asks for the second step again, where there is one, of the person who is signed in and of nobody else', async () => {
+    it('A fresh sign-in needs the second factor too, and only the signed-in user can give it', async () => {
       const { visitor, email } = await member()
       const { secret } = (await visitor.post('/api/profile/totp')).body as { secret: string }
       const totp = new TOTP({ secret })
-      await visitor.post('/api/profile/totp/verify', { code: totp.generate({ timestamp: deskNow() }) })
+      await visitor.post('/api/profile/totp/verify', { code: totp.generate({ timestamp: identityNow() }) })
       const turnOff = { type: 'TOTP', enabled: false }
       moveClocks({ minutes: 6 })
       expect(await visitor.post('/api/profile/mfa', turnOff)).toMatchObject(stale)
       const asked = await visitor.post('/api/auth/sign-in-again', { password })
       expect(asked.body).toEqual({ step: 'CONFIRM_SIGN_IN_WITH_TOTP_CODE' })
       expect(await visitor.post('/api/profile/mfa', turnOff)).toMatchObject(stale)
-      // Another person has signed in meanwhile, in another tab.
+      // Another user has signed in, in another tab.
       const other = (await member()).visitor
       const crossed = visitor.copy()
       crossed.cookies.set('robokids-session', other.cookies.get('robokids-session') ?? '')
-      const answer = { answer: totp.generate({ timestamp: deskNow() }) }
+      const answer = { answer: totp.generate({ timestamp: identityNow() }) }
       expect((await crossed.post('/api/auth/sign-in/answer', answer)).body['code']).toBe('sign_in_step_expired')
       expect((await visitor.post('/api/auth/sign-in/answer', answer)).body).toEqual({ step: 'DONE' })
       expect((await visitor.post('/api/profile/mfa', turnOff)).body).toMatchObject({ mfa: { enabled: [] } })
@@ -953,14 +954,14 @@ describe('an account', () => {
       expect((await new Visitor().post('/api/auth/sign-in-again', { password })).body['code']).toBe('sign_in_required')
     })
 
-    it('is held to it by the service as well, whatever the site’s own clock says', async () => {
+    it('Identity itself requires a fresh sign-in, whatever the BFF’s clock says', async () => {
       const { visitor } = await member()
       const { secret } = (await visitor.post('/api/profile/totp')).body as { secret: string }
-      const code = new TOTP({ secret }).generate({ timestamp: deskNow() })
+      const code = new TOTP({ secret }).generate({ timestamp: identityNow() })
       expect((await visitor.post('/api/profile/totp/verify', { code })).status).toBe(200)
-      moveDeskClock({ minutes: 6 })
+      moveIdentityClock({ minutes: 6 })
       for (const [method, path, body] of givingAway) {
-        // Turning another one on takes nothing away.
+        // Enabling another factor is not sensitive.
         if (path.endsWith('/mfa') && 'enabled' in (body ?? {}) && (body as { enabled: boolean }).enabled) continue
         const asked = path.endsWith('/any')
           ? path.replace(
@@ -970,33 +971,33 @@ describe('an account', () => {
           : path
         expect(await visitor.ask(method, asked, body)).toMatchObject(stale)
       }
-      moveDoorClock({ minutes: 6 })
+      moveBffClock({ minutes: 6 })
     })
   })
 
-  it('is signed out everywhere or not at all, and says which', async () => {
+  it('Signing out everywhere succeeds completely or fails with an error', async () => {
     const { visitor, email } = await member()
     const elsewhere = new Visitor()
     await elsewhere.post('/api/auth/sign-in', { email, password })
-    visitor.bffUrl = otherDoor
+    visitor.bffUrl = otherBffUrl
     const signOut = () => visitor.post('/api/auth/sign-out', { everywhere: true })
     expect(await visitor.user()).toMatchObject({ email })
-    await line.refuse()
+    await identityProxy.refuse()
     expect((await signOut()).status).toBe(503)
-    await line.accept()
-    line.stall()
+    await identityProxy.accept()
+    identityProxy.stall()
     expect((await signOut()).status).toBe(503)
-    line.resume()
-    line.reset()
+    identityProxy.resume()
+    identityProxy.reset()
     expect(await visitor.user()).toMatchObject({ email })
     expect(await elsewhere.user()).toMatchObject({ email })
     expect((await signOut()).status).toBe(200)
     expect([await visitor.user(), await elsewhere.user()]).toEqual([null, null])
-    // Of whom nobody is known any more, it cannot be said.
+    // Without a known session it cannot be done.
     expect((await signOut()).body['code']).toBe('sign_in_required')
   })
 
-  it('is known in a browser that two of a household share, also after the other has signed in there', async () => {
+  it('A browser that two people share stays known to both accounts', async () => {
     const [maren, bo] = [await member(), await member()]
     const browser = maren.visitor
     const profileOf = async () =>
@@ -1008,11 +1009,11 @@ describe('an account', () => {
       expect((await profileOf()).devices.filter(({ current }) => current)).toHaveLength(1)
     }
     expect((await profileOf()).devices).toMatchObject([{ key: before[0]?.key, current: true }])
-    // Bo was known in a browser of his own, and is in this one now: once, however often he came.
+    // Bo was known in his own browser, and is now in this one: once, however often he signed in.
     await browser.post('/api/auth/sign-out', {})
     await browser.post('/api/auth/sign-in', { email: bo.email, password })
     expect((await profileOf()).devices).toHaveLength(2)
-    // What is kept of them can be read by the version before, which knows one.
+    // The cookie can be read by the previous version, which stores one device.
     const opened = sealer.open(browser.cookies.get('robokids-device') ?? '', 'robokids-device')?.toString() ?? ''
     expect(JSON.parse(opened)).toMatchObject({ key: expect.any(String) as string, others: [{}] })
     await browser.ask('DELETE', '/api/profile', { password })
@@ -1020,7 +1021,7 @@ describe('an account', () => {
     expect((await profileOf()).devices).toMatchObject([{ key: before[0]?.key, current: true }])
   })
 
-  it('is told what was wrong with what it sent, whatever that was', async () => {
+  it('Each rejected request says what was wrong', async () => {
     const { visitor } = await member()
     for (const credential of [{}, { id: 5 }, { id: null }, { id: 'a', rawId: 'a', type: 'public-key', response: 7 }]) {
       expect((await visitor.post('/api/profile/passkeys', { credential })).status).toBe(400)
@@ -1038,13 +1039,13 @@ describe('an account', () => {
     ['confirm-sign-up', { code: '123456' }, 'username is required to confirmSignUp'],
     ['confirm-sign-up', { email: 'maren@example.com' }, 'code is required to confirmSignUp'],
     ['sign-in/answer', {}, 'challengeResponse is required to confirmSignIn'],
-  ])('is told by %s what is missing: %j', async (path, body, message) => {
+  ])('The response of %s names what is missing: %j', async (path, body, message) => {
     const refused = await new Visitor().post(`/api/auth/${path}`, body)
     expect(refused).toMatchObject({ status: 400, body: { code: 'validation_failed', message } })
   })
 
-  it('keeps a step of a sign-in for three minutes', async () => {
-    const { visitor, email } = await newcomer()
+  it('A sign-in step expires after three minutes', async () => {
+    const { visitor, email } = await pendingMember()
     expect((await new Visitor().post('/api/auth/sign-in', { email, password })).body).toEqual({
       step: 'CONFIRM_SIGN_UP',
     })
@@ -1055,12 +1056,13 @@ describe('an account', () => {
     expect(unknown).toMatchObject({ status: 401, body: { code: 'sign_in_step_expired' } })
   })
 
-  it('is not made for a child, nor for a robot that fills what nobody sees', async () => {
+  it('A child or a bot that fills the hidden field gets no account', async () => {
     const email = `bot.${randomUUID()}@example.com`
     const young = await new Visitor().post('/api/auth/sign-up', { ...sampleMember(email), birthdate: '2015-01-01' })
     expect(young).toMatchObject({ status: 400, body: { issues: [{ path: 'birthdate' }] } })
-    // The day before the date 18 years ago, at the school; a day later is too late, also where that day has begun on earth.
-    const latest = latestAdultBirthdate(new Date(doorNow()).toISOString())
+    // The latest birthdate of an adult, by the school's date; a day later is too late, even where that day has already
+    // begun.
+    const latest = latestAdultBirthdate(new Date(bffNow()).toISOString())
     const dayAfter = Temporal.PlainDate.from(latest).add({ days: 1 }).toString()
     const almost = await new Visitor().post('/api/auth/sign-up', { ...sampleMember(email), birthdate: dayAfter })
     expect(almost).toMatchObject({ status: 400, body: { issues: [{ path: 'birthdate' }] } })

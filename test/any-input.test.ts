@@ -10,7 +10,7 @@ import { sampleOfSchema } from './src/sample-of-schema.ts'
 import { sampleFamily } from './src/samples.ts'
 import { methodsOf, startServicesInProcess, type ServicesInProcess } from './src/services-in-process.ts'
 
-/** What somebody may send in place of anything: other types, other sizes, and text that means something elsewhere. */
+/** Hostile values: other types and sizes, and text with a special meaning elsewhere. */
 const hostile: unknown[] = [
   null,
   true,
@@ -51,8 +51,8 @@ const hostile: unknown[] = [
   { constructor: { prototype: {} } },
 ]
 
-/** The body with one of its parts replaced by something hostile, for each of its parts; and the whole of it. */
-function* twisted(
+/** The body with each of its parts in turn, and finally the whole, replaced by a hostile value. */
+function* mutations(
   body: unknown,
   twist: (value: unknown) => unknown = (value) => value,
   path = '',
@@ -64,7 +64,7 @@ function* twisted(
       twist(
         Array.isArray(body) ? body.map((one, at) => (String(at) === name ? value : one)) : { ...body, [name]: value },
       )
-    yield* twisted(part, within, `${path}.${name}`)
+    yield* mutations(part, within, `${path}.${name}`)
     if (!Array.isArray(body)) {
       const { [name]: _, ...rest } = body as Record<string, unknown>
       yield [`${path}.${name} left out`, twist(rest)]
@@ -85,7 +85,7 @@ async function post(url: string, body: unknown, headers: Record<string, string> 
   return answer
 }
 
-/** Somebody with an account and a membership, who is signed in; and a family with a registration, and an order. */
+/** Creates a signed-in member, a registration and an order. */
 beforeAll(async () => {
   services = await startServicesInProcess()
   const { enrollment, billing, identity, bff } = services.running
@@ -128,19 +128,19 @@ beforeAll(async () => {
 })
 afterAll(() => services.stop())
 
-/** An id that there is, as far as the address tells of what. */
+/** An existing id of the kind that the path names. */
 function idFor(path: string): string {
   const [, kind] = Object.entries(known).find(([kind]) => path.includes(`/${kind}`)) ?? []
   return kind ?? (/checkouts|waivers|kits/.test(path) ? known['registration'] : undefined) ?? randomUUIDv7()
 }
 
-/** What ends what the others need comes last. */
+/** Requests that end what the others need come last. */
 const ends = [/cancel|expire|password|devices|mfa/, /resume/, /sign-out|profile$/]
 const rank = (path: string) => ends.findIndex((end) => end.test(path))
 
 describe.each(['enrollment', 'billing', 'notifications', 'identity', 'bff'] as const)('%s', (name) => {
-  it('answers no request with a fault of its own, whatever is in one of its fields', { timeout: 600_000 }, async () => {
-    const { url: door, routes } = services.running[name]
+  it('No field of a request causes a server error', { timeout: 600_000 }, async () => {
+    const { url: serviceUrl, routes } = services.running[name]
     const headers = {
       'x-admin-secret': 'local-admin',
       'x-api-key': 'robokids-web',
@@ -151,11 +151,11 @@ describe.each(['enrollment', 'billing', 'notifications', 'identity', 'bff'] as c
     let asked = 0
     async function send(what: string, path: string, init: RequestInit) {
       asked += 1
-      const answer = await fetch(door + path, { ...init, redirect: 'manual' })
+      const answer = await fetch(serviceUrl + path, { ...init, redirect: 'manual' })
       const text = await answer.text()
       if (answer.status >= 500) faults.push(`${what} was answered ${answer.status}: ${text.slice(0, 150)}`)
     }
-    // A stream goes on for as long as somebody looks at it.
+    // Streams never end.
     const readable = routes.filter(({ url }) => !url.endsWith('/events') && !url.startsWith('/readyz'))
     for (const route of readable.toSorted((one, other) => rank(one.url) - rank(other.url))) {
       const schema = (route.schema ?? {}) as { body?: unknown; querystring?: unknown }
@@ -163,7 +163,7 @@ describe.each(['enrollment', 'billing', 'notifications', 'identity', 'bff'] as c
       for (const method of methodsOf(route)) {
         const query = sampleOfSchema(schema.querystring)
         if (query !== undefined) {
-          for (const [field, value] of twisted(query)) {
+          for (const [field, value] of mutations(query)) {
             if (typeof value !== 'object' || value === null || Array.isArray(value)) continue
             const given = Object.entries(value).map(([key, one]) => [
               key,
@@ -179,7 +179,7 @@ describe.each(['enrollment', 'billing', 'notifications', 'identity', 'bff'] as c
         }
         const body = sampleOfSchema(schema.body)
         if (method === 'GET' || body === undefined) continue
-        for (const [field, value] of twisted(body)) {
+        for (const [field, value] of mutations(body)) {
           const text = JSON.stringify(value) ?? ''
           const json = { ...headers, 'content-type': 'application/json' }
           await send(`${method} ${route.url} ${field}`, address, { method, headers: json, body: text })

@@ -44,8 +44,8 @@ async function send(path: string, body: string, given: Record<string, string> = 
 }
 
 /**
- * Announces a body of that many bytes and answers the status. The body itself is not sent: it would race with the server,
- * which refuses it by its length and closes.
+ * Announces a body of that size and returns the status. The body is not sent: it would race with the server, which
+ * rejects it by its length and closes.
  */
 async function announce(path: string, bytes: number, given: Record<string, string>): Promise<number | undefined> {
   const asking = request(system.siteUrl + path, { method: 'POST', headers: { ...given, 'content-length': bytes } })
@@ -55,7 +55,7 @@ async function announce(path: string, bytes: number, given: Record<string, strin
   return answer.statusCode
 }
 
-/** What is wrong, the field that the answer has to name, and the message where the words matter. */
+/** The fault, the field that the response names, and the message where its words matter. */
 const badFields: [string, object, string, string?][] = [
   ['no guardian name', { guardianName: undefined }, 'guardianName', 'Guardian name is required.'],
   ['an empty guardian name', { guardianName: '   ' }, 'guardianName', 'Guardian name is required.'],
@@ -104,17 +104,20 @@ const badFields: [string, object, string, string?][] = [
 ]
 
 describe('POST /api/registrations', () => {
-  it.each(badFields)('refuses %s, names the field and writes nothing', async (_what, differences, field, message) => {
-    const before = await rows()
-    const answer = await send('/api/registrations', JSON.stringify(family(differences)))
-    expect(answer.status).toBe(400)
-    const issue = answer.body().issues?.find((candidate) => candidate.path === field)
-    expect(issue).toBeDefined()
-    if (message !== undefined) expect(issue?.message).toBe(message)
-    expect(await rows()).toEqual(before)
-  })
+  it.each(badFields)(
+    'A registration with %s is rejected for its field, and nothing is written',
+    async (_what, differences, field, message) => {
+      const before = await rows()
+      const answer = await send('/api/registrations', JSON.stringify(family(differences)))
+      expect(answer.status).toBe(400)
+      const issue = answer.body().issues?.find((candidate) => candidate.path === field)
+      expect(issue).toBeDefined()
+      if (message !== undefined) expect(issue?.message).toBe(message)
+      expect(await rows()).toEqual(before)
+    },
+  )
 
-  it('refuses half a character without falling over', async () => {
+  it('An unpaired surrogate is rejected with a client error', async () => {
     const before = await rows()
     const answer = await send('/api/registrations', JSON.stringify(family()).replace('"Ivo"', String.raw`"Ivo \ud83e"`))
     expect(answer.status).toBe(400)
@@ -131,10 +134,10 @@ describe.each(writes)('POST %s', (path) => {
     ['nothing', '', undefined, 400],
     ['a form', 'guardianName=Maren', { 'content-type': 'application/x-www-form-urlencoded' }, 415],
     ['XML', '<a/>', { 'content-type': 'application/xml' }, 415],
-    ['another site’s request', '{}', { origin: 'https://evil.example' }, 403],
+    ['the origin of another site', '{}', { origin: 'https://evil.example' }, 403],
     ['no client id', '{}', { 'x-api-key': '' }, 401],
     ['an unknown client id', '{}', { 'x-api-key': 'someone' }, 401],
-  ])('refuses %s', async (_what, body, differences, status) => {
+  ])('A request with %s is rejected', async (_what, body, differences, status) => {
     const before = await rows()
     const answer = await send(path, body, { ...headers(), ...differences })
     expect(answer.status).toBe(status)
@@ -142,14 +145,14 @@ describe.each(writes)('POST %s', (path) => {
     expect(await rows()).toEqual(before)
   })
 
-  it('refuses 1 MB of text', async () => {
+  it('A body of 1 MB is rejected', async () => {
     const before = await rows()
     expect(await announce(path, 1 << 20, headers())).toBe(413)
     expect(await rows()).toEqual(before)
   })
 
   it.each(['null', '[]', '"text"', '7', 'true', '{"__proto__":{"x":1}}', '{"constructor":{"prototype":{}}}', '{}'])(
-    'refuses the JSON %s without a server error',
+    'The JSON %s is rejected without a server error',
     async (json) => {
       const before = await rows()
       const answer = await send(path, json)
@@ -161,7 +164,7 @@ describe.each(writes)('POST %s', (path) => {
   )
 })
 
-describe('reading', () => {
+describe('GET requests', () => {
   it.each([
     ['/api/registrations/nothing', 404],
     [`/api/registrations/${randomUUIDv7()}`, 404],
@@ -175,18 +178,18 @@ describe('reading', () => {
     ['/api/nothing', 404],
     ['/admin/dead-letters', 404],
     ['/%', 400],
-  ])('%s is answered with a client error', async (path, status) => {
+  ])('GET %s is answered with a client error', async (path, status) => {
     const answer = await send(path, '', {}, 'GET')
     expect(answer.status).toBe(status)
     expect(answer.body().code).not.toBe('internal')
   })
 
-  it.each(['PUT', 'DELETE', 'PATCH'])('%s is not a way to ask for anything here', async (method) => {
+  it.each(['PUT', 'DELETE', 'PATCH'])('The method %s is rejected', async (method) => {
     const answer = await send('/api/registrations', '{}', headers(), method)
     expect(answer.status).toBe(404)
   })
 
-  it('is never cached where it is about a person', async () => {
+  it('Responses about a person are never cached', async () => {
     const { registrationId } = await system.register()
     for (const path of [`/api/registrations/${registrationId}`, '/api/getAllRegistrations']) {
       const answer = await fetch(system.siteUrl + path, { headers: { 'x-admin-secret': 'local-admin' } })
@@ -215,13 +218,13 @@ describe('POST /api/waivers', () => {
     ['a reference that is none', { registrationId: 'x' }, 'registrationId'],
     ['a date that is none', { startDate: 'soon' }, 'startDate'],
     ['a hash that is none', { documentSha256: 'abc' }, 'documentSha256'],
-  ])('refuses %s', async (_what, differences, field) => {
+  ])('A waiver with %s is rejected', async (_what, differences, field) => {
     const answer = await send('/api/waivers', JSON.stringify(waiver(differences)))
     expect(answer.status).toBe(400)
     expect(answer.body().issues?.map((issue) => issue.path)).toContain(field)
   })
 
-  it('is refused for what is not paid, and for what nobody knows', async () => {
+  it('A waiver for an unpaid or unknown registration is rejected', async () => {
     const before = await rows()
     const unknown = await send('/api/waivers', JSON.stringify(waiver({ registrationId: randomUUIDv7() })))
     expect(unknown.status).toBe(404)
@@ -244,23 +247,23 @@ describe('POST /webhooks/stripe', () => {
     ['a wrong signature', '{"id":"evt_1"}', { 'stripe-signature': 't=1,v1=00' }],
     ['no JSON', 'hello', { 'stripe-signature': 't=1,v1=00', 'content-type': 'text/plain' }],
     ['nothing', '', { 'stripe-signature': 't=1,v1=00' }],
-  ])('refuses %s', async (_what, body, given) => {
+  ])('A webhook with %s is rejected', async (_what, body, given) => {
     const answer = await send('/webhooks/stripe', body, { 'content-type': 'application/json', ...given })
     expect(answer.status).toBe(400)
   })
 
-  it('refuses more than 1 MB', async () => {
+  it('A webhook of more than 1 MB is rejected', async () => {
     const signed = { 'content-type': 'application/json', 'stripe-signature': 't=1,v1=00' }
     expect(await announce('/webhooks/stripe', 1 << 21, signed)).toBe(413)
   })
 
-  it('reads no body that nobody has signed', async () => {
+  it('The body of an unsigned webhook is not read', async () => {
     expect(await announce('/webhooks/stripe', 1 << 21, { 'content-type': 'application/json' })).toBe(400)
   })
 })
 
-describe('an id in capital letters', () => {
-  it('is one registration, one checkout and one page, wherever it is sent', async () => {
+describe('An id in capital letters', () => {
+  it('An id in capital letters names the same registration, checkout and page', async () => {
     const id = randomUUIDv7()
     const before = await system.atProvider()
     const shouted = await system.register({ id: id.toUpperCase(), classType: 'intermediate' })
@@ -273,8 +276,8 @@ describe('an id in capital letters', () => {
   })
 })
 
-describe('an email that the payment provider does not take', () => {
-  it('is refused beside the field of the form', async () => {
+describe('An email that the payment provider rejects', () => {
+  it('An email that the payment provider rejects is reported for its form field', async () => {
     const family = { email: `${randomUUIDv7()}@example.com`, classType: 'intermediate' } as const
     const { registrationId } = await system.register(family)
     await system.sql('enrollment')`update registrations set email = 'nobody' where id = ${registrationId}`
@@ -287,7 +290,7 @@ describe('an email that the payment provider does not take', () => {
   })
 })
 
-describe('unusual but good input', () => {
+describe('Unusual but valid input', () => {
   it.each([
     { guardianName: 'Zoë Ångström-Łukasiewicz', childName: 'Nguyễn Thị Ánh', city: 'São Paulo' },
     { guardianName: "Una O'Neil", childName: "D'Arcy & Jo <3", addressLine1: '5 "Quoted" St; apt, 2\\3' },
@@ -296,7 +299,7 @@ describe('unusual but good input', () => {
     { guardianName: 'é'.repeat(100), childName: '👩‍👩‍👧 Noa', zipCode: '02139' },
     { guardianName: '한글 이름', childName: 'Αλέξης Παπάς', zipCode: '00501' },
     { guardianName: 'ສົມໄຊ', childName: 'မောင်မောင်' },
-  ])('of $childName survives word for word into page, mail and calendar', async (typed) => {
+  ])('The registration of $childName appears unchanged on page, mail and calendar', async (typed) => {
     const email = `maren.${randomUUIDv7()}@example.com`
     const { registrationId, checkoutUrl } = await system.register({ ...typed, email })
     await system.pay(checkoutUrl)

@@ -5,9 +5,9 @@ import { eventually } from './src/bed.ts'
 import { sampleMember } from './src/samples.ts'
 import { startSystem, type System } from './src/system.ts'
 
-/*
- * Each test stops a process at a chosen point by holding a lock that it needs there, kills it with SIGKILL, lets go and
- * starts it again. Then the flow has to end as if nothing had happened.
+/**
+ * Each test blocks a process at a chosen point by holding a lock that it needs, kills it with SIGKILL, releases the
+ * lock and restarts it. Then the flow has to complete as if nothing had happened.
  */
 
 let system: System
@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => system.stop())
 
-/** Runs SQL that takes a lock. @returns how to let it go. */
+/** Runs SQL that takes a lock. @returns a function that releases it */
 async function hold(owner: OwningService, statement: string): Promise<() => Promise<void>> {
   const connection = await system.sql(owner).reserve()
   await connection.unsafe('begin')
@@ -27,11 +27,11 @@ async function hold(owner: OwningService, statement: string): Promise<() => Prom
   }
 }
 
-/** While this is held, a service commits but cannot publish. */
+/** While this lock is held, a service commits but cannot publish. */
 const holdPublishing = (owner: OwningService) => hold(owner, `select pg_advisory_xact_lock(hashtext('outbox'))`)
 
-/** Waits until the service hangs at a lock that we hold. */
-async function hangs(owner: OwningService, statement: RegExp): Promise<void> {
+/** Waits until the service is blocked by our lock. */
+async function waitUntilBlocked(owner: OwningService, statement: RegExp): Promise<void> {
   const sql = system.sql(owner)
   await eventually(async () => {
     const rows = await sql<{ query: string }[]>`
@@ -52,8 +52,8 @@ async function newFamily() {
   return { email, ...(await system.register({ email })) }
 }
 
-/** One payment, one confirmation, one mail: nothing more for this family, and nothing left behind anywhere. */
-async function endedWell({ email, registrationId }: { email: string; registrationId: string }): Promise<void> {
+/** Checks that this family has one payment, one confirmation and one mail, and that nothing is left over anywhere. */
+async function expectCompleted({ email, registrationId }: { email: string; registrationId: string }): Promise<void> {
   await system.reaches(registrationId, 'confirmed', 30_000)
   await eventually(async () => (await system.mailsTo(email)).length >= 1, 30_000)
   for (const owner of owningServices) {
@@ -63,8 +63,8 @@ async function endedWell({ email, registrationId }: { email: string; registratio
       >`select count(*)::int as waiting from outbox where published_at is null`
       return row?.waiting === 0
     }, 20_000)
-    const letters = await system.sql(owner)`select handler, error from dead_letters`
-    expect(letters).toEqual([])
+    const deadLetters = await system.sql(owner)`select handler, error from dead_letters`
+    expect(deadLetters).toEqual([])
   }
   const [payments] = await system.sql(
     'billing',
@@ -76,9 +76,9 @@ async function endedWell({ email, registrationId }: { email: string; registratio
   expect(await system.mailsTo(email)).toHaveLength(1)
 }
 
-async function killAndRestart(name: OwningService, letGo: () => Promise<void>): Promise<void> {
+async function killAndRestart(name: OwningService, release: () => Promise<void>): Promise<void> {
   await system.processes[name].kill()
-  await letGo()
+  await release()
   await system.processes[name].start()
 }
 
@@ -86,44 +86,44 @@ afterEach(async () => {
   expect((await system.atProvider()).refunds).toBe(0)
 })
 
-describe('a service that is killed between its commit and its publishing', () => {
-  it('publishes the confirmation after its restart (enrollment)', async () => {
-    const letGo = await holdPublishing('enrollment')
+describe('A service killed between commit and publishing', () => {
+  it('Enrollment killed before publishing a confirmation publishes it after the restart', async () => {
+    const release = await holdPublishing('enrollment')
     const family = await newFamily()
     await system.pay(family.checkoutUrl)
     await eventually(async () => (await unpublished('enrollment', 'registration.confirmed')) === 1)
-    await killAndRestart('enrollment', letGo)
-    await endedWell(family)
+    await killAndRestart('enrollment', release)
+    await expectCompleted(family)
   })
 
-  it('publishes the payment after its restart (billing)', async () => {
+  it('Billing killed before publishing a payment publishes it after the restart', async () => {
     const family = await newFamily()
-    const letGo = await holdPublishing('billing')
+    const release = await holdPublishing('billing')
     await system.pay(family.checkoutUrl)
     await eventually(async () => (await unpublished('billing', 'payment.completed')) === 1)
     expect((await system.state(family.registrationId)).status).toBe('held')
-    await killAndRestart('billing', letGo)
-    await endedWell(family)
+    await killAndRestart('billing', release)
+    await expectCompleted(family)
   })
 
-  it('tells of the mail after its restart, and sends no second one (notifications)', async () => {
-    const letGo = await holdPublishing('notifications')
+  it('Notifications killed before publishing a sent mail publishes it after the restart, and sends no second mail', async () => {
+    const release = await holdPublishing('notifications')
     const family = await newFamily()
     await system.pay(family.checkoutUrl)
     await eventually(async () => (await unpublished('notifications', 'mail.delivered')) === 1)
-    await killAndRestart('notifications', letGo)
-    await endedWell(family)
+    await killAndRestart('notifications', release)
+    await expectCompleted(family)
   })
 })
 
-describe('identity, killed between writing and publishing a code', () => {
-  it('has it sent once after its restart, and the code works', async () => {
+describe('Identity killed between writing and publishing a code', () => {
+  it('Identity killed before publishing a code sends it once after the restart, and the code works', async () => {
     const email = `${randomUUIDv7()}@example.com`
-    const letGo = await holdPublishing('identity')
+    const release = await holdPublishing('identity')
     const member = sampleMember(email)
     const answer = await system.post('/api/auth/sign-up', member)
     expect(answer.status).toBe(200)
-    await killAndRestart('identity', letGo)
+    await killAndRestart('identity', release)
     const [mail] = await eventually(async () => {
       const mails = await system.mailsTo(email)
       return mails.length > 0 && mails
@@ -131,7 +131,7 @@ describe('identity, killed between writing and publishing a code', () => {
     const [code = ''] = /\b\d{6}\b/.exec(mail?.text ?? '') ?? []
     const confirmed = await system.post('/api/auth/confirm-sign-up', { email, code, password: member.password })
     expect(confirmed.status).toBe(200)
-    // The row of a secret is gone once it is published, and nothing was sent twice.
+    // The outbox row of a secret is deleted once it is published, and nothing was sent twice.
     await eventually(async () => {
       const kept = await system.sql('identity')`select id from outbox where type = 'code.issued'`
       return kept.length === 0
@@ -140,80 +140,80 @@ describe('identity, killed between writing and publishing a code', () => {
   })
 })
 
-describe('a service that is killed after the broker has the event and before it knows so', () => {
-  it('publishes it again, which changes nothing (enrollment)', async () => {
-    const letGoOfPublishing = await holdPublishing('enrollment')
+describe('A service killed before it has recorded the broker’s acknowledgement', () => {
+  it('Enrollment killed before recording the broker’s acknowledgement publishes again, without effect', async () => {
+    const releasePublishing = await holdPublishing('enrollment')
     const family = await newFamily()
     await system.pay(family.checkoutUrl)
     await eventually(async () => (await unpublished('enrollment', 'registration.confirmed')) === 1)
-    const letGoOfMarking = await hold('enrollment', 'select 1 from outbox where published_at is null for update')
-    await letGoOfPublishing()
-    await hangs('enrollment', /update "outbox"/)
+    const releaseMarking = await hold('enrollment', 'select 1 from outbox where published_at is null for update')
+    await releasePublishing()
+    await waitUntilBlocked('enrollment', /update "outbox"/)
     await eventually(async () => (await system.mailsTo(family.email)).length === 1)
-    await killAndRestart('enrollment', letGoOfMarking)
-    await endedWell(family)
+    await killAndRestart('enrollment', releaseMarking)
+    await expectCompleted(family)
   })
 })
 
-describe('a service that is killed in the middle of a consumer', () => {
-  it('confirms after its restart (enrollment)', async () => {
+describe('A service killed inside a consumer', () => {
+  it('Enrollment killed while handling a payment confirms it after the restart', async () => {
     const family = await newFamily()
-    const letGo = await hold(
+    const release = await hold(
       'enrollment',
       `select 1 from registrations where id = '${family.registrationId}' for update`,
     )
     await system.pay(family.checkoutUrl)
-    await hangs('enrollment', /registrations/)
-    await killAndRestart('enrollment', letGo)
-    await endedWell(family)
+    await waitUntilBlocked('enrollment', /registrations/)
+    await killAndRestart('enrollment', release)
+    await expectCompleted(family)
   })
 
-  it('takes the repeated notice of the provider after its restart (billing)', async () => {
+  it('Billing killed while handling a webhook handles the provider’s retry after the restart', async () => {
     const family = await newFamily()
-    const letGo = await hold(
+    const release = await hold(
       'billing',
       `select 1 from checkout_attempts where registration_id = '${family.registrationId}' for update`,
     )
     const paying = system.pay(family.checkoutUrl)
-    await hangs('billing', /checkout_attempts/)
-    await killAndRestart('billing', letGo)
+    await waitUntilBlocked('billing', /checkout_attempts/)
+    await killAndRestart('billing', release)
     await paying
-    await endedWell(family)
+    await expectCompleted(family)
   })
 
-  it('sends the one mail after its restart (notifications)', async () => {
+  it('Notifications killed while handling a confirmation sends its one mail after the restart', async () => {
     const family = await newFamily()
-    const letGo = await hold('notifications', 'lock table mails in exclusive mode')
+    const release = await hold('notifications', 'lock table mails in exclusive mode')
     await system.pay(family.checkoutUrl)
-    await hangs('notifications', /insert into "mails"/)
-    await killAndRestart('notifications', letGo)
-    await endedWell(family)
+    await waitUntilBlocked('notifications', /insert into "mails"/)
+    await killAndRestart('notifications', release)
+    await expectCompleted(family)
   })
 })
 
-describe('a broker that is killed', () => {
-  it('before the payment is told: it is told when the broker is back, and until then the page promises nothing', async () => {
+describe('A killed broker', () => {
+  it('A payment is published when a killed broker is back, and until then the page promises nothing', async () => {
     const family = await newFamily()
     await system.nats.kill()
     await system.pay(family.checkoutUrl)
     expect((await system.state(family.registrationId)).status).toBe('held')
     await system.nats.restart()
-    await endedWell(family)
+    await expectCompleted(family)
   })
 
-  it('together with enrollment, while the payment waits on it', async () => {
+  it('A payment is confirmed after both the broker and enrollment were killed', async () => {
     const family = await newFamily()
     await system.processes.enrollment.kill()
     await system.pay(family.checkoutUrl)
     await system.nats.kill()
     await system.nats.restart()
     await system.processes.enrollment.start()
-    await endedWell(family)
+    await expectCompleted(family)
   })
 })
 
 describe('the BFF', () => {
-  it('answers accepted requests before it stops, and the same id ends in one registration', async () => {
+  it('A stopping BFF answers accepted requests, and each id results in one registration', async () => {
     await fetch(`${system.simulator.url}/_sim/faults`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

@@ -12,20 +12,20 @@ import { inContainers, testPostgres, type TestServer } from './src/infrastructur
 import { sampleFamily } from './src/samples.ts'
 import { startSystem, type System } from './src/system.ts'
 
-/*
- * The database of all services goes away under load, and comes back. Whoever was told of a place has it, whoever paid is
- * confirmed and mailed once, nobody is charged twice, and no process has ended.
+/**
+ * The database of all services fails under load and comes back. Every seat that was confirmed to a family exists, every
+ * payment is confirmed and mailed once, nobody is charged twice, and no process exits.
  */
 
 const settings = { all: { LOG_LEVEL: 'error' }, billing: { RECONCILE_EVERY_MS: '1000' } }
 const services = ['enrollment', 'billing', 'notifications'] as const
 
-async function roomForAll(system: System): Promise<void> {
+async function addCapacity(system: System): Promise<void> {
   await system.sql('enrollment')`update class_sessions set capacity = 100000`
 }
 
-/** One family after the other registers and pays, as a browser does that asks again where it was told to. */
-async function enrollsUntil(over: AbortSignal, system: System): Promise<{ email: string; registrationId: string }[]> {
+/** Registers and pays for one family after another, with a browser's retries. */
+async function enrollUntil(over: AbortSignal, system: System): Promise<{ email: string; registrationId: string }[]> {
   const families = []
   while (!over.aborted) {
     const email = `${randomUUIDv7()}@example.com`
@@ -42,11 +42,11 @@ async function enrollsUntil(over: AbortSignal, system: System): Promise<{ email:
   return families
 }
 
-/** Breaks the database under the load of eight families at a time. */
-async function underLoad(system: System, breaks: () => Promise<void>): Promise<void> {
+/** Breaks the database while eight families register in parallel. */
+async function breakUnderLoad(system: System, breaks: () => Promise<void>): Promise<void> {
   const over = new AbortController()
   const before = await system.atProvider()
-  const load = Promise.all(Array.from({ length: 8 }, () => enrollsUntil(over.signal, system)))
+  const load = Promise.all(Array.from({ length: 8 }, () => enrollUntil(over.signal, system)))
   const paid = async () => (await system.atProvider()).charges - before.charges
   await eventually(async () => (await paid()) > 15, 60_000)
   await breaks()
@@ -85,15 +85,15 @@ describe('PostgreSQL under load', () => {
   beforeAll(async () => {
     server = await testPostgres({ durable: true })
     system = await startSystem(settings, server.url)
-    await roomForAll(system)
+    await addCapacity(system)
   })
   afterAll(async () => {
     await system.stop()
     await server.stop()
   })
 
-  it('may be killed and come back: nobody is lost, charged twice or mailed twice', async () => {
-    await underLoad(system, async () => {
+  it('A killed and restarted PostgreSQL loses nobody, and nobody is charged or mailed twice', async () => {
+    await breakUnderLoad(system, async () => {
       await server.kill()
       for (const name of services)
         await eventually(async () => (await fetch(`${system.processes[name].url}/readyz`)).status === 503, 30_000)
@@ -101,9 +101,9 @@ describe('PostgreSQL under load', () => {
     })
   }, 240_000)
 
-  it('may end all connections, again and again: nobody is lost, charged twice or mailed twice', async () => {
+  it('Repeatedly terminated connections lose nobody, and nobody is charged or mailed twice', async () => {
     const admin = postgres(`${server.url}/postgres`, { max: 1, onnotice: () => {} })
-    await underLoad(system, async () => {
+    await breakUnderLoad(system, async () => {
       for (let round = 0; round < 5; round += 1) {
         const { charges } = await system.atProvider()
         await admin`
@@ -116,8 +116,8 @@ describe('PostgreSQL under load', () => {
   }, 240_000)
 })
 
-describe.skipIf(inContainers)('a standby that takes over under load', () => {
-  it('has everything that was told as done: nobody is lost, charged twice or mailed twice', async () => {
+describe.skipIf(inContainers)('A standby that takes over under load', () => {
+  it('A standby that takes over has everything that was acknowledged, and nobody is charged or mailed twice', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'robokids-failover-'))
     await chmod(folder, 0o755)
     const ports = { primary: await freePort(), standby: await freePort() }
@@ -140,8 +140,8 @@ describe.skipIf(inContainers)('a standby that takes over under load', () => {
     const proxy = await breakableProxy(ports.primary)
     const system = await startSystem(settings, `postgres://postgres@127.0.0.1:${proxy.port}`)
     try {
-      await roomForAll(system)
-      await underLoad(system, async () => {
+      await addCapacity(system)
+      await breakUnderLoad(system, async () => {
         await primary.kill()
         const promoting = postgres(`${standby.url}/postgres`, { max: 1, onnotice: () => {} })
         await promoting`select pg_promote()`
@@ -159,7 +159,7 @@ describe.skipIf(inContainers)('a standby that takes over under load', () => {
   }, 300_000)
 })
 
-/** Makes a copied folder, and what is in it, its original's owner's: PostgreSQL runs as somebody who is not root. */
+/** Gives a copied folder the original's owner: PostgreSQL does not run as root. */
 async function ownAs(original: string, copy: string): Promise<void> {
   const { uid, gid, mode } = await stat(original)
   for await (const entry of glob('**', { cwd: copy })) await chown(join(copy, entry), uid, gid)

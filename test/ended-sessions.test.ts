@@ -17,15 +17,15 @@ const { password } = sampleMember('')
 const newPassword = `${password}-new`
 
 let bed: TestBed
-let door: string
-/** Another BFF, which tells the first one nothing. */
-let otherDoor: string
+let bffUrl: string
+/** Another BFF, which shares nothing with the first one. */
+let otherBffUrl: string
 let moveClocks: (by: Temporal.DurationLike) => void
-/** Identity as the first BFF reaches it: what it was asked, and whether it answers. */
-let desk: StubService
-let isDeskAway = false
+/** Identity as the first BFF reaches it: the calls that it received, and whether it answers. */
+let identityStub: StubService
+let isIdentityDown = false
 let calls: string[] = []
-/** The other services: what they were asked. */
+/** The other services, and the requests that they received. */
 let services: StubService
 let asked: { path: string; body: Record<string, unknown> }[] = []
 
@@ -38,14 +38,14 @@ beforeAll(async () => {
     EVEN_ANSWER_MS: '5',
     SITE_URL: site,
   })
-  desk = await StubService.start()
-  desk.answer((request, response) => {
+  identityStub = await StubService.start()
+  identityStub.answer((request, response) => {
     void (async () => {
       const body = await text(request)
       const { 'x-amz-target': target, 'content-type': type } = request.headers
       const operation = String(target).split('.')[1] ?? ''
       calls.push(operation)
-      if (isDeskAway) return response.writeHead(503).end()
+      if (isIdentityDown) return response.writeHead(503).end()
       const headers = { 'x-amz-target': String(target), 'content-type': String(type) }
       const init = request.method === 'POST' ? { method: 'POST', headers, body } : {}
       const answer = await fetch(real.url + String(request.url), init)
@@ -76,17 +76,17 @@ beforeAll(async () => {
     BILLING_URL: services.url,
     NOTIFICATIONS_URL: services.url,
   }
-  const first = await bed.start(bff, { ...settings, IDENTITY_URL: desk.url })
+  const first = await bed.start(bff, { ...settings, IDENTITY_URL: identityStub.url })
   const second = await bed.start(bff, { ...settings, IDENTITY_URL: real.url })
-  door = first.url
-  otherDoor = second.url
+  bffUrl = first.url
+  otherBffUrl = second.url
   moveClocks = (by) => {
     for (const { context } of [real, first, second]) context.clock.advance(by)
   }
 })
 afterAll(async () => {
   await bed.stop()
-  await desk.stop()
+  await identityStub.stop()
   await services.stop()
 })
 beforeEach(() => {
@@ -94,20 +94,20 @@ beforeEach(() => {
   asked = []
 })
 afterEach(() => {
-  isDeskAway = false
+  isIdentityDown = false
 })
 
 const sealer = sealingKeysSchema.parse(localSealingKeys)
 
-/** A browser in which somebody is signed in. */
+/** A signed-in browser. */
 class Visitor extends Browser {
   constructor() {
-    super(site, door)
+    super(site, bffUrl)
   }
 
   copy = () => this.copyTo(new Visitor())
 
-  /** Without any proof of work. */
+  /** Sends a request without proof of work. */
   async bare(method: string, path: string, body?: object) {
     const answer = await fetch(this.bffUrl + path, {
       method,
@@ -126,15 +126,15 @@ async function member() {
   const visitor = new Visitor()
   const email = `maren.${randomUUID()}@example.com`
   await visitor.post('/api/auth/sign-up', sampleMember(email))
-  const mine = () => bed.bus.all(codeIssued, (data) => data.destination === email)
-  const { data } = await eventually(() => mine().at(-1))
+  const sentCodes = () => bed.bus.all(codeIssued, (data) => data.destination === email)
+  const { data } = await eventually(() => sentCodes().at(-1))
   const code = sealer.open(data.sealedCode, `code:${data.codeId}`)?.toString()
   expect((await visitor.post('/api/auth/confirm-sign-up', { email, code })).body).toEqual({ signedIn: true })
   const { user } = (await visitor.get('/api/auth/session')).body as { user: { userId: string } }
   return { visitor, email, userId: user.userId }
 }
 
-/** Each way in which a session ends for a browser that has kept its cookie. */
+/** Each way in which a session ends for a browser that still has its cookie. */
 const ends: [string, (own: Visitor, email: string) => Promise<{ status: number }>][] = [
   ['was signed out', (own) => own.copy().post('/api/auth/sign-out', {})],
   ['was signed out everywhere', (own) => own.copy().post('/api/auth/sign-out', { everywhere: true })],
@@ -155,20 +155,20 @@ interface Route {
   method: 'GET' | 'POST'
   path: string
   body?: object
-  /** Where it is asked of a service whose it is. */
+  /** The services' paths that are given the owner. */
   upstream?: RegExp
-  /** Whether somebody who is signed in needs no proof of work. */
+  /** Whether a signed-in user needs no proof of work. */
   isSpared?: boolean
-  /** What an account alone may have done with it. */
+  /** The purchase that only its account may replace. */
   replaces?: boolean
-  /** Whether it is refused, rather than done for nobody, where whoever was signed in is not any more. */
+  /** Whether it is rejected, rather than done anonymously, when the session has ended. */
   needsItsAccount?: boolean
 }
 const reference = randomUUIDv7()
 const replaces = randomUUIDv7()
 const waiver = { guardianName: 'Maren Holt', childName: 'Ada', childAge: 9, classType: 'membership', startDate: '' }
 
-/** Every route that asks whose a request is. */
+/** Every route that asks for the owner of a request. */
 const routes: [string, Route][] = (
   [
     {
@@ -206,26 +206,31 @@ const routes: [string, Route][] = (
   ] satisfies Route[]
 ).map((route) => [`${route.method} ${route.path}`, route])
 
-/** Whose the services were told that it is: the account, null or nothing for nobody. */
-function toldOwner({ path, body }: { path: string; body: Record<string, unknown> }): unknown {
+/** The owner that a service was sent: the account, or null or undefined for an anonymous request. */
+function ownerSentTo({ path, body }: { path: string; body: Record<string, unknown> }): unknown {
   return new URL(path, site).searchParams.get('ownerId') ?? body['ownerId'] ?? null
 }
 
-/** Does it as this browser, with a proof where one is asked for. */
+/** Sends the request from this browser, with a proof of work if one is required. */
 async function use(visitor: Visitor, { method, path, body, upstream = /./ }: Route) {
   asked = []
   const bare = await visitor.copy().bare(method, path, body)
   const wasAsked = bare.body['code'] === 'proof_required'
   const status = wasAsked ? (await visitor.copy().ask(method, path, body)).status : bare.status
-  const told = asked.filter((one) => upstream.test(one.path))
-  return { wasAsked, status, owners: told.map(toldOwner), replaced: told.map((one) => one.body['replaces']) }
+  const serviceCalls = asked.filter((one) => upstream.test(one.path))
+  return {
+    wasAsked,
+    status,
+    owners: serviceCalls.map(ownerSentTo),
+    replaced: serviceCalls.map((one) => one.body['replaces']),
+  }
 }
 
-it('No membership is sold from the page of an account that has been signed out meanwhile', async () => {
+it('A page of an account that has been signed out cannot buy a membership', async () => {
   const { visitor, userId } = await member()
   const [, route] = routes.find(([name]) => name.endsWith('createStripeSession')) ?? []
   await visitor.post('/api/auth/sign-out', {})
-  // Its answer has cleared the cookie, as that of a request for a proof does before the form is sent again.
+  // Its response has cleared the cookie, like that of a request for a proof before the form is sent again.
   visitor.userId = userId
   asked = []
   const refused = await visitor.post(route?.path ?? '', route?.body)
@@ -233,22 +238,25 @@ it('No membership is sold from the page of an account that has been signed out m
   expect(asked).toEqual([])
 })
 
-describe.each(ends)('a session that %s', (_how, end) => {
-  it.each(routes)('is nobody’s for %s, at once where it was ended', async (_name, route) => {
-    const { visitor, email, userId } = await member()
-    const alive = await use(visitor, route)
-    expect(alive.wasAsked).toBe(false)
-    if (route.upstream) expect(alive.owners).toEqual([userId])
-    expect((await end(visitor, email)).status).toBe(200)
-    const over = await use(visitor, route)
-    expect(over.wasAsked).toBe(route.isSpared === true)
-    if (route.upstream) expect(over.owners).toEqual(route.needsItsAccount ? [] : [null])
-    // What it would need an account for, it is told as ever.
-    expect((await visitor.copy().get('/api/profile')).status).toBe(401)
-    expect((await visitor.copy().get('/api/membership')).status).toBe(401)
-  })
+describe.each(ends)('A session that %s', (_how, end) => {
+  it.each(routes)(
+    'An ended session counts as anonymous for %s, at once if it was ended at the same BFF',
+    async (_name, route) => {
+      const { visitor, email, userId } = await member()
+      const alive = await use(visitor, route)
+      expect(alive.wasAsked).toBe(false)
+      if (route.upstream) expect(alive.owners).toEqual([userId])
+      expect((await end(visitor, email)).status).toBe(200)
+      const over = await use(visitor, route)
+      expect(over.wasAsked).toBe(route.isSpared === true)
+      if (route.upstream) expect(over.owners).toEqual(route.needsItsAccount ? [] : [null])
+      // For what needs an account, the error is the usual one.
+      expect((await visitor.copy().get('/api/profile')).status).toBe(401)
+      expect((await visitor.copy().get('/api/membership')).status).toBe(401)
+    },
+  )
 
-  it('is asked for a proof like a stranger, and its cookie is taken back', async () => {
+  it('An ended session needs a proof of work like an anonymous browser, and its cookie is cleared', async () => {
     const { visitor, email } = await member()
     const challenge = async () => (await visitor.get('/api/proof?form=order')).body
     expect(proofChallengeSchema.parse(await challenge()).challenge).toBeNull()
@@ -257,20 +265,20 @@ describe.each(ends)('a session that %s', (_how, end) => {
     expect(visitor.cookies.has('robokids-session')).toBe(false)
   })
 
-  it('is nobody’s within a minute where it was ended at another BFF', async () => {
+  it('An ended session counts as anonymous within a minute if it was ended at another BFF', async () => {
     const { visitor, email } = await member()
     const challenge = async () => (await visitor.copy().get('/api/proof?form=order')).body['challenge']
     expect(await challenge()).toBeNull()
     const elsewhere = visitor.copy()
-    elsewhere.bffUrl = otherDoor
+    elsewhere.bffUrl = otherBffUrl
     await end(elsewhere, email)
     moveClocks({ seconds: 61 })
     expect(await challenge()).not.toBeNull()
   })
 })
 
-describe('whose a request is', () => {
-  it('is asked of identity once a minute, however much a session does', async () => {
+describe('The owner of a request', () => {
+  it('A session is checked with identity once per minute, however many requests it makes', async () => {
     const { visitor } = await member()
     calls = []
     for (const [, route] of [...routes, ...routes]) await visitor.bare(route.method, route.path, route.body)
@@ -280,7 +288,7 @@ describe('whose a request is', () => {
     expect(calls).toEqual(['GetUser', 'GetUser'])
   })
 
-  it('is remembered as long where it is nobody’s any more', async () => {
+  it('An ended session is cached for the same time', async () => {
     const { visitor, email } = await member()
     const [, [, signOutEverywhere]] = ends as [(typeof ends)[0], (typeof ends)[0]]
     await signOutEverywhere(visitor, email)
@@ -289,16 +297,16 @@ describe('whose a request is', () => {
     expect(calls).toEqual(['GetUser'])
   })
 
-  it('is not asked of identity for who is not signed in', async () => {
+  it('A request without a session causes no call to identity', async () => {
     for (const [, route] of routes) await new Visitor().post(route.path, route.body)
     expect(calls).toEqual([])
   })
 
   it.each(routes.filter(([, { upstream }]) => upstream))(
-    'is not taken from a cookie while identity is away, but to pay, for %s',
+    'The owner is not taken from a cookie while identity is down, except to pay, for %s',
     async (_name, route) => {
       const { visitor, userId } = await member()
-      isDeskAway = true
+      isIdentityDown = true
       const { wasAsked, status, owners, replaced } = await use(visitor, route)
       expect(wasAsked).toBe(route.isSpared === true)
       if (route.path === '/api/waivers') expect({ status, owners }).toEqual({ status: 503, owners: [] })
@@ -308,24 +316,24 @@ describe('whose a request is', () => {
   )
 
   it.each(routes.filter(([, { replaces: may }]) => may))(
-    'is confirmed before something gives way to %s',
+    'The owner is checked with identity before a purchase is replaced by %s',
     async (_n, route) => {
       const { visitor } = await member()
       expect((await use(visitor, route)).replaced).toEqual([replaces])
     },
   )
 
-  it('is not taken from a cookie whose renewal was refused, also where identity is away a moment later', async () => {
+  it('The owner is not taken from a cookie whose renewal was rejected, even if identity is down a moment later', async () => {
     const { visitor, userId } = await member()
     const [, order] = routes.find(([, { path }]) => path === '/api/checkout') ?? []
     if (!order) throw new Error('there is no such route')
     moveClocks({ hours: 2 })
-    isDeskAway = true
+    isIdentityDown = true
     expect((await use(visitor, order)).owners).toEqual([userId])
-    isDeskAway = false
+    isIdentityDown = false
     await visitor.copy().post('/api/auth/sign-out', {})
     expect((await use(visitor, order)).owners).toEqual([null])
-    isDeskAway = true
+    isIdentityDown = true
     expect((await use(visitor, order)).owners).toEqual([null])
   })
 })

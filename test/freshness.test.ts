@@ -10,48 +10,48 @@ import { eventually } from './src/bed.ts'
 import { startSystem, type System } from './src/system.ts'
 
 let system: System
-/** Both BFFs. */
-let doors: string[]
+/** URLs of both BFFs. */
+let bffUrls: string[]
 beforeAll(async () => {
   await buildWeb()
   system = await startSystem({ bff: { WEB_DIST: join(root, 'web/dist') } })
   const second = await system.another('bff')
-  doors = [system.siteUrl, second.url]
+  bffUrls = [system.siteUrl, second.url]
 })
 afterAll(() => system.stop())
 
-/** As long as anything may be shown that is not so any more. */
+/** The longest time that outdated data may be shown. */
 const limitMs = 5_000
 
 const documentAt = async (url: string) => (await fetch(url, { headers: { accept: 'text/html' } })).text()
 
-/** What a page was rendered with, once it shows what is known today. */
-async function dataOf(url: string): Promise<unknown> {
+/** The data that a page was rendered with. */
+async function pageDataOf(url: string): Promise<unknown> {
   const document = await documentAt(url)
   const [, data = ''] = /<script type="application\/json" id="page-data">(.*?)<\/script>/.exec(document) ?? []
   return data === '' ? undefined : JSON.parse(data)
 }
 
-/** The level `basic` on a page and in the answer of a BFF. */
-async function basicAt(door: string) {
-  const page = (await dataOf(`${door}/robokidspage1`)) as { classes: unknown } | undefined
-  const answer = await (await fetch(`${door}/api/classes`)).json()
+/** The level `basic` on a page and in the API of a BFF. */
+async function basicAt(bffUrl: string) {
+  const page = (await pageDataOf(`${bffUrl}/robokidspage1`)) as { classes: unknown } | undefined
+  const answer = await (await fetch(`${bffUrl}/api/classes`)).json()
   const [shown, answered] = [page?.classes ?? { levels: [], promotion: null }, answer].map((view) =>
     classesViewSchema.parse(view).levels.find(({ classType }) => classType === 'basic'),
   )
   return { shown, answered }
 }
 
-async function productAt(door: string, sku: string) {
-  const page = (await dataOf(`${door}/shop`)) as { shop: unknown } | undefined
-  const answer = await (await fetch(`${door}/api/shop`)).json()
+async function productAt(bffUrl: string, sku: string) {
+  const page = (await pageDataOf(`${bffUrl}/shop`)) as { shop: unknown } | undefined
+  const answer = await (await fetch(`${bffUrl}/api/shop`)).json()
   const find = (view: unknown) => shopViewSchema.parse(view).products.find((product) => product.sku === sku)
   return { shown: page && find(page.shop), answered: find(answer) }
 }
 
-/** Waits until both BFFs show what they know: a page without it is served while nothing is known yet. */
+/** Waits until both BFFs serve pages with data: pages are served without it until it is loaded. */
 async function warm(): Promise<void> {
-  await eventually(async () => (await Promise.all(doors.map(basicAt))).every(({ shown }) => shown !== undefined))
+  await eventually(async () => (await Promise.all(bffUrls.map(basicAt))).every(({ shown }) => shown !== undefined))
 }
 
 async function asOperator(path: string, body: unknown): Promise<void> {
@@ -63,21 +63,21 @@ async function asOperator(path: string, body: unknown): Promise<void> {
   if (answer.status !== 200) throw new Error(`${path} was answered ${answer.status}: ${await answer.text()}`)
 }
 
-describe('what the site offers', () => {
-  it('costs on every page and in every answer what an operator has set, within five seconds', async () => {
+describe('Freshness of pages and API', () => {
+  it('A class price set by an operator is on every page and in every response within five seconds', async () => {
     await warm()
     const amount = 41_000
     await asOperator('/admin/prices', { sku: 'class:basic', amount })
-    // Answers are never older than the question.
-    for (const door of doors) expect((await basicAt(door)).answered?.price.amount).toBe(amount)
+    // API responses are never cached.
+    for (const bffUrl of bffUrls) expect((await basicAt(bffUrl)).answered?.price.amount).toBe(amount)
     await Promise.all(
-      doors.map((door) => eventually(async () => (await basicAt(door)).shown?.price.amount === amount, limitMs)),
+      bffUrls.map((bffUrl) => eventually(async () => (await basicAt(bffUrl)).shown?.price.amount === amount, limitMs)),
     )
-    for (const door of doors)
-      expect(await documentAt(`${door}/robokidspage1`)).toContain('>$410</strong> <span>a child')
+    for (const bffUrl of bffUrls)
+      expect(await documentAt(`${bffUrl}/robokidspage1`)).toContain('>$410</strong> <span>a child')
   })
 
-  it('costs members on every page that names it what an operator has set, within five seconds', async () => {
+  it('A membership price set by an operator is on every page that names it within five seconds', async () => {
     await asOperator('/admin/prices', { sku: 'membership:monthly', amount: 900 })
     const pages = [
       ['/membership', '>$9</strong> <span>a month'],
@@ -85,15 +85,15 @@ describe('what the site offers', () => {
       ['/terms', '>$9 per month or $60 per year</span>'],
     ] as const
     await Promise.all(
-      doors.flatMap((door) =>
+      bffUrls.flatMap((bffUrl) =>
         pages.map(([path, words]) =>
-          eventually(async () => (await documentAt(`${door}${path}`)).includes(words), limitMs),
+          eventually(async () => (await documentAt(`${bffUrl}${path}`)).includes(words), limitMs),
         ),
       ),
     )
   })
 
-  it('has as many seats on every page and in every answer as are left, within five seconds of a sale', async () => {
+  it('The number of seats left is right on every page and in every response within five seconds of a sale', async () => {
     await warm()
     const before = (await basicAt(system.siteUrl)).answered?.sessions.at(-1)
     const seatsLeft = (before?.seatsLeft ?? 0) - 1
@@ -101,37 +101,39 @@ describe('what the site offers', () => {
     const seatsIn = (level: Awaited<ReturnType<typeof basicAt>>['shown']) =>
       level?.sessions.find(({ date }) => date === startDate)?.seatsLeft
     const { checkoutUrl, registrationId } = await system.register({ email: `${randomUUIDv7()}@example.com`, startDate })
-    for (const door of doors) expect(seatsIn((await basicAt(door)).answered)).toBe(seatsLeft)
+    for (const bffUrl of bffUrls) expect(seatsIn((await basicAt(bffUrl)).answered)).toBe(seatsLeft)
     await Promise.all(
-      doors.map((door) => eventually(async () => seatsIn((await basicAt(door)).shown) === seatsLeft, limitMs)),
+      bffUrls.map((bffUrl) => eventually(async () => seatsIn((await basicAt(bffUrl)).shown) === seatsLeft, limitMs)),
     )
     await system.pay(checkoutUrl)
     await system.reaches(registrationId, 'confirmed')
-    for (const door of doors) {
-      const { shown, answered } = await basicAt(door)
+    for (const bffUrl of bffUrls) {
+      const { shown, answered } = await basicAt(bffUrl)
       expect([seatsIn(shown), seatsIn(answered)]).toEqual([seatsLeft, seatsLeft])
     }
   })
 
-  it('is sold or awaited on every page and in every answer as an operator has set it, within five seconds', async () => {
+  it('A product state set by an operator is on every page and in every response within five seconds', async () => {
     const sku = teddyBear
     const { answered } = await productAt(system.siteUrl, sku)
     expect(answered?.state).toBe('coming_soon')
     const state = 'available'
-    await eventually(async () => (await Promise.all(doors.map((door) => productAt(door, sku)))).every((at) => at.shown))
+    await eventually(async () =>
+      (await Promise.all(bffUrls.map((bffUrl) => productAt(bffUrl, sku)))).every((at) => at.shown),
+    )
     await asOperator('/admin/products', { sku, state })
-    for (const door of doors) expect((await productAt(door, sku)).answered?.state).toBe(state)
+    for (const bffUrl of bffUrls) expect((await productAt(bffUrl, sku)).answered?.state).toBe(state)
     await Promise.all(
-      doors.map((door) => eventually(async () => (await productAt(door, sku)).shown?.state === state, limitMs)),
+      bffUrls.map((bffUrl) => eventually(async () => (await productAt(bffUrl, sku)).shown?.state === state, limitMs)),
     )
   })
 
-  it('is shown as it was a moment ago while nobody can be asked, and as it is once somebody can', async () => {
+  it('Pages show the last known data while the services are down, and current data once they are back', async () => {
     await warm()
     const { shown: before } = await basicAt(system.siteUrl)
     await system.processes.billing.kill()
     try {
-      const page = (await dataOf(`${system.siteUrl}/robokidspage1`)) as { classes: { levels: unknown[] } }
+      const page = (await pageDataOf(`${system.siteUrl}/robokidspage1`)) as { classes: { levels: unknown[] } }
       expect(page.classes.levels).toContainEqual(before)
       expect((await fetch(`${system.siteUrl}/api/classes`)).status).toBe(503)
     } finally {
@@ -140,7 +142,7 @@ describe('what the site offers', () => {
     const amount = 43_000
     await asOperator('/admin/prices', { sku: 'class:basic', amount })
     await Promise.all(
-      doors.map((door) => eventually(async () => (await basicAt(door)).shown?.price.amount === amount, limitMs)),
+      bffUrls.map((bffUrl) => eventually(async () => (await basicAt(bffUrl)).shown?.price.amount === amount, limitMs)),
     )
   })
 })

@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => system.stop())
 
-/** What is nobody's business: found in no other text by chance. */
+/** Personal data that appears in no other text by chance. */
 const family = {
   guardianName: 'Quillon Vantreeck',
   childName: 'Zebedine',
@@ -18,8 +18,8 @@ const family = {
   city: 'Ypsilantium',
 }
 
-describe('the log of an enrollment that fails at each service in turn', () => {
-  it('names neither the family nor its address nor what opens its pages', async () => {
+describe('The logs of a registration that fails at each service in turn', () => {
+  it('Logs contain neither the family’s data nor the references that open its pages', async () => {
     const { processes } = system
     const references: string[] = []
     const register = async (differences = {}) => {
@@ -56,7 +56,7 @@ describe('the log of an enrollment that fails at each service in turn', () => {
     expect(good.status).toBe(200)
     const { registrationId: first, checkoutUrl } = good.body as { registrationId: string; checkoutUrl: string }
 
-    // The provider fails, then billing is away, then the mails cannot leave, then enrollment is away, then its database.
+    // The provider fails, then billing is down, then mails cannot be sent, then enrollment is down, then its database.
     const faults = (body: object) =>
       fetch(`${system.simulator.url}/_sim/faults`, {
         method: 'POST',

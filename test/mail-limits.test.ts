@@ -13,25 +13,25 @@ import { bffKeys, identityKeys, quickHashing } from './src/identity-settings.ts'
 
 const site = 'http://localhost:3000'
 const sku = 'product:ai-teddy-bear'
-/** Of one network. A /48 has eight times as many. */
-const most = 3
-/** Of an account, and of one network; of a /48 eight times as many. */
-const mostNotices = 12
-/** Of an account, of one network and about one mailbox. */
-const mostMessages = 4
+/** Per network; a /48 may do eight times as many. */
+const maxSignUps = 3
+/** Per account and per network; a /48 may do eight times as many. */
+const maxAlerts = 12
+/** Per account, per network and per mailbox. */
+const maxMessages = 4
 
 let bed: TestBed
-let door: string
+let bffUrl: string
 let services: StubService
 beforeAll(async () => {
   bed = await testBed()
-  const desk = await bed.start(identity, {
+  const identityService = await bed.start(identity, {
     ...identityKeys,
     TRUST_PROXY: 'loopback',
     ...quickHashing,
     EVEN_ANSWER_MS: '5',
     SITE_URL: site,
-    ADDRESS_REQUESTS_AN_HOUR: String(most),
+    ADDRESS_REQUESTS_AN_HOUR: String(maxSignUps),
   })
   services = await StubService.start()
   services.answer(({ url }, response) => {
@@ -44,19 +44,19 @@ beforeAll(async () => {
     response.writeHead(known[url ?? ''] ? 200 : 404, { 'content-type': 'application/json' })
     response.end(JSON.stringify(known[url ?? ''] ?? {}))
   })
-  const front = await bed.start(bff, {
+  const bffService = await bed.start(bff, {
     SITE_URL: site,
-    IDENTITY_URL: desk.url,
-    IDENTITY_ISSUER_URL: desk.context.config.ISSUER_URL,
+    IDENTITY_URL: identityService.url,
+    IDENTITY_ISSUER_URL: identityService.context.config.ISSUER_URL,
     ...bffKeys,
     PROOF_DERIVATIONS: '1',
     TRUST_PROXY: 'loopback',
-    RATE_LIMIT_NOTICES: String(mostNotices),
-    RATE_LIMIT_MESSAGES: String(mostMessages),
+    RATE_LIMIT_NOTICES: String(maxAlerts),
+    RATE_LIMIT_MESSAGES: String(maxMessages),
     BILLING_URL: services.url,
     NOTIFICATIONS_URL: services.url,
   })
-  door = front.url
+  bffUrl = bffService.url
 })
 afterAll(async () => {
   await bed.stop()
@@ -64,12 +64,12 @@ afterAll(async () => {
 })
 
 let blocks = 0
-/** A block that nobody else has been in. */
+/** Returns an unused network block. */
 const newBlock = () => `2001:db8:${(blocks += 1).toString(16)}`
 
 class Visitor extends Browser {
   constructor(address = `${newBlock()}::1`) {
-    super(site, door)
+    super(site, bffUrl)
     this.address = address
   }
 
@@ -78,9 +78,9 @@ class Visitor extends Browser {
     return this
   }
 
-  /** Without any proof of work. */
+  /** Sends a request without proof of work. */
   async bare(path: string, body: object): Promise<unknown> {
-    const answer = await fetch(door + path, {
+    const answer = await fetch(bffUrl + path, {
       method: 'POST',
       headers: {
         'x-api-key': 'robokids-web',
@@ -98,19 +98,19 @@ class Visitor extends Browser {
     return (await this.post('/api/contact', message)).status
   }
 
-  notice = async (email: string) => (await this.post('/api/shop/notices', { sku, email })).status
+  requestAlert = async (email: string) => (await this.post('/api/shop/notices', { sku, email })).status
 }
 
-const somebody = () => `maren.${randomUUID()}@example.com`
+const newAddress = () => `maren.${randomUUID()}@example.com`
 const sealer = sealingKeysSchema.parse(localSealingKeys)
-/** The codes that went to a mailbox, whatever follows a plus. */
+/** Returns the codes sent to a mailbox, ignoring plus tags. */
 const codesTo = (email: string) => {
   const [name = ''] = email.split('@')
   return bed.bus.all(codeIssued, ({ destination }) => destination.startsWith(name))
 }
 
 async function member() {
-  const [visitor, email] = [new Visitor(), somebody()]
+  const [visitor, email] = [new Visitor(), newAddress()]
   await visitor.post('/api/auth/sign-up', sampleMember(email))
   const { data } = await eventually(() => codesTo(email).at(-1))
   const code = sealer.open(data.sealedCode, `code:${data.codeId}`)?.toString()
@@ -118,27 +118,30 @@ async function member() {
   return { visitor, email }
 }
 
-describe('a proof of work', () => {
+describe('Proof of work', () => {
   it.each([
     ['notice', '/api/shop/notices', (email: string) => ({ sku, email })],
     ['sign-up', '/api/auth/sign-up', sampleMember],
     ['code', '/api/auth/resend-code', (email: string) => ({ email })],
     ['password', '/api/auth/forgot-password', (email: string) => ({ email })],
-  ])('is asked of who is signed in for a mail (%s) to another address than their own', async (form, path, body) => {
-    const { visitor, email } = await member()
-    expect(await visitor.bare(path, body(somebody()))).toBe('proof_required')
-    expect(await visitor.bare(path, body(`${email}.example`))).toBe('proof_required')
-    expect(await visitor.bare(path, body(email.toUpperCase()))).not.toBe('proof_required')
-    const ahead = (await visitor.get(`/api/proof?form=${form}`)).body
-    expect(proofChallengeSchema.parse(ahead).challenge).not.toBeNull()
-    expect(proofChallengeSchema.parse((await visitor.get('/api/proof?form=order')).body).challenge).toBeNull()
-  })
+  ])(
+    'A signed-in user needs a proof of work for a mail (%s) to another address than their own',
+    async (form, path, body) => {
+      const { visitor, email } = await member()
+      expect(await visitor.bare(path, body(newAddress()))).toBe('proof_required')
+      expect(await visitor.bare(path, body(`${email}.example`))).toBe('proof_required')
+      expect(await visitor.bare(path, body(email.toUpperCase()))).not.toBe('proof_required')
+      const ahead = (await visitor.get(`/api/proof?form=${form}`)).body
+      expect(proofChallengeSchema.parse(ahead).challenge).not.toBeNull()
+      expect(proofChallengeSchema.parse((await visitor.get('/api/proof?form=order')).body).challenge).toBeNull()
+    },
+  )
 })
 
-describe('an account', () => {
+describe('Accounts', () => {
   const order = () => ({ orderId: randomUUIDv7(), items: [{ sku: 'product:robot-spider', quantity: 1 }] })
 
-  it('asks for thirty payment pages in ten minutes without any proof of work, and brings one from then on', async () => {
+  it('An account can ask for thirty payment pages in ten minutes without proof of work, and needs one from then on', async () => {
     const { visitor } = await member()
     const { visitor: other } = await member()
     for (let time = 0; time < 30; time += 1) {
@@ -150,112 +153,112 @@ describe('an account', () => {
   })
 })
 
-describe('requests for news of a product', () => {
-  it('are ten an hour about one mailbox, whatever follows a plus and wherever they come from', async () => {
-    const email = somebody()
+describe('Back-in-stock alerts', () => {
+  it('Back-in-stock alerts are limited per hour and mailbox, across plus tags and networks', async () => {
+    const email = newAddress()
     const tagged = (tag: number) => email.replace('@', `+${tag}@`)
-    for (let tag = 0; tag < 10; tag += 1) expect(await new Visitor().notice(tagged(tag))).toBe(200)
-    expect(await new Visitor().notice(tagged(10))).toBe(429)
-    expect(await new Visitor().notice(email)).toBe(429)
-    expect(await new Visitor().notice(somebody())).toBe(200)
+    for (let tag = 0; tag < 10; tag += 1) expect(await new Visitor().requestAlert(tagged(tag))).toBe(200)
+    expect(await new Visitor().requestAlert(tagged(10))).toBe(429)
+    expect(await new Visitor().requestAlert(email)).toBe(429)
+    expect(await new Visitor().requestAlert(newAddress())).toBe(200)
   })
 
-  it('are limited by the account that asks, from wherever, also for codes and sign-ups of others', async () => {
+  it('Back-in-stock alerts, codes and sign-ups for others share one limit per account, across networks', async () => {
     const { visitor } = await member()
-    for (let time = 0; time < mostNotices; time += 1) expect(await visitor.from().notice(somebody())).toBe(200)
-    expect(await visitor.from().notice(somebody())).toBe(429)
+    for (let time = 0; time < maxAlerts; time += 1) expect(await visitor.from().requestAlert(newAddress())).toBe(200)
+    expect(await visitor.from().requestAlert(newAddress())).toBe(429)
     const others = [
-      await visitor.from().post('/api/auth/sign-up', sampleMember(somebody())),
-      await visitor.from().post('/api/auth/resend-code', { email: somebody() }),
-      await visitor.from().post('/api/auth/forgot-password', { email: somebody() }),
+      await visitor.from().post('/api/auth/sign-up', sampleMember(newAddress())),
+      await visitor.from().post('/api/auth/resend-code', { email: newAddress() }),
+      await visitor.from().post('/api/auth/forgot-password', { email: newAddress() }),
     ]
     expect(others.map(({ status, body }) => [status, body['code']])).toEqual(others.map(() => [429, 'rate_limited']))
   })
 
-  it('are limited by the block of the networks that ask', async () => {
+  it('Back-in-stock alerts are limited per network block', async () => {
     const block = newBlock()
     const statuses: number[] = []
-    for (let time = 0; time <= 8 * mostNotices; time += 1) {
-      statuses.push(await new Visitor(`${block}:${time}::1`).notice(somebody()))
+    for (let time = 0; time <= 8 * maxAlerts; time += 1) {
+      statuses.push(await new Visitor(`${block}:${time}::1`).requestAlert(newAddress()))
     }
     expect(new Set(statuses.slice(0, -1))).toEqual(new Set([200]))
     expect(statuses.at(-1)).toBe(429)
-    expect(await new Visitor().notice(somebody())).toBe(200)
+    expect(await new Visitor().requestAlert(newAddress())).toBe(200)
   })
 })
 
-describe('messages to the school', () => {
-  const rounds = Array.from({ length: mostMessages })
+describe('Contact messages', () => {
+  const rounds = Array.from({ length: maxMessages })
 
-  it('are limited by the mailbox that they name, wherever they come from', async () => {
-    const email = somebody()
+  it('Contact messages are limited per mailbox, across networks', async () => {
+    const email = newAddress()
     for (const _ of rounds) expect(await new Visitor().message(email)).toBe(200)
     expect(await new Visitor().message(email.replace('@', '+1@'))).toBe(429)
-    expect(await new Visitor().message(somebody())).toBe(200)
+    expect(await new Visitor().message(newAddress())).toBe(200)
   })
 
-  it('are limited by the network that they come from, and by its block', async () => {
+  it('Contact messages are limited per network and per block', async () => {
     const network = new Visitor()
-    // Each has its proof at the second try, and the first one counts as well.
-    for (const _ of rounds.slice(mostMessages / 2)) expect(await network.message(somebody())).toBe(200)
-    expect(await network.message(somebody())).toBe(429)
+    // Each is sent twice, the second time with proof, and the first one counts as well.
+    for (const _ of rounds.slice(maxMessages / 2)) expect(await network.message(newAddress())).toBe(200)
+    expect(await network.message(newAddress())).toBe(429)
 
     const block = newBlock()
-    const from = (one: number) => new Visitor(`${block}:${one}::1`).message(somebody())
-    for (let one = 1; one <= 8 * mostMessages; one += 1) expect(await from(one)).toBe(200)
-    expect(await from(8 * mostMessages + 1)).toBe(429)
-    expect(await new Visitor().message(somebody())).toBe(200)
+    const from = (one: number) => new Visitor(`${block}:${one}::1`).message(newAddress())
+    for (let one = 1; one <= 8 * maxMessages; one += 1) expect(await from(one)).toBe(200)
+    expect(await from(8 * maxMessages + 1)).toBe(429)
+    expect(await new Visitor().message(newAddress())).toBe(200)
   })
 
-  it('are limited by the account that sends them, which needs no proof of work, from wherever', async () => {
+  it('Contact messages are limited per account, across networks, and need no proof of work', async () => {
     const { visitor, email } = await member()
     const body = { id: randomUUIDv7(), name: 'Maren Holt', email, topic: 'kit', message: 'Where is it?' }
     expect(await visitor.from().bare('/api/contact', body)).toBe(200)
-    for (const _ of rounds.slice(1)) expect(await visitor.from().message(somebody())).toBe(200)
-    expect(await visitor.from().message(somebody())).toBe(429)
+    for (const _ of rounds.slice(1)) expect(await visitor.from().message(newAddress())).toBe(200)
+    expect(await visitor.from().message(newAddress())).toBe(429)
   })
 })
 
-describe('changes of a membership', () => {
-  it('are limited by its account, from wherever: each has a mail sent, or the provider asked', async () => {
+describe('Membership changes', () => {
+  it('Membership changes are limited per account, across networks, since each sends a mail or calls the provider', async () => {
     const { visitor } = await member()
     const changes = ['cancel', 'resume', 'quote', 'switch', 'portal']
     const body = { plan: 'yearly', dueNow: 0, reckonedAt: 1_800_000_000 }
     const ask = async (change = '') => (await visitor.from().post(`/api/membership/${change}`, body)).status
-    for (let time = 0; time < mostNotices; time += 1) expect(await ask(changes[time % 5])).not.toBe(429)
+    for (let time = 0; time < maxAlerts; time += 1) expect(await ask(changes[time % 5])).not.toBe(429)
     expect(await Promise.all(changes.map(ask))).toEqual(changes.map(() => 429))
   })
 })
 
-describe('sign-ups and codes', () => {
+describe('Sign-ups and codes', () => {
   const signUp = (visitor: Visitor, email: string) => visitor.post('/api/auth/sign-up', sampleMember(email))
 
-  it('are limited by the network that asks for them, and by its block', async () => {
+  it('Sign-ups and codes are limited per network and per block', async () => {
     const block = newBlock()
     const from = async (network: number) =>
-      (await signUp(new Visitor(`${block}:${network}::1`), somebody())).body['code'] ?? 'sent'
+      (await signUp(new Visitor(`${block}:${network}::1`), newAddress())).body['code'] ?? 'sent'
     for (let network = 1; network <= 8; network += 1)
-      for (let time = 0; time < most; time += 1) expect(await from(network)).toBe('sent')
+      for (let time = 0; time < maxSignUps; time += 1) expect(await from(network)).toBe('sent')
     for (const network of [1, 9]) expect(await from(network)).toBe('LimitExceededException')
-    expect((await signUp(new Visitor(), somebody())).status).toBe(200)
+    expect((await signUp(new Visitor(), newAddress())).status).toBe(200)
   })
 
-  it('send a mailbox ten mails an hour, however many of its addresses are signed up, and tell nobody', async () => {
-    const email = somebody()
+  it('Sign-ups send one mailbox ten mails per hour, across plus tags, and no response reveals that', async () => {
+    const email = newAddress()
     const tagged = Array.from({ length: 14 }, (_, tag) => email.replace('@', `+${tag}@`))
     for (const address of tagged) expect((await signUp(new Visitor(), address)).status).toBe(200)
     expect(codesTo(email)).toHaveLength(10)
-    // Asked for again by strangers as well.
+    // Also when strangers ask for them again.
     for (const address of tagged) {
       const answer = await new Visitor().post('/api/auth/resend-code', { email: address })
       expect(answer.status).toBe(200)
     }
     expect(codesTo(email)).toHaveLength(10)
-    // Whose address it is by itself is not kept from their own code.
+    // The plain address still gets its own code.
     expect((await new Visitor().post('/api/auth/forgot-password', { email })).status).toBe(200)
   })
 
-  it('are another person’s by what follows a plus, all limits aside', async () => {
+  it('An address that differs by its plus tag is another account, apart from the limits', async () => {
     const { visitor, email } = await member()
     const other = new Visitor()
     const answer = await other.post('/api/auth/sign-in', {

@@ -31,21 +31,21 @@ beforeAll(async () => {
     webhooks: [{ url: `http://127.0.0.1:${port}/webhooks/stripe`, secret: webhookSecret }],
     retryDelaysMs: [100, 200, 400, 800, 1600],
   })
-  const desk = await bed.start(identity, {
+  const identityService = await bed.start(identity, {
     ...identityKeys,
     TRUST_PROXY: 'loopback',
     ...quickHashing,
     EVEN_ANSWER_MS: '5',
     SITE_URL: site,
   })
-  const school = await bed.start(enrollment)
-  const sql = postgres(school.databaseUrl, { max: 1, onnotice: () => {} })
+  const enrollmentService = await bed.start(enrollment)
+  const sql = postgres(enrollmentService.databaseUrl, { max: 1, onnotice: () => {} })
   await sql`
     insert into class_sessions (id, season, class_type, date, start_time, duration_minutes, time_zone, starts_at, capacity)
     values (${randomUUIDv7()}, 'test', 'membership', ${classDate}, '16:00', 75, 'America/Los_Angeles',
       ${`${classDate}T23:00:00Z`}, 1000)`
   await sql.end({ timeout: 1 })
-  const till = await bed.start(billing, {
+  const billingService = await bed.start(billing, {
     STRIPE_SECRET_KEY: 'sk_test_members',
     STRIPE_API_URL: simulator.url,
     STRIPE_WEBHOOK_SECRETS: webhookSecret,
@@ -55,10 +55,10 @@ beforeAll(async () => {
   await bed.start(bff, {
     PORT: String(port),
     SITE_URL: site,
-    IDENTITY_URL: desk.url,
-    IDENTITY_ISSUER_URL: desk.context.config.ISSUER_URL,
-    ENROLLMENT_URL: school.url,
-    BILLING_URL: till.url,
+    IDENTITY_URL: identityService.url,
+    IDENTITY_ISSUER_URL: identityService.context.config.ISSUER_URL,
+    ENROLLMENT_URL: enrollmentService.url,
+    BILLING_URL: billingService.url,
     ...bffKeys,
     PROOF_DERIVATIONS: '2',
   })
@@ -127,12 +127,12 @@ async function pay(url: string): Promise<string> {
 const newAddress = () => `maren.${randomUUIDv7()}@example.com`
 const ended = (id: string) => bed.bus.seen(subscriptionCancelled, ({ attemptId }) => attemptId === id)
 
-describe('a member', () => {
-  it('keeps a membership through a change of address, of which the next account there sees nothing', async () => {
+describe('Members', () => {
+  it('A member keeps the membership when changing the address, and the next account at the old address does not see it', async () => {
     const [maren, successor] = [new Visitor(), new Visitor()]
     const address = newAddress()
     await maren.signUp(address)
-    // Bought in another browser, with the profile never opened since.
+    // Bought in another browser; the profile was never opened since.
     const id = await new Visitor().join(address)
     await maren.moveTo(newAddress())
     await eventually(async () => (await maren.memberships()).map(({ membershipId }) => membershipId).includes(id))
@@ -143,7 +143,7 @@ describe('a member', () => {
     await ended(id)
   })
 
-  it('sees and ends each of two memberships, one of which came with an address', async () => {
+  it('A member sees and can end two memberships, one of which came with an address', async () => {
     const maren = new Visitor()
     const [address, other] = [newAddress(), newAddress()]
     await maren.signUp(address)
@@ -162,14 +162,14 @@ describe('a member', () => {
       body: { code: 'membership_not_found' },
     })
     expect((await maren.ask('POST', '/api/membership/cancel', { membershipId: 'x' })).status).toBe(400)
-    // The next change of address is no trouble either.
+    // Another change of address works too.
     const last = newAddress()
     await maren.moveTo(last)
     await bed.bus.seen(userUpdated, ({ email, emailVerified }) => email === last && emailVerified)
     expect(await maren.memberships()).toHaveLength(2)
   })
 
-  it('who is signed in is no member twice, whatever address is typed, and is led to card and invoices', async () => {
+  it('A signed-in member cannot join twice with another address, and is led to the billing portal', async () => {
     const maren = new Visitor()
     const address = newAddress()
     await maren.signUp(address)
@@ -179,7 +179,7 @@ describe('a member', () => {
     await eventually(async () => (await maren.memberships()).length === 1)
     const again = await maren.ask('POST', '/api/createStripeSession', { email: address, plan: 'yearly', classDate })
     expect(again.body).toMatchObject({ url: expect.stringContaining('/p/session/') })
-    // Nobody else is led there, or told that there is a member.
+    // Nobody else is led there, or learns that there is a member.
     const stranger = await new Visitor().ask('POST', '/api/createStripeSession', {
       email: address,
       plan: 'yearly',
@@ -191,14 +191,14 @@ describe('a member', () => {
     })
   })
 
-  it('who deletes the account is not charged again, though the page was paid only afterwards', async () => {
+  it('A member who deletes the account is not charged again, even if a page is paid only afterwards', async () => {
     const maren = new Visitor()
     const address = newAddress()
     await maren.signUp(address)
     const [paid, open] = [await new Visitor().join(address), await new Visitor().checkout(newAddress())]
     expect((await maren.ask('DELETE', '/api/profile', { password })).status).toBe(200)
     await ended(paid)
-    // A page that has nothing to do with the account is not closed.
+    // An unrelated page is not closed.
     expect(await pay(open)).toBe('paid')
   })
 })

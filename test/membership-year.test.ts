@@ -26,16 +26,16 @@ const day = 24 * 3600
 
 let bed: TestBed
 let simulator: Simulator
-let till: RunningService<never>
-let office: RunningService<never>
-let school: RunningService<never>
-let post: FakeSmtpServer
+let billingService: RunningService<never>
+let notificationsService: RunningService<never>
+let enrollmentService: RunningService<never>
+let smtpServer: FakeSmtpServer
 let stripe: Stripe
 let sql: postgres.Sql
 beforeAll(async () => {
   bed = await testBed()
-  post = new FakeSmtpServer()
-  await post.open()
+  smtpServer = new FakeSmtpServer()
+  await smtpServer.open()
   const port = await freePort()
   simulator = await createSimulator({
     webhooks: [{ url: `http://127.0.0.1:${port}/webhooks/stripe`, secret }],
@@ -44,8 +44,8 @@ beforeAll(async () => {
   stripe = new Stripe('sk_test_member', { ...simulator.sdk, telemetry: false })
   const enrolling = await bed.start(enrollment)
   sql = postgres(enrolling.databaseUrl, { max: 1, onnotice: () => {} })
-  school = enrolling as unknown as RunningService<never>
-  till = (await bed.start(billing, {
+  enrollmentService = enrolling as unknown as RunningService<never>
+  billingService = (await bed.start(billing, {
     PORT: String(port),
     STRIPE_SECRET_KEY: 'sk_test_year',
     STRIPE_API_URL: simulator.url,
@@ -53,8 +53,8 @@ beforeAll(async () => {
     SITE_URL: 'https://robokids.example',
     RECONCILE_EVERY_MS: '3600000',
   })) as unknown as RunningService<never>
-  office = (await bed.start(notifications, {
-    SMTP_URL: post.url,
+  notificationsService = (await bed.start(notifications, {
+    SMTP_URL: smtpServer.url,
     CODE_SEALING_KEYS: localSealingKeys,
     SITE_URL: 'https://robokids.example',
   })) as unknown as RunningService<never>
@@ -62,7 +62,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await sql.end({ timeout: 1 })
   await bed.stop()
-  await Promise.all([post.close(), simulator.stop()])
+  await Promise.all([smtpServer.close(), simulator.stop()])
 })
 
 const admin = { 'x-admin-secret': 'local-admin' }
@@ -77,7 +77,7 @@ async function call(service: RunningService<never>, method: string, path: string
   return JSON.parse(text)
 }
 
-/** One member, as everybody sees them. */
+/** One member, as seen by each service. */
 class Member {
   readonly email = `maren.${randomUUIDv7()}@example.com`
   readonly userId = randomUUIDv7()
@@ -88,10 +88,10 @@ class Member {
       insert into class_sessions (id, season, class_type, date, start_time, duration_minutes, time_zone, starts_at, capacity)
       values (${randomUUIDv7()}, 'test', 'membership', ${classDate}, '16:00', 75, 'America/Los_Angeles',
         ${`${classDate}T23:00:00Z`}, 10)`
-    await call(school, 'POST', '/member-seats', { email: this.email, classDate })
-    const wish = { email: this.email, plan, classDate }
+    await call(enrollmentService, 'POST', '/member-seats', { email: this.email, classDate })
+    const request = { email: this.email, plan, classDate }
     const { attemptId, checkoutUrl } = membershipCheckoutSchema.parse(
-      await call(till, 'POST', '/membership-checkouts', wish),
+      await call(billingService, 'POST', '/membership-checkouts', request),
     )
     const session = /cs_test_\w+/.exec(checkoutUrl)?.[0]
     const paid = await fetch(`${simulator.url}/_sim/checkout/${session}/pay`, {
@@ -101,23 +101,25 @@ class Member {
     })
     expect(await paid.json()).toMatchObject({ status: 'paid' })
     this.id = attemptId
-    await this.told('membership_confirmed')
+    await this.waitForMail('membership_confirmed')
   }
 
   async profile(): Promise<Membership> {
     const body = { userId: this.userId, email: this.email }
-    const { membership } = foundMembershipSchema.parse(await call(till, 'POST', '/memberships/find', body))
+    const { membership } = foundMembershipSchema.parse(await call(billingService, 'POST', '/memberships/find', body))
     if (!membership) throw new Error('The profile shows no membership.')
     return membership
   }
 
-  /** The kinds of the mails that were sent, oldest first. */
+  /** The kinds of the sent mails, oldest first. */
   async mails(): Promise<MailKind[]> {
-    const { mails } = mailsSchema.parse(await call(office, 'GET', `/mails?email=${encodeURIComponent(this.email)}`))
+    const { mails } = mailsSchema.parse(
+      await call(notificationsService, 'GET', `/mails?email=${encodeURIComponent(this.email)}`),
+    )
     return mails.filter(({ status }) => status === 'sent').map(({ kind }) => kind)
   }
 
-  async told(kind: MailKind, times = 1): Promise<void> {
+  async waitForMail(kind: MailKind, times = 1): Promise<void> {
     await eventually(async () => (await this.mails()).filter((one) => one === kind).length === times, 20_000)
   }
 
@@ -128,7 +130,7 @@ class Member {
     return found
   }
 
-  /** What the provider's page does when a card is changed there. */
+  /** Changes the card as the provider's page does. */
   async useCard(token: string): Promise<void> {
     const { id, customer } = await this.subscription()
     const method = await stripe.paymentMethods.attach(token, {
@@ -139,29 +141,29 @@ class Member {
   }
 
   change(what: 'cancel' | 'resume'): Promise<unknown> {
-    return call(till, 'POST', `/memberships/${this.id}/${what}`)
+    return call(billingService, 'POST', `/memberships/${this.id}/${what}`)
   }
 
   async switchTo(plan: 'monthly' | 'yearly') {
-    const quote = switchQuoteSchema.parse(await call(till, 'POST', `/memberships/${this.id}/quote`, { plan }))
+    const quote = switchQuoteSchema.parse(await call(billingService, 'POST', `/memberships/${this.id}/quote`, { plan }))
     const { dueNow, reckonedAt } = quote
     const body = { plan, dueNow, reckonedAt }
-    const changed = membershipSchema.parse(await call(till, 'POST', `/memberships/${this.id}/switch`, body))
+    const changed = membershipSchema.parse(await call(billingService, 'POST', `/memberships/${this.id}/switch`, body))
     return { quote, changed, body }
   }
 }
 
-/** Time passes for everybody. */
-async function pass(seconds: number): Promise<void> {
+/** Advances all clocks. */
+async function advanceTime(seconds: number): Promise<void> {
   simulator.advanceClock(seconds)
-  till.context.clock.advance({ hours: Math.round(seconds / 3600) })
+  billingService.context.clock.advance({ hours: Math.round(seconds / 3600) })
   await simulator.deliveriesIdle()
-  till.wakeAll()
+  billingService.wakeAll()
 }
 
-/** Every cent that moved is one balanced record, and each belongs to something that was sold. */
-async function booksBalance() {
-  const books = reconciliationSchema.parse(await call(till, 'POST', '/admin/reconcile'))
+/** Checks that the ledger balances and that each entry belongs to a sale. */
+async function checkLedgerBalance() {
+  const books = reconciliationSchema.parse(await call(billingService, 'POST', '/admin/reconcile'))
   expect(books).toMatchObject({ difference: 0, disagreements: [], unexplained: [] })
   expect(books.ledger).toEqual(books.stripe)
   expect(Object.values(books.accounts).reduce((sum, cents) => sum + cents, 0)).toBe(0)
@@ -170,33 +172,33 @@ async function booksBalance() {
 
 const receipts = (membership: Membership) => membership.payments.map(({ receiptNumber }) => receiptNumber)
 
-describe('a membership, month by month', { timeout: 240_000 }, () => {
-  it('renews twelve times, survives a failed card, goes yearly, and ends when it is cancelled', async () => {
+describe('A membership over a year', { timeout: 240_000 }, () => {
+  it('A membership renews twelve times, survives a failed card, switches to yearly, and ends when cancelled', async () => {
     const member = new Member()
     await member.join('monthly', '2041-01-08')
     let profile = await member.profile()
     expect(profile).toMatchObject({ status: 'active', plan: 'monthly', unpaid: null, endsAt: null })
-    let sales = -((await booksBalance()).accounts['sales'] ?? 0)
+    let sales = -((await checkLedgerBalance()).accounts['sales'] ?? 0)
     expect(sales).toBe(700)
 
     for (let month = 1; month <= 12; month++) {
       if (month === 5) await member.useCard('pm_card_chargeCustomerFail')
       const until = Temporal.Instant.from(profile.paidUntil)
-      // An hour as a draft, and one for us.
-      await pass(until.epochMilliseconds / 1000 - simulator.now() + 2 * 3600)
+      // The invoice is a draft for an hour; another hour as margin.
+      await advanceTime(until.epochMilliseconds / 1000 - simulator.now() + 2 * 3600)
       if (month === 5) {
-        await member.told('membership_past_due')
+        await member.waitForMail('membership_past_due')
         profile = await member.profile()
         expect(profile).toMatchObject({ status: 'past_due', unpaid: { amount: 700, attempts: 1 } })
         expect(profile.payments).toHaveLength(month)
-        await booksBalance()
-        await pass(3 * day)
-        await member.told('membership_past_due', 2)
+        await checkLedgerBalance()
+        await advanceTime(3 * day)
+        await member.waitForMail('membership_past_due', 2)
         expect(await member.profile()).toMatchObject({ unpaid: { attempts: 2 } })
         await member.useCard('pm_card_visa')
-        await pass(5 * day)
+        await advanceTime(5 * day)
       }
-      await member.told('membership_renewed', month)
+      await member.waitForMail('membership_renewed', month)
       profile = await eventually(async () => {
         const seen = await member.profile()
         return seen.payments.length === month + 1 && seen
@@ -205,40 +207,40 @@ describe('a membership, month by month', { timeout: 240_000 }, () => {
       expect(profile.nextCharge).toEqual({ at: profile.paidUntil, amount: 700, currency: 'usd' })
       expect(Temporal.Instant.compare(profile.paidUntil, until)).toBe(1)
       sales += 700
-      expect((await booksBalance()).accounts['sales']).toBe(-sales)
+      expect((await checkLedgerBalance()).accounts['sales']).toBe(-sales)
     }
-    await member.told('membership_reminder')
+    await member.waitForMail('membership_reminder')
     expect(new Set(receipts(profile)).size).toBe(13)
 
-    await pass(10 * day)
+    await advanceTime(10 * day)
     const { quote, changed, body } = await member.switchTo('yearly')
-    // Some three weeks of a month of $7.
+    // About three weeks of a month at $7.
     expect(quote.credit).toBeGreaterThan(350)
     expect(quote.credit).toBeLessThan(600)
     expect(quote).toMatchObject({ amount: 6_000, dueNow: 6_000 - quote.credit })
     expect(changed).toMatchObject({ plan: 'yearly', amount: 6_000, nextPlan: null })
-    await call(till, 'POST', `/memberships/${member.id}/switch`, body)
-    await member.told('membership_switched')
-    await member.told('membership_renewed', 13)
+    await call(billingService, 'POST', `/memberships/${member.id}/switch`, body)
+    await member.waitForMail('membership_switched')
+    await member.waitForMail('membership_renewed', 13)
     profile = await member.profile()
     expect(profile.payments[0]).toMatchObject({ amount: quote.dueNow, plan: 'yearly', reason: 'switch' })
     expect(profile.nextCharge?.amount).toBe(6_000)
     sales += quote.dueNow
-    expect((await booksBalance()).accounts['sales']).toBe(-sales)
+    expect((await checkLedgerBalance()).accounts['sales']).toBe(-sales)
 
-    await pass(340 * day)
-    await member.told('membership_reminder', 2)
+    await advanceTime(340 * day)
+    await member.waitForMail('membership_reminder', 2)
     await member.change('cancel')
     await member.change('cancel')
-    await member.told('membership_cancelled')
+    await member.waitForMail('membership_cancelled')
     profile = await member.profile()
     expect(profile).toMatchObject({ status: 'active', endsAt: profile.paidUntil, nextCharge: null })
-    await pass(40 * day)
-    await member.told('membership_ended')
+    await advanceTime(40 * day)
+    await member.waitForMail('membership_ended')
     profile = await member.profile()
     expect(profile).toMatchObject({ status: 'ended', nextCharge: null })
     expect(profile.payments).toHaveLength(14)
-    expect((await booksBalance()).accounts['sales']).toBe(-sales)
+    expect((await checkLedgerBalance()).accounts['sales']).toBe(-sales)
 
     const counts = Object.fromEntries(
       Map.groupBy(await member.mails(), (kind) => kind)
@@ -256,7 +258,7 @@ describe('a membership, month by month', { timeout: 240_000 }, () => {
     })
   })
 
-  it('never drops time that is paid where a year becomes months, and can go back', async () => {
+  it('Switching from yearly to monthly keeps the paid time, and can be undone', async () => {
     const member = new Member()
     await member.join('yearly', '2041-01-09')
     const before = await member.profile()
@@ -274,42 +276,42 @@ describe('a membership, month by month', { timeout: 240_000 }, () => {
       paidUntil: before.paidUntil,
       nextCharge: { at: before.paidUntil, amount: 700 },
     })
-    // Each is told before the next: one that still waits would be superseded by it.
-    await member.told('membership_switched')
+    // Each mail is sent before the next change: a pending one would be superseded.
+    await member.waitForMail('membership_switched')
     expect((await member.switchTo('yearly')).changed).toMatchObject({ plan: 'yearly', nextPlan: null })
-    await member.told('membership_switched', 2)
+    await member.waitForMail('membership_switched', 2)
     expect((await member.switchTo('monthly')).changed).toMatchObject({ nextPlan: 'monthly' })
-    await member.told('membership_switched', 3)
-    // Whoever cancels meanwhile has the whole year as well.
+    await member.waitForMail('membership_switched', 3)
+    // Cancelling keeps the whole year too.
     await member.change('cancel')
     expect(await member.profile()).toMatchObject({ endsAt: before.paidUntil, nextPlan: null })
     await member.change('resume')
     expect((await member.switchTo('monthly')).changed).toMatchObject({ nextPlan: 'monthly', endsAt: null })
 
-    await pass(366 * day)
-    await member.told('membership_renewed')
+    await advanceTime(366 * day)
+    await member.waitForMail('membership_renewed')
     const after = await member.profile()
     expect(after).toMatchObject({ plan: 'monthly', amount: 700, nextPlan: null, status: 'active' })
     expect(after.payments[0]).toMatchObject({ amount: 700, plan: 'monthly', reason: 'renewal' })
     expect(Temporal.Instant.from(before.paidUntil).until(after.paidUntil).total('days')).toBeLessThan(32)
-    await booksBalance()
+    await checkLedgerBalance()
   })
 
-  it('ends where its card keeps failing, and says why', async () => {
+  it('A membership ends when its card keeps failing, and says why', async () => {
     const member = new Member()
     await member.join('monthly', '2041-01-10')
     await member.useCard('pm_card_chargeCustomerFail')
-    await pass(31 * day + 2 * 3600)
-    await member.told('membership_past_due')
-    // What cannot be paid cannot be changed, and nothing is lost by trying.
+    await advanceTime(31 * day + 2 * 3600)
+    await member.waitForMail('membership_past_due')
+    // A past-due membership cannot be changed, and the attempt changes nothing.
     await expect(member.switchTo('yearly')).rejects.toThrow('membership_not_changeable')
-    for (const days of [3, 5, 7]) await pass(days * day + 3600)
-    await member.told('membership_ended')
+    for (const days of [3, 5, 7]) await advanceTime(days * day + 3600)
+    await member.waitForMail('membership_ended')
     expect(await member.profile()).toMatchObject({ status: 'ended', unpaid: null })
-    await booksBalance()
+    await checkLedgerBalance()
   })
 
-  it('leaves everything as it was where the card declines a change of plan', async () => {
+  it('A plan change that the card declines changes nothing', async () => {
     const member = new Member()
     await member.join('monthly', '2041-01-11')
     await member.useCard('pm_card_chargeCustomerFail')
@@ -318,6 +320,6 @@ describe('a membership, month by month', { timeout: 240_000 }, () => {
     expect(await member.profile()).toEqual(before)
     await member.useCard('pm_card_visa')
     expect((await member.switchTo('yearly')).changed).toMatchObject({ plan: 'yearly' })
-    await booksBalance()
+    await checkLedgerBalance()
   })
 })

@@ -28,10 +28,10 @@ import { enrollment } from '../services/enrollment/src/app.ts'
 let bed: TestBed
 let simulator: Simulator
 let siteUrl: string
-let till: { url: string; stop(): Promise<void> }
+let billingService: { url: string; stop(): Promise<void> }
 let enrollmentSql: postgres.Sql
 let billingSql: postgres.Sql
-let restartTill: () => Promise<void>
+let restartBilling: () => Promise<void>
 beforeAll(async () => {
   bed = await testBed()
   const port = await freePort()
@@ -42,9 +42,9 @@ beforeAll(async () => {
     retryDelaysMs: [100, 200, 400, 800, 1600, 3200],
     redirectWaitMs: 2_000,
   })
-  const school = await bed.start(enrollment)
-  enrollmentSql = postgres(school.databaseUrl, { max: 2, onnotice: () => {} })
-  const tillEnv = {
+  const enrollmentService = await bed.start(enrollment)
+  enrollmentSql = postgres(enrollmentService.databaseUrl, { max: 2, onnotice: () => {} })
+  const billingEnv = {
     PORT: String(await freePort()),
     DATABASE_URL: await bed.database(),
     STRIPE_SECRET_KEY: 'sk_test_memberships',
@@ -53,16 +53,16 @@ beforeAll(async () => {
     SITE_URL: siteUrl,
     RECONCILE_EVERY_MS: '3600000',
   }
-  till = await bed.start(billing, tillEnv)
-  billingSql = postgres(tillEnv.DATABASE_URL, { max: 1, onnotice: () => {} })
-  restartTill = async () => {
-    till = await bed.start(billing, tillEnv)
+  billingService = await bed.start(billing, billingEnv)
+  billingSql = postgres(billingEnv.DATABASE_URL, { max: 1, onnotice: () => {} })
+  restartBilling = async () => {
+    billingService = await bed.start(billing, billingEnv)
   }
   await bed.start(bff, {
     PORT: String(port),
     SITE_URL: siteUrl,
-    ENROLLMENT_URL: school.url,
-    BILLING_URL: till.url,
+    ENROLLMENT_URL: enrollmentService.url,
+    BILLING_URL: billingService.url,
     IDENTITY_CLIENT_SECRET: 'local-client-secret',
     SESSION_KEYS: localSealingKeys,
     PROOF_SECRET: 'local-proof-secret',
@@ -100,19 +100,19 @@ async function ask(body: unknown, headers: Record<string, string> = {}) {
   return { status: answer.status, body: (await answer.json()) as { code?: string; message?: string; url?: string } }
 }
 
-async function checkout(wish: Wish): Promise<string> {
-  const answer = await ask(wish)
+async function checkout(request: MembershipRequest): Promise<string> {
+  const answer = await ask(request)
   if (answer.status !== 200) throw new Error(`answered ${answer.status}: ${JSON.stringify(answer.body)}`)
   return membershipCheckoutResponseSchema.parse(answer.body).url
 }
 
-/** What the parent does on the payment page. */
+/** Pays on the payment page. */
 async function pay(url: string, card = '4242424242424242') {
   const id = new URL(url).pathname.split('/').at(-1)
   return (await control(`checkout/${id}/pay`, { card })) as { status: string; redirectUrl: string | null }
 }
 
-interface Wish {
+interface MembershipRequest {
   email: string
   plan: 'monthly' | 'yearly'
   classDate: string
@@ -121,7 +121,7 @@ interface Wish {
   agreed?: AgreementTerms | undefined
 }
 
-/** Each test has a date for itself: the members' session of it, and a level's. */
+/** Each test has its own date, with a members' session and a level's. */
 let day = Temporal.PlainDate.from('2031-01-01')
 async function newDate(capacity = 10): Promise<string> {
   day = day.add({ days: 1 })
@@ -135,7 +135,7 @@ async function newDate(capacity = 10): Promise<string> {
   return classDate
 }
 
-const newcomer = (classDate: string, plan: Wish['plan'] = 'monthly'): Wish => ({
+const newRequest = (classDate: string, plan: MembershipRequest['plan'] = 'monthly'): MembershipRequest => ({
   email: `Maren.${randomUUIDv7()}@Example.com`,
   plan,
   classDate,
@@ -173,12 +173,12 @@ describe('POST /api/createStripeSession', () => {
     ['yearly', '$60.00 per year', 6_000],
   ] as const)('leads through the payment page of the %s plan to /success and a seat', async (plan, price, amount) => {
     const classDate = await newDate()
-    const wish = { ...newcomer(classDate, plan), familyTimeZone: 'America/New_York' }
-    expect(await ask({ ...wish, familyTimeZone: '<b>' })).toMatchObject({
+    const request = { ...newRequest(classDate, plan), familyTimeZone: 'America/New_York' }
+    expect(await ask({ ...request, familyTimeZone: '<b>' })).toMatchObject({
       status: 400,
       body: { code: 'validation_failed' },
     })
-    const url = await checkout(wish)
+    const url = await checkout(request)
     expect(await (await fetch(url)).text()).toContain(price)
     expect(await slotsLeft(classDate)).toBe(9)
 
@@ -190,9 +190,9 @@ describe('POST /api/createStripeSession', () => {
     expect(back.origin + back.pathname).toBe(`${siteUrl}/success`)
     expect([...back.searchParams.keys()]).toEqual(['reference'])
 
-    const { data } = await bed.bus.seen(subscriptionActivated, ({ email }) => email === wish.email)
+    const { data } = await bed.bus.seen(subscriptionActivated, ({ email }) => email === request.email)
     const reference = back.searchParams.get('reference') ?? ''
-    expect(data).toMatchObject({ ...wish, amount, attemptId: reference })
+    expect(data).toMatchObject({ ...request, amount, attemptId: reference })
     const seat = await bed.bus.seen(memberSeated, ({ attemptId }) => attemptId === reference)
     expect(seat.data).toMatchObject({ classDate, startTime: '16:00', familyTimeZone: 'America/New_York' })
     await eventually(async () => (await outcomeOf(reference)).status === 'confirmed')
@@ -201,21 +201,21 @@ describe('POST /api/createStripeSession', () => {
     expect(await slotsLeft(classDate)).toBe(9)
   })
 
-  it('makes one member with one seat, charged once, of two tabs', async () => {
+  it('Two tabs make one member with one seat, charged once', async () => {
     const classDate = await newDate()
     const other = await newDate()
-    const wish = newcomer(classDate)
+    const request = newRequest(classDate)
     const before = await atProvider()
-    const tabs = [await checkout(wish), await checkout({ ...wish, email: wish.email.toLowerCase() })]
+    const tabs = [await checkout(request), await checkout({ ...request, email: request.email.toLowerCase() })]
     expect(tabs[1]).toBe(tabs[0])
-    const changed = await checkout({ ...wish, email: wish.email.toUpperCase(), classDate: other })
+    const changed = await checkout({ ...request, email: request.email.toUpperCase(), classDate: other })
     const outcomes = await Promise.all([...tabs, changed].map((url) => pay(url)))
     expect(outcomes.map(({ status }) => status)).toEqual(['expired', 'expired', 'paid'])
     await seated(other, 9)
     expect(await slotsLeft(classDate)).toBe(10)
     expect(await atProvider()).toEqual({ active: before.active + 1, captured: before.captured + 700 })
 
-    const again = await ask(wish)
+    const again = await ask(request)
     expect(again).toMatchObject({
       status: 409,
       body: {
@@ -225,45 +225,45 @@ describe('POST /api/createStripeSession', () => {
     })
   })
 
-  it('seats a member once where every notice comes twice and in reverse order', async () => {
+  it('Duplicated and reordered webhooks seat a member once', async () => {
     const classDate = await newDate()
-    const wish = newcomer(classDate)
-    const url = await checkout(wish)
+    const request = newRequest(classDate)
+    const url = await checkout(request)
     await control('webhooks/config', { paused: true, duplicate: 2, reverse: true })
     await pay(url)
     await control('webhooks/release')
     await seated(classDate, 9)
     await simulator.deliveriesIdle()
-    const [event] = activations(wish.email)
-    expect(activations(wish.email)).toHaveLength(1)
+    const [event] = activations(request.email)
+    expect(activations(request.email)).toHaveLength(1)
     if (event) await bed.bus.republish(event)
-    await pay(await checkout(newcomer(classDate)))
+    await pay(await checkout(newRequest(classDate)))
     await seated(classDate, 8)
   })
 
-  it('seats a member who paid while billing was away', async () => {
+  it('A payment made while billing was down seats the member', async () => {
     const classDate = await newDate()
-    const wish = newcomer(classDate)
-    const url = await checkout(wish)
-    await till.stop()
+    const request = newRequest(classDate)
+    const url = await checkout(request)
+    await billingService.stop()
     expect((await pay(url)).status).toBe('paid')
-    expect((await ask(newcomer(classDate))).status).toBe(503)
-    await restartTill()
-    await bed.bus.seen(subscriptionActivated, ({ email }) => email === wish.email)
+    expect((await ask(newRequest(classDate))).status).toBe(503)
+    await restartBilling()
+    await bed.bus.seen(subscriptionActivated, ({ email }) => email === request.email)
     await seated(classDate, 9)
-    expect(activations(wish.email)).toHaveLength(1)
+    expect(activations(request.email)).toHaveLength(1)
   })
 
-  it('refuses a date that is full or not offered before anything can be paid, in words', async () => {
+  it('A full or unavailable date is rejected with a message before anything can be paid', async () => {
     const full = await newDate(1)
-    await pay(await checkout(newcomer(full)))
+    await pay(await checkout(newRequest(full)))
     await seated(full, 0)
-    expect(await ask(newcomer(full))).toMatchObject({
+    expect(await ask(newRequest(full))).toMatchObject({
       status: 409,
       body: { code: 'class_full', message: 'This class is full. Please choose another date.' },
     })
     for (const classDate of ['2025-10-03', '2199-01-01']) {
-      expect(await ask(newcomer(classDate))).toMatchObject({
+      expect(await ask(newRequest(classDate))).toMatchObject({
         status: 400,
         body: {
           code: 'class_not_offered',
@@ -274,20 +274,20 @@ describe('POST /api/createStripeSession', () => {
     }
   })
 
-  it('holds the last seat for whoever is paying, and lets it go with the checkout', async () => {
+  it('The last seat is held during a checkout, and released with it', async () => {
     const classDate = await newDate(1)
-    const first = newcomer(classDate)
+    const first = newRequest(classDate)
     const url = await checkout(first)
-    expect(await ask(newcomer(classDate))).toMatchObject({ status: 409, body: { code: 'class_full' } })
+    expect(await ask(newRequest(classDate))).toMatchObject({ status: 409, body: { code: 'class_full' } })
     await control(`checkout/${new URL(url).pathname.split('/').at(-1)}/expire`)
     await seated(classDate, 1)
-    await pay(await checkout(newcomer(classDate)))
+    await pay(await checkout(newRequest(classDate)))
     await seated(classDate, 0)
   })
 
-  /** Somebody else wants the last seat and asks for it again and again while `work` goes on. @returns what they were answered. */
-  async function besieged(classDate: string, work: () => Promise<void>): Promise<Set<number>> {
-    const rival = newcomer(classDate)
+  /** Another family keeps requesting the last seat while `work` runs. @returns the statuses that it got */
+  async function whileContended(classDate: string, work: () => Promise<void>): Promise<Set<number>> {
+    const rival = newRequest(classDate)
     const answers = new Set<number>()
     let over = false
     const settled = work().finally(() => {
@@ -298,41 +298,41 @@ describe('POST /api/createStripeSession', () => {
     return answers
   }
 
-  it('keeps the last seat of whoever changes the plan, in one tab or two, whoever else keeps trying', async () => {
+  it('A family that changes the plan keeps the last seat, in one tab or two, while others keep trying', async () => {
     const classDate = await newDate(1)
-    const wish = newcomer(classDate)
-    await checkout(wish)
-    const answers = await besieged(classDate, async () => {
-      for (const plan of ['yearly', 'monthly'] as const) await checkout({ ...wish, plan })
-      const tabs = (['yearly', 'monthly', 'yearly'] as const).map((plan) => ask({ ...wish, plan }))
+    const request = newRequest(classDate)
+    await checkout(request)
+    const answers = await whileContended(classDate, async () => {
+      for (const plan of ['yearly', 'monthly'] as const) await checkout({ ...request, plan })
+      const tabs = (['yearly', 'monthly', 'yearly'] as const).map((plan) => ask({ ...request, plan }))
       expect((await Promise.all(tabs)).map(({ status }) => status)).toEqual([200, 200, 200])
     })
     expect(answers).toEqual(new Set([409]))
-    expect((await pay(await checkout(wish))).status).toBe('paid')
-    await bed.bus.seen(memberSeated, ({ email }) => email === wish.email)
+    expect((await pay(await checkout(request))).status).toBe('paid')
+    await bed.bus.seen(memberSeated, ({ email }) => email === request.email)
     expect(await slotsLeft(classDate)).toBe(0)
   })
 
-  it('keeps the last seat of whoever comes back after the checkout ran out, before any notice of that', async () => {
+  it('A family that returns after its checkout expired keeps the last seat, before any webhook says so', async () => {
     const classDate = await newDate(1)
-    const wish = newcomer(classDate)
-    const url = await checkout(wish)
+    const request = newRequest(classDate)
+    const url = await checkout(request)
     await control('webhooks/config', { paused: true })
     await control(`checkout/${new URL(url).pathname.split('/').at(-1)}/expire`)
-    const answers = await besieged(classDate, async () => {
-      expect(await checkout(wish)).not.toBe(url)
+    const answers = await whileContended(classDate, async () => {
+      expect(await checkout(request)).not.toBe(url)
     })
     expect(answers).toEqual(new Set([409]))
     await control('webhooks/release')
     await simulator.deliveriesIdle()
-    expect((await pay(await checkout(wish))).status).toBe('paid')
-    await bed.bus.seen(memberSeated, ({ email }) => email === wish.email)
+    expect((await pay(await checkout(request))).status).toBe('paid')
+    await bed.bus.seen(memberSeated, ({ email }) => email === request.email)
   })
 
-  it('keeps the first seat where a change of date fails, and its checkout can be paid', async () => {
+  it('A failed change of date keeps the first seat, and its checkout can be paid', async () => {
     const [first, second] = [await newDate(1), await newDate(1)]
-    const wish = newcomer(first)
-    const url = await checkout(wish)
+    const request = newRequest(first)
+    const url = await checkout(request)
     const session = new URL(url).pathname.split('/').at(-1)
     await control('faults', {
       kind: 'error',
@@ -340,34 +340,34 @@ describe('POST /api/createStripeSession', () => {
       path: `/v1/checkout/sessions/${session}/expire`,
       times: 20,
     })
-    expect((await ask({ ...wish, classDate: second })).status).toBe(503)
+    expect((await ask({ ...request, classDate: second })).status).toBe(503)
     expect([await slotsLeft(first), await slotsLeft(second)]).toEqual([0, 1])
-    expect(await ask(newcomer(first))).toMatchObject({ status: 409, body: { code: 'class_full' } })
+    expect(await ask(newRequest(first))).toMatchObject({ status: 409, body: { code: 'class_full' } })
     expect((await pay(url)).status).toBe('paid')
-    await bed.bus.seen(memberSeated, ({ email }) => email === wish.email)
+    await bed.bus.seen(memberSeated, ({ email }) => email === request.email)
     expect([await slotsLeft(first), await slotsLeft(second)]).toEqual([0, 1])
   })
 
-  it('moves to another date without ever being without a seat', async () => {
+  it('Changing the date never leaves the family without a seat', async () => {
     const [first, second] = [await newDate(1), await newDate(1)]
-    const wish = newcomer(first)
-    await checkout(wish)
-    const url = await checkout({ ...wish, classDate: second })
+    const request = newRequest(first)
+    await checkout(request)
+    const url = await checkout({ ...request, classDate: second })
     await seated(first, 1)
     expect(await slotsLeft(second)).toBe(0)
     expect((await pay(url)).status).toBe('paid')
-    await bed.bus.seen(memberSeated, ({ email, classDate }) => email === wish.email && classDate === second)
+    await bed.bus.seen(memberSeated, ({ email, classDate }) => email === request.email && classDate === second)
     expect([await slotsLeft(first), await slotsLeft(second)]).toEqual([1, 0])
   })
 
-  it('ends a membership whose seat is gone, with its money back once, and says so', async () => {
+  it('A membership whose seat is gone ends, is refunded once, and says so', async () => {
     const classDate = await newDate(1)
-    const late = newcomer(classDate)
+    const late = newRequest(classDate)
     const url = await checkout(late)
-    // The hold has run out, and another family was quicker.
+    // The hold has expired, and another family took the seat.
     await enrollmentSql`delete from member_holds where split_part(email_key, ' ', 1) = ${emailKey(late.email)}`
     await enrollmentSql`update class_sessions set held = 0 where date = ${classDate} and class_type = 'membership'`
-    await pay(await checkout(newcomer(classDate)))
+    await pay(await checkout(newRequest(classDate)))
     await seated(classDate, 0)
     const before = await atProvider()
     const reference = new URL((await pay(url)).redirectUrl ?? '').searchParams.get('reference') ?? ''
@@ -378,79 +378,82 @@ describe('POST /api/createStripeSession', () => {
     if (rejection) await bed.bus.republish(rejection)
     expect(await outcomeOf(reference)).toMatchObject({ status: 'refused', refusal: 'class_full', refunded: 700 })
     expect(await slotsLeft(classDate)).toBe(0)
-    // A marker behind the copy: when it has been dealt with, so has that.
+    // A later event as a marker: once it is handled, so is the copy.
     const other = await newDate()
-    await pay(await checkout(newcomer(other)))
+    await pay(await checkout(newRequest(other)))
     await seated(other, 9)
     expect(bed.bus.all(membershipRefunded, ({ email }) => email === late.email)).toHaveLength(1)
-    // Nothing keeps the address from another date.
+    // The address can book another date.
     await pay(await checkout({ ...late, classDate: other }))
     await seated(other, 8)
   })
 
-  it('keeps the consent to the very words, and refuses consent to others', async () => {
-    const wish = newcomer(await newDate())
+  it('The consent is stored with its exact words, and consent to other words is rejected', async () => {
+    const request = newRequest(await newDate())
     const { plans } = (await (await fetch(`${siteUrl}/api/membership-plans`)).json()) as {
       plans: { plan: string; termsVersion: string; terms: string }[]
     }
     const monthly = plans.find(({ plan }) => plan === 'monthly')
     expect(monthly?.terms).toContain('$7.00 is charged to my card today and then every month, until I cancel.')
     const consent = { version: monthly?.termsVersion, text: monthly?.terms }
-    expect((await ask({ ...wish, consent }, { 'user-agent': 'A browser' })).status).toBe(200)
+    expect((await ask({ ...request, consent }, { 'user-agent': 'A browser' })).status).toBe(200)
     const kept = await billingSql`
       select consents.* from membership_consents as consents
-      join membership_attempts as attempts on attempts.id = attempt_id where email = ${wish.email}`
+      join membership_attempts as attempts on attempts.id = attempt_id where email = ${request.email}`
     expect(kept).toMatchObject([{ ...consent, ip_address: '127.0.0.1', user_agent: 'A browser' }])
     for (const changed of [
       { ...consent, text: `${consent.text} And more.` },
       { ...consent, version: '2020-01-01' },
     ]) {
-      expect(await ask({ ...wish, consent: changed })).toMatchObject({ status: 409, body: { code: 'terms_changed' } })
+      expect(await ask({ ...request, consent: changed })).toMatchObject({
+        status: 409,
+        body: { code: 'terms_changed' },
+      })
     }
   })
 
   const setPrice = (amount: number) =>
-    fetch(`${till.url}/admin/prices`, {
+    fetch(`${billingService.url}/admin/prices`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-admin-secret': 'local-admin' },
       body: JSON.stringify({ sku: 'membership:monthly', amount }),
     })
-  /** What a page shows, and sends with the consent. */
+  /** The terms that a page shows and sends with the consent. */
   const agreement = (amount: number, classDate: string) => ({
     consent: { version: renewalTermsVersion, text: renewalTerms('monthly', { amount, currency: 'usd' }) },
     agreed: membershipTerms({ plan: 'monthly', amount, classDate, termsVersion: renewalTermsVersion }),
   })
 
-  it('leads whoever agrees to the price of now to a page with that price, though one with the old price is open', async () => {
+  it('Agreeing to the current price opens a page with that price, even if one with the old price is open', async () => {
     const classDate = await newDate(1)
-    const wish = newcomer(classDate)
-    const first = await checkout({ ...wish, ...agreement(700, classDate) })
+    const request = newRequest(classDate)
+    const first = await checkout({ ...request, ...agreement(700, classDate) })
     try {
       expect((await setPrice(900)).status).toBe(200)
-      const second = await checkout({ ...wish, ...agreement(900, classDate) })
+      const second = await checkout({ ...request, ...agreement(900, classDate) })
       expect((await pay(first)).status).toBe('expired')
       expect((await pay(second)).status).toBe('paid')
-      const { data } = await bed.bus.seen(subscriptionActivated, ({ email }) => email === wish.email)
+      const { data } = await bed.bus.seen(subscriptionActivated, ({ email }) => email === request.email)
       expect(data.amount).toBe(900)
-      await bed.bus.seen(memberSeated, ({ email }) => email === wish.email)
+      await bed.bus.seen(memberSeated, ({ email }) => email === request.email)
     } finally {
       await setPrice(700)
     }
   })
 
   it.each(['the price before', 'a price that never was'])(
-    'answers who agrees to %s with what is offered now, which then gets through',
+    'Agreeing to %s is answered with the current offer, which is then accepted',
     async (which) => {
       const classDate = await newDate(1)
-      const wish = newcomer(classDate)
+      const request = newRequest(classDate)
       try {
         await setPrice(900)
-        const refused = await ask({ ...wish, ...agreement(which === 'the price before' ? 700 : 1, classDate) })
+        const refused = await ask({ ...request, ...agreement(which === 'the price before' ? 700 : 1, classDate) })
         expect(refused).toMatchObject({ status: 409, body: { code: 'terms_changed' } })
         const { agreement: offered } = errorBodySchema.parse(refused.body)
         expect(offered?.terms).toEqual(agreement(900, classDate).agreed)
         expect(await slotsLeft(classDate)).toBe(1)
-        const url = await checkout({ ...wish, ...agreement(900, classDate), agreed: offered?.terms })
+        const url = await checkout({ ...request, ...agreement(900, classDate), agreed: offered?.terms })
         expect((await pay(url)).status).toBe('paid')
       } finally {
         await setPrice(700)
@@ -458,34 +461,34 @@ describe('POST /api/createStripeSession', () => {
     },
   )
 
-  it('keeps the seat with the page that can be paid where another date was agreed to at a price that is no more', async () => {
+  it('The seat stays with the open page when another date was agreed to at an outdated price', async () => {
     const [first, second] = [await newDate(1), await newDate(1)]
-    const wish = newcomer(first)
-    const url = await checkout({ ...wish, ...agreement(700, first) })
+    const request = newRequest(first)
+    const url = await checkout({ ...request, ...agreement(700, first) })
     try {
       await setPrice(900)
-      const moved = { ...wish, classDate: second }
+      const moved = { ...request, classDate: second }
       expect(await ask({ ...moved, ...agreement(700, second) })).toMatchObject({ status: 409 })
       expect([await slotsLeft(first), await slotsLeft(second)]).toEqual([0, 1])
-      expect(await ask(newcomer(first))).toMatchObject({ status: 409, body: { code: 'class_full' } })
+      expect(await ask(newRequest(first))).toMatchObject({ status: 409, body: { code: 'class_full' } })
       const next = await checkout({ ...moved, ...agreement(900, second) })
       await seated(first, 1)
       expect((await pay(url)).status).toBe('expired')
       expect((await pay(next)).status).toBe('paid')
-      await bed.bus.seen(memberSeated, ({ email, classDate }) => email === wish.email && classDate === second)
+      await bed.bus.seen(memberSeated, ({ email, classDate }) => email === request.email && classDate === second)
     } finally {
       await setPrice(700)
     }
   })
 
-  it('tells of an unknown reference no more than that', async () => {
+  it('The response for an unknown reference says only that it is unknown', async () => {
     for (const reference of ['x', randomUUIDv7(), '../memberships']) {
       const answer = await fetch(`${siteUrl}/api/membership-checkouts/${encodeURIComponent(reference)}`)
       expect([reference, answer.status]).toEqual([reference, 404])
     }
   })
 
-  it('lets nobody near a membership who is not signed in', async () => {
+  it('Membership routes need a sign-in and our own origin', async () => {
     expect((await fetch(`${siteUrl}/api/membership`)).status).toBe(401)
     for (const path of ['cancel', 'resume', 'portal']) {
       const answer = await fetch(`${siteUrl}/api/membership/${path}`, { method: 'POST', headers: ours })
@@ -495,18 +498,18 @@ describe('POST /api/createStripeSession', () => {
     }
   })
 
-  it('answers 400 to bad input, and nothing to other sites', async () => {
-    const wish = newcomer(await newDate())
+  it('Bad input is answered with 400, and other sites are rejected', async () => {
+    const request = newRequest(await newDate())
     for (const change of [
       { plan: 'weekly' },
       { email: 'maren' },
       { classDate: '2031-02-30' },
       { classDate: '../../x' },
     ]) {
-      expect(await ask({ ...wish, ...change })).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
+      expect(await ask({ ...request, ...change })).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
     }
     expect((await ask(null)).status).toBe(400)
-    expect((await ask(wish, { origin: 'https://elsewhere.example' })).status).toBe(403)
-    expect((await ask(wish, { 'x-api-key': 'guess' })).status).toBe(401)
+    expect((await ask(request, { origin: 'https://elsewhere.example' })).status).toBe(403)
+    expect((await ask(request, { 'x-api-key': 'guess' })).status).toBe(401)
   })
 })

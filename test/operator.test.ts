@@ -35,11 +35,11 @@ afterAll(async () => {
   await system.stop()
 })
 
-/** Runs `npm run admin -- …` as an operator would, with differences in its environment. */
+/** Runs `npm run admin -- …` with changes to its environment. */
 async function adminWith(
   differences: Record<string, string | undefined>,
   ...args: string[]
-): Promise<{ code: number; printed: string; told: string }> {
+): Promise<{ code: number; stdout: string; stderr: string }> {
   const env = {
     ...process.env,
     SITE_URL: system.siteUrl,
@@ -50,24 +50,24 @@ async function adminWith(
     ...differences,
   }
   return promisify(execFile)(process.execPath, [join(root, 'deploy/local/src/admin.ts'), ...args], { env }).then(
-    ({ stdout, stderr }) => ({ code: 0, printed: stdout, told: stderr }),
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     (error: Error & { code: number; stdout: string; stderr: string }) => ({
       code: error.code,
-      printed: error.stdout,
-      told: error.stderr,
+      stdout: error.stdout,
+      stderr: error.stderr,
     }),
   )
 }
 
 async function admin(...args: string[]): Promise<{ code: number; output: string }> {
-  const { code, printed, told } = await adminWith({}, ...args)
-  return { code, output: code === 0 ? printed : told + printed }
+  const { code, stdout, stderr } = await adminWith({}, ...args)
+  return { code, output: code === 0 ? stdout : stderr + stdout }
 }
 
 const address = () => `${randomUUIDv7()}@example.com`
 
 describe('npm run admin -- dead-letters', () => {
-  it('lists, shows and replays an event that nobody could handle, while all others went on', async () => {
+  it('An event that no handler accepts can be listed, shown and replayed, while all others are handled', async () => {
     const registrationId = randomUUIDv7()
     const payment = {
       paymentId: randomUUIDv7(),
@@ -101,20 +101,20 @@ describe('npm run admin -- dead-letters', () => {
     expect(malformed.code).toBe(1)
     expect(malformed.output).toContain('validation_failed')
 
-    // What was missing is there now: the registration that the payment was for.
+    // The missing registration exists now.
     await system.register({ id: registrationId, email: address() })
     expect((await admin('dead-letters', 'replay', ids[index] ?? '')).code).toBe(0)
     await system.reaches(registrationId, 'confirmed')
     expect((await admin('dead-letters')).output).not.toContain(ids[index])
     expect((await admin('dead-letters', 'replay', ids[index] ?? '')).code).toBe(1)
-    // Once is enough: all this took longer than the broker waits before it delivers again what nobody has settled.
+    // Once is enough: the broker's redelivery wait is over by now.
     const ever = (await admin('dead-letters', '--all')).output.split('\n')
     expect(ever.filter((line) => line.includes('enrollment__payment-completed'))).toHaveLength(2)
   }, 150_000)
 })
 
 describe('npm run admin -- registrations', () => {
-  it('finds an expired registration by its email, with its attempt', async () => {
+  it('An expired registration is found by its email, with its attempt', async () => {
     const email = address()
     const { registrationId } = await system.register({ email })
     expect((await admin('expire', registrationId)).code).toBe(0)
@@ -136,7 +136,7 @@ describe('npm run admin -- registrations', () => {
     })
   })
 
-  it('exports rows that a spreadsheet reads as text, not as formulas', async () => {
+  it('Exported rows are text, not formulas, in a spreadsheet', async () => {
     const email = address()
     const typed = {
       guardianName: '=HYPERLINK("http://evil.example","x")',
@@ -164,7 +164,7 @@ describe('npm run admin -- registrations', () => {
     expect(registrations[0]?.address['addressLine1']).toBe(typed.addressLine1)
   })
 
-  it('lists and exports all of them, however many, or as many as are asked for', async () => {
+  it('Registrations are listed and exported completely, or up to a limit', async () => {
     const email = address()
     const { registrationId } = await system.register({ email })
     const others = 520
@@ -193,45 +193,45 @@ describe('npm run admin -- registrations', () => {
     expect((await admin('registrations', '--limit', '501')).code).toBe(1)
   })
 
-  it('writes a file that a spreadsheet opens with its names right, in whole or not at all', async () => {
+  it('The exported file opens with correct names, and is written completely or not at all', async () => {
     const email = address()
     await system.register({ email, guardianName: 'Zoë Müller' })
     const folder = await mkdtemp(join(tmpdir(), 'robokids-operator-'))
     const file = join(folder, 'registrations.csv')
-    // npm runs a script in the project's folder, whichever folder it was called in.
+    // npm runs scripts in the project's folder, wherever it is called.
     const inFolder = { INIT_CWD: folder }
     const asked = ['registrations', '--email', email, '--csv']
-    expect(await adminWith(inFolder, ...asked, '--output', 'registrations.csv')).toMatchObject({ code: 0, printed: '' })
+    expect(await adminWith(inFolder, ...asked, '--output', 'registrations.csv')).toMatchObject({ code: 0, stdout: '' })
     const bytes = await readFile(file)
     expect([...bytes.subarray(0, 3)]).toEqual([0xef, 0xbb, 0xbf])
     const rows = parse<Record<string, string>>(bytes, { bom: true, columns: true })
     expect(rows.map((row) => row['guardianName'])).toEqual(['Zoë Müller'])
     expect(((await stat(file)).mode & 0o777).toString(8)).toBe('600')
-    // Onto the screen it is the same.
-    expect((await adminWith({}, ...asked)).printed).toBe(bytes.toString())
+    // The same on stdout.
+    expect((await adminWith({}, ...asked)).stdout).toBe(bytes.toString())
 
     const nowhere = await adminWith(inFolder, ...asked, '--output', 'no/such/folder.csv')
-    expect([nowhere.code, nowhere.told]).toEqual([1, expect.stringContaining('was not written')])
+    expect([nowhere.code, nowhere.stderr]).toEqual([1, expect.stringContaining('was not written')])
     expect(await readdir(folder)).toEqual(['registrations.csv'])
   })
 
-  it('does not put a CSV behind what npm prints first', async () => {
+  it('A CSV is not printed after npm’s own output', async () => {
     const throughNpm = { npm_lifecycle_event: 'admin', npm_config_loglevel: undefined }
     const refused = await adminWith(throughNpm, 'registrations', '--csv')
-    expect([refused.code, refused.printed]).toEqual([1, ''])
-    expect(refused.told).toContain('use --output FILE, or npm run --silent admin')
+    expect([refused.code, refused.stdout]).toEqual([1, ''])
+    expect(refused.stderr).toContain('use --output FILE, or npm run --silent admin')
     const silent = await adminWith({ ...throughNpm, npm_config_loglevel: 'silent' }, 'registrations', '--csv')
-    expect([silent.code, silent.printed.slice(0, 15)]).toEqual([0, '\uFEFFregistrationId'])
+    expect([silent.code, silent.stdout.slice(0, 15)]).toEqual([0, '\uFEFFregistrationId'])
   })
 
-  it('needs the secret', async () => {
+  it('Exporting registrations needs the secret', async () => {
     const answer = await fetch(`${system.siteUrl}/api/getAllRegistrations`, { headers: { 'x-admin-secret': 'guess' } })
     expect(answer.status).toBe(401)
   })
 })
 
 describe('npm run admin -- refund', () => {
-  it('gives back no more than was paid, and frees the seat when all of it went back', async () => {
+  it('A refund is never more than was paid, and a full refund frees the seat', async () => {
     const email = address()
     const { registrationId, checkoutUrl } = await system.register({ email })
     await system.pay(checkoutUrl)
@@ -246,7 +246,7 @@ describe('npm run admin -- refund', () => {
     await system.reaches(registrationId, 'cancelled')
     const view = await system.state(registrationId)
     expect(view.checkout?.refunds.map((refund) => refund.amount)).toEqual([40_000])
-    // Its receipt's file says so as well, once the money is back.
+    // The receipt's PDF says so too, once the money is back.
     await eventually(async () => {
       const answer = await fetch(`${system.siteUrl}/api/registrations/${registrationId}/receipt.pdf`)
       const { text } = await readTaggedPdf(new Uint8Array(await answer.arrayBuffer()))
@@ -262,25 +262,25 @@ describe('npm run admin -- refund', () => {
 })
 
 describe('npm run admin -- refund --payment', () => {
-  it('gives back what a bank returned, as npm run admin -- refunds lists it', async () => {
+  it('A refund that the bank returned can be repeated, as npm run admin -- refunds lists it', async () => {
     const { registrationId, checkoutUrl } = await system.register({ email: address() })
     await system.pay(checkoutUrl, '4000000000005126')
     await system.reaches(registrationId, 'confirmed')
     expect((await admin('refund', registrationId, '10000')).code).toBe(0)
     system.simulator.advanceClock(24 * 3600)
     const failed = await eventually(async () => {
-      const { printed } = await adminWith({}, 'refunds', '--status', 'failed')
-      const { refunds } = refundsSchema.parse(JSON.parse(printed))
+      const { stdout } = await adminWith({}, 'refunds', '--status', 'failed')
+      const { refunds } = refundsSchema.parse(JSON.parse(stdout))
       return refunds.find((refund) => refund.registrationId === registrationId)
     })
     expect(failed).toMatchObject({ amount: 10_000, left: 40_000 })
-    const { code, printed } = await adminWith({}, 'refund', '--payment', failed.paymentId, '10000')
-    expect([code, JSON.parse(printed)]).toMatchObject([0, { amount: 10_000, reason: 'requested' }])
+    const { code, stdout } = await adminWith({}, 'refund', '--payment', failed.paymentId, '10000')
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { amount: 10_000, reason: 'requested' }])
     expect((await system.state(registrationId)).status).toBe('confirmed')
     const surplus = await adminWith({}, 'refund', '--payment', failed.paymentId, '5', '00')
-    expect([surplus.code, surplus.told]).toEqual([1, expect.stringContaining('does not take 00')])
+    expect([surplus.code, surplus.stderr]).toEqual([1, expect.stringContaining('does not take 00')])
     const unknown = await adminWith({}, 'refund', '--payment', randomUUIDv7())
-    expect([unknown.code, unknown.told]).toEqual([1, expect.stringContaining('payment_not_found')])
+    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('payment_not_found')])
   })
 })
 
@@ -288,7 +288,7 @@ describe('npm run ledger', () => {
   const ledger = () => admin('ledger')
   const stripe = () => new Stripe('sk_test_dashboard', { ...system.simulator.sdk, telemetry: false })
 
-  it('shows every cent of a purchase and its refund beside the provider’s list, and a difference of $0.00', async () => {
+  it('The ledger matches the provider’s list for a purchase and its refund, with a difference of $0.00', async () => {
     const { registrationId, checkoutUrl } = await system.register({ email: address() })
     await system.pay(checkoutUrl)
     await system.reaches(registrationId, 'confirmed')
@@ -303,7 +303,7 @@ describe('npm run ledger', () => {
     expect(output).toMatch(/^refunds +\$\d/m)
   })
 
-  it('names what has no explanation, and ends with 1', async () => {
+  it('The ledger names unexplained transactions, and exits with 1', async () => {
     const session = await stripe().checkout.sessions.create({
       mode: 'payment',
       success_url: 'https://elsewhere.example',
@@ -318,7 +318,7 @@ describe('npm run ledger', () => {
 })
 
 describe('npm run admin -- waiting', () => {
-  it('says how much waits in each service and for how long, and goes on past one that does not answer', async () => {
+  it('The backlog of each service is listed, also if one service does not answer', async () => {
     const family = await system.register({ email: address() })
     await system.sql('billing')`
       insert into dead_letters (id, handler, subject, payload, error, deliveries)
@@ -326,11 +326,11 @@ describe('npm run admin -- waiting', () => {
     await system.nats.kill()
     try {
       expect((await admin('expire', family.registrationId)).code).toBe(0)
-      const { code, printed, told } = await adminWith({ IDENTITY_URL: 'http://127.0.0.1:1' }, 'waiting')
-      expect([code, told]).toEqual([1, expect.stringContaining('identity does not answer at http://127.0.0.1:1')])
-      expect(printed).toMatch(/^enrollment +[1-9]\d* +\d+ +0 +\d+$/m)
-      expect(printed).toMatch(/^billing +\d+ +\d+ +0 +[1-9]\d*$/m)
-      expect(printed).toMatch(/^notifications +\d+ +\d+ +0 +0$/m)
+      const { code, stdout, stderr } = await adminWith({ IDENTITY_URL: 'http://127.0.0.1:1' }, 'waiting')
+      expect([code, stderr]).toEqual([1, expect.stringContaining('identity does not answer at http://127.0.0.1:1')])
+      expect(stdout).toMatch(/^enrollment +[1-9]\d* +\d+ +0 +\d+$/m)
+      expect(stdout).toMatch(/^billing +\d+ +\d+ +0 +[1-9]\d*$/m)
+      expect(stdout).toMatch(/^notifications +\d+ +\d+ +0 +0$/m)
     } finally {
       await system.nats.restart()
       await system.sql('billing')`delete from dead_letters where handler = 'billing__none'`
@@ -339,7 +339,7 @@ describe('npm run admin -- waiting', () => {
 })
 
 describe('npm run admin -- republish', () => {
-  it('has a service publish what happened in a range of time once more', async () => {
+  it('A service republishes the events of a time range', async () => {
     const from = Temporal.Now.instant().toString()
     const { registrationId } = await system.register({ email: address() })
     expect((await admin('expire', registrationId)).code).toBe(0)
@@ -352,10 +352,10 @@ describe('npm run admin -- republish', () => {
 })
 
 describe('npm run admin', () => {
-  it('says on the error output which system it is for', async () => {
-    const { code, told, printed } = await adminWith({}, 'disputes')
-    expect([code, told]).toEqual([0, `${systemName} (local): billing at ${system.processes.billing.url}\n`])
-    expect(JSON.parse(printed)).toBeTypeOf('object')
+  it('The system is named on stderr', async () => {
+    const { code, stderr, stdout } = await adminWith({}, 'disputes')
+    expect([code, stderr]).toEqual([0, `${systemName} (local): billing at ${system.processes.billing.url}\n`])
+    expect(JSON.parse(stdout)).toBeTypeOf('object')
   })
 
   it.each([
@@ -363,55 +363,58 @@ describe('npm run admin', () => {
     [['ship', randomUUIDv7(), 'UPS', '1Z', '999', 'AA1'], 'ship does not take 999 AA1.'],
     [['registrations', 'maren@example.com'], 'registrations does not take maren@example.com.'],
     [['refund', 'RK-000001', '--status', 'paid'], 'refund does not take --status.'],
-    [['list'], 'There is no command list.'],
-  ])('refuses what it would leave out of account: %j', async (words, refusal) => {
-    const { code, told, printed } = await adminWith({}, ...words)
-    expect([code, printed]).toEqual([1, ''])
-    expect(told).toContain(refusal)
+    [['list'], 'Unknown command list.'],
+  ])('Arguments that would be ignored are rejected: %j', async (words, message) => {
+    const { code, stderr, stdout } = await adminWith({}, ...words)
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toContain(message)
   })
 
-  it('changes nothing in a system that is not the one that is meant', async () => {
+  it('A command does not change a system that was not named', async () => {
     const { registrationId } = await system.register({ email: address() })
     for (const meant of [undefined, 'another']) {
       const refused = await adminWith({ SYSTEM_NAME: meant }, 'expire', registrationId)
-      expect([refused.code, refused.printed]).toEqual([1, ''])
-      expect(refused.told).toContain(`${systemName} (local): enrollment at ${system.processes.enrollment.url}`)
-      expect(refused.told).toMatch(/Nothing was changed: that is not ".+"\. Set SYSTEM_NAME/)
-      // To read is no harm.
+      expect([refused.code, refused.stdout]).toEqual([1, ''])
+      expect(refused.stderr).toContain(`${systemName} (local): enrollment at ${system.processes.enrollment.url}`)
+      expect(refused.stderr).toMatch(/Nothing was changed: that is not ".+"\. Set SYSTEM_NAME/)
+      // Reading is allowed.
       expect((await adminWith({ SYSTEM_NAME: meant }, 'disputes')).code).toBe(0)
     }
     expect((await system.state(registrationId)).status).toBe('held')
   })
 
-  it('takes no process for another, and no two systems for one', async () => {
+  it('A wrong process, or processes of two systems, are detected', async () => {
     const { registrationId } = await system.register({ email: address() })
     const swapped = await adminWith({ ENROLLMENT_URL: system.processes.billing.url }, 'expire', registrationId)
-    expect([swapped.code, swapped.told]).toEqual([1, expect.stringMatching(/^billing answers at .*, where enrollment/)])
+    expect([swapped.code, swapped.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^billing answers at .*, where enrollment/),
+    ])
     const page = await adminWith({ ENROLLMENT_URL: system.mailbox.url }, 'expire', registrationId)
-    expect([page.code, page.printed]).toEqual([1, ''])
+    expect([page.code, page.stdout]).toEqual([1, ''])
     const other = await system.another('billing', { SYSTEM_NAME: 'another' })
     const mixed = await adminWith({ BILLING_URL: other.url }, 'dead-letters')
-    expect([mixed.code, mixed.printed]).toEqual([1, ''])
-    expect(mixed.told).toContain('These belong to more than one system.')
+    expect([mixed.code, mixed.stdout]).toEqual([1, ''])
+    expect(mixed.stderr).toContain('These belong to more than one system.')
     await other.stop()
   })
 
-  it('needs the secret of a system that is not on this machine', async () => {
+  it('A remote system needs its admin secret', async () => {
     const elsewhere = { BILLING_URL: 'http://billing.invalid', ADMIN_SECRET: undefined }
     const missing = await adminWith(elsewhere, 'disputes')
-    expect([missing.code, missing.told]).toEqual([1, expect.stringContaining('set ADMIN_SECRET')])
+    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('set ADMIN_SECRET')])
     const wrong = await adminWith({ ADMIN_SECRET: 'not-the-secret' }, 'disputes')
-    expect([wrong.code, wrong.told]).toEqual([1, expect.stringContaining('admin_secret_invalid')])
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('admin_secret_invalid')])
     expect((await fetch(`${system.processes.billing.url}/admin/system`)).status).toBe(401)
   })
 
-  it('says whether older sealing keys are needed still, of each service that answers', async () => {
-    const { code, printed, told } = await adminWith({ IDENTITY_URL: 'http://127.0.0.1:1' }, 'reseal')
-    expect(printed).toBe('notifications: 0 sealed anew. Nothing is under an older key: these can be taken out.\n')
-    expect([code, told]).toEqual([1, expect.stringContaining('identity does not answer at http://127.0.0.1:1')])
+  it('Whether older sealing keys are still needed is listed for each service that answers', async () => {
+    const { code, stdout, stderr } = await adminWith({ IDENTITY_URL: 'http://127.0.0.1:1' }, 'reseal')
+    expect(stdout).toBe('notifications: 0 resealed. Nothing is sealed under an older key: older keys can be removed.\n')
+    expect([code, stderr]).toEqual([1, expect.stringContaining('identity does not answer at http://127.0.0.1:1')])
   })
 
-  it('explains itself', async () => {
+  it('A help text lists the commands', async () => {
     expect((await admin()).output).toContain('dead-letters')
     expect((await admin('frobnicate')).code).toBe(1)
   })

@@ -18,33 +18,33 @@ let bffUrl: string
 let identityUrl: string
 beforeAll(async () => {
   bed = await testBed()
-  const desk = await bed.start(identity, {
+  const identityService = await bed.start(identity, {
     ...identityKeys,
     TRUST_PROXY: 'loopback',
     SITE_URL: site,
     EVEN_ANSWER_MS: '5',
-    // So slow that a few visitors are more than can be served, whatever else the machine does; nobody waits behind another.
+    // Hashing is so slow that a few visitors exceed the capacity, however fast the machine is; nothing is queued.
     HASHES_AT_ONCE: '1',
     ARGON2_PASSES: '32',
     HASH_LINE_MS: '1',
   })
-  identityUrl = desk.url
-  const door = await bed.start(bff, {
+  identityUrl = identityService.url
+  const bffService = await bed.start(bff, {
     SITE_URL: site,
     TRUST_PROXY: 'loopback',
-    IDENTITY_URL: desk.url,
-    IDENTITY_ISSUER_URL: desk.context.config.ISSUER_URL,
+    IDENTITY_URL: identityService.url,
+    IDENTITY_ISSUER_URL: identityService.context.config.ISSUER_URL,
     ...bffKeys,
     PROOF_DERIVATIONS: '1',
     RATE_LIMIT_READS: plenty,
     RATE_LIMIT_WRITES: plenty,
   })
-  bffUrl = door.url
+  bffUrl = bffService.url
 })
 afterAll(() => bed.stop())
 
 let addresses = 0
-/** A browser somewhere else than all others. */
+/** Creates a browser at an address of its own. */
 function visitor(): Browser {
   const browser = new Browser(site, bffUrl)
   addresses += 1
@@ -53,8 +53,8 @@ function visitor(): Browser {
 }
 
 const sealer = sealingKeysSchema.parse(localSealingKeys)
-/** Somebody who has signed up, and the code that was mailed. */
-async function newcomer(): Promise<{ browser: Browser; email: string; code: string | undefined }> {
+/** Signs up, and returns the code that was mailed. */
+async function pendingMember(): Promise<{ browser: Browser; email: string; code: string | undefined }> {
   const browser = visitor()
   const email = `maren+${randomUUID()}@example.com`
   expect(await browser.post('/api/auth/sign-up', sampleMember(email))).toMatchObject({ status: 200 })
@@ -63,7 +63,7 @@ async function newcomer(): Promise<{ browser: Browser; email: string; code: stri
 }
 
 async function member(): Promise<{ browser: Browser; email: string }> {
-  const { browser, email, code } = await newcomer()
+  const { browser, email, code } = await pendingMember()
   const confirmed = await browser.post('/api/auth/confirm-sign-up', { email, code })
   expect(confirmed).toMatchObject({ status: 200, body: { signedIn: true } })
   return { browser, email }
@@ -72,7 +72,7 @@ async function member(): Promise<{ browser: Browser; email: string }> {
 const signIn = (browser: Browser, email: string, secret = password) =>
   browser.post('/api/auth/sign-in', { email, password: secret })
 
-/** Strangers who try passwords of people that nobody knows, each again as soon as they are answered. */
+/** Unknown callers who try passwords of unknown usernames, each again as soon as it is answered. */
 function flood(strangers: number) {
   const answers: Answer[] = []
   let isOver = false
@@ -94,8 +94,8 @@ async function hashes(outcome: string): Promise<number> {
 
 const isBusy = ({ status, body }: Answer) => status === 503 && body['code'] === 'busy'
 
-describe('a flood of passwords from strangers', { timeout: 120_000 }, () => {
-  it('keeps nobody out who has a known browser or network, or is signed in, and is over when it is over', async () => {
+describe('A flood of passwords from unknown callers', { timeout: 120_000 }, () => {
+  it('A password flood does not lock out known browsers, known networks and signed-in users, and has no effect afterwards', async () => {
     const { browser: owner, email } = await member()
     const { browser: reader } = await member()
     const elsewhere = visitor()
@@ -108,7 +108,7 @@ describe('a flood of passwords from strangers', { timeout: 120_000 }, () => {
       const profile = reader.get('/api/profile')
       await owner.post('/api/auth/sign-out', {})
       expect(await signIn(owner, email)).toMatchObject({ status: 200, body: { step: 'DONE' } })
-      // The cookies were cleared: known by the network alone.
+      // The cookies were cleared; only the network is known.
       const bare = visitor()
       bare.address = elsewhere.address
       expect(await signIn(bare, email)).toMatchObject({ status: 200, body: { step: 'DONE' } })
@@ -127,9 +127,9 @@ describe('a flood of passwords from strangers', { timeout: 120_000 }, () => {
     expect(await signIn(newBrowser, email)).toMatchObject({ status: 200, body: { step: 'DONE' } })
   })
 
-  it('has to be paid for with work while it lasts, at each door for a password, but by nobody whose browser is known', async () => {
+  it('During a password flood, each route that takes a password needs proof of work, except from known browsers', async () => {
     const { browser: owner, email } = await member()
-    const late = await newcomer()
+    const late = await pendingMember()
     const chooser = visitor()
     await chooser.post('/api/auth/sign-in', { email })
     const chosen = await chooser.post('/api/auth/sign-in/answer', { answer: 'PASSWORD' })
@@ -149,7 +149,7 @@ describe('a flood of passwords from strangers', { timeout: 120_000 }, () => {
         body: JSON.stringify(body),
       })
     const guess = { email, code: '123456', password }
-    const doors = [
+    const endpoints = [
       ['sign-in', { email, password }, visitor()],
       ['sign-in/answer', { answer: password }, chooser],
       ['confirm-sign-up', guess, visitor()],
@@ -157,20 +157,20 @@ describe('a flood of passwords from strangers', { timeout: 120_000 }, () => {
       ['confirm-forgot-password', guess, visitor()],
       ['auto-sign-in', {}, late.browser],
     ] as const
-    for (const [path, body, browser] of doors) {
+    for (const [path, body, browser] of endpoints) {
       const refused = await ask(browser, path, body)
       const { code } = (await refused.json()) as { code: string }
       expect([path, refused.status, code]).toEqual([path, 403, 'proof_required'])
     }
     await owner.post('/api/auth/sign-out', {})
     expect((await ask(owner, 'sign-in', { email, password })).status).toBe(200)
-    // One proof is enough for a confirmation and the sign-in that comes with it.
+    // One proof covers a confirmation and the sign-in that comes with it.
     const { email: newEmail, code } = late
     const confirmed = await late.browser.post('/api/auth/confirm-sign-up', { email: newEmail, code })
     expect(confirmed).toMatchObject({ status: 200, body: { signedIn: true } })
   })
 
-  it('is not worked for once its askers have gone', async () => {
+  it('Passwords of disconnected clients are not hashed', async () => {
     const before = await hashes('gone')
     const leave = new AbortController()
     const body = JSON.stringify({
@@ -187,7 +187,7 @@ describe('a flood of passwords from strangers', { timeout: 120_000 }, () => {
         fetch(identityUrl, { method: 'POST', headers, body, signal: leave.signal }).catch(() => undefined),
       )
       const refused = all.map(async (one) => (await one)?.status === 503)
-      // Some were refused at once, so the others stand in line.
+      // Some were rejected at once, so the others are queued.
       await Promise.race([Promise.any(refused), ...all])
       leave.abort()
       await Promise.all(all)

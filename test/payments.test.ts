@@ -18,8 +18,8 @@ const control = (path: string, body: object = {}) =>
     body: JSON.stringify(body),
   })
 
-/** Takes the seats of a registration away as time would: its hold has run out. */
-async function letHoldLapse(registrationId: string): Promise<void> {
+/** Lets a registration's hold expire. */
+async function expireHold(registrationId: string): Promise<void> {
   await system.sql(
     'enrollment',
   )`update registrations set held_until = now() - interval '1 hour' where id = ${registrationId}`
@@ -34,8 +34,8 @@ async function fill(classType: 'basic' | 'intermediate' | 'advanced', startDate:
   }
 }
 
-describe('the notices of a payment', () => {
-  it('make one payment, one confirmation and one mail when each comes twice, in reverse order, and before the success page', async () => {
+describe('Webhooks of a payment', () => {
+  it('Duplicated and reordered webhooks, before the success page opens, make one payment, one confirmation and one mail', async () => {
     const email = address()
     const { registrationId, checkoutUrl } = await system.register({ email })
     const before = await system.atProvider()
@@ -58,13 +58,13 @@ describe('the notices of a payment', () => {
     expect(await system.mailsTo(email)).toHaveLength(1)
   })
 
-  it('are not needed: what never arrives is found by reconciliation', async () => {
+  it('Reconciliation finds a payment whose webhooks never arrive', async () => {
     const email = address()
     const { registrationId, checkoutUrl } = await system.register({ email })
     await control('webhooks/config', { dropped: true })
     await system.pay(checkoutUrl)
     await control('webhooks/config', { dropped: false })
-    // Not through the page, which would ask the provider by itself.
+    // Not through the page, which would itself fetch from the provider.
     await eventually(async () => {
       const [row] = await system.sql('enrollment')`select status from registrations where id = ${registrationId}`
       return row?.['status'] === 'confirmed'
@@ -73,15 +73,15 @@ describe('the notices of a payment', () => {
   })
 })
 
-describe('a parent who comes back to pay', () => {
-  it('after the checkout ran out, before any notice of that, keeps the last seat and gets a checkout that lasts', async () => {
+describe('A parent who returns to pay', () => {
+  it('A parent who returns after the checkout expired, before any webhook, keeps the last seat and gets a valid checkout', async () => {
     const startDate = (await system.openDates('custom'))[0]?.date ?? ''
     const kids = Array.from({ length: 9 }, (_, index) => ({ childName: `Child ${index}`, childAge: 11 }))
     const { registrationId, checkoutUrl } = await system.register({ classType: 'custom', startDate, siblings: kids })
     const session = new URL(checkoutUrl).pathname.split('/').at(-1)
     await control('webhooks/config', { paused: true })
     await control(`checkout/${session}/expire`)
-    // Half an hour has gone by.
+    // Half an hour has passed.
     await system.sql(
       'enrollment',
     )`update registrations set held_until = now() + interval '4 minutes' where id = ${registrationId}`
@@ -107,10 +107,10 @@ describe('a parent who comes back to pay', () => {
   })
 })
 
-describe('a payment that completes after its hold ran out', () => {
+describe('A payment that completes after its hold expired', () => {
   /**
-   * Lets a hold run out while the parent is on the card page and billing has not heard of it, does `meanwhile`, has the
-   * parent pay, and lets enrollment speak again.
+   * Lets a hold expire while the parent is on the payment page and billing has not heard of it, runs `meanwhile`, has
+   * the parent pay, and unblocks enrollment.
    */
   async function payTooLate(
     { registrationId, checkoutUrl }: { registrationId: string; checkoutUrl: string },
@@ -134,7 +134,7 @@ describe('a payment that completes after its hold ran out', () => {
     }
   }
 
-  it('gets a seat where one is free', async () => {
+  it('A late payment gets a seat if one is free', async () => {
     const email = address()
     const family = await system.register({ classType: 'intermediate', email })
     const before = await system.atProvider()
@@ -144,7 +144,7 @@ describe('a payment that completes after its hold ran out', () => {
     expect((await system.atProvider()).refunds).toBe(before.refunds)
   })
 
-  it('is refunded once, with one mail and a page that says so, where the seats are gone', async () => {
+  it('A late payment without a seat is refunded once, with one mail and a page that says so', async () => {
     const email = address()
     const [date = ''] = (await system.openDates('advanced')).map((session) => session.date)
     await fill('advanced', date, 9)
@@ -173,8 +173,8 @@ describe('a payment that completes after its hold ran out', () => {
   })
 })
 
-describe('a hold that the operator lets go', () => {
-  it('closes the checkout: pressing Pay afterwards charges nothing', async () => {
+describe('A hold that an operator releases', () => {
+  it('Releasing a hold closes the checkout, and paying afterwards charges nothing', async () => {
     const { registrationId, checkoutUrl } = await system.register({ email: address() })
     const expired = await fetch(`${system.processes.enrollment.url}/registrations/${registrationId}/expire`, {
       method: 'POST',
@@ -188,9 +188,9 @@ describe('a hold that the operator lets go', () => {
     expect((await system.state(registrationId)).status).toBe('expired')
   })
 
-  it('can be taken up again by the family, at the price of the day, while there are seats', async () => {
+  it('The family can take up a released hold again at the current price, while there are seats', async () => {
     const { registrationId } = await system.register({ email: address() })
-    await letHoldLapse(registrationId)
+    await expireHold(registrationId)
     await eventually(async () => (await system.state(registrationId)).checkout?.status === 'expired')
     const resumed = await system.post(`/api/registrations/${registrationId}/checkout`, {})
     expect(resumed.status).toBe(200)
@@ -200,13 +200,13 @@ describe('a hold that the operator lets go', () => {
   })
 })
 
-describe('a payment that takes days', () => {
-  it('and fails after its hold ran out and was taken up again ends that hold at once', async () => {
+describe('A payment that takes days', () => {
+  it('A bank debit that fails after its hold expired and was taken up again ends that hold at once', async () => {
     const { registrationId, checkoutUrl } = await system.register({ email: address() })
     const session = new URL(checkoutUrl).pathname.split('/').at(-1)
     await control(`checkout/${session}/complete-async`)
     await eventually(async () => (await system.state(registrationId)).checkout?.status === 'processing')
-    await letHoldLapse(registrationId)
+    await expireHold(registrationId)
     const resumed = await system.post(`/api/registrations/${registrationId}/checkout`, {})
     expect(resumed.body).toMatchObject({ checkoutUrl: expect.stringContaining('/robokids/success?') as string })
     expect((await system.state(registrationId)).status).toBe('held')

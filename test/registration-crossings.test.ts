@@ -29,7 +29,7 @@ async function simulator(path: string, body: object = {}): Promise<void> {
   expect(answer.status).toBe(200)
 }
 
-/** What an operator does, at a service itself. */
+/** Sends an operator's request to a service itself. */
 async function operate(service: 'enrollment' | 'billing', path: string, body?: object) {
   const answer = await fetch(`${system.processes[service].url}${path}`, {
     method: body ? 'POST' : 'GET',
@@ -53,7 +53,7 @@ async function dateOf(index: number): Promise<string> {
   return date
 }
 
-/** A family that signs up as our pages do. */
+/** A family that registers as our pages do. */
 function family(differences: Partial<RegisterBody> = {}) {
   const id: string = randomUUIDv7()
   const body = {
@@ -84,8 +84,8 @@ async function moneyOf(registrationId: string) {
   return { status, paid: checkout?.paidAt ? checkout.amount : 0, refunded }
 }
 
-describe('a form that is corrected while the first page is being paid', () => {
-  it('leads to the first registration, which is paid once', async () => {
+describe('A form that is corrected while the first page is being paid', () => {
+  it('Correcting a form that is being paid leads to the first registration, which is paid once', async () => {
     const { register, send } = family({ startDate: await dateOf(2) })
     await simulator('webhooks/config', { paused: true })
     const first = await register()
@@ -102,7 +102,7 @@ describe('a form that is corrected while the first page is being paid', () => {
     expect(await moneyOf(first.registrationId)).toMatchObject({ refunded: 0 })
   })
 
-  it('closes the first page before the second one opens', async () => {
+  it('Correcting a form closes the first page before the second one opens', async () => {
     const { register } = family({ startDate: await dateOf(2) })
     const first = await register()
     const second = await register({ city: 'Fresno', replaces: first.registrationId })
@@ -114,8 +114,8 @@ describe('a form that is corrected while the first page is being paid', () => {
   })
 })
 
-describe('a hold that ran out', () => {
-  it('is not taken again beside a new registration of the same child', async () => {
+describe('An expired hold', () => {
+  it('An expired hold is not taken up again beside a new registration of the same child', async () => {
     const { register } = family({ startDate: await dateOf(2) })
     const first = await register()
     await expire(first.registrationId)
@@ -127,10 +127,10 @@ describe('a hold that ran out', () => {
     expect((await moneyOf(first.registrationId)).paid).toBe(0)
   })
 
-  it('and is paid on a page that could not be closed in time is given back once, where the new one is paid', async () => {
+  it('A payment on an expired hold’s page that could not be closed in time is refunded once, if the new one is paid', async () => {
     const { register } = family({ startDate: await dateOf(2) })
     const first = await register()
-    // Its page stays open while the provider refuses to close it.
+    // Its page stays open because the provider does not close it.
     await simulator('faults', { kind: 'error', path: '/v1/checkout/sessions/*', method: 'POST', times: 1000 })
     await expire(first.registrationId)
     const second = await register()
@@ -148,12 +148,12 @@ describe('a hold that ran out', () => {
   })
 })
 
-describe('a change of date that fails at the provider', () => {
+describe('A change of date that fails at the provider', () => {
   it.each([
     ['the new page cannot be opened', { path: '/v1/checkout/sessions', method: 'POST' }],
     ['the old page cannot be closed', { path: '/v1/checkout/sessions/*', method: 'POST' }],
     ['it answers nothing at all', { path: '/v1/*' }],
-  ])('keeps the last seat of the old date where %s, and goes through afterwards', async (_, fault) => {
+  ])('A change of date keeps the last seat of the old date if %s, and succeeds afterwards', async (_, fault) => {
     const [startDate, other] = [await dateOf(0), await dateOf(1)]
     const sql = system.sql('enrollment')
     await sql`
@@ -168,7 +168,7 @@ describe('a change of date that fails at the provider', () => {
     expect(refusal(await family({ startDate }).send()).slice(0, 2)).toEqual([409, 'class_full'])
     await fetch(`${system.simulator.url}/_sim/faults`, { method: 'DELETE' })
 
-    // The family can go on with the old one, or with the change.
+    // The family can continue with the old one, or with the change.
     const resumed = await resume(old.registrationId)
     expect(resumed.status).toBe(200)
     const changed = await send(change)
@@ -182,8 +182,8 @@ describe('a change of date that fails at the provider', () => {
   })
 })
 
-describe('a correction that fails at the provider', () => {
-  it('leaves the seat to whichever of the two the family goes on with', async () => {
+describe('A correction that fails at the provider', () => {
+  it('After a failed correction, the seat belongs to the registration that the family continues with', async () => {
     const startDate = await dateOf(3)
     const { register, send } = family({ startDate })
     const sql = system.sql('enrollment')
@@ -210,8 +210,8 @@ describe('a correction that fails at the provider', () => {
   })
 })
 
-describe('a price that changes while a page shows the old one', () => {
-  it('is told with the offer of now, and agreeing to that pays for the same registration', async () => {
+describe('A price that changes while a page shows the old one', () => {
+  it('A changed price is reported with the current offer, and agreeing to it pays for the same registration', async () => {
     const startDate = await dateOf(2)
     const { body, send } = family({ startDate, classType: 'intermediate' })
     const { prices } = pricesSchema.parse((await operate('billing', '/prices')).body)
@@ -234,12 +234,12 @@ describe('a price that changes while a page shows the old one', () => {
   })
 })
 
-describe('a payment that is on its way back', () => {
+describe('A payment that is being refunded', () => {
   const read = async (id: string): Promise<Registration> =>
     registrationSchema.parse((await operate('enrollment', `/registrations/${id}`)).body)
 
-  it('ships no kit and takes no signature, until it is back', async () => {
-    // Whose refund the bank takes its time with.
+  it('While a refund is pending, no kit ships and no waiver is signed', async () => {
+    // A card whose refunds stay pending.
     const card = '4000000000007726'
     const startDate = await dateOf(2)
     const [unsigned, signed] = [family({ startDate }), family({ startDate })]
@@ -282,8 +282,8 @@ describe('a payment that is on its way back', () => {
   })
 })
 
-describe('a registration of somebody who is signed in', () => {
-  it('belongs to that account, whatever address it names, and ends unpaid with it', async () => {
+describe('A registration of a signed-in user', () => {
+  it('A signed-in user’s registration belongs to that account, whatever address it names, and ends unpaid with it', async () => {
     const browser = new Browser(system.siteUrl)
     const email = `${randomUUIDv7()}@example.com`
     expect((await browser.ask('POST', '/api/auth/sign-up', sampleMember(email))).status).toBe(200)
@@ -297,7 +297,7 @@ describe('a registration of somebody who is signed in', () => {
     })
 
     const { body } = family({ startDate: await dateOf(2), classType: 'basic' })
-    // A browser can name nobody.
+    // A browser cannot name an owner.
     const asked = { ...body, ownerId: randomUUIDv7() }
     expect((await browser.ask('POST', '/api/registrations', asked)).status).toBe(200)
     const owned = registrationSchema.parse((await operate('enrollment', `/registrations/${body.id}`)).body)

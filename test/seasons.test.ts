@@ -24,24 +24,27 @@ const startBilling = (bed: TestBed) =>
     RECONCILE_EVERY_MS: '3600000',
   })
 
-describe('the season that opens at an empty database', () => {
-  it.each(['billing', 'enrollment'] as const)('has its promotion where %s is started first', async (first) => {
-    const bed = await emptyBed()
-    let till: Awaited<ReturnType<typeof startBilling>>
-    if (first === 'billing') {
-      till = await startBilling(bed)
-      await startEnrollment(bed)
-    } else {
-      await startEnrollment(bed)
-      await bed.bus.seen(seasonOpened)
-      till = await startBilling(bed)
-    }
-    const { data } = await bed.bus.seen(seasonOpened)
-    const [firstDay] = data.classDates
-    await eventually(async () => {
-      const { promotions } = pricesSchema.parse(await (await fetch(`${till.url}/prices`)).json())
-      expect(promotions).toMatchObject([{ promotionId: `sibling-free-${firstDay}`, kind: 'sibling_free' }])
-      return true
-    })
-  })
+describe('The season that opens with an empty database', () => {
+  it.each(['billing', 'enrollment'] as const)(
+    'The first season has its promotion if %s is started first',
+    async (first) => {
+      const bed = await emptyBed()
+      let billingService: Awaited<ReturnType<typeof startBilling>>
+      if (first === 'billing') {
+        billingService = await startBilling(bed)
+        await startEnrollment(bed)
+      } else {
+        await startEnrollment(bed)
+        await bed.bus.seen(seasonOpened)
+        billingService = await startBilling(bed)
+      }
+      const { data } = await bed.bus.seen(seasonOpened)
+      const [firstDay] = data.classDates
+      await eventually(async () => {
+        const { promotions } = pricesSchema.parse(await (await fetch(`${billingService.url}/prices`)).json())
+        expect(promotions).toMatchObject([{ promotionId: `sibling-free-${firstDay}`, kind: 'sibling_free' }])
+        return true
+      })
+    },
+  )
 })

@@ -27,15 +27,15 @@ async function seatsLeft(classType: string, date: string): Promise<number | unde
   return shown
 }
 
-describe('the last seats of a class', () => {
-  it('go to exactly 10 of 200 parents who ask at once through two enrollment processes', async () => {
+describe('The last seats of a class', () => {
+  it('Exactly 10 of 200 parallel requests through two enrollment processes get the last 10 seats', async () => {
     const second = await system.another('enrollment')
-    const secondDoor = await system.another('bff', { ENROLLMENT_URL: second.url, SITE_URL: system.siteUrl })
+    const secondBff = await system.another('bff', { ENROLLMENT_URL: second.url, SITE_URL: system.siteUrl })
     const [date] = await system.openDates('intermediate')
-    const doors = [system.siteUrl, secondDoor.url]
+    const bffUrls = [system.siteUrl, secondBff.url]
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, index) =>
-        system.post('/api/registrations', family(date?.date ?? '', { classType: 'intermediate' }), doors[index % 2]),
+        system.post('/api/registrations', family(date?.date ?? '', { classType: 'intermediate' }), bffUrls[index % 2]),
       ),
     )
     const held = answers.filter((answer) => answer.status === 200)
@@ -48,7 +48,7 @@ describe('the last seats of a class', () => {
     expect(urls.size).toBe(10)
   })
 
-  it('are counted the same everywhere, and a payment takes no second one', async () => {
+  it('All views count the same seats, and a payment takes no second one', async () => {
     const dates = await system.openDates('advanced')
     const date = dates[0]?.date ?? ''
     expect(await seatsLeft('advanced', date)).toBe(10)
@@ -61,7 +61,7 @@ describe('the last seats of a class', () => {
     }
   })
 
-  it('are taken by all children of a family or by none', async () => {
+  it('All children of a family get seats, or none does', async () => {
     const date = (await system.openDates('custom'))[1]?.date ?? ''
     const kids = (names: string[]) => names.map((childName) => ({ childName, childAge: 9 }))
     await system.register({
@@ -81,7 +81,7 @@ describe('the last seats of a class', () => {
 })
 
 describe('POST /api/registrations', () => {
-  it('makes one registration and one checkout of a request that is sent three times at once', async () => {
+  it('A request sent three times in parallel makes one registration and one checkout', async () => {
     const body = family((await system.openDates())[0]?.date ?? '')
     const before = (await system.atProvider()).sessions
     const answers = await Promise.all([1, 2, 3].map(() => system.post('/api/registrations', body)))
@@ -95,7 +95,7 @@ describe('POST /api/registrations', () => {
     expect([other.status, (other.body as { code: string }).code]).toEqual([409, 'id_reused'])
   })
 
-  it('takes price, currency and quantity from the server, whatever the browser says', async () => {
+  it('Price, currency and quantity come from the server, whatever the browser sends', async () => {
     const date = (await system.openDates())[1]?.date ?? ''
     const tampered = family(date, {
       amount: 1,

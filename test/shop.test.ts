@@ -37,7 +37,7 @@ async function payAs(checkoutUrl: string, email: string) {
 }
 
 describe('GET /api/shop', () => {
-  it('shows the products with their states, and what a class costs at the least', async () => {
+  it('The shop lists the products with their states, and the lowest class price', async () => {
     const view = shopViewSchema.parse((await get('/api/shop')).body)
     expect(view.classesFrom).toEqual({ amount: 40_000, currency: 'usd' })
     expect(view.products.map(({ sku, state, amount }) => [sku, state, amount])).toEqual([
@@ -47,14 +47,14 @@ describe('GET /api/shop', () => {
   })
 })
 
-describe('an order', () => {
-  it('is bought, mailed and refunded, and its page tells the truth all the way', async () => {
+describe('Orders', () => {
+  it('An order’s page shows the truth while it is bought, mailed and refunded', async () => {
     const email = `maren.${randomUUIDv7()}@example.com`
     const { orderId, checkoutUrl } = await placed()
     expect(checkoutUrl.startsWith(system.simulator.url)).toBe(true)
     expect(await order(orderId)).toMatchObject({ status: 'unpaid', amount: 30_000, email: null })
     await payAs(checkoutUrl, email)
-    // Whoever comes back finds it paid, with or without a notice.
+    // A returning buyer finds it paid, with or without a webhook.
     expect(await order(orderId)).toMatchObject({ status: 'paid', email, shipTo: { zipCode: '94401' } })
     expect((await placed(orderId)).checkoutUrl).toBe(`${system.siteUrl}/shop/success?reference=${orderId}`)
     const confirmation = await eventually(async () => {
@@ -84,7 +84,7 @@ describe('an order', () => {
     ])
   })
 
-  it('is one order, however often the button is pressed', async () => {
+  it('Pressing the button repeatedly makes one order', async () => {
     const orderId = randomUUIDv7()
     const before = await system.atProvider()
     const answers = await Promise.all(Array.from({ length: 6 }, () => placed(orderId)))
@@ -92,7 +92,7 @@ describe('an order', () => {
     expect((await system.atProvider()).sessions).toBe(before.sessions + 1)
   })
 
-  it('survives a billing that dies while it is being paid', async () => {
+  it('An order survives billing being killed while it is paid', async () => {
     const email = `maren.${randomUUIDv7()}@example.com`
     const { orderId, checkoutUrl } = await placed()
     await system.processes.billing.kill()
@@ -103,7 +103,7 @@ describe('an order', () => {
     await eventually(async () => (await system.mailsTo(email)).length === 1)
   })
 
-  it('that is asked for wrongly is refused in words, and leaves nothing behind', async () => {
+  it('An invalid order is rejected with a message, and leaves nothing behind', async () => {
     const orderId = randomUUIDv7()
     const [before] = await system.sql('billing')`select (select count(*)::int from orders) as orders,
       (select count(*)::int from checkout_attempts) as attempts`
@@ -131,14 +131,14 @@ describe('an order', () => {
     expect(after).toEqual(before)
   })
 
-  it('is shown to whoever has its reference, and kept by no cache', async () => {
+  it('An order is shown to anybody with its reference, and not cached', async () => {
     const { orderId } = await placed()
     expect((await get(`/api/orders/${orderId}`)).headers.get('cache-control')).toBe('no-store')
   })
 })
 
-describe('a request for news', () => {
-  it('is confirmed on the page that its mail leads to, and removed there', async () => {
+describe('Back-in-stock alerts', () => {
+  it('A back-in-stock alert is confirmed, and removed, on the page that its mail links to', async () => {
     const email = `maren.${randomUUIDv7()}@example.com`
     for (let time = 0; time < 3; time++) {
       const answer = await system.post('/api/shop/notices', { sku: teddyBear, email })
@@ -158,7 +158,7 @@ describe('a request for news', () => {
     expect(await system.mailsTo(email)).toHaveLength(1)
   })
 
-  it('is refused where there is nothing to wait for, and where one place asks too often', async () => {
+  it('A back-in-stock alert is rejected for an available product, and when one network asks too often', async () => {
     const email = `maren.${randomUUIDv7()}@example.com`
     for (const sku of ['class:basic', 'product:unheard-of']) {
       const answer = await system.post('/api/shop/notices', { sku, email })
@@ -174,8 +174,8 @@ describe('a request for news', () => {
   })
 })
 
-describe('a message to the school', () => {
-  it('is in its mailbox once, by a number that its writer knows, and in nobody else’s', async () => {
+describe('Contact messages', () => {
+  it('A contact message reaches the school’s mailbox once, with the number that its writer was given, and nobody else’s', async () => {
     const id = randomUUIDv7()
     const email = `maren.${id}@example.com`
     const message = { id, name: 'Maren Holt', email, topic: 'kit', message: 'The servo is missing.' }

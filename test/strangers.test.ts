@@ -38,7 +38,7 @@ const pageOf = ({ status, body }: Answer) => {
 const statusAt = (url: string) =>
   system.provider.sessions.get(new URL(url).pathname.split('/').at(-1) ?? '')?.object.status
 
-/** What an answer shows, apart from ids. */
+/** The shape of a response, apart from ids. */
 const shapeOf = ({ status, body, headers }: Answer) => [
   status,
   JSON.stringify(body).replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|cs_test_\w+/g, 'id'),
@@ -48,16 +48,16 @@ const subjectsTo = async (email: string) => (await system.mailsTo(email)).map(({
 const mailLike = (email: string, words: RegExp) =>
   eventually(async () => (await system.mailsTo(email)).find(({ subject }) => words.test(subject)), 20_000)
 
-describe('a stranger who knows a family’s address', () => {
-  it('is answered at the form as if the child were not registered, while the family is mailed, and what they pay goes back', async () => {
+describe('A stranger who knows a family’s address', () => {
+  it('A stranger who registers a registered child gets the usual response and a refund, and the family is mailed', async () => {
     const [own, stranger] = [newBrowser(), newBrowser()]
     const email = newAddress()
     const kept = pageOf(await own.post('/api/registrations', await form(email)))
     await system.pay(kept.checkoutUrl)
     await system.reaches(kept.registrationId, 'confirmed')
     const answer = await stranger.post('/api/registrations', await form(email, { city: 'Elsewhere' }))
-    const nobody = await newBrowser().post('/api/registrations', await form(newAddress(), { city: 'Elsewhere' }))
-    expect(shapeOf(answer)).toEqual(shapeOf(nobody))
+    const unregistered = await newBrowser().post('/api/registrations', await form(newAddress(), { city: 'Elsewhere' }))
+    expect(shapeOf(answer)).toEqual(shapeOf(unregistered))
     const again = await own.post('/api/registrations', await form(email, { city: 'Elsewhere' }))
     expect([again.status, again.body['code']]).toEqual([409, 'already_registered'])
     const { text } = await mailLike(email, /^You are registered already/)
@@ -73,7 +73,7 @@ describe('a stranger who knows a family’s address', () => {
     ).toHaveLength(1)
   })
 
-  it('neither closes a member’s open page nor gives the consent in their place, and is told of no membership', async () => {
+  it('A stranger with a member’s address neither closes the member’s page nor gives the consent, and learns of no membership', async () => {
     const [own, stranger] = [newBrowser(), newBrowser()]
     const email = newAddress()
     const { body } = await own.get('/api/availableSlots')
@@ -94,7 +94,7 @@ describe('a stranger who knows a family’s address', () => {
     await mailLike(email, /^Refund of \$60\.00 for your membership/)
   })
 
-  it('signs no waiver by a registration’s details, and is told the same whether there is one', async () => {
+  it('A stranger with a registration’s details cannot sign the waiver, and the response does not reveal whether it exists', async () => {
     const [own, stranger] = [newBrowser(), newBrowser()]
     const email = newAddress()
     const asked = await form(email)
@@ -115,8 +115,8 @@ describe('a stranger who knows a family’s address', () => {
   })
 })
 
-describe('a family that goes on in a second browser', () => {
-  it('gets along: nothing is closed by its change, and of two pages that it pays one goes back, once', async () => {
+describe('A family that continues in a second browser', () => {
+  it('A change in a second browser closes nothing, and of two paid pages one is refunded once', async () => {
     const [first, second] = [newBrowser(), newBrowser()]
     const email = newAddress()
     const one = pageOf(await first.post('/api/registrations', await form(email)))
@@ -129,15 +129,15 @@ describe('a family that goes on in a second browser', () => {
       const states = await Promise.all([one, other].map(({ registrationId }) => system.state(registrationId)))
       const kept = states.filter(({ status }) => status === 'confirmed')
       const back = states.flatMap(({ checkout }) => checkout?.refunds ?? [])
-      // The page that was not paid first may have been closed in time.
+      // The page that was paid second may have been closed in time.
       const paid = states.filter(({ checkout }) => checkout?.paidAt != null)
       return kept.length === 1 && back.length === paid.length - 1
     }, 20_000)
   })
 })
 
-describe('a registration under the id of an order', () => {
-  it('is refused, and never has the order’s checkout', async () => {
+describe('A registration with the id of an order', () => {
+  it('A registration with an order’s id is rejected, and never gets the order’s checkout', async () => {
     const browser = newBrowser()
     const orderId = randomUUIDv7()
     const order = await browser.post('/api/checkout', { orderId, items: [{ sku: robotSpider, quantity: 1 }] })
@@ -146,7 +146,7 @@ describe('a registration under the id of an order', () => {
     const answer = await browser.post('/api/registrations', await form(newAddress(), { id: orderId }))
     expect([answer.status, answer.body['code']]).toEqual([409, 'id_reused'])
     expect(await system.state(orderId)).toMatchObject({ status: 'held', checkout: null })
-    // The other way round, an order never takes what a registration is paid by.
+    // Conversely, an order never takes a registration's payment.
     const { registrationId } = pageOf(await browser.post('/api/registrations', await form(newAddress())))
     const taken = await browser.post('/api/checkout', {
       orderId: registrationId,

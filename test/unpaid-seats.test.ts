@@ -10,7 +10,7 @@ import { startSystem, type System } from './src/system.ts'
 
 let system: System
 beforeAll(async () => {
-  // As in production, with a proxy in front that tells where each request comes from.
+  // As in production, behind a proxy that forwards each client's address.
   const limits = { UNPAID_SEATS_PER_FAMILY: '12', UNPAID_SEATS_PER_NETWORK: '16' }
   system = await startSystem({ enrollment: limits, bff: { TRUST_PROXY: 'loopback' } })
 })
@@ -18,7 +18,7 @@ afterAll(() => system.stop())
 
 const newEmail = () => `${randomUUIDv7()}@example.com`
 
-/** The one browser in which a family pays. */
+/** The browser in which a family pays. */
 const ownBrowser = browserCookie()
 
 async function post(path: string, body: object, address: string, cookie = ownBrowser) {
@@ -30,7 +30,7 @@ async function post(path: string, body: object, address: string, cookie = ownBro
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
 }
 
-/** A registration of so many children. */
+/** A registration for this number of children. */
 const registrationOf = (classType: string, startDate: string, children: number) => ({
   ...sampleFamily(),
   email: newEmail(),
@@ -56,11 +56,11 @@ async function season() {
   return { classes, members, free, freeForMembers: members.reduce((sum, slot) => sum + slot.availableSlots, 0) }
 }
 
-describe('a stranger who pays for nothing', () => {
-  it('with sixteen requests for ten seats each, and forty for members’ seats, leaves most of the season free', async () => {
+describe('A stranger who does not pay', () => {
+  it('Sixteen requests for ten seats each and forty for members’ seats leave most of the season free', async () => {
     const before = await season()
     expect(before.classes.length).toBe(16)
-    // One network, where each request comes from another browser: what one browser asks for takes turns.
+    // One network with a new browser per request, because requests of one browser are serialized.
     const network = `198.51.${Math.floor(Math.random() * 250)}`
     const send = (path: string, body: object, nth: number) => post(path, body, `${network}.${nth + 1}`, browserCookie())
     const answers = await Promise.all([
@@ -80,13 +80,13 @@ describe('a stranger who pays for nothing', () => {
     expect(new Set(refused.map(({ status, body }) => `${status} ${String(body['code'])}`))).toEqual(
       new Set(['429 too_many_unpaid']),
     )
-    // Nobody else notices.
+    // Others are not affected.
     const open = after.classes.find(({ seatsLeft }) => seatsLeft > 0)
     const family = registrationOf(open?.classType ?? '', open?.date ?? '', 1)
     expect((await post('/api/registrations', family, '203.0.113.7')).status).toBe(200)
   })
 
-  it('gets no further in one browser from many networks', async () => {
+  it('One browser on many networks gets no more unpaid seats', async () => {
     const { classes, free } = await season()
     const browser = browserCookie()
     await Promise.all(
@@ -98,7 +98,7 @@ describe('a stranger who pays for nothing', () => {
   })
 })
 
-describe('the address of a payment page', () => {
+describe('Payment page links', () => {
   const viewOf = async (id: string): Promise<RegistrationView> => system.state(id)
   const minutesLeft = ({ heldUntil }: RegistrationView) =>
     Math.round(
@@ -118,12 +118,12 @@ describe('the address of a payment page', () => {
     return answer.body as { registrationId: string; checkoutUrl: string }
   }
 
-  it('leads by our own site to the provider’s page, and has the seat held for as long as that is open', async () => {
+  it('A payment link leads through our site to the provider’s page, and holds the seat for as long as that is open', async () => {
     const { registrationId, checkoutUrl } = await register()
     expect(minutesLeft(await viewOf(registrationId))).toBe(10)
     expect(checkoutUrl.startsWith(`${system.siteUrl}/api/registrations/${registrationId}/pay/cs_`)).toBe(true)
     expect((await viewOf(registrationId)).checkout?.url).toBe(checkoutUrl)
-    // It opens nothing to ask for it by another name.
+    // A guessed session id opens nothing.
     const guessed = await follow(checkoutUrl.replace(/cs_\w+$/, 'cs_test_guess'))
     expect(guessed).toEqual({
       status: 303,
@@ -136,7 +136,7 @@ describe('the address of a payment page', () => {
     expect(led.location.startsWith(system.simulator.url)).toBe(true)
     const opened = await viewOf(registrationId)
     expect(minutesLeft(opened)).toBe(36)
-    // Opened again it is no longer than the page itself.
+    // Opening it again does not hold the seat longer than the page lives.
     expect(await follow(checkoutUrl)).toEqual(led)
     expect((await viewOf(registrationId)).heldUntil).toBe(opened.heldUntil)
     expect((await system.pay(checkoutUrl)).status).toBe('paid')
@@ -144,7 +144,7 @@ describe('the address of a payment page', () => {
     expect((await follow(checkoutUrl)).location).toBe(`${system.siteUrl}/robokids-payment?reference=${registrationId}`)
   })
 
-  it('of a seat that was let go leads to where it can be taken again, and its page is closed', async () => {
+  it('A payment link of a released seat leads back to the registration, and its page is closed', async () => {
     const { registrationId, checkoutUrl } = await register()
     await system.sql('enrollment')`
       update registrations set held_until = now() - interval '1 second' where id = ${registrationId}`
@@ -159,7 +159,7 @@ describe('the address of a payment page', () => {
     expect(registrationViewSchema.parse(await viewOf(registrationId)).status).toBe('held')
   })
 
-  it('leads nowhere else while enrollment is away: no page is opened for a seat that nobody holds', async () => {
+  it('A payment link opens no page while enrollment is down, since nobody holds the seat', async () => {
     const { registrationId, checkoutUrl } = await register()
     await system.processes.enrollment.kill()
     const led = await follow(checkoutUrl)
@@ -168,7 +168,7 @@ describe('the address of a payment page', () => {
     expect((await follow(checkoutUrl)).location.startsWith(system.simulator.url)).toBe(true)
   })
 
-  it('of a membership does the same', async () => {
+  it('A membership’s payment link holds and releases its seat in the same way', async () => {
     const { members } = await season()
     const body = { email: newEmail(), plan: 'monthly', classDate: members.at(-1)?.classDate }
     const { url } = (await post('/api/createStripeSession', body, '192.0.2.2')).body as { url: string }
@@ -186,7 +186,7 @@ describe('the address of a payment page', () => {
       where attempt_id = ${attemptId}`
     await eventually(async () => (await left()) === undefined)
     expect((await follow(url)).location).toBe(`${system.siteUrl}/membership/register`)
-    // The same page, with a seat again.
+    // The same page, with a seat held again.
     expect((await post('/api/createStripeSession', body, '192.0.2.2')).body).toEqual({ url })
     expect((await follow(url)).location.startsWith(system.simulator.url)).toBe(true)
   })

@@ -13,17 +13,17 @@ afterAll(() => world.stop())
 
 const folder = join(import.meta.dirname, 'walk/found')
 const found = await readdir(folder)
-/** Together they take more than three hundred steps. */
+/** Together more than three hundred steps. */
 const seeds = [1, 2, 4, 5, 10, 11]
 
-describe('a random walk', () => {
-  it.each(seeds)('through the whole system breaks no rule: seed %i', async (seed) => {
+describe('Random walks', () => {
+  it.each(seeds)('A random walk through the whole system breaks no rule: seed %i', async (seed) => {
     const { steps, failure } = await walkOnce(world, { seed, length: 150, shrinkForMs: 60_000 })
     expect(failure && `${failure.message}\n${failure.steps.join('\n')}`).toBeUndefined()
     expect(steps).toBeGreaterThan(0)
   })
 
-  it.each(found)('that broke a rule once breaks none any more: %s', async (file) => {
+  it.each(found)('A recorded walk that once broke a rule breaks none: %s', async (file) => {
     const failure = await replay(world, readSteps(await readFile(join(folder, file), 'utf8')))
     expect(failure?.message).toBeUndefined()
   })

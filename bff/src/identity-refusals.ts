@@ -2,7 +2,7 @@ import { DomainError } from '@robokids/runtime/errors'
 
 /**
  * What the identity service says where its errors have no names of their own for it, in the words of our own service and of
- * the hosted one. Nothing else goes by these texts; `test/identity-words.test.ts` holds our own service to them.
+ * the hosted one. Nothing else goes by these texts; `test/identity-messages.test.ts` holds our own service to them.
  */
 const words = {
   /** A sign-in is over, rather than that the service cannot or will not say so now. */

@@ -1,5 +1,5 @@
-// The two commands and their relatives, for whatever Node is on the machine: installs what is missing, then hands over
-// to the Node version that the project pins.
+// Entry point of the npm commands for any Node version: installs missing dependencies, then runs the command with the
+// Node version that the project pins.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
@@ -12,16 +12,16 @@ function lockedPackages(file) {
   return JSON.parse(readFileSync(join(root, file), 'utf8')).packages ?? {}
 }
 
-/** Whether node_modules holds what package-lock.json asks for. */
+/** Whether node_modules matches package-lock.json. */
 function dependenciesAreThere() {
   const installed = join('node_modules', '.package-lock.json')
   if (!existsSync(join(root, installed)) || !existsSync(join(bin, 'node'))) return false
   const here = lockedPackages(installed)
   return Object.entries(lockedPackages('package-lock.json')).every(([path, wanted]) => {
-    // What is optional is there only on the platforms that it is for.
+    // Optional packages are installed only on their platforms.
     if (path === '' || wanted.optional || wanted.devOptional || wanted.peer || !path.includes('node_modules/'))
       return true
-    // A folder of ours that is new here.
+    // A workspace folder, which may be new.
     if (wanted.link) return existsSync(join(root, path))
     return here[path]?.version === wanted.version
   })
@@ -49,13 +49,13 @@ if (!dependenciesAreThere()) installDependencies()
 
 const env = { ...process.env, PATH: bin + delimiter + process.env.PATH }
 const [command = 'start', ...rest] = process.argv.slice(2)
-const quickly = `--import=${pathToFileURL(join(root, 'runtime/src/fast-imports.ts')).href}`
-const child = spawn('node', [quickly, join(root, 'deploy/local/src', `${command}.ts`), ...rest], {
+const fastImports = `--import=${pathToFileURL(join(root, 'runtime/src/fast-imports.ts')).href}`
+const child = spawn('node', [fastImports, join(root, 'deploy/local/src', `${command}.ts`), ...rest], {
   cwd: root,
   env,
   stdio: 'inherit',
 })
-// Ctrl-C reaches the whole group: the child cleans up, and this waits for it.
+// Ctrl-C reaches the whole process group: the child cleans up, and this process waits for it.
 process.on('SIGINT', () => {})
 process.on('SIGHUP', () => {})
 process.on('SIGTERM', () => child.kill('SIGTERM'))

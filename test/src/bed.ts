@@ -11,15 +11,15 @@ import './global-setup.ts'
 import { testNats, type TestServer } from './infrastructure.ts'
 
 /**
- * Calls `check` until it answers something truthy without throwing, and answers that.
- * @throws what the last call threw, once `timeoutMs` is over.
+ * Calls `check` until it returns something truthy without throwing, and returns that.
+ * @throws the last error once `timeoutMs` has passed
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,
   timeoutMs = 20_000,
 ): Promise<Exclude<T, undefined | false | null | 0 | ''>> {
   const deadline = performance.now() + timeoutMs
-  // Asking ever more slowly leaves the processor to what is waited for.
+  // Increasing pauses leave the processor to what is waited for.
   for (let pause = 5; ; pause = Math.min(pause * 1.5, 150)) {
     let problem: unknown
     try {
@@ -34,7 +34,7 @@ export async function eventually<T>(
   }
 }
 
-/** The bus as a test sees it: it publishes as if it were the producing service, and remembers everything that passes. */
+/** A test's view of the bus: publishes in place of the producing service, and records all events. */
 export class TestBus {
   readonly #bus: Bus
   readonly #events: CloudEvent[]
@@ -44,7 +44,7 @@ export class TestBus {
     this.#events = events
   }
 
-  /** Publishes an event of its own making, or, given an envelope, exactly that one again. */
+  /** Publishes a new event. */
   async publish<Data>(
     definition: EventDefinition<string, Data>,
     subject: string,
@@ -56,17 +56,17 @@ export class TestBus {
     return event
   }
 
-  /** Publishes an envelope as it is: a copy, or a poisoned one. The broker's own deduplication is bypassed. */
+  /** Publishes an envelope unchanged: a copy, or an invalid one. The broker's deduplication is bypassed. */
   async republish(event: CloudEvent): Promise<void> {
     await this.#bus.publishUnchecked(event.type, JSON.stringify(event))
   }
 
-  /** Publishes any text under a subject. */
+  /** Publishes any text to a subject. */
   async publishRaw(subject: string, payload: string): Promise<void> {
     await this.#bus.publishUnchecked(subject, payload)
   }
 
-  /** The events of that definition that have passed so far, each delivery of it. */
+  /** Events of this definition so far, including repeated deliveries. */
   all<Data>(
     definition: EventDefinition<string, Data>,
     where: (data: Data) => boolean = () => true,
@@ -86,11 +86,11 @@ export class TestBus {
   }
 }
 
-/** A place to run services in: a NATS of its own, databases of its own, everything taken down at the end. */
+/** An environment for services: its own NATS and databases, all removed at the end. */
 export interface TestBed {
   nats: TestServer
   bus: TestBus
-  /** Makes a new empty database. @returns its URL. */
+  /** Creates an empty database. @returns its URL */
   database(): Promise<string>
   /**
    * Starts a service on a free port. Without `DATABASE_URL` in `env` it gets a new database; with the URL of another
@@ -108,7 +108,7 @@ export async function testBed(): Promise<TestBed> {
   const log = createLogger('test', 'silent')
   const bus = await connectBus({ url: nats.url, replicas: 1, name: 'test', ackWaitMs: 30_000, log })
   const events: CloudEvent[] = []
-  // Never '>': that is also interest in the replies of a consumer that is gone, and the broker would go on sending there.
+  // Never '>': it also matches reply subjects of a consumer that is gone, and the broker would keep sending there.
   const subjects = allEvents.map((definition) => definition.type)
   bus.watch(subjects, (event) => {
     if (typeof event === 'object' && event !== null && 'specversion' in event) events.push(event)

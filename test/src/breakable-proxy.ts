@@ -1,20 +1,23 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
-/** A proxy in front of a server on this machine, which breaks connections in the ways that networks do. */
+/** A proxy in front of a local server that simulates network faults. */
 export interface BreakableProxy {
   port: number
-  /** Ends all connections at once, without a farewell. */
+  /** Resets all connections. */
   reset(): void
-  /** Nothing passes any more in either direction, and nobody is told. Connections made later are silent too. */
+  /** Drops all data in both directions without closing. Later connections stall too. */
   stall(): void
-  /** What is sent from now on passes again; what was sent meanwhile is lost. */
+  /** Forwards data again; what was sent in between is lost. */
   resume(): void
-  /** Takes no connections for a while; those there are, are reset. */
+  /** Refuses new connections, and resets the existing ones. */
   refuse(): Promise<void>
   accept(): Promise<void>
-  /** Connections made from now on lead to another server, as an address does after a fail-over. */
+  /** Connects new clients to another server, like an address after a failover. */
   lead(targetPort: number): void
-  /** Calls `see` with what clients send; where it says true, the connection ends instead of passing that on. */
+  /**
+   * Calls `see` with each chunk that clients send; if it returns true, the connection is closed instead of forwarding
+   * it.
+   */
   intercept(see: ((sent: Buffer) => boolean) | undefined): void
   stop(): Promise<void>
 }

@@ -2,20 +2,20 @@ import { randomUUID } from 'node:crypto'
 import { fetchProven } from '@robokids/local/prove'
 import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
 
-/** The cookie by which the BFF of a local system knows a browser that has bought something. */
+/** A cookie that a local BFF accepts as that of a browser that has bought something. */
 export function browserCookie(): string {
   const known = { id: randomUUID(), until: Date.now() + 86_400_000 }
   return `robokids-browser=${sealingKeysSchema.parse(localSealingKeys).seal(JSON.stringify(known), 'robokids-browser')}`
 }
 
 export interface Answer {
-  /** 0 where there was none: a process was killed meanwhile. */
+  /** 0 if there was no response, because a process was killed. */
   status: number
   body: Record<string, unknown>
   headers: Headers
 }
 
-/** Asks over HTTP with JSON, with a proof of work where one is asked for. An answer that is no JSON is its `text`. */
+/** Sends a JSON request, with proof of work if required. A response that is not JSON is returned as `text`. */
 export async function askJson(url: string | URL, request: RequestInit): Promise<Answer> {
   const answer = await fetchProven(url, request).catch(() => undefined)
   if (!answer) return { status: 0, body: {}, headers: new Headers() }
@@ -31,22 +31,22 @@ function parsed(text: string): Record<string, unknown> {
   }
 }
 
-/** What a request says of its body, where it has one. */
+/** Body and headers of a JSON request. */
 export function jsonBody(body: unknown): Pick<RequestInit, 'body'> & { headers: Record<string, string> } {
   return body === undefined
     ? { headers: {} }
     : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
 }
 
-/** A browser: it keeps cookies, and says where it comes from and for whom its page was made. */
+/** A browser: it keeps cookies, and sends its origin and the account of its page. */
 export class Browser {
   cookies = new Map<string, string>()
   readonly siteUrl: string
-  /** Where its requests go: to one of several BFFs, perhaps. */
+  /** Where its requests go, if there are several BFFs. */
   bffUrl: string
-  /** Where it is, as a proxy in front would tell; undefined where none is in front. */
+  /** The client address that a proxy in front would forward; undefined without a proxy. */
   address: string | undefined
-  /** The account (`userId`) that its page was made for. */
+  /** The account (`userId`) that its page was rendered for. */
   userId: string | undefined
 
   constructor(siteUrl: string, bffUrl = siteUrl) {
@@ -54,7 +54,7 @@ export class Browser {
     this.bffUrl = bffUrl
   }
 
-  /** Another window of it, or a copy of what it keeps, as it is now. */
+  /** Copies the current cookies and settings to another browser. */
   copyTo<Other extends Browser>(other: Other): Other {
     other.cookies = new Map(this.cookies)
     other.bffUrl = this.bffUrl

@@ -1,6 +1,6 @@
 import { localSealingKeys } from '@robokids/runtime/seal'
 
-/** What an identity service needs to start, by keys and secrets that are published. */
+/** Required settings of an identity service, with published development secrets. */
 export const identityKeys = {
   SEALING_KEYS: localSealingKeys,
   MAC_KEYS: localSealingKeys,
@@ -8,10 +8,10 @@ export const identityKeys = {
   CLIENT_SECRETS: 'robokidsbff:local-client-secret',
 }
 
-/** Passwords cost next to nothing to hash. */
+/** Cheap password hashing. */
 export const quickHashing = { ARGON2_MEMORY_KIB: '64', ARGON2_PASSES: '1' }
 
-/** What the BFF before such an identity service needs to start. */
+/** Required settings of a BFF for such an identity service. */
 export const bffKeys = {
   IDENTITY_CLIENT_SECRET: 'local-client-secret',
   SESSION_KEYS: localSealingKeys,

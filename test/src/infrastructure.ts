@@ -7,13 +7,16 @@ import { startPostgres } from '@robokids/local/postgres'
 import { freePort, isListening, until, type LocalServer } from '@robokids/local/processes'
 import { GenericContainer, getContainerRuntimeClient, Wait, type WaitStrategy } from 'testcontainers'
 
-/** A server that a test may do anything to. */
+/** A server under a test's full control. */
 export interface TestServer extends LocalServer {
-  /** Starts it again, after it was killed, on the same port and without its data: as after the loss of a disk. */
+  /** Restarts a killed server on the same port without its data, as after losing a disk. */
   restartEmpty(): Promise<void>
 }
 
-/** `TEST_INFRA=containers` runs PostgreSQL and NATS in containers; else they run as plain processes. Same suites. */
+/**
+ * `TEST_INFRA=containers` runs PostgreSQL and NATS in containers, otherwise as plain processes. The suites are the
+ * same.
+ */
 export const inContainers = process.env['TEST_INFRA'] === 'containers'
 
 async function scratchDir(name: string): Promise<string> {
@@ -44,7 +47,7 @@ async function localServer(
   }
 }
 
-/** A container on a fixed host port, so that it can be killed and come back at the same address with the same data. */
+/** A container on a fixed host port, so that it can be killed and restarted at the same address with its data. */
 async function container(
   image: string,
   command: string[],
@@ -84,8 +87,8 @@ async function container(
 }
 
 /**
- * A PostgreSQL server: one for a whole test run, in which each suite makes databases of its own, or one of a test's own.
- * @param durable keeps what it has committed when it is killed, which costs time.
+ * Starts a PostgreSQL server: one for the test run, in which each suite creates databases, or a test's own.
+ * @param durable keeps committed data when killed, which is slower
  */
 export async function testPostgres({ durable = false } = {}): Promise<TestServer> {
   if (!inContainers)
@@ -103,7 +106,7 @@ export async function testPostgres({ durable = false } = {}): Promise<TestServer
   )
 }
 
-/** A NATS server for one suite: streams have fixed names, so suites that share one would hear each other. */
+/** Starts a NATS server for one suite: stream names are fixed, so suites cannot share one. */
 export async function testNats(): Promise<TestServer> {
   if (!inContainers) return localServer('nats', (dataDir, port) => startNats({ dataDir, port }))
   const wait = Wait.forListeningPorts()

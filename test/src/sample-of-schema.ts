@@ -14,7 +14,7 @@ function textOf({ format, pattern, minLength = 1, maxLength = 1_000 }: JsonSchem
     try {
       return fc.sample(fc.stringMatching(new RegExp(pattern)), 1)[0] ?? ''
     } catch {
-      // Looks ahead, perhaps: any text does then.
+      // Lookaheads, for example, are not supported: any text is used.
     }
   }
   return 'Sample'.padEnd(minLength, 'e').slice(0, maxLength)
@@ -39,11 +39,11 @@ function sample(schema: JsonSchema | boolean): unknown {
   return 'anything'
 }
 
-/** Something that a schema might take: with all of its fields, each of the right type. Rules between fields are not kept. */
+/** Returns a sample of a schema, with all fields of the right type. Rules between fields are not observed. */
 export function sampleOfSchema(schema: unknown): unknown {
   if (!(schema instanceof z.core.$ZodType)) return undefined
   const read = (io: 'input' | 'output') => sample(z.toJSONSchema(schema, { io, unrepresentable: 'any' }))
   const given = read('input')
-  // What is prepared before it is read takes anything; what it is read as has the names.
+  // A preprocessed schema accepts anything as input; its output type has the fields.
   return given === 'anything' ? read('output') : given
 }

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 
-/** A family as its registration asks for it, without the class; every call is another registration. */
+/** A registration form without the class; every call has another id. */
 export function sampleFamily() {
   return {
     id: randomUUIDv7(),
@@ -16,7 +16,7 @@ export function sampleFamily() {
   }
 }
 
-/** Somebody who signs up for an account. */
+/** A sign-up form. */
 export function sampleMember(email: string) {
   return {
     given_name: 'Maren',

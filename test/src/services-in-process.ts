@@ -11,7 +11,7 @@ import { testBed } from './bed.ts'
 
 const services = ['enrollment', 'billing', 'notifications', 'identity', 'bff'] as const
 
-/** Every service in this process, so that a test can see the routes that there are. */
+/** All services in this process, so that a test can inspect their routes. */
 export interface ServicesInProcess {
   running: Record<(typeof services)[number], Pick<RunningService<object>, 'url' | 'routes'>>
   bed: Awaited<ReturnType<typeof testBed>>
@@ -21,7 +21,7 @@ export interface ServicesInProcess {
 
 const plenty = '1000000'
 
-/** Starts them beside a payment simulator, with no limit to how often they are asked. */
+/** Starts all services and a payment simulator, without rate limits. */
 export async function startServicesInProcess(): Promise<ServicesInProcess> {
   const bed = await testBed()
   const site = await freePort()
@@ -30,11 +30,11 @@ export async function startServicesInProcess(): Promise<ServicesInProcess> {
     webhooks: [{ url: `http://127.0.0.1:${site}/webhooks/stripe`, secret: 'whsec_tests' }],
   })
   const shared = { SITE_URL: siteUrl, CODE_SEALING_KEYS: localSealingKeys, TRUST_PROXY: 'loopback' }
-  const school = await bed.start(enrollment, shared)
-  const [till, office, desk] = await Promise.all([
+  const enrollmentService = await bed.start(enrollment, shared)
+  const [billingService, notificationsService, identityService] = await Promise.all([
     bed.start(billing, {
       ...shared,
-      ENROLLMENT_URL: school.url,
+      ENROLLMENT_URL: enrollmentService.url,
       STRIPE_SECRET_KEY: 'sk_test_billing',
       STRIPE_API_URL: simulator.url,
       STRIPE_WEBHOOK_SECRETS: 'whsec_tests',
@@ -56,19 +56,19 @@ export async function startServicesInProcess(): Promise<ServicesInProcess> {
       ARGON2_PASSES: '1',
     }),
   ])
-  const front = await bed.start(bff, {
+  const bffService = await bed.start(bff, {
     ...shared,
     PORT: String(site),
     SESSION_KEYS: localSealingKeys,
     PROOF_SECRET: 'a-secret-of-the-tests',
     PROOF_DERIVATIONS: '1',
-    IDENTITY_URL: desk.url,
-    // What it calls itself where nothing else is set.
+    IDENTITY_URL: identityService.url,
+    // Identity's default issuer.
     IDENTITY_ISSUER_URL: 'http://localhost:4001',
     IDENTITY_CLIENT_SECRET: 'local-client-secret',
-    ENROLLMENT_URL: school.url,
-    BILLING_URL: till.url,
-    NOTIFICATIONS_URL: office.url,
+    ENROLLMENT_URL: enrollmentService.url,
+    BILLING_URL: billingService.url,
+    NOTIFICATIONS_URL: notificationsService.url,
     RATE_LIMIT_READS: plenty,
     RATE_LIMIT_WRITES: plenty,
     RATE_LIMIT_NOTICES: plenty,
@@ -76,7 +76,13 @@ export async function startServicesInProcess(): Promise<ServicesInProcess> {
     RATE_LIMIT_MESSAGES: plenty,
   })
   return {
-    running: { enrollment: school, billing: till, notifications: office, identity: desk, bff: front },
+    running: {
+      enrollment: enrollmentService,
+      billing: billingService,
+      notifications: notificationsService,
+      identity: identityService,
+      bff: bffService,
+    },
     bed,
     simulator,
     async stop() {
@@ -86,7 +92,7 @@ export async function startServicesInProcess(): Promise<ServicesInProcess> {
   }
 }
 
-/** The methods of a route by which something is asked for. */
+/** The methods of a route, without HEAD and OPTIONS. */
 export function methodsOf({ method }: { method: string | string[] }): string[] {
   return [method].flat().filter((one) => one !== 'HEAD' && one !== 'OPTIONS')
 }

@@ -35,17 +35,17 @@ import './global-setup.ts'
 import { testNats } from './infrastructure.ts'
 import { sampleFamily } from './samples.ts'
 
-/** One service in a process of its own, which can be killed as a crash would kill it. */
+/** A service process, which can be killed like a crash. */
 export interface ServiceProcess {
   url: string
   start(): Promise<void>
   /** SIGKILL */
   kill(): Promise<void>
-  /** SIGTERM: lets it finish. */
+  /** SIGTERM: a graceful stop. */
   stop(): Promise<void>
-  /** Whether it runs: it was started, was not told to end, and has not ended by itself. */
+  /** Whether it was started, not stopped, and has not exited by itself. */
   isRunning(): boolean
-  /** What it printed so far. */
+  /** Its output so far. */
   output(): string
 }
 
@@ -58,38 +58,38 @@ export interface Mail {
   attachments?: { generatedFileName: string; contentType: string }[]
 }
 
-/** The whole system, every process on its own, beside a simulator and a mailbox. */
+/** The whole system in separate processes, with a payment simulator and a mailbox. */
 export interface System {
   siteUrl: string
   simulator: Simulator
-  /** What the simulator remembers: to be read, never changed. */
+  /** The simulator's state, read-only. */
   provider: Store
   nats: LocalServer
   mailbox: LocalServer
-  /** Where the mailbox takes mails. */
+  /** The mailbox's SMTP port. */
   smtpPort: number
   processes: Record<ServiceName, ServiceProcess>
   databaseUrls: Record<OwningService, string>
-  /** A second process of a service: same database, other port. */
+  /** Starts a second process of a service, with the same database and another port. */
   another(service: ServiceName, env?: Record<string, string>): Promise<ServiceProcess>
-  /** A few connections to a service's database, to hold locks and to look. */
+  /** A small connection pool to a service's database, to hold locks and inspect rows. */
   sql(service: OwningService): postgres.Sql
-  /** Always in the same browser. */
+  /** Sends a request, always from the same browser. */
   post(path: string, body: unknown, siteUrl?: string): Promise<{ status: number; body: unknown }>
-  /** Registers a family. Every call is another family unless it is told an id. */
+  /** Registers a family: a new one per call, unless an id is given. */
   register(differences?: Partial<RegisterBody>): Promise<{ registrationId: string; checkoutUrl: string }>
-  /** Pays what a registration owes on the simulator's page. */
+  /** Pays a checkout on the simulator's page. */
   pay(checkoutUrl: string, card?: string): Promise<{ status: string; message?: string | null }>
-  /** How much there is at the payment provider so far. */
+  /** Totals at the payment provider so far. */
   atProvider(): Promise<{ sessions: number; charges: number; refunds: number }>
   state(registrationId: string): Promise<RegistrationView>
-  /** Waits until a registration has that status. */
+  /** Waits until a registration has a status. */
   reaches(registrationId: string, status: RegistrationView['status'], timeoutMs?: number): Promise<RegistrationView>
-  /** The mails that came for an address. */
+  /** Mails received for an address. */
   mailsTo(address: string): Promise<Mail[]>
-  /** The text messages that came for a phone number, oldest first. */
+  /** Text messages received for a phone number, oldest first. */
   textsTo(number: string): Promise<TextMessage[]>
-  /** The open dates of a level, soonest first. */
+  /** Open dates of a level, soonest first. */
   openDates(classType?: string): Promise<{ date: string; seatsLeft: number }[]>
   stop(): Promise<void>
 }
@@ -129,9 +129,9 @@ function serviceProcess(name: ServiceName, env: Record<string, string>): Service
 
 /**
  * Starts the system.
- * @param settings extra environment for a service, by its name, or for all of them under `all`. Identity is started where
- * there is an entry for it.
- * @param postgresUrl the server that its databases are made in; left out, the test run's.
+ * @param settings extra environment by service name, or for all under `all`. Identity is started only if it has an
+ * entry.
+ * @param postgresUrl the server for its databases; by default, the test run's
  */
 export async function startSystem(
   settings: Partial<Record<ServiceName | 'all', Record<string, string>>> = {},
@@ -178,7 +178,7 @@ export async function startSystem(
     CONSUMER_ACK_WAIT_MS: '3000',
     WEB_DIST: '',
   }
-  // All its families come from this machine, and many with the sample's address.
+  // All requests come from this machine, and many with the sample's address.
   const manySeats = { UNPAID_SEATS_PER_FAMILY: '1000000', UNPAID_SEATS_PER_NETWORK: '1000000' }
   const manyOrders = { UNPAID_ORDERS_PER_BUYER: '1000000', UNPAID_ORDERS_PER_NETWORK: '1000000' }
   const environment = (name: ServiceName, extra: Record<string, string> = {}) => ({

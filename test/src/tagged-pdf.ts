@@ -4,7 +4,7 @@ type PdfPage = Awaited<ReturnType<Awaited<ReturnType<typeof getDocumentProxy>>['
 type StructTree = NonNullable<Awaited<ReturnType<PdfPage['getStructTree']>>>
 type StructNode = StructTree | StructTree['children'][number]
 
-/** A part of a document as a screen reader takes it: what it is, and its text, of the parts within it as well. */
+/** A part of a document as a screen reader sees it: its role, and its text including nested parts. */
 export interface TaggedPart {
   role: string
   text: string
@@ -13,25 +13,25 @@ export interface TaggedPart {
 export interface TaggedPdf {
   title: unknown
   language: unknown
-  /** Whether readers show the title in place of the file's name. */
+  /** Whether viewers show the title instead of the file name. */
   displaysTitle: boolean
   isMarked: boolean
-  /** Every part in reading order, each before those within it; one that goes on on another page is there once for each. */
+  /** All parts in reading order, parents first; a part that continues on another page is listed once per page. */
   parts: TaggedPart[]
   /** The text in reading order. */
   text: string
-  /** Text that is in no part and not marked as decoration: screen readers read it nowhere, or anywhere. */
+  /** Text outside all parts that is not marked as decoration, which screen readers skip or read in the wrong place. */
   untagged: string
 }
 
-/** White space is the layout's. */
+/** Normalizes white space, which depends on the layout. */
 const words = (text: string) => text.replaceAll(/\s+/gu, ' ').trim()
 
-/** The text of a page by the id of what it is marked with, and what is marked with nothing. */
+/** The text of a page by marked-content id, and its unmarked text. */
 async function textOf(page: PdfPage) {
   const { items } = await page.getTextContent({ includeMarkedContent: true })
   const marked = new Map<string, string>()
-  /** The ids of what is marked, null where that is decoration, and empty where it says how something is written. */
+  /** Open marked content: its id, null for decoration, and empty for formatting marks. */
   const open: (string | null)[] = []
   let untagged = ''
   for (const item of items) {
@@ -41,13 +41,13 @@ async function textOf(page: PdfPage) {
       if (id === undefined) untagged += text
       else if (id !== null) marked.set(id, (marked.get(id) ?? '') + text)
     } else if (item.type === 'endMarkedContent') open.pop()
-    // The types do not know the tag.
+    // The library's types lack the tag.
     else open.push('tag' in item && item.tag === 'Artifact' ? null : (item.id ?? ''))
   }
   return { marked, untagged }
 }
 
-/** Reads a tagged PDF as a screen reader does. */
+/** Reads a tagged PDF like a screen reader. */
 export async function readTaggedPdf(pdf: Uint8Array): Promise<TaggedPdf> {
   const document = await getDocumentProxy(pdf.slice())
   const parts: TaggedPart[] = []

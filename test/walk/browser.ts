@@ -6,10 +6,10 @@ export type { Answer } from '../src/browser.ts'
 /** A browser of a family. */
 export class Browser extends AnyBrowser {
   #account: Account | undefined
-  /** As what the site knows it, until it forgets that with an account that is deleted here. */
-  knownAs = {}
+  /** Identity of the browser for the site; replaced when an account is deleted in it, which clears its cookies. */
+  browserKey = {}
 
-  /** Who is signed in, as far as its family knows: its pages are made for that account. */
+  /** The signed-in account as its family knows; its pages are rendered for that account. */
   get account(): Account | undefined {
     return this.#account
   }

@@ -2,7 +2,7 @@ import { always, atTheEnd, settled, type Invariant } from './invariants/all.ts'
 import { Violation } from './violation.ts'
 import type { Walk } from './walk.ts'
 
-/** Does something, and goes on where it breaks a rule that is known to be broken. @throws Violation of any other */
+/** Runs `work`, ignoring violations of rules that are known to be broken. @throws Violation of any other rule */
 export async function unlessIgnored({ world }: Walk, work: () => Promise<void>): Promise<void> {
   try {
     await work()
@@ -17,8 +17,8 @@ async function check(walk: Walk, invariants: Invariant[]): Promise<void> {
 
 export const checkStep = (walk: Walk) => check(walk, always)
 
-/** For when all has settled. */
+/** Checks the rules for a settled system. */
 export const checkSettled = (walk: Walk) => check(walk, settled)
 
-/** For when a walk is over. */
+/** Checks the rules for the end of a walk. */
 export const checkEnd = (walk: Walk) => check(walk, [...settled, ...atTheEnd])

@@ -12,7 +12,7 @@ const tables: [OwningService, { definition: EventDefinition }[]][] = [
   ['notifications', notifications.consumers ?? []],
 ]
 
-/** Who handles events of a type. */
+/** Handlers by event type. */
 const handlersOf = new Map<string, { service: OwningService; handler: string }[]>()
 for (const [service, consumers] of tables)
   for (const { definition } of consumers) {
@@ -21,22 +21,22 @@ for (const [service, consumers] of tables)
     handlersOf.set(definition.type, handlers)
   }
 
-/** Positions become visible out of order. */
+/** Re-read positions, because they become visible out of order. */
 const overlap = 200
 
-/** Which of the events that were published have not taken effect at everybody who handles them. */
+/** Tracks which published events have not been handled by all their handlers. */
 export class EventLedger {
   readonly #sql: (service: OwningService) => postgres.Sql
   readonly #positions = new Map<OwningService, number>()
   #known = new Set<string>()
-  /** By service: the event ids that each of its handlers still has to handle. */
+  /** By service: keys of handler and event id that are still to be handled. */
   readonly #missing = new Map<OwningService, Map<string, string>>()
 
   constructor(sql: (service: OwningService) => postgres.Sql) {
     this.#sql = sql
   }
 
-  /** Forgets what was before. */
+  /** Ignores all earlier events. */
   async begin(): Promise<void> {
     this.#known = new Set()
     this.#missing.clear()
@@ -46,7 +46,7 @@ export class EventLedger {
     }
   }
 
-  /** What waits to be published or handled. */
+  /** Lists what is waiting to be published or handled. */
   async waiting(): Promise<string[]> {
     const waiting: string[] = []
     await Promise.all(
@@ -83,7 +83,7 @@ export class EventLedger {
     return waiting
   }
 
-  /** What was published since the walk began, oldest first. */
+  /** Events published since the walk began, oldest first. */
   async published(service: OwningService): Promise<CloudEvent[]> {
     const rows = await this.#sql(service)<{ id: string; envelope: CloudEvent }[]>`
       select id, envelope from outbox where id = any(${[...this.#known]}::uuid[]) order by position`

@@ -19,14 +19,14 @@ const { values } = parseArgs({
 })
 
 const seed = Number(values.seed)
-const wanted = Number(values.steps)
+const maxSteps = Number(values.steps)
 const postgres = await testPostgres()
 const world = await World.start(postgres.url)
 const seconds = (since: number) => ((performance.now() - since) / 1000).toFixed(1)
 const shrinkForMs = Number(values['shrink-minutes']) * 60_000
 
-/** As `--replay` takes it. */
-function described({ message, steps, tries }: Failure, name: string): string {
+/** Formats a failure as input for `--replay`. */
+function formatFailure({ message, steps, tries }: Failure, name: string): string {
   const comment = `${name}, shrunk in ${tries} walks\n${message}`.replaceAll('\n', '\n# ')
   return `\n# ${comment}\n${steps.join('\n')}\n`
 }
@@ -38,13 +38,13 @@ try {
       const steps = readSteps(await readFile(file, 'utf8'))
       const failure = await replay(world, steps, shrinkForMs)
       failed ||= failure !== undefined
-      print(failure ? described(failure, file) : `${file}: breaks no rule`)
+      print(failure ? formatFailure(failure, file) : `${file}: breaks no rule`)
     }
   } else {
     world.ignored = new Set(values.ignore)
     const begun = performance.now()
     let steps = 0
-    for (let nth = 0; steps < wanted; nth += 1) {
+    for (let nth = 0; steps < maxSteps; nth += 1) {
       const one = performance.now()
       const outcome = await walkOnce(world, {
         seed: seed * 10_000 + nth,
@@ -53,15 +53,15 @@ try {
       })
       steps += outcome.steps
       print(
-        `seed ${outcome.seed}: ${outcome.steps} steps in ${seconds(one)} s; ${steps} of ${wanted}, ${(steps / Number(seconds(begun))).toFixed(1)} a second`,
+        `seed ${outcome.seed}: ${outcome.steps} steps in ${seconds(one)} s; ${steps} of ${maxSteps}, ${(steps / Number(seconds(begun))).toFixed(1)} a second`,
       )
       if (!outcome.failure) continue
       failed = true
-      print(described(outcome.failure, `seed ${outcome.seed}`))
+      print(formatFailure(outcome.failure, `seed ${outcome.seed}`))
       if (!values['keep-going']) break
     }
   }
-  for (const [name, { times, ms }] of [...world.figures].toSorted(([, a], [, b]) => b.ms - a.ms))
+  for (const [name, { times, ms }] of [...world.timings].toSorted(([, a], [, b]) => b.ms - a.ms))
     print(`${String(times).padStart(7)} × ${(ms / times).toFixed(0).padStart(5)} ms  ${name}`)
 } catch (error) {
   failed = true

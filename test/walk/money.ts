@@ -12,7 +12,7 @@ interface PaymentRow {
   failed: number
 }
 
-/** What billing knows of the payments of a purchase, oldest first. */
+/** Billing's payments of a purchase, oldest first. */
 export async function paymentsOf(walk: Walk, { id }: Purchase): Promise<PaymentRow[]> {
   return walk.world.system.sql('billing')<PaymentRow[]>`
     select id, stripe_payment_intent_id as "intentId", outcome, receipt_number as "receiptNumber", amount,
@@ -22,8 +22,10 @@ export async function paymentsOf(walk: Walk, { id }: Purchase): Promise<PaymentR
     from payments where registration_id = ${id} order by paid_at, id`
 }
 
-/** Why a purchase is not to be had: all that paid for it is on its way back, or has gone; undefined where it is kept. */
-export async function backOf(walk: Walk, purchase: Purchase): Promise<string | undefined> {
+/**
+ * Returns why a purchase must not be fulfilled: its payment is refunded, or its dispute is lost; undefined otherwise.
+ */
+export async function refundReasonOf(walk: Walk, purchase: Purchase): Promise<string | undefined> {
   const payment = (await paymentsOf(walk, purchase)).find(({ outcome }) => outcome === 'accepted')
   if (!payment) return undefined
   if (payment.back >= payment.amount) return `${payment.back} of ${payment.amount} is back or on its way`
@@ -32,9 +34,9 @@ export async function backOf(walk: Walk, purchase: Purchase): Promise<string | u
   return lost.length > 0 ? 'its dispute is lost' : undefined
 }
 
-/** Lets everybody hear what has been published by now. */
-export async function stillToCome(walk: Walk): Promise<void> {
-  if (!walk.troubled) await quietEvents(walk.world)
+/** Waits until all published events are handled. */
+export async function waitForPublished(walk: Walk): Promise<void> {
+  if (!walk.hasFaults) await quietEvents(walk.world)
 }
 
 export function refundable(walk: Walk): ProviderCharge[] {

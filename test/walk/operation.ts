@@ -1,14 +1,14 @@
 import type * as fc from 'fast-check'
 import type { Walk } from './walk.ts'
 
-/** Something that a family, an operator, the provider or the clock can do. */
+/** An action of a family, an operator, the provider or the clock. */
 export interface Operation<Args = never> {
   name: string
-  /** What is left open: whose, which one, by what card. */
+  /** Generates its arguments: which family, which purchase, which card. */
   args: fc.Arbitrary<Args>
-  /** How often it comes up, beside others with 1. */
+  /** Relative frequency. */
   weight: number
-  /** Whether there is anything to do it with; one that is not possible is left out of the walk. */
+  /** Whether it is possible now; otherwise the step is left out. */
   possible(walk: Walk): boolean
   /** @throws Violation */
   run(walk: Walk, args: Args): Promise<void>
@@ -26,7 +26,7 @@ export function operation<Args>(name: string, description: Description<Args>): O
   return { name, args, weight, possible, run } as unknown as Operation
 }
 
-/** The one of a list that a number means, whatever the list's length. */
+/** Picks an element by number, modulo the list's length. */
 export function pick<T>(list: readonly T[], which: number): T {
   const found = list[which % list.length]
   if (found === undefined) throw new Error('Nothing to pick from')

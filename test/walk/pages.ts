@@ -2,7 +2,7 @@ import type { Browser } from './browser.ts'
 import { Violation } from './violation.ts'
 import type { Page, Purchase, Walk } from './walk.ts'
 
-/** A payment page was opened. Where the address leads to none, nothing is left to pay. */
+/** Records a payment page. A URL that leads elsewhere means that nothing is left to pay. */
 export function openedPage(walk: Walk, of: Purchase, url: string, browser: Browser, shown?: number): void {
   const sessionId = sessionOf(url)
   const isLink = new URL(url).pathname.split('/').at(-2) === 'pay'

@@ -10,20 +10,20 @@ import type { Purchase, Walk } from './walk.ts'
 const idOf = (shown: string | { id: string } | null | undefined): string =>
   typeof shown === 'string' ? shown : (shown?.id ?? '')
 
-/** A payment as the provider has it, with what became of it. */
+/** A payment at the provider, with its refunds and dispute. */
 export interface ProviderCharge {
   charge: Charge
   intentId: string
   of: Purchase
   refunds: Refund[]
   dispute: Dispute | undefined
-  /** Cents that are with us, as far as no dispute has taken them. */
+  /** Captured minus refunded cents, apart from disputes. */
   kept: number
   /** The subscription whose invoice it paid. */
   subscription: Subscription | undefined
 }
 
-/** Everything that was paid in this walk, in order. */
+/** All charges of this walk, in order. */
 export function chargesOf(walk: Walk): ProviderCharge[] {
   const { provider } = walk.world.system
   const purchases = new Map(walk.purchases.map((purchase) => [purchase.id, purchase]))
@@ -56,7 +56,7 @@ export function chargesOf(walk: Walk): ProviderCharge[] {
   return found
 }
 
-/** The payments that paid an invoice of a subscription. */
+/** Subscriptions by the payment intents of their invoices. */
 function invoicedIntents(walk: Walk): Map<string, Subscription> {
   const { provider } = walk.world.system
   const found = new Map<string, Subscription>()
@@ -68,19 +68,19 @@ function invoicedIntents(walk: Walk): Map<string, Subscription> {
   return found
 }
 
-/** The subscription that a membership is at the provider. */
+/** Returns the provider's subscription of a membership. */
 export function subscriptionOf(walk: Walk, membershipId: string): Subscription | undefined {
   for (const subscription of walk.world.system.provider.subscriptions.values())
     if (subscription.metadata['attemptId'] === membershipId) return subscription
   return undefined
 }
 
-/** Whether the provider will charge again by itself. */
+/** Whether the provider will renew it. */
 export function renews({ status, cancel_at, cancel_at_period_end }: Subscription): boolean {
   return status !== 'canceled' && status !== 'incomplete_expired' && cancel_at === null && !cancel_at_period_end
 }
 
-/** What the provider will charge by itself, and when, in its seconds; undefined where nothing. */
+/** The provider's next automatic charge, with its time in seconds; undefined if none. */
 export function nextChargeOf(walk: Walk, membershipId: string): { amount: number | null; at: number } | undefined {
   const subscription = subscriptionOf(walk, membershipId)
   const item = subscription?.items.data[0]
@@ -92,7 +92,7 @@ export function nextChargeOf(walk: Walk, membershipId: string): { amount: number
   return { amount: price?.unit_amount ?? null, at: item.current_period_end }
 }
 
-/** What a subscription owes: invoices that were not paid when they were due. */
+/** Unpaid invoices of a subscription. */
 export function openInvoicesOf(walk: Walk, { id }: Subscription): Invoice[] {
   return [...walk.world.system.provider.invoices.values()].filter(
     ({ parent, status }) => status === 'open' && idOf(parent?.subscription_details?.subscription) === id,

@@ -13,12 +13,12 @@ const commands = operations.flatMap((one) =>
 )
 
 export interface Failure {
-  /** The rule that is broken. */
+  /** The violated rule. */
   rule: string
   message: string
-  /** The fewest steps that were found to break it. */
+  /** The shortest list of steps found to violate it. */
   steps: string[]
-  /** How many walks it took to find them. */
+  /** Number of walks that shrinking took. */
   tries: number
 }
 
@@ -28,8 +28,8 @@ export interface Outcome {
   failure?: Failure
 }
 
-/** Takes steps until one breaks a rule, then sees whether all is right once it has settled. @throws Violation */
-async function take(walk: Walk, steps: Iterable<fc.AsyncCommand<Walk, World>>): Promise<void> {
+/** Runs steps until one violates a rule, then checks the settled system. @throws Violation */
+async function takeSteps(walk: Walk, steps: Iterable<fc.AsyncCommand<Walk, World>>): Promise<void> {
   await fc.asyncModelRun(async () => ({ model: walk, real: walk.world }), steps)
   await walk.world.measure('# settling at the end', () => settle(walk))
   await walk.world.measure('# checks at the end', () => checkEnd(walk))
@@ -43,18 +43,18 @@ function describe(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
-/** Takes given steps, in a walk that they are all of. */
+/** Runs the given steps in a new walk. */
 export async function replay(world: World, steps: Step[], shrinkForMs = 0): Promise<Failure | undefined> {
   const walk = await world.begin()
   try {
-    await take(walk, steps)
+    await takeSteps(walk, steps)
     return undefined
   } catch (error) {
-    return shrunk(world, walk.taken, error, shrinkForMs)
+    return shrunk(world, walk.takenSteps, error, shrinkForMs)
   }
 }
 
-/** The fewest steps that are found to break the same rule, each try with families of its own. */
+/** Shrinks a failure to few steps that violate the same rule, each attempt with new families. */
 async function shrunk(world: World, taken: Step[], broken: unknown, withinMs: number): Promise<Failure> {
   const rule = ruleOf(broken)
   let message = describe(broken)
@@ -62,7 +62,7 @@ async function shrunk(world: World, taken: Step[], broken: unknown, withinMs: nu
   const steps = await shrink(taken, withinMs, async (fewer) => {
     tries += 1
     try {
-      await take(await world.begin(), fewer)
+      await takeSteps(await world.begin(), fewer)
       return false
     } catch (error) {
       if (ruleOf(error) !== rule) return false
@@ -75,26 +75,23 @@ async function shrunk(world: World, taken: Step[], broken: unknown, withinMs: nu
 
 export interface WalkOptions {
   seed: number
-  /** At most as many steps. */
+  /** Maximum number of steps. */
   length: number
-  /** How long shrinking may take at most. */
+  /** Maximum time for shrinking. */
   shrinkForMs?: number
 }
 
-/**
- * One walk by a seed. One that breaks a rule is shrunk to few steps that break that rule and no other, each try with
- * families of its own.
- */
+/** Runs one walk by a seed. A failure is shrunk to few steps that violate the same rule. */
 export async function walkOnce(world: World, options: WalkOptions): Promise<Outcome> {
   const { seed, length, shrinkForMs = 300_000 } = options
   let taken: Step[] = []
   let broken: unknown
   const property = fc.asyncProperty(fc.commands(commands, { maxCommands: length, size: 'max' }), async (steps) => {
     const walk = await world.begin()
-    await take(walk, steps).catch((error: unknown) => {
+    await takeSteps(walk, steps).catch((error: unknown) => {
       broken = error
     })
-    taken = walk.taken
+    taken = walk.takenSteps
   })
   await fc.check(property, { seed, numRuns: 1 })
   const outcome: Outcome = { seed, steps: taken.length }

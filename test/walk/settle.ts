@@ -3,7 +3,7 @@ import { Violation } from './violation.ts'
 import type { Walk } from './walk.ts'
 import { jobRuns, type World } from './world.ts'
 
-/** Work that a service has written down and not done yet. */
+/** Work that a service has stored and not completed. */
 const unfinished = {
   billing: `
     select 'a refund to be made' as what from refunds where status = 'pending' and stripe_refund_id is null
@@ -15,15 +15,15 @@ const unfinished = {
   notifications: `select 'a mail to be sent: ' || kind as what from mails where status = 'pending'`,
 } as const
 
-/** Jobs that do not only work off rows: each is run once while all settles. */
-const findingJobs = ['reconcile'] as const
+/** Jobs that search for work instead of processing rows: each is run while settling. */
+const scanningJobs = ['reconcile'] as const
 
 async function wake(world: World, service: (typeof owningServices)[number], job: string): Promise<void> {
   await world.system.sql(service)`select pg_notify('wake', ${job})`
 }
 
-/** What was put off for later, after a failure, is due now. */
-async function hurry(world: World): Promise<void> {
+/** Makes everything that waits for a retry due now. */
+async function makeRetriesDue(world: World): Promise<void> {
   await Promise.all(
     owningServices.map(async (service) => {
       const sql = world.system.sql(service)
@@ -58,7 +58,7 @@ async function waiting(world: World): Promise<string[]> {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Waits until nothing is under way any more. @throws Violation where something never comes to its end. */
+/** Waits until nothing is in progress. @throws Violation if something never completes */
 async function quiet(world: World, withinMs = 60_000): Promise<void> {
   const begun = performance.now()
   for (let round = 0; ; round += 1) {
@@ -66,13 +66,13 @@ async function quiet(world: World, withinMs = 60_000): Promise<void> {
     if (left.length === 0) return
     const spent = performance.now() - begun
     if (spent > withinMs) throw new Violation('all comes to its end', [...new Set(left)].join(', '))
-    // At first what is under way comes to its end by itself.
-    if (round % 20 === 19) await hurry(world)
+    // First give ongoing work time to complete by itself.
+    if (round % 20 === 19) await makeRetriesDue(world)
     await pause(Math.min(10 + round * 5, 100))
   }
 }
 
-/** Waits until every event that was published has been handled. */
+/** Waits until every published event is handled. */
 export async function quietEvents(world: World): Promise<void> {
   for (let round = 0; round < 200; round += 1) {
     if ((await world.events.waiting()).length === 0) return
@@ -80,7 +80,7 @@ export async function quietEvents(world: World): Promise<void> {
   }
 }
 
-/** Runs a job of billing to its end. */
+/** Runs a billing job to completion. */
 async function run(world: World, job: string): Promise<void> {
   const before = await jobRuns(world.system.processes.billing.url, job)
   await wake(world, 'billing', job)
@@ -99,8 +99,9 @@ async function run(world: World, job: string): Promise<void> {
 }
 
 /**
- * Has billing catch up with the provider, as it does every minute: before much time passes there, which lists what happened
- * for thirty days alone. @returns false where it could not.
+ * Has billing reconcile with the provider, as it does every minute: needed before much time passes there, since the
+ * provider lists events of thirty days only.
+ * @returns false if that failed
  */
 export async function catchUp(world: World): Promise<boolean> {
   if (!world.system.processes.billing.isRunning()) return false
@@ -112,7 +113,7 @@ export async function catchUp(world: World): Promise<boolean> {
   }
 }
 
-/** Everything is there again, is told of, and is dealt with. */
+/** Ends all outages and waits until everything is published and handled. */
 export async function settle(walk: Walk): Promise<void> {
   const { world } = walk
   await world.restore()
@@ -121,9 +122,9 @@ export async function settle(walk: Walk): Promise<void> {
     update checkout_attempts set checked_at = now() - interval '1 day' where status in ('creating', 'open', 'processing')`
   await world.system.sql('billing')`
     update membership_attempts set checked_at = now() - interval '1 day' where status in ('creating', 'open', 'processing')`
-  // The first may have been under way already, and have begun too early to find everything.
-  for (const job of [...findingJobs, ...findingJobs]) await run(world, job)
+  // The first run may have been in progress already, and have started too early to find everything.
+  for (const job of [...scanningJobs, ...scanningJobs]) await run(world, job)
   await quiet(world)
-  walk.troubled = false
+  walk.hasFaults = false
   for (const account of walk.accounts) if (account.state === 'deleted') account.goneSince ??= new Date()
 }

@@ -1,8 +1,9 @@
 import type { Step } from './step.ts'
 
 /**
- * Fewer and simpler steps that still fail: leaves out parts, from halves down to single steps, then makes each step less.
- * @param fails takes steps in a new walk.
+ * Finds fewer and simpler steps that still fail: removes parts, from halves down to single steps, then simplifies each
+ * step.
+ * @param fails runs steps in a new walk
  */
 export async function shrink(
   steps: Step[],
@@ -13,7 +14,7 @@ export async function shrink(
   const isOver = () => performance.now() > deadline
   let least = steps
   for (let size = Math.ceil(least.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
-    // From the end: what came last is most often of no use.
+    // From the end, because the last steps are most often irrelevant.
     for (let start = Math.floor((least.length - 1) / size) * size; start >= 0 && !isOver(); start -= size) {
       const fewer = least.toSpliced(start, size)
       if (await fails(fewer)) least = fewer

@@ -5,7 +5,7 @@ import { bothName, operations } from './operations/all.ts'
 import type { Walk } from './walk.ts'
 import type { World } from './world.ts'
 
-/** One step: an operation with what was left open. */
+/** One step: an operation with its arguments. */
 export class Step implements fc.AsyncCommand<Walk, World> {
   readonly #operation: Operation
   readonly #args: unknown
@@ -20,20 +20,20 @@ export class Step implements fc.AsyncCommand<Walk, World> {
   }
 
   async run(walk: Walk): Promise<void> {
-    walk.taken.push(this)
+    walk.takenSteps.push(this)
     await walk.world.measure(this.#operation.name, () =>
       unlessIgnored(walk, () => this.#operation.run(walk, this.#args as never)),
     )
-    walk.paid()
+    walk.assignPaidPurchases()
     await walk.world.measure('# checks after each step', () => checkStep(walk))
   }
 
-  /** As `--replay` reads it. */
+  /** The form that `--replay` reads. */
   toString(): string {
     return `${this.#operation.name} ${JSON.stringify(this.#args)}`
   }
 
-  /** What may take its place and is less, the least first. */
+  /** Simpler replacements, the simplest first. */
   simpler(): Step[][] {
     const args = this.#args
     if (this.#operation.name === bothName) {
@@ -59,7 +59,7 @@ function readStep(line: string): Step {
   return stepOf(name, JSON.parse(args))
 }
 
-/** The steps of a text, one a line; lines that begin with # are for people. */
+/** Parses steps, one per line; lines that begin with # are comments. */
 export function readSteps(text: string): Step[] {
   const lines = text.split('\n').map((line) => line.trim())
   return lines.filter((line) => line !== '' && !line.startsWith('#')).map(readStep)

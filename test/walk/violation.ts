@@ -1,4 +1,4 @@
-/** Something that must not be. `rule` names what was broken, so that a walk can be shrunk without going over to another fault. */
+/** A violated rule. `rule` identifies it, so that shrinking does not switch to another fault. */
 export class Violation extends Error {
   readonly rule: string
 

@@ -12,18 +12,18 @@ export interface Account {
   email: string
   password: string
   state: 'unconfirmed' | 'active' | 'disabled' | 'deleted'
-  /** Since when everybody knows that it is deleted. */
+  /** When all services had handled its deletion. */
   goneSince?: Date
-  /** An address that it is about to have, once that is verified. */
+  /** A new address that is not verified yet. */
   pendingEmail?: string | undefined
   family: Family
 }
 
 export interface Family {
   name: string
-  /** The address that it gives now. */
+  /** The address that it uses now. */
   email: string
-  /** Every address that it ever gave, oldest first. */
+  /** All addresses that it has used, oldest first. */
   addresses: string[]
   children: { childName: string; childAge: number }[]
   browsers: Browser[]
@@ -31,11 +31,11 @@ export interface Family {
   city: number
 }
 
-/** Who asked for something: what proves that it is theirs. */
+/** The requester of a purchase, by which ownership is proven. */
 export interface Asker {
-  /** Who was signed in. */
+  /** The signed-in account. */
   account: Account | null
-  /** As what the site knows the browser. */
+  /** The browser's identity for the site. */
   browser: object
 }
 
@@ -54,7 +54,7 @@ export interface Ordered {
   id: string
   family: Family
   items: OrderItem[]
-  /** The orders that are one cart, changed. */
+  /** Identifies a cart across the orders that replace each other. */
   cart: string
   /** The account that was signed in when it was made. */
   owner: Account | null
@@ -64,32 +64,32 @@ export interface Joined {
   by: Asker
   id: string
   family: Family
-  /** That it was asked for with. */
+  /** The address that it was requested with. */
   email: string
-  /** That of its owner by now. */
+  /** Its owner's current address. */
   address: string
   plan: 'monthly' | 'yearly'
   date: string
-  /** The account that was signed in, or has had it since: whose it is. */
+  /** The account that was signed in, or has taken it over since. */
   owner: Account | null
-  /** How often the provider had charged when its member cancelled it; null while it goes on. */
+  /** The number of charges when its member cancelled it; null while it continues. */
   cancelledAfter: number | null
-  /** How often a change of its plan was accepted. */
+  /** Accepted plan changes. */
   switches: number
 }
 export type Purchase = Registered | Ordered | Joined
 
-/** A payment page that was opened once, whatever has become of it. */
+/** A payment page, whatever its current state. */
 export interface Page {
   sessionId: string
   of: Purchase
-  /** Cents that were shown before it was opened. */
+  /** The price shown before it was opened, in cents. */
   shown: number
-  /** Whoever did not make what it is for has opened it: then nothing else was closed for it. */
+  /** Opened by somebody other than the purchaser, so nothing else was closed for it. */
   byStranger?: boolean
-  /** Our site has led to it. Nobody pays where it never did, and a page may be left behind there for seats that are gone. */
+  /** Whether our site has redirected to it. Nobody pays otherwise, and a page may be left over for released seats. */
   opened?: boolean
-  /** Where the bank asks, once it does. */
+  /** URL of the bank's challenge, once there is one. */
   challenge?: string | undefined
 }
 
@@ -99,10 +99,10 @@ export interface Quote {
   body: SwitchQuote
 }
 
-/** One walk: what its families have done, and what they were told. */
+/** One walk: what its families have done, and what they were answered. */
 export class Walk {
   readonly world: World
-  /** Tells its records from those of other walks. */
+  /** Distinguishes its records from those of other walks. */
   readonly tag: string
   /** Its own class dates; each has a session of two levels and one of members. */
   readonly dates: readonly string[]
@@ -112,20 +112,20 @@ export class Walk {
   readonly memberships: Joined[] = []
   readonly pages: Page[] = []
   readonly quotes: Quote[] = []
-  /** Browsers of their own in which to look at accounts when all has settled. */
+  /** Separate browsers to check accounts in when all has settled. */
   readonly windows = new Map<Account, Browser>()
-  /** What was last seen of prices: a page that stays open shows it still. */
+  /** Prices last seen: an open page still shows them. */
   readonly pricesSeen = new Map<string, number>()
   readonly offersSeen = new Map<string, unknown>()
-  /** On this machine's clock, and on the provider's. */
+  /** By this machine's clock, and by the provider's. */
   readonly begunAt = new Date()
   readonly bookedFrom: string
-  /** Something is ordered to be away, so that 503 is an answer. */
-  troubled = false
-  /** Two things are done at the same time: what one of them finds may be the other's doing. */
-  together = false
-  /** The steps that were possible, and so taken. */
-  readonly taken: Step[] = []
+  /** An outage is in effect, so that 503 is a valid response. */
+  hasFaults = false
+  /** Two operations run concurrently, so each may see effects of the other. */
+  isConcurrent = false
+  /** The steps that were possible and executed. */
+  readonly takenSteps: Step[] = []
 
   constructor(world: World, tag: string, dates: readonly string[]) {
     this.world = world
@@ -163,25 +163,27 @@ export class Walk {
     return [...this.registrations, ...this.orders, ...this.memberships]
   }
 
-  /** Who asks in a browser. */
+  /** The requester in a browser. */
   asker(browser: Browser): Asker {
-    return { account: browser.account ?? null, browser: browser.knownAs }
+    return { account: browser.account ?? null, browser: browser.browserKey }
   }
 
-  /** Whether a purchase was made by whoever asks: by their account or in their browser. */
+  /** Whether a purchase was made by this requester: by account or browser. */
   isMadeBy({ account, browser }: Asker, { by }: Purchase): boolean {
     return by.browser === browser || (account !== null && by.account === account)
   }
 
-  /** The cart that somebody changes: one of which an order is another's is not theirs to change. */
+  /** The cart that a requester changes; undefined if one of its orders belongs to somebody else. */
   cartOf(asker: Asker, cart: string): string | undefined {
     const mayChange = ({ by }: Ordered) =>
       by.account === null ? by.browser === asker.browser : by.account === asker.account
     return this.orders.filter((order) => order.cart === cart).every(mayChange) ? cart : undefined
   }
 
-  /** An account has proven to have its address: it owns what nobody owns of that address, or nobody any more. */
-  verified(account: Account): void {
+  /**
+   * An account has verified its address: it takes over paid memberships of that address that have no owner any more.
+   */
+  addressVerified(account: Account): void {
     for (const membership of this.memberships) {
       const { owner, address } = membership
       const isFree = owner === null || owner.state === 'deleted'
@@ -189,12 +191,12 @@ export class Walk {
     }
   }
 
-  /** An account has another address, and what it owns goes with it. */
-  moved(account: Account, email: string): void {
+  /** An account has another address, and its memberships move with it. */
+  addressChanged(account: Account, email: string): void {
     for (const membership of this.memberships)
       if (membership.owner === account && membership.address === account.email) membership.address = email
     account.email = email
-    this.verified(account)
+    this.addressVerified(account)
   }
 
   /** Whether a membership was ever paid at the provider. */
@@ -204,24 +206,24 @@ export class Walk {
     return false
   }
 
-  /** What was paid and belongs to nobody goes to the account that has its address. */
-  paid(): void {
-    for (const account of this.accounts) if (account.state === 'active') this.verified(account)
+  /** Assigns paid memberships without owner to the account that has their address. */
+  assignPaidPurchases(): void {
+    for (const account of this.accounts) if (account.state === 'active') this.addressVerified(account)
   }
 
-  /** A request by somebody's browser. @throws Violation where the answer is no answer. */
+  /** Sends a browser's request. @throws Violation for an invalid response */
   async ask(browser: Browser, method: string, path: string, body?: unknown, headers?: Record<string, string>) {
-    return this.judge(`${method} ${path}`, await browser.ask(method, path, body, headers))
+    return this.checkResponse(`${method} ${path}`, await browser.ask(method, path, body, headers))
   }
 
-  /** An operator's request. */
+  /** Sends an operator's request. */
   async operate(service: 'billing' | 'enrollment' | 'notifications', method: string, path: string, body?: unknown) {
-    return this.judge(`${method} ${path} (${service})`, await this.world.operate(service, method, path, body))
+    return this.checkResponse(`${method} ${path} (${service})`, await this.world.operate(service, method, path, body))
   }
 
-  judge(what: string, answer: Answer): Answer {
+  checkResponse(what: string, answer: Answer): Answer {
     const { status, body } = answer
-    const away = this.troubled && (status === 503 || status === 0)
+    const away = this.hasFaults && (status === 503 || status === 0)
     const isLimit = status === 429 && body['code'] !== 'too_many_unpaid'
     if (!away && (status === 0 || status >= 500 || isLimit))
       throw new Violation('every request is answered', `${what} was answered ${status} ${JSON.stringify(body)}`)
@@ -229,8 +231,8 @@ export class Walk {
   }
 
   /**
-   * Sends what was agreed to. Where something else is offered by now, that is agreed to instead, as a page has it: this
-   * always gets through.
+   * Sends the agreed terms. If others are offered by now, agrees to those, as a page does: this always succeeds in the
+   * end.
    */
   async agree(
     what: string,

@@ -3,22 +3,22 @@ import { membershipPlans } from '@robokids/contracts/auth'
 import { classSku, membershipSku } from '@robokids/contracts/billing'
 import { openingClassPrices, openingMembershipPrices, openingProducts } from '@robokids/contracts/opening-prices'
 import { eventually } from '../src/bed.ts'
-import { startParts, SteeredSystem } from '../src/steered-system.ts'
+import { startParts, ControlledSystem } from '../src/controlled-system.ts'
 import { EventLedger } from './event-ledger.ts'
 import { Walk } from './walk.ts'
 
-/** How many seats may wait for their payment at once. */
+/** Limits of unpaid seats. */
 export const unpaidLimits = { family: 10, network: 10 }
 
-/** The real system that walks go through, one after the other, and what can be done to it. */
-export class World extends SteeredSystem {
+/** The real system that walks run in, one after the other, with its controls. */
+export class World extends ControlledSystem {
   readonly events: EventLedger
-  /** Rules that are known to be broken. */
+  /** Rules whose violations are ignored. */
   ignored: ReadonlySet<string> = new Set()
-  /** How often each operation was done, and for how many milliseconds in all. */
-  readonly figures = new Map<string, { times: number; ms: number }>()
+  /** Count and total duration of each operation. */
+  readonly timings = new Map<string, { times: number; ms: number }>()
   #walks = 0
-  #pricesMoved = false
+  #pricesChanged = false
 
   private constructor(parts: Awaited<ReturnType<typeof startParts>>) {
     super(parts)
@@ -29,37 +29,37 @@ export class World extends SteeredSystem {
     const settings = {
       CONSUMER_RETRY_DELAYS: '20,50,100,200,400,800,1600',
       CONSUMER_ACK_WAIT_MS: '1500',
-      // As in production, behind a proxy that tells where each family is.
+      // As in production, behind a proxy that forwards each family's address.
       UNPAID_SEATS_PER_FAMILY: String(unpaidLimits.family),
       UNPAID_SEATS_PER_NETWORK: String(unpaidLimits.network),
       TRUST_PROXY: 'loopback',
     }
     const world = new World(await startParts('walk', settings, postgresUrl))
-    await world.stopTheBank()
+    await world.disableAutomaticBankEvents()
     return world
   }
 
-  /** The newest code to an address, once there are more than `before`. */
+  /** Returns the newest code to an address once there are more than `before`. */
   async codeTo(destination: string, before: number): Promise<string | undefined> {
     const newer = () => (this.codesTo(destination) > before ? this.codesOf(destination).at(-1) : undefined)
     return eventually(newer, 3_000).catch(() => undefined)
   }
 
-  /** Does something, and notes how long it took. */
+  /** Runs `work` and records its duration. */
   async measure<T>(name: string, work: () => Promise<T>): Promise<T> {
     const begun = performance.now()
     try {
       return await work()
     } finally {
-      const { times, ms } = this.figures.get(name) ?? { times: 0, ms: 0 }
-      this.figures.set(name, { times: times + 1, ms: ms + performance.now() - begun })
+      const { times, ms } = this.timings.get(name) ?? { times: 0, ms: 0 }
+      this.timings.set(name, { times: times + 1, ms: ms + performance.now() - begun })
     }
   }
 
-  /** A new walk, in a world where everything is back to normal: other families, other class dates. */
+  /** Starts a new walk with everything restored: other families, other class dates. */
   async begin(): Promise<Walk> {
     await this.restore()
-    if (this.#pricesMoved) await this.#resetPrices()
+    if (this.#pricesChanged) await this.#resetPrices()
     await this.#endMemberships()
     this.#walks += 1
     const first = Temporal.PlainDate.from('2031-01-01').add({ days: this.#walks * 2 })
@@ -80,13 +80,13 @@ export class World extends SteeredSystem {
     return new Walk(this, `w${this.#walks}`, dates)
   }
 
-  /** Those of walks before would be renewed whenever the clock moves. */
+  /** Memberships of earlier walks would be renewed whenever the clock moves. */
   async #endMemberships(): Promise<void> {
     for (const { id, status } of this.system.provider.subscriptions.values())
       if (status !== 'canceled') await this.atProvider('DELETE', `/v1/subscriptions/${id}`)
   }
 
-  /** Waits until a process has run a job. */
+  /** Waits until a process has completed a job. */
   async jobDone(url: string, job: string): Promise<void> {
     await eventually(async () => (await jobRuns(url, job)).done > 0)
   }
@@ -94,12 +94,12 @@ export class World extends SteeredSystem {
   async #resetPrices(): Promise<void> {
     for (const [sku, amount] of openingPrices) await this.operate('billing', 'POST', '/admin/prices', { sku, amount })
     for (const [sku, state] of openingStates) await this.operate('billing', 'POST', '/admin/products', { sku, state })
-    this.#pricesMoved = false
+    this.#pricesChanged = false
   }
 
-  /** Prices or products were changed: the next walk begins with those of the opening. */
-  pricesMoved(): void {
-    this.#pricesMoved = true
+  /** Notes that prices or products have changed, so that the next walk resets them. */
+  pricesChanged(): void {
+    this.#pricesChanged = true
   }
 }
 
@@ -110,7 +110,7 @@ const openingPrices = [
 ]
 const openingStates = Object.entries(openingProducts).map(([sku, { state }]) => [sku, state] as const)
 
-/** How often a process has run a job, since its start. */
+/** Returns how often a process has run a job since its start. */
 export async function jobRuns(url: string, job: string): Promise<{ done: number; failed: number }> {
   const text = await (await fetch(`${url}/metrics`)).text()
   const count = (outcome: string) =>

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
 import { reconciliationSchema } from '@robokids/contracts/billing'
 import { formatMoney } from '@robokids/contracts/pricing'
-import { addresses, askEach, identify, json, Refused, request, secretFor } from './operated-system.ts'
+import { addresses, askEach, identify, json, OperatorError, request, secretFor } from './operated-system.ts'
 import { resealedSchema } from '@robokids/runtime/reseal'
 import type * as Accounts from './reset-mfa.ts'
 import { consumingServices, owningServices, sealingServices, urlSetting, type ServiceName } from './services.ts'
@@ -15,41 +15,41 @@ import { z } from 'zod'
 
 const usage = `npm run admin -- <command>
 
-  registrations [--email a@b.c] [--status held] [--csv]   who is registered, newest first: all of them,
-                [--limit 100] [--cursor …]                or that many, after the nextCursor of the ones before
-                [--output FILE]                           into a file instead of onto the screen
-  expire <registrationId>                                 let an unpaid hold go now
-  refund <registrationId|orderId|receipt> [cents]         give a payment back, whole or in part: refund RK-000012 500
-  refund --payment ID [cents]                             the same for any payment, one that was not owed as well
-  refunds [--status failed]                               what went back, is on its way or failed, newest first, with the
-                                                          payment of each and what is left of that
-  disputes                                                payments that are disputed with the bank, newest first
-  ledger                                                  hold the ledger against the payment provider's list
-  ship <registrationId> <carrier> <tracking number>       a kit is on its way
-  price <sku> <cents>                                     set a price from now on: price class:basic 42000
-  mails <registrationId|address>                          what was mailed, and what was not, with its reason
-  resend <mailId>                                         send a mail once more, or one that was dropped
-  orders [--status paid]                                  what was bought in the shop, newest first
-  ship-order <orderId> [tracking number]                  a parcel is on its way
-  product <sku> <state>                                   what can be done about it: product product:ai-teddy-bear pre_order
-  account <address|user name>                             whose it is, whether it is open, and its second steps
-  sign-out <address|user name>                            log it out everywhere, and trust none of its browsers any more
-  disable-account <address|user name>                     shut it, and log it out everywhere
-  enable-account <address|user name>                      open it again
-  delete-account <address|user name>                      for good; its membership is not renewed any more
-  reset-mfa <address|user name>                           turn a lost second step off, once you know who asks: see
-                                                          services/identity/README.md
-  reseal                                                  what older sealing keys sealed is sealed under the newest, so
-                                                          that these can be taken out: services/identity/README.md
-  waiting                                                 events to be published and dead letters by service, and events
+  registrations [--email a@b.c] [--status held] [--csv]   list registrations, newest first: all of them,
+                [--limit 100] [--cursor …]                or that many, after a nextCursor
+                [--output FILE]                           to a file instead of stdout
+  expire <registrationId>                                 release an unpaid hold now
+  refund <registrationId|orderId|receipt> [cents]         refund a payment, fully or partly: refund RK-000012 500
+  refund --payment ID [cents]                             the same for any payment, by its id
+  refunds [--status failed]                               completed, pending and failed refunds, newest first, with the
+                                                          payment of each and its remaining amount
+  disputes                                                disputed payments, newest first
+  ledger                                                  compare the ledger with the payment provider's list
+  ship <registrationId> <carrier> <tracking number>       mark a kit as shipped
+  price <sku> <cents>                                     set a price: price class:basic 42000
+  mails <registrationId|address>                          list mails, sent or not, with the reason
+  resend <mailId>                                         send a mail again, or one that was dropped
+  orders [--status paid]                                  list shop orders, newest first
+  ship-order <orderId> [tracking number]                  mark an order as shipped
+  product <sku> <state>                                   set a product's state: product product:ai-teddy-bear pre_order
+  account <address|user name>                             show an account with its status and second factors
+  sign-out <address|user name>                            sign it out everywhere, and forget its trusted browsers
+  disable-account <address|user name>                     disable it, and sign it out everywhere
+  enable-account <address|user name>                      enable it again
+  delete-account <address|user name>                      delete it permanently; its membership is not renewed
+  reset-mfa <address|user name>                           disable a lost second factor, after checking the person's
+                                                          identity: services/identity/README.md
+  reseal                                                  reseal everything under the newest sealing keys, so that
+                                                          older ones can be removed: services/identity/README.md
+  waiting                                                 unpublished events and dead letters by service, and events
                                                           that the broker refuses
-  republish <service> <from> [to]                         have its events of that time published again, refused ones too:
+  republish <service> <from> [to]                         republish its events of that time, refused ones too:
                                                           republish billing 2026-11-28T17:00:00Z
-  prune-streams                                           remove from the broker the subjects that this version does not
-                                                          know, once no process of a newer one runs
-  dead-letters [--all]                                    events that could not be handled, in every service
+  prune-streams                                           remove subjects from the broker that this version does not
+                                                          know, once no process of a newer version runs
+  dead-letters [--all]                                    list events that could not be handled, of all services
   dead-letters show <id>
-  dead-letters replay <id>|all                            hand them to their handlers again
+  dead-letters replay <id>|all                            handle them again
 
 Each says first, on the error output, which system it is for. Without settings that is the one that npm start runs in this
 folder; another is told by ${owningServices.map(urlSetting).join(', ')}, SITE_URL and ADMIN_SECRET, for accounts
@@ -60,9 +60,12 @@ function print(value: unknown): void {
   console.log(typeof value === 'string' ? value : JSON.stringify(value, null, 2))
 }
 
-/** Writes a file in whole or not at all, for its owner's eyes: it is full of families. @throws Refused */
+/**
+ * Writes a file completely or not at all, readable only by its owner: it contains personal data.
+ * @throws OperatorError
+ */
 async function save(file: string, content: Readable): Promise<void> {
-  // npm runs this in the project's folder, wherever it was called.
+  // npm runs scripts in the project's folder, wherever it is called.
   const path = resolve(process.env['INIT_CWD'] ?? '.', file)
   const part = `${path}.${randomUUID()}.part`
   try {
@@ -70,7 +73,7 @@ async function save(file: string, content: Readable): Promise<void> {
     await rename(part, path)
   } catch (error) {
     await rm(part, { force: true })
-    throw new Refused(`${path} was not written: ${(error as Error).message}`)
+    throw new OperatorError(`${path} was not written: ${(error as Error).message}`)
   }
   console.error(`Written to ${path}`)
 }
@@ -96,18 +99,19 @@ async function deadLetters(
 }
 
 async function deadLetterCommand(action: string | undefined, id: string | undefined, all: boolean): Promise<void> {
-  if (action !== undefined && action !== 'show' && action !== 'replay') throw new Refused(usage)
+  if (action !== undefined && action !== 'show' && action !== 'replay') throw new OperatorError(usage)
   const services = await identify(consumingServices, { changes: action === 'replay' })
   const letters = await deadLetters(services, all || action === 'show')
   if (action === undefined) {
-    // Where a service did not answer, nobody knows.
+    // Unknown if a service did not answer.
     if (letters.length === 0 && process.exitCode === undefined) print('No dead letters.')
     for (const letter of letters)
       print(`${letter.id}  ${letter.failedAt}  ${letter.handler}  ${letter.error.split('\n')[0]}`)
     return
   }
   const chosen = id === 'all' ? letters : letters.filter((letter) => letter.id === id)
-  if (chosen.length === 0) throw new Refused(id === 'all' ? 'No dead letters.' : `There is no dead letter ${id ?? ''}.`)
+  if (chosen.length === 0)
+    throw new OperatorError(id === 'all' ? 'No dead letters.' : `No dead letter ${id ?? ''} exists.`)
   for (const letter of chosen) {
     if (action === 'show') print(letter)
     else {
@@ -124,7 +128,7 @@ const outboxSchema = z.object({
   refused: z.array(z.object({ id: z.string(), type: z.string(), error: z.string() })),
 })
 
-/** Prints how much waits in each service and for how long, and what the broker refuses. */
+/** Prints the backlog of each service, and the events that the broker refuses. */
 async function waitingCommand(): Promise<void> {
   const services = await identify(owningServices)
   const outboxes = await askEach(services, async (service) =>
@@ -161,22 +165,22 @@ async function resealCommand(): Promise<void> {
     }
   })
   for (const [service, { resealed, left, unreadable }] of outcomes) {
-    const done = `${service}: ${resealed} sealed anew`
-    if (left === 0) print(`${done}. Nothing is under an older key: these can be taken out.`)
-    else print(`${done}, ${left} are under older keys still, of which none that is here opens ${unreadable}.`)
+    const done = `${service}: ${resealed} resealed`
+    if (left === 0) print(`${done}. Nothing is sealed under an older key: older keys can be removed.`)
+    else print(`${done}, ${left} are still under older keys, ${unreadable} of them under unknown ones.`)
     if (left > 0) process.exitCode = 1
   }
 }
 
-const moment = z.iso.datetime({ offset: true })
+const timestamp = z.iso.datetime({ offset: true })
 
-/** Has a service publish again what happened in a range of time. */
+/** Has a service republish the events of a time range. */
 async function republishCommand(service: string | undefined, from: string | undefined, to: string | undefined) {
   const of = owningServices.find((one) => one === service)
-  if (of === undefined) throw new Refused(`Which service of ${owningServices.join(', ')}?\n\n${usage}`)
-  for (const time of [needed(from, 'moment'), to])
-    if (time !== undefined && !moment.safeParse(time).success)
-      throw new Refused(`A moment is like 2026-11-28T17:00:00Z, not "${time}".`)
+  if (of === undefined) throw new OperatorError(`Which service of ${owningServices.join(', ')}?\n\n${usage}`)
+  for (const time of [requiredArgument(from, 'time'), to])
+    if (time !== undefined && !timestamp.safeParse(time).success)
+      throw new OperatorError(`A time is like 2026-11-28T17:00:00Z, not "${time}".`)
   await identify([of], { changes: true })
   print(await json(of, 'POST', '/admin/outbox/republish', { from, to }))
 }
@@ -186,7 +190,7 @@ interface RegistrationPage {
   nextCursor: string | null
 }
 
-/** One page where a limit is asked for, else all pages as one. */
+/** Returns one page if there is a limit, else all pages as one. */
 async function registrations(query: URLSearchParams): Promise<RegistrationPage> {
   const found: unknown[] = []
   for (const asked = new URLSearchParams(query); ;) {
@@ -198,20 +202,20 @@ async function registrations(query: URLSearchParams): Promise<RegistrationPage> 
   }
 }
 
-function needed(value: string | undefined, what: string): string {
-  if (value === undefined) throw new Refused(`Which ${what}?\n\n${usage}`)
+function requiredArgument(value: string | undefined, what: string): string {
+  if (value === undefined) throw new OperatorError(`Which ${what}?\n\n${usage}`)
   return value
 }
 
 function cents(text: string): number {
-  if (!/^-?\d+$/.test(text)) throw new Refused(`An amount is a whole number of cents, not "${text}".`)
+  if (!/^-?\d+$/.test(text)) throw new OperatorError(`An amount is a whole number of cents, not "${text}".`)
   return Number(text)
 }
 
 const dollars = (amount: number) =>
   `${amount < 0 ? '−' : ''}${formatMoney({ amount: Math.abs(amount), currency: 'usd' })}`
 
-/** Prints the ledger beside the provider's list; what does not agree, or has no explanation, ends the command with 1. */
+/** Prints the ledger and the provider's list; disagreements and unexplained transactions set exit code 1. */
 async function ledger(): Promise<void> {
   const books = reconciliationSchema.parse(await json('billing', 'POST', '/admin/reconcile'))
   const { stripe, ledger: ours, difference, disagreements, unexplained, accounts } = books
@@ -224,27 +228,27 @@ async function ledger(): Promise<void> {
   if (disagreements.length + unexplained.length > 0) process.exitCode = 1
 }
 
-/** A command about one account, at identity's door for administrators. */
+/** Creates a command that calls identity's administrator operations for one account. */
 function accountCommand(
-  act: (accounts: typeof Accounts, name: string, desk: Accounts.Desk) => Promise<unknown>,
+  act: (accounts: typeof Accounts, name: string, adminTarget: Accounts.AdminTarget) => Promise<unknown>,
   { changes = true } = {},
 ): Command {
   return {
     of: 'identity',
     changes,
     async run([given]) {
-      const name = needed(given, 'address or user name')
+      const name = requiredArgument(given, 'address or user name')
       const accounts = await import('./reset-mfa.ts')
-      const desk = {
+      const adminTarget = {
         url: addresses.identity,
         pool: process.env['IDENTITY_POOL'] ?? 'us-west-1_RoboKids',
         accessKeyId: secretFor('identity', 'AWS_ACCESS_KEY_ID', 'local'),
         secretAccessKey: secretFor('identity', 'AWS_SECRET_ACCESS_KEY', 'local'),
       }
-      const told = await act(accounts, name, desk).catch((error: unknown) => {
-        throw new Refused((error as Error).message)
+      const result = await act(accounts, name, adminTarget).catch((error: unknown) => {
+        throw new OperatorError((error as Error).message)
       })
-      print(told)
+      print(result)
     },
   }
 }
@@ -263,10 +267,10 @@ interface Options {
 }
 
 async function registrationsCommand({ csv, output, ...filter }: Options): Promise<void> {
-  // npm begins what it runs with two lines of its own, which would be the file's first.
+  // npm prints two lines before the output, which would be the file's first.
   if (csv && output === undefined && process.env['npm_lifecycle_event'] === 'admin' && !process.stdout.isTTY)
     if (process.env['npm_config_loglevel'] !== 'silent')
-      throw new Refused('npm writes lines of its own in front of a CSV: use --output FILE, or npm run --silent admin.')
+      throw new OperatorError('npm prints lines before a CSV: use --output FILE, or npm run --silent admin.')
   const { email, status, limit, cursor } = filter
   const query = new URLSearchParams({ format: csv ? 'csv' : 'json' })
   for (const [name, value] of Object.entries({ email, status, limit, cursor }))
@@ -279,19 +283,19 @@ async function registrationsCommand({ csv, output, ...filter }: Options): Promis
   const rows = Readable.from(answer.body ?? [])
   if (output !== undefined) return save(output, rows)
   await pipeline(rows, process.stdout, { end: false }).catch((error: unknown) => {
-    throw new Refused(`The list broke off: ${(error as Error).message}`)
+    throw new OperatorError(`The list was interrupted: ${(error as Error).message}`)
   })
 }
 
 interface Command {
-  /** The process that it asks. */
+  /** The process that it calls. */
   of: ServiceName
   changes?: boolean
   run(args: (string | undefined)[], options: Options): Promise<void>
 }
 
-/** A part of a path that somebody typed. */
-const segment = (value: string | undefined, what: string) => encodeURIComponent(needed(value, what))
+/** Encodes an argument as a path segment. */
+const segment = (value: string | undefined, what: string) => encodeURIComponent(requiredArgument(value, what))
 
 const commands: Record<string, Command> = {
   registrations: { of: 'bff', run: (_, options) => registrationsCommand(options) },
@@ -306,8 +310,9 @@ const commands: Record<string, Command> = {
     changes: true,
     async run(words, { payment }) {
       const [whose, amount] = payment === undefined ? words : [payment, ...words]
-      if (payment !== undefined && words.length > 1) throw new Refused(`refund --payment does not take ${words[1]}.`)
-      const of = needed(whose, 'registration, order, receipt or payment')
+      if (payment !== undefined && words.length > 1)
+        throw new OperatorError(`refund --payment does not take ${words[1]}.`)
+      const of = requiredArgument(whose, 'registration, order, receipt or payment')
       const refund = {
         ...(payment !== undefined
           ? { paymentId: of }
@@ -333,7 +338,10 @@ const commands: Record<string, Command> = {
     of: 'enrollment',
     changes: true,
     async run([id, carrier, number]) {
-      const shipment = { carrier: needed(carrier, 'carrier'), trackingNumber: needed(number, 'tracking number') }
+      const shipment = {
+        carrier: requiredArgument(carrier, 'carrier'),
+        trackingNumber: requiredArgument(number, 'tracking number'),
+      }
       print(await json('enrollment', 'POST', `/kits/${segment(id, 'registration')}/ship`, shipment))
     },
   },
@@ -341,14 +349,14 @@ const commands: Record<string, Command> = {
     of: 'billing',
     changes: true,
     async run([sku, amount]) {
-      const price = { sku: needed(sku, 'SKU'), amount: cents(needed(amount, 'amount')) }
+      const price = { sku: requiredArgument(sku, 'SKU'), amount: cents(requiredArgument(amount, 'amount')) }
       print(await json('billing', 'POST', '/admin/prices', price))
     },
   },
   mails: {
     of: 'notifications',
     async run([whose]) {
-      const about = needed(whose, 'registration or address')
+      const about = requiredArgument(whose, 'registration or address')
       const query = new URLSearchParams({ [about.includes('@') ? 'email' : 'registrationId']: about })
       print(await json('notifications', 'GET', `/mails?${query.toString()}`))
     },
@@ -377,7 +385,7 @@ const commands: Record<string, Command> = {
     of: 'billing',
     changes: true,
     async run([sku, state]) {
-      const product = { sku: needed(sku, 'SKU'), state: needed(state, 'state') }
+      const product = { sku: requiredArgument(sku, 'SKU'), state: requiredArgument(state, 'state') }
       print(await json('billing', 'POST', '/admin/products', product))
     },
   },
@@ -386,30 +394,30 @@ const commands: Record<string, Command> = {
     changes: true,
     run: async () => print(await json('enrollment', 'POST', '/admin/streams/prune')),
   },
-  account: accountCommand((accounts, name, desk) => accounts.readAccount(name, desk), { changes: false }),
-  'sign-out': accountCommand(async (accounts, name, desk) => {
-    const forgotten = await accounts.signOutEverywhere(name, desk)
+  account: accountCommand((accounts, name, adminTarget) => accounts.readAccount(name, adminTarget), { changes: false }),
+  'sign-out': accountCommand(async (accounts, name, adminTarget) => {
+    const forgotten = await accounts.signOutEverywhere(name, adminTarget)
     return `${name} is signed out everywhere, and ${forgottenBrowsers(forgotten)}.`
   }),
-  'disable-account': accountCommand(async (accounts, name, desk) => {
-    await accounts.administer(desk, 'AdminDisableUser', { Username: name })
-    return `${name} is disabled, and signed out everywhere. enable-account opens it again.`
+  'disable-account': accountCommand(async (accounts, name, adminTarget) => {
+    await accounts.administer(adminTarget, 'AdminDisableUser', { Username: name })
+    return `${name} is disabled, and signed out everywhere. enable-account enables it again.`
   }),
-  'enable-account': accountCommand(async (accounts, name, desk) => {
-    await accounts.administer(desk, 'AdminEnableUser', { Username: name })
+  'enable-account': accountCommand(async (accounts, name, adminTarget) => {
+    await accounts.administer(adminTarget, 'AdminEnableUser', { Username: name })
     return `${name} can log in again.`
   }),
-  'delete-account': accountCommand(async (accounts, name, desk) => {
-    await accounts.administer(desk, 'AdminDeleteUser', { Username: name })
-    return `${name} is deleted for good, and its owner is mailed.`
+  'delete-account': accountCommand(async (accounts, name, adminTarget) => {
+    await accounts.administer(adminTarget, 'AdminDeleteUser', { Username: name })
+    return `${name} is deleted permanently, and its owner is mailed.`
   }),
-  'reset-mfa': accountCommand(async (accounts, name, desk) => {
-    const forgotten = await accounts.resetMfa(name, desk)
-    return `Two-step login of ${name} is off, ${forgottenBrowsers(forgotten)}, and all are signed out.`
+  'reset-mfa': accountCommand(async (accounts, name, adminTarget) => {
+    const forgotten = await accounts.resetMfa(name, adminTarget)
+    return `The second factors of ${name} are disabled, ${forgottenBrowsers(forgotten)}, and all are signed out.`
   }),
 }
 
-/** How many words each command takes, and which options: what it would leave out of account is refused, not ignored. */
+/** The number of arguments and the options of each command: surplus ones are rejected, not ignored. */
 const accepted: Record<string, { words: number; options?: string[] }> = {
   registrations: { words: 0, options: ['email', 'status', 'csv', 'limit', 'cursor', 'output'] },
   expire: { words: 1 },
@@ -437,14 +445,14 @@ const accepted: Record<string, { words: number; options?: string[] }> = {
   'dead-letters': { words: 2, options: ['all'] },
 }
 
-function refuseSurplus(name: string, args: string[], given: string[]): void {
+function rejectSurplus(name: string, args: string[], given: string[]): void {
   const { words, options = [] } = accepted[name] ?? { words: 0 }
   const surplus = [
     ...args.slice(words),
     ...given.filter((option) => !options.includes(option)).map((option) => `--${option}`),
   ]
   if (surplus.length > 0)
-    throw new Refused(`${name} does not take ${surplus.join(' ')}. A value with spaces wants quotes.`)
+    throw new OperatorError(`${name} does not take ${surplus.join(' ')}. Quote values with spaces.`)
 }
 
 async function main(): Promise<void> {
@@ -465,8 +473,8 @@ async function main(): Promise<void> {
   })
   const [name, ...args] = positionals
   if (name === undefined || values.help) return print(usage)
-  if (!Object.hasOwn(accepted, name)) throw new Refused(`There is no command ${name}.\n\n${usage}`)
-  refuseSurplus(
+  if (!Object.hasOwn(accepted, name)) throw new OperatorError(`Unknown command ${name}.\n\n${usage}`)
+  rejectSurplus(
     name,
     args,
     tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : [])),
@@ -476,7 +484,7 @@ async function main(): Promise<void> {
   if (name === 'republish') return republishCommand(args[0], args[1], args[2])
   if (name === 'dead-letters') return deadLetterCommand(args[0], args[1], values.all)
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (!command) throw new Refused(usage)
+  if (!command) throw new OperatorError(usage)
   await identify([command.of], command)
   await command.run(args, values)
 }
@@ -484,8 +492,8 @@ async function main(): Promise<void> {
 try {
   await main()
 } catch (error) {
-  if (error instanceof Refused) console.error(error.message)
-  // An option that there is not.
+  if (error instanceof OperatorError) console.error(error.message)
+  // An unknown option.
   else if ((error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS'))
     console.error(`${(error as Error).message}\n\n${usage}`)
   else throw error

@@ -6,13 +6,13 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { root } from './settings.ts'
 
-interface Planted {
+interface PlantedImport {
   file: string
   imports: string
   asType?: true
 }
 
-const refused: Planted[] = [
+const refused: PlantedImport[] = [
   { file: 'services/billing/src/checkout/rules.ts', imports: '../stripe/client.ts' },
   { file: 'services/billing/src/checkout/rules.ts', imports: '../schema.ts' },
   { file: 'services/billing/src/seat-rules.ts', imports: './read-prices.ts' },
@@ -38,7 +38,7 @@ const refused: Planted[] = [
   { file: 'typesetting/src/sheet.ts', imports: '@robokids/contracts/errors' },
 ]
 
-const allowed: Planted[] = [
+const allowed: PlantedImport[] = [
   { file: 'services/billing/src/checkout/rules.ts', imports: '../schema.ts', asType: true },
   { file: 'services/billing/src/checkout/rules.ts', imports: '../prices/rules.ts' },
   { file: 'services/billing/src/checkout/rules.ts', imports: '@robokids/contracts/pricing' },
@@ -58,8 +58,8 @@ interface Linted {
   diagnostics: { code: string; filename: string; labels: { span: { line: number } }[] }[]
 }
 
-/** Those of the imports that the repository's own boundaries refuse, each on a line of its own in its file. */
-async function reported(planted: Planted[]): Promise<string[]> {
+/** Returns the imports that the repository's lint rules report, each on its own line in its file. */
+async function reported(planted: PlantedImport[]): Promise<string[]> {
   const { overrides } = JSON.parse(await readFile(join(root, '.oxlintrc.json'), 'utf8')) as { overrides: unknown[] }
   await writeFile(join(folder, '.oxlintrc.json'), JSON.stringify({ plugins: [], categories: {}, overrides }))
   const files = Map.groupBy(planted, ({ file }) => file)
@@ -79,7 +79,7 @@ async function reported(planted: Planted[]): Promise<string[]> {
       const one = label && files.get(filename)?.[label.span.line - 1]
       return `${filename}: ${one?.imports}`
     })
-  // Two boundaries may refuse the same one.
+  // Two rules may report the same import.
   return [...new Set(found)].toSorted()
 }
 
@@ -88,13 +88,13 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-describe('the linter', () => {
-  it('reports every import across a boundary', async () => {
+describe('Import boundaries', () => {
+  it('The linter reports every import across a boundary', async () => {
     const all = refused.map(({ file, imports }) => `${file}: ${imports}`)
     expect(await reported(refused)).toEqual(all.toSorted())
   })
 
-  it('lets through what a part may know', async () => {
+  it('The linter accepts allowed imports', async () => {
     expect(await reported(allowed)).toEqual([])
   })
 })

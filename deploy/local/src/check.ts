@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 
-/** `npm run check`: what has to hold before every commit, side by side where one does not slow the other. */
+/** `npm run check`: the checks before every commit, one after the other. */
 const checks: [string, string, string[]][] = [
   ['types', 'tsc', ['-p', 'tsconfig.json']],
   ['types of the web', 'tsc', ['-p', 'web/tsconfig.json']],

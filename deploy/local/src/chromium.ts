@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 const places = [
-  // Without windows, and so a good deal quicker.
+  // Headless, and much faster.
   '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
@@ -22,7 +22,7 @@ async function exists(path: string): Promise<boolean> {
   )
 }
 
-/** The Chromium that the browser tests drive, installed first on a Debian where one is root. @throws with what to do */
+/** Finds the Chromium for browser tests, installing it on Debian as root. @throws an error with instructions */
 export async function findChromium(): Promise<string> {
   const given = process.env['CHROMIUM_PATH']
   if (given) return given
@@ -36,7 +36,7 @@ export async function findChromium(): Promise<string> {
     process.stderr.write('Installing Chromium …\n')
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
     await run('apt-get', ['update', '-qq'], { env }).catch(() => {})
-    // An older Debian has the whole browser alone.
+    // An older Debian has only the full browser.
     for (const browser of ['chromium-headless-shell', 'chromium']) {
       const install = ['install', '-y', '-qq', browser, 'fonts-liberation']
       await run('apt-get', install, { env, maxBuffer: 1 << 28 }).catch(() => {})

@@ -7,7 +7,7 @@ import { root } from './settings.ts'
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 const compose = read('docker-compose.yml')
 
-it('pins every image to a version, and lets the environment name another', () => {
+it('Every image is pinned to a version, and can be overridden by the environment', () => {
   const images = [...compose.matchAll(/^ +(?:image|NODE_IMAGE): (.+)$/gm)].map(([, image = '']) => image)
   const others = images.filter((image) => image !== 'robokids-learning')
   expect(others).toHaveLength(4)
@@ -17,7 +17,7 @@ it('pins every image to a version, and lets the environment name another', () =>
   expect(serverImage('nats', { NATS_IMAGE: 'mirror.internal/nats:3' })).toBe('mirror.internal/nats:3')
 })
 
-it('runs the same Node in images as everywhere else', () => {
+it('Images run the same Node version as everything else', () => {
   const { devDependencies } = JSON.parse(read('package.json')) as { devDependencies: { node: string } }
   const image = `node:${devDependencies.node}-slim`
   expect(read('deploy/Dockerfile')).toContain(`ARG NODE_IMAGE=${image}\n`)

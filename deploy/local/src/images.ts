@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { root } from './settings.ts'
 
 /**
- * The container image of a server: the one that `POSTGRES_IMAGE` or `NATS_IMAGE` names, else the version that
- * docker-compose.yml does, which is the one place where it stands.
+ * Returns the container image of a server: that of `POSTGRES_IMAGE` or `NATS_IMAGE`, else the version pinned in
+ * docker-compose.yml.
  */
 export function serverImage(server: 'postgres' | 'nats', env: NodeJS.ProcessEnv = process.env): string {
   const variable = `${server.toUpperCase()}_IMAGE`

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { end, isListening, launch, until, type LocalServer } from './processes.ts'
 
-/** Starts the mail catcher: SMTP in, a web page and a REST interface (`/email`) to read what came. */
+/** Starts the mail catcher: an SMTP server with a web page and a REST API (`/email`). */
 export async function startMailbox(options: { dataDir: string; port: number; smtpPort: number }): Promise<LocalServer> {
   await mkdir(options.dataDir, { recursive: true })
   const program = join(dirname(createRequire(import.meta.url).resolve('maildev/package.json')), 'bin/maildev')

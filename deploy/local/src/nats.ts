@@ -21,7 +21,7 @@ async function works(command: string, args: string[]): Promise<boolean> {
 
 let found: Promise<string> | undefined
 
-/** The nats-server on this machine, installed first where that needs nobody's help. @throws with each system's install line. */
+/** Finds nats-server, installing it on Debian as root. @throws an error with install instructions */
 export function findNatsServer(): Promise<string> {
   found ??= (async () => {
     if (await works('nats-server', ['--version'])) return 'nats-server'
@@ -34,7 +34,7 @@ export function findNatsServer(): Promise<string> {
       const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
       await run('apt-get', ['update', '-qq'], { env }).catch(() => {})
       await run('apt-get', ['install', '-y', '-qq', 'nats-server'], { env, maxBuffer: 1 << 26 }).catch(() => {})
-      // Debian's package starts a server of its own on the standard port; ours has its own data and settings.
+      // Debian's package starts its own server on the standard port; ours has its own data and settings.
       await run('systemctl', ['disable', '--now', 'nats-server']).catch(() => {})
       if (await works('nats-server', ['--version'])) return 'nats-server'
     }

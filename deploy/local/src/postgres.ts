@@ -12,10 +12,10 @@ interface Binaries {
   postgres: string
 }
 
-/** PostgreSQL refuses to run as root: there it runs as `nobody`, who owns nothing but the data. */
+/** PostgreSQL refuses to run as root: then it runs as `nobody`, who owns only the data. */
 const unprivileged = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
 
-/** The embedded PostgreSQL's programs for this machine. @throws where there are none */
+/** Returns the embedded PostgreSQL's programs for this platform. @throws if there are none */
 export async function findPostgres(): Promise<Binaries> {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
   try {
@@ -28,7 +28,7 @@ export async function findPostgres(): Promise<Binaries> {
   }
 }
 
-/** The command line of a process: empty where no process has that id, undefined where this system does not tell. */
+/** The command line of a process: empty if no such process exists, undefined if the platform does not tell. */
 async function commandOf(pid: string): Promise<string | undefined> {
   if (process.platform === 'win32') return undefined
   if (process.platform === 'linux') {
@@ -42,28 +42,28 @@ async function commandOf(pid: string): Promise<string | undefined> {
 }
 
 /**
- * Removes the lock of a server that is gone. PostgreSQL itself takes any process that has the id by now, after a reboot
- * perhaps, for that server. Nobody is sent a signal: a server that runs belongs to somebody.
- * @throws Error where a PostgreSQL runs with that id, on these data or, where they are a copy, on the original.
+ * Removes a stale lock file. PostgreSQL itself mistakes any process that has the recorded id by now, after a reboot for
+ * instance, for the server. No signal is sent: a running server belongs to somebody.
+ * @throws Error if a PostgreSQL runs with that id, on this data or, if it is a copy, on the original
  */
 export async function dropStaleLock(dataDir: string): Promise<void> {
   const lock = join(dataDir, 'postmaster.pid')
   const [pid = '', directory = ''] = (await readFile(lock, 'utf8').catch(() => '')).split('\n')
   if (!/^\d+$/.test(pid)) return
   const command = await commandOf(pid)
-  // Where it is not known, PostgreSQL is left to say so.
+  // If unknown, PostgreSQL itself will report it.
   if (command === undefined) return
   if (/^\S*postgres\b/.test(command))
     throw new Error(
-      `PostgreSQL runs on ${directory} already, as process ${pid}: of another npm start, or of one that was killed. ` +
+      `PostgreSQL runs on ${directory} already, as process ${pid}, started by another npm start, or by one that was killed. ` +
         `Stop it (kill -INT ${pid}), or choose another DATA_DIR.${directory === dataDir ? '' : ` If these data are a copy, delete ${lock}.`}`,
     )
   await rm(lock, { force: true })
 }
 
 /**
- * Starts an embedded PostgreSQL on loopback with its data in `dataDir`, made where it is missing.
- * @param scratch gives up durability for speed: for data that a test throws away.
+ * Starts an embedded PostgreSQL on loopback with its data in `dataDir`, created if missing.
+ * @param scratch trades durability for speed, for test data
  */
 export async function startPostgres(options: {
   dataDir: string
@@ -74,7 +74,7 @@ export async function startPostgres(options: {
   const { dataDir, port } = options
   const initialised = await stat(join(dataDir, 'PG_VERSION')).catch(() => undefined)
   if (!initialised) {
-    // What an interrupted initdb left behind cannot be continued.
+    // An interrupted initdb cannot be continued.
     await rm(dataDir, { recursive: true, force: true })
     await mkdir(dataDir, { recursive: true, mode: 0o700 })
     if (unprivileged.uid !== undefined) await chown(dataDir, unprivileged.uid, unprivileged.gid)
@@ -133,7 +133,7 @@ export async function startPostgres(options: {
   }
 }
 
-/** Makes sure that a database of that name exists. @returns its URL. */
+/** Creates a database if it does not exist. @returns its URL */
 export async function ensureDatabase(serverUrl: string, name: string): Promise<string> {
   const client = postgres(`${serverUrl}/postgres`, { max: 1, onnotice: () => {} })
   try {

@@ -3,10 +3,10 @@ import { applications, type ServiceName } from './services.ts'
 import { serviceEnvironment, type Settings } from './settings.ts'
 
 /**
- * What of the environment the processes would refuse to start with: it is passed on to them, so it is told with what
- * `npm start` itself is told, before anything has been started.
+ * Returns the environment settings that the processes would reject, so that `npm start` reports them with its own
+ * before anything is started.
  */
-export async function refusedByProcesses(env: NodeJS.ProcessEnv): Promise<(settings: Settings) => string[]> {
+export async function processSettingErrors(env: NodeJS.ProcessEnv): Promise<(settings: Settings) => string[]> {
   const loaded = await Promise.all(
     Object.entries(applications).map(async ([name, { load }]) => [name as ServiceName, await load()] as const),
   )
@@ -23,9 +23,9 @@ export async function refusedByProcesses(env: NodeJS.ProcessEnv): Promise<(setti
         return error.message.split('\n  ').slice(1)
       }
     })
-    // The one server that is started here is no cluster.
+    // Only one server is started here.
     if (settings.NATS_URL === undefined && !['1', undefined].includes(env['NATS_REPLICAS']))
-      refused.push('NATS_REPLICAS: is more than the one server that is started here: set NATS_URL as well')
+      refused.push('NATS_REPLICAS: is more than the one server started here: set NATS_URL as well')
     return refused
   }
 }

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
 import { isListening } from './processes.ts'
 
-it('takes what it started along when it ends by an error that nobody expected', async () => {
+it('A process that ends by an unexpected error stops the processes that it has started', async () => {
   const server = `
     const server = require('node:net').createServer()
     server.listen(0, '127.0.0.1', () => console.log(server.address().port))`

@@ -2,26 +2,26 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-/** A server that was started as a child process, in a process group of its own: Ctrl-C reaches us alone. */
+/** A server started as a child process, in its own process group: Ctrl-C reaches only this process. */
 export interface LocalServer {
   url: string
-  /** SIGKILL, as a crash would. */
+  /** SIGKILL, like a crash. */
   kill(): Promise<void>
-  /** Starts it again on the same port with the same data. */
+  /** Restarts it on the same port with the same data. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
 
 /**
- * Below the ports that systems give to outgoing connections: none of those takes one before its server does.
- * Above 10080, the last one that fetch refuses as a "bad port".
+ * Below the ports of outgoing connections, so that none of those takes one first. Above 10080, the last port that fetch
+ * rejects as a "bad port".
  */
 const firstPort = 10_081
 const portCount = 32_768 - firstPort
-/** Processes that look at the same time begin far from each other, and each goes on from where it was. */
+/** Concurrent processes start far apart, and each continues where it was. */
 let nextPort = (process.pid * 101) % portCount
 
-/** A TCP port on loopback that nobody listens on right now. */
+/** Returns a TCP port on loopback without listener. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = firstPort + nextPort
@@ -41,7 +41,7 @@ export async function isListening(port: number, host = '127.0.0.1'): Promise<boo
   })
 }
 
-/** Polls until `check` holds. @throws after `timeoutMs`, or at once when `child` has exited, with what it printed. */
+/** Polls until `check` is true. @throws after `timeoutMs`, or at once if `child` has exited, with its output */
 export async function until(
   check: () => Promise<boolean>,
   what: string,
@@ -49,7 +49,7 @@ export async function until(
   timeoutMs = 60_000,
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs
-  // Asking ever more slowly leaves the processor to what is waited for.
+  // Increasing pauses leave the processor to what is waited for.
   for (let pause = 15; !(await check()); pause = Math.min(pause * 1.5, 150)) {
     if (child && child.process.exitCode !== null) throw new Error(`${what} did not start:\n${child.output()}`)
     if (performance.now() > deadline)
@@ -60,14 +60,14 @@ export async function until(
 
 export interface LocalChild {
   process: ChildProcess
-  /** The last lines that it printed. */
+  /** The end of its output. */
   output(): string
 }
 
-/** What was started here and has not ended: it goes when this process does, even by an error that nobody expected. */
+/** Running children: stopped when this process exits, even by an unexpected error. */
 const running = new Set<ChildProcess>()
 process.on('exit', () => {
-  // PostgreSQL ends at once on this one, and waits for its clients on a SIGTERM.
+  // On SIGINT PostgreSQL ends at once; on SIGTERM it waits for its clients.
   for (const child of running) child.kill('SIGINT')
 })
 
@@ -89,7 +89,7 @@ export function launch(
   }
   child.stdout.on('data', keep)
   child.stderr.on('data', keep)
-  // A command that does not exist is told by `until`, through the exit code.
+  // A missing command is reported by `until`, through the exit code.
   child.on('error', (error) => keep(Buffer.from(error.message)))
   return { process: child, output: () => tail }
 }
@@ -98,7 +98,7 @@ export async function end(child: LocalChild, signal: NodeJS.Signals): Promise<vo
   if (child.process.exitCode !== null || child.process.signalCode !== null) return
   const exited = once(child.process, 'exit')
   child.process.kill(signal)
-  const impatient = setTimeout(() => child.process.kill('SIGKILL'), 10_000)
+  const killTimer = setTimeout(() => child.process.kill('SIGKILL'), 10_000)
   await exited
-  clearTimeout(impatient)
+  clearTimeout(killTimer)
 }

@@ -2,7 +2,7 @@ import { challengeSchema, proofHeader, type Challenge } from '@robokids/contract
 import { solveChallenge } from 'altcha-lib'
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2'
 
-/** Solves a challenge: the headers of the request that it was asked for. */
+/** Solves a challenge. @returns the headers of the request that needed it */
 export async function prove(challenge: Challenge): Promise<Record<string, string>> {
   const solution = await solveChallenge({ challenge, deriveKey })
   if (!solution) throw new Error('The challenge was not solved in time.')
@@ -10,8 +10,8 @@ export async function prove(challenge: Challenge): Promise<Record<string, string
 }
 
 /**
- * As `fetch`, for a visitor who is not signed in: where the answer asks for a proof of work, the request is sent again with
- * one, as pages do.
+ * Like `fetch`, for anonymous visitors: if the response asks for a proof of work, the request is repeated with one, as
+ * pages do.
  */
 export async function fetchProven(url: string | URL, request: RequestInit = {}): Promise<Response> {
   const headers = new Headers(request.headers)

@@ -2,8 +2,8 @@ import { Sha256 } from '@aws-crypto/sha256-js'
 import { SignatureV4 } from '@smithy/signature-v4'
 import { z } from 'zod'
 
-/** Where accounts are administered, and by whom. */
-export interface Desk {
+/** Identity's URL and pool, and the administrator's keys. */
+export interface AdminTarget {
   url: string
   pool: string
   accessKeyId: string
@@ -16,9 +16,9 @@ const devicesSchema = z.object({
   PaginationToken: z.string().optional(),
 })
 
-/** Calls an operation for administrators, in the protocol of user pools. @throws Error in the service's words */
+/** Calls an administrator operation of the user pool protocol. @throws Error with the service's message */
 export async function administer(
-  { url, pool, ...credentials }: Desk,
+  { url, pool, ...credentials }: AdminTarget,
   operation: string,
   input: object,
 ): Promise<unknown> {
@@ -44,41 +44,41 @@ export async function administer(
 }
 
 /**
- * Lets an account in by its first step alone, whose owner has lost the second: no browser of before is trusted or signed in
- * any more. Safe to repeat.
- * @param name the account's e-mail address or user name.
- * @returns how many browsers were forgotten.
+ * Disables all second factors of an account whose owner has lost them, and ends all its sign-ins and trusted browsers.
+ * Idempotent.
+ * @param name the account's e-mail address or username
+ * @returns the number of forgotten browsers
  */
-export async function resetMfa(name: string, desk: Desk): Promise<number> {
+export async function resetMfa(name: string, adminTarget: AdminTarget): Promise<number> {
   const account = { Username: name }
   const off = { Enabled: false, PreferredMfa: false }
-  await administer(desk, 'AdminSetUserMFAPreference', {
+  await administer(adminTarget, 'AdminSetUserMFAPreference', {
     ...account,
     SoftwareTokenMfaSettings: off,
     SMSMfaSettings: off,
     EmailMfaSettings: off,
   })
-  return signOutEverywhere(name, desk)
+  return signOutEverywhere(name, adminTarget)
 }
 
 /**
- * Ends every sign-in of an account, and forgets its browsers: each asks for the second step again. Safe to repeat.
- * @param name the account's e-mail address or user name.
- * @returns how many browsers were forgotten.
+ * Ends all sign-ins of an account, and forgets its browsers, which then need the second factor again. Idempotent.
+ * @param name the account's e-mail address or username
+ * @returns the number of forgotten browsers
  */
-export async function signOutEverywhere(name: string, desk: Desk): Promise<number> {
+export async function signOutEverywhere(name: string, adminTarget: AdminTarget): Promise<number> {
   const account = { Username: name }
   let forgotten = 0
   for (let PaginationToken: string | undefined; ;) {
-    const page = devicesSchema.parse(await administer(desk, 'AdminListDevices', { ...account, PaginationToken }))
+    const page = devicesSchema.parse(await administer(adminTarget, 'AdminListDevices', { ...account, PaginationToken }))
     for (const { DeviceKey } of page.Devices) {
-      await administer(desk, 'AdminForgetDevice', { ...account, DeviceKey })
+      await administer(adminTarget, 'AdminForgetDevice', { ...account, DeviceKey })
       forgotten += 1
     }
     PaginationToken = page.PaginationToken
     if (PaginationToken === undefined) break
   }
-  await administer(desk, 'AdminUserGlobalSignOut', account)
+  await administer(adminTarget, 'AdminUserGlobalSignOut', account)
   return forgotten
 }
 
@@ -92,15 +92,18 @@ const accountSchema = z.object({
   VerifiedEmail: z.string().optional(),
 })
 
-/** What an operator needs to know of an account to help its owner. @param name its e-mail address or user name. */
-export async function readAccount(name: string, desk: Desk) {
-  const account = accountSchema.parse(await administer(desk, 'AdminGetUser', { Username: name }))
+/**
+ * Returns the data of an account that an operator needs to help its owner.
+ * @param name its e-mail address or username
+ */
+export async function readAccount(name: string, adminTarget: AdminTarget) {
+  const account = accountSchema.parse(await administer(adminTarget, 'AdminGetUser', { Username: name }))
   const attributes = new Map(account.UserAttributes.map(({ Name, Value }) => [Name, Value]))
   return {
     userName: account.Username,
     email: attributes.get('email'),
     emailVerified: attributes.get('email_verified') === 'true',
-    /** What it goes by, where `email` waits for its code. */
+    /** The verified address, while `email` is unconfirmed. */
     verifiedEmail: account.VerifiedEmail,
     name: [attributes.get('given_name'), attributes.get('family_name')].join(' ').trim(),
     phoneNumber: attributes.get('phone_number'),

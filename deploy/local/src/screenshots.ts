@@ -11,11 +11,11 @@ import { root } from './settings.ts'
 import { buildWeb } from './web-build.ts'
 
 /**
- * `npm run screenshots`: every page, state and mail as a picture for a phone and for a desk, in the folder `screenshots`.
- * What is drawn is what the tests look at: a screen or a mail that is added there is drawn from then on.
+ * `npm run screenshots`: screenshots of every page, state and mail at phone and desktop width, in the folder
+ * `screenshots`. The tests take them, so a screen or mail added to those is included.
  */
 const folder = join(root, 'screenshots')
-const [phone, desk] = [390, 1280]
+const [phone, desktop] = [390, 1280]
 
 const browserPath = await findChromium()
 await Promise.all([findNatsServer(), findPostgres(), buildWeb()])
@@ -25,22 +25,22 @@ async function runTests(...args: string[]): Promise<void> {
   const env = { ...process.env, CHROMIUM_PATH: browserPath, SCREENSHOTS: folder }
   const child = spawn('vitest', ['run', '--silent', '--reporter=dot', ...args], { cwd: root, stdio: 'inherit', env })
   const [code] = (await once(child, 'exit')) as [number | null]
-  // What could be drawn is worth a look all the same.
+  // Screenshots taken so far are still useful.
   if (code !== 0) process.exitCode = 1
 }
 
-/** Draws the mails, which the tests left as HTML. */
+/** Takes screenshots of the mails, which the tests saved as HTML. */
 async function drawMails(): Promise<void> {
   const mails = join(folder, 'mails')
   await mkdir(mails, { recursive: true })
-  const letters = (await readdir(mails)).filter((file) => file.endsWith('.html'))
+  const mailFiles = (await readdir(mails)).filter((file) => file.endsWith('.html'))
   const browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox'] })
   try {
-    for (const width of [phone, desk]) {
+    for (const width of [phone, desktop]) {
       const page = await browser.newPage({ viewport: { width, height: 900 } })
-      for (const letter of letters) {
-        await page.goto(pathToFileURL(join(mails, letter)).href)
-        await page.screenshot({ path: join(mails, letter.replace(/html$/, `${width}.png`)), fullPage: true })
+      for (const mailFile of mailFiles) {
+        await page.goto(pathToFileURL(join(mails, mailFile)).href)
+        await page.screenshot({ path: join(mails, mailFile.replace(/html$/, `${width}.png`)), fullPage: true })
       }
     }
   } finally {
@@ -48,7 +48,7 @@ async function drawMails(): Promise<void> {
   }
 }
 
-/** One page with all of them, each at both widths. */
+/** Writes a page with all screenshots, each at both widths. */
 async function writeIndex(): Promise<number> {
   const kinds = await Promise.all(
     ['pages', 'mails'].map(async (kind) => {
@@ -59,7 +59,7 @@ async function writeIndex(): Promise<number> {
           const path = `${kind}/${encodeURIComponent(name)}.${width}.png`
           return `<a href="${path}"><img src="${path}" alt="${name} at ${width} pixels" height="480" loading="lazy"></a>`
         }
-        return `<figure><figcaption>${name}</figcaption>${picture(phone)} ${picture(desk)}</figure>`
+        return `<figure><figcaption>${name}</figcaption>${picture(phone)} ${picture(desktop)}</figure>`
       })
       return { count: names.length, html: `<h1>${kind}</h1>${figures.join('\n')}` }
     }),
@@ -73,4 +73,4 @@ await runTests('--project', 'browser', 'web/e2e/app/visitor-pages.test.ts', 'web
 await runTests('--project', 'integration', 'services/notifications/test')
 await drawMails()
 const count = await writeIndex()
-console.log(`${count} pages, states and mails, each at ${phone} and ${desk} pixels: ${join(folder, 'index.html')}`)
+console.log(`${count} pages, states and mails, each at ${phone} and ${desktop} pixels: ${join(folder, 'index.html')}`)

@@ -12,7 +12,7 @@ import {
 import { inProduction, productionRules, type ProductionRule } from '@robokids/runtime/production-rules'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { refusedByProcesses } from './process-settings.ts'
+import { processSettingErrors } from './process-settings.ts'
 import { applications, owningServices, type ServiceName } from './services.ts'
 import { readSettings, root, serviceEnvironment } from './settings.ts'
 
@@ -379,7 +379,7 @@ describe('what npm start is told', () => {
 
   /** What is said of an environment that npm start does not start with. */
   async function told(env: Record<string, string>): Promise<string[]> {
-    const refused = await refusedByProcesses(env)
+    const refused = await processSettingErrors(env)
     const printed = vi.spyOn(console, 'error').mockImplementation(() => {})
     vi.spyOn(process, 'exit').mockImplementation((code) => {
       throw new Error(`ended with ${code}`)
@@ -391,7 +391,9 @@ describe('what npm start is told', () => {
   }
 
   it('with something wrong that it passes on to the processes is an error of its own, together with what else is wrong', async () => {
-    expect(readSettings({ CLOCK_OFFSET: 'PT40M' }, await refusedByProcesses({ CLOCK_OFFSET: 'PT40M' }))).toMatchObject({
+    expect(
+      readSettings({ CLOCK_OFFSET: 'PT40M' }, await processSettingErrors({ CLOCK_OFFSET: 'PT40M' })),
+    ).toMatchObject({
       PORT: 3000,
     })
     const wrong = {
@@ -414,7 +416,7 @@ describe('what npm start is told', () => {
       'MAILBOX_PORT: is the same as NATS_PORT',
     ])
     const own = { PORT: '4020', DATABASE_SERVER_URL: 'postgres://postgres@10.0.0.1/' }
-    expect(readSettings(own, await refusedByProcesses(own)).PORT).toBe(4020)
+    expect(readSettings(own, await processSettingErrors(own)).PORT).toBe(4020)
   })
 
   it.each(['PORT', 'DATA_DIR', 'NATS_URL', 'DATABASE_SERVER_URL'])(

@@ -14,7 +14,6 @@ import {
   type ServiceName,
 } from './services.ts'
 
-/** The project's root. */
 export const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 const port = (standard: number) => numeric(z.int().min(1).max(65_535)).default(standard)
@@ -32,14 +31,14 @@ const settingsSchema = z.object({
   MAILBOX_PORT: port(1080),
   SMTP_PORT: port(1025),
   SMS_PORT: port(1081),
-  /** Where everything is kept. */
+  /** The data folder. */
   DATA_DIR: z
     .string()
     .trim()
     .min(1)
     .default('.data')
     .transform((path) => resolve(root, path)),
-  /** Servers of one's own, instead of those that are started here. */
+  /** External servers, instead of those started here. */
   NATS_URL: z.string().trim().min(1).optional(),
   DATABASE_SERVER_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
   LOG_LEVEL: z.string().default('warn'),
@@ -47,7 +46,7 @@ const settingsSchema = z.object({
 
 export type Settings = z.infer<typeof settingsSchema>
 
-/** The ports that are listened at; two of one number would keep the second program from starting. */
+/** Errors for equal ports, of which only the first program could start. */
 function sharedPorts(settings: Settings): string[] {
   const own: [keyof Settings, boolean][] = [
     ['POSTGRES_PORT', settings.DATABASE_SERVER_URL === undefined],
@@ -62,14 +61,14 @@ function sharedPorts(settings: Settings): string[] {
 }
 
 /**
- * Reads `PORT` and friends from the environment; a wrong one is told, and ends the process.
- * @param refused what else of the environment is wrong, given these settings: lines like `LOG_LEVEL: is not a level`.
+ * Reads the settings from the environment; errors are printed and end the process.
+ * @param refused returns further errors, given these settings: lines like `LOG_LEVEL: is not a level`
  */
 export function readSettings(env: NodeJS.ProcessEnv, refused: (settings: Settings) => string[] = () => []): Settings {
   const read = settingsSchema.safeParse(env)
   const issues = read.error?.issues ?? []
   const wrong = issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
-  // What else is wrong is told beside them.
+  // Further errors are reported together with these.
   const own = new Set(issues.map((issue) => String(issue.path[0])))
   const settings = settingsSchema.parse(Object.fromEntries(Object.entries(env).filter(([name]) => !own.has(name))))
   const others = refused(settings).filter((line) => !own.has(/^\w+/.exec(line)?.[0] ?? ''))
@@ -82,10 +81,7 @@ export function readSettings(env: NodeJS.ProcessEnv, refused: (settings: Setting
 /** What the system that `npm start` runs calls itself: another checkout's, or another folder's, is another system. */
 export const localSystemName = (settings: Settings) => `npm start in ${settings.DATA_DIR}`
 
-/**
- * What each process is told through its environment, with everything on this machine.
- * @param env what it is told besides.
- */
+/** Returns the environment of each process, with everything on this machine. @param env additional variables */
 export function serviceEnvironment(
   settings: Settings,
   natsUrl: string,

@@ -3,15 +3,15 @@ import { fetchProven } from './prove.ts'
 import { readSettings } from './settings.ts'
 
 /**
- * `npm run smoke`: enrolls one family over HTTP in a system that runs, from finding a date to the signed waiver in the
- * mailbox. It needs the payment simulator and the mail catcher beside it, as `npm start` and docker-compose have them.
+ * `npm run smoke`: enrolls one family over HTTP in a running system, from finding a date to the signed waiver in the
+ * mailbox. It needs the payment simulator and the mail catcher, as `npm start` and docker-compose have them.
  */
 const settings = readSettings(process.env)
 const site = process.env['SITE_URL'] ?? `http://localhost:${settings.PORT}`
 const simulator = process.env['STRIPE_SIMULATOR_URL'] ?? `http://localhost:${settings.STRIPE_SIMULATOR_PORT}`
 const mailbox = process.env['MAILBOX_URL'] ?? `http://localhost:${settings.MAILBOX_PORT}`
 
-const patienceMs = 60_000
+const timeoutMs = 60_000
 
 async function ask<Answer>(url: string, body?: unknown): Promise<Answer> {
   const answer = await fetchProven(url, {
@@ -23,11 +23,11 @@ async function ask<Answer>(url: string, body?: unknown): Promise<Answer> {
   return (await answer.json()) as Answer
 }
 
-async function eventually<Found>(what: string, look: () => Promise<Found | undefined>): Promise<Found> {
-  const deadline = performance.now() + patienceMs
+async function eventually<Found>(what: string, find: () => Promise<Found | undefined>): Promise<Found> {
+  const deadline = performance.now() + timeoutMs
   let problem: unknown
   while (performance.now() < deadline) {
-    const found = await look().catch((error: unknown) => {
+    const found = await find().catch((error: unknown) => {
       problem = error
       return undefined
     })
@@ -37,7 +37,7 @@ async function eventually<Found>(what: string, look: () => Promise<Found | undef
     }
     await new Promise((resolve) => setTimeout(resolve, 250))
   }
-  throw new Error(`${what}: not within ${patienceMs / 1000} s`, { cause: problem })
+  throw new Error(`${what}: not within ${timeoutMs / 1000} s`, { cause: problem })
 }
 
 interface Mail {

@@ -10,13 +10,13 @@ import { applications, owningServices, webhookSecret } from './services.ts'
 import { serviceEnvironment, type Settings } from './settings.ts'
 import { buildWeb } from './web-build.ts'
 
-/** Everything that runs, in the order in which it has to be let go of. */
+/** The running system, stopped in reverse order of its start. */
 export interface Stack {
   stop(): Promise<void>
 }
 
 /** What there is in DATA_DIR. */
-const kept = ['postgres', 'nats', 'mail', 'stripe-simulator.json']
+const dataEntries = ['postgres', 'nats', 'mail', 'stripe-simulator.json']
 
 async function assertFree(settings: Settings): Promise<void> {
   const ports = Object.entries(settings).filter((entry): entry is [string, number] => entry[0].endsWith('PORT'))
@@ -29,20 +29,23 @@ async function assertFree(settings: Settings): Promise<void> {
   }
   if (taken.length === 0) return
   throw new Error(
-    `Another program has port ${taken.join(', ')}. Stop it, or choose other ports, and other data where it is an npm start ` +
+    `Port ${taken.join(', ')} is in use. Stop the other program, or choose other ports, and another data folder if it is an npm start ` +
       `itself: ${choices.join(' ')} DATA_DIR=.data-2 npm start`,
   )
 }
 
-/** Starts the whole system in this process, with its servers beside it. What was started is stopped again where a part fails. */
+/**
+ * Starts the whole system in this process, and its servers as child processes. If a part fails, everything is stopped
+ * again.
+ */
 export async function startStack(settings: Settings, fresh: boolean): Promise<Stack> {
   await assertFree(settings)
   const dataDir = (name: string) => join(settings.DATA_DIR, name)
   if (fresh) {
-    // Another system may be running on them, at other ports.
+    // Another system may be running on this data, on other ports.
     await dropStaleLock(dataDir('postgres'))
-    // What is kept there by this alone: the folder may be anybody's.
-    for (const name of kept) await rm(dataDir(name), { recursive: true, force: true })
+    // Only our own entries: the folder may contain other files.
+    for (const name of dataEntries) await rm(dataDir(name), { recursive: true, force: true })
   }
   await mkdir(settings.DATA_DIR, { recursive: true })
 
@@ -72,7 +75,7 @@ export async function startStack(settings: Settings, fresh: boolean): Promise<St
         createSimulator({
           port: settings.STRIPE_SIMULATOR_PORT,
           publicUrl: `http://localhost:${settings.STRIPE_SIMULATOR_PORT}`,
-          // A database by now; one of the JSON files that it was before is taken over under its name.
+          // A database now; a JSON file of an earlier version is migrated under the same name.
           stateFile: dataDir('stripe-simulator.json'),
           webhooks: [{ url: `http://127.0.0.1:${settings.PORT}/webhooks/stripe`, secret: webhookSecret }],
         }),

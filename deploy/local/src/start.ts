@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util'
-import { refusedByProcesses } from './process-settings.ts'
+import { processSettingErrors } from './process-settings.ts'
 import { owningServices, portSetting } from './services.ts'
 import { readSettings } from './settings.ts'
 import { startStack } from './stack.ts'
 
 const began = performance.now()
-const usage = 'npm start [-- --fresh]   serves the site with everything behind it; --fresh begins with empty data'
+const usage = 'npm start [-- --fresh]   starts the whole system; --fresh starts with empty data'
 
 function readFlags(): { fresh: boolean; help: boolean } {
   try {
@@ -23,7 +23,7 @@ if (values.help) {
   console.log(usage)
   process.exit(0)
 }
-const settings = readSettings(process.env, await refusedByProcesses(process.env))
+const settings = readSettings(process.env, await processSettingErrors(process.env))
 
 let stopping = false
 function stopOn(stop: () => Promise<void>): void {
@@ -50,15 +50,15 @@ try {
       `Ready after ${((performance.now() - began) / 1000).toFixed(1)} s.`,
       '',
       address('site', settings.PORT),
-      address('mailbox', settings.MAILBOX_PORT, '   every mail that the site sends ends here'),
-      address('text messages', settings.SMS_PORT, '   and every text message here'),
+      address('mailbox', settings.MAILBOX_PORT, '   catches every mail'),
+      address('text messages', settings.SMS_PORT, '   catches every text message'),
       address('payment simulator', settings.STRIPE_SIMULATOR_PORT, '   pay with 4242 4242 4242 4242'),
       ...owningServices.map((name) => address(name, settings[portSetting(name)])),
       `  ${'SMTP'.padEnd(18)} localhost:${settings.SMTP_PORT}`,
       `  ${'NATS'.padEnd(18)} ${settings.NATS_URL ?? `nats://localhost:${settings.NATS_PORT}`}`,
       `  ${'PostgreSQL'.padEnd(18)} ${settings.DATABASE_SERVER_URL ?? `postgres://postgres@localhost:${settings.POSTGRES_PORT}`}`,
       '',
-      `Ctrl-C stops everything. The data stays in ${settings.DATA_DIR} (npm start -- --fresh begins anew).`,
+      `Ctrl-C stops everything. The data stays in ${settings.DATA_DIR} (npm start -- --fresh deletes it).`,
     ].join('\n'),
   )
 } catch (error) {

@@ -6,14 +6,14 @@ import { findNatsServer } from './nats.ts'
 import { findPostgres } from './postgres.ts'
 import { buildWeb } from './web-build.ts'
 
-/** `npm test`: everything that needs no container engine; arguments go to vitest. */
+/** `npm test`: all tests that need no container engine; arguments are passed to vitest. */
 const browser = await findChromium()
 const inContainers = process.env['TEST_INFRA'] === 'containers'
 const servers = inContainers ? [] : [await findNatsServer(), (await findPostgres()).postgres]
 
-// Each is whatever this machine has, or its packages were on the day: a failure elsewhere begins with what ran there.
+// Versions depend on the machine, so they are printed to help explain failures.
 for (const program of [browser, ...servers]) {
-  // On Windows it would open a window instead.
+  // On Windows this would open a window.
   if (program === browser && process.platform === 'win32') continue
   const { stdout } = await promisify(execFile)(program, ['--version'])
   console.log(`${stdout.trim()} (${program})`)

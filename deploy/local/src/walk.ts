@@ -6,10 +6,10 @@ import { findNatsServer } from './nats.ts'
 import { findPostgres } from './postgres.ts'
 import { root } from './settings.ts'
 
-/** `npm run walk`: tries what nobody thought of, for as long as it is told to; arguments go to test/walk/main.ts. */
+/** `npm run walk`: random walks through the system; arguments are passed to test/walk/main.ts. */
 if (process.env['TEST_INFRA'] !== 'containers') await Promise.all([findNatsServer(), findPostgres()])
-const quickly = `--import=${pathToFileURL(join(root, 'runtime/src/fast-imports.ts')).href}`
-const child = spawn(process.execPath, [quickly, join(root, 'test/walk/main.ts'), ...process.argv.slice(2)], {
+const fastImports = `--import=${pathToFileURL(join(root, 'runtime/src/fast-imports.ts')).href}`
+const child = spawn(process.execPath, [fastImports, join(root, 'test/walk/main.ts'), ...process.argv.slice(2)], {
   stdio: 'inherit',
 })
 process.on('SIGINT', () => {})

@@ -8,7 +8,7 @@ import { root } from './settings.ts'
 const dist = join(root, 'web/dist')
 const stamp = '.built-from'
 
-/** A fingerprint of all that the build reads: names, sizes and times of change. */
+/** A fingerprint of the build's inputs: names, sizes and modification times. */
 async function fingerprint(): Promise<string> {
   const hash = createHash('sha256')
   for (const folder of ['web', 'contracts/src', 'package-lock.json']) {
@@ -28,21 +28,21 @@ async function fingerprint(): Promise<string> {
   return hash.digest('hex')
 }
 
-/** Builds the web's files into web/dist, unless what is there was built from the same sources. */
+/** Builds the web into web/dist, unless that was built from the same sources. */
 export async function buildWeb(): Promise<void> {
   const wanted = await fingerprint()
   const isBuilt = async () => (await readFile(join(dist, stamp), 'utf8').catch(() => '')) === wanted
   if (await isBuilt()) return
-  // Beside what is there, which may be served meanwhile.
+  // Into another folder, because the current one may be in use.
   const folder = join(root, 'web/node_modules', `.dist-${randomUUID()}`)
-  // Apart from this process, whose environment may be a test's or a developer's: what is built is what is shipped.
+  // In a separate process with a production environment: what is built is what is shipped.
   await promisify(execFile)(
     process.execPath,
     [join(root, 'node_modules/vite/bin/vite.js'), 'build', '--outDir', folder, '--logLevel', 'error'],
     { cwd: join(root, 'web'), env: { ...process.env, NODE_ENV: 'production' } },
   )
   await writeFile(join(folder, stamp), wanted)
-  // Another process may be quicker: what it put there is read by now.
+  // Another process may have finished first, and its build may be in use.
   if (!(await isBuilt()))
     await replaceDist(folder).catch(async (error: unknown) => {
       if (!(await isBuilt())) throw error
@@ -50,10 +50,10 @@ export async function buildWeb(): Promise<void> {
   await rm(folder, { recursive: true, force: true })
 }
 
-/** @throws where another process puts its own there at the same moment. */
+/** @throws if another process replaces it at the same moment */
 async function replaceDist(folder: string): Promise<void> {
   const before = `${folder}-before`
-  // Moved first, since it is removed file by file.
+  // Moved first, because removal is not atomic.
   await rename(dist, before).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
   })

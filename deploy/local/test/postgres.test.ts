@@ -19,11 +19,11 @@ async function dataDir(): Promise<string> {
 const start = async (dataDir: string) => startPostgres({ dataDir, port: await freePort(), scratch: true })
 const portOf = (url: string) => Number(new URL(url).port)
 
-describe('a PostgreSQL of npm start', () => {
-  it('starts on data whose lock names a process that got the id since, and leaves that one alone', async () => {
+describe('PostgreSQL of npm start', () => {
+  it('PostgreSQL starts on data whose lock names an unrelated process, and leaves that process alone', async () => {
     const data = await dataDir()
     await (await start(data)).stop()
-    // Of the same user as the server, so that neither would be safe from a signal.
+    // Run by the same user as the server, so that a signal would reach it.
     const { uid, gid } = await stat(data)
     const stranger = spawn('sleep', ['600'], { uid, gid, stdio: 'ignore' })
     try {
@@ -40,7 +40,7 @@ describe('a PostgreSQL of npm start', () => {
     }
   })
 
-  it('does not stop the one that runs on the same data, or that its data are a copy of', async () => {
+  it('PostgreSQL does not start on data that is in use, or a copy of such data', async () => {
     const data = await dataDir()
     const server = await start(data)
     try {
@@ -55,7 +55,7 @@ describe('a PostgreSQL of npm start', () => {
     }
   })
 
-  it('comes back by itself on data that were left by a crash', async () => {
+  it('PostgreSQL recovers data that were left by a crash', async () => {
     const data = await dataDir()
     const server = await start(data)
     await server.kill()

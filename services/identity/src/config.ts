@@ -46,10 +46,10 @@ const dialCodes = z
   .transform((list) => list.split(',').map((code) => code.trim()))
   .refine((codes) => codes.every((code) => /^\+[1-9]\d{0,6}$/.test(code)), 'is not a list like +1,+44')
 
-/** What has to fit together. */
+/** Settings that are checked against each other. */
 const clientsSchema = z.object({ POOLS_FILE: poolsFileSchema, CLIENT_SECRETS: z.map(z.string(), z.string()) })
 
-/** A year at the most. */
+/** At most one year. */
 const minutes = (standard: number) =>
   numeric(
     z
@@ -61,74 +61,82 @@ const count = (standard: number) => numeric(z.int().min(1)).default(standard)
 
 export const configSchema = z
   .object({
-    /** Where clients find this service; a pool's issuer is `{ISSUER_URL}/{poolId}`. */
+    /** Public URL of this service; a pool's issuer is `{ISSUER_URL}/{poolId}`. */
     ISSUER_URL: z
       .url({ protocol: /^https?$/ })
       .default('http://localhost:4001')
       .transform((url) => url.replace(/\/+$/, ''))
       .register(inProduction, productionRules.mustBeSet),
-    /** Where parents find the site: where their passkeys are used. */
+    /** URL of the site, where passkeys are used. */
     SITE_URL: siteUrl,
-    /** A JSON file of pools and their app clients (pool-settings.ts); they are made, or brought up to date, at the start. */
+    /** A JSON file of pools and their app clients (pool-settings.ts), created or updated at startup. */
     POOLS_FILE: poolsFile,
     /** The secrets of the app clients that have one: `clientId:secret`, comma-separated. */
     CLIENT_SECRETS: pairs.default(new Map()).register(inProduction, productionRules.namedSecrets),
-    /** Who may call the administrator operations, by AWS signature: `accessKeyId:secretAccessKey`, comma-separated. */
+    /** Access keys for the administrator operations (AWS signature): `accessKeyId:secretAccessKey`, comma-separated. */
     ADMIN_KEYS: pairs.default(new Map([['local', 'local']])).register(inProduction, productionRules.namedSecrets),
-    /** Seals what the database must not give away by itself: SRP verifiers, authenticator secrets, signing keys. */
+    /** Seal what a leaked database must not reveal: SRP verifiers, authenticator secrets, signing keys. */
     SEALING_KEYS: sealingKeysSchema,
     /**
-     * Derive what is not kept: codes, a refresh token's successor, what a name that nobody has is answered. The first one
-     * derives, and what the others derived is still known.
+     * Derive what is not stored: codes, a refresh token's successor, responses for unknown usernames. The first key
+     * derives; values derived by the others are still accepted.
      */
     MAC_KEYS: derivingKeysSchema,
-    /** Seals one-time codes on their way to notifications, which has the same. */
+    /** Seals one-time codes in transit to notifications, which has the same keys. */
     CODE_SEALING_KEYS: sealingKeysSchema,
 
-    /** argon2id, by OWASP's parameters. */
+    /** argon2id with OWASP's parameters. */
     ARGON2_MEMORY_KIB: numeric(z.int().min(8)).default(19_456),
     ARGON2_PASSES: count(2),
-    /** How many passwords are hashed at once; more wait. */
+    /** Passwords hashed concurrently; further ones are queued. */
     HASHES_AT_ONCE: count(availableParallelism()),
-    /** How much of that work may be in line; who comes then is told to try again in a moment. */
+    /**
+     * Longest queue of passwords to hash, as estimated waiting time; further requests are rejected with a retry hint.
+     */
     HASH_LINE_MS: milliseconds(1).default(2_000),
 
     SIGN_IN_STEP_SECONDS: numeric(z.int().min(1).max(86_400)).default(180),
     SIGN_UP_CODE_MINUTES: minutes(24 * 60),
     ATTRIBUTE_CODE_MINUTES: minutes(24 * 60),
     RESET_CODE_MINUTES: minutes(60),
-    /** Tries that one caller has at a code, until they ask for it again. Codes of a sign-in live as long as its step. */
+    /** Attempts per caller and code, until a code is requested again. Sign-in codes expire with their step. */
     CODE_TRIES: count(5),
     /**
-     * Tries a day at six-digit codes that go to one address: of all strangers together, and of each device and network that
-     * is known to the account. Whoever asks after that is sent a code of twelve digits. Authenticators have a quarter, as
-     * three of their codes are right at any time.
+     * Attempts per day at six-digit codes sent to one address: for all unknown callers together, and for each device
+     * and network known to the account. Further codes have twelve digits. Authenticators have a quarter, because three
+     * of their codes are valid at any time.
      */
     CODE_TRIES_A_DAY: count(40),
-    /** Codes that one account is sent within an hour at one caller's asking, and the same code at that of all strangers. */
+    /**
+     * Codes per account and hour requested by one caller; also how often all unknown callers together can have the same
+     * code sent.
+     */
     CODES_AN_HOUR: count(10),
-    /** Codes of sign-ins that one account is sent within an hour at the asking of all strangers. */
+    /** Sign-in codes per account and hour requested by all unknown callers together. */
     ACCOUNT_CODES_AN_HOUR: count(20),
-    /** Operations that must not tell whether there is an account answer after a whole number of these. */
+    /** Responses that must not reveal whether an account exists are delayed to a multiple of this. */
     EVEN_ANSWER_MS: milliseconds(1).default(150),
 
-    /** Wrong passwords of one account from one caller in a day, before the next has to wait; the wait doubles from a second on. */
+    /**
+     * Wrong passwords per account, caller and day before the next attempt has to wait; the wait starts at one second
+     * and doubles.
+     */
     FREE_SIGN_IN_FAILURES: count(5),
     MAX_SIGN_IN_WAIT_SECONDS: count(15 * 60),
-    /** Wrong passwords of one account from all strangers in an hour, before strangers have to wait. */
+    /** Wrong passwords per account and hour from all unknown callers before unknown callers have to wait. */
     ACCOUNT_FAILURES_AN_HOUR: count(100),
-    /** Requests that may guess something (sign-ins, codes) from one address in a minute. */
+    /** Requests that could be guesses (sign-ins, codes) per address and minute. */
     ADDRESS_ATTEMPTS_A_MINUTE: count(120),
-    /** Sign-ups and codes asked for from one address in an hour. */
+    /** Sign-ups and code requests per address and hour. */
     ADDRESS_REQUESTS_AN_HOUR: count(100),
-    /** Text messages of all accounts together that one address has sent in an hour: each costs money. */
+    /** Text messages per address and hour, over all accounts: each costs money. */
     ADDRESS_TEXTS_AN_HOUR: count(30),
-    /** Text messages of all accounts together in a day. */
+    /** Text messages per day, over all accounts. */
     TEXTS_A_DAY: count(500),
-    /** How the numbers begin that text messages are sent to, comma-separated. */
+    /** Dial codes of the phone numbers that may receive text messages, comma-separated. */
     TEXT_COUNTRIES: dialCodes.default(['+1']),
 
-    /** After how long a new signing key takes over; the old one stays published until its last token is dead. */
+    /** Age at which a signing key is replaced; the old one stays published until its last token has expired. */
     SIGNING_KEY_DAYS: numeric(z.number().positive().max(3_650)).default(90),
   })
   .superRefine(
@@ -138,7 +146,7 @@ export const configSchema = z
         context.addIssue({ code: 'custom', path: ['CLIENT_SECRETS'], message: `has no secret for ${id}` })
       }
     },
-    // Also beside other settings that are wrong, to tell them all at once.
+    // Runs even if other settings are invalid, to report all errors at once.
     { when: ({ value }) => clientsSchema.safeParse(value).success },
   )
 export type Config = z.infer<typeof configSchema>

@@ -14,7 +14,7 @@ import { startTokens } from './sign-in/tokens.ts'
 export async function routes(http: Http, context: Context<Config>): Promise<void> {
   registerTextMetric(context)
   const tokens = await startTokens(http, context)
-  // Browsers speak the protocol from any origin: what they may do is in the request, never in a cookie.
+  // Any origin is allowed: credentials are in the request, never in a cookie.
   await http.register(cors, {
     origin: '*',
     methods: ['POST', 'GET'],

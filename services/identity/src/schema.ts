@@ -16,7 +16,7 @@ import { sql } from 'drizzle-orm'
 import type { ClientSettings, MfaFactor, PoolSettings } from './pools/pool-settings.ts'
 
 export const pools = pgTable('pools', {
-  /** `us-west-1_RoboKids`; what follows the underscore is the pool's name in SRP. */
+  /** `us-west-1_RoboKids`; the part after the underscore is the pool name in SRP. */
   id: text().primaryKey(),
   settings: jsonb().$type<PoolSettings>().notNull(),
   createdAt: instant('created_at').notNull(),
@@ -35,7 +35,7 @@ export const clients = pgTable('clients', {
   updatedAt: instant('updated_at').notNull(),
 })
 
-/** The RSA keys that a pool's tokens are signed with: the newest signs, all are published until they are deleted. */
+/** RSA keys of a pool's tokens: the newest signs, all are published until they are deleted. */
 export const signingKeys = pgTable(
   'signing_keys',
   {
@@ -73,25 +73,31 @@ export const users = pgTable(
     /** argon2id; null for an account without a password. */
     passwordHash: text('password_hash'),
     srpSalt: text('srp_salt'),
-    /** Sealed: with it one could sign in, or guess passwords without argon2id's cost. */
+    /** Sealed: it would allow signing in, or guessing passwords without argon2id's cost. */
     sealedSrpVerifier: text('sealed_srp_verifier'),
-    /** A few bits of the password under a key that is not here: which of many accounts of an address it can be of. */
+    /**
+     * A few bits of the password, keyed outside the database: which of several accounts of an address a password may
+     * belong to.
+     */
     passwordTag: text('password_tag'),
-    /** When a temporary password ends. */
+    /** When a temporary password expires. */
     passwordExpiresAt: instant('password_expires_at'),
-    /** By what the code came that the password was reset with: until a sign-in by it succeeds, another that comes so is no second factor. */
+    /**
+     * The medium of the code that reset the password. Until a sign-in with the new password succeeds, a code by the
+     * same medium is no second factor.
+     */
     resetBy: text('reset_by', { enum: ['EMAIL', 'SMS'] }),
-    /** Sealed; there once VerifySoftwareToken succeeded. */
+    /** Sealed; set when VerifySoftwareToken succeeds. */
     sealedTotpSecret: text('sealed_totp_secret'),
-    /** The step of the last code that was taken: neither it nor an earlier one is taken again. */
+    /** The time step of the last accepted code: neither it nor an earlier one is accepted again. */
     totpLastStep: integer('totp_last_step'),
     mfa: text().array().$type<MfaFactor[]>().notNull().default([]),
     preferredMfa: text('preferred_mfa').$type<MfaFactor>(),
-    /** Verified addresses that no alias keeps, until their successors in `attributes` are verified. */
+    /** Verified addresses without an alias row, kept until their successors in `attributes` are verified. */
     keptAddresses: jsonb('kept_addresses').$type<KeptAddresses>().notNull().default({}),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
-    /** The time of the newest event about it: the next one is of a later time, whichever process publishes it. */
+    /** The time of the account's latest event; the next one is later, whichever process publishes it. */
     lastEventAt: instant('last_event_at'),
   },
   (table) => [
@@ -104,7 +110,7 @@ export const users = pgTable(
 )
 export type User = typeof users.$inferSelect
 
-/** Verified addresses that one account of a pool signs in by. */
+/** Verified addresses that sign in to one account of a pool. */
 export const aliases = pgTable(
   'aliases',
   {
@@ -126,23 +132,23 @@ const codePurposes = ['sign_up', 'password_reset', 'verify_email', 'verify_phone
 export type StoredCodePurpose = (typeof codePurposes)[number]
 
 /**
- * Codes that are outstanding for a purpose, or were a while ago, by the address that they go to: what becomes of one is the
- * same whether nobody, one account or several have that address. Codes of sign-in steps are in their step.
+ * Outstanding and recently expired codes by the address that they were sent to: a code's life does not depend on how
+ * many accounts have that address. Sign-in codes are stored in their step.
  */
 export const codes = pgTable(
   'outstanding_codes',
   {
-    /** The code follows from it, for who has the keys: it is nowhere at rest. */
+    /** The code is derived from it with MAC_KEYS and not stored anywhere. */
     id: uuid().primaryKey(),
     poolId: text('pool_id').notNull(),
     purpose: text({ enum: codePurposes }).notNull(),
-    /** As `codeSubject` writes it. */
+    /** As `codeSubject` returns it. */
     subject: text().notNull(),
-    /** The version before kept one for each who asked. Now there is one, whoever asks. */
+    /** The previous version stored one code per caller; now there is one for all callers. */
     askedFrom: text('asked_from').notNull(),
-    /** What it was sent to: it verifies nothing else. Null where it was only pretended to be sent. */
+    /** The address that it was sent to, and verifies. Null if sending was simulated. */
     destination: text(),
-    /** The version before counts tries by it. 0 once it was taken, or another of the address. */
+    /** Used by the previous version. 0 once this code, or another of the address, was used. */
     triesLeft: integer('tries_left').notNull(),
     expiresAt: instant('expires_at').notNull(),
   },
@@ -156,16 +162,16 @@ export const codes = pgTable(
 export const signInSteps = pgTable(
   'sign_in_steps',
   {
-    /** SHA-256 of the session that the client holds. */
+    /** SHA-256 of the client's session. */
     sessionHash: text('session_hash').primaryKey(),
     poolId: text('pool_id').notNull(),
     clientId: text('client_id').notNull(),
-    /** Null where the account does not exist and the client is not to know. */
+    /** Null if the account does not exist and the client must not know. */
     userId: uuid('user_id').references(() => users.id, { onDelete: 'cascade' }),
-    /** The name that the client was told, or has given. */
+    /** The username that the client was told, or has given. */
     username: text().notNull(),
     challenge: text().notNull(),
-    /** What the step has to remember, sealed JSON. */
+    /** The step's state as sealed JSON. */
     sealedState: text('sealed_state').notNull(),
     triesLeft: integer('tries_left').notNull(),
     expiresAt: instant('expires_at').notNull(),
@@ -173,7 +179,7 @@ export const signInSteps = pgTable(
   (table) => [index('sign_in_steps_expiry').on(table.expiresAt)],
 )
 
-/** One sign-in: the family of its tokens. */
+/** One sign-in, with all tokens issued for it. */
 export const signIns = pgTable(
   'sign_ins',
   {
@@ -186,9 +192,9 @@ export const signIns = pgTable(
     clientId: text('client_id').notNull(),
     deviceKey: text('device_key'),
     signedInAt: instant('signed_in_at').notNull(),
-    /** Whether more was proven than a first factor: by a second one, a device that stands for it, or a passkey that is both. */
+    /** Whether a second factor was proven: its own, a trusted device, or a passkey with user verification. */
     secondFactor: boolean('second_factor').notNull().default(false),
-    /** Revoked, signed out, or ended because a refresh token came again. */
+    /** When it was revoked, signed out, or ended because a refresh token was reused. */
     endedAt: instant('ended_at'),
     endReason: text('end_reason', {
       enum: ['revoked', 'signed_out', 'token_reused', 'password_changed', 'mfa_turned_on', 'disabled'],
@@ -206,7 +212,7 @@ export const refreshTokens = pgTable(
       .notNull()
       .references(() => signIns.id, { onDelete: 'cascade' }),
     expiresAt: instant('expires_at').notNull(),
-    /** When another took its place. */
+    /** When it was replaced by its successor. */
     replacedAt: instant('replaced_at'),
   },
   (table) => [index('refresh_tokens_sign_in').on(table.signInId)],
@@ -245,7 +251,7 @@ export const passkeys = pgTable(
     relyingPartyId: text('relying_party_id').notNull(),
     /** COSE, base64url. */
     publicKey: text('public_key').notNull(),
-    /** Of 32 bits without a sign: more than an `integer` holds. */
+    /** Unsigned 32 bits: more than an `integer` holds. */
     counter: bigint({ mode: 'number' }).notNull(),
     transports: text().array().notNull(),
     attachment: text(),
@@ -254,7 +260,7 @@ export const passkeys = pgTable(
   (table) => [index('passkeys_user').on(table.userId)],
 )
 
-/** What a signed-in person has begun and not ended: a passkey's challenge, an authenticator's secret. One of a kind each. */
+/** Unfinished MFA setups: a passkey's challenge or an authenticator's secret, at most one per user and kind. */
 export const mfaSetups = pgTable(
   'set_ups',
   {
@@ -293,28 +299,28 @@ export const groupMembers = pgTable(
   (table) => [primaryKey({ columns: [table.userId, table.name] })],
 )
 
-/** Counters of limits, each for what its key names. */
+/** Counters of limits, by key. */
 export const limits = pgTable(
   'limits',
   {
     key: text().primaryKey(),
     count: integer().notNull(),
-    /** Since when it counts. */
+    /** Start of the counting window. */
     since: instant().notNull(),
-    /** Before when nothing is let through. */
+    /** Attempts before this time are rejected. */
     waitUntil: instant('wait_until'),
-    /** When the row means nothing any more. */
+    /** When the row can be deleted. */
     expiresAt: instant('expires_at').notNull(),
   },
   (table) => [index('limits_expiry').on(table.expiresAt)],
 )
 
-/** Canonical names that were told of addresses that nobody has: each is one of such an address for as long as it is told. */
+/** Simulated canonical usernames of addresses without an account, so that an address always gets the same one. */
 export const simulatedNames = pgTable(
   'simulated_names',
   {
     poolId: text('pool_id').notNull(),
-    /** As `nameKey` writes it. */
+    /** As `nameKey` returns it. */
     address: text().notNull(),
     username: text().notNull(),
     expiresAt: instant('expires_at').notNull(),
@@ -326,7 +332,7 @@ export const simulatedNames = pgTable(
   ],
 )
 
-/** Addresses from which an account was signed in to: a flood from elsewhere does not lock them out. */
+/** Addresses from which an account was signed in to; a flood of attempts from elsewhere does not lock them out. */
 export const knownAddresses = pgTable(
   'known_addresses',
   {

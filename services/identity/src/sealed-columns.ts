@@ -10,7 +10,7 @@ import { totpPurpose } from './factors/totp.ts'
 
 const keys = ({ SEALING_KEYS }: Config) => SEALING_KEYS
 
-/** All that is sealed in the database. */
+/** All sealed columns of the database. */
 export const sealedColumns: SealedColumn<Config>[] = [
   { table: 'clients', column: 'sealed_secret', key: 'id', purpose: secretPurpose, keys },
   { table: 'signing_keys', column: 'sealed_private_key', key: 'kid', purpose: keyPurpose, keys },

@@ -1,29 +1,29 @@
 import type { Walk } from '../walk.ts'
-import { mailsSayWhatIsSo, theLastMailIsTrue } from './mails.ts'
+import { mailsMatchState, lastMailIsTrue } from './mails.ts'
 import { cancelledIsNotCharged, membershipsHaveOwners, sessionsAreCurrent } from './memberships.ts'
 import { ledgerAgrees, noDeadLetters } from './operation.ts'
-import { moneyHasItsThing, openPagesHoldTheirSeats } from './payments.ts'
+import { chargesHavePurchases, openPagesHoldTheirSeats } from './payments.ts'
 import { seatsAddUp, unpaidSeatsAreFew } from './seats.ts'
 import { listsAgree, purchasesHaveOwners, viewsAgree } from './views.ts'
 
 /** @throws Violation */
 export type Invariant = (walk: Walk) => Promise<void>
 
-/** True after each step, whatever is under way. */
+/** Rules that hold after each step. */
 export const always: Invariant[] = [seatsAddUp, unpaidSeatsAreFew]
 
-/** True when all has settled. */
+/** Rules that hold when all processing has settled. */
 export const settled: Invariant[] = [
   seatsAddUp,
   noDeadLetters,
-  moneyHasItsThing,
+  chargesHavePurchases,
   openPagesHoldTheirSeats,
   cancelledIsNotCharged,
-  theLastMailIsTrue,
-  mailsSayWhatIsSo,
+  lastMailIsTrue,
+  mailsMatchState,
   purchasesHaveOwners,
   ledgerAgrees,
 ]
 
-/** True then as well, and looked at once a walk is over: to look may be to change something. */
+/** Rules checked only at the end of a walk, because reading may change state. */
 export const atTheEnd: Invariant[] = [viewsAgree, listsAgree, membershipsHaveOwners, sessionsAreCurrent]

@@ -12,50 +12,52 @@ interface MailRow {
   data: Record<string, unknown>
 }
 
-/** What became of a thing, as a mail about it says. */
-type Told = 'stands' | 'goes on' | 'is cancelled' | 'is over'
+/** The state of a purchase that a mail reports. */
+type ReportedState = 'stands' | 'continues' | 'is cancelled' | 'has ended'
 
-/** All of the payment that stands for it has gone back. */
+/** Whether the whole payment has been refunded. */
 function isWhole({ data }: MailRow): boolean {
   const whole = data['whole'] as boolean | undefined
   return whole ?? (Number(data['refundedTotal']) >= Number(data['paidAmount']) && data['again'] !== true)
 }
 
-const told: Partial<Record<MailKind, (mail: MailRow) => Told | undefined>> = {
+const reportedStates: Partial<Record<MailKind, (mail: MailRow) => ReportedState | undefined>> = {
   registration_confirmed: () => 'stands',
   waiver_signed: () => 'stands',
-  payment_refunded: (mail) => (isWhole(mail) ? 'is over' : undefined),
-  refund_failed: ({ data }) => (data['untold'] === true ? 'is over' : undefined),
+  payment_refunded: (mail) => (isWhole(mail) ? 'has ended' : undefined),
+  refund_failed: ({ data }) => (data['untold'] === true ? 'has ended' : undefined),
   order_paid: () => 'stands',
   order_shipped: () => 'stands',
-  order_refunded: (mail) => (isWhole(mail) ? 'is over' : undefined),
-  membership_confirmed: () => 'goes on',
-  membership_renewed: () => 'goes on',
-  membership_resumed: () => 'goes on',
-  membership_switched: () => 'goes on',
+  order_refunded: (mail) => (isWhole(mail) ? 'has ended' : undefined),
+  membership_confirmed: () => 'continues',
+  membership_renewed: () => 'continues',
+  membership_resumed: () => 'continues',
+  membership_switched: () => 'continues',
   membership_cancelled: () => 'is cancelled',
-  membership_ended: () => 'is over',
+  membership_ended: () => 'has ended',
 }
 
-/** The thing that a mail is about: the id of a registration, an order or a membership. */
+/** The id of the registration, order or membership that a mail is about. */
 function subjectOf({ data }: MailRow): string {
   const about = { ...(data['purchase'] as object | undefined), ...data } as Record<string, string | undefined>
   return about['registrationId'] ?? about['orderId'] ?? about['attemptId'] ?? ''
 }
 
-/** Sent whatever became of the thing. Where its end was known before, they say nothing of how it goes on. */
-const sentAllTheSame: MailKind[] = ['membership_confirmed', 'membership_renewed', 'order_shipped']
+/**
+ * Mails that are sent whatever the purchase's state is. If its end was known before, they do not say that it continues.
+ */
+const kindsSentRegardless: MailKind[] = ['membership_confirmed', 'membership_renewed', 'order_shipped']
 
-function tellsNoFuture(mail: MailRow, all: MailRow[]): boolean {
-  if (!sentAllTheSame.includes(mail.kind)) return false
+function isSentRegardless(mail: MailRow, all: MailRow[]): boolean {
+  if (!kindsSentRegardless.includes(mail.kind)) return false
   return all.some((other) => {
-    const state = told[other.kind]?.(other)
-    return (state === 'is over' || state === 'is cancelled') && Number(other.createdAt) <= Number(mail.sentAt)
+    const state = reportedStates[other.kind]?.(other)
+    return (state === 'has ended' || state === 'is cancelled') && Number(other.createdAt) <= Number(mail.sentAt)
   })
 }
 
 async function mailsOf(walk: Walk): Promise<MailRow[]> {
-  // Whoever pays for an order by bank debit gives no address of the family's.
+  // An order paid by bank debit has no address of the family's.
   const orders = walk.orders.map(({ id }) => id)
   return walk.world.system.sql('notifications')<MailRow[]>`
     select kind, recipient, status, created_at as "createdAt", sent_at as "sentAt", coalesce(data, '{}') as data from mails
@@ -69,37 +71,37 @@ async function statuses(walk: Walk) {
   return new Map(registrations.map((row) => [row.id, row]))
 }
 
-/** The last mail about a thing says what is so. For when all has settled. */
-export async function theLastMailIsTrue(walk: Walk): Promise<void> {
+/** The last mail about a purchase is true. For a settled system. */
+export async function lastMailIsTrue(walk: Walk): Promise<void> {
   const mails = await mailsOf(walk)
   const about = Map.groupBy(mails, subjectOf)
   const registrations = await statuses(walk)
   for (const purchase of walk.purchases) {
-    const mine = about.get(purchase.id) ?? []
+    const purchaseMails = about.get(purchase.id) ?? []
     const registration = registrations.get(purchase.id)
-    // What was paid a second time goes back without touching what stands.
+    // Refunding a second payment does not affect the purchase.
     const counts = ({ kind, data }: MailRow) =>
       (kind !== 'payment_refunded' && kind !== 'refund_failed') ||
       !registration ||
       data['paymentId'] === registration.paymentId
-    const sent = mine.filter((mail) => mail.status === 'sent' && counts(mail))
+    const sent = purchaseMails.filter((mail) => mail.status === 'sent' && counts(mail))
     const says = sent.flatMap((mail) => {
-      if (tellsNoFuture(mail, mine)) return []
-      // Whether a membership goes on has nothing to do with its waiver.
+      if (isSentRegardless(mail, purchaseMails)) return []
+      // A membership's state does not depend on its waiver.
       const state =
-        purchase.kind === 'membership' && mail.kind === 'waiver_signed' ? undefined : told[mail.kind]?.(mail)
+        purchase.kind === 'membership' && mail.kind === 'waiver_signed' ? undefined : reportedStates[mail.kind]?.(mail)
       return state ? [{ kind: mail.kind, state }] : []
     })
     const last = says.at(-1)
     const is = await stateOf(walk, purchase, registration?.status)
     if (is === undefined) continue
-    const wasOver = says.some(({ state }) => state === 'is over')
+    const wasOver = says.some(({ state }) => state === 'has ended')
     if (wasOver && is === 'stands')
-      throw new Violation('what was told as over stays over', `the ${purchase.kind} ${purchase.id} stands`)
+      throw new Violation('what was reported as ended stays ended', `the ${purchase.kind} ${purchase.id} stands`)
     if (last?.state !== is)
       throw new Violation(
         'the last mail about a thing is true',
-        `the ${purchase.kind} ${purchase.id} ${is}, told were ${says.map(({ kind }) => kind).join(', ') || 'nothing'}`,
+        `the ${purchase.kind} ${purchase.id} ${is}, mailed were ${says.map(({ kind }) => kind).join(', ') || 'nothing'}`,
       )
   }
 }
@@ -110,30 +112,34 @@ async function isOnItsWayBack(walk: Walk, { id }: Purchase): Promise<boolean> {
   return rows.length > 0
 }
 
-/** What the last mail should say. */
-async function stateOf(walk: Walk, purchase: Purchase, registration: string | undefined): Promise<Told | undefined> {
+/** The state that the last mail should report. */
+async function stateOf(
+  walk: Walk,
+  purchase: Purchase,
+  registration: string | undefined,
+): Promise<ReportedState | undefined> {
   if (purchase.kind === 'registration') {
     if (registration === 'confirmed' || registration === 'waiver_signed') return 'stands'
-    // Of what was turned away its family hears with the refund, which some banks take days for.
+    // A rejected family is mailed when the refund completes, which takes some banks days.
     if (registration === 'rejected' && (await isOnItsWayBack(walk, purchase))) return undefined
-    if (registration === 'cancelled' || registration === 'rejected') return 'is over'
+    if (registration === 'cancelled' || registration === 'rejected') return 'has ended'
     return undefined
   }
   if (purchase.kind === 'order') {
     const { status, body } = await walk.operate('billing', 'GET', `/orders/${purchase.id}`)
     if (status !== 200 || body['status'] === 'unpaid') return undefined
-    return body['status'] === 'refunded' ? 'is over' : 'stands'
+    return body['status'] === 'refunded' ? 'has ended' : 'stands'
   }
   const [row] = await walk.world.system.sql('billing')<{ status: string; seat: string }[]>`
     select status, seat from memberships where attempt_id = ${purchase.id}`
   const subscription = subscriptionOf(walk, purchase.id)
   if (!subscription || row?.seat !== 'seated' || !['active', 'ended'].includes(row.status)) return undefined
-  if (subscription.status === 'canceled') return 'is over'
-  return renews(subscription) ? 'goes on' : 'is cancelled'
+  if (subscription.status === 'canceled') return 'has ended'
+  return renews(subscription) ? 'continues' : 'is cancelled'
 }
 
-/** What a mail says besides: each is about what was so when it was written, and offers what can be had. */
-export async function mailsSayWhatIsSo(walk: Walk): Promise<void> {
+/** Further rules of mails: each is about the state when it was written, and offers only what is possible. */
+export async function mailsMatchState(walk: Walk): Promise<void> {
   const mails = await mailsOf(walk)
   const switches = Map.groupBy(
     mails.filter(({ kind }) => kind === 'membership_switched'),
@@ -141,9 +147,9 @@ export async function mailsSayWhatIsSo(walk: Walk): Promise<void> {
   )
   for (const membership of walk.memberships) {
     const { id, owner, switches: asked } = membership
-    const toldOf = switches.get(id)?.length ?? 0
-    if (toldOf > asked)
-      throw new Violation('a change is told of once', `${id}: ${toldOf} mails about ${asked} changes of plan`)
+    const mailCount = switches.get(id)?.length ?? 0
+    if (mailCount > asked)
+      throw new Violation('a change is mailed once', `${id}: ${mailCount} mails about ${asked} changes of plan`)
     if (owner?.state !== 'deleted' || owner.goneSince === undefined) continue
     const gone = owner.goneSince
     for (const mail of mails)
@@ -155,11 +161,11 @@ export async function mailsSayWhatIsSo(walk: Walk): Promise<void> {
     const order = subjectOf(mail)
     const wasShipped = mails.some((one) => one.kind === 'order_shipped' && subjectOf(one) === order)
     if (wasShipped && mail.data['shipped'] !== true)
-      throw new Violation('what was shipped is not told as cancelled', order)
+      throw new Violation('a shipped order is not reported as cancelled', order)
   }
   for (const account of walk.accounts) {
     if (account.state !== 'deleted' || account.userId === '') continue
     if (!mails.some(({ kind, recipient }) => kind === 'user_deleted' && recipient === account.email))
-      throw new Violation('whoever is deleted is told', `${account.userId} at ${account.email}`)
+      throw new Violation('a deleted account is mailed', `${account.userId} at ${account.email}`)
   }
 }

@@ -4,7 +4,7 @@ import { chargesOf, nextChargeOf, openInvoicesOf, renews, subscriptionOf } from 
 import { Violation } from '../violation.ts'
 import type { Account, Walk } from '../walk.ts'
 
-/** What an account finds when it is signed in; undefined where it cannot be. */
+/** The memberships that an account sees; undefined if it cannot sign in. */
 async function seenBy(walk: Walk, account: Account): Promise<Membership[] | undefined> {
   let browser = walk.browsers.find((one) => one.account === account) ?? walk.windows.get(account)
   if (!browser) {
@@ -21,7 +21,7 @@ async function seenBy(walk: Walk, account: Account): Promise<Membership[] | unde
   return [...(membership ? [membership] : []), ...others]
 }
 
-/** What runs and is charged again belongs to an account that sees it and can end it, or to an address that has none. */
+/** Every renewing membership belongs to an account that sees it and can cancel it, or to an address without account. */
 export async function membershipsHaveOwners(walk: Walk): Promise<void> {
   const shown = new Map<string, Account>()
   const seen = new Map<Account, Membership[] | undefined>()
@@ -40,7 +40,7 @@ export async function membershipsHaveOwners(walk: Walk): Promise<void> {
     const subscription = subscriptionOf(walk, membership.id)
     const { owner, id, email } = membership
     const account = shown.get(id)
-    // One that is gone leaves what is paid to its address.
+    // A deleted account leaves its paid membership to its address.
     if (account && owner && owner.state !== 'deleted' && account !== owner)
       throw new Violation('a membership is its owner’s alone', `${id} of ${owner.email} is shown to ${account.email}`)
     if (!subscription || !renews(subscription) || !owner) continue
@@ -48,13 +48,14 @@ export async function membershipsHaveOwners(walk: Walk): Promise<void> {
     if (owner.state === 'deleted' || owner.state === 'disabled')
       throw new Violation('a membership ends with its account', what)
     if (owner.state === 'active' && seen.get(owner) && !account)
-      throw new Violation('whoever is charged can see it and end it', what)
+      throw new Violation('a charged account can see and cancel it', what)
   }
-  for (const [account, memberships] of seen) for (const one of memberships ?? []) asTheProviderSays(walk, account, one)
+  for (const [account, memberships] of seen)
+    for (const one of memberships ?? []) checkAgainstProvider(walk, account, one)
 }
 
-/** What a member is shown is what the provider will do. */
-function asTheProviderSays(walk: Walk, { email }: Account, view: Membership): void {
+/** A member is shown what the provider will do. */
+function checkAgainstProvider(walk: Walk, { email }: Account, view: Membership): void {
   const subscription = subscriptionOf(walk, view.membershipId)
   if (!subscription) return
   const differ = (what: string, ours: unknown, theirs: unknown) => {
@@ -67,10 +68,10 @@ function asTheProviderSays(walk: Walk, { email }: Account, view: Membership): vo
   const hasEnded = subscription.status === 'canceled'
   differ('its end', view.status === 'ended', hasEnded)
   if (hasEnded) return
-  differ('whether it goes on', view.endsAt === null, renews(subscription))
+  differ('whether it continues', view.endsAt === null, renews(subscription))
   const item = subscription.items.data[0]
   differ('its price', view.amount, item?.price.unit_amount)
-  // The invoice of a change that waits for its confirmation is open as well, and one that was voided leaves the status.
+  // A plan change that awaits confirmation has an open invoice too, and a voided invoice leaves the status unchanged.
   const isUnpaid = ['past_due', 'unpaid'].includes(subscription.status) && openInvoicesOf(walk, subscription).length > 0
   differ('whether a payment is open', view.status === 'past_due', isUnpaid)
   const charge = nextChargeOf(walk, view.membershipId)
@@ -78,7 +79,7 @@ function asTheProviderSays(walk: Walk, { email }: Account, view: Membership): vo
   differ('the day of it', view.nextCharge && Date.parse(view.nextCharge.at) / 1000, charge?.at ?? null)
 }
 
-/** Whoever has cancelled, or whose account is gone, is charged no more. */
+/** A cancelled membership, or one whose account is gone, is not charged. */
 export async function cancelledIsNotCharged(walk: Walk): Promise<void> {
   const charges = chargesOf(walk)
   for (const membership of walk.memberships) {
@@ -98,7 +99,7 @@ export async function cancelledIsNotCharged(walk: Walk): Promise<void> {
   }
 }
 
-/** A page shows the account as it is, in each browser. */
+/** Each browser shows the account's current data. */
 export async function sessionsAreCurrent(walk: Walk): Promise<void> {
   for (const browser of walk.browsers) {
     const { account } = browser

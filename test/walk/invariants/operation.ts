@@ -3,7 +3,7 @@ import { owningServices } from '@robokids/local/services'
 import { Violation } from '../violation.ts'
 import type { Walk } from '../walk.ts'
 
-/** Every event could be handled. */
+/** Every event was handled. */
 export async function noDeadLetters(walk: Walk): Promise<void> {
   for (const service of owningServices) {
     const rows = await walk.world.system.sql(service)<{ handler: string; error: string }[]>`

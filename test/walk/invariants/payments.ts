@@ -26,7 +26,7 @@ interface RefundRow {
   status: string
 }
 
-/** What the services know, of the purchases of this walk. */
+/** The services' records of this walk's purchases. */
 async function known(walk: Walk) {
   const ids = walk.purchases.map(({ id }) => id)
   const billing = walk.world.system.sql('billing')
@@ -60,14 +60,14 @@ async function known(walk: Walk) {
 const stands = (status: string | undefined) => status === 'confirmed' || status === 'waiver_signed'
 
 /**
- * Every cent that the provider has taken belongs to one thing that stands, or is given back, or is owed and known to be.
- * For when all has settled.
+ * Every charged cent belongs to exactly one purchase that stands, is refunded, or is recorded as owed. For a settled
+ * system.
  */
-export async function moneyHasItsThing(walk: Walk): Promise<void> {
+export async function chargesHavePurchases(walk: Walk): Promise<void> {
   const { registrations, payments, memberships, refunds } = await known(walk)
   const keptOfCart = new Map<string, string>()
   const keptOfChild = new Map<string, string>()
-  const judge = (paid: ProviderCharge) => {
+  const checkCharge = (paid: ProviderCharge) => {
     const { of, charge, intentId, kept } = paid
     const payment = payments.get(intentId)
     const what = `${charge.amount_captured} for the ${of.kind} ${of.id} (${charge.id})`
@@ -76,7 +76,7 @@ export async function moneyHasItsThing(walk: Walk): Promise<void> {
     const back = rows.filter(({ status }) => status !== 'failed').reduce((sum, { amount }) => sum + amount, 0)
     if (charge.amount_captured - back !== kept && !paid.dispute)
       throw new Violation('refunds are known', `${what}: the provider keeps ${kept}, billing has given ${back} back`)
-    // What is disputed is the bank's to decide.
+    // The bank decides disputes.
     if (paid.dispute && paid.dispute.status !== 'won') return
     if (kept === 0) return
     const failed = rows.filter(({ status }) => status === 'failed').reduce((sum, { amount }) => sum + amount, 0)
@@ -121,18 +121,18 @@ export async function moneyHasItsThing(walk: Walk): Promise<void> {
       keptOfCart.set(of.cart, of.id)
     }
   }
-  for (const paid of chargesOf(walk)) judge(paid)
+  for (const paid of chargesOf(walk)) checkCharge(paid)
 }
 
-/** Whether of two purchases one is to be paid: what others ask for with the same address is theirs. */
-function isForTheSame(walk: Walk, one: Purchase, other: Purchase): boolean {
+/** Whether only one of two purchases may be paid. Purchases that others make with the same address are separate. */
+function isSamePurchase(walk: Walk, one: Purchase, other: Purchase): boolean {
   if (one.kind === 'order' && other.kind === 'order') return one.cart === other.cart
   if (one.kind === 'membership' && other.kind === 'membership')
     return one.email === other.email && walk.isMadeBy(one.by, other)
   return one.id === other.id
 }
 
-/** A page that was opened and can be paid has its seats held, and no other stands beside it. For when all has settled. */
+/** An opened page that can be paid has its seats held, and no second such page exists. For a settled system. */
 export async function openPagesHoldTheirSeats(walk: Walk): Promise<void> {
   const { provider } = walk.world.system
   const { registrations, holds } = await known(walk)
@@ -140,7 +140,7 @@ export async function openPagesHoldTheirSeats(walk: Walk): Promise<void> {
   for (const page of walk.pages) {
     const { sessionId, of } = page
     if (provider.sessions.get(sessionId)?.object.status !== 'open') continue
-    const other = open.find((one) => !one.byStranger && !page.byStranger && isForTheSame(walk, one.of, of))
+    const other = open.find((one) => !one.byStranger && !page.byStranger && isSamePurchase(walk, one.of, of))
     if (other)
       throw new Violation(
         'one page at a time can be paid',

@@ -11,7 +11,7 @@ interface Count {
   sales: number
 }
 
-/** Seats are held or sold, never more than there are, and as many as registrations and members have. True at any time. */
+/** Held and sold seats never exceed the capacity, and match registrations and members. True at any time. */
 export async function seatsAddUp(walk: Walk): Promise<void> {
   const rows = await walk.world.system.sql('enrollment')<Count[]>`
     select s.class_type || ' ' || s.date as class, s.capacity, s.held, s.sold,
@@ -30,7 +30,7 @@ export async function seatsAddUp(walk: Walk): Promise<void> {
   }
 }
 
-/** No network holds more seats unpaid than it may; those that give way to others are not counted. True at any time. */
+/** No network has more unpaid seats than allowed, apart from holds that others replace. True at any time. */
 export async function unpaidSeatsAreFew(walk: Walk): Promise<void> {
   const rows = await walk.world.system.sql('enrollment')<{ network: string; seats: number }[]>`
     with held as (

@@ -9,7 +9,7 @@ import type { Purchase, Walk } from '../walk.ts'
 const sum = (refunds: { amount: number; status: string | null }[]) =>
   refunds.filter(({ status }) => status !== 'failed').reduce((total, { amount }) => total + amount, 0)
 
-/** What a family sees of a thing is what the services and the provider have. For when all has settled. */
+/** A family's view of a purchase matches the services and the provider. For a settled system. */
 export async function viewsAgree(walk: Walk): Promise<void> {
   const charges = Map.groupBy(chargesOf(walk), ({ of }) => of.id)
   await Promise.all(
@@ -30,7 +30,7 @@ export async function viewsAgree(walk: Walk): Promise<void> {
   )
 }
 
-/** What somebody made while signed in is theirs, whatever addresses they give and have. */
+/** A purchase made while signed in belongs to that account, whatever its addresses. */
 export async function purchasesHaveOwners(walk: Walk): Promise<void> {
   const ids = walk.purchases.map(({ id }) => id)
   const [registrations, orders] = await Promise.all([
@@ -45,7 +45,7 @@ export async function purchasesHaveOwners(walk: Walk): Promise<void> {
       throw new Violation('a purchase is its owner’s', `${kind} ${id} of ${owner.userId} is ${owners.get(id)}’s`)
 }
 
-/** What operators list is what families see. */
+/** Operators and families see the same status. */
 export async function listsAgree(walk: Walk): Promise<void> {
   const { registrations } = walk
   if (registrations.length === 0) return

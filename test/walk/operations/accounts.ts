@@ -7,16 +7,16 @@ import { Violation } from '../violation.ts'
 import type { Account, Family, Walk } from '../walk.ts'
 
 const { password } = sampleMember('')
-const whose = { family: fc.nat(2), browser: fc.nat(1) }
+const familyAndBrowser = { family: fc.nat(2), browser: fc.nat(1) }
 
 function at(walk: Walk, { family: which, browser }: { family: number; browser: number }) {
   const family = pick(walk.families, which)
   return { family, browser: pick(family.browsers, browser) }
 }
 
-/** Browsers in which somebody is signed in, and those in which nobody is. */
+/** Whether any browser is signed in. */
 const signedIn = (walk: Walk) => walk.browsers.some(({ account }) => account)
-const theSignedIn = (walk: Walk, which: number): Browser =>
+const signedInBrowser = (walk: Walk, which: number): Browser =>
   pick(
     walk.browsers.filter(({ account }) => account),
     which,
@@ -27,7 +27,7 @@ async function signedInUser(walk: Walk, browser: Browser): Promise<string | unde
   return (body['user'] as { userId: string } | null | undefined)?.userId
 }
 
-async function noteSession(walk: Walk, browser: Browser, account: Account): Promise<void> {
+async function recordSession(walk: Walk, browser: Browser, account: Account): Promise<void> {
   const userId = await signedInUser(walk, browser)
   if (userId === undefined) return
   account.userId = userId
@@ -36,22 +36,22 @@ async function noteSession(walk: Walk, browser: Browser, account: Account): Prom
 
 async function confirm(walk: Walk, browser: Browser, account: Account, before: number): Promise<void> {
   const code = await walk.world.codeTo(account.email, before)
-  // Perhaps not the browser that signed up: it is asked for the password.
+  // This may not be the browser that signed up, so it sends the password.
   const body = { email: account.email, code, password }
   const answer = await walk.ask(browser, 'POST', '/api/auth/confirm-sign-up', body)
   if (answer.status !== 200) return
   const isSignedIn = answer.body['signedIn'] === true
-  // A browser that is signed in with the confirmed account of that address is told so, and nothing has been confirmed.
+  // A browser signed in with another confirmed account of that address keeps that account, and nothing was confirmed.
   const userId = isSignedIn ? await signedInUser(walk, browser) : undefined
   if (userId !== undefined && walk.accounts.some((other) => other !== account && other.userId === userId)) return
   account.state = 'active'
-  walk.verified(account)
-  if (isSignedIn) await noteSession(walk, browser, account)
+  walk.addressVerified(account)
+  if (isSignedIn) await recordSession(walk, browser, account)
 }
 
 async function signIn(walk: Walk, browser: Browser, account: Account): Promise<void> {
   const answer = await walk.ask(browser, 'POST', '/api/auth/sign-in', { email: account.email, password })
-  if (answer.body['step'] === 'DONE') await noteSession(walk, browser, account)
+  if (answer.body['step'] === 'DONE') await recordSession(walk, browser, account)
 }
 
 async function signOut(walk: Walk, browser: Browser): Promise<void> {
@@ -64,19 +64,19 @@ function end(walk: Walk, account: Account, state: 'disabled' | 'deleted'): void 
   for (const browser of walk.browsers) if (browser.account === account) browser.account = undefined
 }
 
-/** What an operator does with an account, in the protocol of user pools. */
+/** An operator's action on an account. */
 async function administerAccount(walk: Walk, operation: string, account: Account): Promise<boolean> {
-  const desk = {
+  const identityTarget = {
     url: walk.world.system.processes.identity.url,
     pool: 'us-west-1_RoboKids',
     accessKeyId: 'local',
     secretAccessKey: 'local',
   }
   try {
-    await administer(desk, operation, { Username: account.userId })
+    await administer(identityTarget, operation, { Username: account.userId })
     return true
   } catch (error) {
-    if (walk.troubled) return false
+    if (walk.hasFaults) return false
     throw new Violation('every request is answered', `${operation}: ${(error as Error).message}`)
   }
 }
@@ -86,11 +86,11 @@ const active = (walk: Walk) => walk.accounts.filter(({ state, userId }) => state
 export const accountOperations = [
   operation('make an account', {
     weight: 4,
-    args: fc.record({ ...whose, address: fc.nat(5), confirm: fc.boolean() }),
+    args: fc.record({ ...familyAndBrowser, address: fc.nat(5), confirm: fc.boolean() }),
     async run(walk, { address, confirm: confirming, ...who }) {
       const { family, browser } = at(walk, who)
       if (browser.account) await signOut(walk, browser)
-      // Its own address most of the time, or one that it has given up.
+      // Usually its current address, sometimes a former one.
       const email = address < 4 ? family.email : pick(family.addresses, address)
       const before = walk.world.codesTo(email)
       const answer = await walk.ask(browser, 'POST', '/api/auth/sign-up', sampleMember(email))
@@ -102,7 +102,7 @@ export const accountOperations = [
   }),
 
   operation('confirm an account', {
-    args: fc.record({ ...whose, which: fc.nat(3) }),
+    args: fc.record({ ...familyAndBrowser, which: fc.nat(3) }),
     possible: (walk) => walk.accounts.some(({ state }) => state === 'unconfirmed'),
     async run(walk, { which, ...who }) {
       const { browser } = at(walk, who)
@@ -130,7 +130,7 @@ export const accountOperations = [
     weight: 1,
     args: fc.record({ which: fc.nat(5) }),
     possible: signedIn,
-    run: (walk, { which }) => signOut(walk, theSignedIn(walk, which)),
+    run: (walk, { which }) => signOut(walk, signedInBrowser(walk, which)),
   }),
 
   operation('somebody else signs in, and an older tab goes on', {
@@ -138,7 +138,7 @@ export const accountOperations = [
     args: fc.record({ which: fc.nat(5), other: fc.nat(5), cancels: fc.boolean() }),
     possible: (walk) => signedIn(walk) && active(walk).length > 1,
     async run(walk, { which, other, cancels }) {
-      const browser = theSignedIn(walk, which)
+      const browser = signedInBrowser(walk, which)
       const older = browser.account
       const others = active(walk).filter((account) => account !== older)
       if (!older || others.length === 0) return
@@ -160,7 +160,7 @@ export const accountOperations = [
     args: fc.record({ which: fc.nat(5), address: fc.nat(5), verify: fc.boolean() }),
     possible: signedIn,
     async run(walk, { which, address, verify }) {
-      const browser = theSignedIn(walk, which)
+      const browser = signedInBrowser(walk, which)
       const { account } = browser
       if (!account) return
       const { family } = account
@@ -199,12 +199,12 @@ export const accountOperations = [
     args: fc.record({ which: fc.nat(5) }),
     possible: signedIn,
     async run(walk, { which }) {
-      const browser = theSignedIn(walk, which)
+      const browser = signedInBrowser(walk, which)
       const { account } = browser
       const answer = await walk.ask(browser, 'DELETE', '/api/profile', { password })
       if (account && answer.status === 200) {
         end(walk, account, 'deleted')
-        browser.knownAs = {}
+        browser.browserKey = {}
       }
     },
   }),
@@ -224,7 +224,7 @@ export const accountOperations = [
     args: fc.record({ which: fc.nat(5) }),
     possible: signedIn,
     async run(walk, { which }) {
-      const browser = theSignedIn(walk, which)
+      const browser = signedInBrowser(walk, which)
       await walk.ask(browser, 'GET', '/api/profile')
       await walk.ask(browser, 'GET', '/api/membership')
     },
@@ -244,5 +244,5 @@ async function verifyAddress(walk: Walk, browser: Browser, account: Account, bef
   account.pendingEmail = undefined
   family.email = email
   if (!family.addresses.includes(email)) family.addresses.push(email)
-  walk.moved(account, email)
+  walk.addressChanged(account, email)
 }

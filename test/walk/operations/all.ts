@@ -13,7 +13,7 @@ import { registrationOperations } from './registrations.ts'
 import { strangerOperations } from './strangers.ts'
 import { waiverOperations } from './waivers.ts'
 
-/** What two can do at the same time. */
+/** Operations that can run concurrently. */
 const people: Operation[] = [
   ...registrationOperations,
   ...orderOperations,
@@ -26,7 +26,7 @@ const people: Operation[] = [
   ...catalogueOperations,
 ]
 
-/** Whichever of them, as one of a pair that can be told from its text. */
+/** Any of them, as half of a pair, in a serializable form. */
 const oneOf = fc.oneof(
   ...people.map(({ name, args, weight }) => ({
     weight,
@@ -42,14 +42,14 @@ const both = operation(bothName, {
   args: fc.tuple(oneOf, oneOf),
   possible: () => true,
   async run(walk, pair) {
-    walk.together = true
+    walk.isConcurrent = true
     const outcomes = await Promise.allSettled(
       pair.map(async ({ name, args }) => {
         const one = byName.get(name)
         if (one?.possible(walk)) await one.run(walk, args as never)
       }),
     )
-    walk.together = false
+    walk.isConcurrent = false
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   },
 })
@@ -63,5 +63,5 @@ const settling = operation('all settles', {
   },
 })
 
-/** Everything that there is to do. A new feature adds its operations here, by way of the file of its area. */
+/** All operations. A new feature adds its operations here, in the file of its area. */
 export const operations: readonly Operation[] = [...people, ...faultOperations, both, settling]

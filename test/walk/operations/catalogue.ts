@@ -9,7 +9,7 @@ export const catalogueOperations = [
   operation('a price changes', {
     args: fc.record({ sku: fc.constantFrom(...skus), amount: fc.integer({ min: 5, max: 30 }) }),
     async run(walk, { sku, amount }) {
-      walk.world.pricesMoved()
+      walk.world.pricesChanged()
       await walk.operate('billing', 'POST', '/admin/prices', { sku, amount: amount * 100 })
     },
   }),
@@ -17,7 +17,7 @@ export const catalogueOperations = [
   operation('a product changes its state', {
     args: fc.record({ sku: fc.constantFrom(robotSpider, teddyBear), state: fc.constantFrom(...productStates) }),
     async run(walk, { sku, state }) {
-      walk.world.pricesMoved()
+      walk.world.pricesChanged()
       await walk.operate('billing', 'POST', '/admin/products', { sku, state })
     },
   }),

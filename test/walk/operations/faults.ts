@@ -36,7 +36,7 @@ export const faultOperations = [
       method: fc.constantFrom('GET', 'POST'),
     }),
     async run(walk, { kind, path, times, method }) {
-      walk.troubled = true
+      walk.hasFaults = true
       await walk.world.control('faults', { kind, path, times, method, delayMs: 50 })
     },
   }),
@@ -45,7 +45,7 @@ export const faultOperations = [
     weight: 1,
     args: fc.record({ name: fc.constantFrom(...owningServices, 'bff' as const) }),
     async run(walk, { name }) {
-      walk.troubled = true
+      walk.hasFaults = true
       await walk.world.system.processes[name].kill()
     },
   }),
@@ -63,12 +63,12 @@ export const faultOperations = [
   operation('the mail server goes away', {
     weight: 1,
     args: fc.constant(null),
-    run: ({ world }) => world.mailServerIs('away'),
+    run: ({ world }) => world.setMailServer('away'),
   }),
 
   operation('the mail server is back', {
     weight: 1,
     args: fc.constant(null),
-    run: ({ world }) => world.mailServerIs('back'),
+    run: ({ world }) => world.setMailServer('back'),
   }),
 ]

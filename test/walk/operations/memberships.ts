@@ -28,7 +28,7 @@ async function readOffer(walk: Walk, browser: Browser, plan: Plan): Promise<Offe
 }
 
 const isMember = (walk: Walk) => walk.browsers.some(({ account }) => account) && walk.memberships.length > 0
-/** A browser in which somebody is signed in, who may have a membership. */
+/** A signed-in browser, preferably of a member. */
 function membersBrowser(walk: Walk, which: number): Browser {
   const all = walk.browsers.filter(({ account }) => account)
   const owners = all.filter(({ account }) => walk.memberships.some(({ owner }) => owner === account))
@@ -41,13 +41,13 @@ const running = (walk: Walk) =>
     return status === 'active' || status === 'past_due'
   })
 
-/** To the next charge of a membership and a little beyond: its invoice is a draft for an hour. */
+/** Advances to just after the next charge of a membership; its invoice is a draft for an hour. */
 async function renew(walk: Walk, membershipId: string): Promise<void> {
   const end = subscriptionOf(walk, membershipId)?.items.data[0]?.current_period_end
   if (end !== undefined && (await catchUp(walk.world))) await walk.world.control('clock', { advanceTo: end + 2 * 3600 })
 }
 
-function noteChange(walk: Walk, answer: Answer, cancelled: boolean): void {
+function recordChange(walk: Walk, answer: Answer, cancelled: boolean): void {
   if (answer.status !== 200) return
   const { membershipId } = answer.body as unknown as Membership
   const membership = walk.memberships.find(({ id }) => id === membershipId)
@@ -86,7 +86,7 @@ export const membershipOperations = [
       }
       const send = (agreed: AgreementTerms) => {
         const { termsVersion, dueNow, currency } = agreed
-        // The words stand beside what is shown, and say the same amount.
+        // The consent text states the amount that is shown.
         const consent = { version: termsVersion ?? '', text: renewalTerms(plan, { amount: dueNow, currency }) }
         const body = { email, plan, classDate: date, consent, agreed }
         return walk.ask(browser, 'POST', '/api/createStripeSession', body)
@@ -98,7 +98,7 @@ export const membershipOperations = [
       if (offer) walk.offersSeen.set(plan, offer)
       if (answer.status !== 200) return
       const url = String(answer.body['url'])
-      // A member already: led to card and invoices.
+      // A member already: the URL is the billing portal.
       const session = walk.world.system.provider.sessions.get(sessionOf(url))?.object
       if (!session) return
       const id = session.metadata?.['attemptId'] ?? ''
@@ -131,7 +131,7 @@ export const membershipOperations = [
       possible: isMember,
       async run(walk, { which }) {
         const answer = await walk.ask(membersBrowser(walk, which), 'POST', `/api/membership/${change}`)
-        noteChange(walk, answer, change === 'cancel')
+        recordChange(walk, answer, change === 'cancel')
       },
     }),
   ),
@@ -197,9 +197,9 @@ export const membershipOperations = [
     async run(walk, { which }) {
       const browser = membersBrowser(walk, which)
       const answer = await walk.ask(browser, 'POST', '/api/membership/portal')
-      const mine = running(walk).filter(({ owner }) => owner === browser.account)
-      if (answer.status !== 200 || mine.length === 0) return
-      const membership = pick(mine, which)
+      const ownMemberships = running(walk).filter(({ owner }) => owner === browser.account)
+      if (answer.status !== 200 || ownMemberships.length === 0) return
+      const membership = pick(ownMemberships, which)
       const subscription = subscriptionOf(walk, membership.id)?.id ?? ''
       const { pathname } = new URL(String(answer.body['url']))
       const cancelled = await walk.world.atProvider('POST', `${pathname}/cancel`, { subscription })
@@ -237,13 +237,13 @@ export const membershipOperations = [
     args: fc.constant(null),
     possible: (walk) =>
       walk.world.system.processes.billing.isRunning() &&
-      // A process's clock can be ten years ahead at most.
+      // A process's clock can be at most ten years ahead.
       aheadOf(walk) < 9 * 365 * day &&
       running(walk).some(({ id }) => subscriptionOf(walk, id)?.items.data[0]?.price.recurring?.interval === 'year'),
     async run(walk) {
       const hours = Math.round(aheadOf(walk) / 3600) + 340 * 24
       const later = await walk.world.system.another('billing', { CLOCK_OFFSET: `PT${hours}H` })
-      // A job runs at the start of its process.
+      // Jobs run when a process starts.
       await walk.world.jobDone(later.url, 'remind-members')
       await later.stop()
       await quietEvents(walk.world)
@@ -252,11 +252,11 @@ export const membershipOperations = [
       for (const { data, at } of reminders) {
         const charge = nextChargeOf(walk, String(data['attemptId']))
         const next = data['next'] as { amount: number } | undefined
-        const told = next?.amount ?? data['amount']
-        if (at > new Date(Date.now() - 10_000) && charge !== undefined && told !== charge.amount)
+        const reminded = next?.amount ?? data['amount']
+        if (at > new Date(Date.now() - 10_000) && charge !== undefined && reminded !== charge.amount)
           throw new Violation(
-            'a reminder tells what will be charged',
-            `${String(told)}, the provider will charge ${charge.amount}`,
+            'a reminder states what will be charged',
+            `${String(reminded)}, the provider will charge ${charge.amount}`,
           )
       }
     },

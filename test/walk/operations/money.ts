@@ -12,7 +12,7 @@ type Share = keyof typeof shares
 const share = fc.constantFrom<Share>('all', 'all', 'quarter', 'most')
 const shareOf = (amount: number, share: Share) => Math.ceil(amount * shares[share])
 const hasMoney = (walk: Walk) => refundable(walk).length > 0
-/** A refund that the bank has not had its last word on. */
+/** Refunds that the bank has not decided. */
 const undecided = (walk: Walk) =>
   chargesOf(walk).flatMap(({ refunds }) =>
     refunds.filter(({ id }) => walk.world.system.provider.refunds.get(id)?.settlement),
@@ -55,7 +55,7 @@ export const moneyOperations = [
       if (amount === 0) return
       const body = { paymentId: payment.id, refundId: randomUUID(), amount: shareOf(amount, share) }
       const answer = await walk.operate('billing', 'POST', '/refunds', body)
-      // What billing has not heard of yet may be on its way at the provider.
+      // The provider may have a refund that billing has not recorded yet.
       if (answer.status >= 400 && answer.status < 500 && answer.body['code'] !== 'refund_not_possible')
         throw new Violation('what is owed can be given back', `${of.id}: ${JSON.stringify(answer.body)}`)
     },

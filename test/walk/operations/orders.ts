@@ -12,7 +12,7 @@ import type { Family, Walk } from '../walk.ts'
 const which = fc.nat(7)
 const skus = [robotSpider, teddyBear]
 
-/** What the cart shows. */
+/** The terms that the cart shows. */
 async function shown(walk: Walk, items: OrderItem[], fresh: boolean) {
   const answer = await walk.operate('billing', 'GET', '/products')
   const products = answer.status === 200 ? productsSchema.parse(answer.body).products : []
@@ -82,7 +82,7 @@ export const orderOperations = [
       const { family, id: replaces, cart: named } = pick(walk.orders, which)
       const asker = pick(family.browsers, browser)
       const id = randomUUIDv7()
-      // What another browser asks for is a cart of its own.
+      // Another browser's order is a cart of its own.
       const cart = walk.cartOf(walk.asker(asker), named) ?? id
       const before = walk.pages.filter((page) => page.of.id === replaces && sessionAt(walk, page)?.status === 'open')
       const order = { family, browser: asker, id, items, cart }

@@ -20,17 +20,17 @@ const cardName = fc.oneof(
 )
 const which = fc.nat(15)
 
-/** Newest first: what is open is tried more often than what was left long ago. */
+/** Newest first, so that open pages are tried more often than abandoned ones. */
 const newest = (walk: Walk, index: number): Page => pick(walk.pages.toReversed(), index)
 const hasPages = (walk: Walk) => walk.pages.length > 0
 
-/** Opens a payment page by its address at our site, which may lead back instead: then it cannot be paid. */
+/** Opens a payment page by its link on our site, which may lead back instead: then it cannot be paid. */
 async function openPage(walk: Walk, page: Page): Promise<void> {
   const { of, sessionId } = page
   const path = `/api/${of.kind === 'registration' ? 'registrations' : 'membership-checkouts'}/${of.id}/pay/${sessionId}`
   const answer = await askJson(walk.world.system.siteUrl + path, { redirect: 'manual' })
-  walk.judge(`GET ${path}`, answer)
-  // The BFF is away.
+  walk.checkResponse(`GET ${path}`, answer)
+  // The BFF is down.
   if (answer.status === 0) return
   const target = answer.headers.get('location') ?? ''
   const leadsThere = target.includes(sessionId)
@@ -56,7 +56,7 @@ export const payingOperations = [
     possible: hasPages,
     async run(walk, { which, card }) {
       const page = newest(walk, which)
-      // Once open, it may be left open for long.
+      // An opened page may stay open for long.
       if (page.of.kind !== 'order' && !page.opened) await openPage(walk, page)
       if (page.of.kind !== 'order' && !page.opened) return
       const body = { card: cards[card], ...(page.of.kind === 'order' ? { email: page.of.family.email } : {}) }

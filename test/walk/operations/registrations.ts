@@ -17,7 +17,7 @@ async function readPrices(walk: Walk): Promise<Prices> {
   return answer.status === 200 ? pricesSchema.parse(answer.body) : { prices: [], promotions: [] }
 }
 
-/** What the page shows before it is sent. */
+/** The terms that the page shows before the form is sent. */
 async function shown(walk: Walk, body: RegisterBody, fresh: boolean) {
   const { prices, promotions } = await readPrices(walk)
   const sku = `class:${body.classType}`

@@ -8,7 +8,10 @@ import type { Account, Family, Joined, Page, Purchase, Walk } from '../walk.ts'
 
 const which = fc.nat(11)
 
-/** A browser of another family, who may be signed in there. One in which this family has confirmed its account is no stranger's. */
+/**
+ * A browser of another family, possibly signed in. A browser in which this family has confirmed its account does not
+ * count.
+ */
 function strangersBrowser(walk: Walk, family: Family, index: number): Browser | undefined {
   const browser = pick(
     walk.families.filter((one) => one !== family).flatMap(({ browsers }) => browsers),
@@ -17,7 +20,7 @@ function strangersBrowser(walk: Walk, family: Family, index: number): Browser | 
   return browser.account?.family === family ? undefined : browser
 }
 
-/** The open pages of these that nothing is about to close: none while a payment is on its way that may close the others. */
+/** The open pages that nothing is about to close: none while a payment that may close them is being processed. */
 async function lastingPages(walk: Walk, of: Purchase[]): Promise<Page[]> {
   const ids = of.map(({ id }) => id)
   const { system } = walk.world
@@ -43,15 +46,15 @@ async function lastingPages(walk: Walk, of: Purchase[]): Promise<Page[]> {
   )
 }
 
-/** Whoever only knows what a family's address, child or reference is closes nothing of theirs, and learns nothing. */
-async function changesNothing(walk: Walk, of: Purchase[], act: () => Promise<{ body: Record<string, unknown> }>) {
+/** A stranger who knows a family's address, child or reference closes none of its pages, and learns nothing. */
+async function checkNothingChanges(walk: Walk, of: Purchase[], act: () => Promise<{ body: Record<string, unknown> }>) {
   const ids = of.map(({ id }) => id)
   const before = await lastingPages(walk, of)
   const { body } = await act()
   const code = String(body['code'])
-  if (code.startsWith('already_')) throw new Violation('a stranger is told nothing', `${ids.join(', ')}: ${code}`)
+  if (code.startsWith('already_')) throw new Violation('a stranger learns nothing', `${ids.join(', ')}: ${code}`)
   const closed = before.filter((page) => sessionAt(walk, page)?.status === 'expired')
-  if (closed.length > 0 && !walk.together && !walk.troubled)
+  if (closed.length > 0 && !walk.isConcurrent && !walk.hasFaults)
     throw new Violation('a stranger closes nothing', closed.map(({ sessionId }) => sessionId).join(', '))
 }
 
@@ -66,9 +69,9 @@ export const strangerOperations = [
       if (!browser || walk.isMadeBy(walk.asker(browser), { family, body: known, id, ...made })) return
       const { replaces: _, ...content } = known
       const body = { ...content, id: randomUUIDv7(), city: 'Elsewhere', ...(names ? { replaces: id } : {}) }
-      const mine = walk.registrations.filter((one) => one.body.email === known.email)
-      if (mine.some((one) => walk.isMadeBy(walk.asker(browser), one))) return
-      await changesNothing(walk, mine, async () => {
+      const own = walk.registrations.filter((one) => one.body.email === known.email)
+      if (own.some((one) => walk.isMadeBy(walk.asker(browser), one))) return
+      await checkNothingChanges(walk, own, async () => {
         const answer = await walk.ask(browser, 'POST', '/api/registrations', body)
         if (answer.status !== 200) return answer
         const { registrationId, checkoutUrl } = answer.body as { registrationId: string; checkoutUrl: string }
@@ -91,9 +94,9 @@ export const strangerOperations = [
       if (!browser) return
       const by = walk.asker(browser)
       const theirs = (one: Joined) => one.email === email || one.address === email
-      const mine = walk.memberships.filter(theirs)
-      if (mine.some((one) => walk.isMadeBy(by, one) || (by.account && one.owner === by.account))) return
-      await changesNothing(walk, mine, async () => {
+      const own = walk.memberships.filter(theirs)
+      if (own.some((one) => walk.isMadeBy(by, one) || (by.account && one.owner === by.account))) return
+      await checkNothingChanges(walk, own, async () => {
         const date = pick(walk.dates, nth)
         const asked = { email, plan: 'monthly' as const, classDate: date }
         const answer = await walk.ask(browser, 'POST', '/api/createStripeSession', asked)
@@ -123,7 +126,7 @@ export const strangerOperations = [
       const cart = walk.orders.filter((one) => one.cart === named.cart)
       if (cart.some((one) => walk.isMadeBy(walk.asker(browser), one))) return
       const id = randomUUIDv7()
-      await changesNothing(walk, cart, async () => {
+      await checkNothingChanges(walk, cart, async () => {
         const body = { orderId: id, items: named.items, replaces: named.id }
         const answer = await walk.ask(browser, 'POST', '/api/checkout', body)
         if (answer.status !== 200) return answer

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { backOf, stillToCome } from '../money.ts'
+import { refundReasonOf, waitForPublished } from '../money.ts'
 import { operation, pick } from '../operation.ts'
 import { Violation } from '../violation.ts'
 import type { Purchase, Registered, Walk } from '../walk.ts'
@@ -9,18 +9,18 @@ const paid = (walk: Walk): Registered[] =>
   walk.registrations.filter(({ id }) => walk.pages.some(({ of }) => of.id === id))
 
 /**
- * Does what must not be done for money that is going back: 200 is an answer only where it is not, or where it had been
- * done before.
+ * Runs an action that is forbidden once the payment is being refunded: it may succeed only if the payment is kept, or
+ * if it was done before.
  */
-async function onlyFor(
+async function checkNotRefunded(
   walk: Walk,
   purchase: Purchase,
   what: string,
   act: () => Promise<{ status: number; again: boolean }>,
 ) {
-  const back = await backOf(walk, purchase)
-  // What is on its way has been told to everybody.
-  if (back !== undefined) await stillToCome(walk)
+  const back = await refundReasonOf(walk, purchase)
+  // All services have handled the refund's events.
+  if (back !== undefined) await waitForPublished(walk)
   const { status, again } = await act()
   if (status === 200 && back !== undefined && !again)
     throw new Violation('nothing goes out for money that goes back', `${what} of ${purchase.id}: ${back}`)
@@ -51,10 +51,10 @@ export const waiverOperations = [
       const again = await isSigned(walk, registered.id)
       const sign = async () => {
         const { status } = await walk.ask(pick(registered.family.browsers, 0), 'POST', '/api/waivers', body)
-        // By details, another registration of the same child may be meant.
+        // The details may match another registration of the same child.
         return { status: status === 200 && !(await isSigned(walk, registered.id)) ? 0 : status, again }
       }
-      await onlyFor(walk, registered, 'the waiver was signed', sign)
+      await checkNotRefunded(walk, registered, 'the waiver was signed', sign)
     },
   }),
 
@@ -90,7 +90,7 @@ export const waiverOperations = [
         const { status } = await walk.operate('enrollment', 'POST', `/kits/${registered.id}/ship`, body)
         return { status, again }
       }
-      await onlyFor(walk, registered, 'the kit was shipped', ship)
+      await checkNotRefunded(walk, registered, 'the kit was shipped', ship)
     },
   }),
 
@@ -114,7 +114,7 @@ export const waiverOperations = [
             'a parcel has one number',
             `${ordered.id} was shipped as ${String(before.body['trackingNumber'])}`,
           )
-      } else await onlyFor(walk, ordered, 'the order was shipped', ship)
+      } else await checkNotRefunded(walk, ordered, 'the order was shipped', ship)
     },
   }),
 ]

@@ -1,5 +1,5 @@
 import type { Transaction } from '@robokids/runtime/db'
-import { noDevice } from '../factors/devices.ts'
+import { deviceNotFound } from '../factors/devices.ts'
 import { expiredSession, orThrow, type IdentityError } from '../protocol/errors.ts'
 import type { Client } from '../pools/pools.ts'
 import type { Call } from '../protocol/protocol.ts'
@@ -13,7 +13,7 @@ import {
 } from '../sign-in/sign-in-steps.ts'
 import type { Tokens } from '../sign-in/tokens.ts'
 
-/** A client's answer to a step. */
+/** The client's response to a challenge. */
 export interface Answer {
   client: Client
   session: string
@@ -23,58 +23,65 @@ export interface Answer {
   tokens: Tokens
 }
 
-/** An answer, with the step's and the account's rows locked. */
+/** A response, with the rows of its step and account locked. */
 export interface Answering extends Answer {
   tx: Transaction
   step: OpenStep
 }
 
-/** Answers a challenge's answer. */
+/** Handles the response to one kind of challenge. */
 export type Challenge = (answer: Answer) => Promise<AuthAnswer>
 
-async function load(tx: Transaction | Call['context']['db'], answer: Answer, lock: boolean): Promise<OpenStep> {
+async function findAnsweredStep(
+  tx: Transaction | Call['context']['db'],
+  answer: Answer,
+  lock: boolean,
+): Promise<OpenStep> {
   const { session, challenge, client, responses, call } = answer
   const step = await findStep(tx, session, challenge, client, call, { lock })
-  // Whose step it is, the client has to say as well.
+  // The client must also name the account of the step.
   const name = (responses['USERNAME'] ?? '').toLowerCase()
   const { id, attributes } = step.user ?? {}
   const names = [step.username, step.state.given, id, attributes?.['email'], attributes?.['phone_number']]
   if (!names.some((own) => own?.toLowerCase() === name)) throw expiredSession()
   const deviceKey = responses['DEVICE_KEY']
-  // Whether a device may stand for the second factor was asked of the one that the sign-in named: no other answers for it.
-  if (deviceKey && challenge.startsWith('DEVICE_') && deviceKey !== step.state.deviceKey) throw noDevice()
+  // The sign-in decided whether its own device may replace the second factor, so no other device is accepted.
+  if (deviceKey && challenge.startsWith('DEVICE_') && deviceKey !== step.state.deviceKey) throw deviceNotFound()
   if (deviceKey) return { ...step, state: { ...step.state, deviceKey } }
   return step
 }
 
-/** The step as it is now, for slow work before anything is locked. */
-export function peek(answer: Answer): Promise<OpenStep> {
-  return load(answer.call.context.db, answer, false)
+/** Reads the step without a lock, for slow work that comes before locking. */
+export function readStep(answer: Answer): Promise<OpenStep> {
+  return findAnsweredStep(answer.call.context.db, answer, false)
 }
 
 /**
- * Judges an answer with the step and the account locked. `judge` ends the step where it is over; a wrong answer is
- * returned as a refusal, so that it counts; thrown, it leaves everything as it was.
+ * Handles a response with the step and account locked. `handle` ends a finished step. A wrong response is returned as
+ * an error, so that the attempt is counted; a thrown error rolls everything back.
  */
-export async function settle(
+export async function withLockedStep(
   answer: Answer,
-  judge: (answering: Answering) => Promise<AuthAnswer | IdentityError>,
+  handle: (answering: Answering) => Promise<AuthAnswer | IdentityError>,
 ): Promise<AuthAnswer> {
   const outcome = await answer.call.context.db.transaction(async (tx) => {
-    const step = await load(tx, answer, true)
-    return judge({ ...answer, tx, step })
+    const step = await findAnsweredStep(tx, answer, true)
+    return handle({ ...answer, tx, step })
   })
   return orThrow(outcome)
 }
 
-/** A challenge that needs no slow work. */
-export const settled =
-  (judge: (answering: Answering) => Promise<AuthAnswer | IdentityError>): Challenge =>
+/** Creates the handler of a challenge that needs no slow work before locking. */
+export const onLockedStep =
+  (handle: (answering: Answering) => Promise<AuthAnswer | IdentityError>): Challenge =>
   (answer) =>
-    settle(answer, judge)
+    withLockedStep(answer, handle)
 
-/** The sign-in of an account that is there. A step that only an account can be at never is without. */
-export function accountOf(step: OpenStep): SignInProgress & { user: User } {
+/**
+ * Returns the sign-in with its account.
+ * @throws IdentityError for a simulated account, which never gets to such a step
+ */
+export function requireAccount(step: OpenStep): SignInProgress & { user: User } {
   if (!step.user) throw expiredSession()
   return { ...step, user: step.user }
 }

@@ -1,33 +1,33 @@
-import { findDevice, noDevice, openDeviceVerifier } from '../factors/devices.ts'
+import { findDevice, deviceNotFound, openDeviceVerifier } from '../factors/devices.ts'
 import { missing, wrongPassword } from '../protocol/errors.ts'
 import { complete } from '../sign-in/sign-in.ts'
 import { endStep } from '../sign-in/sign-in-steps.ts'
-import { askExchange, provesExchange } from '../factors/srp-steps.ts'
-import { accountOf, settled, type Answering } from './answering.ts'
+import { issueSrpChallenge, provesExchange } from '../factors/srp-steps.ts'
+import { requireAccount, onLockedStep, type Answering } from './answering.ts'
 
-/** The device that answers, and what it is known by. */
+/** The responding device, its verifier, and the sign-in. */
 async function deviceOf({ tx, step, responses, call }: Answering) {
   const key = responses['DEVICE_KEY']
   if (!key) throw missing('DEVICE_KEY')
-  const progress = accountOf(step)
+  const progress = requireAccount(step)
   const device = await findDevice(tx, progress.user, key, call.context.config)
   const verifier = device && openDeviceVerifier(device, call.context.config)
-  if (!device || !verifier) throw noDevice()
+  if (!device || !verifier) throw deviceNotFound()
   return { progress, device, verifier }
 }
 
-/** Begins a device's proof. */
-export const deviceSrpAuth = settled(async (answering) => {
+/** Starts a device's SRP exchange. */
+export const deviceSrpAuth = onLockedStep(async (answering) => {
   const { tx, step, responses, call } = answering
   const A = responses['SRP_A']
   if (!A) throw missing('SRP_A')
   const { progress, device, verifier } = await deviceOf(answering)
   await endStep(tx, step)
-  return askExchange(tx, progress, 'DEVICE_PASSWORD_VERIFIER', A, verifier, call, { DEVICE_KEY: device.key })
+  return issueSrpChallenge(tx, progress, 'DEVICE_PASSWORD_VERIFIER', A, verifier, call, { DEVICE_KEY: device.key })
 })
 
-/** A device's proof: the last thing that is asked for. */
-export const devicePasswordVerifier = settled(async (answering) => {
+/** A device's SRP proof, the last step of a sign-in. */
+export const devicePasswordVerifier = onLockedStep(async (answering) => {
   const { tx, step, responses, call, tokens } = answering
   const { progress, device, verifier } = await deviceOf(answering)
   const claim = { group: device.groupKey, user: device.key }

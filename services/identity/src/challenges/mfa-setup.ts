@@ -10,9 +10,9 @@ import { findClient } from '../pools/pools.ts'
 import type { Call } from '../protocol/protocol.ts'
 import type { User } from '../schema.ts'
 import { complete } from '../sign-in/sign-in.ts'
-import { addressesOf, askForCode } from '../factors/sign-in-codes.ts'
+import { addressesOf, issueCodeChallenge } from '../factors/sign-in-codes.ts'
 import {
-  ask,
+  issueChallenge,
   clientOfSession,
   endStep,
   findStep,
@@ -20,15 +20,15 @@ import {
   type OpenStep,
   type SignInProgress,
 } from '../sign-in/sign-in-steps.ts'
-import { forgetOthers } from '../factors/mfa-preference.ts'
+import { signOutOthers } from '../factors/mfa-preference.ts'
 import { secondFactorOf } from '../sign-in/second-factor.ts'
 import { newTotpSecret, sealTotpSecret, totpStep } from '../factors/totp.ts'
-import { accountOf, settled } from './answering.ts'
+import { requireAccount, onLockedStep } from './answering.ts'
 
-/** The set-up of a second factor during the sign-in: an authenticator that was verified by the session, or an e-mail address. */
-export const mfaSetup = settled(async (answering) => {
+/** MFA setup during a sign-in: an authenticator verified by session, or an e-mail address. */
+export const mfaSetup = onLockedStep(async (answering) => {
   const { tx, step, responses, call, tokens } = answering
-  const progress = accountOf(step)
+  const progress = requireAccount(step)
   const { user, state, client } = progress
   const email = responses['EMAIL']
   if (email === undefined) {
@@ -42,7 +42,7 @@ export const mfaSetup = settled(async (answering) => {
   readAttributes([{ Name: 'email', Value: email }])
   await endStep(tx, step)
   await countClaim(tx, client.pool.id, email, call)
-  return askForCode(
+  return issueCodeChallenge(
     tx,
     { ...progress, state: { ...state, step: { email } } },
     'EMAIL_OTP',
@@ -51,7 +51,7 @@ export const mfaSetup = settled(async (answering) => {
   )
 })
 
-/** The address that a code proved is the account's, and its second factor, from now on. */
+/** Makes the address that the code proved the account's address and second factor. */
 export async function chooseEmail(
   tx: Transaction,
   { client, user, state }: SignInProgress & { user: User },
@@ -60,7 +60,7 @@ export async function chooseEmail(
   const { email } = state.step
   if (typeof email !== 'string') return user
   await takeAlias(tx, client.pool, user, 'email', email, call)
-  if (user.mfa.length === 0) await forgetOthers(tx, user, call)
+  if (user.mfa.length === 0) await signOutOthers(tx, user, call)
   const { email: _successor, ...keptAddresses } = user.keptAddresses
   return changeAccount(
     tx,
@@ -76,8 +76,8 @@ export async function chooseEmail(
   )
 }
 
-/** Finds the sign-in that sets a factor up, with its rows locked, by its session alone. */
-async function inSetUp<T>(
+/** Runs `work` with the rows of the sign-in that sets up a factor locked. It is found by its session alone. */
+async function withSetUpStep<T>(
   session: string,
   call: Call,
   work: (tx: Transaction, step: OpenStep) => Promise<T | IdentityError>,
@@ -90,10 +90,10 @@ async function inSetUp<T>(
   return orThrow(outcome)
 }
 
-/** AssociateSoftwareToken by a sign-in's session. */
+/** AssociateSoftwareToken, authorized by a sign-in's session. */
 export function associateBySession(session: string, call: Call): Promise<{ SecretCode: string; Session: string }> {
-  return inSetUp(session, call, async (tx, step) => {
-    const progress = accountOf(step)
+  return withSetUpStep(session, call, async (tx, step) => {
+    const progress = requireAccount(step)
     const second = secondFactorOf(progress, await addressesOf(tx, progress.user))
     if (second.need !== 'set_up' || !second.factors.includes('SOFTWARE_TOKEN_MFA')) {
       throw new IdentityError(
@@ -103,7 +103,7 @@ export function associateBySession(session: string, call: Call): Promise<{ Secre
     }
     const secret = newTotpSecret()
     await endStep(tx, step)
-    const { Session = '' } = await ask(
+    const { Session = '' } = await issueChallenge(
       tx,
       { ...progress, state: { ...progress.state, step: { secret } } },
       'MFA_SETUP',
@@ -114,14 +114,14 @@ export function associateBySession(session: string, call: Call): Promise<{ Secre
   })
 }
 
-/** VerifySoftwareToken by a sign-in's session: the authenticator is the account's second factor from now on. */
+/** VerifySoftwareToken, authorized by a sign-in's session. The authenticator becomes the account's second factor. */
 export function verifyBySession(
   session: string,
   code: string,
   call: Call,
 ): Promise<{ Status: 'SUCCESS'; Session: string }> {
-  return inSetUp(session, call, async (tx, step) => {
-    const progress = accountOf(step)
+  return withSetUpStep(session, call, async (tx, step) => {
+    const progress = requireAccount(step)
     const { user, state } = progress
     const { config, clock } = call.context
     const { secret } = state.step
@@ -130,7 +130,7 @@ export function verifyBySession(
     }
     const taken = totpStep(secret, readCode(code), clock.now())
     if (taken === undefined) return keepStep(tx, step, wrongSetUpCode())
-    if (user.mfa.length === 0) await forgetOthers(tx, user, call)
+    if (user.mfa.length === 0) await signOutOthers(tx, user, call)
     await changeAccount(
       tx,
       user,
@@ -143,7 +143,7 @@ export function verifyBySession(
       call,
     )
     await endStep(tx, step)
-    const { Session = '' } = await ask(
+    const { Session = '' } = await issueChallenge(
       tx,
       { ...progress, state: { ...state, step: { verified: true } } },
       'MFA_SETUP',
@@ -154,7 +154,7 @@ export function verifyBySession(
   })
 }
 
-/** By the name that clients know. */
+/** The error name is the protocol's. */
 export const wrongSetUpCode = () =>
   new IdentityError(
     'EnableSoftwareTokenMFAException',

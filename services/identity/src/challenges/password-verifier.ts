@@ -3,10 +3,10 @@ import { wrongPassword } from '../protocol/errors.ts'
 import { beginAttempt, recordFailure, targetOf } from '../limits/sign-in-limits.ts'
 import { endStep } from '../sign-in/sign-in-steps.ts'
 import { provesPassword } from '../factors/srp-steps.ts'
-import { accountOf, settled } from './answering.ts'
+import { requireAccount, onLockedStep } from './answering.ts'
 
-/** The proof of a password by SRP. A wrong one ends the exchange: the next guess needs another. */
-export const passwordVerifier = settled(async (answering) => {
+/** The SRP proof of a password. A wrong proof ends the exchange; the next guess needs a new one. */
+export const passwordVerifier = onLockedStep(async (answering) => {
   const { tx, step, responses, call, tokens } = answering
   await beginAttempt(tx, targetOf(step), call)
   await endStep(tx, step)
@@ -14,5 +14,5 @@ export const passwordVerifier = settled(async (answering) => {
     await recordFailure(tx, targetOf(step), call)
     return wrongPassword()
   }
-  return acceptPassword(tx, accountOf(step), call, tokens)
+  return acceptPassword(tx, requireAccount(step), call, tokens)
 })

@@ -1,11 +1,11 @@
 import { padResponseTime } from '@robokids/runtime/response-time'
-import { checkPassword, judgePassword } from '../sign-in/check-password.ts'
+import { checkPassword, applyCheckedPassword } from '../sign-in/check-password.ts'
 import { IdentityError, invalid, missing } from '../protocol/errors.ts'
-import { askFirstFactor, firstFactorsOf, isFirstFactor } from '../sign-in/first-factors.ts'
+import { issueFirstFactorChallenge, firstFactorsOf, isFirstFactor } from '../sign-in/first-factors.ts'
 import { endStep, keepStep } from '../sign-in/sign-in-steps.ts'
-import { peek, settle, type Answer, type Answering, type Challenge } from './answering.ts'
+import { readStep, withLockedStep, type Answer, type Answering, type Challenge } from './answering.ts'
 
-/** The choice of a first factor; a password may be given with it. */
+/** The choice of a first factor, optionally with a password. */
 export const selectChallenge: Challenge = async (answer) => {
   const { responses } = answer
   const choice = responses['ANSWER']
@@ -13,11 +13,11 @@ export const selectChallenge: Challenge = async (answer) => {
   if (!isFirstFactor(choice)) throw invalid(`Unknown ANSWER ${choice}`)
   if (choice === 'PASSWORD') return password(answer)
   return padResponseTime(answer.call.context.config.EVEN_ANSWER_MS, () =>
-    settle(answer, async (answering) => {
+    withLockedStep(answer, async (answering) => {
       const { tx, step, call } = answering
       await checkAvailable(answering, choice)
       await endStep(tx, step)
-      return askFirstFactor(tx, step, choice, responses, call)
+      return issueFirstFactorChallenge(tx, step, choice, responses, call)
     }),
   )
 }
@@ -31,11 +31,11 @@ async function password(answer: Answer) {
   const { responses, call, tokens } = answer
   const given = responses['PASSWORD']
   if (!given) throw missing('PASSWORD')
-  const checked = await checkPassword(await peek(answer), given, call)
-  return settle(answer, async (answering) => {
+  const checked = await checkPassword(await readStep(answer), given, call)
+  return withLockedStep(answer, async (answering) => {
     const { tx, step } = answering
     await checkAvailable(answering, 'PASSWORD')
-    const outcome = await judgePassword(tx, step, checked, call, tokens)
+    const outcome = await applyCheckedPassword(tx, step, checked, call, tokens)
     if (outcome instanceof IdentityError) return keepStep(tx, step, outcome)
     await endStep(tx, step)
     return outcome

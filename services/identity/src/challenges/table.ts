@@ -8,7 +8,7 @@ import { passwordVerifier } from './password-verifier.ts'
 import { selectChallenge } from './select-challenge.ts'
 import { webAuthn } from './web-authn.ts'
 
-/** Every challenge, by the name that its answer is given under. */
+/** Challenge handlers by challenge name. */
 export const challenges: Record<ChallengeName, Challenge> = {
   PASSWORD_VERIFIER: passwordVerifier,
   NEW_PASSWORD_REQUIRED: newPasswordRequired,

@@ -6,7 +6,7 @@ import type { Transaction } from '@robokids/runtime/db'
 import type { Context } from '@robokids/runtime/service'
 import { and, eq, gt, inArray, sql } from 'drizzle-orm'
 import { callerOf } from '../protocol/callers.ts'
-import { countCode, countTry, hasTries, uncountTry } from '../limits/code-limits.ts'
+import { countCode, countTry, hasTries, revertTry } from '../limits/code-limits.ts'
 import type { Config } from '../config.ts'
 import { attemptsExceeded, expiredCode, wrongCode, type IdentityError } from '../protocol/errors.ts'
 import { count, countWithin } from '../limits/limits.ts'
@@ -28,14 +28,14 @@ import { checkCountry, countText } from '../limits/text-limits.ts'
 import { addressKind } from '../users/usernames.ts'
 import { codesName } from '../users/users.ts'
 
-/** How a purpose is named to who composes the message, and for how many minutes its code lives. */
-function lifeOf(purpose: StoredCodePurpose, config: Config): [CodePurpose, number] {
+/** The purpose as notifications knows it, and the validity of its codes in minutes. */
+function validityOf(purpose: StoredCodePurpose, config: Config): [CodePurpose, number] {
   if (purpose === 'sign_up') return ['sign_up', config.SIGN_UP_CODE_MINUTES]
   if (purpose === 'password_reset') return ['password_reset', config.RESET_CODE_MINUTES]
   return ['attribute', config.ATTRIBUTE_CODE_MINUTES]
 }
 
-/** Which codes are meant: all that are outstanding for a purpose, of one subject. */
+/** Identifies the outstanding codes of one purpose and subject. */
 export interface CodeKey {
   poolId: string
   purpose: StoredCodePurpose
@@ -43,8 +43,8 @@ export interface CodeKey {
 }
 
 /**
- * What codes are kept under: the address that they go to, whoever has it. An account that is sent none is treated as a name
- * that nobody has is, which may be an address itself.
+ * Returns the key that codes are stored under: the destination address, whichever account has it. An account that is
+ * sent no code is treated like an unknown username, which may itself be an address.
  */
 export async function codeSubject(
   tx: Transaction,
@@ -60,7 +60,7 @@ export async function codeSubject(
   return kind === undefined ? `name:${known}` : `${kind === 'email' ? 'EMAIL' : 'SMS'}:${known}`
 }
 
-/** Codes that prove an account's own address are the account's. */
+/** The key of codes that verify an account's own address. */
 export const ownCodeKey = (user: User, purpose: 'verify_email' | 'verify_phone_number'): CodeKey => ({
   poolId: user.poolId,
   purpose,
@@ -70,7 +70,7 @@ export const ownCodeKey = (user: User, purpose: 'verify_email' | 'verify_phone_n
 const codesOf = ({ poolId, purpose, subject }: CodeKey) =>
   and(eq(codes.poolId, poolId), eq(codes.purpose, purpose), eq(codes.subject, subject))
 
-/** One at a time, also where there is none yet: two who ask at once from one place get the same. */
+/** An advisory lock, because there may be no row to lock yet: two concurrent requests get the same code. */
 async function lockCodes(tx: Transaction, key: CodeKey) {
   const name = `codes:${key.poolId}:${key.purpose}:${key.subject}`
   await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`)
@@ -80,7 +80,7 @@ async function lockCodes(tx: Transaction, key: CodeKey) {
 const isOver = ({ expiresAt }: typeof codes.$inferSelect, { clock }: Context<Config>) =>
   Temporal.Instant.compare(expiresAt, clock.now()) <= 0
 
-/** The tries of one caller since they last asked, and whether they have asked. */
+/** Limit keys: one caller's attempts since the last request, and whether this caller has requested a code. */
 const triesKey = ({ poolId, purpose, subject }: CodeKey, own: string) =>
   `tries:${poolId}:${purpose}:${subject}:of:${own}`
 const askedKey = ({ poolId, purpose, subject }: CodeKey, own: string) => `asked:${poolId}:${purpose}:${subject}:${own}`
@@ -90,18 +90,21 @@ async function hasAsked(tx: Transaction, key: CodeKey, own: string, { context }:
   return (await tx.$count(limits, asked)) > 0
 }
 
-/** Who asks for a code or gives one: the account that it is of, and what the client says of itself. */
+/**
+ * The caller of a code operation: the account that the code belongs to, and the device that the client claims to be.
+ */
 export interface Asker {
   user?: User | undefined
   deviceKey?: string | undefined
 }
 
-/** Versions of this service that run beside this one during a deployment count by it. */
-const triesOfAll = 20
+/** Only for processes of the previous version during a rollout, which count attempts by it. */
+const legacyTriesLeft = 20
 
 /**
- * Keeps a code: while one is outstanding it is that one, whoever asks, so that the newest in the mailbox is always good and
- * nobody's ends by what another does. Who asks has their tries again. @param to where it goes; undefined where it is only pretended to go.
+ * Stores a code. An outstanding code is kept, whoever requests it: the newest message is always valid, and nobody can
+ * invalidate another person's code. A request resets the caller's attempts.
+ * @param to the destination; undefined if sending is simulated
  */
 async function keepCode(tx: Transaction, key: CodeKey, to: Destination | undefined, asker: Asker, call: Call) {
   const { config, clock } = call.context
@@ -111,13 +114,13 @@ async function keepCode(tx: Transaction, key: CodeKey, to: Destination | undefin
       code.triesLeft > 0 &&
       (!to || code.destination === null || code.destination.toLowerCase() === to.destination.toLowerCase()),
   )
-  const [, minutes] = lifeOf(key.purpose, config)
+  const [, minutes] = validityOf(key.purpose, config)
   const now = clock.now()
   const expiresAt = now.add({ seconds: Math.round(minutes * 60) })
   const values = {
     id: kept?.id ?? randomUUID(),
     destination: to?.destination ?? kept?.destination ?? null,
-    triesLeft: triesOfAll,
+    triesLeft: legacyTriesLeft,
     expiresAt,
   }
   await tx
@@ -134,8 +137,8 @@ async function keepCode(tx: Transaction, key: CodeKey, to: Destination | undefin
 }
 
 /**
- * Whether a mailbox may be sent more at the asking of strangers. Of its own address that is so for as long as its own code is
- * sent; all that differ from it in what follows a plus have room together, and take none of the first one's.
+ * Whether a mailbox may get more codes requested by unknown callers. The plain address has no limit here beyond that of
+ * its code; all plus-tagged variants of it share one limit.
  */
 async function hasRoom(tx: Transaction, poolId: string, { destination }: Destination, call: Call): Promise<boolean> {
   const mailbox = mailboxKey(destination)
@@ -145,16 +148,16 @@ async function hasRoom(tx: Transaction, poolId: string, { destination }: Destina
 }
 
 /**
- * Keeps a code and has it sent, once `tx` commits.
- * @param isAtWill whether it is sent however often it was: strangers have the same one sent a few times an hour, and after
- * that it is in the mailbox already.
+ * Stores a code and publishes it when `tx` commits.
+ * @param isUnlimited whether it is sent however often it was before: for unknown callers the same code is resent only a
+ * few times per hour, since it is already in the mailbox
  */
 async function sendKept(
   tx: Transaction,
   user: User,
   key: CodeKey,
   to: Destination,
-  isAtWill: boolean,
+  isUnlimited: boolean,
   call: Call,
   deviceKey?: string,
 ): Promise<CodeDeliveryDetails> {
@@ -162,24 +165,24 @@ async function sendKept(
   const { id, expiresAt } = await keepCode(tx, key, to, { user, deviceKey }, call)
   const guessed = guessedAt(key.purpose, key.poolId, user, to.destination, deviceKey)
   const isShort = await hasTries(tx, guessed, config.CODE_TRIES_A_DAY, call)
-  // Of a sign-up, all codes of the mailbox: it is signed up with again once one is used. Of a new password each on its own,
-  // so that who has used one is sent the next.
+  // Sign-up codes are counted per mailbox, since an address can be signed up again once a code is used; reset codes per
+  // code, so that the next one is sent after one was used.
   const { purpose: what, poolId, subject } = key
   const whose = what === 'sign_up' ? `${poolId}:${what}:${mailboxKey(subject)}` : id
   const mailed = { key: `mailed:${whose}:${isShort ? 'short' : 'long'}`, within: { hours: 1 } }
   const mayBeSent =
-    isAtWill ||
+    isUnlimited ||
     ((await count(tx, call.context, mailed)) <= config.CODES_AN_HOUR && (await hasRoom(tx, poolId, to, call)))
   if (mayBeSent) {
-    const [purpose] = lifeOf(key.purpose, config)
+    const [purpose] = validityOf(key.purpose, config)
     await publishCode(tx, user, { purpose, to, code: codeOf(id, isShort, config), expiresAt }, call.context)
   }
   return deliveryDetails(to)
 }
 
 /**
- * Sends a code to who asks for one by a name.
- * @throws IdentityError LimitExceededException where they asked for too many within the hour.
+ * Sends a code requested by username or address.
+ * @throws IdentityError LimitExceededException after too many requests within the hour
  */
 export async function issueCode(
   tx: Transaction,
@@ -197,8 +200,8 @@ export async function issueCode(
 }
 
 /**
- * The code that a sign-up sends by itself. How many are sent to an address that is signed up with again and again, or asked
- * for, is limited; that one was not sent is told to nobody, since it would tell of the other sign-ups.
+ * Sends the first code of a sign-up. The number of codes to one address is limited, but the response never says that
+ * none was sent: it would reveal other sign-ups.
  */
 export async function issueFirstCode(
   tx: Transaction,
@@ -213,16 +216,19 @@ export async function issueFirstCode(
   return sendKept(tx, user, key, to, false, call)
 }
 
-/** Counts a code to an address that an account only claims, whichever accounts claim it. @throws IdentityError LimitExceededException */
+/**
+ * Counts a code to an address that is only claimed, over all accounts that claim it.
+ * @throws IdentityError LimitExceededException
+ */
 export async function countClaim(tx: Transaction, poolId: string, address: string, { context }: Call): Promise<void> {
   const key = `claims:${poolId}:${mailboxKey(address)}`
-  await countWithin(tx, context, { key, most: context.config.CODES_AN_HOUR, within: { hours: 1 } })
+  await countWithin(tx, context, { key, max: context.config.CODES_AN_HOUR, within: { hours: 1 } })
 }
 
 /**
- * Sends the code that proves an account's own address. Counted by the account, whichever addresses it claims, and by the
- * address, whichever accounts claim it.
- * @throws IdentityError LimitExceededException where too many were asked for within the hour.
+ * Sends the code that verifies an account's own address. Counted per account, over all addresses, and per address, over
+ * all accounts.
+ * @throws IdentityError LimitExceededException after too many requests within the hour
  */
 export async function issueOwnCode(
   tx: Transaction,
@@ -234,7 +240,7 @@ export async function issueOwnCode(
   if (to.medium === 'SMS') await countText(tx, call)
   await countWithin(tx, call.context, {
     key: `codes:${user.poolId}:account:${user.id}`,
-    most: call.context.config.CODES_AN_HOUR,
+    max: call.context.config.CODES_AN_HOUR,
     within: { hours: 1 },
   })
   await countClaim(tx, user.poolId, to.destination, call)
@@ -242,19 +248,19 @@ export async function issueOwnCode(
 }
 
 /**
- * Takes a code: it works once, a few tries, for a while. To be called with the account's row locked. What is answered to
- * who does not know one depends on what they did themselves and on how often it was tried, never on who has an account.
- * @param asker its `user` is the account that the code is of.
- * @param tellsUsers whether the client may be told that a code is outstanding, or that none is. To others one of a sign-up
- * always is, since that sends one by itself.
- * @returns what it was sent to, or the refusal, which is to be returned from the transaction: a wrong try counts.
+ * Redeems a code: once, within a few attempts, until it expires. The account's row must be locked. For a wrong code the
+ * error depends only on what this caller did and on the number of attempts, never on whether an account exists.
+ * @param asker its `user` is the account that the code belongs to
+ * @param revealsUsers whether the client may learn that a code is outstanding or not. For other clients a sign-up code
+ * always counts as outstanding, since each sign-up sends one.
+ * @returns the destination, or an error to be returned from the transaction, so that a wrong attempt is counted
  */
 export async function takeCode(
   tx: Transaction,
   key: CodeKey,
   code: string,
   call: Call,
-  { user, deviceKey, tellsUsers = false }: Asker & { tellsUsers?: boolean } = {},
+  { user, deviceKey, revealsUsers = false }: Asker & { revealsUsers?: boolean } = {},
 ): Promise<{ destination: string } | IdentityError> {
   const { context } = call
   const { config, clock } = context
@@ -264,7 +270,7 @@ export async function takeCode(
   const { own } = await callerOf(tx, user, deviceKey, call)
   const isOwn = key.purpose === 'verify_email' || key.purpose === 'verify_phone_number'
   const isAsked =
-    isOwn || tellsUsers ? open.length > 0 : key.purpose === 'sign_up' || (await hasAsked(tx, key, own, call))
+    isOwn || revealsUsers ? open.length > 0 : key.purpose === 'sign_up' || (await hasAsked(tx, key, own, call))
   const tries = await count(tx, context, { key: triesKey(key, own), within: { hours: 24 } })
   if (tries > config.CODE_TRIES) return isAsked ? attemptsExceeded() : expiredCode()
   const to = open.find(isSent)?.destination
@@ -276,8 +282,8 @@ export async function takeCode(
     (canBeShort && isCodeOf(id, true, given, config)) || isCodeOf(id, false, given, config)
   const taken = open.find((one) => isSent(one) && isCode(one))
   if (taken?.destination) {
-    if (canBeShort) await uncountTry(tx, guessed, call)
-    // It stays, as one that is over: who gives it again is told so.
+    if (canBeShort) await revertTry(tx, guessed, call)
+    // Kept as expired, so that giving it again is reported as such.
     await tx.update(codes).set({ triesLeft: 0 }).where(codesOf(key))
     await tx.update(codes).set({ expiresAt: clock.now() }).where(eq(codes.id, taken.id))
     await tx.delete(limits).where(inArray(limits.key, [triesKey(key, own), askedKey(key, own)]))
@@ -289,15 +295,15 @@ export async function takeCode(
 
 const isSent = ({ destination }: typeof codes.$inferSelect) => destination !== null
 
-/** No code of these is worth anything any more. */
+/** Deletes all codes of a key. */
 export async function dropCodes(tx: Transaction, key: CodeKey): Promise<void> {
   await tx.delete(codes).where(codesOf(key))
 }
 
 /**
- * Acts as if a code had been sent to a name that nobody has, or whose account gets none: what is told and counted from
- * then on is what it would be with one.
- * @param to where an account's would go.
+ * Simulates sending a code for an unknown username, or for an account that gets none: later responses and counts are
+ * the same as with a real code.
+ * @param to where the account's code would go
  */
 export async function simulateCode(
   tx: Transaction,
@@ -310,7 +316,8 @@ export async function simulateCode(
   deviceKey?: string,
 ): Promise<CodeDeliveryDetails> {
   const known = await placeholderUsername(tx, pool, name)
-  // Under the account where there is one, as the codes that it is sent: two doors in turn have one count, as for a name that nobody has.
+  // Counted under the account, if there is one, like its real codes: both ways to request a code share one count, as
+  // for an unknown username.
   const medium = addressKind(pool, known) === 'phone_number' ? 'SMS' : 'EMAIL'
   if (medium === 'SMS') checkCountry(known, call.context.config)
   await countCode(tx, { poolId: pool.id, name: user ? codesName(user) : known, user, deviceKey }, medium, call)

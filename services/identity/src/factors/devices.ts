@@ -15,12 +15,12 @@ import type { DeviceMetadata } from '../sign-in/sign-in-steps.ts'
 
 export type Device = typeof devices.$inferSelect
 
-/** By this text clients know to forget their device and to send the same answer again. */
-export const noDevice = () => new IdentityError('ResourceNotFoundException', 'Device does not exist.')
+/** Clients recognize this message: they forget their device key and send the same response again. */
+export const deviceNotFound = () => new IdentityError('ResourceNotFoundException', 'Device does not exist.')
 
 /**
- * Refuses a device that is not the account's before a proof is asked for that works once: after it, the same answer could
- * not be sent again. A name that nobody has has none either.
+ * Rejects a device of another account before a one-time proof is requested, which could not be sent again. An unknown
+ * username has no devices either.
  */
 export async function checkDevice(
   db: Database | Transaction,
@@ -28,12 +28,15 @@ export async function checkDevice(
   config: Config,
 ): Promise<void> {
   if (deviceKey === undefined) return
-  if (!user || !(await findDevice(db, user, deviceKey, config))) throw noDevice()
+  if (!user || !(await findDevice(db, user, deviceKey, config))) throw deviceNotFound()
 }
 
 export const deviceVerifierPurpose = (key: string) => `device-verifier:${key}`
 
-/** One of the account's devices. One whose verifier is sealed under a key that is gone is none: its client gets another. */
+/**
+ * Finds one of the account's devices. A device whose verifier cannot be unsealed counts as missing; its client gets a
+ * new one.
+ */
 export async function findDevice(
   tx: Transaction | Database,
   user: User,
@@ -52,7 +55,7 @@ export function sealDeviceVerifier(key: string, value: bigint, { SEALING_KEYS }:
   return SEALING_KEYS.seal(value.toString(16), deviceVerifierPurpose(key))
 }
 
-/** @returns undefined for a device that was not confirmed, or whose verifier no key opens. */
+/** @returns undefined for an unconfirmed device, or one whose verifier cannot be unsealed */
 export function openDeviceVerifier(device: Device, { SEALING_KEYS }: Config): Verifier | undefined {
   if (device.srpSalt === null || device.sealedSrpVerifier === null) return undefined
   const opened = SEALING_KEYS.open(device.sealedSrpVerifier, deviceVerifierPurpose(device.key))?.toString()
@@ -60,12 +63,13 @@ export function openDeviceVerifier(device: Device, { SEALING_KEYS }: Config): Ve
   return value === undefined ? undefined : { salt: device.srpSalt, value }
 }
 
-/** More than anybody's own: the rest are private windows, and browsers that forget. */
-const mostDevices = 50
+/** More devices than a person has: the rest are private windows and browsers that clear their storage. */
+const maxDevices = 50
 
 /**
- * Gives a client that is new to a pool that tells devices apart a key to confirm itself by.
- * @param secondFactor whether this sign-in gave one: where devices are always trusted, it is trusted again.
+ * Creates a device key for a new client if the pool tracks devices.
+ * @param secondFactor whether this sign-in used one: in a pool that always remembers devices, the device is trusted
+ * again
  */
 export async function newDevice(
   tx: Transaction,
@@ -98,20 +102,20 @@ export async function newDevice(
   return { DeviceKey: device.key, DeviceGroupKey: device.groupKey }
 }
 
-/** Those that were not signed in with for longest, and of these first those that are not trusted. Their sign-ins go on. */
+/** Deletes the devices unused for longest, untrusted ones first. Their sign-ins continue. */
 async function forgetOldest(tx: Transaction, user: User): Promise<void> {
   const beyond = tx
     .select({ key: devices.key })
     .from(devices)
     .where(eq(devices.userId, user.id))
     .orderBy(desc(devices.remembered), desc(devices.lastSignInAt))
-    .offset(mostDevices)
+    .offset(maxDevices)
   await tx.delete(devices).where(inArray(devices.key, beyond))
 }
 
 const seconds = (instant: Temporal.Instant) => instant.epochMilliseconds / 1000
 
-/** A device as clients are told of it. */
+/** The protocol's representation of a device. */
 export function describeDevice(device: Device): object {
   const attributes = {
     device_status: 'valid',
@@ -133,7 +137,9 @@ export const devicePage = z.object({
   PaginationToken: input.deviceKey.optional(),
 })
 
-/** The account's confirmed devices, by key; a page's token is the last key of the one before. */
+/**
+ * Returns a page of the account's confirmed devices, ordered by key; the token is the last key of the previous page.
+ */
 export async function pageOfDevices(
   db: Database | Transaction,
   user: User,
@@ -161,8 +167,8 @@ export async function pageOfDevices(
 }
 
 /**
- * Forgets a device, which is signed out by that, unless it is the one that asks: a lost one cannot be used any more.
- * @param keep the sign-in that asks.
+ * Forgets a device and ends its sign-ins, so that a lost one cannot be used any more.
+ * @param keep the caller's own sign-in, which continues
  */
 export async function forgetDeviceOf(
   tx: Transaction,
@@ -175,7 +181,7 @@ export async function forgetDeviceOf(
     .select()
     .from(devices)
     .where(and(eq(devices.key, key), eq(devices.userId, user.id)))
-  if (!device) throw noDevice()
+  if (!device) throw deviceNotFound()
   const ended = keep === undefined ? { deviceKey: key } : { keep, deviceKey: key }
   await endSignIns(tx, user.id, 'signed_out', context.clock.now(), ended)
   await tx.update(signIns).set({ deviceKey: null }).where(eq(signIns.deviceKey, key))

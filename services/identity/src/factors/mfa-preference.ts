@@ -13,7 +13,7 @@ import { isVerified } from '../users/users.ts'
 
 const setting = z.object({ Enabled: z.boolean().optional(), PreferredMfa: z.boolean().optional() }).optional()
 
-/** Which second factors are to be on, and which comes first; what is left out stays. */
+/** Which second factors to enable, and which to prefer; omitted ones stay as they are. */
 export const preferenceSchema = z.object({
   SoftwareTokenMfaSettings: setting,
   SMSMfaSettings: setting,
@@ -37,11 +37,11 @@ function checkFactor(factor: MfaFactor, user: User, { mfa, mfaFactors: allowed }
 }
 
 /**
- * To be called where an account, whose row is locked, had no second factor and gets one: whoever signed in without is signed
- * out, and no browser of theirs is known any more. They may be who it is turned on against.
- * @param keep the sign-in that goes on, if one does; its device is trusted again once a second factor was given there.
+ * Called when an account, whose row is locked, gets its first second factor: ends all sign-ins that were made without
+ * one and forgets their devices. They may belong to the person that the factor is meant to keep out.
+ * @param keep the sign-in that continues, if any; its device is trusted again once it gives a second factor
  */
-export async function forgetOthers(tx: Transaction, user: User, { context }: Call, keep?: SignIn): Promise<void> {
+export async function signOutOthers(tx: Transaction, user: User, { context }: Call, keep?: SignIn): Promise<void> {
   await endSignIns(tx, user.id, 'mfa_turned_on', context.clock.now(), keep ? { keep: keep.id } : {})
   await tx.delete(signInSteps).where(eq(signInSteps.userId, user.id))
   const others = keep?.deviceKey ? ne(devices.key, keep.deviceKey) : undefined
@@ -50,9 +50,9 @@ export async function forgetOthers(tx: Transaction, user: User, { context }: Cal
 }
 
 /**
- * Turns second factors of an account on and off, whose row is locked.
- * @param keep the sign-in that asks, if one does.
- * @param forgets whether an authenticator that is turned off is forgotten as well: it is lost.
+ * Enables and disables second factors of an account whose row is locked.
+ * @param keep the caller's sign-in, if any
+ * @param forgetsAuthenticator whether a disabled authenticator is also deleted, because it is lost
  */
 export async function preferFactors(
   tx: Transaction,
@@ -60,40 +60,41 @@ export async function preferFactors(
   pool: Pool,
   given: z.infer<typeof preferenceSchema>,
   call: Call,
-  { keep, forgets = false }: { keep?: SignIn; forgets?: boolean } = {},
+  { keep, forgetsAuthenticator = false }: { keep?: SignIn; forgetsAuthenticator?: boolean } = {},
 ): Promise<void> {
   const settings = settingsOf(given)
   const enabled = new Set(user.mfa)
   let preferred = user.preferredMfa
-  const wished = mfaFactors.filter((factor) => settings[factor]?.PreferredMfa === true)
-  if (wished.length > 1) throw invalid('Only one MFA method can be preferred.')
+  const requestedPreferred = mfaFactors.filter((factor) => settings[factor]?.PreferredMfa === true)
+  if (requestedPreferred.length > 1) throw invalid('Only one MFA method can be preferred.')
   for (const factor of mfaFactors) {
-    const wish = settings[factor]
-    if (wish === undefined) continue
-    if (wish.Enabled === true) {
+    const requested = settings[factor]
+    if (requested === undefined) continue
+    if (requested.Enabled === true) {
       checkFactor(factor, user, pool.settings)
       enabled.add(factor)
     } else {
       enabled.delete(factor)
     }
-    if (wish.PreferredMfa === true && !enabled.has(factor)) throw invalid('A preferred MFA method is enabled too.')
-    if (wish.PreferredMfa === false && preferred === factor) preferred = null
+    if (requested.PreferredMfa === true && !enabled.has(factor)) throw invalid('A preferred MFA method is enabled too.')
+    if (requested.PreferredMfa === false && preferred === factor) preferred = null
   }
-  preferred = wished[0] ?? preferred
+  preferred = requestedPreferred[0] ?? preferred
   if (preferred !== null && !enabled.has(preferred)) preferred = null
   const mfa = mfaFactors.filter((factor) => enabled.has(factor))
-  const isLost = forgets && user.sealedTotpSecret !== null && given.SoftwareTokenMfaSettings?.Enabled === false
-  const isSame = !isLost && preferred === user.preferredMfa && mfa.join() === user.mfa.toSorted(byTable).join()
+  const isLost =
+    forgetsAuthenticator && user.sealedTotpSecret !== null && given.SoftwareTokenMfaSettings?.Enabled === false
+  const isSame = !isLost && preferred === user.preferredMfa && mfa.join() === user.mfa.toSorted(byFactorOrder).join()
   if (isSame) return
-  if (user.mfa.length === 0 && mfa.length > 0) await forgetOthers(tx, user, call, keep)
+  if (user.mfa.length === 0 && mfa.length > 0) await signOutOthers(tx, user, call, keep)
   const authenticator = isLost ? { sealedTotpSecret: null, totpLastStep: null } : {}
   await changeAccount(tx, user, { mfa, preferredMfa: preferred, ...authenticator }, ['mfa'], call)
 }
 
-/** Whether a factor that is on would be off. */
+/** Whether the change would disable an enabled factor. */
 export function turnsOff(user: User, given: z.infer<typeof preferenceSchema>): boolean {
   const settings = settingsOf(given)
   return user.mfa.some((factor) => settings[factor] !== undefined && settings[factor].Enabled !== true)
 }
 
-const byTable = (one: MfaFactor, other: MfaFactor) => mfaFactors.indexOf(one) - mfaFactors.indexOf(other)
+const byFactorOrder = (one: MfaFactor, other: MfaFactor) => mfaFactors.indexOf(one) - mfaFactors.indexOf(other)

@@ -9,7 +9,7 @@ export const setUpPurpose = (kindAndUser: string) => `set-up:${kindAndUser}`
 const purposeOf = (user: User, kind: Kind) => setUpPurpose(`${kind}:${user.id}`)
 const ownOf = (user: User, kind: Kind) => and(eq(mfaSetups.userId, user.id), eq(mfaSetups.kind, kind))
 
-/** Begins to set something up, in place of what was begun before. */
+/** Starts an MFA setup, replacing an earlier one of this kind. */
 export async function beginSetUp(
   tx: Transaction,
   user: User,
@@ -28,7 +28,7 @@ export async function beginSetUp(
     .onConflictDoUpdate({ target: [mfaSetups.userId, mfaSetups.kind], set: values })
 }
 
-/** The secret of what was begun. @returns undefined where nothing was, or too long ago. */
+/** Returns the secret of a started setup. @returns undefined if none was started, or it has expired */
 export async function openSetUp(
   tx: Transaction,
   user: User,

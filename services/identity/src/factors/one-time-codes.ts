@@ -12,7 +12,7 @@ import type { User } from '../schema.ts'
 import { countSentText } from '../limits/text-limits.ts'
 import { aliasValue, codesName, isSameAddress, isVerified } from '../users/users.ts'
 
-/** As clients are told where a code went. */
+/** Where a code was sent, as clients see it. */
 export interface CodeDeliveryDetails {
   Destination: string
   DeliveryMedium: CodeMedium
@@ -32,14 +32,14 @@ export function deliveryDetails({ medium, destination }: Destination): CodeDeliv
   }
 }
 
-/** Six digits have too little in them for a plain hash: whoever reads the database could try them all. */
+/** Six digits have too little entropy for a plain hash: a leaked database could be searched exhaustively. */
 export function hashCode(id: string, code: string, { MAC_KEYS }: Config): string {
   return MAC_KEYS.mac(`${id}:${code}`, 'code').toString('base64url')
 }
 
 /**
- * The code of an id: it can be sent again without being kept. Each is known by six digits, which are typed off a telephone,
- * and by twelve, which nobody guesses however many tries they have.
+ * Derives the codes of an id, so that they can be resent without being stored. Each id has a code of six digits, short
+ * enough to type, and one of twelve, which cannot be guessed within any number of attempts.
  */
 function codesOfId(id: string, isShort: boolean, { MAC_KEYS }: Config): string[] {
   if (isShort)
@@ -49,14 +49,14 @@ function codesOfId(id: string, isShort: boolean, { MAC_KEYS }: Config): string[]
   )
 }
 
-/** As it is sent from now on. */
+/** Returns the code to send, derived by the current key. */
 export function codeOf(id: string, isShort: boolean, config: Config): string {
   const [code] = codesOfId(id, isShort, config)
   if (code === undefined) throw new Error('There is no key to derive a code from.')
   return code
 }
 
-/** Whether it is the code of an id, also as it was sent before the keys changed. */
+/** Whether this is the code of an id, by the current or an earlier key. */
 export const isCodeOf = (id: string, isShort: boolean, given: string, config: Config) =>
   codesOfId(id, isShort, config).some((code) => isSameSecret(code, given))
 
@@ -64,11 +64,11 @@ export function matchesCode(hash: string, id: string, code: string, { MAC_KEYS }
   return MAC_KEYS.macs(`${id}:${code}`, 'code').some((mac) => isSameSecret(mac.toString('base64url'), hash))
 }
 
-/** An address as what is counted and kept by it is named. */
+/** The limit and storage key of an address. */
 export const addressSubject = (address: string) =>
   address.includes('@') ? `EMAIL:${aliasValue('email', address)}` : `SMS:${address}`
 
-/** By what tries at a code are counted that goes to an address. */
+/** What attempts at a code sent to this address are counted by. */
 export const guessedAt = (
   purpose: string,
   poolId: string,
@@ -83,7 +83,7 @@ export const guessedAt = (
   deviceKey,
 })
 
-/** What a sign-in's step keeps of the code that it was sent with. */
+/** What a sign-in step stores about the code that was sent. */
 export interface SentCode {
   codeId: string
   hash: string
@@ -91,8 +91,8 @@ export interface SentCode {
 }
 
 /**
- * Makes a code that is good for one sign-in, and has it sent, once `tx` commits.
- * @throws IdentityError LimitExceededException where too many were asked for within the hour.
+ * Creates a code for one sign-in and publishes it when `tx` commits.
+ * @throws IdentityError LimitExceededException after too many requests within the hour
  */
 export async function sendCode(
   tx: Transaction,
@@ -113,8 +113,8 @@ export async function sendCode(
 }
 
 /**
- * Has a code, or a temporary password, sent, sealed on its way.
- * @throws IdentityError LimitExceededException, InvalidParameterException where a text message cannot be sent
+ * Publishes a code or temporary password, sealed for notifications.
+ * @throws IdentityError LimitExceededException, InvalidParameterException if no text message can be sent
  */
 export async function publishCode(
   tx: Transaction,
@@ -135,7 +135,8 @@ export async function publishCode(
     purpose,
     userId: user.id,
     username: user.username,
-    // An address that nobody has proven may be a stranger's: they are not written what somebody calls themselves.
+    // An unverified address may belong to somebody else, who must not be sent text that the account's owner chose (the
+    // name).
     givenName:
       purpose === 'invitation' || isProven(user, to.destination) ? (user.attributes['given_name'] ?? null) : null,
     ...to,

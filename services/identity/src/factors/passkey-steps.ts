@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { IdentityError, invalid, wrongPassword } from '../protocol/errors.ts'
 import type { Call } from '../protocol/protocol.ts'
 import { passkeys, type User } from '../schema.ts'
-import { ask, type AuthAnswer, type OpenStep, type SignInProgress } from '../sign-in/sign-in-steps.ts'
+import { issueChallenge, type AuthAnswer, type OpenStep, type SignInProgress } from '../sign-in/sign-in-steps.ts'
 import {
   challengeNotFound,
   isAllowedOrigin,
@@ -36,7 +36,7 @@ const responseSchema = z.object({
   }),
 })
 
-const mine = (user: User, relyingPartyId: string) =>
+const ownPasskeys = (user: User, relyingPartyId: string) =>
   and(eq(passkeys.userId, user.id), eq(passkeys.relyingPartyId, relyingPartyId))
 
 /** Whether the account has a passkey for the site. */
@@ -46,14 +46,18 @@ export async function hasPasskeys(
   relyingPartyId: string,
 ): Promise<boolean> {
   if (!user) return false
-  return (await tx.$count(passkeys, mine(user, relyingPartyId))) > 0
+  return (await tx.$count(passkeys, ownPasskeys(user, relyingPartyId))) > 0
 }
 
 /**
- * Asks for a signature of one of the account's passkeys. It names none of them: how many there are and how long their ids
- * would tell whether there is an account. Each is registered so that its device finds it without (`residentKey`).
+ * Issues a passkey challenge. It lists no credentials: their number and length would reveal whether an account exists.
+ * Passkeys are registered as discoverable (`residentKey`), so none is needed.
  */
-export async function askPasskey(tx: Transaction, progress: SignInProgress, call: Call): Promise<AuthAnswer> {
+export async function issuePasskeyChallenge(
+  tx: Transaction,
+  progress: SignInProgress,
+  call: Call,
+): Promise<AuthAnswer> {
   const { client, state } = progress
   const { config } = call.context
   const { relyingPartyId, userVerification } = webAuthnOf(client.pool)
@@ -62,7 +66,7 @@ export async function askPasskey(tx: Transaction, progress: SignInProgress, call
     userVerification,
     timeout: config.SIGN_IN_STEP_SECONDS * 1000,
   })
-  return ask(
+  return issueChallenge(
     tx,
     { ...progress, state: { ...state, step: { challenge: options.challenge } } },
     'WEB_AUTHN',
@@ -83,10 +87,10 @@ export function readCredential(text: string): Response {
 }
 
 /**
- * Checks a passkey's signature, of the step's account, for this site and this step; notes the authenticator's counter.
- * @returns whether the authenticator made sure of the person, or the refusal.
+ * Verifies a passkey's signature for the step's account, site and challenge; stores the authenticator's counter.
+ * @returns whether the authenticator verified the person, or an error
  */
-export async function judgePasskey(
+export async function verifyPasskey(
   tx: Transaction,
   step: OpenStep,
   given: Response,
@@ -105,7 +109,7 @@ export async function judgePasskey(
     ? await tx
         .select()
         .from(passkeys)
-        .where(and(eq(passkeys.id, given.id), mine(user, relyingPartyId)))
+        .where(and(eq(passkeys.id, given.id), ownPasskeys(user, relyingPartyId)))
         .for('update')
     : []
   if (!passkey) return wrongPassword()
@@ -134,7 +138,7 @@ export async function judgePasskey(
     await tx.update(passkeys).set({ counter: authenticationInfo.newCounter }).where(eq(passkeys.id, passkey.id))
     return { personVerified: authenticationInfo.userVerified }
   } catch {
-    // What the library refuses: a counter that went back, a person who was not there or not made sure of, no real key.
+    // The library rejects a counter that went back, a missing user presence or verification, and an invalid key.
     return wrongPassword()
   }
 }

@@ -9,12 +9,12 @@ import type { PoolSettings } from '../pools/pool-settings.ts'
 import type { User } from '../schema.ts'
 import { makeVerifier, parseHex } from '@robokids/runtime/srp'
 
-/** The same password typed on another keyboard has other bytes: one form of it is what counts. Nothing is trimmed. */
+/** Keyboards produce the same password in different Unicode forms, so one form is hashed. Nothing is trimmed. */
 function normalizePassword(password: string): string {
   return password.normalize('NFC')
 }
 
-/** @throws IdentityError InvalidPasswordException naming each rule that is broken */
+/** @throws IdentityError InvalidPasswordException naming each violated rule */
 export function checkPolicy(password: string, policy: PoolSettings['passwordPolicy']): void {
   const length = [...password].length
   const broken = [
@@ -36,14 +36,14 @@ function parameters(config: Config) {
 
 export const verifierPurpose = (userId: string) => `srp-verifier:${userId}`
 
-/** A password that an account is to have, with the slow work on it done. */
+/** A new password, already hashed. */
 export interface NewPassword {
   typed: string
   hash: string
 }
 
 /**
- * Does the slow work on a new password: before the account is locked and a connection held.
+ * Hashes a new password, before the account is locked and a connection is held.
  * @throws IdentityError InvalidPasswordException, ServiceUnavailable
  */
 export async function newPassword(
@@ -55,14 +55,14 @@ export async function newPassword(
   return { typed, hash: await hashing.hash(() => hash(normalizePassword(typed), parameters(config))) }
 }
 
-/** What is stored of a password, for the account `user.id` of that canonical name. */
+/** The columns stored for a password of the account `user.id` with its canonical username. */
 export function storePassword(
   password: NewPassword,
   user: { id: string; username: string },
   pool: Pool,
   { config }: Context<Config>,
 ): Pick<User, 'passwordHash' | 'srpSalt' | 'sealedSrpVerifier' | 'passwordTag'> {
-  // SRP proves the very bytes that were typed: what a client hashes nobody can bring into another form.
+  // SRP uses the password exactly as typed: the client hashes it, so it cannot be normalized here.
   const { salt, value } = makeVerifier(srpName(pool), user.username, password.typed)
   return {
     passwordHash: password.hash,
@@ -72,12 +72,12 @@ export function storePassword(
   }
 }
 
-/** Two bytes: enough to tell one's own account from others of its address, and of no use to guess a password by. */
+/** Two bytes: enough to choose among accounts of one address, too little to help guess a password. */
 function passwordTags(normal: string, userId: string, { MAC_KEYS }: Config): string[] {
   return MAC_KEYS.macs(`${userId}:${normal}`, 'password-tag').map((mac) => mac.subarray(0, 2).toString('hex'))
 }
 
-/** Whether a password can be an account's, without the work of finding out. */
+/** Whether a password may be the account's, without the cost of hashing. */
 export function mayBePassword(
   password: string,
   user: Pick<User, 'id' | 'passwordTag'>,
@@ -93,14 +93,14 @@ export function openVerifier(user: User, { config }: Context<Config>): { salt: s
   if (user.srpSalt === null || user.sealedSrpVerifier === null) return undefined
   const opened = config.SEALING_KEYS.open(user.sealedSrpVerifier, verifierPurpose(user.id))?.toString()
   const value = opened === undefined ? undefined : parseHex(opened)
-  if (value === undefined) throw new Error('An SRP verifier is sealed under a key that is not here.')
+  if (value === undefined) throw new Error('An SRP verifier is sealed under an unknown key.')
   return { salt: user.srpSalt, value }
 }
 
-let nobody: Promise<string> | undefined
+let dummyHash: Promise<string> | undefined
 
 /**
- * Whether it is the account's password. Takes as long where there is no account, or none with a password.
+ * Whether it is the account's password. Takes the same time if there is no account, or none with a password.
  * @throws IdentityError ServiceUnavailable
  */
 export async function isPassword(
@@ -109,8 +109,8 @@ export async function isPassword(
   { context: { config }, hashing }: Call,
 ): Promise<boolean> {
   const normal = normalizePassword(password)
-  nobody ??= hash('nobody', parameters(config))
-  const stored = user?.passwordHash ?? (await nobody)
+  dummyHash ??= hash('nobody', parameters(config))
+  const stored = user?.passwordHash ?? (await dummyHash)
   const matches = await hashing.hash(() => verify(stored, normal))
   return matches && user?.passwordHash !== null && user !== undefined
 }

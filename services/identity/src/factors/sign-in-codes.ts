@@ -7,26 +7,26 @@ import { guessedAt, hashCode, matchesCode, sendCode, type Destination, type Sent
 import { expiredCode, wrongCode, type IdentityError } from '../protocol/errors.ts'
 import type { Call } from '../protocol/protocol.ts'
 import type { User } from '../schema.ts'
-import { countSignInCode, countTry, uncountTry } from '../limits/code-limits.ts'
-import { ask, type AuthAnswer, type OpenStep, type SignInProgress } from '../sign-in/sign-in-steps.ts'
+import { countSignInCode, countTry, revertTry } from '../limits/code-limits.ts'
+import { issueChallenge, type AuthAnswer, type OpenStep, type SignInProgress } from '../sign-in/sign-in-steps.ts'
 import { simulateAccount } from '../users/simulated-account.ts'
 import { checkCountry } from '../limits/text-limits.ts'
 import { addressKind } from '../users/usernames.ts'
 import { codesName, verifiedAddress } from '../users/users.ts'
 
-/** What a step remembers of the code that it was sent with. */
+/** What a step stores about the code that was sent. */
 const sentSchema = z.object({
   codeId: z.string(),
   hash: z.string(),
-  // Steps that the version before has begun say neither.
+  // Steps of the previous version have neither field.
   isShort: z.boolean().default(true),
-  /** Where it was sent; undefined where it was only pretended to be. */
+  /** The destination; undefined if sending was simulated. */
   to: z.string().optional(),
 })
 
 type Medium = Destination['medium']
 
-/** Verified addresses of an account, by how they are written to. */
+/** An account's verified addresses by medium. */
 export type Addresses = Partial<Record<Medium, string>>
 
 export async function addressesOf(tx: Transaction | Database, user: User): Promise<Addresses> {
@@ -36,8 +36,8 @@ export async function addressesOf(tx: Transaction | Database, user: User): Promi
 }
 
 /**
- * Where a code can stand for the first factor: at a verified address, or at that of an account that is yet to be
- * confirmed, which is told so once it has proven the code.
+ * Where a first-factor code can be sent: to a verified address, or to the address of an unconfirmed account, which is
+ * told that it is unconfirmed once it has proven the code.
  */
 export async function provableDestination(
   tx: Transaction | Database,
@@ -49,8 +49,8 @@ export async function provableDestination(
   return destination ? { medium, destination } : undefined
 }
 
-/** Sends a code and asks for it. */
-export async function askForCode(
+/** Sends a code and issues the challenge for it. */
+export async function issueCodeChallenge(
   tx: Transaction,
   progress: SignInProgress & { user: User },
   challenge: 'SMS_MFA' | 'EMAIL_OTP' | 'SMS_OTP' | 'CUSTOM_CHALLENGE',
@@ -62,10 +62,19 @@ export async function askForCode(
   const expiresAt = clock.now().add({ seconds: config.SIGN_IN_STEP_SECONDS })
   const sent = await sendCode(tx, progress.user, to, expiresAt, progress.state.deviceKey, call)
   const masked = mask(to.medium, to.destination)
-  return askForSent(tx, progress, challenge, to.medium, masked, { ...sent, to: to.destination }, call, parameters)
+  return issueSentCodeChallenge(
+    tx,
+    progress,
+    challenge,
+    to.medium,
+    masked,
+    { ...sent, to: to.destination },
+    call,
+    parameters,
+  )
 }
 
-/** Asks for a code that was never sent, of a name that nobody has or that has no such address. */
+/** Issues a challenge for a code that was never sent, for an unknown username or an account without such an address. */
 export async function simulateDelivery(
   tx: Transaction,
   progress: SignInProgress,
@@ -81,10 +90,10 @@ export async function simulateDelivery(
   await countSignInCode(tx, { poolId: client.pool.id, name, user, deviceKey: state.deviceKey }, medium, call)
   const codeId = randomUUID()
   const nothing = { codeId, hash: hashCode(codeId, randomUUID(), call.context.config), isShort: true }
-  return askForSent(tx, progress, challenge, medium, destinations[medium], nothing, call, parameters)
+  return issueSentCodeChallenge(tx, progress, challenge, medium, destinations[medium], nothing, call, parameters)
 }
 
-function askForSent(
+function issueSentCodeChallenge(
   tx: Transaction,
   progress: SignInProgress,
   challenge: 'SMS_MFA' | 'EMAIL_OTP' | 'SMS_OTP' | 'CUSTOM_CHALLENGE',
@@ -94,7 +103,7 @@ function askForSent(
   call: Call,
   parameters: Record<string, string>,
 ): Promise<AuthAnswer> {
-  return ask(
+  return issueChallenge(
     tx,
     { ...progress, state: { ...progress.state, step: { ...progress.state.step, ...sent } } },
     challenge,
@@ -105,10 +114,10 @@ function askForSent(
 }
 
 /**
- * Judges the code that a step was sent with.
- * @returns undefined where it is right, or the refusal: the step stays for a better one.
+ * Checks the code of a step.
+ * @returns undefined if it is correct, else an error; the step stays open for another attempt
  */
-export async function judgeSentCode(
+export async function checkSentCode(
   tx: Transaction,
   step: OpenStep,
   code: string,
@@ -122,9 +131,9 @@ export async function judgeSentCode(
     to === undefined
       ? { poolId, purpose: 'sign_in', subject: `name:${state.given}`, user: undefined }
       : guessedAt('sign_in', poolId, user, to, state.deviceKey)
-  // Another one, which the person asks for, has more digits.
+  // The next code that is requested has more digits.
   if (isShort && !(await countTry(tx, guessed, config.CODE_TRIES_A_DAY, call))) return expiredCode()
   if (!matchesCode(hash, codeId, readCode(code), config)) return wrongCode()
-  if (isShort) await uncountTry(tx, guessed, call)
+  if (isShort) await revertTry(tx, guessed, call)
   return undefined
 }

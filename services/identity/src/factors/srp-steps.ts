@@ -7,17 +7,26 @@ import { openVerifier } from './passwords.ts'
 import { srpName } from '../pools/pools.ts'
 import type { Call } from '../protocol/protocol.ts'
 import { checkSignInWait, targetOf } from '../limits/sign-in-limits.ts'
-import { ask, newSession, type AuthAnswer, type OpenStep, type SignInProgress } from '../sign-in/sign-in-steps.ts'
+import {
+  issueChallenge,
+  newSession,
+  type AuthAnswer,
+  type OpenStep,
+  type SignInProgress,
+} from '../sign-in/sign-in-steps.ts'
 import { simulateAccount } from '../users/simulated-account.ts'
 
-/** What a step remembers of its exchange. */
+/** What a step stores of its SRP exchange. */
 const exchangeSchema = z.object({ A: z.string(), B: z.string(), b: z.string() })
 
-/** How far a client's clock may be from ours. */
+/** Accepted clock difference of clients. */
 const tolerance = { minutes: 5 }
 
-/** Answers a client's A, and asks for the proof of the password. The secret block is the session: some clients send no other. */
-export async function askExchange(
+/**
+ * Answers a client's A and requests the proof of the password. The secret block is the session, because some clients
+ * send no other.
+ */
+export async function issueSrpChallenge(
   tx: Transaction | Database,
   progress: SignInProgress,
   challenge: 'PASSWORD_VERIFIER' | 'DEVICE_PASSWORD_VERIFIER',
@@ -29,7 +38,7 @@ export async function askExchange(
   const exchange = beginExchange(A, verifier.value)
   if (!exchange) throw invalid('SRP_A is not valid.')
   const session = newSession()
-  return ask(
+  return issueChallenge(
     tx,
     { ...progress, state: { ...progress.state, step: { ...exchange } } },
     challenge,
@@ -45,25 +54,25 @@ export async function askExchange(
   )
 }
 
-/** Of the account's password, or one that no password has. */
+/** The account's verifier, or a simulated one that no password matches. */
 function verifierOf({ user, client, state }: SignInProgress, { context }: Call): { verifier: Verifier; real: boolean } {
   const simulated = simulateAccount(client.pool, state.given, context.config).verifier
   const real = user && openVerifier(user, context)
   return { verifier: real ?? simulated, real: real !== undefined }
 }
 
-/** @throws IdentityError where the account's password has to wait after wrong ones. */
-export async function askPasswordVerifier(
+/** @throws IdentityError if password attempts have to wait after failures */
+export async function issuePasswordChallenge(
   tx: Transaction | Database,
   progress: SignInProgress,
   A: string,
   call: Call,
 ): Promise<AuthAnswer> {
   await checkSignInWait(tx, targetOf(progress), call)
-  return askExchange(tx, progress, 'PASSWORD_VERIFIER', A, verifierOf(progress, call).verifier, call, {})
+  return issueSrpChallenge(tx, progress, 'PASSWORD_VERIFIER', A, verifierOf(progress, call).verifier, call, {})
 }
 
-/** Whether an answer proves the account's password. Takes as long where there is none. */
+/** Whether a response proves the account's password. Takes the same time if there is none. */
 export function provesPassword(step: OpenStep, responses: Record<string, string>, call: Call): boolean {
   const { verifier, real } = verifierOf(step, call)
   const proven = provesExchange(
@@ -76,7 +85,7 @@ export function provesPassword(step: OpenStep, responses: Record<string, string>
   return proven && real
 }
 
-/** @throws IdentityError InvalidParameterException for an answer without shape, or of another time. */
+/** @throws IdentityError InvalidParameterException for a malformed response or a wrong timestamp */
 export function provesExchange(
   step: OpenStep,
   responses: Record<string, string>,
@@ -90,9 +99,9 @@ export function provesExchange(
     return value
   }
   const timestamp = given('TIMESTAMP')
-  const saidAt = parseTimestamp(timestamp)
-  if (!saidAt) throw invalid('TIMESTAMP format should be EEE MMM d HH:mm:ss z yyyy in english.')
-  const age = context.clock.now().since(saidAt).abs()
+  const sentAt = parseTimestamp(timestamp)
+  if (!sentAt) throw invalid('TIMESTAMP format should be EEE MMM d HH:mm:ss z yyyy in english.')
+  const age = context.clock.now().since(sentAt).abs()
   if (Temporal.Duration.compare(age, tolerance) > 0) {
     throw invalid('TIMESTAMP is too far from the time here: check the clock.')
   }

@@ -3,12 +3,12 @@ import type { Config } from '../config.ts'
 import type { User } from '../schema.ts'
 
 const periodSeconds = 30
-/** A phone's clock may be this many steps off. */
+/** Accepted clock difference, in time steps. */
 const drift = 1
 
 export const totpPurpose = (userId: string) => `totp-secret:${userId}`
 
-/** A new authenticator's secret, in base32. */
+/** Returns a new authenticator secret in base32. */
 export function newTotpSecret(): string {
   return new Secret({ size: 20 }).base32
 }
@@ -24,14 +24,14 @@ export function openTotpSecret(
 ): string | undefined {
   if (user.sealedTotpSecret === null) return undefined
   const secret = config.SEALING_KEYS.open(user.sealedTotpSecret, totpPurpose(user.id))?.toString()
-  if (secret === undefined) throw new Error('An authenticator secret is sealed under a key that is not here.')
+  if (secret === undefined) throw new Error('An authenticator secret is sealed under an unknown key.')
   return secret
 }
 
 /**
- * The step that a code is of, if it is one of now.
- * @param after the step of the last code that was taken: it and those before it are not taken again. To be kept under the
- * account's lock, as `users.totp_last_step`.
+ * Returns the time step of a code that is valid now.
+ * @param after the time step of the last accepted code: neither it nor earlier ones are accepted again. Must be stored
+ * under the account's lock, in `users.totp_last_step`.
  */
 export function totpStep(
   secret: string,

@@ -9,7 +9,7 @@ import type { passkeys } from '../schema.ts'
 
 export type WebAuthn = NonNullable<PoolSettings['webAuthn']>
 
-/** @throws IdentityError where passkeys are not for this pool. */
+/** @throws IdentityError if the pool does not allow passkeys */
 export function webAuthnOf({ settings }: Pool): WebAuthn {
   if (!settings.firstFactors.includes('WEB_AUTHN')) {
     throw new IdentityError('WebAuthnNotEnabledException', 'Passkeys are not enabled for this user pool.')
@@ -21,8 +21,8 @@ export function webAuthnOf({ settings }: Pool): WebAuthn {
 }
 
 /**
- * Whether passkeys of a relying party may be used at an origin: at those that are listed, or, where none is, wherever
- * browsers let its passkeys be used.
+ * Whether passkeys of a relying party may be used at an origin: a listed one, or, with no list, any that browsers
+ * accept for it.
  */
 export function isAllowedOrigin({ relyingPartyId, origins }: WebAuthn, origin: string): boolean {
   if (origins.length > 0) return origins.includes(origin)
@@ -48,7 +48,7 @@ const base64url = z
   .max(65_536)
   .regex(/^[\w-]+$/)
 
-/** `RegistrationResponseJSON` of the WebAuthn standard, as far as it is read. */
+/** The fields of WebAuthn's `RegistrationResponseJSON` that are used. */
 export const newPasskeySchema = z.object({
   id: base64url.max(1400),
   rawId: base64url.max(1400),
@@ -63,7 +63,7 @@ export const newPasskeySchema = z.object({
 
 const clientDataSchema = z.object({ type: z.string(), challenge: z.string(), origin: z.string() })
 
-/** Reads what the browser says that its authenticator signed. @returns the refusal of what is none. */
+/** Parses the client data that the authenticator signed. @returns an error if it is malformed */
 export function readClientData(encoded: string): z.infer<typeof clientDataSchema> | IdentityError {
   try {
     return clientDataSchema.parse(JSON.parse(Buffer.from(encoded, 'base64url').toString()))
@@ -72,7 +72,7 @@ export function readClientData(encoded: string): z.infer<typeof clientDataSchema
   }
 }
 
-/** Whether an authenticator's data is for the relying party. */
+/** Whether the authenticator data is for this relying party. */
 export function isForRelyingParty({ relyingPartyId }: WebAuthn, authenticatorData: Uint8Array): boolean {
   const expected = createHash('sha256').update(relyingPartyId).digest()
   return expected.equals(authenticatorData.subarray(0, 32))
@@ -80,8 +80,8 @@ export function isForRelyingParty({ relyingPartyId }: WebAuthn, authenticatorDat
 
 type NewPasskey = Pick<typeof passkeys.$inferInsert, 'id' | 'publicKey' | 'counter' | 'transports' | 'attachment'>
 
-/** Checks a new passkey: made for this challenge, at this site. @returns what is kept of it, or the refusal. */
-export async function judgeNewPasskey(
+/** Verifies a new passkey for this challenge and site. @returns the columns to store, or an error */
+export async function verifyNewPasskey(
   given: z.infer<typeof newPasskeySchema>,
   challenge: string,
   settings: WebAuthn,
@@ -118,7 +118,8 @@ export async function judgeNewPasskey(
       attachment: given.authenticatorAttachment ?? null,
     }
   } catch {
-    // What the library refuses: other types, algorithms and attestations, a person who was not there, no real key.
+    // The library rejects other types, algorithms and attestations, a missing user presence or verification, and an
+    // invalid key.
     return notSupported()
   }
 }

@@ -7,8 +7,8 @@ import { canonicalName, placeholderUsername } from '../users/simulated-account.t
 import { findByName, findUser } from '../users/users.ts'
 
 /**
- * Who wants to sign in. Unless the client may know who has an account, a name that nobody has goes on like any other.
- * @throws IdentityError where the client's secret is not proven.
+ * Starts a sign-in. Unless the client may learn who has an account, an unknown username continues like a known one.
+ * @throws IdentityError if the client's secret is not proven
  */
 export async function begin({ client, parameters, call }: Flow, flow: SignInState['flow']): Promise<SignInProgress> {
   const { context } = call
@@ -18,16 +18,17 @@ export async function begin({ client, parameters, call }: Flow, flow: SignInStat
   if (!input.username.safeParse(name).success) throw invalid('USERNAME is not a name that an account can have.')
   checkSecretHash(client, name, parameters['SECRET_HASH'])
   const { db } = context
-  // An address that nobody has proven names no account, but to clients that may know of accounts: whom it names would tell
-  // whether somebody has. A password that is given with it may still be that of whoever is to confirm it.
-  const tellsUsers = settings.preventUserExistenceErrors === 'LEGACY'
-  const user = await (tellsUsers ? findUser : findByName)(db, pool, name)
+  // An unverified address finds no account, except for clients that may learn about accounts: finding one would reveal
+  // whether somebody else has verified it. A password given with it may still match an account that is yet to be
+  // confirmed.
+  const revealsUsers = settings.preventUserExistenceErrors === 'LEGACY'
+  const user = await (revealsUsers ? findUser : findByName)(db, pool, name)
   const given = await placeholderUsername(db, pool, name)
-  if (!user && tellsUsers) throw unknownUser()
+  if (!user && revealsUsers) throw unknownUser()
   const deviceKey = parameters['DEVICE_KEY']
   return {
     client,
-    // A password in the clear is right or wrong: nobody is answered a name that is not theirs.
+    // With a plain password no canonical username is returned before it is checked.
     username: flow === 'USER_PASSWORD_AUTH' ? (user?.username ?? name) : await canonicalName(pool, name, user, context),
     user,
     state: { flow, given, step: {}, ...(deviceKey ? { deviceKey } : {}) },

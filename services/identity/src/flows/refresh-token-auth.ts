@@ -4,7 +4,9 @@ import { checkSecretHash } from '../pools/pools.ts'
 import { refresh } from '../sign-in/refresh.ts'
 import type { AuthAnswer } from '../sign-in/sign-in-steps.ts'
 
-/** New tokens for a refresh token. A client with a secret proves it with one of the account's own names. */
+/**
+ * Issues new tokens for a refresh token. A client with a secret proves it with any username or address of the account.
+ */
 export async function refreshTokenAuth({ client, parameters, call, tokens }: Flow): Promise<AuthAnswer> {
   const token = parameters['REFRESH_TOKEN']
   if (!token) throw missing('REFRESH_TOKEN')

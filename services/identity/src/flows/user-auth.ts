@@ -1,15 +1,15 @@
 import { padResponseTime } from '@robokids/runtime/response-time'
 import { checkDevice } from '../factors/devices.ts'
 import { expiredSession, orThrow } from '../protocol/errors.ts'
-import { askFirstFactor, firstFactorsOf, isFirstFactor } from '../sign-in/first-factors.ts'
+import { issueFirstFactorChallenge, firstFactorsOf, isFirstFactor } from '../sign-in/first-factors.ts'
 import type { Flow } from './flow.ts'
 import { proceed } from '../sign-in/sign-in.ts'
-import { ask, endStep, findStep, type AuthAnswer } from '../sign-in/sign-in-steps.ts'
+import { issueChallenge, endStep, findStep, type AuthAnswer } from '../sign-in/sign-in-steps.ts'
 import { isVerified } from '../users/users.ts'
 import { begin } from './begin.ts'
 import { signInByPassword } from './user-password-auth.ts'
 
-/** A choice of first factors, or the preferred one at once. */
+/** Offers a choice of first factors, or issues the preferred one at once. */
 export async function userAuth(flow: Flow): Promise<AuthAnswer> {
   const { parameters, session, call } = flow
   const { db, config } = call.context
@@ -21,14 +21,14 @@ export async function userAuth(flow: Flow): Promise<AuthAnswer> {
     const preferred = parameters['PREFERRED_CHALLENGE']
     const isGiven = preferred !== 'PASSWORD' || Boolean(parameters['PASSWORD'])
     if (preferred === undefined || !isFirstFactor(preferred) || !available.includes(preferred) || !isGiven) {
-      return ask(db, progress, 'SELECT_CHALLENGE', {}, call, { available })
+      return issueChallenge(db, progress, 'SELECT_CHALLENGE', {}, call, { available })
     }
     if (preferred === 'PASSWORD') return signInByPassword(flow, progress)
-    return db.transaction((tx) => askFirstFactor(tx, progress, preferred, parameters, call))
+    return db.transaction((tx) => issueFirstFactorChallenge(tx, progress, preferred, parameters, call))
   })
 }
 
-/** Signs in who confirmed the account a moment ago: the code proved the address. */
+/** Signs in after a confirmation whose code has just proven the address. */
 async function afterConfirmation(
   { client, parameters, call, tokens }: Flow,
   session: string,

@@ -1,17 +1,20 @@
-import { checkPassword, judgePassword } from '../sign-in/check-password.ts'
+import { checkPassword, applyCheckedPassword } from '../sign-in/check-password.ts'
 import { missing, orThrow } from '../protocol/errors.ts'
 import type { Flow } from './flow.ts'
 import type { AuthAnswer, SignInProgress } from '../sign-in/sign-in-steps.ts'
 import { checkSignInWait, targetOf } from '../limits/sign-in-limits.ts'
 import { begin } from './begin.ts'
 
-/** A password in the clear, over TLS. */
+/** A plain password, over TLS. */
 export async function userPasswordAuth(flow: Flow): Promise<AuthAnswer> {
   if (!flow.parameters['PASSWORD']) throw missing('PASSWORD')
   return signInByPassword(flow, await begin(flow, 'USER_PASSWORD_AUTH'))
 }
 
-/** Checks a password and goes on with the sign-in. A wrong one, an unknown name and an account without one are answered alike. */
+/**
+ * Checks a password and continues the sign-in. A wrong password, an unknown username and an account without a password
+ * get the same response.
+ */
 export async function signInByPassword(
   { parameters, call, tokens }: Flow,
   progress: SignInProgress,
@@ -20,5 +23,5 @@ export async function signInByPassword(
   if (!password) throw missing('PASSWORD')
   await checkSignInWait(call.context.db, targetOf(progress), call)
   const checked = await checkPassword(progress, password, call)
-  return orThrow(await call.context.db.transaction((tx) => judgePassword(tx, progress, checked, call, tokens)))
+  return orThrow(await call.context.db.transaction((tx) => applyCheckedPassword(tx, progress, checked, call, tokens)))
 }

@@ -8,11 +8,11 @@ import type { Call } from '../protocol/protocol.ts'
 
 interface Limit {
   key: string
-  most: number
+  max: number
   within: Temporal.DurationLike
 }
 
-/** Counts one more. @returns how many there were within the time, this one included. */
+/** Increments a counter. @returns the count within the window, including this one */
 export async function count(
   db: Database | Transaction,
   { clock }: Context<Config>,
@@ -37,36 +37,39 @@ export async function count(
   return row?.count ?? 0
 }
 
-/** Counts one more of something that may happen so many times within a while. @throws IdentityError LimitExceededException */
+/** Increments a limited counter. @throws IdentityError LimitExceededException */
 export async function countWithin(db: Database | Transaction, context: Context<Config>, limit: Limit): Promise<void> {
-  if ((await count(db, context, limit)) > limit.most) throw attemptsExceeded()
+  if ((await count(db, context, limit)) > limit.max) throw attemptsExceeded()
 }
 
-/** Counts something that the client's network does. @returns whether it, or what is around it, does more of that than `most` allows. */
-export async function isTooMuch(
+/**
+ * Counts a request per network of the client.
+ * @returns whether the network, or one that contains it, exceeds its limit
+ */
+export async function exceedsLimit(
   db: Database | Transaction,
   { context, networks }: Call,
-  { key, most, within }: Limit,
+  { key, max, within }: Limit,
 ): Promise<boolean> {
-  let isMore = false
+  let isExceeded = false
   for (const { name, limitFactor } of networks) {
-    if ((await count(db, context, { key: `${key}:${name}`, within })) > most * limitFactor) isMore = true
+    if ((await count(db, context, { key: `${key}:${name}`, within })) > max * limitFactor) isExceeded = true
   }
-  return isMore
+  return isExceeded
 }
 
-/** Counts a request that may guess something. @throws IdentityError TooManyRequestsException for an address that does so all the time. */
+/** Counts a request that could be a guess. @throws IdentityError TooManyRequestsException */
 export async function consumeAttempt(call: Call): Promise<void> {
   const { db, config } = call.context
-  const limit = { key: 'guesses', most: config.ADDRESS_ATTEMPTS_A_MINUTE, within: { minutes: 1 } }
-  if (await isTooMuch(db, call, limit)) {
+  const limit = { key: 'guesses', max: config.ADDRESS_ATTEMPTS_A_MINUTE, within: { minutes: 1 } }
+  if (await exceedsLimit(db, call, limit)) {
     throw new IdentityError('TooManyRequestsException', 'Too many requests, please try again in a minute.')
   }
 }
 
-/** Counts a request that has something sent or made. @throws IdentityError LimitExceededException */
+/** Counts a request that sends or creates something. @throws IdentityError LimitExceededException */
 export async function countRequest(call: Call): Promise<void> {
   const { db, config } = call.context
-  const limit = { key: 'requests', most: config.ADDRESS_REQUESTS_AN_HOUR, within: { hours: 1 } }
-  if (await isTooMuch(db, call, limit)) throw attemptsExceeded()
+  const limit = { key: 'requests', max: config.ADDRESS_REQUESTS_AN_HOUR, within: { hours: 1 } }
+  if (await exceedsLimit(db, call, limit)) throw attemptsExceeded()
 }

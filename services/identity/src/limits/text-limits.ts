@@ -4,35 +4,37 @@ import { and, eq, gt } from 'drizzle-orm'
 import { Counter } from 'prom-client'
 import type { Config } from '../config.ts'
 import { attemptsExceeded, IdentityError, invalid } from '../protocol/errors.ts'
-import { count, isTooMuch } from './limits.ts'
+import { count, exceedsLimit } from './limits.ts'
 import type { Call } from '../protocol/protocol.ts'
 import { limits } from '../schema.ts'
 
 const oneDay = { hours: 24 }
-const ofAll = 'texts of all'
+const allTextsKey = 'texts of all'
 
-/** What identity counts of text messages. */
+/** Registers the metric of text messages. */
 export function registerTextMetric({ metrics: { registry } }: Context<Config>): void {
   const texts = new Counter({
     name: 'text_messages_total',
-    help: 'Text messages by outcome (sent, or refused as all together were too many in a day)',
+    help: 'Text messages by outcome (sent, or refused because the daily limit was reached)',
     labelNames: ['outcome'],
     registers: [registry],
   })
   for (const outcome of ['sent', 'refused']) texts.inc({ outcome }, 0)
 }
 
-function note({ metrics: { registry } }: Context<Config>, outcome: 'sent' | 'refused'): void {
+function countOutcome({ metrics: { registry } }: Context<Config>, outcome: 'sent' | 'refused'): void {
   ;(registry.getSingleMetric('text_messages_total') as Counter<'outcome'>).inc({ outcome })
 }
 
-function tooMany(context: Context<Config>): IdentityError {
-  note(context, 'refused')
+function dailyLimitExceeded(context: Context<Config>): IdentityError {
+  countOutcome(context, 'refused')
   const message = 'No more text messages can be sent today. Please use another way, or try again tomorrow.'
   return new IdentityError('LimitExceededException', message)
 }
 
-/** @throws IdentityError InvalidParameterException for a number of a country that is not written to, as texts there may cost anything. */
+/**
+ * @throws IdentityError InvalidParameterException for a country that is not configured, where texts may be expensive
+ */
 export function checkCountry(phoneNumber: string, { TEXT_COUNTRIES }: Config): void {
   if (TEXT_COUNTRIES.some((code) => phoneNumber.startsWith(code))) return
   const codes = TEXT_COUNTRIES.join(' or ')
@@ -40,24 +42,27 @@ export function checkCountry(phoneNumber: string, { TEXT_COUNTRIES }: Config): v
 }
 
 /**
- * Counts a text message that a network asks for, sent or only pretended to be.
- * @throws IdentityError LimitExceededException, also where all together were sent too many
+ * Counts a text message requested from a network, sent or simulated.
+ * @throws IdentityError LimitExceededException, also if the daily limit of all accounts is reached
  */
 export async function countText(tx: Transaction | Database, call: Call): Promise<void> {
   const { config, clock } = call.context
-  const today = and(eq(limits.key, ofAll), gt(limits.since, clock.now().subtract(oneDay)))
+  const today = and(eq(limits.key, allTextsKey), gt(limits.since, clock.now().subtract(oneDay)))
   const [sent] = await tx.select({ count: limits.count }).from(limits).where(today)
-  if ((sent?.count ?? 0) >= config.TEXTS_A_DAY) throw tooMany(call.context)
-  const limit = { key: 'texts', most: config.ADDRESS_TEXTS_AN_HOUR, within: { hours: 1 } }
-  if (await isTooMuch(tx, call, limit)) throw attemptsExceeded()
+  if ((sent?.count ?? 0) >= config.TEXTS_A_DAY) throw dailyLimitExceeded(call.context)
+  const limit = { key: 'texts', max: config.ADDRESS_TEXTS_AN_HOUR, within: { hours: 1 } }
+  if (await exceedsLimit(tx, call, limit)) throw attemptsExceeded()
 }
 
-/** Counts a text message that is being sent, whoever asked for it. @throws IdentityError LimitExceededException, InvalidParameterException */
+/**
+ * Counts a text message that is about to be sent.
+ * @throws IdentityError LimitExceededException, InvalidParameterException
+ */
 export async function countSentText(tx: Transaction, phoneNumber: string, context: Context<Config>): Promise<void> {
   const { config, log } = context
   checkCountry(phoneNumber, config)
-  const sent = await count(tx, context, { key: ofAll, within: oneDay })
-  if (sent > config.TEXTS_A_DAY) throw tooMany(context)
-  if (sent === config.TEXTS_A_DAY) log.error({ sent }, 'as many text messages were sent today as may be: TEXTS_A_DAY')
-  note(context, 'sent')
+  const sent = await count(tx, context, { key: allTextsKey, within: oneDay })
+  if (sent > config.TEXTS_A_DAY) throw dailyLimitExceeded(context)
+  if (sent === config.TEXTS_A_DAY) log.error({ sent }, 'daily limit of text messages reached: TEXTS_A_DAY')
+  countOutcome(context, 'sent')
 }

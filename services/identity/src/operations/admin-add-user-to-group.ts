@@ -5,7 +5,7 @@ import * as input from '../protocol/inputs.ts'
 import { administration } from '../protocol/protocol.ts'
 import { groupMembers } from '../schema.ts'
 
-/** Tokens tell of it from the next one on. */
+/** Included in tokens issued from now on. */
 export const adminAddUserToGroup = administration(input.named.extend({ GroupName: input.groupName }), (given, call) =>
   withTargetUser(given, call, async (tx, user, pool) => {
     const { name } = await findGroup(tx, pool, given.GroupName)

@@ -6,7 +6,7 @@ import * as input from '../protocol/inputs.ts'
 import { administration } from '../protocol/protocol.ts'
 import { publishAccount } from '../users/users.ts'
 
-/** Lets somebody in who could not give the code. It does not say that their address is theirs. */
+/** Confirms an account without its code. Its address stays unverified. */
 export const adminConfirmSignUp = administration(input.named, (given, call) =>
   withTargetUser(given, call, async (tx, user) => {
     if (user.status !== 'UNCONFIRMED') {

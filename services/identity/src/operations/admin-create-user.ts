@@ -13,7 +13,7 @@ import { findPool, type Pool } from '../pools/pools.ts'
 import { administration, type Call } from '../protocol/protocol.ts'
 import { users } from '../schema.ts'
 import { checkNewUsername } from '../users/usernames.ts'
-import { lockNamed, publishAccount } from '../users/users.ts'
+import { lockTargetUser, publishAccount } from '../users/users.ts'
 
 const request = input.named.extend({
   UserAttributes: attributeListSchema.default([]),
@@ -76,12 +76,12 @@ async function create(given: Request, pool: Pool, password: string, call: Call):
   })
 }
 
-/** Invites once more, with another password: the one before it, which may have got lost, is worth nothing any more. */
+/** Sends another invitation with a new password; the previous one, which may be lost, no longer works. */
 async function resend(given: Request, pool: Pool, password: string, call: Call): Promise<object> {
   const passwordExpiresAt = temporaryPasswordEnd(pool, call)
   const another = await newPassword(password, pool, call)
   return call.context.db.transaction(async (tx) => {
-    const user = await lockNamed(tx, pool, given.Username)
+    const user = await lockTargetUser(tx, pool, given.Username)
     if (user.status !== 'FORCE_CHANGE_PASSWORD') {
       throw new IdentityError(
         'UnsupportedUserStateException',

@@ -10,7 +10,7 @@ import { endSignIns } from '../sign-in/sign-outs.ts'
 export const adminDisableUser = administration(input.named, (given, call) =>
   withTargetUser(given, call, async (tx, user) => {
     await endSignIns(tx, user.id, 'disabled', call.context.clock.now())
-    // Nobody goes on, once it is enabled again, with what they began before: a sign-in, or an address to change it to.
+    // Drops unfinished sign-ins and address changes, so that none continues once the account is enabled again.
     await tx.delete(signInSteps).where(eq(signInSteps.userId, user.id))
     await dropCodes(tx, ownCodeKey(user, 'verify_email'))
     await dropCodes(tx, ownCodeKey(user, 'verify_phone_number'))

@@ -11,7 +11,7 @@ export const adminGetUser = administration(input.named, (given, call) =>
       ...describeUser(user),
       Attributes: undefined,
       UserAttributes: listAttributes(user.id, user.attributes),
-      // Ours, as GetUser's.
+      // Not in the public protocol, as in GetUser.
       ...(verified === undefined ? {} : { VerifiedEmail: verified }),
       ...(user.mfa.length > 0 ? { UserMFASettingList: user.mfa } : {}),
       ...(user.preferredMfa === null ? {} : { PreferredMfaSetting: user.preferredMfa }),

@@ -6,7 +6,7 @@ import * as input from '../protocol/inputs.ts'
 import { administration } from '../protocol/protocol.ts'
 import { groupMembers } from '../schema.ts'
 
-/** Tokens tell of it from the next one on. */
+/** Left out of tokens issued from now on. */
 export const adminRemoveUserFromGroup = administration(
   input.named.extend({ GroupName: input.groupName }),
   (given, call) =>

@@ -25,7 +25,7 @@ export const associateSoftwareToken = (tokens: Tokens) =>
           )
         }
         checkFresh(bearer, call)
-        // The authenticator that is in use stays so until the new one has shown a code.
+        // The current authenticator stays in use until the new one has shown a code.
         const SecretCode = newTotpSecret()
         await beginSetUp(tx, user, 'totp', SecretCode, { hours: 1 }, call)
         return { SecretCode }

@@ -21,17 +21,17 @@ export const changePassword = (tokens: Tokens) =>
       const { user: holder, client, signIn: asking } = await tokens.authenticate(given.AccessToken)
       call.hashing.account = holder.id
       checkPolicy(given.ProposedPassword, client.pool.settings.passwordPolicy)
-      // Whoever has got hold of a token must not guess the password that belongs to it, nor use up the tries of its owner.
+      // A stolen token must not allow guessing the password, or using up its owner's attempts.
       const key = `change-password:${asking.id}`
-      await countWithin(context.db, context, { key, most: context.config.CODE_TRIES, within: { hours: 1 } })
-      // An account without a password is given its first one.
+      await countWithin(context.db, context, { key, max: context.config.CODE_TRIES, within: { hours: 1 } })
+      // An account without a password gets its first one.
       const isKnown =
         holder.passwordHash === null
           ? given.PreviousPassword === undefined
           : await isPassword(given.PreviousPassword ?? '', holder, call)
       const password = isKnown ? await newPassword(given.ProposedPassword, client.pool, call) : undefined
       return withAuthenticatedUser(tokens, given.AccessToken, call, async (tx, user, { client: { pool }, signIn }) => {
-        // Changed while it was being checked: it is not the password any more.
+        // The password changed while it was being checked.
         if (!password || user.passwordHash !== holder.passwordHash) return wrongPassword()
         await tx.delete(limits).where(eq(limits.key, key))
         await setPassword(tx, user, pool, password, {}, call, signIn.id)

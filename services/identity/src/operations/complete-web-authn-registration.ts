@@ -7,9 +7,9 @@ import { operation } from '../protocol/protocol.ts'
 import { passkeys } from '../schema.ts'
 import { endSetUp, openSetUp } from '../factors/mfa-setups.ts'
 import type { Tokens } from '../sign-in/tokens.ts'
-import { challengeNotFound, judgeNewPasskey, newPasskeySchema, webAuthnOf } from '../factors/web-authn.ts'
+import { challengeNotFound, verifyNewPasskey, newPasskeySchema, webAuthnOf } from '../factors/web-authn.ts'
 
-/** As many as a person may have. */
+/** Per account. */
 const maxPasskeys = 20
 
 export const completeWebAuthnRegistration = (tokens: Tokens) =>
@@ -18,13 +18,13 @@ export const completeWebAuthnRegistration = (tokens: Tokens) =>
       const settings = webAuthnOf(pool)
       const challenge = await openSetUp(tx, user, 'passkey', call)
       if (challenge === undefined) return challengeNotFound()
-      // Whatever comes of it: a challenge is answered once.
+      // A challenge can be used once, whether it succeeds or not.
       await endSetUp(tx, user, 'passkey')
-      const passkey = await judgeNewPasskey(given.Credential, challenge, settings)
+      const passkey = await verifyNewPasskey(given.Credential, challenge, settings)
       if (passkey instanceof IdentityError) return passkey
       const own = await tx.select({ name: passkeys.name }).from(passkeys).where(eq(passkeys.userId, user.id))
       if (own.length >= maxPasskeys) return attemptsExceeded()
-      // One more than the highest there is: two of one name could not be told apart.
+      // The highest number plus one, so that no two passkeys have the same name.
       const numbers = own.map(({ name }) => Number(/^Passkey (\d+)$/.exec(name)?.[1] ?? 0))
       const [written] = await tx
         .insert(passkeys)

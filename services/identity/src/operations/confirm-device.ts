@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { z } from 'zod'
 import { withAuthenticatedUser } from '../users/accounts.ts'
-import { findDevice, noDevice, sealDeviceVerifier } from '../factors/devices.ts'
+import { findDevice, deviceNotFound, sealDeviceVerifier } from '../factors/devices.ts'
 import { IdentityError, invalid } from '../protocol/errors.ts'
 import * as input from '../protocol/inputs.ts'
 import { operation } from '../protocol/protocol.ts'
@@ -9,7 +9,7 @@ import { devices } from '../schema.ts'
 import { prime } from '@robokids/runtime/srp'
 import type { Tokens } from '../sign-in/tokens.ts'
 
-/** A number, as clients write it: its padded bytes in base64. */
+/** A number as clients send it: padded bytes in base64. */
 const number = z
   .string()
   .max(1024)
@@ -30,13 +30,13 @@ export const confirmDevice = (tokens: Tokens) =>
         throw invalid('DeviceSecretVerifierConfig is not valid.')
       return withAuthenticatedUser(tokens, given.AccessToken, call, async (tx, user, { signIn, client }) => {
         const device = await findDevice(tx, user, given.DeviceKey, config)
-        // A key is confirmed by the sign-in that was given it.
-        if (!device || signIn.deviceKey !== device.key) throw noDevice()
+        // A device key can be confirmed only by the sign-in that received it.
+        if (!device || signIn.deviceKey !== device.key) throw deviceNotFound()
         if (device.sealedSrpVerifier !== null) {
           throw new IdentityError('DeviceKeyExistsException', 'The device was confirmed already.')
         }
         const always = client.pool.settings.devices === 'ALWAYS'
-        // Where nothing is needed yet it changes nothing: once a second factor is on, nobody is trusted any more.
+        // Without MFA this has no effect: enabling a second factor removes the trust from all devices.
         const isNeeded = user.mfa.length > 0 || client.pool.settings.mfa === 'ON'
         await tx
           .update(devices)

@@ -2,10 +2,10 @@ import { userConfirmed } from '@robokids/contracts/identity'
 import { padResponseTime } from '@robokids/runtime/response-time'
 import { z } from 'zod'
 import { dropCredentials, setPassword } from '../users/accounts.ts'
-import { goBeforeStrangers } from '../protocol/callers.ts'
+import { prioritizeKnownCaller } from '../protocol/callers.ts'
 import { verifyAttribute } from '../users/change-attributes.ts'
 import { codeSubject, takeCode } from '../factors/codes.ts'
-import { disabled, expiredCode, IdentityError, orThrow, unknownUser } from '../protocol/errors.ts'
+import { userDisabled, expiredCode, IdentityError, orThrow, unknownUser } from '../protocol/errors.ts'
 import * as input from '../protocol/inputs.ts'
 import { consumeAttempt } from '../limits/limits.ts'
 import { checkPolicy, newPassword } from '../factors/passwords.ts'
@@ -21,7 +21,7 @@ export const confirmForgotPassword = operation(
     Username: input.username,
     ConfirmationCode: input.code,
     Password: input.password,
-    /** Ours: as ForgotPassword's. */
+    /** Not in the public protocol, as in ForgotPassword. */
     DeviceKey: input.deviceKey.optional(),
     SecretHash: input.secretHash,
   }),
@@ -29,26 +29,26 @@ export const confirmForgotPassword = operation(
     const { context } = call
     const client = await clientOf(given, context)
     const { pool, settings } = client
-    const tellsUsers = settings.preventUserExistenceErrors === 'LEGACY'
-    // A code that is right is not used up by a password that is not good enough.
+    const revealsUsers = settings.preventUserExistenceErrors === 'LEGACY'
+    // Checked first, so that an unacceptable password does not use up the code.
     checkPolicy(given.Password, pool.settings.passwordPolicy)
     return padResponseTime(context.config.EVEN_ANSWER_MS, async () => {
       await consumeAttempt(call)
       const owner = await findUserToReset(context.db, pool, given.Username)
-      await goBeforeStrangers(context.db, owner, given.DeviceKey, call)
+      await prioritizeKnownCaller(context.db, owner, given.DeviceKey, call)
       const password = await newPassword(given.Password, pool, call)
       const outcome = await context.db.transaction(async (tx) => {
         const found = await findUserToReset(tx, pool, given.Username)
         const user = found && (await lockUser(tx, found.id))
-        if (!user && tellsUsers) return unknownUser()
-        if (user && tellsUsers && !user.enabled) return disabled()
-        const to = user && (await resetDestination(tx, user, tellsUsers ? undefined : given.Username))
+        if (!user && revealsUsers) return unknownUser()
+        if (user && revealsUsers && !user.enabled) return userDisabled()
+        const to = user && (await resetDestination(tx, user, revealsUsers ? undefined : given.Username))
         const subject = await codeSubject(tx, pool, given.Username, user, to)
         const key = { poolId: pool.id, purpose: 'password_reset' as const, subject }
         const { DeviceKey: deviceKey } = given
-        const taken = await takeCode(tx, key, given.ConfirmationCode, call, { user, deviceKey, tellsUsers })
+        const taken = await takeCode(tx, key, given.ConfirmationCode, call, { user, deviceKey, revealsUsers })
         if (taken instanceof IdentityError) return taken
-        // Since it was sent, the account was shut or deleted, or has got another address.
+        // The account was disabled or deleted, or its address changed, after the code was sent.
         if (!user?.enabled || user.status === 'FORCE_CHANGE_PASSWORD' || !to) return expiredCode()
         const wasConfirmed = user.status !== 'UNCONFIRMED'
         const change = { status: 'CONFIRMED' as const, resetBy: to.medium }
@@ -63,7 +63,7 @@ export const confirmForgotPassword = operation(
           const confirmed = await lockUser(tx, user.id)
           if (confirmed) await publishAccount(tx, userConfirmed, confirmed, {})
         }
-        // Who has just proven the mailbox is at home here: a flood of failures from elsewhere does not keep them out.
+        // The mailbox was just proven: failures from elsewhere must not lock out this address.
         await rememberAddress(tx, user, call, deviceKey)
         return {}
       })

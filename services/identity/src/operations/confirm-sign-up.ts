@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { takeAlias } from '../users/accounts.ts'
 import { codeSubject, takeCode } from '../factors/codes.ts'
 import {
-  disabled,
+  userDisabled,
   expiredCode,
   IdentityError,
   missing,
@@ -19,7 +19,7 @@ import { isPassword } from '../factors/passwords.ts'
 import { clientOf } from '../pools/pools.ts'
 import { operation } from '../protocol/protocol.ts'
 import { users, type User } from '../schema.ts'
-import { ask } from '../sign-in/sign-in-steps.ts'
+import { issueChallenge } from '../sign-in/sign-in-steps.ts'
 import { signUpDestination } from '../users/sign-up-destination.ts'
 import { findByPassword, findUnconfirmed } from '../users/unconfirmed.ts'
 import { findByName, isSameAddress, lockUser, publishAccount } from '../users/users.ts'
@@ -30,7 +30,9 @@ export const confirmSignUp = operation(
     Username: input.username,
     ConfirmationCode: input.code,
     ForceAliasCreation: z.boolean().default(false),
-    /** Ours: where it is given, an account is confirmed that has it: the one that is meant, of several that gave the address. */
+    /**
+     * Not in the public protocol: confirms the account that has this password, if several accounts gave the address.
+     */
     Password: input.password.optional(),
     SecretHash: input.secretHash,
   }),
@@ -38,14 +40,14 @@ export const confirmSignUp = operation(
     const { context } = call
     const client = await clientOf(given, context)
     const { pool, settings } = client
-    const tellsUsers = settings.preventUserExistenceErrors === 'LEGACY'
+    const revealsUsers = settings.preventUserExistenceErrors === 'LEGACY'
     const confirm = (own: User | undefined) =>
       context.db.transaction(async (tx) => {
         const found = await findUnconfirmed(tx, pool, given.Username)
         const meant = own ?? found.user
         const user = meant && (await lockUser(tx, meant.id))
-        if (!user && tellsUsers) return unknownUser()
-        if (user && user.status !== 'UNCONFIRMED' && tellsUsers) {
+        if (!user && revealsUsers) return unknownUser()
+        if (user && user.status !== 'UNCONFIRMED' && revealsUsers) {
           return new IdentityError(
             'NotAuthorizedException',
             `User cannot be confirmed. Current status is ${user.status}`,
@@ -53,17 +55,17 @@ export const confirmSignUp = operation(
         }
         const subject = await codeSubject(tx, pool, given.Username, user, user && signUpDestination(user, pool))
         const key = { poolId: pool.id, purpose: 'sign_up' as const, subject }
-        const taken = await takeCode(tx, key, given.ConfirmationCode, call, { tellsUsers })
+        const taken = await takeCode(tx, key, given.ConfirmationCode, call, { revealsUsers })
         if (taken instanceof IdentityError) return taken
         if (user?.status !== 'UNCONFIRMED') return expiredCode()
-        // The code proves the mailbox, and the password says which account its reader made. Thrown, a refusal leaves the
-        // code as it was.
+        // The code proves the mailbox; the password tells which account its reader created. A thrown error leaves the
+        // code unused.
         if (found.several && given.Password === undefined) throw missing('Password')
         if (given.Password !== undefined && own?.id !== user.id) throw wrongPassword()
-        if (!user.enabled) throw disabled()
+        if (!user.enabled) throw userDisabled()
         const attributes = { ...user.attributes }
         for (const attribute of ['email', 'phone_number'] as const) {
-          // Changed since the code was sent: it was not proven.
+          // The address changed after the code was sent, so it is not verified.
           const value = attributes[attribute]
           if (value === undefined || !isSameAddress(attribute, value, taken.destination)) continue
           await takeAlias(tx, pool, user, attribute, value, call, given.ForceAliasCreation)
@@ -83,7 +85,7 @@ export const confirmSignUp = operation(
           user: confirmed,
           state: { flow: 'USER_AUTH' as const, given: given.Username, step: { confirmed: true } },
         }
-        const { Session } = await ask(tx, progress, 'SELECT_CHALLENGE', {}, call)
+        const { Session } = await issueChallenge(tx, progress, 'SELECT_CHALLENGE', {}, call)
         return { Session }
       })
     const ownerOf = async (password: string) => {

@@ -8,7 +8,7 @@ const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 export const createUserPool = administration(poolInput, async (given, { context }) => {
   const { db, clock, config } = context
   const now = clock.now()
-  // The region is where the configured pools are; a pool of its own name keeps SRP's proofs apart.
+  // The region of the configured pools; the random name separates SRP proofs of pools.
   const [region = 'us-west-1'] = config.POOLS_FILE.pools.map(({ id }) => id.slice(0, id.indexOf('_')))
   const name = Array.from({ length: 9 }, () => letters[randomInt(letters.length)]).join('')
   const [pool] = await db

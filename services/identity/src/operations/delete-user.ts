@@ -12,7 +12,9 @@ export const deleteUser = (tokens: Tokens) =>
   operation(
     z.object({
       AccessToken: input.accessToken,
-      /** Ours: with it, the account is deleted only where it is its password. Wrong ones count as failed sign-ins do. */
+      /**
+       * Not in the public protocol: if given, it must be the account's password. Failures count like those of sign-ins.
+       */
       Password: input.password.optional(),
     }),
     async ({ AccessToken, Password: password }, call) => {
@@ -30,7 +32,7 @@ export const deleteUser = (tokens: Tokens) =>
         const deviceKey = signIn.deviceKey ?? undefined
         const target = { poolId: user.poolId, name: user.username, user, deviceKey }
         await beginAttempt(tx, target, call)
-        // Changed while it was being checked: it is not the password any more.
+        // The password changed while it was being checked.
         if (!isKnown || user.passwordHash !== holder.passwordHash) {
           await recordFailure(tx, target, call)
           return wrongPassword()

@@ -11,7 +11,7 @@ export const getUserAttributeVerificationCode = (tokens: Tokens) =>
   operation(z.object({ AccessToken: input.accessToken, AttributeName: input.attributeName }), async (given, call) => {
     const attribute = given.AttributeName
     if (!isVerifiable(attribute)) throw invalid(`Attribute ${attribute} cannot be verified.`)
-    // Before the account is locked: it takes a connection of its own.
+    // Before the account is locked, because it uses another connection.
     await countRequest(call)
     return withAuthenticatedUser(tokens, given.AccessToken, call, async (tx, user) => ({
       CodeDeliveryDetails: await sendVerificationCode(tx, user, attribute, call),

@@ -12,7 +12,7 @@ export const getUser = (tokens: Tokens) =>
     return {
       Username: user.username,
       UserAttributes: listAttributes(user.id, user.attributes),
-      // Ours: the address that is proven, whatever `email` is about to become.
+      // Not in the public protocol: the verified address, even while `email` is changing.
       ...(verified === undefined ? {} : { VerifiedEmail: verified }),
       ...(user.mfa.length > 0 ? { UserMFASettingList: user.mfa } : {}),
       ...(user.preferredMfa === null ? {} : { PreferredMfaSetting: user.preferredMfa }),

@@ -11,7 +11,7 @@ export const globalSignOut = (tokens: Tokens) =>
   operation(
     z.object({
       AccessToken: input.accessToken,
-      /** Ours: no browser is trusted any more either. */
+      /** Not in the public protocol: also forgets all trusted browsers. */
       ForgetDevices: z.boolean().default(false),
     }),
     async (given, call) =>

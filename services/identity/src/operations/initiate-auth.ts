@@ -37,7 +37,7 @@ export const initiateAuth = (tokens: Tokens) =>
       const known = name as keyof typeof flows
       const allowed = `ALLOW_${known === 'REFRESH_TOKEN' ? 'REFRESH_TOKEN_AUTH' : known}` as const
       if (!client.settings.flows.includes(allowed)) throw invalid(`${known} flow not enabled for this client`)
-      // A refresh token is not to be guessed: whoever renews is not slowed down by others at the same address.
+      // Refresh tokens cannot be guessed, so renewals are not throttled by other requests from the address.
       if (allowed !== 'ALLOW_REFRESH_TOKEN_AUTH') await consumeAttempt(call)
       return flows[known]({
         client,

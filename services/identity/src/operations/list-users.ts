@@ -17,7 +17,7 @@ const columns: Record<string, SQL> = {
   ...Object.fromEntries(attributes.map((name) => [name, sql`${users.attributes} ->> ${name}`])),
 }
 
-/** `name = "value"`, or `name ^= "value"` for what begins so. @throws IdentityError InvalidParameterException */
+/** Parses `name = "value"`, or `name ^= "value"` for a prefix. @throws IdentityError InvalidParameterException */
 function conditionOf(filter: string): SQL | undefined {
   if (filter.trim() === '') return undefined
   const [, name = '', operator = '', quoted = ''] =

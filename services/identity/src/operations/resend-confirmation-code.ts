@@ -1,7 +1,7 @@
 import { padResponseTime } from '@robokids/runtime/response-time'
 import { z } from 'zod'
 import { issueCode, simulateCode } from '../factors/codes.ts'
-import { disabled, invalid, unknownUser } from '../protocol/errors.ts'
+import { userDisabled, invalid, unknownUser } from '../protocol/errors.ts'
 import * as input from '../protocol/inputs.ts'
 import { countRequest } from '../limits/limits.ts'
 import { clientOf } from '../pools/pools.ts'
@@ -17,7 +17,7 @@ export const resendConfirmationCode = operation(
     const client = await clientOf(given, context)
     const { pool, settings } = client
     const name = given.Username
-    const tellsUsers = settings.preventUserExistenceErrors === 'LEGACY'
+    const revealsUsers = settings.preventUserExistenceErrors === 'LEGACY'
     return padResponseTime(context.config.EVEN_ANSWER_MS, async () => {
       await countRequest(call)
       return context.db.transaction(async (tx) => {
@@ -27,11 +27,11 @@ export const resendConfirmationCode = operation(
         if (user?.enabled && user.status === 'UNCONFIRMED' && to) {
           return { CodeDeliveryDetails: await issueCode(tx, user, pool, 'sign_up', to, call) }
         }
-        if (!tellsUsers) {
+        if (!revealsUsers) {
           return { CodeDeliveryDetails: await simulateCode(tx, pool, 'sign_up', name, user, to, call) }
         }
         if (!user) throw unknownUser()
-        if (!user.enabled) throw disabled()
+        if (!user.enabled) throw userDisabled()
         if (user.status !== 'UNCONFIRMED') throw invalid('User is already confirmed.')
         throw invalid('Cannot resend codes. Auto verification not turned on.')
       })

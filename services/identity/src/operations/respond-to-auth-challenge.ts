@@ -8,8 +8,8 @@ import { operation } from '../protocol/protocol.ts'
 import type { ChallengeName } from '../sign-in/sign-in-steps.ts'
 import type { Tokens } from '../sign-in/tokens.ts'
 
-/** A choice may be answered under its own name as well. */
-const chosen = ['PASSWORD', 'PASSWORD_SRP']
+/** Clients may also respond with the chosen factor as the challenge name. */
+const passwordChoices = ['PASSWORD', 'PASSWORD_SRP']
 
 export const respondToAuthChallenge = (tokens: Tokens) =>
   operation(
@@ -21,7 +21,7 @@ export const respondToAuthChallenge = (tokens: Tokens) =>
     }),
     async (given, call) => {
       const client = await findClient(given.ClientId, call.context)
-      const [name, responses] = chosen.includes(given.ChallengeName)
+      const [name, responses] = passwordChoices.includes(given.ChallengeName)
         ? ['SELECT_CHALLENGE', { ...given.ChallengeResponses, ANSWER: given.ChallengeName }]
         : [given.ChallengeName, given.ChallengeResponses]
       if (!Object.hasOwn(challenges, name)) throw invalid(`Unknown ChallengeName ${name}`)
@@ -29,7 +29,7 @@ export const respondToAuthChallenge = (tokens: Tokens) =>
       const { USERNAME: username } = responses
       if (!username) throw missing('USERNAME')
       checkSecretHash(client, username, responses['SECRET_HASH'])
-      // SRP's secret block is the session of its step, for clients that send no other.
+      // The SRP secret block is the session, for clients that send no other.
       const block = responses['PASSWORD_CLAIM_SECRET_BLOCK']
       const session = given.Session ?? (block === undefined ? undefined : Buffer.from(block, 'base64').toString())
       if (session === undefined) throw missing('Session')

@@ -6,7 +6,7 @@ import { operation } from '../protocol/protocol.ts'
 import { checkClientSecret, lockRefreshToken } from '../sign-in/refresh.ts'
 import { endSignIn } from '../sign-in/sign-outs.ts'
 
-/** Ends the sign-in of a refresh token. One that is not known any more is as good as revoked. */
+/** Ends the sign-in of a refresh token. An unknown token counts as revoked. */
 export const revokeToken = operation(
   z.object({
     ClientId: input.clientId,

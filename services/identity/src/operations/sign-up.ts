@@ -15,7 +15,7 @@ import { operation, type Call } from '../protocol/protocol.ts'
 import { users, type User } from '../schema.ts'
 import { isSimulatedName } from '../users/simulated-account.ts'
 import { signUpDestination } from '../users/sign-up-destination.ts'
-import { findLikely } from '../users/unconfirmed.ts'
+import { findByPasswordTag } from '../users/unconfirmed.ts'
 import { checkNewUsername } from '../users/usernames.ts'
 import { lockUser, publishAccount } from '../users/users.ts'
 
@@ -28,8 +28,8 @@ export const signUp = operation(
     Password: input.password.optional(),
     UserAttributes: attributeListSchema.default([]),
     /**
-     * Ours: sent again, also at once, it makes no other account, and whose it is is answered in `Username`. It is the same
-     * sign-up where the address and the password are, until that is confirmed.
+     * Not in the public protocol: makes the sign-up idempotent, also in parallel. Until it is confirmed, a sign-up with
+     * the same address and password continues the earlier one, whose username is returned in `Username`.
      */
     Repeatable: z.boolean().default(false),
     SecretHash: input.secretHash,
@@ -60,7 +60,7 @@ export const signUp = operation(
         : storePassword(await newPassword(given.Password, pool, call), { id, username: given.Username }, pool, context)
 
     const begin = async (tx: Transaction, known: User | undefined) => {
-      const user = known ? await renew(tx, known, attributes, now) : await insert(tx)
+      const user = known ? await updateUnconfirmed(tx, known, attributes, now) : await insert(tx)
       const to = signUpDestination(user, pool)
       return { user, delivery: to ? await issueFirstCode(tx, user, pool, to, call) : undefined }
     }
@@ -89,7 +89,7 @@ export const signUp = operation(
     const { Password: password } = given
     const { user, delivery } =
       given.Repeatable && email !== undefined && password !== undefined
-        ? await once({ pool, email, password }, begin, call)
+        ? await resumeOrBegin({ pool, email, password }, begin, call)
         : await db.transaction((tx) => begin(tx, undefined))
     return {
       UserSub: user.id,
@@ -100,8 +100,8 @@ export const signUp = operation(
   },
 )
 
-/** A sign-up that was begun before, with what is given now: a slip of the pen may have been mended. */
-async function renew(
+/** Updates an unconfirmed account with the attributes given now, which may correct a typo. */
+async function updateUnconfirmed(
   tx: Transaction,
   known: User,
   attributes: Record<string, string>,
@@ -114,11 +114,10 @@ async function renew(
 }
 
 /**
- * Begins a sign-up with the account that the same person has begun with, if there is one: one that is yet to be confirmed,
- * of that address and that password. One sign-up of an address at a time, so that many at once make one account; passwords
- * are compared outside of that, since it takes a while.
+ * Resumes the unconfirmed account with this address and password, or begins a new one. A lock per address ensures that
+ * parallel sign-ups create one account; the slow password comparison runs outside it.
  */
-async function once<T>(
+async function resumeOrBegin<T>(
   { pool, email, password }: { pool: Pool; email: string; password: string },
   begin: (tx: Transaction, known: User | undefined) => Promise<T>,
   call: Call,
@@ -129,7 +128,7 @@ async function once<T>(
     const outcome = await context.db.transaction(async (tx) => {
       const name = `sign-up:${pool.id}:${emailKey(email)}`
       await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`)
-      const likely = await findLikely(tx, pool, email, password, context)
+      const likely = await findByPasswordTag(tx, pool, email, password, context)
       if (likely && likely.id !== compared?.id) return { likely }
       const known = likely && compared?.isSame ? await lockUser(tx, likely.id) : undefined
       return { begun: await begin(tx, known?.status === 'UNCONFIRMED' ? known : undefined) }

@@ -57,7 +57,7 @@ import { listUsers } from './list-users.ts'
 import { listUsersInGroup } from './list-users-in-group.ts'
 import { signUp } from './sign-up.ts'
 
-/** Every operation, by its name in `X-Amz-Target`. */
+/** Operations by their name in `X-Amz-Target`. */
 export function operations(tokens: Tokens): Record<string, Operation> {
   return {
     SignUp: signUp,

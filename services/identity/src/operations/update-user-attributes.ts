@@ -10,7 +10,7 @@ import type { Tokens } from '../sign-in/tokens.ts'
 export const updateUserAttributes = (tokens: Tokens) =>
   operation(z.object({ AccessToken: input.accessToken, UserAttributes: attributeListSchema }), async (given, call) => {
     const attributes = readAttributes(given.UserAttributes)
-    // What is new may be sent a code. Before the account is locked: it takes a connection of its own.
+    // A new address may be sent a code. Counted before the account is locked, because it uses another connection.
     if (Object.keys(attributes).some(isVerifiable)) await countRequest(call)
     return withAuthenticatedUser(tokens, given.AccessToken, call, async (tx, user, bearer) => {
       if (changesAddress(user, attributes)) checkFresh(bearer, call)

@@ -6,7 +6,7 @@ import { verifyBySession, wrongSetUpCode } from '../challenges/mfa-setup.ts'
 import { IdentityError, missing } from '../protocol/errors.ts'
 import * as input from '../protocol/inputs.ts'
 import { consumeAttempt } from '../limits/limits.ts'
-import { forgetOthers } from '../factors/mfa-preference.ts'
+import { signOutOthers } from '../factors/mfa-preference.ts'
 import { operation } from '../protocol/protocol.ts'
 import { signIns } from '../schema.ts'
 import { endSetUp, openSetUp } from '../factors/mfa-setups.ts'
@@ -36,17 +36,17 @@ export const verifySoftwareToken = (tokens: Tokens) =>
         const step = totpStep(secret, readCode(given.UserCode), clock.now())
         if (step === undefined) throw wrongSetUpCode()
         await endSetUp(tx, user, 'totp')
-        // Where everybody needs a second factor it is one at once; elsewhere the person turns it on.
+        // Enabled at once where MFA is mandatory; otherwise the person enables it.
         const mfa = pool.settings.mfa === 'ON' ? [...new Set([...user.mfa, 'SOFTWARE_TOKEN_MFA' as const])] : user.mfa
-        if (user.mfa.length === 0 && mfa.length > 0) await forgetOthers(tx, user, call, signIn)
-        // Whoever has just shown a code of it need not show another to be trusted here.
+        if (user.mfa.length === 0 && mfa.length > 0) await signOutOthers(tx, user, call, signIn)
+        // The code counts as this sign-in's second factor, so that the browser can be trusted.
         await tx.update(signIns).set({ secondFactor: true }).where(eq(signIns.id, signIn.id))
-        // The code that proved it is taken: it does not sign in as well.
+        // The code is used up: it cannot also sign in.
         await changeAccount(
           tx,
           user,
           { sealedTotpSecret: sealTotpSecret(secret, user.id, config), totpLastStep: step, mfa },
-          // Nothing about signing in has changed yet where it is not asked for.
+          // Without it, nothing about signing in has changed yet.
           mfa.includes('SOFTWARE_TOKEN_MFA') ? ['mfa'] : [],
           call,
         )

@@ -18,7 +18,7 @@ export const verifyUserAttribute = (tokens: Tokens) =>
       return withAuthenticatedUser(tokens, given.AccessToken, call, async (tx, user, { client: { pool } }) => {
         const taken = await takeCode(tx, ownCodeKey(user, codePurposeOf[attribute]), given.Code, call)
         if (taken instanceof IdentityError) return taken
-        // Changed since the code was sent: it was not proven.
+        // The address changed after the code was sent, so it is not verified.
         if (user.attributes[attribute] !== taken.destination) return expiredCode()
         await verifyAttribute(tx, user, pool, attribute, taken.destination, call)
         return {}

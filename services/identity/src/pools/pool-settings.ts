@@ -14,7 +14,7 @@ export type MfaFactor = (typeof mfaFactors)[number]
 export const firstFactors = ['PASSWORD', 'EMAIL_OTP', 'SMS_OTP', 'WEB_AUTHN'] as const
 export type FirstFactor = (typeof firstFactors)[number]
 
-/** Of an app client: what it may do and how long its tokens live. */
+/** Settings of an app client. */
 export const clientSettingsSchema = z.object({
   name: z.string().default('client'),
   flows: z.array(z.enum(authFlows)).default([...authFlows]),
@@ -26,15 +26,15 @@ export const clientSettingsSchema = z.object({
     .min(60)
     .max(315_360_000)
     .default(30 * 86_400),
-  /** A refresh token is replaced whenever it is used; the old one still works for the grace, for a second tab. */
+  /** Replaces a refresh token at each use; the old one still works for the grace period, for a second tab. */
   rotation: z
     .object({ enabled: z.boolean(), graceSeconds: z.number().int().min(0).max(60) })
     .default({ enabled: true, graceSeconds: 30 }),
-  /** `ENABLED` tells nobody whether an account exists; `LEGACY` answers UserNotFoundException. */
+  /** `ENABLED` hides whether an account exists; `LEGACY` answers UserNotFoundException. */
   preventUserExistenceErrors: z.enum(['ENABLED', 'LEGACY']).default('ENABLED'),
   /**
-   * How long after a sign-in it may do what gives the account away: change its addresses, add a passkey, an authenticator
-   * or a trusted browser, turn a second factor off. Null lets it at any time, as clients of the public protocol expect.
+   * How long after a sign-in sensitive changes are allowed: changing addresses, adding a passkey, authenticator or
+   * trusted browser, disabling a second factor. Null allows them at any time, as the public protocol does.
    */
   freshSignInSeconds: z.number().int().min(60).nullable().default(null),
   /** Whether RevokeToken works. */
@@ -42,28 +42,28 @@ export const clientSettingsSchema = z.object({
 })
 export type ClientSettings = z.infer<typeof clientSettingsSchema>
 
-/** Of a user pool. */
+/** Settings of a user pool. */
 export const poolSettingsSchema = z.object({
   name: z.string().default('pool'),
   mfa: z.enum(['OFF', 'OPTIONAL', 'ON']).default('OPTIONAL'),
   mfaFactors: z.array(z.enum(mfaFactors)).default([...mfaFactors]),
-  /** What a USER_AUTH sign-in may begin with. */
+  /** First factors of a USER_AUTH sign-in. */
   firstFactors: z.array(z.enum(firstFactors)).default([...firstFactors]),
-  /** Whether devices are told apart: never, when their user asks for it, or always. */
+  /** Whether devices are remembered: never, on the user's request, or always. */
   devices: z.enum(['OFF', 'OPT_IN', 'ALWAYS']).default('OFF'),
   webAuthn: z
     .object({
       relyingPartyId: z.string(),
       relyingPartyName: z.string().default('Robo Kids Learning'),
-      /** Web origins that passkeys may be used at. */
+      /** Allowed web origins of passkeys. */
       origins: z.array(z.string()),
       userVerification: z.enum(['required', 'preferred']).default('preferred'),
     })
     .nullable()
     .default(null),
-  /** What may be signed in with besides the username, once it is verified. */
+  /** Verified attributes that can be used to sign in, besides the username. */
   aliases: z.array(z.enum(['email', 'phone_number'])).default(['email']),
-  /** What is verified by a code at sign-up. */
+  /** Attributes verified by a code at sign-up. */
   autoVerified: z.array(z.enum(['email', 'phone_number'])).default(['email']),
   passwordPolicy: z
     .object({
@@ -75,7 +75,7 @@ export const poolSettingsSchema = z.object({
       temporaryPasswordDays: z.number().int().min(0).max(365).default(7),
     })
     .prefault({}),
-  /** Whether anybody may sign up, or administrators alone make accounts. */
+  /** Whether anybody may sign up; otherwise only administrators create accounts. */
   selfSignUp: z.boolean().default(true),
 })
 export type PoolSettings = z.infer<typeof poolSettingsSchema>
@@ -85,13 +85,13 @@ const poolId = z
   .regex(/^[\w-]+_[0-9a-zA-Z]+$/)
   .max(55)
 
-/** A file of pools: each with its id and settings, its app clients and its groups. A client's secret itself is in CLIENT_SECRETS. */
+/** The pools file: pools with settings, app clients and groups. Client secrets are in CLIENT_SECRETS. */
 export const poolsFileSchema = z.object({
   pools: z.array(
     z.object({
       id: poolId,
       settings: poolSettingsSchema.prefault({}),
-      /** Lets passkeys be used at SITE_URL, whatever `settings.webAuthn` says. */
+      /** Allows passkeys at SITE_URL, whatever `settings.webAuthn` says. */
       passkeysAtSite: z.boolean().default(false),
       clients: z.array(
         z.object({

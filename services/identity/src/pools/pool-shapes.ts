@@ -13,7 +13,7 @@ import {
 } from './pool-settings.ts'
 import type { clients, pools } from '../schema.ts'
 
-/** Settings as administrators write them, in the protocol's shapes; what is not named here is ignored. */
+/** Settings in the protocol's format; fields not named here are ignored. */
 const verifiable = z.array(z.enum(['email', 'phone_number'])).max(2)
 const mfaConfiguration = z.enum(['OFF', 'ON', 'OPTIONAL'])
 
@@ -117,7 +117,7 @@ export function describePool({ id, settings, createdAt, updatedAt }: typeof pool
 export const mfaInput = z.object({
   MfaConfiguration: mfaConfiguration.optional(),
   SoftwareTokenMfaConfiguration: z.object({ Enabled: z.boolean().default(false) }).optional(),
-  /** How messages look is the notifications service's business: that there is one turns the factor on. */
+  /** Its presence enables the factor; the message texts belong to notifications. */
   SmsMfaConfiguration: z.object({}).optional(),
   EmailMfaConfiguration: z.object({}).optional(),
   WebAuthnConfiguration: z
@@ -132,7 +132,7 @@ export const mfaInput = z.object({
     .optional(),
 })
 
-/** Factors are as given where any is given, and as they were otherwise. */
+/** Replaces the factors if any is given, else keeps them. */
 export function withMfa(settings: PoolSettings, given: z.infer<typeof mfaInput>): PoolSettings {
   const totp = given.SoftwareTokenMfaConfiguration
   const named = [totp, given.SmsMfaConfiguration, given.EmailMfaConfiguration].some((one) => one !== undefined)
@@ -159,7 +159,7 @@ function webAuthnOf(
   return {
     relyingPartyId,
     relyingPartyName: webAuthn?.relyingPartyName ?? name,
-    // Of another relying party, they mean nothing.
+    // Origins of another relying party do not apply.
     origins: webAuthn?.relyingPartyId === relyingPartyId ? webAuthn.origins : [],
     userVerification: given.UserVerification ?? webAuthn?.userVerification ?? 'preferred',
   }

@@ -39,7 +39,7 @@ export const unknownPool = (id: string) =>
 export const unknownClient = (id: string) =>
   new IdentityError('ResourceNotFoundException', `User pool client ${id} does not exist.`)
 
-/** Makes the configured pools, clients and groups, or brings their settings up to date. */
+/** Creates or updates the configured pools, clients and groups. */
 export async function seedPools(db: Database, clock: Clock, config: Config): Promise<void> {
   const now = clock.now()
   for (const pool of config.POOLS_FILE.pools) {
@@ -90,7 +90,7 @@ export async function findClient(id: string, { db, config }: Context<Config>, po
   if (!row) throw unknownClient(id)
   const { sealedSecret, settings } = row.clients
   const secret = sealedSecret === null ? null : config.SEALING_KEYS.open(sealedSecret, secretPurpose(id))?.toString()
-  if (secret === undefined) throw new Error(`The secret of client ${id} is sealed under a key that is not here.`)
+  if (secret === undefined) throw new Error(`The secret of client ${id} is sealed under an unknown key.`)
   return {
     id,
     secret,
@@ -99,7 +99,7 @@ export async function findClient(id: string, { db, config }: Context<Config>, po
   }
 }
 
-/** The client that a request in somebody's name is made by, its secret proven. @throws IdentityError */
+/** Returns the client of a user request after checking its secret hash. @throws IdentityError */
 export async function clientOf(
   given: { ClientId: string; Username: string; SecretHash?: string | undefined },
   context: Context<Config>,
@@ -110,7 +110,7 @@ export async function clientOf(
 }
 
 /**
- * Checks that a request comes from who knows the client's secret: base64 of HMAC-SHA256(secret, name + client id).
+ * Checks that the sender knows the client's secret: base64 of HMAC-SHA256(secret, username + client id).
  * @throws IdentityError NotAuthorizedException
  */
 export function checkSecretHash(client: Client, name: string, secretHash: string | undefined): void {

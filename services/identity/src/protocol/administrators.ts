@@ -7,15 +7,15 @@ import type { FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { IdentityError } from './errors.ts'
 
-/** How far a signature's time may be from ours. */
+/** Accepted clock difference of signatures. */
 const tolerance = { minutes: 5 }
 
 const authorizationPattern =
   /^AWS4-HMAC-SHA256 Credential=([^/\s]{1,128})\/(\d{8})\/([\w-]{1,64})\/cognito-idp\/aws4_request,\s*SignedHeaders=([\w;-]{1,1024}),\s*Signature=([0-9a-f]{64})$/
 
 /**
- * Checks that a request was signed by an administrator, with AWS Signature Version 4.
- * @throws IdentityError by the names of AWS.
+ * Checks that a request has an administrator's AWS Signature Version 4.
+ * @throws IdentityError with the error names of AWS
  */
 export async function authorizeAdministrator(
   request: FastifyRequest,
@@ -42,11 +42,11 @@ export async function authorizeAdministrator(
       'InvalidSignatureException',
       'The request signature we calculated does not match the signature you provided.',
     )
-  // What is not signed could be put under another's signature.
+  // Headers that are not signed could be combined with another request's signature.
   if (!['host', 'x-amz-date', 'x-amz-target'].every((name) => names.includes(name)) || second === undefined) {
     throw mismatch()
   }
-  // Where a client says the body's hash itself, that is what it signed: it has to be this body's.
+  // If the client sends the body's hash, the hash is what it signed, so it has to match the body.
   const bodyHash = request.headers['x-amz-content-sha256']
   if (bodyHash !== undefined && bodyHash !== createHash('sha256').update(body).digest('hex')) throw mismatch()
   let signedAt: Temporal.Instant

@@ -1,16 +1,16 @@
 import { invalid } from './errors.ts'
 
-/** A moment as the protocol writes it. */
+/** Returns an instant in the protocol's format. */
 export function epochSeconds(instant: Temporal.Instant): number {
   return instant.epochMilliseconds / 1000
 }
 
-/** Lists are read page by page: the token says after which key the next one begins. */
+/** Encodes the last key of a page as the token of the next one. */
 function pageToken(key: string): string {
   return Buffer.from(key).toString('base64url')
 }
 
-/** @throws IdentityError InvalidParameterException for a token that no page gave. */
+/** @throws IdentityError InvalidParameterException for a malformed token */
 export function afterToken(token: string | undefined): string {
   if (token === undefined) return ''
   const key = Buffer.from(token, 'base64url').toString()
@@ -18,7 +18,7 @@ export function afterToken(token: string | undefined): string {
   return key
 }
 
-/** Cuts a page of at most `size` off rows of which one more was read. */
+/** Returns a page of at most `size` rows, given one row more than that if there is a next page. */
 export function pageOf<Row>(rows: Row[], size: number, key: (row: Row) => string): { page: Row[]; next?: string } {
   const page = rows.slice(0, size)
   const last = page.at(-1)

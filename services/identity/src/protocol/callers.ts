@@ -8,20 +8,20 @@ import type { Call } from './protocol.ts'
 import { knownAddresses, type User } from '../schema.ts'
 import { accountOf } from '../users/users.ts'
 
-/** By what somebody is counted who may be guessing. */
+/** How a caller is identified in limits. */
 interface Caller {
-  /** The device, where it is one of the account's, else the network address. */
+  /** The device, if it is one of the account's, else the network address. */
   own: string
-  /** Whether the account was signed in to from there. All who are not known are counted together as well. */
+  /** Whether the account was signed in to from there before. Unknown callers are also counted together. */
   isKnown: boolean
 }
 
 async function isKnownAddress(tx: Transaction | Database, user: User, address: string): Promise<boolean> {
-  const mine = and(eq(knownAddresses.userId, user.id), eq(knownAddresses.address, address))
-  return (await tx.$count(knownAddresses, mine)) > 0
+  const known = and(eq(knownAddresses.userId, user.id), eq(knownAddresses.address, address))
+  return (await tx.$count(knownAddresses, known)) > 0
 }
 
-/** By what a caller is counted, so that nobody is shut out by what strangers do where they signed in before. */
+/** Identifies a caller, so that attempts of unknown callers do not lock out the owner at a known device or address. */
 export async function callerOf(
   tx: Transaction | Database,
   user: User | undefined,
@@ -34,8 +34,8 @@ export async function callerOf(
   return { own: address, isKnown: await isKnownAddress(tx, user, address) }
 }
 
-/** Has whoever is known to an account not wait behind strangers for its passwords to be hashed. */
-export async function goBeforeStrangers(
+/** Gives callers known to the account priority in the password hash queue. */
+export async function prioritizeKnownCaller(
   tx: Transaction | Database,
   user: User | undefined,
   deviceKey: string | undefined,
@@ -45,8 +45,8 @@ export async function goBeforeStrangers(
   if (user && isKnown) call.hashing.account = user.id
 }
 
-/** Tells a person that somebody tries to get into their account, once a day. */
-export async function tellLocked(
+/** Publishes at most once per day that somebody tries to get into the account. */
+export async function publishSignInLocked(
   tx: Transaction,
   user: User,
   until: Temporal.Instant | null,

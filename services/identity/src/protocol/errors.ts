@@ -1,6 +1,6 @@
 import type { IdentityErrorName } from '@robokids/contracts/errors'
 
-/** Names that only the protocol itself uses. */
+/** Error names used only by the protocol itself. */
 type ProtocolErrorName =
   | 'IncompleteSignatureException'
   | 'InternalErrorException'
@@ -17,20 +17,20 @@ export type WireErrorName = IdentityErrorName | ProtocolErrorName
 const maxMessageLength = 500
 
 /**
- * A refusal as a client of the protocol is told it. Thrown, it rolls back what was begun; returned from a transaction,
- * what was noted (a wrong code, a failed password) is kept, and the operation throws it afterwards.
+ * An error response of the protocol. Thrown, it rolls the transaction back; returned from a transaction, what was
+ * recorded (a wrong code, a failed password) is kept, and the operation throws it afterwards.
  */
 export class IdentityError extends Error {
   override readonly name: WireErrorName
 
   constructor(name: WireErrorName, message: string) {
-    // Some messages name what was sent: not at any length.
+    // Some messages quote the input, so their length is limited.
     super(message.length > maxMessageLength ? `${message.slice(0, maxMessageLength)}…` : message)
     this.name = name
   }
 }
 
-/** Throws what a transaction returned as a refusal, now that it has committed. */
+/** Throws an error that a transaction returned, after it has committed. */
 export function orThrow<T>(outcome: T | IdentityError): T {
   if (outcome instanceof IdentityError) throw outcome
   return outcome
@@ -44,14 +44,17 @@ export const expiredCode = () =>
 export const expiredSession = () =>
   new IdentityError('NotAuthorizedException', 'Invalid session for the user, session is expired.')
 export const notConfirmed = () => new IdentityError('UserNotConfirmedException', 'User is not confirmed.')
-export const disabled = () => new IdentityError('NotAuthorizedException', 'User is disabled.')
+export const userDisabled = () => new IdentityError('NotAuthorizedException', 'User is disabled.')
 export const unknownUser = () => new IdentityError('UserNotFoundException', 'User does not exist.')
 export const attemptsExceeded = () =>
   new IdentityError('LimitExceededException', 'Attempt limit exceeded, please try after some time.')
-/** Ours alone: only clients whose settings ask for it are told so, and who wants to trust a browser without a second factor. */
+/**
+ * Not in the public protocol: only for clients with `freshSignInSeconds`, and for trusting a browser without a second
+ * factor.
+ */
 export const freshSignInRequired = () =>
   new IdentityError('FreshSignInRequiredException', 'Please confirm that it is you.')
-/** More is asked for than can be done: by its name, clients try again after a moment. */
+/** Overload: clients retry on this name after a moment. */
 export const busy = () => new IdentityError('ServiceUnavailable', 'Please try again in a moment.')
 export const invalid = (message: string) => new IdentityError('InvalidParameterException', message)
 export const missing = (name: string) => invalid(`Missing required parameter ${name}`)

@@ -8,31 +8,31 @@ import type { z } from 'zod'
 import { authorizeAdministrator } from './administrators.ts'
 import type { Config } from '../config.ts'
 import { IdentityError, invalid, missing } from './errors.ts'
-import { HashLine, type HashPlace } from '../factors/hash-line.ts'
+import { HashQueue, type HashSlot } from '../factors/hash-queue.ts'
 
 const targetPrefix = 'AWSCognitoIdentityProviderService.'
 const contentType = 'application/x-amz-json-1.1'
 
-/** What an operation works with besides its input. */
+/** The context of an operation's call. */
 export interface Call {
   context: Context<Config>
-  /** Where the client is, as limits count it: `networkOf` its network address. */
+  /** The client's network address as limits count it (`networkOf`). */
   address: string
-  /** What limits to one network count it by: `address` and what is around it. */
+  /** The networks to count requests by: `address` and those that contain it. */
   networks: CountedNetwork[]
-  /** Where it stands in line to have passwords hashed. */
-  hashing: HashPlace
+  /** The request's slot in the password hash queue. */
+  hashing: HashSlot
 }
 
 /** One operation of the protocol. */
 export interface Operation {
-  /** Administrators' operations need an AWS signature. */
+  /** Whether an administrator's AWS signature is required. */
   administrators: boolean
   input: z.ZodType
   run(input: never, call: Call): Promise<object>
 }
 
-/** Declares an operation that anybody may call; it checks by itself what it is given. */
+/** Declares a public operation, which checks its own credentials. */
 export function operation<Input>(
   input: z.ZodType<Input>,
   run: (input: Input, call: Call) => Promise<object>,
@@ -40,7 +40,7 @@ export function operation<Input>(
   return { administrators: false, input, run }
 }
 
-/** Declares an operation for administrators. */
+/** Declares an administrator operation. */
 export function administration<Input>(
   input: z.ZodType<Input>,
   run: (input: Input, call: Call) => Promise<object>,
@@ -48,12 +48,12 @@ export function administration<Input>(
   return { administrators: true, input, run }
 }
 
-/** Deeper than anything that means something, and far from what exhausts the stack. */
-const deepest = 32
+/** Deeper than any valid input, and far from exhausting the stack. */
+const maxDepth = 32
 
-/** A client sends null where it has nothing; text that no database can hold is refused here for all fields at once. */
+/** Drops nulls, which clients send for absent fields, and rejects text that PostgreSQL cannot store. */
 function clean(value: unknown, path: string, depth = 0): unknown {
-  if (depth > deepest) throw new IdentityError('SerializationException', 'The body is nested too deeply.')
+  if (depth > maxDepth) throw new IdentityError('SerializationException', 'The body is nested too deeply.')
   if (typeof value === 'string') {
     if (value.includes('\u0000') || !value.isWellFormed()) throw invalid(`${path} has characters that are not allowed.`)
     return value
@@ -73,7 +73,7 @@ function valueAt(body: unknown, path: readonly PropertyKey[]): unknown {
   return value
 }
 
-/** Reads a request's body. @throws IdentityError SerializationException or InvalidParameterException */
+/** Parses a request body. @throws IdentityError SerializationException or InvalidParameterException */
 function read(input: z.ZodType, text: string): unknown {
   let body: unknown
   try {
@@ -94,30 +94,30 @@ function read(input: z.ZodType, text: string): unknown {
   throw invalid(`1 validation error detected: Value at '${name}' failed to satisfy constraint: ${issue?.message ?? ''}`)
 }
 
-function refusalOf(error: unknown, request: FastifyRequest): IdentityError {
+function toIdentityError(error: unknown, request: FastifyRequest): IdentityError {
   if (error instanceof IdentityError) return error
   const statusCode =
     error instanceof DomainError ? error.status : ((error as { statusCode?: number }).statusCode ?? 500)
   if (statusCode === 413) return new IdentityError('SerializationException', 'The body is too large.')
   if (statusCode >= 400 && statusCode < 500)
     return new IdentityError('SerializationException', 'The request is not valid.')
-  // This process is about to stop.
+  // The process is shutting down.
   if (statusCode === 503) return new IdentityError('InternalErrorException', 'Please try again in a moment.')
-  if (isConnectionError(error)) request.log.warn({ err: error }, 'database is away')
+  if (isConnectionError(error)) request.log.warn({ err: error }, 'database is unavailable')
   else request.log.error({ err: error, target: request.headers['x-amz-target'] }, 'operation failed')
   return new IdentityError('InternalErrorException', 'Something went wrong.')
 }
 
-/** Serves the protocol at `POST /`: the header `X-Amz-Target` names the operation. */
+/** Serves the protocol at `POST /`; the header `X-Amz-Target` names the operation. */
 export function protocolRoutes(http: Http, context: Context<Config>, operations: Record<string, Operation>): void {
-  const line = new HashLine(context)
+  const queue = new HashQueue(context)
   http.removeAllContentTypeParsers()
   http.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
   http.addHook('onSend', async (_request, reply) => {
     void reply.header('x-amzn-requestid', randomUUID()).header('cache-control', 'no-store')
   })
   http.setErrorHandler((error, request, reply) => {
-    const { name, message } = refusalOf(error, request)
+    const { name, message } = toIdentityError(error, request)
     const status = name === 'InternalErrorException' ? 500 : name === 'ServiceUnavailable' ? 503 : 400
     if (status === 503) void reply.header('retry-after', '2')
     return reply
@@ -140,7 +140,7 @@ export function protocolRoutes(http: Http, context: Context<Config>, operations:
     const found = Object.hasOwn(operations, name) ? operations[name] : undefined
     if (!found) throw new IdentityError('UnknownOperationException', `Unknown operation ${name}`)
     const text = typeof request.body === 'string' ? request.body : ''
-    const hashing = line.place(() => request.raw.socket.destroyed)
+    const hashing = queue.slot(() => request.raw.socket.destroyed)
     if (found.administrators) {
       await authorizeAdministrator(request, text, context)
       hashing.account = 'administrators'

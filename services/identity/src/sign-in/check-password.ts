@@ -1,7 +1,7 @@
 import type { Transaction } from '@robokids/runtime/db'
-import { goBeforeStrangers } from '../protocol/callers.ts'
-import { askCustomChallenge } from './custom-challenge.ts'
-import { disabled, IdentityError, notConfirmed, wrongPassword } from '../protocol/errors.ts'
+import { prioritizeKnownCaller } from '../protocol/callers.ts'
+import { issueCustomChallenge } from './custom-challenge.ts'
+import { userDisabled, IdentityError, notConfirmed, wrongPassword } from '../protocol/errors.ts'
 import { isPassword } from '../factors/passwords.ts'
 import type { Call } from '../protocol/protocol.ts'
 import { proceed } from './sign-in.ts'
@@ -12,21 +12,21 @@ import type { User } from '../schema.ts'
 import { findByPassword } from '../users/unconfirmed.ts'
 import { lockUser } from '../users/users.ts'
 
-/** Whose password was given, found out before anything was locked. */
+/** The account whose password was given, found before anything is locked. */
 export interface CheckedPassword {
   owner: User | undefined
 }
 
 /**
- * Compares a password: as much work for who has none, or no account. By an address it may also be that of somebody who is
- * to confirm it, whether or not somebody else has.
+ * Compares a password, with equal work if there is no account or password. By address it may also match an unconfirmed
+ * account, whether or not another account has verified that address.
  */
 export async function checkPassword(
   { user, client: { pool }, state }: SignInProgress,
   password: string,
   call: Call,
 ): Promise<CheckedPassword> {
-  await goBeforeStrangers(call.context.db, user, state.deviceKey, call)
+  await prioritizeKnownCaller(call.context.db, user, state.deviceKey, call)
   const [isOwn, toConfirm] = await Promise.all([
     isPassword(password, user, call),
     findByPassword(pool, state.given, password, call),
@@ -35,10 +35,10 @@ export async function checkPassword(
 }
 
 /**
- * Goes on with a sign-in whose password was checked, or notes that it was wrong.
- * @returns the refusal, to be returned from the transaction.
+ * Continues a sign-in after its password check, or records the failure.
+ * @returns an error, to be returned from the transaction
  */
-export async function judgePassword(
+export async function applyCheckedPassword(
   tx: Transaction,
   begun: SignInProgress,
   { owner }: CheckedPassword,
@@ -47,11 +47,11 @@ export async function judgePassword(
 ): Promise<AuthAnswer | IdentityError> {
   if (owner && owner.id !== begun.user?.id) {
     await beginAttempt(tx, targetOf(begun), call)
-    throw owner.enabled ? notConfirmed() : disabled()
+    throw owner.enabled ? notConfirmed() : userDisabled()
   }
   const user = owner && (await lockUser(tx, owner.id))
   await beginAttempt(tx, targetOf(begun), call)
-  // Changed while it was being checked: it is not the password any more.
+  // The password changed while it was being checked.
   if (!user || user.passwordHash !== owner.passwordHash) {
     await recordFailure(tx, targetOf(begun), call)
     return wrongPassword()
@@ -59,7 +59,7 @@ export async function judgePassword(
   return acceptPassword(tx, { ...begun, user }, call, tokens)
 }
 
-/** Goes on after a proven password. */
+/** Continues after a correct password. */
 export async function acceptPassword(
   tx: Transaction,
   progress: SignInProgress & { user: NonNullable<SignInProgress['user']> },
@@ -74,6 +74,6 @@ export async function acceptPassword(
     )
   }
   const proven = { ...progress, state: { ...state, firstFactor: 'PASSWORD' as const } }
-  if (state.flow === 'CUSTOM_AUTH') return askCustomChallenge(tx, proven, call)
+  if (state.flow === 'CUSTOM_AUTH') return issueCustomChallenge(tx, proven, call)
   return proceed(tx, proven, call, tokens)
 }

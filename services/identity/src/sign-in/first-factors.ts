@@ -1,14 +1,14 @@
 import type { Database, Transaction } from '@robokids/runtime/db'
 import { missing } from '../protocol/errors.ts'
-import { askPasskey, hasPasskeys } from '../factors/passkey-steps.ts'
+import { issuePasskeyChallenge, hasPasskeys } from '../factors/passkey-steps.ts'
 import type { FirstFactor } from '../pools/pool-settings.ts'
 import type { Call } from '../protocol/protocol.ts'
-import { askForCode, simulateDelivery, provableDestination } from '../factors/sign-in-codes.ts'
+import { issueCodeChallenge, simulateDelivery, provableDestination } from '../factors/sign-in-codes.ts'
 import type { AuthAnswer, SignInProgress } from './sign-in-steps.ts'
 import { simulateAccount } from '../users/simulated-account.ts'
-import { askPasswordVerifier } from '../factors/srp-steps.ts'
+import { issuePasswordChallenge } from '../factors/srp-steps.ts'
 
-/** What a USER_AUTH sign-in can begin with, by the protocol's names: a password is given in either of two ways. */
+/** First factors of a USER_AUTH sign-in by the protocol's names: a password can be given in two ways. */
 const choices = ['PASSWORD', 'PASSWORD_SRP', 'EMAIL_OTP', 'SMS_OTP', 'WEB_AUTHN'] as const
 export type Choice = (typeof choices)[number]
 
@@ -17,9 +17,9 @@ export function isFirstFactor(name: string): name is Choice {
 }
 
 /**
- * What an account could begin with, before it has proven anything: nothing here tells more of one than its addresses and
- * whether it has passkeys, of which some that nobody has look as if they had. So a password is always asked for, and a code
- * also where its channel is that of the account's second factor; whoever has given it is told to sign in another way.
+ * The first factors offered before anything is proven. They reveal no more than the account's addresses and whether it
+ * has passkeys, and some unknown usernames seem to have them too. So a password is always offered, and a code even if
+ * it comes by the channel of the second factor; a sign-in that uses it is then asked for another way.
  */
 async function factorsOf(
   tx: Transaction | Database,
@@ -41,7 +41,7 @@ async function factorsOf(
   return able.length > 0 ? able : simulated
 }
 
-/** What a USER_AUTH sign-in of this account can begin with. */
+/** Returns the choices offered to a USER_AUTH sign-in. */
 export async function firstFactorsOf(
   tx: Transaction | Database,
   progress: SignInProgress,
@@ -51,8 +51,8 @@ export async function firstFactorsOf(
   return factors.flatMap((factor): Choice[] => (factor === 'PASSWORD' ? ['PASSWORD', 'PASSWORD_SRP'] : [factor]))
 }
 
-/** Asks for a first factor. A password in the clear is checked where it is given, not asked for. */
-export async function askFirstFactor(
+/** Issues the challenge of a first factor. A plain password is checked where it is given. */
+export async function issueFirstFactorChallenge(
   tx: Transaction,
   progress: SignInProgress,
   choice: Exclude<Choice, 'PASSWORD'>,
@@ -64,17 +64,17 @@ export async function askFirstFactor(
     case 'PASSWORD_SRP': {
       const A = parameters['SRP_A']
       if (!A) throw missing('SRP_A')
-      return askPasswordVerifier(tx, progress, A, call)
+      return issuePasswordChallenge(tx, progress, A, call)
     }
     case 'EMAIL_OTP':
     case 'SMS_OTP': {
       const medium = choice === 'EMAIL_OTP' ? 'EMAIL' : 'SMS'
       const to = user && (await provableDestination(tx, user, medium))
       return user && to
-        ? askForCode(tx, { ...progress, user }, choice, to, call)
+        ? issueCodeChallenge(tx, { ...progress, user }, choice, to, call)
         : simulateDelivery(tx, progress, choice, medium, call)
     }
     case 'WEB_AUTHN':
-      return askPasskey(tx, progress, call)
+      return issuePasskeyChallenge(tx, progress, call)
   }
 }

@@ -5,7 +5,7 @@ import { publish } from '@robokids/runtime/outbox'
 import { isSameSecret } from '@robokids/runtime/same-secret'
 import { eq, inArray } from 'drizzle-orm'
 import { findDevice } from '../factors/devices.ts'
-import { disabled, IdentityError, orThrow } from '../protocol/errors.ts'
+import { userDisabled, IdentityError, orThrow } from '../protocol/errors.ts'
 import type { Client } from '../pools/pools.ts'
 import type { Call } from '../protocol/protocol.ts'
 import { refreshTokens, signIns, users, type User } from '../schema.ts'
@@ -25,7 +25,7 @@ interface Found {
   user: User
 }
 
-/** Finds a refresh token of a client, with its sign-in's row locked: a family is changed by one at a time. */
+/** Finds a refresh token with its sign-in locked, which serializes changes to the token family. */
 export async function lockRefreshToken(tx: Transaction, token: string): Promise<Found | undefined> {
   const hash = hashToken(token)
   const [known] = await tx.select().from(refreshTokens).where(eq(refreshTokens.hash, hash))
@@ -36,15 +36,15 @@ export async function lockRefreshToken(tx: Transaction, token: string): Promise<
     .innerJoin(users, eq(users.id, signIns.userId))
     .where(eq(signIns.id, known.signInId))
     .for('update', { of: signIns })
-  // As it is now, not as it was before the lock.
+  // Read again, as of the lock.
   const [stored] = await tx.select().from(refreshTokens).where(eq(refreshTokens.hash, hash))
   return row && stored ? { token: stored, signIn: row.sign_ins, user: row.users } : undefined
 }
 
 /**
- * The token that takes another's place: always the same one, so that tabs that refresh at once all get it and a family
- * stays one line. Nobody can tell it from the one before without the service's keys.
- * @returns by the key that derives now, and by those that did before.
+ * Derives a token's successor. It is always the same, so that parallel refreshes of several tabs get one token, and it
+ * cannot be computed without MAC_KEYS.
+ * @returns the successors by the current and by earlier keys
  */
 function successorsOf(token: string, { context }: Call): string[] {
   return context.config.MAC_KEYS.macs(token, 'next-refresh-token').map((seed) =>
@@ -53,10 +53,10 @@ function successorsOf(token: string, { context }: Call): string[] {
 }
 
 /**
- * What is answered to who comes with a token that was replaced: its successor for as long as that was never used, since
- * the answer with it may have got lost; and within the grace the newest of the line, since tabs come late.
+ * Returns the token for a client that presents a replaced one: its successor while that was never used, since the
+ * response may have been lost; within the grace period the newest of the family, since tabs refresh late.
  */
-async function newestAfter(
+async function newestSuccessor(
   tx: Transaction,
   token: string,
   isWithinGrace: boolean,
@@ -76,7 +76,7 @@ async function newestAfter(
   return undefined
 }
 
-/** Puts another token in its place, where the client wants that. @returns undefined where it stays. */
+/** Replaces the token if the client rotates tokens. @returns undefined if it stays */
 async function rotate(
   tx: Transaction,
   token: string,
@@ -88,9 +88,9 @@ async function rotate(
   const { enabled, graceSeconds } = settings.rotation
   if (stored.replacedAt !== null) {
     const grace = stored.replacedAt.add({ seconds: graceSeconds })
-    const newest = await newestAfter(tx, token, Temporal.Instant.compare(now, grace) <= 0, call)
+    const newest = await newestSuccessor(tx, token, Temporal.Instant.compare(now, grace) <= 0, call)
     if (newest !== undefined) return newest
-    // Somebody went on with its successor: two have this token, and one of them stole it.
+    // The successor was used too: two parties hold this token, so one of them stole it.
     await endSignIn(tx, signIn.id, 'token_reused', now)
     await publish(tx, signInLocked, user.id, { ...(await accountOf(tx, user)), reason: 'token_reused', until: null })
     return revoked()
@@ -99,15 +99,12 @@ async function rotate(
   const [next] = successorsOf(token, call)
   if (next === undefined) throw new Error('There is no key to derive a refresh token from.')
   await tx.update(refreshTokens).set({ replacedAt: now }).where(eq(refreshTokens.hash, stored.hash))
-  // However often it is refreshed, a sign-in ends when it was to.
+  // Refreshing does not extend a sign-in.
   await tx.insert(refreshTokens).values({ hash: hashToken(next), signInId: signIn.id, expiresAt: stored.expiresAt })
   return next
 }
 
-/**
- * New tokens for a refresh token.
- * @param prove checks the client's secret, knowing whose token it is.
- */
+/** Issues new tokens for a refresh token. @param prove checks the client's secret against the token's account */
 export async function refresh(
   token: string,
   deviceKey: string | undefined,
@@ -123,8 +120,8 @@ export async function refresh(
     prove(user)
     if (signIn.endedAt !== null) return revoked()
     if (Temporal.Instant.compare(found.token.expiresAt, call.context.clock.now()) <= 0) return invalidToken()
-    if (!user.enabled) return disabled()
-    if (!(await isItsDevice(tx, user, signIn, deviceKey, call))) return invalidToken()
+    if (!user.enabled) return userDisabled()
+    if (!(await isSignInDevice(tx, user, signIn, deviceKey, call))) return invalidToken()
     const next = await rotate(tx, token, found, client, call)
     if (next instanceof IdentityError) return next
     const issued = await tokens.issue(tx, signIn, user, client)
@@ -133,8 +130,8 @@ export async function refresh(
   return orThrow(outcome)
 }
 
-/** A confirmed device's tokens are worth something with its key alone. */
-async function isItsDevice(
+/** Tokens of a confirmed device work only with its device key. */
+async function isSignInDevice(
   tx: Transaction,
   user: User,
   signIn: SignIn,
@@ -147,7 +144,7 @@ async function isItsDevice(
   return device === undefined || device.sealedSrpVerifier === null
 }
 
-/** Checks a client's secret where it is sent as it is. @throws IdentityError NotAuthorizedException */
+/** Checks a client secret that is sent in plain text. @throws IdentityError NotAuthorizedException */
 export function checkClientSecret(client: Client, given: string | undefined): void {
   if (client.secret !== null && !isSameSecret(given ?? '', client.secret)) {
     throw new IdentityError('NotAuthorizedException', `Unable to verify secret for client ${client.id}`)

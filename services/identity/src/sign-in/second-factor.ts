@@ -4,12 +4,12 @@ import { expiredSession, IdentityError } from '../protocol/errors.ts'
 import type { MfaFactor } from '../pools/pool-settings.ts'
 import type { Call } from '../protocol/protocol.ts'
 import type { User } from '../schema.ts'
-import { askForCode, type Addresses } from '../factors/sign-in-codes.ts'
-import { ask, type AuthAnswer, type SignInProgress } from './sign-in-steps.ts'
+import { issueCodeChallenge, type Addresses } from '../factors/sign-in-codes.ts'
+import { issueChallenge, type AuthAnswer, type SignInProgress } from './sign-in-steps.ts'
 
 /**
- * What a sign-in still needs after its first factor: nothing, one of these factors, one of these set up first, or a proof of
- * another kind than the account's own second factors, which come the way that the first one came.
+ * What a sign-in still needs after its first factor: nothing, one of these factors, the setup of one of them, or
+ * another kind of proof, because all second factors use the channel of the first.
  */
 export type SecondFactor =
   | { need: 'nothing' }
@@ -19,8 +19,8 @@ export type SecondFactor =
 const nothing = { need: 'nothing' } as const
 
 /**
- * Proven by the first factor already: it is no second one. A password that a mailbox has just been enough to choose proves
- * that mailbox and nothing else.
+ * Whether the first factor used the same channel, so that this one adds nothing. A password that was reset by a code
+ * proves only that mailbox.
  */
 function isSameChannel(factor: MfaFactor, { user, state }: SignInProgress & { user: User }): boolean {
   const first = state.firstFactor === 'PASSWORD' ? user.resetBy : state.firstFactor
@@ -28,7 +28,7 @@ function isSameChannel(factor: MfaFactor, { user, state }: SignInProgress & { us
   return factor === 'SMS_MFA' && (first === 'SMS' || first === 'SMS_OTP')
 }
 
-/** Where a second factor is required and none that was chosen can be used, any that is ready is. */
+/** Whether a factor can be used at all. If none of the enabled ones can, any ready one is accepted. */
 function isReady(factor: MfaFactor, user: User, addresses: Addresses): boolean {
   if (factor === 'SOFTWARE_TOKEN_MFA') return user.sealedTotpSecret !== null
   return addresses[factor === 'SMS_MFA' ? 'SMS' : 'EMAIL'] !== undefined
@@ -46,7 +46,7 @@ export function secondFactorOf(progress: SignInProgress & { user: User }, addres
   if (chosen.length === 0 && mfa === 'OPTIONAL') return nothing
   const ready = mfaFactors.filter((factor) => isReady(factor, user, addresses))
   const chosenReady = chosen.filter((factor) => ready.includes(factor))
-  // Whoever chose one is asked for one, even where it cannot be used any more.
+  // An account with enabled factors always needs one, even if those can no longer be used.
   const factors = chosenReady.length > 0 ? chosenReady : ready
   const isNew = (factor: MfaFactor) => !isSameChannel(factor, progress)
   if (state.mailProven && factors.includes('EMAIL_OTP') && isNew('EMAIL_OTP')) return nothing
@@ -54,12 +54,12 @@ export function secondFactorOf(progress: SignInProgress & { user: User }, addres
   if (left.length > 0) return { need: 'one_of', factors: left }
   const able = mfaFactors.filter((factor) => factor !== 'SMS_MFA' && isNew(factor))
   if (chosen.length === 0 && able.length > 0) return { need: 'set_up', factors: able }
-  // Not what was chosen, but better than nobody being let in.
+  // Not enabled by the user, but better than being locked out.
   const others = user.resetBy === null ? [] : ready.filter(isNew)
   return others.length > 0 ? { need: 'one_of', factors: others } : { need: 'other_proof' }
 }
 
-/** Where no other second factor can be had than the one that was the first. */
+/** For an account whose only second factor is the same as its first. */
 export const otherProofNeeded = ({ user, state }: SignInProgress & { user: User }) =>
   new IdentityError(
     'MFAMethodNotFoundException',
@@ -68,8 +68,8 @@ export const otherProofNeeded = ({ user, state }: SignInProgress & { user: User 
       : 'Log in another way: your second factor is the same as your first.',
   )
 
-/** Asks for a second factor: the only one, the preferred one, or a choice. */
-export async function askSecondFactor(
+/** Issues a second factor: the only one, the preferred one, or a choice. */
+export async function issueSecondFactorChallenge(
   tx: Transaction,
   progress: SignInProgress & { user: User },
   second: Extract<SecondFactor, { factors: MfaFactor[] }>,
@@ -78,26 +78,26 @@ export async function askSecondFactor(
 ): Promise<AuthAnswer> {
   const { factors } = second
   if (second.need === 'set_up') {
-    return ask(tx, fresh(progress), 'MFA_SETUP', { MFAS_CAN_SETUP: JSON.stringify(factors) }, call)
+    return issueChallenge(tx, fresh(progress), 'MFA_SETUP', { MFAS_CAN_SETUP: JSON.stringify(factors) }, call)
   }
   const preferred = factors.find((factor) => factor === progress.user.preferredMfa)
   const one = preferred ?? (factors.length === 1 ? factors[0] : undefined)
   const choosing = { ...progress, state: { ...progress.state, step: { factors } } }
-  if (one !== undefined) return askForFactor(tx, choosing, one, addresses, call)
-  return ask(tx, choosing, 'SELECT_MFA_TYPE', { MFAS_CAN_CHOOSE: JSON.stringify(factors) }, call)
+  if (one !== undefined) return issueFactorChallenge(tx, choosing, one, addresses, call)
+  return issueChallenge(tx, choosing, 'SELECT_MFA_TYPE', { MFAS_CAN_CHOOSE: JSON.stringify(factors) }, call)
 }
 
 const fresh = (progress: SignInProgress) => ({ ...progress, state: { ...progress.state, step: {} } })
 
-/** The second factors that a step lets a person choose from, whichever of them it asks for. */
+/** The second factors that a step offers. */
 export const choicesOf = ({ state }: SignInProgress): string[] =>
   z.array(z.string()).catch([]).parse(state.step['factors'])
 
 /**
- * Asks for one second factor. Ours: where the account has others, the step names them all, and takes `ANSWER` with one of
- * them in place of its own answer. Who has lost the preferred one is let in by the one that was turned on for that.
+ * Issues one second factor. Not in the public protocol: the step lists the account's other factors and accepts one of
+ * them as `ANSWER`, for people who have lost the preferred one.
  */
-export async function askForFactor(
+export async function issueFactorChallenge(
   tx: Transaction,
   progress: SignInProgress & { user: User },
   factor: MfaFactor,
@@ -107,10 +107,16 @@ export async function askForFactor(
   const factors = choicesOf(progress)
   const parameters: Record<string, string> = factors.length > 1 ? { MFAS_CAN_CHOOSE: JSON.stringify(factors) } : {}
   if (factor === 'SOFTWARE_TOKEN_MFA') {
-    return ask(tx, { ...progress, state: { ...progress.state, step: { factors } } }, factor, parameters, call)
+    return issueChallenge(
+      tx,
+      { ...progress, state: { ...progress.state, step: { factors } } },
+      factor,
+      parameters,
+      call,
+    )
   }
   const medium = factor === 'SMS_MFA' ? 'SMS' : 'EMAIL'
   const destination = addresses[medium]
   if (destination === undefined) throw expiredSession()
-  return askForCode(tx, progress, factor, { medium, destination }, call, parameters)
+  return issueCodeChallenge(tx, progress, factor, { medium, destination }, call, parameters)
 }

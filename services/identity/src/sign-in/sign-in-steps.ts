@@ -9,7 +9,6 @@ import type { Call } from '../protocol/protocol.ts'
 import { signInSteps, users, type User } from '../schema.ts'
 import type { IssuedTokens } from './tokens.ts'
 
-/** What a client can be asked for. */
 export type ChallengeName =
   | 'PASSWORD_VERIFIER'
   | 'NEW_PASSWORD_REQUIRED'
@@ -25,22 +24,22 @@ export type ChallengeName =
   | 'DEVICE_SRP_AUTH'
   | 'DEVICE_PASSWORD_VERIFIER'
 
-/** What a sign-in carries from step to step. */
+/** State that a sign-in carries from step to step. */
 const stateSchema = z.object({
   flow: z.enum(['USER_PASSWORD_AUTH', 'USER_SRP_AUTH', 'USER_AUTH', 'CUSTOM_AUTH']),
-  /** The name that the client began with, as `placeholderUsername` writes it. */
+  /** The username that the client started with, as `placeholderUsername` returns it. */
   given: z.string(),
-  /** What was proven first, once it is. */
+  /** The first factor, once it is proven. */
   firstFactor: z.enum([...firstFactors, 'CUSTOM']).optional(),
-  /** Whether a code by mail was proven besides a password. */
+  /** Whether a code by e-mail was proven after a password. */
   mailProven: z.boolean().optional(),
-  /** Whether a passkey's authenticator made sure of the person: two factors in one. */
+  /** Whether a passkey's authenticator verified the person: two factors in one. */
   personVerified: z.boolean().optional(),
-  /** The device that the client says it is. */
+  /** The device that the client claims to be. */
   deviceKey: z.string().optional(),
-  /** Whether that device, once it is proven, stands for a second factor. */
+  /** Whether that device, once proven, replaces the second factor. */
   deviceStands: z.boolean().optional(),
-  /** The step's own memory. */
+  /** State of the current step. */
   step: z.record(z.string(), z.unknown()).default({}),
 })
 export type SignInState = z.infer<typeof stateSchema>
@@ -50,7 +49,7 @@ export interface AuthenticationResult extends IssuedTokens {
   NewDeviceMetadata?: DeviceMetadata
 }
 
-/** The answer to InitiateAuth and RespondToAuthChallenge. */
+/** The response of InitiateAuth and RespondToAuthChallenge. */
 export interface AuthAnswer {
   AuthenticationResult?: AuthenticationResult
   ChallengeName?: ChallengeName
@@ -59,16 +58,16 @@ export interface AuthAnswer {
   Session?: string
 }
 
-/** Who signs in, to what, and how far it has come. `user` is undefined where there is none and the client is not to know. */
+/** A sign-in in progress. `user` is undefined if there is no account and the client must not know. */
 export interface SignInProgress {
   client: Client
-  /** The canonical name, or one that looks like it where there is no account. */
+  /** The canonical username, or a simulated one. */
   username: string
   user: User | undefined
   state: SignInState
 }
 
-/** An open step, as the client's answer finds it. */
+/** An open step, as loaded for the client's response. */
 export interface OpenStep extends SignInProgress {
   session: string
   challenge: ChallengeName
@@ -79,8 +78,8 @@ export const newSession = () => randomBytes(48).toString('base64url')
 const hashSession = (session: string) => createHash('sha256').update(session).digest('base64url')
 export const statePurpose = (sessionHash: string) => `sign-in-step:${sessionHash}`
 
-/** Asks the client for something: the step waits for its answer for three minutes. */
-export async function ask(
+/** Stores a step and returns its challenge. The step expires after SIGN_IN_STEP_SECONDS. */
+export async function issueChallenge(
   tx: Transaction | Database,
   progress: SignInProgress,
   challenge: ChallengeName,
@@ -109,7 +108,7 @@ export async function ask(
   }
 }
 
-/** Which client a session belongs to, where only the session is given. */
+/** Returns the client id of a session. */
 export async function clientOfSession(session: string, { context: { db } }: Call): Promise<string> {
   const [row] = await db
     .select({ clientId: signInSteps.clientId })
@@ -120,9 +119,9 @@ export async function clientOfSession(session: string, { context: { db } }: Call
 }
 
 /**
- * Finds the step that an answer is for.
- * @param lock locks its row and the account's for the rest of the transaction.
- * @throws IdentityError NotAuthorizedException where there is none: unknown, over, used, another client's or step's.
+ * Finds the step of a response.
+ * @param lock locks the rows of the step and the account for the rest of the transaction
+ * @throws IdentityError NotAuthorizedException if it is unknown, expired, used, or of another client or challenge
  */
 export async function findStep(
   tx: Transaction | Database,
@@ -145,7 +144,7 @@ export async function findStep(
     ;[user] = await (lock ? account.for('update') : account)
     if (!user) throw expiredSession()
   }
-  // After the account, as everywhere: a new password deletes the steps of an account whose row it has locked.
+  // Locked after the account, as everywhere: setting a password locks the account and then deletes its steps.
   if (lock) [row] = await find().for('update')
   if (
     !row ||
@@ -168,18 +167,21 @@ export async function findStep(
   }
 }
 
-/** A step that was answered is over: its session is worth nothing any more. */
+/** Ends an answered step; its session no longer works. */
 export async function endStep(tx: Transaction, { session }: OpenStep): Promise<void> {
   await tx.delete(signInSteps).where(eq(signInSteps.sessionHash, hashSession(session)))
 }
 
-/** Counts a wrong answer; the step stays for a better one, a few times. @returns `refusal`, to be returned from the transaction. */
-export async function keepStep(tx: Transaction, step: OpenStep, refusal: IdentityError): Promise<IdentityError> {
+/**
+ * Counts a wrong response; the step stays open for a few attempts.
+ * @returns `error`, to be returned from the transaction
+ */
+export async function keepStep(tx: Transaction, step: OpenStep, error: IdentityError): Promise<IdentityError> {
   await tx
     .update(signInSteps)
     .set({ triesLeft: step.triesLeft - 1 })
     .where(eq(signInSteps.sessionHash, hashSession(step.session)))
-  return refusal
+  return error
 }
 
 export interface DeviceMetadata {

@@ -1,33 +1,35 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Transaction } from '@robokids/runtime/db'
 import { eq } from 'drizzle-orm'
-import { findDevice, newDevice, noDevice } from '../factors/devices.ts'
-import { disabled, IdentityError, notConfirmed } from '../protocol/errors.ts'
+import { findDevice, newDevice, deviceNotFound } from '../factors/devices.ts'
+import { userDisabled, IdentityError, notConfirmed } from '../protocol/errors.ts'
 import type { Call } from '../protocol/protocol.ts'
 import { refreshTokens, signIns, users, type User } from '../schema.ts'
-import { askSecondFactor, otherProofNeeded, secondFactorOf } from './second-factor.ts'
+import { issueSecondFactorChallenge, otherProofNeeded, secondFactorOf } from './second-factor.ts'
 import { addressesOf } from '../factors/sign-in-codes.ts'
 import { rememberAddress } from '../limits/sign-in-limits.ts'
-import { ask, type AuthAnswer, type SignInProgress } from './sign-in-steps.ts'
+import { issueChallenge, type AuthAnswer, type SignInProgress } from './sign-in-steps.ts'
 import { hashToken, type Tokens } from './tokens.ts'
 
-/** @throws IdentityError for an account that may not sign in now. Only to be told to who has proven a first factor. */
-export function checkState(user: User): void {
-  if (!user.enabled) throw disabled()
+/**
+ * @throws IdentityError for an account that may not sign in now. To be revealed only after a first factor is proven.
+ */
+export function checkUserStatus(user: User): void {
+  if (!user.enabled) throw userDisabled()
   if (user.status === 'UNCONFIRMED') throw notConfirmed()
   if (user.status === 'RESET_REQUIRED') {
     throw new IdentityError('PasswordResetRequiredException', 'Password reset required for the user')
   }
 }
 
-/** Attributes that come with a new password in place of a temporary one: what the pool verifies and the account has not. */
+/** Attributes to be given with the new password: those that the pool verifies and the account lacks. */
 export function missingAttributes({ client, user }: SignInProgress & { user: User }): string[] {
   return client.pool.settings.autoVerified.filter((attribute) => !user.attributes[attribute])
 }
 
 /**
- * Goes on after a proven first factor: the account's state, a new password in place of a temporary one, a known device
- * in place of a second factor, the second factor or its set-up, and the tokens.
+ * Continues after a proven first factor: account status, replacing a temporary password, a trusted device instead of a
+ * second factor, the second factor or its setup, tokens.
  */
 export async function proceed(
   tx: Transaction,
@@ -36,9 +38,9 @@ export async function proceed(
   tokens: Tokens,
 ): Promise<AuthAnswer> {
   const { user, state, client } = progress
-  checkState(user)
+  checkUserStatus(user)
   if (user.status === 'FORCE_CHANGE_PASSWORD') {
-    return ask(
+    return issueChallenge(
       tx,
       { ...progress, state: { ...state, step: {} } },
       'NEW_PASSWORD_REQUIRED',
@@ -51,28 +53,25 @@ export async function proceed(
   }
   const device =
     state.deviceKey === undefined ? undefined : await findDevice(tx, user, state.deviceKey, call.context.config)
-  if (state.deviceKey !== undefined && !device) throw noDevice()
+  if (state.deviceKey !== undefined && !device) throw deviceNotFound()
   const addresses = await addressesOf(tx, user)
   const second = secondFactorOf(progress, addresses)
   const isConfirmed = device && device.sealedSrpVerifier !== null && client.pool.settings.devices !== 'OFF'
-  // After a device's proof clients expect tokens and nothing else: a device that does not stand for a second factor is
-  // not asked where one is needed. Any of the account's own does where nothing else but the mailbox has spoken for it.
+  // Clients expect tokens right after a device proof, so a device that does not replace a needed second factor is not
+  // challenged. Any device of the account may do so if the password was reset by a code and nothing else is left.
   const { need } = second
-  const stands = need === 'nothing' || (need !== 'set_up' && device?.remembered)
-  if (isConfirmed && (stands || (need === 'other_proof' && user.resetBy !== null))) {
+  const standsForSecondFactor = need === 'nothing' || (need !== 'set_up' && device?.remembered)
+  if (isConfirmed && (standsForSecondFactor || (need === 'other_proof' && user.resetBy !== null))) {
     const asked = { ...state, deviceStands: need !== 'nothing', step: {} }
-    return ask(tx, { ...progress, state: asked }, 'DEVICE_SRP_AUTH', {}, call)
+    return issueChallenge(tx, { ...progress, state: asked }, 'DEVICE_SRP_AUTH', {}, call)
   }
   if (second.need === 'other_proof') throw otherProofNeeded(progress)
-  if (second.need !== 'nothing') return askSecondFactor(tx, progress, second, addresses, call)
+  if (second.need !== 'nothing') return issueSecondFactorChallenge(tx, progress, second, addresses, call)
   const secondFactor = state.personVerified === true || state.mailProven === true
   return complete(tx, progress, call, tokens, { secondFactor })
 }
 
-/**
- * Signs in: everything that was asked for is proven.
- * @param secondFactor whether that was more than a first factor.
- */
+/** Completes a sign-in and issues its tokens. @param secondFactor whether a second factor was proven */
 export async function complete(
   tx: Transaction,
   progress: SignInProgress & { user: User },
@@ -83,7 +82,7 @@ export async function complete(
   const { user, client, state } = progress
   const now = call.context.clock.now()
   const device = await newDevice(tx, user, client.pool, { deviceKey: state.deviceKey, secondFactor }, call)
-  // Whoever knows the new password has more than the mailbox that it was chosen by. Another way in says nothing of it.
+  // Signing in with the new password proves more than the mailbox that reset it. Other first factors do not.
   if (user.resetBy !== null && state.firstFactor === 'PASSWORD')
     await tx.update(users).set({ resetBy: null }).where(eq(users.id, user.id))
   const [signIn] = await tx

@@ -4,7 +4,7 @@ import { signIns } from '../schema.ts'
 
 export type EndReason = NonNullable<(typeof signIns.$inferSelect)['endReason']>
 
-/** Ends a sign-in: its refresh and access tokens are worth nothing any more. */
+/** Ends a sign-in and invalidates its refresh and access tokens. */
 export async function endSignIn(tx: Transaction, id: string, reason: EndReason, now: Temporal.Instant): Promise<void> {
   await tx
     .update(signIns)
@@ -12,7 +12,7 @@ export async function endSignIn(tx: Transaction, id: string, reason: EndReason, 
     .where(and(eq(signIns.id, id), isNull(signIns.endedAt)))
 }
 
-/** Ends all sign-ins of an account, or those of one of its devices. @param keep the one that goes on, if one does. */
+/** Ends all sign-ins of an account, or those of one device. @param keep the sign-in that continues, if any */
 export async function endSignIns(
   tx: Transaction,
   userId: string,

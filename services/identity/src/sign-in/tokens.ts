@@ -6,7 +6,7 @@ import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
 import { and, desc, eq, inArray, sql } from 'drizzle-orm'
 import type { Config } from '../config.ts'
-import { disabled, IdentityError } from '../protocol/errors.ts'
+import { userDisabled, IdentityError } from '../protocol/errors.ts'
 import { findClient, type Client, type Pool } from '../pools/pools.ts'
 import { groupMembers, signIns, signingKeys, users, type User } from '../schema.ts'
 
@@ -29,11 +29,12 @@ interface SigningKey {
 export interface Tokens {
   /** The public keys of a pool, as a JSON Web Key Set. */
   keySet(pool: Pool): Promise<object>
-  /** Tokens of a sign-in, without a refresh token. */
+  /** Issues tokens of a sign-in, without a refresh token. */
   issue(tx: Transaction, signIn: SignIn, user: User, client: Client): Promise<IssuedTokens>
   /**
-   * Whose access token it is.
-   * @throws IdentityError NotAuthorizedException: forged, expired, revoked, of another pool, or no access token.
+   * Returns the bearer of an access token.
+   * @throws IdentityError NotAuthorizedException for a token that is forged, expired, revoked, of another pool, or no
+   * access token
    */
   authenticate(accessToken: string): Promise<Bearer>
 }
@@ -47,16 +48,16 @@ export interface IssuedTokens {
   TokenType: 'Bearer'
 }
 
-/** Who holds an access token. */
+/** The holder of an access token. */
 export interface Bearer {
   user: User
   client: Client
   signIn: SignIn
 }
 
-/** As client settings allow. */
-const longestTokenSeconds = 86_400
-/** A new key is published this long before it signs, so that who keeps a copy of the key set has it by then. */
+/** The maximum that client settings allow. */
+const maxTokenSeconds = 86_400
+/** A new key is published this long before it signs, so that cached key sets have it by then. */
 const publishedAheadSeconds = 3_600
 
 export const hashToken = (token: string) => createHash('sha256').update(token).digest('base64url')
@@ -76,13 +77,13 @@ async function addKey(tx: Transaction | Database, poolId: string, { config, cloc
     .values({ kid, poolId, sealedPrivateKey, publicKey: pair.publicKey, createdAt: clock.now() })
 }
 
-/** Makes each pool's next key when the one in use is old, and deletes those whose last token is dead. */
+/** Adds a new signing key to each pool whose current one is old, and deletes keys whose last token has expired. */
 export async function rotateKeys(context: Context<Config>, signal: AbortSignal): Promise<void> {
   const { db, clock, config } = context
   const now = clock.now()
   const old = now.subtract({ seconds: Math.round(config.SIGNING_KEY_DAYS * 86_400) })
-  // What the one before signed was signed until the newest took over, and is dead a longest token later.
-  const dead = now.subtract({ seconds: publishedAheadSeconds + longestTokenSeconds })
+  // The previous key signed until the newest took over; its tokens expire one maximum token lifetime later.
+  const dead = now.subtract({ seconds: publishedAheadSeconds + maxTokenSeconds })
   const rows = await db.select().from(signingKeys).orderBy(desc(signingKeys.createdAt))
   for (const [poolId, [newest, ...older]] of Map.groupBy(rows, (row) => row.poolId)) {
     if (signal.aborted) return
@@ -106,18 +107,18 @@ const invalidToken = () => new IdentityError('NotAuthorizedException', 'Invalid 
 export async function startTokens(http: Http, context: Context<Config>): Promise<Tokens> {
   const { db, config, clock } = context
   await http.register(fastifyJwt, {
-    // The keys differ by pool and time: each call brings its own.
-    secret: () => Promise.reject(new Error('A token was to be signed or checked without a key.')),
+    // Each call passes its own key, which depends on pool and time.
+    secret: () => Promise.reject(new Error('A token cannot be signed or verified without a key.')),
     sign: { algorithm: 'RS256' },
   })
 
   function open({ kid, sealedPrivateKey }: typeof signingKeys.$inferSelect): SigningKey {
     const privateKey = config.SEALING_KEYS.open(sealedPrivateKey, keyPurpose(kid))?.toString()
-    if (privateKey === undefined) throw new Error(`Signing key ${kid} is sealed under a key that is not here.`)
+    if (privateKey === undefined) throw new Error(`Signing key ${kid} is sealed under an unknown key.`)
     return { kid, privateKey }
   }
 
-  /** Which key a token says that it was signed with. */
+  /** The key id in a token's header. */
   function kidOf(token: string): string {
     try {
       return http.jwt.decode<{ header: { kid?: unknown } }>(token, { complete: true })?.header.kid?.toString() ?? ''
@@ -126,7 +127,7 @@ export async function startTokens(http: Http, context: Context<Config>): Promise
     }
   }
 
-  /** A pool's keys, the newest first. It gets its first one when that is first needed. */
+  /** Returns a pool's keys, newest first. The first key is created on demand. */
   async function keysOf(tx: Transaction | Database, poolId: string): Promise<(typeof signingKeys.$inferSelect)[]> {
     const find = (within: Transaction | Database) =>
       within.select().from(signingKeys).where(eq(signingKeys.poolId, poolId)).orderBy(desc(signingKeys.createdAt))
@@ -206,7 +207,7 @@ export async function startTokens(http: Http, context: Context<Config>): Promise
     },
 
     async authenticate(accessToken) {
-      // Asked for each time: a key that was withdrawn, since it leaked perhaps, is none any more.
+      // Read each time, so that a withdrawn (leaked) key stops working at once.
       const [key] = await db
         .select({ poolId: signingKeys.poolId, publicKey: signingKeys.publicKey })
         .from(signingKeys)
@@ -220,7 +221,7 @@ export async function startTokens(http: Http, context: Context<Config>): Promise
           clockTimestamp: clock.now().epochMilliseconds,
           cache: false,
         })
-        // A key signs for its own pool alone.
+        // A key is valid only for its own pool.
         if (claims['iss'] !== issuer(key.poolId)) throw invalidToken()
       } catch (error) {
         if (error instanceof IdentityError) throw error
@@ -239,14 +240,14 @@ export async function startTokens(http: Http, context: Context<Config>): Promise
       if (!row || row.sign_ins.endedAt !== null) {
         throw new IdentityError('NotAuthorizedException', 'Access Token has been revoked')
       }
-      if (!row.users.enabled) throw disabled()
+      if (!row.users.enabled) throw userDisabled()
       const client = await findClient(row.sign_ins.clientId, context)
       return { user: row.users, signIn: row.sign_ins, client }
     },
   }
 }
 
-/** Attributes as the identity token carries them: flags as booleans, the address as the standard's object. */
+/** Attributes as ID token claims: flags as booleans, the address as the standard's object. */
 function identityClaims(attributes: Record<string, string>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(attributes).map(([name, value]) => {

@@ -12,9 +12,8 @@ import type { Bearer, Tokens } from '../sign-in/tokens.ts'
 import { aliasValue, isVerified, lockUser, publishAccount, verifiedAddress, type Verifiable } from './users.ts'
 
 /**
- * Asks of who gives an account away (another address, passkey, authenticator or trusted browser, or one second factor less)
- * to have signed in just now, where the client's settings want that: a browser that was left open, or a stolen session, is
- * not enough.
+ * Requires a recent sign-in for sensitive changes (another address, passkey, authenticator or trusted browser, or a
+ * disabled second factor), if the client's settings say so: an unattended browser or a stolen session is not enough.
  * @throws IdentityError FreshSignInRequiredException
  */
 export function checkFresh({ signIn, client }: Bearer, { context }: Call): void {
@@ -24,7 +23,7 @@ export function checkFresh({ signIn, client }: Bearer, { context }: Call): void 
   if (Temporal.Instant.compare(stale, context.clock.now()) < 0) throw freshSignInRequired()
 }
 
-/** Does something to the account of who holds an access token, with its row locked; a refusal that is returned is thrown once it has committed. */
+/** Runs `work` on the bearer's account with its row locked; a returned error is thrown after the commit. */
 export async function withAuthenticatedUser<T>(
   tokens: Tokens,
   accessToken: string,
@@ -40,7 +39,7 @@ export async function withAuthenticatedUser<T>(
   return orThrow(outcome)
 }
 
-/** Writes an account, and tells of it. @param changed as the event names it. */
+/** Writes an account and publishes the change. @param changed as the event names it */
 export async function changeAccount(
   tx: Transaction,
   user: User,
@@ -60,7 +59,7 @@ export async function changeAccount(
       ...(changed.includes('mfa') ? { secondFactors: written.mfa } : {}),
       ...(changed.includes('passkeys') ? { passkeys: await tx.$count(passkeys, eq(passkeys.userId, user.id)) } : {}),
     }
-    // While a new address is not verified, the one that is still belongs to whoever is to be told.
+    // While a new address is unverified, warnings still go to the verified one.
     const verified = await verifiedAddress(tx, written, 'email')
     const before = previousEmail ?? (isVerified(written, 'email') ? null : (verified ?? null))
     await publishAccount(tx, userUpdated, written, { changed, previousEmail: before, ...now })
@@ -69,9 +68,9 @@ export async function changeAccount(
 }
 
 /**
- * Takes a verified address as the account's alias.
- * @param force takes it away from another account, whose address then counts as unverified.
- * @throws IdentityError AliasExistsException where another account has it.
+ * Makes a verified address the account's alias.
+ * @param force takes it from another account, whose address then counts as unverified
+ * @throws IdentityError AliasExistsException if another account has it
  */
 export async function takeAlias(
   tx: Transaction,
@@ -94,17 +93,17 @@ export async function takeAlias(
   if (!force) throw new IdentityError('AliasExistsException', `An account with the ${attribute} already exists.`)
   const held = and(eq(aliases.poolId, pool.id), eq(aliases.attribute, attribute), eq(aliases.value, key))
   const [previous] = await tx.select().from(aliases).where(held).for('update')
-  const loser = previous && (await lockUser(tx, previous.userId))
+  const previousOwner = previous && (await lockUser(tx, previous.userId))
   await tx.update(aliases).set({ userId: user.id }).where(held)
-  if (!loser) return
+  if (!previousOwner) return
   const flag = `${attribute}_verified`
-  const attributes = { ...loser.attributes, [flag]: 'false' }
-  await changeAccount(tx, loser, { attributes }, [flag], call, attribute === 'email' ? key : null)
+  const attributes = { ...previousOwner.attributes, [flag]: 'false' }
+  await changeAccount(tx, previousOwner, { attributes }, [flag], call, attribute === 'email' ? key : null)
 }
 
 /**
- * Gives an account, whose row is locked, a password. Who signed in with the one before, or has begun to, is signed out.
- * @param keep the sign-in that goes on, if one does.
+ * Sets the password of an account whose row is locked. Ends its sign-ins, unfinished ones too.
+ * @param keep the sign-in that continues, if any
  */
 export async function setPassword(
   tx: Transaction,
@@ -122,8 +121,8 @@ export async function setPassword(
 }
 
 /**
- * Takes from an account, whose row is locked, all that lets anybody in but its password: whoever has just proven its
- * address need not be who set these up.
+ * Removes all credentials but the password from an account whose row is locked: they may have been set up by somebody
+ * other than the person who has just proven its address.
  */
 export async function dropCredentials(tx: Transaction, user: User, call: Call): Promise<User> {
   for (const table of [passkeys, devices, mfaSetups, knownAddresses])
@@ -142,7 +141,7 @@ export async function dropCredentials(tx: Transaction, user: User, call: Call): 
   return changeAccount(tx, user, change, ['mfa', 'passkeys'], call)
 }
 
-/** Deletes an account, whose row is locked, with all that is its own. */
+/** Deletes an account whose row is locked, with all its data. */
 export async function deleteAccount(tx: Transaction, user: User): Promise<void> {
   await dropCodes(tx, ownCodeKey(user, 'verify_email'))
   await dropCodes(tx, ownCodeKey(user, 'verify_phone_number'))

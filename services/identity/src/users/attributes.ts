@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { IdentityError, invalid, missing } from '../protocol/errors.ts'
 
-/** As many as an account may have: all of them are in each of its identity tokens. */
-export const mostAttributes = 50
+/** Per account, because each ID token carries all of them. */
+export const maxAttributes = 50
 
 /** `[{Name, Value}]`, as clients send attributes. */
 export const attributeListSchema = z
   .array(z.object({ Name: z.string().min(1).max(32), Value: z.string().max(2048).optional() }))
-  .max(mostAttributes)
+  .max(maxAttributes)
 
 const standard = new Set([
   'address',
@@ -29,10 +29,10 @@ const standard = new Set([
   'zoneinfo',
 ])
 
-/** What people may say of themselves. All else that an account holds is said of them, by administrators. */
+/** Attributes that users may write; all others are written by administrators. */
 const writable = new Set(['address', 'birthdate', 'email', 'family_name', 'given_name', 'phone_number'])
 
-/** Whether an attribute is one that administrators alone may write. */
+/** Whether only administrators may write the attribute. */
 export function isForAdministrators(name: string): boolean {
   return isKnown(name) && !writable.has(name)
 }
@@ -49,7 +49,10 @@ function isKnown(name: string): boolean {
   return standard.has(name) || /^custom:[\w-]{1,20}$/.test(name)
 }
 
-/** Reads names of attributes that people take away from themselves. @throws IdentityError InvalidParameterException, NotAuthorizedException */
+/**
+ * Validates the names of attributes to delete.
+ * @throws IdentityError InvalidParameterException, NotAuthorizedException
+ */
 export function readAttributeNames(names: string[]): string[] {
   for (const name of names) {
     if (name === 'sub') throw invalid('Cannot modify an immutable attribute')
@@ -60,7 +63,7 @@ export function readAttributeNames(names: string[]): string[] {
   return names
 }
 
-/** How many attributes an account has; whether an address is verified is part of it. */
+/** Returns the number of attributes, not counting the verification flags. */
 export function countAttributes(attributes: Record<string, string>): number {
   return Object.keys(attributes).filter((name) => !isFlag(name)).length
 }
@@ -68,8 +71,8 @@ export function countAttributes(attributes: Record<string, string>): number {
 const isFlag = (name: string) => name === 'email_verified' || name === 'phone_number_verified'
 
 /**
- * Reads attributes as an account may hold them.
- * @param byAdministrators who may say everything, `email_verified` and `phone_number_verified` as well.
+ * Validates attributes.
+ * @param byAdministrators who may write all of them, including `email_verified` and `phone_number_verified`
  * @throws IdentityError InvalidParameterException, NotAuthorizedException
  */
 export function readAttributes(
@@ -97,12 +100,12 @@ export function readAttributes(
   return attributes
 }
 
-/** `[{Name, Value}]`, as clients receive them, the `sub` first. */
+/** Attributes as `[{Name, Value}]`, the `sub` first. */
 export function listAttributes(sub: string, attributes: Record<string, string>): { Name: string; Value: string }[] {
   return [{ Name: 'sub', Value: sub }, ...Object.entries(attributes).map(([Name, Value]) => ({ Name, Value }))]
 }
 
-/** `m***@e***`, `+*******1234`: enough to know one's own. Always small letters, however the address was typed. */
+/** Masks an address as `m***@e***` or `+*******1234`: enough for its owner to recognize. Always lower case. */
 export function mask(medium: 'EMAIL' | 'SMS', destination: string): string {
   if (medium === 'SMS') return `+*******${destination.slice(-4)}`
   const [name = '', domain = ''] = destination.toLowerCase().split('@')

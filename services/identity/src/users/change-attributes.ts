@@ -2,7 +2,7 @@ import { emailKey } from '@robokids/contracts/fields'
 import type { Transaction } from '@robokids/runtime/db'
 import { and, eq } from 'drizzle-orm'
 import { changeAccount, takeAlias } from './accounts.ts'
-import { countAttributes, mostAttributes } from './attributes.ts'
+import { countAttributes, maxAttributes } from './attributes.ts'
 import { dropCodes, issueOwnCode, ownCodeKey } from '../factors/codes.ts'
 import { invalid } from '../protocol/errors.ts'
 import type { CodeDeliveryDetails } from '../factors/one-time-codes.ts'
@@ -20,7 +20,7 @@ export function isVerifiable(attribute: string): attribute is Verifiable {
   return (verifiable as readonly string[]).includes(attribute)
 }
 
-/** Whether what is given is another address than the account has. */
+/** Whether the given attributes change an address of the account. */
 export function changesAddress(user: User, given: Record<string, string>): boolean {
   return verifiable.some((name) => {
     const [before, now] = [user.attributes[name], given[name]]
@@ -28,7 +28,10 @@ export function changesAddress(user: User, given: Record<string, string>): boole
   })
 }
 
-/** Sends the code that proves an account's own address. @throws IdentityError InvalidParameterException where it has none. */
+/**
+ * Sends the code that verifies an account's own address.
+ * @throws IdentityError InvalidParameterException if it has none
+ */
 export async function sendVerificationCode(
   tx: Transaction,
   user: User,
@@ -40,16 +43,16 @@ export async function sendVerificationCode(
   return issueOwnCode(tx, user, codePurposeOf[attribute], { medium: mediumOf[attribute], destination }, call)
 }
 
-/** What is new in an account whose attributes become `attributes`, by the names that events tell. */
+/** The changes of an account whose attributes become `attributes`, as events name them. */
 function changesOf(user: User, attributes: Record<string, string>): string[] {
   const names = new Set([...Object.keys(user.attributes), ...Object.keys(attributes)])
   const changed = [...names].filter((name) => user.attributes[name] !== attributes[name])
-  // A second factor goes to an address: another address is another factor.
+  // A second factor is bound to an address, so another address is another factor.
   const moved = verifiable.some((name) => changed.includes(name) && user.mfa.includes(factorOf[name]))
   return moved ? [...changed, 'mfa'] : changed
 }
 
-/** Writes the attributes of an account; a second factor goes with the address that it is sent to. */
+/** Writes the attributes of an account; without its address, a second factor is removed. */
 async function write(
   tx: Transaction,
   user: User,
@@ -76,10 +79,10 @@ async function write(
 }
 
 /**
- * Changes attributes of an account whose row is locked. An address that is new counts as unverified until its code is
- * given, and the verified one before it still signs in until then; it is sent a code where the pool verifies by itself.
- * @param given may say `email_verified` and `phone_number_verified`, if an administrator gives it.
- * @throws IdentityError AliasExistsException for an address that is said to be verified and is another account's.
+ * Changes attributes of an account whose row is locked. A new address stays unverified until its code is given, and
+ * until then the previous verified one still signs in. A code is sent if the pool verifies that attribute.
+ * @param given may contain `email_verified` and `phone_number_verified` if an administrator gives it
+ * @throws IdentityError AliasExistsException for an address that is set as verified and belongs to another account
  */
 export async function changeAttributes(
   tx: Transaction,
@@ -90,8 +93,8 @@ export async function changeAttributes(
 ): Promise<CodeDeliveryDetails[]> {
   const attributes = { ...user.attributes, ...given }
   const count = countAttributes(attributes)
-  if (count > mostAttributes && count > countAttributes(user.attributes)) {
-    throw invalid(`A user can have at most ${mostAttributes} attributes.`)
+  if (count > maxAttributes && count > countAttributes(user.attributes)) {
+    throw invalid(`A user can have at most ${maxAttributes} attributes.`)
   }
   const verifiedBefore = await verifiedAddress(tx, user, 'email')
   const unproven: Verifiable[] = []
@@ -108,12 +111,13 @@ export async function changeAttributes(
     const verified = await verifiedAddress(tx, user, attribute)
     const isSame = verified !== undefined && isSameAddress(attribute, verified, value)
     if (given[flag] === undefined && given[attribute] !== undefined) {
-      // Written another way, or back to the one that still counts, it is the address that was proven.
+      // Differing only in spelling, or back to the address that is still verified.
       attributes[flag] = String(isSame)
       const before = user.attributes[attribute]
       const isNew = before === undefined || !isSameAddress(attribute, before, value)
       if (!isSame && isNew) unproven.push(attribute)
-      // No alias remembers it: a second factor that goes there still does, until the new one is verified.
+      // Without an alias row to keep it, the verified address stays here for its second factor until the new one is
+      // verified.
       if (!isSame && verified !== undefined && !pool.settings.aliases.includes(attribute)) kept[attribute] = verified
     }
     if (attributes[flag] === 'true' || given[flag] === 'false') delete kept[attribute]
@@ -123,7 +127,7 @@ export async function changeAttributes(
   const written = await write(tx, user, attributes, verifiedBefore, kept, call)
   const details: CodeDeliveryDetails[] = []
   for (const attribute of unproven) {
-    // A code for the address before this one proves nothing any more.
+    // A code for the previous address no longer verifies anything.
     await dropCode(tx, user, attribute)
     if (!pool.settings.autoVerified.includes(attribute)) continue
     details.push(await sendVerificationCode(tx, written, attribute, call))
@@ -138,7 +142,7 @@ async function dropAlias(tx: Transaction, user: User, attribute: Verifiable): Pr
 const dropCode = (tx: Transaction, user: User, attribute: Verifiable) =>
   dropCodes(tx, ownCodeKey(user, codePurposeOf[attribute]))
 
-/** Takes attributes away from an account whose row is locked; with an address go its verification and its sign-in. */
+/** Removes attributes from an account whose row is locked; without its address, verification and alias go too. */
 export async function removeAttributes(tx: Transaction, user: User, names: string[], call: Call): Promise<void> {
   const attributes = { ...user.attributes }
   const kept = { ...user.keptAddresses }
@@ -156,7 +160,7 @@ export async function removeAttributes(tx: Transaction, user: User, names: strin
   await write(tx, user, attributes, verifiedBefore, kept, call)
 }
 
-/** Counts an address as proven, and lets the account sign in by it where the pool does. */
+/** Marks an address as verified, and makes it an alias if the pool has such aliases. */
 export async function verifyAttribute(
   tx: Transaction,
   user: User,

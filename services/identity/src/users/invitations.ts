@@ -7,10 +7,10 @@ import type { Pool } from '../pools/pools.ts'
 import type { Call } from '../protocol/protocol.ts'
 import type { User } from '../schema.ts'
 
-/** Without those that are taken for one another when they are copied by hand. */
+/** Without characters that are easily confused when copied by hand. */
 const alphabet = { capitals: 'ABCDEFGHJKLMNPQRSTUVWXYZ', small: 'abcdefghijkmnopqrstuvwxyz', digits: '23456789' }
 
-/** A password that any policy takes, to be replaced at the first sign-in. */
+/** Returns a temporary password that any policy accepts. */
 export function temporaryPassword({ settings }: Pool): string {
   const pick = (from: string) => from[randomInt(from.length)] ?? ''
   const { capitals, small, digits } = alphabet
@@ -31,7 +31,10 @@ export function temporaryPasswordEnd({ settings }: Pool, { context }: Call): Tem
   return context.clock.now().add({ hours: settings.passwordPolicy.temporaryPasswordDays * 24 })
 }
 
-/** Sends a temporary password, sealed as codes are. @throws IdentityError InvalidParameterException where it has nowhere to go. */
+/**
+ * Sends a temporary password, sealed like codes.
+ * @throws IdentityError InvalidParameterException if there is no address for it
+ */
 export async function invite(
   tx: Transaction,
   user: User,
@@ -48,7 +51,7 @@ export async function invite(
     if (destination === undefined) {
       throw invalid(`User has no ${medium === 'EMAIL' ? 'email' : 'phone_number'} to send the invitation to.`)
     }
-    const letter = { purpose: 'invitation' as const, to: { medium, destination }, code: password, expiresAt }
-    await publishCode(tx, user, letter, context)
+    const message = { purpose: 'invitation' as const, to: { medium, destination }, code: password, expiresAt }
+    await publishCode(tx, user, message, context)
   }
 }

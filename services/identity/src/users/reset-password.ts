@@ -7,14 +7,15 @@ import { verifiedAddress } from './users.ts'
 
 export const notResettable = () =>
   new IdentityError('NotAuthorizedException', 'User password cannot be reset in the current state.')
-export const nowhereToReset = () =>
+export const noResetDestination = () =>
   invalid('Cannot reset password for the user as there is no registered/verified email or phone_number')
 
 /**
- * Where the code goes that lets a person choose a new password: to a verified address, the e-mail first, else to the
- * e-mail address that was given and never verified: that code verifies it.
- * @param name what the person asks by, where nobody is told of accounts. By an address a code goes to that address, and by
- * the account's own name to none that it only claims: else it would tell whether somebody else has proven that one.
+ * Returns where the reset code goes: to a verified address, e-mail first, else to the e-mail address that was given and
+ * never verified, which the code then verifies.
+ * @param name the requested username or address, for clients that must not learn about accounts. By address, the code
+ * goes to that address; by username, never to an unverified one, since that would reveal whether somebody else has
+ * verified it.
  */
 export async function resetDestination(
   db: Database | Transaction,

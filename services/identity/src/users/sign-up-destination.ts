@@ -2,7 +2,7 @@ import type { Destination } from '../factors/one-time-codes.ts'
 import type { Pool } from '../pools/pools.ts'
 import type { User } from '../schema.ts'
 
-/** Where the code of a sign-up goes: to the address that the pool verifies by itself, the e-mail first. */
+/** Returns where the sign-up code goes: to the address that the pool verifies, e-mail first. */
 export function signUpDestination({ attributes }: User, { settings }: Pool): Destination | undefined {
   const { email, phone_number: phone } = attributes
   if (email !== undefined && settings.autoVerified.includes('email')) return { medium: 'EMAIL', destination: email }

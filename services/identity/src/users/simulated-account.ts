@@ -10,10 +10,12 @@ import type { Pool } from '../pools/pools.ts'
 import { simulatedNames, type User } from '../schema.ts'
 import { addressKind, nameKey } from './usernames.ts'
 
-/** What a name that nobody has is answered with, always the same: so that answers do not tell who has an account. */
+/**
+ * The simulated account of an unknown username: always the same, so that responses do not reveal which accounts exist.
+ */
 export interface SimulatedAccount {
   verifier: Verifier
-  /** What it could begin a USER_AUTH sign-in with. */
+  /** First factors offered to a USER_AUTH sign-in. */
   factors: FirstFactor[]
   /** Where codes would go, masked. */
   destinations: Record<'EMAIL' | 'SMS', string>
@@ -24,13 +26,13 @@ const drawFor =
   (what: string): Buffer =>
     keys.mac(`${pool.id}:${nameKey(pool, name)}`, `simulated-account:${what}`)
 
-/** For how long it is known whose a name would be that is nobody's, after it was told the last time. */
-const remembered = { hours: 24 * 30 }
+/** Retention of a simulated username after it was last returned. */
+const simulatedNameRetention = { hours: 24 * 30 }
 const oneDayMs = 86_400_000
 
 /**
- * The canonical name of an account, or of one that is not there: an address is no name itself. To be asked for where it
- * is told, since what was told is remembered.
+ * Returns the canonical username of an account, or a simulated one: an address is no username itself. Called only where
+ * the result is returned to the client, since a simulated username is stored.
  */
 export async function canonicalName(
   pool: Pool,
@@ -45,16 +47,16 @@ export async function canonicalName(
       .select()
       .from(simulatedNames)
       .where(and(eq(simulatedNames.poolId, pool.id), eq(simulatedNames.address, address)))
-  // Looked for in any case: how long it takes does not tell whether there is an account.
-  const [told] = await find()
+  // Queried in any case, so that timing does not reveal whether an account exists.
+  const [stored] = await find()
   if (user) return user.username
   const now = clock.now()
-  const expiresAt = now.add(remembered)
-  if (told) {
-    // Once a day is often enough.
-    if (expiresAt.since(told.expiresAt).total('milliseconds') > oneDayMs)
-      await db.update(simulatedNames).set({ expiresAt }).where(eq(simulatedNames.username, told.username))
-    return told.username
+  const expiresAt = now.add(simulatedNameRetention)
+  if (stored) {
+    // At most once per day.
+    if (expiresAt.since(stored.expiresAt).total('milliseconds') > oneDayMs)
+      await db.update(simulatedNames).set({ expiresAt }).where(eq(simulatedNames.username, stored.username))
+    return stored.username
   }
   const username = drawUsername(pool, address, now, config)
   const row = { poolId: pool.id, address, username, expiresAt }
@@ -64,8 +66,8 @@ export async function canonicalName(
 }
 
 /**
- * A UUID of version 7 tells when it was made: this one is of a time since the pool's beginning, and the same for as long as
- * the pool has not got twice as old, also after it was forgotten.
+ * A version 7 UUID contains its creation time. This one has a time since the pool's creation, and stays the same until
+ * the pool's age has doubled, even after the stored row expired.
  */
 function drawUsername(pool: Pool, address: string, now: Temporal.Instant, { MAC_KEYS }: Config): string {
   const begin = pool.createdAt.epochMilliseconds
@@ -78,21 +80,21 @@ function drawUsername(pool: Pool, address: string, now: Temporal.Instant, { MAC_
   return `user_${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
-/** Whether a name was told as that of an account that is not there: whoever signs up is refused it like a name that is taken. */
+/** Whether a username was returned as a simulated one: it cannot be signed up with, like one that is taken. */
 export async function isSimulatedName(db: Database | Transaction, pool: Pool, name: string): Promise<boolean> {
   return (await placeholderUsername(db, pool, name)) !== name
 }
 
 /**
- * What a name that nobody has is simulated and counted by: one that was told as an address's canonical name is that
- * address, as it is with an account. As `nameKey` writes it.
+ * Returns what an unknown username is simulated and counted by: a simulated canonical username stands for its address,
+ * as with a real account. As `nameKey` returns it.
  */
 export async function placeholderUsername(db: Database | Transaction, pool: Pool, name: string): Promise<string> {
-  const [told] = await db
+  const [stored] = await db
     .select()
     .from(simulatedNames)
     .where(and(eq(simulatedNames.poolId, pool.id), eq(simulatedNames.username, name)))
-  return told?.address ?? nameKey(pool, name)
+  return stored?.address ?? nameKey(pool, name)
 }
 
 export function simulateAccount(pool: Pool, name: string, { MAC_KEYS }: Pick<Config, 'MAC_KEYS'>): SimulatedAccount {

@@ -7,10 +7,10 @@ import type * as input from '../protocol/inputs.ts'
 import { findPool, type Pool } from '../pools/pools.ts'
 import type { Call } from '../protocol/protocol.ts'
 import type { User } from '../schema.ts'
-import { lockNamed } from './users.ts'
+import { lockTargetUser } from './users.ts'
 
 /**
- * Does something to the account that an administrator names, with its row locked.
+ * Runs `work` on the account that an administrator names, with its row locked.
  * @throws IdentityError ResourceNotFoundException, UserNotFoundException
  */
 export async function withTargetUser<T>(
@@ -19,11 +19,13 @@ export async function withTargetUser<T>(
   work: (tx: Transaction, user: User, pool: Pool) => Promise<T | IdentityError>,
 ): Promise<T> {
   const pool = await findPool(given.UserPoolId, context)
-  const outcome = await context.db.transaction(async (tx) => work(tx, await lockNamed(tx, pool, given.Username), pool))
+  const outcome = await context.db.transaction(async (tx) =>
+    work(tx, await lockTargetUser(tx, pool, given.Username), pool),
+  )
   return orThrow(outcome)
 }
 
-/** An account as administrators are told of it, in lists. */
+/** The protocol's representation of an account in administrators' lists. */
 export function describeUser(user: User, only?: string[]): object {
   const attributes = listAttributes(user.id, user.attributes)
   return {

@@ -9,13 +9,13 @@ import { users, type User } from '../schema.ts'
 import { addressKind } from './usernames.ts'
 import { findByName, hasUnverified, isUnconfirmed } from './users.ts'
 
-/** An address may be signed up with by anybody, as often as they like; beyond so many, the oldest are not found by it. */
+/** Anybody can sign up with any address, as often as they like; beyond this number, the oldest are not found by it. */
 const maxOfOneAddress = 1000
 
 /**
- * Whom a sign-up may be confirmed as: the account of that name, else whoever signed up with that address and never proved
- * it, whether or not somebody else has proven it. Else whoever the name is of.
- * @returns the newest of them, and whether there are several.
+ * Finds the account that a sign-up code confirms: by username, else the newest that gave this address and never
+ * verified it (whether or not another account has verified it), else by alias.
+ * @returns the newest of them, and whether there are several
  */
 export async function findUnconfirmed(
   db: Database | Transaction,
@@ -33,10 +33,7 @@ export async function findUnconfirmed(
   return { user: newest ?? found, several: other !== undefined }
 }
 
-/**
- * Who signed up with an address and is to confirm it, by the password that they chose. As much work whether somebody did
- * or not, and however many did.
- */
+/** Finds the unconfirmed account with this address and password. Equal work, however many there are. */
 export async function findByPassword(
   pool: Pool,
   name: string,
@@ -44,12 +41,12 @@ export async function findByPassword(
   call: Call,
 ): Promise<User | undefined> {
   if (addressKind(pool, name) !== 'email') return undefined
-  const user = await findLikely(call.context.db, pool, name, password, call.context)
+  const user = await findByPasswordTag(call.context.db, pool, name, password, call.context)
   return (await isPassword(password, user, call)) ? user : undefined
 }
 
-/** As `findByPassword`, without the work of finding out: now and then one whose password is another. */
-export async function findLikely(
+/** Like `findByPassword`, by the password's tag only, without hashing: occasionally the password is another one. */
+export async function findByPasswordTag(
   db: Database | Transaction,
   pool: Pool,
   email: string,

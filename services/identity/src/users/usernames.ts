@@ -3,21 +3,21 @@ import { z } from 'zod'
 import { invalid } from '../protocol/errors.ts'
 import type { Pool } from '../pools/pools.ts'
 
-/** What a name is an address of, where such addresses are aliases of the pool. @returns undefined for an account's own name. */
+/** Returns which kind of address a name is, if the pool has such aliases. @returns undefined for a username */
 export function addressKind({ settings: { aliases } }: Pool, name: string): 'email' | 'phone_number' | undefined {
   if (aliases.includes('email') && name.includes('@')) return 'email'
   if (aliases.includes('phone_number') && /^\+\d+$/.test(name)) return 'phone_number'
   return undefined
 }
 
-/** A name as it is compared: an address in small letters, an account's own name as it is. */
+/** Returns a name in its form for comparison: addresses in lower case, usernames unchanged. */
 export function nameKey(pool: Pool, name: string): string {
   return addressKind(pool, name) === 'email' ? emailKey(name) : name
 }
 
 /**
- * Refuses a name for a new account that could be taken for another account: for the address that it signs in by, or for
- * the `sub` that administrators find it by.
+ * Rejects a username for a new account that could be mistaken for another account's alias, or for the `sub` that
+ * administrators find accounts by.
  * @throws IdentityError InvalidParameterException
  */
 export function checkNewUsername(pool: Pool, name: string): void {

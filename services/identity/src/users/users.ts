@@ -11,7 +11,7 @@ import { aliases, users, type User } from '../schema.ts'
 
 export type Verifiable = 'email' | 'phone_number'
 
-/** How an address is compared. */
+/** Returns an address in its form for comparison. */
 export function aliasValue(attribute: Verifiable, value: string): string {
   return attribute === 'email' ? emailKey(value) : value
 }
@@ -45,8 +45,8 @@ export async function findByName(db: Database | Transaction, pool: Pool, name: s
 }
 
 /**
- * Which accounts were given an e-mail address and have never verified one. Where a verified one is kept until its successor
- * is verified, the account is not among them.
+ * Matches accounts that gave this e-mail address and never verified one. An account that keeps a verified one until its
+ * successor is verified does not match.
  */
 export function hasUnverified(db: Database | Transaction, pool: Pool, email: string): SQL | undefined {
   if (!pool.settings.aliases.includes('email')) return sql`false`
@@ -59,7 +59,7 @@ export function hasUnverified(db: Database | Transaction, pool: Pool, email: str
 
 export const isUnconfirmed = eq(users.status, 'UNCONFIRMED')
 
-/** The newest of the accounts that are so. */
+/** Returns the newest matching account. */
 async function findNewest(db: Database | Transaction, condition: SQL | undefined): Promise<User | undefined> {
   const [newest] = await db
     .select()
@@ -70,25 +70,22 @@ async function findNewest(db: Database | Transaction, condition: SQL | undefined
   return newest
 }
 
-/**
- * Finds an account by its username, else by a verified address that is one of the pool's aliases, else (the newest
- * first) by an e-mail address that was given and never verified.
- */
+/** Finds an account by username, else by alias, else the newest unconfirmed one with this unverified e-mail address. */
 export async function findUser(db: Database | Transaction, pool: Pool, name: string): Promise<User | undefined> {
   return (await findByName(db, pool, name)) ?? findNewest(db, and(hasUnverified(db, pool, name), isUnconfirmed))
 }
 
-/** As `findUser`; a code that is sent to the very address that was given needs no proof of it before. */
+/** Like `findUser`, and also confirmed accounts by an unverified address: a code sent to that address proves it. */
 export async function findUserToReset(db: Database | Transaction, pool: Pool, name: string): Promise<User | undefined> {
   return (await findUser(db, pool, name)) ?? findNewest(db, hasUnverified(db, pool, name))
 }
 
 /**
- * Finds an account for an administrator, with its row locked: by its `sub`, its username or verified address. The `sub`
- * comes first: whoever is named by it is never another account that calls itself so.
+ * Finds an account for an administrator, with its row locked: by `sub`, username or verified address. The `sub` comes
+ * first, so that no other account can use it as its username.
  * @throws IdentityError UserNotFoundException
  */
-export async function lockNamed(tx: Transaction, pool: Pool, name: string): Promise<User> {
+export async function lockTargetUser(tx: Transaction, pool: Pool, name: string): Promise<User> {
   const found = (await findBySub(tx, pool, name)) ?? (await findByName(tx, pool, name))
   const user = found && (await lockUser(tx, found.id))
   if (!user) throw unknownUser()
@@ -104,7 +101,7 @@ async function findBySub(db: Database | Transaction, pool: Pool, sub: string): P
   return user
 }
 
-/** The address of a kind that is verified: the account's own, or the one that is kept until its successor is verified. */
+/** Returns the verified address of a kind: the current one, or the one kept until its successor is verified. */
 export async function verifiedAddress(
   db: Database | Transaction,
   user: User,
@@ -121,7 +118,7 @@ export async function verifiedAddress(
   return kept?.value
 }
 
-/** Locks an account's row for the rest of the transaction. @returns undefined where it was deleted meanwhile. */
+/** Locks an account's row for the rest of the transaction. @returns undefined if it was deleted */
 export async function lockUser(tx: Transaction, id: string): Promise<User | undefined> {
   const [user] = await tx.select().from(users).where(eq(users.id, id)).for('update')
   return user
@@ -131,12 +128,15 @@ export function isVerified(user: User, attribute: Verifiable): boolean {
   return user.attributes[`${attribute}_verified`] === 'true'
 }
 
-/** What an account's codes are counted by: whoever gives its address as theirs has no other count of their own. */
+/**
+ * Returns what an account's codes are counted by. It is the address, so that more accounts with that address do not get
+ * separate counts.
+ */
 export function codesName(user: User): string {
   return user.emailKey ?? user.username
 }
 
-/** The account as events tell of it. */
+/** Returns the account as events describe it. */
 export async function accountOf(tx: Database | Transaction, user: User): Promise<Account> {
   return {
     poolId: user.poolId,
@@ -151,9 +151,9 @@ export async function accountOf(tx: Database | Transaction, user: User): Promise
 }
 
 /**
- * Publishes what happened to an account, whose row is locked, with the account as it is then. Each event about an account
- * is of a later time than those before it, also where two of them happen in one millisecond or in two processes whose
- * clocks differ: whoever keeps a copy of the account goes by that.
+ * Publishes an event about an account whose row is locked, with the account's current data. Event times per account
+ * strictly increase, even within one millisecond or across processes whose clocks differ, because consumers order by
+ * them.
  */
 export async function publishAccount<Data extends Account>(
   tx: Transaction,

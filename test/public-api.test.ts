@@ -21,13 +21,13 @@ const html = { accept: 'text/html' }
 const get = (path: string, headers: Record<string, string> = html, redirect: 'manual' | 'follow' = 'manual') =>
   fetch(system.siteUrl + path, { headers, redirect })
 
-describe('a page', () => {
+describe('Pages', () => {
   it.each([
     ['/', 'Empowering Kids to Build the Future'],
     ['/robokidspage3', 'Level 3 Autonomous Mastery'],
     ['/terms', 'Terms of Service'],
     ['/robokids/success?reference=x', 'Your registration'],
-  ])('%s is served whole, and asked for again each time', async (path, title) => {
+  ])('The page %s is served completely, and revalidated at each request', async (path, title) => {
     const answer = await get(path)
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
@@ -36,7 +36,7 @@ describe('a page', () => {
     expect(document).toContain(`<title>${title} · Robo Kids Learning</title>`)
     expect(document).toContain('<main')
 
-    // Prices and dates may have come meanwhile, into a page that says them.
+    // A page may have been rendered again with prices and dates in between.
     await eventually(async () => {
       const etag = (await get(path)).headers.get('etag') ?? ''
       const again = await get(path, { ...html, 'if-none-match': etag })
@@ -45,7 +45,7 @@ describe('a page', () => {
     })
   })
 
-  it('shows before any script runs what the API says, seats included', async () => {
+  it('A page shows the API’s data, seats included, before any script runs', async () => {
     const sessions = (data: string) =>
       classesViewSchema.parse(JSON.parse(data)).levels.find(({ classType }) => classType === 'basic')?.sessions
     const parts = async () => {
@@ -72,7 +72,7 @@ describe('a page', () => {
     expect(sessions(after.data)?.map(({ seatsLeft }) => seatsLeft)).toEqual(after.seats)
   })
 
-  it('names our own address, and that of no other site', async () => {
+  it('A page contains our own URL, and that of no other site', async () => {
     const document = await (await get('/terms')).text()
     expect(document).toContain(`<link rel="canonical" href="${system.siteUrl}/terms"`)
     expect(document).not.toContain('site.invalid')
@@ -84,15 +84,15 @@ describe('a page', () => {
     ['/levels', '"@type":"ItemList"', '"price":"1000.00"'],
     ['/shop', '"@type":"Product"', '"price":"300.00"'],
     ['/shop/robot-spider', '/shop/robot-spider","image"', '"price":"300.00"'],
-  ])('%s tells searches what is sold today, and for how much', async (path, thing, price) => {
-    // Where the services take their time, the page does not: it says so at the next try.
+  ])('The page %s has structured data with the current offers and prices', async (path, thing, price) => {
+    // While the services are slow the page is served without data; a later request has it.
     await eventually(async () => {
       const document = await (await get(path)).text()
       return document.includes(thing) && document.includes(price)
     })
   })
 
-  it('that does not exist is a page all the same, with status 404', async () => {
+  it('An unknown page is a page with status 404', async () => {
     const answer = await get('/no/such/page')
     expect(answer.status).toBe(404)
     expect(await answer.text()).toContain('This page took itself apart')
@@ -103,12 +103,12 @@ describe('a page', () => {
   it.each([
     ['/admin', '/'],
     ['/guides', '/news-guides'],
-  ])('%s leads to %s', async (from, to) => {
+  ])('The path %s redirects to %s', async (from, to) => {
     const answer = await get(from)
     expect([answer.status, answer.headers.get('location')]).toEqual([301, to])
   })
 
-  it('carries the security headers', async () => {
+  it('A page carries the security headers', async () => {
     const { headers } = await get('/')
     const policy = headers.get('content-security-policy') ?? ''
     expect(policy).toMatch(/script-src 'self'( 'sha256-[^']+')+;/)
@@ -118,8 +118,8 @@ describe('a page', () => {
   })
 })
 
-describe('a file', () => {
-  it('with a hash in its name is kept for ever', async () => {
+describe('Files', () => {
+  it('A file with a hash in its name is cached forever', async () => {
     const document = await (await get('/')).text()
     const script = /src="(\/assets\/[^"]+\.js)"/.exec(document)?.[1] ?? ''
     const answer = await get(script, {})
@@ -127,27 +127,27 @@ describe('a file', () => {
     expect(answer.headers.get('cache-control')).toContain('immutable')
   })
 
-  it.each(['br', 'gzip'])('is sent in the form that it was built in for %s', async (encoding) => {
+  it.each(['br', 'gzip'])('A file is served precompressed with %s', async (encoding) => {
     const document = await (await get('/')).text()
     const script = /src="(\/assets\/[^"]+\.js)"/.exec(document)?.[1] ?? ''
-    const answer = await asWritten(system.siteUrl, 'GET', script, { 'accept-encoding': encoding })
+    const answer = await requestRaw(system.siteUrl, 'GET', script, { 'accept-encoding': encoding })
     expect([answer.status, answer.headers['content-encoding'], answer.headers.vary]).toEqual([
       200,
       encoding,
       'accept-encoding',
     ])
-    const whole = await asWritten(system.siteUrl, 'GET', script, { 'accept-encoding': `${encoding};q=0` })
+    const whole = await requestRaw(system.siteUrl, 'GET', script, { 'accept-encoding': `${encoding};q=0` })
     expect(whole.headers['content-encoding']).toBeUndefined()
   })
 
-  it('of an earlier build is 404, and no page', async () => {
+  it('A missing file of an earlier build is a 404, not a page', async () => {
     const answer = await get('/assets/gone-123.js')
     expect(answer.status).toBe(404)
     expect(answer.headers.get('content-type')).not.toContain('text/html')
   })
 
   it.each(['/assets/../package.json', '/..%2f..%2fpackage.json', '/%2e%2e/package.json', '/.built-from'])(
-    '%s is not ours to give',
+    'The path %s is not served',
     async (path) => {
       const answer = await get(path, {})
       expect(answer.status).toBeGreaterThanOrEqual(400)
@@ -155,7 +155,7 @@ describe('a file', () => {
     },
   )
 
-  it('the waiver is served with the hash of its bytes', async () => {
+  it('The waiver is served with the hash of its bytes', async () => {
     const answer = await get('/waiver.pdf', {})
     expect(answer.headers.get('content-type')).toContain('application/pdf')
     const digest = Buffer.from(await crypto.subtle.digest('SHA-256', await answer.arrayBuffer())).toString('hex')
@@ -166,7 +166,7 @@ describe('a file', () => {
   })
 })
 
-/** Reads `state` events from a stream. */
+/** Yields the `state` events of a stream. */
 async function* states(url: string) {
   const answer = await fetch(url)
   expect(answer.headers.get('content-type')).toContain('text/event-stream')
@@ -183,7 +183,7 @@ async function* states(url: string) {
 }
 
 describe('GET /api/registrations/:reference', () => {
-  it('tells a parent who has just come back of the payment, without its webhook and though other pages asked a moment ago', async () => {
+  it('A parent who has just returned sees the payment without its webhook, even if another page was refreshed a moment ago', async () => {
     const webhooks = (mode: object) =>
       fetch(`${system.simulator.url}/_sim/webhooks/config`, {
         method: 'POST',
@@ -210,7 +210,7 @@ describe('GET /api/registrations/:reference', () => {
 })
 
 describe('GET /api/registrations/:reference/events', () => {
-  it('tells what is true at once, and each change as it comes', async () => {
+  it('A stream sends the current state at once, and then each change', async () => {
     const { registrationId, checkoutUrl } = await system.register({ email: `${randomUUIDv7()}@example.com` })
     const seen: string[] = []
     for await (const view of states(`${system.siteUrl}/api/registrations/${registrationId}/events`)) {
@@ -222,9 +222,9 @@ describe('GET /api/registrations/:reference/events', () => {
   })
 })
 
-/** Asks with the request line exactly as given, which `fetch` would put in order. */
-async function asWritten(door: string, method: string, target: string, headers: Record<string, string> = {}) {
-  const { hostname, port } = new URL(door)
+/** Sends the request line exactly as given, which `fetch` would normalize. */
+async function requestRaw(bffServer: string, method: string, target: string, headers: Record<string, string> = {}) {
+  const { hostname, port } = new URL(bffServer)
   const asking = request({ hostname, port, method, path: target, headers })
   asking.end(method === 'POST' ? '{}' : undefined)
   const [answer] = (await once(asking, 'response')) as [IncomingMessage]
@@ -233,7 +233,7 @@ async function asWritten(door: string, method: string, target: string, headers: 
   return { status: answer.statusCode, headers: answer.headers, text }
 }
 
-describe('an address that is written another way', () => {
+describe('A URL that is written another way', () => {
   const spellings = (path: string): [string, string][] => [
     ['an encoded letter', path.replace('/api', '/%61pi')],
     ['every letter encoded', path.replace('/api', '/%61%70%69')],
@@ -241,42 +241,39 @@ describe('an address that is written another way', () => {
     ['a whole URL with an encoded letter', `http://elsewhere.example${path.replace('/api', '/a%70i')}`],
   ]
 
-  it.each(spellings('/api/registrations'))(
-    '(%s) needs the client id and our origin all the same',
-    async (_, target) => {
-      const json = { 'content-type': 'application/json' }
-      expect((await asWritten(system.siteUrl, 'POST', target, json)).status).toBe(401)
-      const foreign = { ...json, 'x-api-key': 'robokids-web', origin: 'https://evil.example' }
-      expect((await asWritten(system.siteUrl, 'POST', target, foreign)).status).toBe(403)
-    },
-  )
+  it.each(spellings('/api/registrations'))('A URL with %s needs the client id and our origin', async (_, target) => {
+    const json = { 'content-type': 'application/json' }
+    expect((await requestRaw(system.siteUrl, 'POST', target, json)).status).toBe(401)
+    const foreign = { ...json, 'x-api-key': 'robokids-web', origin: 'https://evil.example' }
+    expect((await requestRaw(system.siteUrl, 'POST', target, foreign)).status).toBe(403)
+  })
 
-  it.each(spellings('/api/registrations/'))('(%s) is never cached', async (_, target) => {
+  it.each(spellings('/api/registrations/'))('A URL with %s is never cached', async (_, target) => {
     const { registrationId } = await system.register({ email: `${randomUUIDv7()}@example.com` })
-    const answer = await asWritten(system.siteUrl, 'GET', target + registrationId)
+    const answer = await requestRaw(system.siteUrl, 'GET', target + registrationId)
     expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'no-store'])
   })
 
-  it('counts towards the same limit', async () => {
-    const door = await system.another('bff', { RATE_LIMIT_READS: '4' })
+  it('A URL that is written another way counts towards the same rate limit', async () => {
+    const bffServer = await system.another('bff', { RATE_LIMIT_READS: '4' })
     const statuses = []
     for (const [, target] of spellings('/api/getAllRegistrations'))
-      statuses.push((await asWritten(door.url, 'GET', target, { 'x-admin-secret': 'guess' })).status)
-    statuses.push((await asWritten(door.url, 'GET', '/api/getAllRegistrations')).status)
+      statuses.push((await requestRaw(bffServer.url, 'GET', target, { 'x-admin-secret': 'guess' })).status)
+    statuses.push((await requestRaw(bffServer.url, 'GET', '/api/getAllRegistrations')).status)
     expect(statuses).toEqual([401, 401, 401, 401, 429])
   })
 
-  it('is no page where it would be none in plain letters', async () => {
-    const answer = await asWritten(system.siteUrl, 'GET', '/%61pi/nothing', html)
+  it('An encoded API path that does not exist is no page', async () => {
+    const answer = await requestRaw(system.siteUrl, 'GET', '/%61pi/nothing', html)
     expect([answer.status, answer.headers['content-type']]).toEqual([404, 'application/json; charset=utf-8'])
     expect(answer.headers['cache-control']).toBe('no-store')
   })
 })
 
-describe('an event stream', () => {
-  /** Opens a stream and reads until its first state. */
-  async function open(door: string, registrationId: string) {
-    const asking = request(`${door}/api/registrations/${registrationId}/events`)
+describe('Event streams', () => {
+  /** Opens a stream and reads up to its first state. */
+  async function open(bffServer: string, registrationId: string) {
+    const asking = request(`${bffServer}/api/registrations/${registrationId}/events`)
     asking.on('error', () => {})
     asking.end()
     const [answer] = (await once(asking, 'response')) as [IncomingMessage]
@@ -288,22 +285,22 @@ describe('an event stream', () => {
     return { status: answer.statusCode, answer, close: () => asking.destroy() }
   }
 
-  it('does not hold up the stop of its process, and ends as a whole answer', async () => {
-    const door = await system.another('bff')
+  it('Open event streams do not delay the process’s stop, and end as complete responses', async () => {
+    const bffServer = await system.another('bff')
     const { registrationId } = await system.register({ email: `${randomUUIDv7()}@example.com` })
-    const streams = await Promise.all(Array.from({ length: 5 }, () => open(door.url, registrationId)))
+    const streams = await Promise.all(Array.from({ length: 5 }, () => open(bffServer.url, registrationId)))
     const ended = streams.map(({ answer }) => once(answer, 'end'))
     const before = performance.now()
-    await door.stop()
+    await bffServer.stop()
     expect(performance.now() - before).toBeLessThan(8_000)
     await Promise.all(ended)
   })
 
-  it('is refused beyond as many as one address may have, until one of them closes', async () => {
-    const door = await system.another('bff', { STREAMS_PER_ADDRESS: '2' })
+  it('Event streams per address are limited, until one of them closes', async () => {
+    const bffServer = await system.another('bff', { STREAMS_PER_ADDRESS: '2' })
     const { registrationId } = await system.register({ email: `${randomUUIDv7()}@example.com` })
-    const streams = [await open(door.url, registrationId), await open(door.url, registrationId)]
-    const refused = await fetch(`${door.url}/api/registrations/${registrationId}/events`)
+    const streams = [await open(bffServer.url, registrationId), await open(bffServer.url, registrationId)]
+    const refused = await fetch(`${bffServer.url}/api/registrations/${registrationId}/events`)
     expect(refused.status).toBe(429)
     expect(await refused.json()).toMatchObject({
       code: 'rate_limited',
@@ -311,25 +308,25 @@ describe('an event stream', () => {
     })
     streams[0]?.close()
     await eventually(async () => {
-      const next = await open(door.url, registrationId)
+      const next = await open(bffServer.url, registrationId)
       next.close()
       return next.status === 200
     })
     streams[1]?.close()
   })
 
-  it('answers HEAD at once, as GET would begin', async () => {
+  it('HEAD on an event stream is answered at once, with the headers of GET', async () => {
     const { registrationId } = await system.register({ email: `${randomUUIDv7()}@example.com` })
-    const answer = await asWritten(system.siteUrl, 'HEAD', `/api/registrations/${registrationId}/events`)
+    const answer = await requestRaw(system.siteUrl, 'HEAD', `/api/registrations/${registrationId}/events`)
     expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/event-stream; charset=utf-8'])
-    expect((await asWritten(system.siteUrl, 'HEAD', `/api/registrations/${randomUUIDv7()}/events`)).status).toBe(404)
+    expect((await requestRaw(system.siteUrl, 'HEAD', `/api/registrations/${randomUUIDv7()}/events`)).status).toBe(404)
   })
 })
 
-describe('what a process tells of itself', () => {
+describe('Metrics and readiness', () => {
   const behindProxy = { 'x-forwarded-for': '203.0.113.9' }
 
-  it('/metrics are for neighbours and for who has the admin secret', async () => {
+  it('/metrics is served to internal addresses and with the admin secret only', async () => {
     const { siteUrl } = system
     expect((await get('/metrics', {})).status).toBe(200)
     const visitor = await fetch(`${siteUrl}/metrics`, { headers: behindProxy })
@@ -340,27 +337,32 @@ describe('what a process tells of itself', () => {
     expect((await fetch(`${siteUrl}/metrics`, { headers: admin })).status).toBe(200)
   })
 
-  it('/readyz tells a visitor no more than whether', async () => {
+  it('/readyz tells external callers only whether the process is ready', async () => {
     const visitor = await fetch(`${system.siteUrl}/readyz`, { headers: behindProxy })
     expect([visitor.status, await visitor.json()]).toEqual([200, { status: 'ready' }])
     expect(await (await get('/readyz', {})).json()).toEqual({ status: 'ready', database: true, bus: true })
   })
 })
 
-describe('the limits at the door', () => {
+describe('Rate limits of the public API', () => {
   const behindProxy = { TRUST_PROXY: '127.0.0.1', RATE_LIMIT_WRITES: '3', RATE_LIMIT_READS: '5' }
-  const ask = (door: ServiceProcess, headers: Record<string, string>, method = 'POST', path = '/api/registrations') =>
-    fetchProven(door.url + path, {
+  const ask = (
+    bffServer: ServiceProcess,
+    headers: Record<string, string>,
+    method = 'POST',
+    path = '/api/registrations',
+  ) =>
+    fetchProven(bffServer.url + path, {
       method,
       headers: { 'content-type': 'application/json', 'x-api-key': 'robokids-web', ...headers },
       ...(method === 'POST' ? { body: '{}' } : {}),
     })
 
-  it('are kept for each parent apart behind a proxy, and a forged header buys no new one', async () => {
-    const door = await system.another('bff', behindProxy)
-    // The proxy appends the address that it sees to whatever the client claims.
+  it('Behind a proxy each parent has own rate limits, and a forged header gains nothing', async () => {
+    const bffServer = await system.another('bff', behindProxy)
+    // The proxy appends the address that it sees to what the client claims.
     const through = (client: string, claimed = '') =>
-      ask(door, { 'x-forwarded-for': claimed ? `${claimed}, ${client}` : client })
+      ask(bffServer, { 'x-forwarded-for': claimed ? `${claimed}, ${client}` : client })
     for (let n = 0; n < 3; n += 1) expect((await through('198.51.100.1')).status).toBe(400)
     const limited = await through('198.51.100.1')
     expect(limited.status).toBe(429)
@@ -369,21 +371,21 @@ describe('the limits at the door', () => {
     for (let n = 0; n < 3; n += 1) expect((await through('198.51.100.1', `203.0.113.${n}`)).status).toBe(429)
     expect((await through('198.51.100.2')).status).toBe(400)
     for (let n = 0; n < 10; n += 1) {
-      const webhook = await ask(door, { 'x-forwarded-for': '198.51.100.1' }, 'POST', '/webhooks/stripe')
+      const webhook = await ask(bffServer, { 'x-forwarded-for': '198.51.100.1' }, 'POST', '/webhooks/stripe')
       expect(webhook.status).toBe(400)
     }
   })
 
-  it('do not believe a forwarding header where no proxy is trusted', async () => {
-    const door = await system.another('bff', { ...behindProxy, TRUST_PROXY: 'false' })
+  it('Without a trusted proxy, rate limits ignore forwarding headers', async () => {
+    const bffServer = await system.another('bff', { ...behindProxy, TRUST_PROXY: 'false' })
     const statuses = []
-    for (let n = 0; n < 4; n += 1) statuses.push((await ask(door, { 'x-forwarded-for': `203.0.113.${n}` })).status)
+    for (let n = 0; n < 4; n += 1) statuses.push((await ask(bffServer, { 'x-forwarded-for': `203.0.113.${n}` })).status)
     expect(statuses).toEqual([400, 400, 400, 429])
   })
 })
 
-describe('a waiver without a reference', () => {
-  it('is signed as often as it is sent, and never answered with what opens the registration', async () => {
+describe('A waiver without a reference', () => {
+  it('A waiver without a reference can be sent repeatedly, and no response contains the registration’s reference', async () => {
     const email = `${randomUUIDv7()}@example.com`
     const { registrationId, checkoutUrl } = await system.register({ email })
     await system.pay(checkoutUrl)
@@ -401,8 +403,8 @@ describe('a waiver without a reference', () => {
   })
 })
 
-describe('the evidence of a waiver', () => {
-  it('holds the address of the peer, not the one that a header claims', async () => {
+describe('The evidence of a waiver', () => {
+  it('The evidence of a waiver has the peer’s address, not the one that a header claims', async () => {
     const email = `${randomUUIDv7()}@example.com`
     const { registrationId, checkoutUrl } = await system.register({ email })
     await system.pay(checkoutUrl)

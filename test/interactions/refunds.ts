@@ -6,16 +6,16 @@ import { cards, idOf, refusalOf, type Stage } from './stage.ts'
 
 const spider = [{ sku: robotSpider, quantity: 1 }]
 
-/** Money on its way back, while what it paid for is signed, shipped or disputed. */
-export function refundMeetings(stage: () => Stage): void {
+/** Refunds while what was paid for is signed, shipped or disputed. */
+export function refundInteractions(stage: () => Stage): void {
   const intentOf = (id: string) => idOf(stage().charges(id)[0]?.payment_intent)
   const atDashboard = (id: string, fields: Record<string, string> = {}) =>
     stage().atProvider('POST', '/v1/refunds', { payment_intent: intentOf(id), ...fields })
   const shipOrder = (id: string, trackingNumber = '1Z 999') =>
     stage().operate('billing', 'POST', `/orders/${id}/shipment`, { trackingNumber })
 
-  describe('a refund', () => {
-    it('in the moment in which the waiver is signed ends in a registration that is cancelled and ships nothing', async () => {
+  describe('Refunds', () => {
+    it('A refund concurrent with signing the waiver cancels the registration, and nothing ships', async () => {
       const families = await Promise.all(Array.from({ length: 3 }, () => stage().enrolled()))
       const answers = await Promise.all(families.flatMap((family) => [stage().refund(family.id), stage().sign(family)]))
       expect(answers.filter(({ status }) => status !== 200 && status !== 409)).toEqual([])
@@ -26,7 +26,7 @@ export function refundMeetings(stage: () => Stage): void {
       }
     })
 
-    it('in the moment in which the kit is shipped is made once, and the kit goes out once or not at all', async () => {
+    it('A refund concurrent with shipping the kit is made once, and the kit ships at most once', async () => {
       const families = await Promise.all(Array.from({ length: 3 }, () => stage().enrolled()))
       for (const family of families) expect((await stage().sign(family)).status).toBe(200)
       const answers = await Promise.all(families.flatMap(({ id }) => [stage().refund(id), stage().ship(id)]))
@@ -38,7 +38,7 @@ export function refundMeetings(stage: () => Stage): void {
       }
     })
 
-    it('in the moment in which the parcel is shipped leaves one truth of both', async () => {
+    it('A refund concurrent with shipping an order leaves a consistent state and mail', async () => {
       const order = await stage().bought(spider)
       const [refunded, shipped] = await Promise.all([stage().refund(order.id), shipOrder(order.id)])
       expect(refunded.status).toBe(200)
@@ -51,7 +51,7 @@ export function refundMeetings(stage: () => Stage): void {
       expect(refusalOf(await shipOrder(order.id, 'another'))).not.toBe(200)
     })
 
-    it('in the provider’s dashboard and one of ours at the same moment give back what was paid, and no more', async () => {
+    it('Concurrent refunds in the provider’s dashboard and by us return what was paid, and no more', async () => {
       const family = await stage().enrolled()
       const [ours] = await Promise.all([stage().refund(family.id), atDashboard(family.id)])
       expect([200, 'refund_not_possible']).toContain(refusalOf(ours))
@@ -62,7 +62,7 @@ export function refundMeetings(stage: () => Stage): void {
       expect((await stage().subjects(family.body.email)).filter((subject) => /refund/i.test(subject))).toHaveLength(1)
     })
 
-    it('of more than is left after one in the dashboard is refused in words, and the rest can be given back', async () => {
+    it('A refund of more than is left after one in the dashboard is rejected with a message, and the rest can be refunded', async () => {
       const family = await stage().enrolled()
       await stage().pauseWebhooks()
       await atDashboard(family.id, { amount: '30000' })
@@ -75,7 +75,7 @@ export function refundMeetings(stage: () => Stage): void {
       expect(stage().kept(family.id)).toBe(0)
     })
 
-    it('that the provider refuses lets the order be shipped again', async () => {
+    it('An order can be shipped after the provider rejected its refund', async () => {
       const order = await stage().bought(spider)
       await stage().fault('/v1/refunds', { kind: 'error', method: 'POST', status: 400, times: 1 })
       expect(refusalOf(await stage().refund(order.id))).toBe('refund_not_possible')
@@ -85,7 +85,7 @@ export function refundMeetings(stage: () => Stage): void {
       expect(stage().kept(order.id)).toBe(30_000)
     })
 
-    it('that the provider refuses lets the waiver be signed and the kit be shipped', async () => {
+    it('A waiver can be signed and the kit shipped after the provider rejected the refund', async () => {
       const family = await stage().enrolled()
       await stage().fault('/v1/refunds', { kind: 'error', method: 'POST', status: 400, times: 1 })
       expect(refusalOf(await stage().refund(family.id))).toBe('refund_not_possible')
@@ -94,7 +94,7 @@ export function refundMeetings(stage: () => Stage): void {
       expect((await stage().ship(family.id)).status).toBe(200)
     })
 
-    it('of a part that is on its way keeps nothing from being signed and shipped', async () => {
+    it('A pending partial refund does not block signing and shipping', async () => {
       const family = await stage().enrolled({}, cards.slowRefund)
       expect((await stage().refund(family.id, 15_000)).status).toBe(200)
       await stage().settled()
@@ -103,7 +103,7 @@ export function refundMeetings(stage: () => Stage): void {
       expect((await stage().registration(family.id)).status).toBe('waiver_signed')
     })
 
-    it('that is on its way keeps the waiver from being signed until the bank is done, and then it is cancelled', async () => {
+    it('A pending refund blocks signing until it completes and the registration is cancelled', async () => {
       const family = await stage().enrolled({}, cards.slowRefund)
       expect((await stage().refund(family.id)).status).toBe(200)
       await stage().settled()
@@ -114,7 +114,7 @@ export function refundMeetings(stage: () => Stage): void {
       expect((await stage().sign(family)).status).toBe(409)
     })
 
-    it('that two operators ask for at once, through two processes, is made once', async () => {
+    it('A refund requested by two operators at once, through two processes, is made once', async () => {
       const family = await stage().enrolled()
       const second = await stage().system.another('billing', { RECONCILE_EVERY_MS: '3600000' })
       try {
@@ -137,7 +137,7 @@ export function refundMeetings(stage: () => Stage): void {
       expect([stage().kept(family.id), stage().refunds(family.id).length]).toEqual([0, 1])
     })
 
-    it('that billing was killed over is made once when it is there again', async () => {
+    it('A refund during which billing was killed is made once after the restart', async () => {
       const family = await stage().enrolled()
       await stage().fault('/v1/refunds', { kind: 'delay', method: 'POST', delayMs: 1_500, when: 'after' })
       const asking = stage()
@@ -155,8 +155,8 @@ export function refundMeetings(stage: () => Stage): void {
     })
   })
 
-  describe('a dispute', () => {
-    it('keeps the waiver and the kit until it is won', async () => {
+  describe('Disputes', () => {
+    it('A dispute blocks the waiver and the kit until it is won', async () => {
       const family = await stage().enrolled()
       const [charge] = stage().charges(family.id)
       const { body: dispute } = await stage().control(`charges/${charge?.id}/dispute`, { reason: 'fraudulent' })
@@ -169,7 +169,7 @@ export function refundMeetings(stage: () => Stage): void {
       expect((await stage().ship(family.id)).status).toBe(200)
     })
 
-    it('in the moment of a refund gives nothing back twice, and the rest can be given back once it is won', async () => {
+    it('A dispute concurrent with a refund returns nothing twice, and the rest can be refunded once it is won', async () => {
       const family = await stage().enrolled()
       const [charge] = stage().charges(family.id)
       const [dispute, refunded] = await Promise.all([
@@ -190,7 +190,7 @@ export function refundMeetings(stage: () => Stage): void {
       expect(stage().kept(family.id)).toBe(0)
     })
 
-    it('of a membership that is cancelled meanwhile changes nothing about that when it is won', async () => {
+    it('Winning a dispute does not resume a membership that was cancelled during it', async () => {
       const { browser, id } = await stage().member()
       const [charge] = stage().charges(id)
       const { body: dispute } = await stage().control(`charges/${charge?.id}/dispute`, { reason: 'fraudulent' })

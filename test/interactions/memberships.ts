@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { eventually } from '../src/bed.ts'
 import { day, refusalOf, type Page, type Stage } from './stage.ts'
 
-/** Memberships, while prices, plans, seats and the provider's portal change. */
-export function membershipMeetings(stage: () => Stage): void {
+/** Memberships while prices, plans, seats and the provider's portal change. */
+export function membershipInteractions(stage: () => Stage): void {
   async function atPrice(plan: 'monthly' | 'yearly', amount: number, work: () => Promise<void>): Promise<void> {
     await stage().setPrice(`membership:${plan}`, amount)
     try {
@@ -22,9 +22,9 @@ export function membershipMeetings(stage: () => Stage): void {
     return (what: string) => stage().atProvider('POST', `${new URL(url).pathname}/${what}`, { subscription })
   }
 
-  describe('a membership', () => {
-    // Years pass first, while there are few others who renew meanwhile.
-    it('with another plan arranged is charged no more once its account is deleted', async () => {
+  describe('Memberships', () => {
+    // Tests that advance by years come first, while there are few other memberships to renew.
+    it('A membership with a scheduled plan change is not charged after its account is deleted', async () => {
       const member = await stage().member('yearly')
       expect((await stage().switchTo(member.browser, 'monthly')).status).toBe(200)
       await stage().deleteAccount(member)
@@ -40,7 +40,7 @@ export function membershipMeetings(stage: () => Stage): void {
       expect(stage().subscription(member.id).status).toBe('canceled')
     })
 
-    it('whose monthly plan is arranged is charged what was agreed to then, whatever the price has become', async () => {
+    it('A scheduled plan change is charged at the price agreed to, whatever the price has become', async () => {
       const { browser, id } = await stage().member('yearly')
       expect((await stage().switchTo(browser, 'monthly')).status).toBe(200)
       await atPrice('monthly', 1_900, async () => {
@@ -56,10 +56,10 @@ export function membershipMeetings(stage: () => Stage): void {
       expect(await browser.membership()).toMatchObject({ plan: 'monthly', amount: 700, nextPlan: null })
     })
 
-    it('that is cancelled in the second in which it renews is charged as often as it says, and then no more', async () => {
+    it('A membership cancelled while it renews is charged as often as it shows, and then no more', async () => {
       const { browser, id } = await stage().member()
       const end = stage().subscription(id).items.data[0]?.current_period_end ?? 0
-      // The draft of the renewal is there, and is about to be charged.
+      // The renewal's invoice is a draft, about to be charged.
       await stage().moveClock(end - stage().system.simulator.now() + 3_599)
       const [cancelled] = await Promise.all([browser.post('/api/membership/cancel'), stage().moveClock(2)])
       expect(cancelled.status).toBe(200)
@@ -74,7 +74,7 @@ export function membershipMeetings(stage: () => Stage): void {
       expect(stage().charges(id)).toHaveLength(membership.payments.length)
     })
 
-    it('that goes on after the price has changed keeps its own', async () => {
+    it('A resumed membership keeps its price after the price has changed', async () => {
       const { browser, id } = await stage().member()
       await browser.post('/api/membership/cancel')
       await atPrice('monthly', 1_900, async () => {
@@ -92,7 +92,7 @@ export function membershipMeetings(stage: () => Stage): void {
       ).toEqual([700, 700])
     })
 
-    it('cancelled in the provider’s portal goes on by our button, also where both are pressed at once', async () => {
+    it('A membership cancelled in the provider’s portal can be resumed on our page, also concurrently', async () => {
       const member = await stage().member()
       const { browser, id } = member
       const there = await portal(member, member)
@@ -110,7 +110,7 @@ export function membershipMeetings(stage: () => Stage): void {
       expect((await browser.membership()).endsAt === null).toBe(stage().renews(id))
     })
 
-    it('whose date is cancelled while its page is open gets its money back once, with one mail', async () => {
+    it('A membership whose class date is cancelled while its page is open is refunded once, with one mail', async () => {
       const email = stage().address()
       const classDate = await stage().date()
       const page = await stage().membershipPage(email, { classDate })
@@ -122,11 +122,11 @@ export function membershipMeetings(stage: () => Stage): void {
       expect(await stage().outcome(page.id)).toMatchObject({ refusal: 'class_not_offered', refunded: 700 })
       expect([stage().kept(page.id), stage().renews(page.id)]).toEqual([0, false])
       expect(await stage().subjects(email)).toHaveLength(1)
-      // Another date is open to the same address.
+      // The same address can book another date.
       await stage().join(await stage().membershipPage(email))
     })
 
-    it('keeps its seat where the members’ class is made smaller while it is being paid', async () => {
+    it('A member keeps the seat if the class capacity is reduced while paying', async () => {
       const classDate = await stage().date(1)
       const page = await stage().membershipPage(stage().address(), { classDate })
       const sql = stage().system.sql('enrollment')
@@ -135,7 +135,7 @@ export function membershipMeetings(stage: () => Stage): void {
       expect(await stage().seatsLeft('membership', classDate)).toBe(0)
     })
 
-    it('with a renewal that was paid back in full is cancelled and goes on as any other', async () => {
+    it('A membership with a refunded renewal can be cancelled and resumed', async () => {
       const { browser, id, email } = await stage().member()
       await stage().passPeriod(id)
       await stage().settled()
@@ -155,10 +155,10 @@ export function membershipMeetings(stage: () => Stage): void {
       expect((await stage().subjects(email)).filter((subject) => /refund/i.test(subject))).toHaveLength(1)
     })
 
-    it('tells its member the last of what happened while the mail server was away, and nothing that is over', async () => {
+    it('After a mail server outage a member is mailed the latest state, and nothing outdated', async () => {
       const { browser, email } = await stage().member()
       await stage().mail(email, /member/i)
-      await stage().mailServerIs('away')
+      await stage().setMailServer('away')
       for (const change of ['cancel', 'resume', 'cancel', 'resume', 'cancel'])
         expect((await browser.post(`/api/membership/${change}`)).status).toBe(200)
       await eventually(async () => {
@@ -166,7 +166,7 @@ export function membershipMeetings(stage: () => Stage): void {
           select count(*)::int as mails from mails where recipient = ${email} and kind like 'membership_%'`
         return Number(row?.['mails']) >= 2
       })
-      await stage().mailServerIs('back')
+      await stage().setMailServer('back')
       await stage().settled()
       const subjects = await stage().subjects(email)
       const about = subjects.filter((subject) => /cancel|goes on|continue|end|resume/i.test(subject))
@@ -175,7 +175,7 @@ export function membershipMeetings(stage: () => Stage): void {
       expect(mail?.text).toMatch(/cancel|will not/i)
     })
 
-    it('is offered at the price that the page shows, also where that was another meanwhile, or where an older page shows none', async () => {
+    it('A membership is sold at the price that the page shows, after price changes and for older pages without a price', async () => {
       const [email, classDate] = [stage().address(), await stage().date()]
       const browser = stage().browser()
       const ask = (agreed?: object) =>
@@ -185,7 +185,7 @@ export function membershipMeetings(stage: () => Stage): void {
       const first = await ask(terms(700))
       expect(first.status).toBe(200)
       await atPrice('monthly', 900, async () => {
-        // The page that is open says what was agreed to.
+        // The open page has the price that was agreed to.
         expect((await ask(terms(700))).body).toEqual(first.body)
         expect((await ask(terms(900))).body).not.toEqual(first.body)
         expect(refusalOf(await ask(terms(700)))).toBe('terms_changed')
@@ -205,7 +205,7 @@ export function membershipMeetings(stage: () => Stage): void {
       expect(taken.map(({ object }) => object.amount_total)).toEqual([700])
     })
 
-    it('cancelled in one browser and resumed in another at once is what its profile says, and what its last mail says', async () => {
+    it('A membership cancelled and resumed concurrently is what its profile and its last mail say', async () => {
       const { browser, email, id } = await stage().member()
       const other = stage().browser()
       await other.signIn(email)
@@ -224,7 +224,7 @@ export function membershipMeetings(stage: () => Stage): void {
       expect(last?.subject).toMatch(ends ? /cancel|end/i : /goes on|continue|resume/i)
     })
 
-    it('switched in two browsers at once, each as it was quoted there, is charged for one change', async () => {
+    it('Switching the plan in two browsers at once is charged for one change', async () => {
       const { browser, email, id } = await stage().member()
       const other = stage().browser()
       await other.signIn(email)
@@ -236,7 +236,7 @@ export function membershipMeetings(stage: () => Stage): void {
       expect(await browser.membership()).toMatchObject({ plan: 'yearly', payments: [{ reason: 'switch' }, {}] })
     })
 
-    it('switched while its renewal is being charged lists each charge, and none twice', async () => {
+    it('Switching the plan during a renewal lists each charge once', async () => {
       const { browser, id } = await stage().member()
       const end = stage().subscription(id).items.data[0]?.current_period_end ?? 0
       await stage().moveClock(end - stage().system.simulator.now() + 3_599)
@@ -257,12 +257,12 @@ export function membershipMeetings(stage: () => Stage): void {
           .map(({ amount }) => amount),
       )
       expect(plan).toBe(switched.status === 200 ? 'yearly' : 'monthly')
-      // A month that was charged counts for the year.
+      // A charged month is credited towards the year.
       const sum = payments.reduce((cents, { amount }) => cents + amount, 0)
       expect(sum).toBeLessThan(700 + 6_000 + 10)
     })
 
-    it('ended in the provider’s dashboard while its member changes it is over, and the member can join again', async () => {
+    it('A membership ended in the provider’s dashboard during a change is over, and the member can join again', async () => {
       const { browser, email, id } = await stage().member()
       const { id: subscription } = stage().subscription(id)
       const [, changed] = await Promise.all([
@@ -281,7 +281,7 @@ export function membershipMeetings(stage: () => Stage): void {
       })
     })
 
-    it('of which the provider tells everything twice and backwards is what it is, and told of once', async () => {
+    it('Duplicated and reordered webhooks leave a membership correct, and are mailed once', async () => {
       const { browser, email, id } = await stage().member()
       await stage().mail(email, /./)
       await stage().control('webhooks/config', { paused: true, duplicate: 2, reverse: true })
@@ -296,7 +296,7 @@ export function membershipMeetings(stage: () => Stage): void {
       expect(about.length).toBeLessThanOrEqual(3)
     })
 
-    it('whose payment fails is tried no more once its account is disabled', async () => {
+    it('A failed payment is not retried once the account is disabled', async () => {
       const { browser, email, id } = await stage().member()
       await stage().useCard(id, 'pm_card_chargeCustomerFail')
       await stage().passPeriod(id)

@@ -14,10 +14,10 @@ afterAll(() => services.stop())
 const names = ['enrollment', 'billing', 'notifications', 'identity', 'bff'] as const
 type Route = RunningService<object>['routes'][number]
 const hooksOf = (hooks: unknown): unknown[] => [hooks].flat()
-const asksWho = ({ onRequest }: Route) => hooksOf(onRequest).some(isAccessCheck)
+const checksAccess = ({ onRequest }: Route) => hooksOf(onRequest).some(isAccessCheck)
 const refusals = ['sign_in_required', 'admin_secret_invalid']
 
-/** Through a proxy: whoever comes directly is taken for a neighbour. */
+/** Through a proxy: direct requests count as internal. */
 const stranger = { 'x-forwarded-for': '198.51.100.1', 'x-api-key': 'robokids-web' }
 
 async function codeOf(url: string, init: RequestInit): Promise<{ status: number; code: string | undefined }> {
@@ -30,19 +30,19 @@ async function codeOf(url: string, init: RequestInit): Promise<{ status: number;
 
 const filled = (path: string, value: string) => path.replaceAll(/:\w+/g, value).replace('*', 'x')
 
-describe.each(names)('each route of %s', (name) => {
+describe.each(names)('Routes of %s', (name) => {
   const routes = () => services.running[name].routes
 
-  it('that asks who somebody is does so first', () => {
+  it('A route that checks access does so first', () => {
     const later = routes().filter(({ preParsing, preValidation, preHandler }) =>
       [preParsing, preValidation, preHandler].flatMap(hooksOf).some(isAccessCheck),
     )
     expect(later.map(({ url }) => url)).toEqual([])
   })
 
-  it('that needs a session or a secret tells strangers so, whatever else is wrong with what they ask', async () => {
-    const { url: door } = services.running[name]
-    for (const route of routes().filter(asksWho)) {
+  it('A route that needs a session or a secret says so, whatever else is wrong with the request', async () => {
+    const { url: serviceUrl } = services.running[name]
+    for (const route of routes().filter(checksAccess)) {
       for (const method of methodsOf(route)) {
         const path = `${filled(route.url, '%00none')}?limit=-1&format=nonsense&status=nonsense&since=never&all=x&cursor=!`
         const bodies: [string | undefined, string][] =
@@ -57,7 +57,7 @@ describe.each(names)('each route of %s', (name) => {
               ]
         for (const [body, type] of bodies) {
           const headers = { ...stranger, ...(type ? { 'content-type': type } : {}) }
-          const { status, code } = await codeOf(door + path, {
+          const { status, code } = await codeOf(serviceUrl + path, {
             method,
             headers,
             ...(body === undefined ? {} : { body }),
@@ -72,17 +72,17 @@ describe.each(names)('each route of %s', (name) => {
     }
   })
 
-  it('that does not ask first who somebody is does not ask later', async () => {
-    const { url: door } = services.running[name]
-    for (const route of routes().filter((one) => !asksWho(one))) {
-      // Anybody may sign out here; only its body says whether it is to be everywhere, which needs a session.
+  it('A route that does not check access first does not check it later', async () => {
+    const { url: serviceUrl } = services.running[name]
+    for (const route of routes().filter((one) => !checksAccess(one))) {
+      // Signing out needs no session; only signing out everywhere, as its body says, does.
       if (route.url === '/api/auth/sign-out') continue
       for (const method of methodsOf(route)) {
-        // A proper request, so that it comes as far as it can. A stream goes on for as long as somebody looks.
+        // A valid request, to get as far as possible. Streams never end.
         const sample = sampleOfSchema(route.schema?.body)
         const path = filled(route.url, '01a22818-d188-757c-b15e-ce9e86dc61d5')
         const hasBody = method !== 'GET' && sample !== undefined
-        const { code } = await codeOf(door + path, {
+        const { code } = await codeOf(serviceUrl + path, {
           method,
           headers: { ...stranger, ...(hasBody ? { 'content-type': 'application/json' } : {}) },
           ...(hasBody ? { body: JSON.stringify(sample) } : {}),
@@ -96,10 +96,10 @@ describe.each(names)('each route of %s', (name) => {
   })
 })
 
-describe('the routes that ask who somebody is', () => {
-  it('are those of accounts and administrators, and there are as many as the services say', () => {
+describe('Routes that check access', () => {
+  it('The routes that check access are those of accounts and administrators, as many as the services declare', () => {
     const guarded = names.flatMap((name) =>
-      services.running[name].routes.filter(asksWho).map(({ url }) => `${name} ${url}`),
+      services.running[name].routes.filter(checksAccess).map(({ url }) => `${name} ${url}`),
     )
     for (const one of [
       'bff /api/profile',

@@ -8,12 +8,12 @@ import { pageOf, refusalOf, sessionOf, type Stage } from './stage.ts'
 const items = (quantity = 1) => [{ sku: robotSpider, quantity }]
 const terms = (unitAmount: number, quantity = 1) => orderTerms([{ sku: robotSpider, quantity, unitAmount }])
 
-/** Orders, while products, prices and carts change. */
-export function orderMeetings(stage: () => Stage): void {
+/** Orders while products, prices and carts change. */
+export function orderInteractions(stage: () => Stage): void {
   const checkout = (body: object) => stage().browser().post('/api/checkout', body)
   const isPaid = (id: string) => eventually(async () => (await stage().readOrder(id)).status === 'paid')
 
-  /** Does something while a product is in another state. */
+  /** Runs `work` while a product is in another state. */
   async function inState(sku: string, state: string, usual: string, work: () => Promise<void>): Promise<void> {
     await stage().operate('billing', 'POST', '/admin/products', { sku, state })
     try {
@@ -23,8 +23,8 @@ export function orderMeetings(stage: () => Stage): void {
     }
   }
 
-  describe('an order', () => {
-    it('whose page was open when the product was withdrawn stands, and no other one is taken', async () => {
+  describe('Orders', () => {
+    it('An open order page can be paid after the product was withdrawn, and new orders are rejected', async () => {
       const page = await stage().order({ orderId: randomUUIDv7(), items: items() })
       await inState(robotSpider, 'coming_soon', 'pre_order', async () => {
         expect(refusalOf(await checkout({ orderId: randomUUIDv7(), items: items() }))).toBe('product_not_for_sale')
@@ -34,7 +34,7 @@ export function orderMeetings(stage: () => Stage): void {
       expect(stage().kept(page.id)).toBe(30_000)
     })
 
-    it('that was a pre-order when its page was opened is one in its mail, though the product is there by now', async () => {
+    it('A pre-order stays a pre-order in its mail even if the product has become available', async () => {
       const email = stage().address()
       const page = await stage().order({ orderId: randomUUIDv7(), items: items() })
       await inState(robotSpider, 'available', 'pre_order', async () => {
@@ -45,7 +45,7 @@ export function orderMeetings(stage: () => Stage): void {
       })
     })
 
-    it('whose cart two tabs change to different ones is kept once, whichever pages are paid', async () => {
+    it('A cart that two tabs change differently is paid once, whichever pages are paid', async () => {
       const first = await stage().order({ orderId: randomUUIDv7(), items: items() })
       const answers = await Promise.all(
         [2, 3].map((quantity) => checkout({ orderId: randomUUIDv7(), items: items(quantity), replaces: first.id })),
@@ -59,7 +59,7 @@ export function orderMeetings(stage: () => Stage): void {
       expect(statuses.filter((status) => status === 'paid')).toHaveLength(1)
     })
 
-    it('whose cart is changed twice can be paid as it is now alone', async () => {
+    it('A cart that was changed twice can be paid in its latest state only', async () => {
       const first = await stage().order({ orderId: randomUUIDv7(), items: items() })
       const second = await stage().order({ orderId: randomUUIDv7(), items: items(2), replaces: first.id })
       const third = await stage().order({ orderId: randomUUIDv7(), items: items(3), replaces: second.id })
@@ -70,7 +70,7 @@ export function orderMeetings(stage: () => Stage): void {
       expect(stage().kept(first.id, second.id, third.id)).toBe(90_000)
     })
 
-    it('whose cart is changed while the provider is away can still be paid, and is changed when it is back', async () => {
+    it('A cart changed while the provider is down can still be paid, and is changed when it is back', async () => {
       const first = await stage().order({ orderId: randomUUIDv7(), items: items() })
       const changed = { orderId: randomUUIDv7(), items: items(2), replaces: first.id }
       await stage().fault('/v1/checkout/sessions/*', { kind: 'error', method: 'POST', times: 20 })
@@ -83,7 +83,7 @@ export function orderMeetings(stage: () => Stage): void {
       await isPaid(page.id)
     })
 
-    it('whose cart became another one is not opened again by an older tab, or is kept once all the same', async () => {
+    it('An older tab does not reopen a changed cart, or the cart is paid only once', async () => {
       const first = await stage().order({ orderId: randomUUIDv7(), items: items() })
       const second = await stage().order({ orderId: randomUUIDv7(), items: items(2), replaces: first.id })
       const older = await checkout({ orderId: first.id, items: items(), agreed: terms(30_000) })
@@ -97,7 +97,7 @@ export function orderMeetings(stage: () => Stage): void {
       expect(stage().openPages(first.id, second.id)).toBe(0)
     })
 
-    it('that is being paid by bank debit keeps its cart from being changed, until the bank says no', async () => {
+    it('A cart being paid by bank debit cannot be changed until the debit fails', async () => {
       const first = await stage().order({ orderId: randomUUIDv7(), items: items() })
       await stage().control(`checkout/${sessionOf(first.url)}/complete-async`)
       await eventually(async () => (await stage().readOrder(first.id)).checkout.status === 'processing')
@@ -111,7 +111,7 @@ export function orderMeetings(stage: () => Stage): void {
       expect([stage().kept(first.id), stage().kept(page.id)]).toEqual([0, 60_000])
     })
 
-    it('can still be paid where its changed cart is refused', async () => {
+    it('An order can still be paid if the change of its cart is rejected', async () => {
       const first = await stage().order({ orderId: randomUUIDv7(), items: items() })
       const withBear = [...items(), { sku: teddyBear, quantity: 1 }]
       const changed = { orderId: randomUUIDv7(), items: withBear, replaces: first.id }
@@ -122,7 +122,7 @@ export function orderMeetings(stage: () => Stage): void {
       await isPaid(first.id)
     })
 
-    it('is led to its own page by Back after the payment, and its changed cart is told that it is paid', async () => {
+    it('Going back after the payment leads to the order’s page, and a changed cart is reported as paid', async () => {
       const first = await stage().order({ orderId: randomUUIDv7(), items: items() })
       await stage().pauseWebhooks()
       await stage().pay(first, undefined, stage().address())
@@ -136,7 +136,7 @@ export function orderMeetings(stage: () => Stage): void {
       expect(stage().charges(first.id)).toHaveLength(1)
     })
 
-    it('is at the price that the cart showed where that was raised and lowered again, and at the new one once agreed to', async () => {
+    it('An order has the price that the cart showed, and a new price once that is agreed to', async () => {
       const orderId = randomUUIDv7()
       const first = pageOf(await checkout({ orderId, items: items(), agreed: terms(30_000) }))
       await stage().setPrice(robotSpider, 33_000)
@@ -153,7 +153,7 @@ export function orderMeetings(stage: () => Stage): void {
       expect(pageOf(await checkout({ orderId, items: items(), agreed: terms(30_000) }))).toEqual(first)
     })
 
-    it('whose id comes with another cart stays what it is', async () => {
+    it('An order is unchanged when its id is reused with another cart', async () => {
       const first = await stage().order({ orderId: randomUUIDv7(), items: items() })
       expect(refusalOf(await checkout({ orderId: first.id, items: items(2) }))).toBe('id_reused')
       expect(await stage().pay(first, undefined, stage().address())).toBe('paid')

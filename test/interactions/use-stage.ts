@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { idOf, Stage } from './stage.ts'
 
-/*
- * Where two features meet: what a family, an operator, the provider or a process does while something else is under way.
- * One system for all tests of a file; each has families of its own and stands alone.
+/**
+ * Interactions of features: what a family, an operator, the provider or a process does while something else is in
+ * progress. One system serves all tests of a file; each test has its own families and is independent.
  */
 
 export function useStage(): () => Stage {
@@ -17,10 +17,10 @@ export function useStage(): () => Stage {
   return () => stage
 }
 
-/** The last test of a file. */
-export function allAddsUp(stage: () => Stage): void {
-  describe('after all of these', () => {
-    it('every cent at the provider is known, and every seat counted', async () => {
+/** Adds the final test of a file. */
+export function checkTotals(stage: () => Stage): void {
+  describe('Totals after all tests', () => {
+    it('Every payment and refund at the provider is recorded, and seat counts match', async () => {
       const sql = stage().system.sql('billing')
       const { charges, refunds } = stage().system.provider
       const taken = [...charges.values()].filter(({ status }) => status === 'succeeded')

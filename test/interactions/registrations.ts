@@ -6,9 +6,9 @@ import { cards, pageOf, refusalOf, sessionOf, type Page, type Stage } from './st
 
 const noa = { childName: 'Noa', childAge: 8 }
 
-/** Registrations, while prices, seats and other tabs change. */
-export function registrationMeetings(stage: () => Stage): void {
-  /** Does something while a thing costs something else. */
+/** Registrations while prices, seats and other tabs change. */
+export function registrationInteractions(stage: () => Stage): void {
+  /** Runs `work` at another price. */
   async function atPrice(sku: string, amount: number, opening: number, work: () => Promise<void>): Promise<void> {
     await stage().setPrice(sku, amount)
     try {
@@ -24,8 +24,8 @@ export function registrationMeetings(stage: () => Stage): void {
       .browser()
       .post(`/api/registrations/${id}/checkout`, body ?? {})
 
-  /** Its hold has run out, as time would have it. */
-  async function letHoldLapse(id: string): Promise<void> {
+  /** Lets the hold of a registration expire. */
+  async function expireHold(id: string): Promise<void> {
     const sql = stage().system.sql('enrollment')
     await sql`update registrations set held_until = now() - interval '1 hour' where id = ${id}`
     await sql`select pg_notify('wake', 'expire-holds')`
@@ -33,8 +33,8 @@ export function registrationMeetings(stage: () => Stage): void {
     await stage().settled()
   }
 
-  describe('what a family agrees to', () => {
-    it('with two children on the last evening of a promotion is what is charged, or is told anew and then gets through', async () => {
+  describe('Agreed prices', () => {
+    it('Two children are charged the promotion price agreed to, or get the new price once the promotion has ended', async () => {
       const sql = stage().system.sql('billing')
       const promotion = randomUUIDv7()
       await sql`insert into promotions (id, kind, class_types, starts_at, ends_at) values
@@ -60,7 +60,7 @@ export function registrationMeetings(stage: () => Stage): void {
       }
     })
 
-    it('with two children before a promotion begins is offered for less, and then charged that', async () => {
+    it('Two children are offered, and charged, less once a promotion has begun', async () => {
       const sql = stage().system.sql('billing')
       const promotion = randomUUIDv7()
       const form = await stage().form({ classType: 'intermediate', siblings: [noa] })
@@ -85,7 +85,7 @@ export function registrationMeetings(stage: () => Stage): void {
       }
     })
 
-    it('is still what is offered where the price was raised and lowered again meanwhile', async () => {
+    it('The agreed price is valid after the price was raised and lowered again', async () => {
       const body = await stage().form()
       const agreed = await stage().terms(body)
       const page = pageOf(await submit({ ...body, agreed }))
@@ -99,7 +99,7 @@ export function registrationMeetings(stage: () => Stage): void {
       expect(stage().kept(paid.id)).toBe(40_000)
     })
 
-    it('stands on a page that is open when the price is raised', async () => {
+    it('An open page keeps its price when the price is raised', async () => {
       const registered = await stage().register()
       await atPrice('class:basic', 45_000, 40_000, async () => {
         await stage().pay(registered)
@@ -108,10 +108,10 @@ export function registrationMeetings(stage: () => Stage): void {
       expect(stage().kept(registered.id)).toBe(40_000)
     })
 
-    it('is told anew where a hold is taken up again at another price, and nothing is charged before that', async () => {
+    it('A hold taken up again at another price needs a new agreement before anything is charged', async () => {
       const registered = await stage().register()
       const agreed = await stage().terms(registered.body)
-      await letHoldLapse(registered.id)
+      await expireHold(registered.id)
       await atPrice('class:basic', 45_000, 40_000, async () => {
         const refused = await resume(registered.id, { agreed })
         expect(refused).toMatchObject({ status: 409, body: { code: 'price_changed' } })
@@ -124,7 +124,7 @@ export function registrationMeetings(stage: () => Stage): void {
       expect(stage().kept(registered.id)).toBe(45_000)
     })
 
-    it('may be missing where an older tab sends the form: its payment page says the price of the day', async () => {
+    it('A form of an older tab without an agreed price is charged the current price, which its payment page shows', async () => {
       const body = await stage().form()
       await atPrice('class:basic', 45_000, 40_000, async () => {
         const page = pageOf(await submit(body))
@@ -134,7 +134,7 @@ export function registrationMeetings(stage: () => Stage): void {
       })
     })
 
-    it('about another date or another thing is refused with what is offered, which then gets through', async () => {
+    it('An agreement about another date or product is rejected with the current offer, which is then accepted', async () => {
       const body = await stage().form()
       const otherDate = { ...(await stage().terms(body)), date: await stage().date() }
       const anOrder = orderTerms([{ sku: 'class:basic', quantity: 1, unitAmount: 40_000 }])
@@ -149,8 +149,8 @@ export function registrationMeetings(stage: () => Stage): void {
     })
   })
 
-  describe('a family that registers twice', () => {
-    it('with one child who has a seat and one who has none is told of the first, and registers the second alone', async () => {
+  describe('Repeated registrations', () => {
+    it('A form with one registered and one new child names the first, and the second can be registered alone', async () => {
       const first = await stage().enrolled()
       const form = again(first.body)
       const both = await stage().form({ ...form, childName: 'Mia', siblings: [{ childName: 'ivo', childAge: 9 }] })
@@ -164,7 +164,7 @@ export function registrationMeetings(stage: () => Stage): void {
       expect(await stage().seatsLeft('basic', form.startDate)).toBe(8)
     })
 
-    it('in two tabs at the same moment holds one seat and has one page', async () => {
+    it('Registering in two tabs at once holds one seat and has one page', async () => {
       const form = await stage().form()
       const pages = await Promise.all(
         [form, { ...form, id: randomUUIDv7() }].map(async (body) =>
@@ -175,7 +175,7 @@ export function registrationMeetings(stage: () => Stage): void {
       expect(await stage().seatsLeft('basic', form.startDate)).toBe(9)
     })
 
-    it('from a program that asks for each to be one of its own has both, but no third one from the form', async () => {
+    it('An API client can register the same child twice, but the form cannot do so again', async () => {
       const form = await stage().form({ unlessRegistered: false })
       const pages = [pageOf(await submit(form)), pageOf(await submit({ ...form, id: randomUUIDv7() }))]
       for (const page of pages) await stage().pay(page)
@@ -188,7 +188,7 @@ export function registrationMeetings(stage: () => Stage): void {
       expect(await stage().seatsLeft('basic', form.startDate)).toBe(8)
     })
 
-    it('by Back after the payment is led to its confirmation, or told that it is paid, and is charged once', async () => {
+    it('Going back after the payment leads to the confirmation or says that it is paid, and is charged once', async () => {
       const first = await stage().register()
       await stage().pay(first)
       const agreed = await stage().terms(first.body)
@@ -204,8 +204,8 @@ export function registrationMeetings(stage: () => Stage): void {
     })
   })
 
-  describe('a registration', () => {
-    it('whose id another family uses for its own stays what it is, and so does the one that the other names', async () => {
+  describe('Registrations', () => {
+    it('A registration is unchanged when another family reuses its id, and so is the one named to be replaced', async () => {
       const [first, named] = [await stage().register(), await stage().register()]
       const stranger = await stage().form({ id: first.id, replaces: named.id })
       expect(refusalOf(await submit(stranger))).toBe('id_reused')
@@ -214,13 +214,13 @@ export function registrationMeetings(stage: () => Stage): void {
       await stage().system.reaches(named.id, 'confirmed')
     })
 
-    it('of another family that is paid stays paid, whoever names it to be replaced', async () => {
+    it('A paid registration stays paid when another family names it to be replaced', async () => {
       const first = await stage().register()
       await stage().pauseWebhooks()
       await stage().pay(first)
       const form = await stage().form({ replaces: first.id })
       const ask = () => stage().stranger().post('/api/registrations', form)
-      // Whoever is not its family has no say in it, and is told nothing of it.
+      // A stranger can neither change it nor learn about it.
       expect((await ask()).status).toBe(200)
       await stage().releaseWebhooks()
       await stage().system.reaches(first.id, 'confirmed')
@@ -228,7 +228,7 @@ export function registrationMeetings(stage: () => Stage): void {
       expect(stage().kept(first.id)).toBe(40_000)
     })
 
-    it('that says that it replaces itself, or an order, is simply itself', async () => {
+    it('A registration that names itself or an order as replaced is unchanged', async () => {
       const first = await stage().register()
       const again = await submit({ ...first.body, replaces: first.id, agreed: await stage().terms(first.body) })
       expect(pageOf(again)).toEqual({ id: first.id, url: first.url })
@@ -242,7 +242,7 @@ export function registrationMeetings(stage: () => Stage): void {
       expect(await stage().pay(first)).toBe('paid')
     })
 
-    it('that is corrected twice can be paid on its last page alone, also by whoever still has the first', async () => {
+    it('A registration that was corrected twice can be paid on its last page only', async () => {
       const first = await stage().register()
       const second = await stage().register({ ...again(first.body), city: 'Fremont', replaces: first.id })
       const third = await stage().register({ ...again(first.body), city: 'Oakland', replaces: second.id })
@@ -254,7 +254,7 @@ export function registrationMeetings(stage: () => Stage): void {
       expect(await stage().seatsLeft('basic', first.body.startDate)).toBe(9)
     })
 
-    it('that is being paid by bank debit cannot be corrected, until the bank says no', async () => {
+    it('A registration being paid by bank debit cannot be corrected until the debit fails', async () => {
       const first = await stage().register()
       await stage().control(`checkout/${sessionOf(first.url)}/complete-async`)
       await eventually(async () => (await stage().registration(first.id)).checkout?.status === 'processing')
@@ -269,7 +269,7 @@ export function registrationMeetings(stage: () => Stage): void {
       expect(await stage().seatsLeft('basic', first.body.startDate)).toBe(9)
     })
 
-    it('that cannot be moved to a date that is full keeps its seat and its page', async () => {
+    it('A registration that cannot move to a full date keeps its seat and its page', async () => {
       const first = await stage().register()
       const full = await stage().date(0)
       const moved = await stage().form({ ...again(first.body), startDate: full, replaces: first.id })
@@ -279,7 +279,7 @@ export function registrationMeetings(stage: () => Stage): void {
       await stage().system.reaches(first.id, 'confirmed')
     })
 
-    it('that is corrected while the provider is away keeps its seat and its page, and is corrected when it is back', async () => {
+    it('A registration corrected while the provider is down keeps its seat and page, and is corrected when it is back', async () => {
       const first = await stage().register()
       const corrected = await stage().form({ ...again(first.body), city: 'Fremont', replaces: first.id })
       const path = `/v1/checkout/sessions/${sessionOf(first.url)}/expire`
@@ -294,7 +294,7 @@ export function registrationMeetings(stage: () => Stage): void {
       await stage().system.reaches(page.id, 'confirmed')
     })
 
-    it('that is moved to a class of another price can still be paid where that price was not agreed to', async () => {
+    it('A registration moved to a class of another price can still be paid if that price was not agreed to', async () => {
       const first = await stage().register()
       const agreed = await stage().terms(first.body)
       const moved = await stage().form({ ...again(first.body), classType: 'intermediate', replaces: first.id })
@@ -312,7 +312,7 @@ export function registrationMeetings(stage: () => Stage): void {
       expect(left).toEqual([10, 9])
     })
 
-    it('that is paid after all, its change of class being refused for its price, is not paid again with that change', async () => {
+    it('A registration that is paid after its change of class was rejected for the price is not paid again with that change', async () => {
       const first = await stage().register()
       const agreed = await stage().terms(first.body)
       const moved = await stage().form({ ...again(first.body), classType: 'intermediate', replaces: first.id })
@@ -326,7 +326,7 @@ export function registrationMeetings(stage: () => Stage): void {
       expect(stage().kept(first.id, moved.id)).toBe(40_000)
     })
 
-    it('that was replaced is not opened again by its older form while the new one can be paid', async () => {
+    it('An older form does not reopen a replaced registration while the new one can be paid', async () => {
       const first = await stage().register()
       const second = await stage().register({ ...again(first.body), city: 'Fremont', replaces: first.id })
       await stage().settled()
@@ -339,15 +339,15 @@ export function registrationMeetings(stage: () => Stage): void {
       expect(await stage().seatsLeft('basic', first.body.startDate)).toBe(9)
     })
 
-    it('that is on its way back keeps its child’s place until it is cancelled, and then the child can come again', async () => {
+    it('A registration with a pending refund blocks registering its child again until it is cancelled', async () => {
       const first = await stage().enrolled({}, cards.slowRefund)
       expect((await stage().refund(first.id)).status).toBe(200)
       await stage().settled()
-      const anew = await stage().form({ ...again(first.body), city: 'Fremont' })
-      expect(refusalOf(await submit(anew))).toBe('already_registered')
+      const repeated = await stage().form({ ...again(first.body), city: 'Fremont' })
+      expect(refusalOf(await submit(repeated))).toBe('already_registered')
       await stage().control(`refunds/${stage().refunds(first.id)[0]?.id}/settle`)
       await stage().system.reaches(first.id, 'cancelled')
-      const page = pageOf(await submit(anew))
+      const page = pageOf(await submit(repeated))
       await stage().pay(page)
       await stage().system.reaches(page.id, 'confirmed')
       await stage().settled()
@@ -355,8 +355,8 @@ export function registrationMeetings(stage: () => Stage): void {
       expect(await stage().seatsLeft('basic', first.body.startDate)).toBe(9)
     })
 
-    it('that is paid and paid back while the mail server is away is told of as it ended', async () => {
-      await stage().mailServerIs('away')
+    it('A registration paid and refunded during a mail server outage is mailed as it ended', async () => {
+      await stage().setMailServer('away')
       const first = await stage().enrolled()
       expect((await stage().refund(first.id)).status).toBe(200)
       await stage().system.reaches(first.id, 'cancelled')
@@ -365,14 +365,14 @@ export function registrationMeetings(stage: () => Stage): void {
           select count(*)::int as mails from mails where recipient = ${first.body.email}`
         return Number(row?.['mails']) >= 2
       })
-      await stage().mailServerIs('back')
+      await stage().setMailServer('back')
       await stage().settled()
       const subjects = await stage().subjects(first.body.email)
       expect(subjects.at(-1)).toMatch(/refund/i)
       expect(subjects.filter((subject) => /refund/i.test(subject))).toHaveLength(1)
     })
 
-    it('that two tabs correct to different things at once is paid once, whichever pages are left', async () => {
+    it('A registration that two tabs correct differently is paid once, whichever pages are left', async () => {
       const first = await stage().register()
       const answers = await Promise.all(
         ['Fremont', 'Oakland'].map(async (city) =>
@@ -387,7 +387,7 @@ export function registrationMeetings(stage: () => Stage): void {
       expect(await stage().seatsLeft('basic', first.body.startDate)).toBe(9)
     })
 
-    it('that was replaced is not held again by its older page while the new one can be paid', async () => {
+    it('An older page does not hold a replaced registration again while the new one can be paid', async () => {
       const first = await stage().register()
       const second = await stage().register({ ...again(first.body), city: 'Fremont', replaces: first.id })
       await stage().settled()
@@ -398,7 +398,7 @@ export function registrationMeetings(stage: () => Stage): void {
       expect(refusalOf(await resume(first.id))).toBe('already_registered')
     })
 
-    it('keeps its seat where the class is made smaller while it is being paid, and nobody else gets one', async () => {
+    it('A registration keeps its seat if the class capacity is reduced while it is paid, and nobody else gets one', async () => {
       const first = await stage().register()
       const sql = stage().system.sql('enrollment')
       const { startDate } = first.body
@@ -409,7 +409,7 @@ export function registrationMeetings(stage: () => Stage): void {
       expect(refusalOf(await submit(await stage().form({ startDate })))).toBe('class_full')
     })
 
-    it('gets its money back once, with one mail, where the class is cancelled while it is being paid', async () => {
+    it('A registration is refunded once, with one mail, if the class is cancelled while it is paid', async () => {
       const first = await stage().register()
       const sql = stage().system.sql('enrollment')
       const { startDate, email } = first.body
@@ -422,7 +422,7 @@ export function registrationMeetings(stage: () => Stage): void {
       expect(refusalOf(await resume(first.id))).toBe('registration_closed')
     })
 
-    it('that the operator lets go in the moment in which it is paid is confirmed or paid back, nothing between', async () => {
+    it('A registration released by an operator while it is paid is either confirmed or refunded', async () => {
       const families = await Promise.all(Array.from({ length: 4 }, () => stage().register()))
       await Promise.all(
         families.flatMap((family) => [
@@ -438,7 +438,7 @@ export function registrationMeetings(stage: () => Stage): void {
       }
     })
 
-    it('that was paid back stays cancelled when the provider tells of yesterday’s payment again', async () => {
+    it('A refunded registration stays cancelled when old webhooks are delivered again', async () => {
       const first = await stage().enrolled()
       expect((await stage().refund(first.id)).status).toBe(200)
       await stage().system.reaches(first.id, 'cancelled')
@@ -458,7 +458,7 @@ export function registrationMeetings(stage: () => Stage): void {
   })
 }
 
-/** A form as it is filled in anew. */
+/** Returns the form with a new id. */
 function again<Body extends object>(body: Body): Omit<Body, 'id'> {
   return { ...body, id: randomUUIDv7() }
 }

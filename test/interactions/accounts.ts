@@ -3,15 +3,15 @@ import { describe, expect, it } from 'vitest'
 import { eventually } from '../src/bed.ts'
 import { pageOf, password, refusalOf, type Stage } from './stage.ts'
 
-/** Whose a purchase is, whatever becomes of accounts and addresses meanwhile. */
-export function accountMeetings(stage: () => Stage): void {
-  describe('a membership', () => {
-    it('that is paid before the code of the new account is typed belongs to that account', async () => {
+/** The owner of purchases while accounts and addresses change. */
+export function accountInteractions(stage: () => Stage): void {
+  describe('Memberships and accounts', () => {
+    it('A membership paid before the new account is confirmed belongs to that account', async () => {
       const email = stage().address()
       const page = await stage().membershipPage(email)
-      const newcomer = await stage().newcomer(email)
+      const pendingMember = await stage().pendingMember(email)
       await stage().join(page)
-      const { browser } = await stage().confirm(newcomer)
+      const { browser } = await stage().confirm(pendingMember)
       await stage().settled()
       expect(await browser.found()).toMatchObject({
         membership: { membershipId: page.id, status: 'active' },
@@ -19,7 +19,7 @@ export function accountMeetings(stage: () => Stage): void {
       })
     })
 
-    it('whose page was opened before there was an account, and paid after, belongs to that account', async () => {
+    it('A membership whose page was opened before its account existed belongs to that account', async () => {
       const email = stage().address()
       const page = await stage().membershipPage(email)
       const { browser } = await stage().account(email)
@@ -32,7 +32,7 @@ export function accountMeetings(stage: () => Stage): void {
       expect(stage().renews(page.id)).toBe(false)
     })
 
-    it('bought for another address by somebody who is signed in stays theirs when that address signs up', async () => {
+    it('A membership bought while signed in for another address stays with the buyer when that address signs up', async () => {
       const { browser } = await stage().account()
       const theirs = stage().address()
       const page = await stage().join(await stage().membershipPage(theirs, { browser }))
@@ -40,14 +40,14 @@ export function accountMeetings(stage: () => Stage): void {
       await stage().settled()
       expect((await browser.membership()).membershipId).toBe(page.id)
       expect(await other.browser.found()).toEqual({ membership: null, others: [] })
-      // Nothing keeps the other one from a membership of its own.
+      // The other account can have its own membership.
       const own = await stage().join(await stage().membershipPage(theirs, { browser: other.browser }))
       await stage().settled()
       expect((await other.browser.membership()).membershipId).toBe(own.id)
       expect((await browser.found()).others).toEqual([])
     })
 
-    it('that comes to an account with the address of a deleted one ends, and is shown beside its own', async () => {
+    it('A deleted account’s membership ends, and is shown to the account that takes its address beside its own', async () => {
       const [first, second] = [await stage().member(), await stage().member()]
       await stage().deleteAccount(second)
       await stage().settled()
@@ -59,7 +59,7 @@ export function accountMeetings(stage: () => Stage): void {
       expect([stage().renews(first.id), stage().renews(second.id)]).toEqual([true, false])
     })
 
-    it('of a deleted account is found by whoever signs up again with its address, and goes on if they say so', async () => {
+    it('A deleted account’s membership is found by a new account with its address, which can resume it', async () => {
       const before = await stage().member()
       await stage().deleteAccount(before)
       await stage().settled()
@@ -73,7 +73,7 @@ export function accountMeetings(stage: () => Stage): void {
       const resumed = await browser.post('/api/membership/resume')
       expect(resumed).toMatchObject({ status: 200, body: { endsAt: null } })
       await stage().settled()
-      // That its first account was deleted is told once more, and is long over.
+      // The deletion of its first account is published again, and has no effect.
       await stage().republish('identity')
       await stage().settled()
       expect(stage().renews(before.id)).toBe(true)
@@ -83,21 +83,21 @@ export function accountMeetings(stage: () => Stage): void {
       expect((await browser.membership()).payments).toHaveLength(2)
     })
 
-    it('is not sold in a browser whose account was deleted in another, and is once that signs up again', async () => {
+    it('A browser whose account was deleted elsewhere cannot buy a membership until it signs up again', async () => {
       const account = await stage().account()
       const stale = account.browser.copy()
       await stage().deleteAccount(account)
       await stage().settled()
       const { email } = account
-      const wish = { email, plan: 'monthly', classDate: await stage().date() }
-      expect(refusalOf(await stale.post('/api/createStripeSession', wish))).toBe('sign_in_required')
+      const request = { email, plan: 'monthly', classDate: await stage().date() }
+      expect(refusalOf(await stale.post('/api/createStripeSession', request))).toBe('sign_in_required')
       const { browser } = await stage().account(email)
       const page = await stage().join(await stage().membershipPage(email, { browser }))
       await stage().settled()
       expect((await browser.membership()).membershipId).toBe(page.id)
     })
 
-    it('is not renewed while its account is disabled, and goes on when it is enabled only if the member says so', async () => {
+    it('A membership is not renewed while its account is disabled, and continues after that only if the member resumes it', async () => {
       const { browser, email, id } = await stage().member()
       await stage().administerAccount('AdminDisableUser', email)
       await stage().settled()
@@ -116,7 +116,7 @@ export function accountMeetings(stage: () => Stage): void {
       expect(browser.userId).toBe(again.userId)
     })
 
-    it('bought signed in with an address that is not proven yet is one before and after it is', async () => {
+    it('A membership bought while signed in with an unverified address is the same before and after verification', async () => {
       const account = await stage().account()
       const next = stage().address()
       await stage().moveTo(account, next, false)
@@ -129,7 +129,7 @@ export function accountMeetings(stage: () => Stage): void {
       expect((await account.browser.post('/api/membership/cancel')).status).toBe(200)
     })
 
-    it('bought by the owner of an address is not shown to whoever has only typed that address', async () => {
+    it('A membership bought by an address’s owner is not shown to an account that has not verified that address', async () => {
       const account = await stage().account()
       const somebodyElses = stage().address()
       await stage().moveTo(account, somebodyElses, false)
@@ -142,7 +142,7 @@ export function accountMeetings(stage: () => Stage): void {
       expect((await browser.membership()).membershipId).toBe(page.id)
     })
 
-    it('stays with an account whose address changes to another and back, and writes to the one it has', async () => {
+    it('A membership stays with its account when the address changes to another and back, and mails go to the current one', async () => {
       const member = await stage().member()
       const other = stage().address()
       await stage().moveTo(member, other)
@@ -156,7 +156,7 @@ export function accountMeetings(stage: () => Stage): void {
       expect((await stage().subjects(other)).filter((subject) => about.test(subject))).toEqual([])
     })
 
-    it('cannot be cancelled from a browser that a new password has signed out', async () => {
+    it('A browser signed out by a new password cannot cancel the membership', async () => {
       const { browser, id } = await stage().member()
       const other = stage().browser()
       const { body } = await browser.get('/api/profile')
@@ -173,7 +173,7 @@ export function accountMeetings(stage: () => Stage): void {
       expect((await browser.membership()).endsAt).toBeNull()
     })
 
-    it('cannot be cancelled from an older tab of somebody who has signed out since', async () => {
+    it('An older tab of a user who has signed out cannot cancel the membership', async () => {
       const { browser, id, userId } = await stage().member()
       await browser.post('/api/auth/sign-out', {})
       browser.userId = userId
@@ -181,39 +181,39 @@ export function accountMeetings(stage: () => Stage): void {
       expect(stage().renews(id)).toBe(true)
     })
 
-    it('is found by its account where the news of that account comes after the payment', async () => {
+    it('A membership belongs to its account even if the account’s event arrives after the payment', async () => {
       const email = stage().address()
-      const newcomer = await stage().newcomer(email)
+      const pendingMember = await stage().pendingMember(email)
       const code = await stage().codeTo(email)
-      const letGo = await stage().holdPublishing('identity')
+      const release = await stage().holdPublishing('identity')
       const page = await stage().membershipPage(email)
       try {
-        await newcomer.browser.post('/api/auth/confirm-sign-up', { email, code })
+        await pendingMember.browser.post('/api/auth/confirm-sign-up', { email, code })
         await stage().join(page)
       } finally {
-        await letGo()
+        await release()
       }
       await stage().settled()
-      expect((await newcomer.browser.membership()).membershipId).toBe(page.id)
-      expect((await newcomer.browser.post('/api/membership/cancel')).status).toBe(200)
+      expect((await pendingMember.browser.membership()).membershipId).toBe(page.id)
+      expect((await pendingMember.browser.post('/api/membership/cancel')).status).toBe(200)
     })
 
-    it('paid after its account was deleted, before anybody had heard of that, is not renewed', async () => {
+    it('A membership paid after its account was deleted, before the event arrives, is not renewed', async () => {
       const account = await stage().account()
       const page = await stage().membershipPage(account.email, { browser: account.browser })
-      const letGo = await stage().holdPublishing('identity')
+      const release = await stage().holdPublishing('identity')
       try {
         await stage().deleteAccount(account)
         await stage().join(page)
         expect(stage().renews(page.id)).toBe(true)
       } finally {
-        await letGo()
+        await release()
       }
       await stage().settled()
       expect(stage().renews(page.id)).toBe(false)
     })
 
-    it('asked for while the identity service is away belongs to whoever is signed in', async () => {
+    it('A membership bought while identity is down belongs to the signed-in user', async () => {
       const { browser } = await stage().account()
       const [email, classDate] = [stage().address(), await stage().date()]
       await stage().system.processes.identity.kill()
@@ -224,7 +224,7 @@ export function accountMeetings(stage: () => Stage): void {
       expect((await browser.membership()).membershipId).toBe(page.id)
     })
 
-    it('stays where it is when all that was ever told of accounts is told once more', async () => {
+    it('Republishing all identity events changes no membership’s owner and sends no mail', async () => {
       const member = await stage().member()
       const [second, third] = [stage().address(), stage().address()]
       await stage().moveTo(member, second)
@@ -239,7 +239,7 @@ export function accountMeetings(stage: () => Stage): void {
       expect(await stage().subjects(third)).toEqual(mails)
     })
 
-    it('whose page is opened without signing in and again signed in is one membership, with one charge', async () => {
+    it('Opening a membership’s page anonymously and then signed in makes one membership with one charge', async () => {
       const { browser, email } = await stage().account()
       const pages = [
         await stage().membershipPage(email),
@@ -256,7 +256,7 @@ export function accountMeetings(stage: () => Stage): void {
       expect(stage().kept(...pages.map(({ id }) => id))).toBe(6_000)
     })
 
-    it('is never paid on the page that another account has opened for the same address', async () => {
+    it('An anonymous buyer never pays on the page that another account opened for the same address', async () => {
       const { browser } = await stage().account()
       const [theirs, classDate] = [stage().address(), await stage().date(2)]
       const given = await stage().membershipPage(theirs, { browser, classDate })
@@ -271,7 +271,7 @@ export function accountMeetings(stage: () => Stage): void {
       expect(await stage().seatsLeft('membership', classDate)).toBe(1)
     })
 
-    it('is never paid signed in on the page that another account has opened for the same address', async () => {
+    it('A signed-in buyer never pays on the page that another account opened for the same address', async () => {
       const [given, own] = [await stage().account(), await stage().account()]
       const classDate = await stage().date()
       const first = await stage().membershipPage(own.email, { browser: given.browser, classDate })
@@ -283,7 +283,7 @@ export function accountMeetings(stage: () => Stage): void {
       expect(await given.browser.found()).toEqual({ membership: null, others: [] })
     })
 
-    it('bought without signing in beside a second one that the same account buys signed in is charged once, or both can be ended', async () => {
+    it('An anonymous and a signed-in membership of one account are charged once, or both can be cancelled', async () => {
       const { browser, email } = await stage().account()
       const byAddress = await stage().membershipPage(email)
       const signedIn = await browser.post('/api/createStripeSession', {
@@ -305,8 +305,8 @@ export function accountMeetings(stage: () => Stage): void {
     })
   })
 
-  describe('a registration', () => {
-    it('is signed for with what its page shows after the address of its account has changed', async () => {
+  describe('Registrations and accounts', () => {
+    it('A waiver can be signed from the old and the new page after the account’s address has changed', async () => {
       const account = await stage().account()
       const registered = await stage().register({ email: account.email }, account.browser)
       await stage().pay(registered)
@@ -314,13 +314,13 @@ export function accountMeetings(stage: () => Stage): void {
       await stage().moveTo(account, stage().address())
       await stage().settled()
       const { email } = await stage().registration(registered.id)
-      // The tab from before the change, and the page as it is now.
+      // The tab opened before the change, and the current page.
       expect((await stage().sign(registered)).status).toBe(200)
       expect((await stage().sign(registered, { email })).status).toBe(200)
       await stage().system.reaches(registered.id, 'waiver_signed')
     })
 
-    it('of the same child by the same account under another address is refused while the first stands', async () => {
+    it('An account cannot register the same child again under another address while the first registration stands', async () => {
       const account = await stage().account()
       const first = await stage().register({ email: account.email }, account.browser)
       await stage().pay(first)
@@ -334,7 +334,7 @@ export function accountMeetings(stage: () => Stage): void {
       }
       const submit = async (differences: object) =>
         account.browser.post('/api/registrations', await stage().form({ ...form, id: randomUUIDv7(), ...differences }))
-      // What says the very same is the same.
+      // An identical form is the same registration.
       const confirmation = `${stage().system.siteUrl}/robokids/success?reference=${first.id}`
       expect(pageOf(await submit({})).url).toBe(confirmation)
       expect(refusalOf(await submit({ city: 'Fremont' }))).toBe('already_registered')
@@ -342,7 +342,7 @@ export function accountMeetings(stage: () => Stage): void {
       expect(stage().kept(first.id)).toBe(40_000)
     })
 
-    it('from an older tab of somebody else than is signed in by now holds nothing, nor does an order or a membership', async () => {
+    it('An older tab of another account cannot register, order or join', async () => {
       const account = await stage().account()
       const olderTab = account.browser.copy()
       const other = await stage().account()
@@ -353,12 +353,12 @@ export function accountMeetings(stage: () => Stage): void {
       expect(await stage().seatsLeft('basic', form.startDate)).toBe(10)
       const order = { orderId: randomUUIDv7(), items: [{ sku: 'product:robot-spider', quantity: 1 }] }
       expect(refusalOf(await tab.post('/api/checkout', order))).toBe('other_account')
-      const wish = { email: account.email, plan: 'monthly', classDate: form.startDate }
-      expect(refusalOf(await tab.post('/api/createStripeSession', wish))).toBe('other_account')
+      const request = { email: account.email, plan: 'monthly', classDate: form.startDate }
+      expect(refusalOf(await tab.post('/api/createStripeSession', request))).toBe('other_account')
       expect(await stage().seatsLeft('membership', form.startDate)).toBe(10)
     })
 
-    it('whose account is deleted in the moment in which it is paid is confirmed or never charged', async () => {
+    it('A registration whose account is deleted while it is paid is confirmed or never charged', async () => {
       const accounts = await Promise.all([stage().account(), stage().account(), stage().account()])
       const families = await Promise.all(accounts.map(({ email, browser }) => stage().register({ email }, browser)))
       await Promise.all([
@@ -374,7 +374,7 @@ export function accountMeetings(stage: () => Stage): void {
       }
     })
 
-    it('of an account that was deleted is signed for by the link in its mail', async () => {
+    it('A deleted account’s waiver can be signed by the link in its mail', async () => {
       const account = await stage().account()
       const registered = await stage().register({ email: account.email }, account.browser)
       await stage().pay(registered)
@@ -386,7 +386,7 @@ export function accountMeetings(stage: () => Stage): void {
       expect((await stage().ship(registered.id)).status).toBe(200)
     })
 
-    it('and a membership whose pages were opened before the address of their account changed are told of at the new one', async () => {
+    it('Pages opened before an address change send their confirmations to the new address', async () => {
       const account = await stage().account()
       const registered = await stage().register({ email: account.email }, account.browser)
       const page = await stage().membershipPage(account.email, { browser: account.browser })
@@ -405,7 +405,7 @@ export function accountMeetings(stage: () => Stage): void {
       expect((await account.browser.membership()).membershipId).toBe(page.id)
     })
 
-    it('made by an account that is deleted before it pays cannot be paid any more, and its seat is free', async () => {
+    it('A registration whose account is deleted before payment cannot be paid, and its seat is free', async () => {
       const account = await stage().account()
       const registered = await stage().register({ email: account.email }, account.browser)
       await stage().deleteAccount(account)

@@ -23,18 +23,18 @@ import { eventually } from '../src/bed.ts'
 import { sampleFamily, sampleMember } from '../src/samples.ts'
 import { Browser as AnyBrowser, browserCookie, type Answer } from '../src/browser.ts'
 import { owningServices, type OwningService } from '@robokids/local/services'
-import { startParts, SteeredSystem } from '../src/steered-system.ts'
+import { startParts, ControlledSystem } from '../src/controlled-system.ts'
 import type { Mail } from '../src/system.ts'
 
 export const { password } = sampleMember('')
 export const cards = {
   good: '4242424242424242',
-  /** Its refunds are pending until the bank says more. */
+  /** Its refunds stay pending until they are settled. */
   slowRefund: '4000000000007726',
 } as const
 export const day = 24 * 3600
 
-/** Who handles events of a type. */
+/** Handlers by event type. */
 const handlersOf = new Map<string, { by: OwningService; handler: string; from: 'now' | 'beginning' }[]>()
 const tables: [OwningService, (StartPosition & { definition: EventDefinition })[]][] = [
   ['billing', billingConsumers],
@@ -47,7 +47,7 @@ for (const [by, consumers] of tables)
     handlersOf.set(definition.type, [...handlers, { by, handler: handlerName(by, definition), from }])
   }
 
-/** Work that a service has written down and not done yet. */
+/** Work that a service has stored and not completed. */
 const unfinished = {
   billing: `
     select 'a refund to be made' as what from refunds where status = 'pending' and stripe_refund_id is null
@@ -60,18 +60,18 @@ const unfinished = {
 export const idOf = (shown: string | { id: string } | null | undefined): string =>
   typeof shown === 'string' ? shown : (shown?.id ?? '')
 
-/** A browser of somebody who may have an account. */
+/** A browser that can sign in. */
 export class Browser extends AnyBrowser {
   copy = () => this.copyTo(new Browser(this.siteUrl))
 
   async signIn(email: string, secret = password): Promise<void> {
     const { body } = await this.post('/api/auth/sign-in', { email, password: secret })
     if (body['step'] !== 'DONE') throw new Error(`The sign-in leads to ${JSON.stringify(body)}`)
-    await this.noteAccount()
+    await this.recordAccount()
   }
 
-  /** What a page does first. */
-  async noteAccount(): Promise<void> {
+  /** Reads the session, as a page does first. */
+  async recordAccount(): Promise<void> {
     const { body } = await this.get('/api/auth/session')
     this.userId = (body['user'] as { userId: string } | null)?.userId
   }
@@ -98,7 +98,7 @@ export interface Account {
 }
 
 export interface Page {
-  /** Of the registration, the order or the membership. */
+  /** The id of the registration, order or membership. */
   id: string
   url: string
 }
@@ -107,16 +107,16 @@ export interface Registered extends Page {
   body: RegisterBody
 }
 
-/** The real system with everything around it, and what can be done to it. */
-export class Stage extends SteeredSystem {
+/** The real system with its surroundings, and the actions of tests on it. */
+export class Stage extends ControlledSystem {
   #dates = 0
   #begun = new Date()
-  /** Published by the test itself, and long ago. */
+  /** Old events published by the test itself. */
   readonly #foreign: { id: string; type: string }[] = []
 
   static async start(): Promise<Stage> {
     const stage = new Stage(await startParts('meetings', { CONSUMER_RETRY_DELAYS: '20,50,100,200,400,800' }))
-    await stage.stopTheBank()
+    await stage.disableAutomaticBankEvents()
     return stage
   }
 
@@ -125,13 +125,13 @@ export class Stage extends SteeredSystem {
     this.#foreign.length = 0
   }
 
-  /** Everything is there again and as usual. */
+  /** Ends all outages and faults. */
   override async restore(): Promise<void> {
     await super.restore()
     if (this.#clockIsMoved) await this.resetClock()
   }
 
-  /** Events that could not be handled since the test began. */
+  /** Dead letters since the test began. */
   async deadLetters(): Promise<string[]> {
     const rows = await Promise.all(
       owningServices.map(
@@ -142,11 +142,11 @@ export class Stage extends SteeredSystem {
     return rows.flat().map(({ handler, error }) => `${handler}: ${error}`)
   }
 
-  /** Waits until all that was published is dealt with everywhere, and what was written down to be done is done. */
+  /** Waits until all published events are handled and all stored work is completed. */
   async quiet(): Promise<void> {
     await this.system.simulator.deliveriesIdle()
     let quietPasses = 0
-    // What is handled may publish more: nothing may be found twice in a row.
+    // Handlers may publish more events, so the wait ends after two empty passes.
     await eventually(async () => {
       const waiting = await this.#waiting()
       quietPasses = waiting.length === 0 ? quietPasses + 1 : 0
@@ -189,7 +189,7 @@ export class Stage extends SteeredSystem {
     return waiting
   }
 
-  /** Waits for what can be seen, and then for all that may come after it. */
+  /** Waits for completion, and checks that there are no dead letters. */
   async settled(): Promise<void> {
     await this.quiet()
     const letters = await this.deadLetters()
@@ -220,7 +220,7 @@ export class Stage extends SteeredSystem {
     throw new Error(`The provider has no subscription ${membershipId}.`)
   }
 
-  /** Has a membership paid by another card from now on. */
+  /** Changes the card of a membership. */
   async useCard(membershipId: string, token: string): Promise<void> {
     const { id, customer } = this.subscription(membershipId)
     const attached = await this.atProvider('POST', `/v1/payment_methods/${token}/attach`, { customer: idOf(customer) })
@@ -229,13 +229,13 @@ export class Stage extends SteeredSystem {
     await this.system.simulator.deliveriesIdle()
   }
 
-  /** Whether the provider will charge for it again by itself. */
+  /** Whether the provider will renew it. */
   renews(membershipId: string): boolean {
     const { status, cancel_at, cancel_at_period_end } = this.subscription(membershipId)
     return status !== 'canceled' && cancel_at === null && !cancel_at_period_end
   }
 
-  /** What was taken for a registration, an order or a membership, oldest first. */
+  /** Charges for a registration, order or membership, oldest first. */
   charges(id: string): Charge[] {
     const { provider } = this.system
     const customers = [...provider.subscriptions.values()]
@@ -250,14 +250,14 @@ export class Stage extends SteeredSystem {
     })
   }
 
-  /** Cents of it that are with us. */
+  /** Captured minus refunded cents. */
   kept(...ids: string[]): number {
     return ids
       .flatMap((id) => this.charges(id))
       .reduce((sum, { amount_captured, amount_refunded }) => sum + amount_captured - amount_refunded, 0)
   }
 
-  /** Refunds of what was taken for it, in whatever state. */
+  /** Its refunds, in any state. */
   refunds(id: string) {
     const charges = this.charges(id).map((charge) => charge.id)
     return [...this.system.provider.refunds.values()]
@@ -265,7 +265,7 @@ export class Stage extends SteeredSystem {
       .filter(({ charge }) => charges.includes(idOf(charge)))
   }
 
-  /** Sessions of it that somebody could pay. */
+  /** The number of its open checkout sessions. */
   openPages(...ids: string[]): number {
     return [...this.system.provider.sessions.values()].filter(
       ({ object }) => object.status === 'open' && ids.includes(object.client_reference_id ?? ''),
@@ -283,10 +283,10 @@ export class Stage extends SteeredSystem {
     this.#clockIsMoved = false
   }
 
-  /** Lets time pass at the provider until a membership was renewed, or has ended. */
+  /** Advances the provider's clock until a membership has renewed or ended. */
   async passPeriod(membershipId: string): Promise<void> {
     const end = this.subscription(membershipId).items.data[0]?.current_period_end ?? 0
-    // An hour as a draft, and a moment for us.
+    // The invoice is a draft for an hour; one minute as margin.
     await this.moveClock(end - this.system.simulator.now() + 3600 + 60)
     await this.system.simulator.deliveriesIdle()
     await this.resetClock()
@@ -309,21 +309,23 @@ export class Stage extends SteeredSystem {
     if (status !== 200) throw new Error(`The price of ${sku} was not set.`)
   }
 
-  /** What an identity administrator does. */
+  /** Calls an administrator operation of identity. */
   administerAccount(operation: string, email: string): Promise<unknown> {
-    const desk = { url: this.system.processes.identity.url, pool: 'us-west-1_RoboKids' }
-    return administer({ ...desk, accessKeyId: 'local', secretAccessKey: 'local' }, operation, { Username: email })
+    const identityTarget = { url: this.system.processes.identity.url, pool: 'us-west-1_RoboKids' }
+    return administer({ ...identityTarget, accessKeyId: 'local', secretAccessKey: 'local' }, operation, {
+      Username: email,
+    })
   }
 
-  /** Has everything that a service ever published in this test come once more. */
+  /** Has a service republish all events of this test. */
   async republish(service: OwningService, from = this.#begun): Promise<void> {
     const { status } = await this.operate(service, 'POST', '/admin/outbox/republish', { from: from.toISOString() })
     if (status !== 200) throw new Error(`${service} publishes nothing again.`)
   }
 
-  /** Publishes an event of long ago as if it were the producing service. */
+  /** Publishes an old event in place of the producing service. */
   async publish(event: { id: string; type: string }): Promise<void> {
-    // A broker that has just come back does not take the first one.
+    // A broker that has just restarted may reject the first attempt.
     await eventually(async () => {
       await this.bus.publishUnchecked(event.type, JSON.stringify(event))
       return true
@@ -331,7 +333,7 @@ export class Stage extends SteeredSystem {
     this.#foreign.push(event)
   }
 
-  /** While this is held, a service commits but cannot publish. @returns how to let it go. */
+  /** While this lock is held, a service commits but cannot publish. @returns a function that releases it */
   async holdPublishing(owner: OwningService): Promise<() => Promise<void>> {
     const connection = await this.system.sql(owner).reserve()
     await connection`begin`
@@ -344,17 +346,17 @@ export class Stage extends SteeredSystem {
 
   // Mails
 
-  /** As in any system, and the mails that waited are tried at once. */
-  override async mailServerIs(where: 'away' | 'back'): Promise<void> {
+  /** Also makes pending mails due at once. */
+  override async setMailServer(where: 'away' | 'back'): Promise<void> {
     const isComingBack = this.isMailServerAway && where === 'back'
-    await super.mailServerIs(where)
+    await super.setMailServer(where)
     if (!isComingBack) return
     const sql = this.system.sql('notifications')
     await sql`update mails set next_try_at = now() where status = 'pending'`
     await sql`select pg_notify('wake', 'send-mails')`
   }
 
-  /** Subjects of the mails that came, oldest first. */
+  /** Subjects of the received mails, oldest first. */
   async subjects(address: string): Promise<string[]> {
     return (await this.system.mailsTo(address)).map(({ subject }) => subject)
   }
@@ -373,17 +375,17 @@ export class Stage extends SteeredSystem {
   address = () => `maren.${randomUUIDv7()}@example.com`
   readonly #cookie = browserCookie().split('=') as [string, string]
 
-  /** A browser in which nothing was bought. */
+  /** A new browser. */
   stranger = () => new Browser(this.system.siteUrl)
 
-  /** A window of the one browser in which things are bought here, with nobody signed in. */
+  /** A window of the browser in which all purchases are made, with nobody signed in. */
   browser(bffUrl?: string): Browser {
     const browser = new Browser(this.system.siteUrl, bffUrl)
     browser.cookies.set(...this.#cookie)
     return browser
   }
 
-  /** The newest code to an address, once there are `count`. */
+  /** Returns the newest code to an address once there are `count`. */
   codeTo(destination: string, count = 1): Promise<string> {
     return eventually(() => {
       const codes = this.codesOf(destination)
@@ -391,8 +393,8 @@ export class Stage extends SteeredSystem {
     })
   }
 
-  /** Somebody who has asked for an account and not typed the code yet. */
-  async newcomer(email = this.address()): Promise<{ browser: Browser; email: string }> {
+  /** Signs up, without confirming. */
+  async pendingMember(email = this.address()): Promise<{ browser: Browser; email: string }> {
     const browser = this.browser()
     const { status } = await browser.post('/api/auth/sign-up', sampleMember(email))
     if (status !== 200) throw new Error(`The sign-up was answered ${status}.`)
@@ -402,17 +404,17 @@ export class Stage extends SteeredSystem {
   async confirm({ browser, email }: { browser: Browser; email: string }, codes = 1): Promise<Account> {
     const { body } = await browser.post('/api/auth/confirm-sign-up', { email, code: await this.codeTo(email, codes) })
     if (body['signedIn'] !== true) throw new Error(`The confirmation was answered ${JSON.stringify(body)}`)
-    await browser.noteAccount()
+    await browser.recordAccount()
     return { browser, email, userId: browser.userId ?? '' }
   }
 
-  /** Somebody with an account, who is signed in. */
+  /** Creates a confirmed, signed-in account. */
   async account(email = this.address()): Promise<Account> {
     const codes = this.codesTo(email)
-    return this.confirm(await this.newcomer(email), codes + 1)
+    return this.confirm(await this.pendingMember(email), codes + 1)
   }
 
-  /** Changes the address of an account, and proves the new one where `proven`. */
+  /** Changes the address of an account, and verifies it if `proven`. */
   async moveTo({ browser }: Account, email: string, proven = true): Promise<void> {
     const codes = this.codesTo(email)
     const { status } = await browser.ask('PATCH', '/api/profile', { email })
@@ -431,7 +433,7 @@ export class Stage extends SteeredSystem {
     if (status !== 200) throw new Error(`The deletion was answered ${status}.`)
   }
 
-  /** A day that this test has for itself, with a session of each class. */
+  /** Creates a class date of its own, with a session of each class. */
   async date(capacity = 10): Promise<string> {
     this.#dates += 1
     const date = Temporal.PlainDate.from('2031-01-01').add({ days: this.#dates }).toString()
@@ -444,7 +446,7 @@ export class Stage extends SteeredSystem {
     return date
   }
 
-  /** A filled-in form of a new family. */
+  /** Returns the completed form of a new family. */
   async form(differences: Partial<RegisterBody> = {}): Promise<RegisterBody & { id: string }> {
     const startDate = differences.startDate ?? (await this.date())
     return {
@@ -457,7 +459,7 @@ export class Stage extends SteeredSystem {
     } as RegisterBody & { id: string }
   }
 
-  /** What the page shows of a form before it is sent. */
+  /** Returns the terms that the page shows before a form is sent. */
   async terms(body: RegisterBody): Promise<AgreementTerms> {
     const { prices, promotions } = pricesSchema.parse((await this.operate('billing', 'GET', '/prices')).body)
     const now = Temporal.Now.instant()
@@ -475,7 +477,7 @@ export class Stage extends SteeredSystem {
     })
   }
 
-  /** Sends a form, as it is agreed to. @throws where it is refused */
+  /** Sends a form with its agreed terms. @throws if it is rejected */
   async register(differences: Partial<RegisterBody> = {}, browser = this.browser()): Promise<Registered> {
     const body = await this.form(differences)
     const answer = await browser.post('/api/registrations', { ...body, agreed: await this.terms(body) })
@@ -486,7 +488,7 @@ export class Stage extends SteeredSystem {
     return registrationViewSchema.parse((await this.browser().get(`/api/registrations/${id}`)).body)
   }
 
-  /** A family that has paid. */
+  /** Registers and pays. */
   async enrolled(differences: Partial<RegisterBody> = {}, card: string = cards.good): Promise<Registered> {
     const registered = await this.register(differences)
     await this.pay(registered, card)
@@ -508,7 +510,7 @@ export class Stage extends SteeredSystem {
 
   // Members
 
-  /** Asks for a membership's page, in whichever browser. */
+  /** Requests a membership's payment page. */
   async membershipPage(
     email: string,
     options: { browser?: Browser; plan?: MembershipPlan; classDate?: string } = {},
@@ -525,14 +527,14 @@ export class Stage extends SteeredSystem {
     return membershipOutcomeSchema.parse((await this.browser().get(`/api/membership-checkouts/${id}`)).body)
   }
 
-  /** Pays a membership's page and waits for its seat. */
+  /** Pays for a membership and waits for its seat. */
   async join(page: Page): Promise<Page> {
     await this.pay(page)
     await eventually(async () => (await this.outcome(page.id)).status === 'confirmed')
     return page
   }
 
-  /** Somebody with an account who has become a member while signed in. */
+  /** Creates an account that has become a member while signed in. */
   async member(plan: MembershipPlan = 'monthly'): Promise<Account & Page> {
     const account = await this.account()
     const { browser, email } = account
@@ -561,7 +563,7 @@ export class Stage extends SteeredSystem {
     return orderSchema.parse((await this.browser().get(`/api/orders/${id}`)).body)
   }
 
-  /** A parcel that was paid. */
+  /** Places and pays an order. */
   async bought(items: object[], card: string = cards.good): Promise<Page & { email: string }> {
     const email = this.address()
     const page = await this.order({ orderId: randomUUIDv7(), items })
@@ -575,13 +577,13 @@ export function sessionOf(url: string): string {
   return new URL(url).pathname.split('/').at(-1) ?? ''
 }
 
-/** @throws where the answer is no page */
+/** @throws if the response has no page */
 export function pageOf({ status, body }: Answer): Page {
   if (status !== 200) throw new Error(`answered ${status}: ${JSON.stringify(body)}`)
   return { id: String(body['registrationId'] ?? body['orderId']), url: String(body['checkoutUrl']) }
 }
 
-/** The code of a refusal, or the status of an answer that is none. */
+/** Returns the error code of a response, or 200. */
 export function refusalOf({ status, body }: Answer): string | number {
   return status === 200 ? 200 : String(body['code'])
 }

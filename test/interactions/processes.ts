@@ -8,10 +8,10 @@ import { describe, expect, it } from 'vitest'
 import { eventually } from '../src/bed.ts'
 import { pageOf, type Stage } from './stage.ts'
 
-/** Processes that die or come twice, clocks that differ, and events from other times. */
-export function processMeetings(stage: () => Stage): void {
-  describe('a billing that is killed', () => {
-    it('while it opens a page has one page for the same form sent again through other processes', async () => {
+/** Killed and duplicated processes, clocks that differ, and events of other versions. */
+export function processInteractions(stage: () => Stage): void {
+  describe('Billing is killed', () => {
+    it('A form sent again through other processes gets one page if billing was killed while opening it', async () => {
       const [billing, enrollment] = await Promise.all([
         stage().system.another('billing', { RECONCILE_EVERY_MS: '3600000' }),
         stage().system.another('enrollment'),
@@ -29,7 +29,7 @@ export function processMeetings(stage: () => Stage): void {
         const first = stage().browser().post('/api/registrations', sent)
         await eventually(() => stage().system.provider.sessions.size > sessions)
         await stage().system.processes.billing.kill()
-        // Where it was faster than the kill, it has its page already.
+        // If it was faster than the kill, it has its page already.
         expect([200, 503]).toContain((await first).status)
         const page = pageOf(await stage().browser(bff.url).post('/api/registrations', sent))
         await stage().system.processes.billing.start()
@@ -44,7 +44,7 @@ export function processMeetings(stage: () => Stage): void {
       }
     })
 
-    it('after a membership was paid seats the member once when it is there again, through whichever process', async () => {
+    it('A membership paid while billing is down is seated once when it is back', async () => {
       const email = stage().address()
       const { browser } = await stage().account(email)
       const page = await stage().membershipPage(email, { browser })
@@ -58,8 +58,8 @@ export function processMeetings(stage: () => Stage): void {
     })
   })
 
-  describe('an enrollment that is killed', () => {
-    it('while a registration is being replaced loses neither seat nor payment: the same form again gets through', async () => {
+  describe('Enrollment is killed', () => {
+    it('Killing enrollment during a replacement loses neither seat nor payment, and sending the form again succeeds', async () => {
       const first = await stage().register()
       const corrected = await stage().form({
         ...first.body,
@@ -85,8 +85,8 @@ export function processMeetings(stage: () => Stage): void {
     })
   })
 
-  describe('what the version before has begun', () => {
-    it('is corrected, changed, paid and found by its account as if this one had', async () => {
+  describe('Purchases begun by the previous version', () => {
+    it('A purchase begun by the previous version can be corrected, changed, paid and found by its account', async () => {
       const [billing, enrollment] = [stage().system.sql('billing'), stage().system.sql('enrollment')]
       const email = stage().address()
       const classDate = await stage().date()
@@ -95,7 +95,7 @@ export function processMeetings(stage: () => Stage): void {
       const order = await stage().order({ orderId: randomUUIDv7(), items: items(1) })
       const page = await stage().membershipPage(email, { classDate })
       await stage().settled()
-      // As that wrote them down.
+      // As the previous version stored them.
       await enrollment`update registrations set owner_id = null, asked_owner_id = null, asked_email = null where id = ${first.id}`
       await billing`update checkout_attempts set agreement = null, owner_id = null where registration_id in ${billing([first.id, order.id])}`
       await billing`update orders set cart_id = null, owner_id = null, placed_with = null where id = ${order.id}`
@@ -120,11 +120,11 @@ export function processMeetings(stage: () => Stage): void {
     })
   })
 
-  describe('a clock of the provider', () => {
+  describe('The provider’s clock', () => {
     it.each([
       ['ahead', 300],
       ['behind', -300],
-    ])('that is five minutes %s sells, renews and gives back as ever', async (_, seconds) => {
+    ])('Sales, renewals and refunds work if the provider’s clock is five minutes %s', async (_, seconds) => {
       await stage().moveClock(seconds)
       const registered = await stage().enrolled()
       const email = stage().address()
@@ -140,8 +140,8 @@ export function processMeetings(stage: () => Stage): void {
     })
   })
 
-  describe('a broker that is killed', () => {
-    it('between a payment and its refund hears of both when it is back, and the family is told what is true', async () => {
+  describe('The broker is killed', () => {
+    it('A payment and a refund made while the broker is down are both published when it is back, and the mail is right', async () => {
       const registered = await stage().register()
       await stage().system.nats.kill()
       await stage().pay(registered)
@@ -158,7 +158,7 @@ export function processMeetings(stage: () => Stage): void {
   })
 
   describe('events', () => {
-    it('of every version that there was, about things that nobody knows, keep nobody from anything', async () => {
+    it('Events of every version, about unknown things, block nothing', async () => {
       const folder = join(root, 'contracts/src/samples')
       for (const file of await readdir(folder)) {
         const event = JSON.parse(await readFile(join(folder, file), 'utf8')) as { type: string }
@@ -168,7 +168,7 @@ export function processMeetings(stage: () => Stage): void {
       const { browser } = await stage().member()
       expect(await browser.membership()).toMatchObject({ status: 'active' })
       await stage().quiet()
-      // Of a registration that is not there, somebody has to know why.
+      // Events about an unknown registration become dead letters, for an operator to see.
       const letters = await stage().deadLetters()
       expect(letters.filter((letter) => !/is not here|is not known|not_found|no such|is gone/i.test(letter))).toEqual(
         [],
@@ -177,7 +177,7 @@ export function processMeetings(stage: () => Stage): void {
       expect((await stage().registration(id)).status).toBe('confirmed')
     })
 
-    it('that all services publish once more change nothing, and nobody is written to twice', async () => {
+    it('Republishing all events changes nothing and sends no mail', async () => {
       const family = await stage().enrolled()
       const refunded = await stage().enrolled()
       await stage().refund(refunded.id)
@@ -198,7 +198,7 @@ export function processMeetings(stage: () => Stage): void {
       const before = await state()
       const { refunds } = await stage().system.atProvider()
       for (const service of owningServices) await stage().republish(service)
-      // A marker behind the copies: when it has been dealt with, so have they.
+      // A later event as a marker: once it is handled, so are the copies.
       await stage().enrolled()
       await stage().settled()
       expect(await state()).toEqual(before)

@@ -18,10 +18,10 @@ interface Parts {
 }
 
 /**
- * Starts the whole system so that a test decides when things happen: nothing is limited or reconciled by itself, and a bank
- * neither settles a refund nor opens a dispute.
- * @param name of the connection to the bus.
- * @param settings extra environment of all processes.
+ * Starts the whole system under a test's control: there are no rate limits or periodic reconciliation, and the
+ * simulated bank neither settles refunds nor opens disputes by itself.
+ * @param name of the bus connection
+ * @param settings extra environment of all processes
  */
 export async function startParts(name: string, settings: Record<string, string>, postgresUrl?: string): Promise<Parts> {
   const mailServer = await breakableProxy(0)
@@ -50,8 +50,8 @@ export async function startParts(name: string, settings: Record<string, string>,
   return { system, bus, mailServer }
 }
 
-/** The whole system, and what a test can do to it besides what families do. */
-export class SteeredSystem {
+/** The whole system, and a test's controls besides what families do. */
+export class ControlledSystem {
   readonly system: System
   protected readonly bus: Bus
   readonly #mailServer: BreakableProxy
@@ -65,8 +65,8 @@ export class SteeredSystem {
     bus.watch([codeIssued.type], (event) => this.#remember(event.data as EventOf<typeof codeIssued>['data']))
   }
 
-  /** Nothing is decided by real time: the bank answers, and disputes come, when a test says so. */
-  protected async stopTheBank(): Promise<void> {
+  /** Nothing depends on real time: refunds settle and disputes open only when a test says so. */
+  protected async disableAutomaticBankEvents(): Promise<void> {
     const never = 3650 * 24 * 3600
     await this.control('settings', { refundSettleSeconds: never, disputeAfterSeconds: never })
   }
@@ -82,20 +82,20 @@ export class SteeredSystem {
     this.#codes.set(destination, [...this.codesOf(destination), code])
   }
 
-  /** The codes that an address was sent, oldest first. */
+  /** Codes sent to an address, oldest first. */
   codesOf(destination: string): string[] {
     return this.#codes.get(destination) ?? []
   }
 
-  /** How many they are. */
+  /** The number of codes sent to an address. */
   codesTo(destination: string): number {
     return this.codesOf(destination).length
   }
 
-  /** Everything that was ordered to be away is there again, and faults are forgotten. */
+  /** Restarts what was stopped, and removes all faults. */
   async restore(): Promise<void> {
     await fetch(`${this.system.simulator.url}/_sim/faults`, { method: 'DELETE' })
-    await this.mailServerIs('back')
+    await this.setMailServer('back')
     const dead = Object.values(this.system.processes).filter((one) => !one.isRunning())
     await Promise.all(dead.map((one) => one.start()))
     await this.control('webhooks/release')
@@ -105,18 +105,18 @@ export class SteeredSystem {
     return this.#isMailServerAway
   }
 
-  async mailServerIs(where: 'away' | 'back'): Promise<void> {
+  async setMailServer(where: 'away' | 'back'): Promise<void> {
     if (this.#isMailServerAway === (where === 'away')) return
     this.#isMailServerAway = where === 'away'
     await (where === 'away' ? this.#mailServer.refuse() : this.#mailServer.accept())
   }
 
-  /** The simulator's control API. */
+  /** Calls the simulator's control API. */
   control(path: string, body: object = {}): Promise<Answer> {
     return askJson(`${this.system.simulator.url}/_sim/${path}`, { method: 'POST', ...jsonBody(body) })
   }
 
-  /** What somebody does in the provider's dashboard, or on its pages. A fault that was ordered for the services strikes here as well. */
+  /** Sends a request of the provider's dashboard or pages. Injected faults apply to it too. */
   atProvider(method: string, path: string, fields: Record<string, string> = {}): Promise<Answer> {
     return askJson(new URL(path, this.system.simulator.url), {
       method,
@@ -129,7 +129,7 @@ export class SteeredSystem {
     })
   }
 
-  /** What an operator asks of a service. */
+  /** Sends an operator's request to a service. */
   operate(service: OwningService, method: string, path: string, body?: unknown): Promise<Answer> {
     const content = jsonBody(body)
     const headers = { 'x-admin-secret': localAdminSecret, ...content.headers }
