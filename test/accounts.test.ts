@@ -825,7 +825,7 @@ describe('Accounts', () => {
     expect(await statuses(email)).toEqual(await statuses(`${randomUUID()}@example.com`))
   })
 
-  it('Only the person who signed up confirms the account, whoever else gave the same address, and whenever', async () => {
+  it('Only the person who signed up confirms the account, no matter who else gave the same address, and when', async () => {
     for (const how of ['in the same browser', 'in another one', 'by a code that was asked for again']) {
       const { visitor: victim, email } = await pendingMember()
       await codeTo(email)

@@ -116,7 +116,7 @@ export const checkoutSchema = z.object({
       state: z.enum(paymentStates).optional(),
       /** Cents that the payer was told were refunded, but that are neither refunded nor pending. */
       owed: z.int().optional(),
-      /** When the payer was told of the full refund: the purchase is over, even if the refund fails at the bank later. */
+      /** When the payer was notified of the full refund: the purchase is over, even if the refund fails at the bank later. */
       returnedAt: z.iso.datetime().nullish(),
     })
     .nullable(),
@@ -451,7 +451,7 @@ export const paymentRefunded = defineEvent(
 )
 /** Fields of the events about failed refunds. */
 export const refundFailureSchema = z.object({
-  /** The payer was neither told of the refund before nor of what happened to the payment. */
+  /** The payer was notified neither of the refund before nor of what happened to the payment. */
   untold: z.boolean().optional(),
   /** With `untold`: the payment is disputed, and the provider makes no refund until the bank has decided. */
   disputed: z.boolean().optional(),
@@ -472,7 +472,7 @@ const refundData = z.object({
 /** A refund was requested. Published before the provider is called, so that nothing it paid for is shipped or signed meanwhile. */
 export const refundRequested = defineEvent('billing', 'refund.requested', refundData)
 /**
- * A requested refund was declined before the payer was told of it: `underWayTotal` no longer includes it. If the payer has
+ * A requested refund was declined before the payer was notified of it: `underWayTotal` no longer includes it. If the payer has
  * been told nothing about the payment yet, one of the refund-failed events is published instead, so that they are notified.
  */
 export const refundDeclined = defineEvent(

@@ -372,9 +372,9 @@ export const waiverSchema = z.object({
 export type Waiver = z.infer<typeof waiverSchema>
 
 /**
- * `POST /registrations/:id/hold`: somebody goes on to pay a registration that was there already. Seats that were let go are taken
- * again, those that are held for too short a time are held for longer, and all others stay as they are. It is asked before billing
- * is asked for a checkout. A BFF of the version before asks again afterwards, with the checkout.
+ * `POST /registrations/:id/hold`: renews the hold of an existing registration that is about to be paid. Released seats are taken again,
+ * seats that are held for too short a time are held for longer, and all others stay as they are. The BFF calls it before it asks
+ * billing for a checkout; one of the previous version calls it again afterwards, with the checkout.
  */
 export const renewHoldSchema = z.object({ attemptId: z.uuid().optional(), ...requesterShape, network: visitorNetwork })
 export type RenewHold = z.infer<typeof renewHoldSchema>

@@ -102,7 +102,7 @@ export interface Asker {
 const legacyTriesLeft = 20
 
 /**
- * Stores a code. An outstanding code is kept, whoever requests it: the newest message is always valid, and nobody can
+ * Stores a code. An outstanding code is kept, no matter who requests it: the newest message is always valid, and nobody can
  * invalidate another person's code. A request resets the caller's attempts.
  * @param to the destination; undefined if sending is simulated
  */

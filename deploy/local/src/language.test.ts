@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { root } from './settings.ts'
+
+/** Words that this project once used in a sense of its own, and what the field says. */
+const retired: readonly [word: RegExp, instead: string][] = [
+  [/\banew\b/i, 'again'],
+  [/\blearnt\b/i, 'recorded, known'],
+  [/\bwhoever\b/i, 'a user who, anyone who'],
+  [/\bneighbours?\b/i, 'internal'],
+  [/\btold of\b/i, 'notified, published'],
+  [/\b(let|lets|letting) (it |them )?go\b|\bletGo\b/i, 'release'],
+  [/\bturn(s|ed)? away\b|\bturnAway\b/i, 'reject'],
+  [/\bpatience\b/i, 'timeout'],
+  [/\bat the door\b|\bdoorkeeping\b/i, 'public API, request guards'],
+  [/\bas against\b/i, 'as opposed to'],
+  [/\bmostOf\w+|\bmost(Passkeys|Looks|Notices|Messages|Attributes|Devices|Listed|Lines)\b/, 'max…'],
+  [/\b(note|tell)[A-Z]\w*\b/, 'record…, publish…, notify…'],
+  [/\bunderWay\b/, 'inFlight'],
+  [/\bstandingOf\b|\bStanding\b/, 'status'],
+  [/\b(judge|Judge)[A-Z]\w*\b|\bVerdict\b/, 'check…, classify…, …Outcome'],
+  [/\bone (row|mail) a (fact|family)\b/i, 'one … per …'],
+]
+
+/** What is written so by now. A folder that is brought up to it joins the list; none leaves it. */
+const folders = [
+  'contracts/src',
+  'runtime',
+  'services/notifications',
+  'services/identity/src',
+  'test',
+  'deploy/local',
+  'docs/adr',
+  'README.md',
+  'CONTRIBUTING.md',
+]
+
+describe('the language of the code', () => {
+  it.each(folders)('keeps retired words out of %s', async (folder) => {
+    const { stdout } = await promisify(execFile)('git', ['ls-files', '--', folder], { cwd: root })
+    const files = stdout.split('\n').filter((file) => /\.(ts|mjs|md)$/.test(file) && !file.endsWith('language.test.ts'))
+    const found: string[] = []
+    for (const file of files) {
+      const lines = (await readFile(join(root, file), 'utf8')).split('\n')
+      for (const [index, line] of lines.entries())
+        for (const [word, instead] of retired)
+          if (word.test(line)) found.push(`${file}:${index + 1}: ${word.exec(line)?.[0]} (${instead})`)
+    }
+    expect(found).toEqual([])
+  })
+})
