@@ -46,12 +46,12 @@ export async function startCheckout(
   if (status === 'rejected' || status === 'cancelled') {
     throw new DomainError('registration_closed', 'This registration is closed. Please register again.')
   }
-  const held = registration.isNew
-    ? registration
-    : await enrollment.call('POST', `/registrations/${registrationId}/hold`, {
-        body: { ...asker, network },
-        answer: registrationSchema,
-      })
+  const hold = (body: RenewHold = {}) =>
+    enrollment.call('POST', `/registrations/${registrationId}/hold`, {
+      body: { ...body, ...asker, network },
+      answer: registrationSchema,
+    })
+  const held = registration.isNew ? registration : await hold()
   const checkout = await billing
     .call('POST', '/checkouts', {
       // A billing of the version before believes all of it; the present one asks enrollment.
@@ -61,6 +61,10 @@ export async function startCheckout(
     .catch((error: unknown) => {
       throw toFormError(error)
     })
-  if (checkout.checkoutUrl === null) return confirmation
+  if (checkout.checkoutUrl === null) {
+    // A payment that takes days has no page left to open, which would bind it to the renewed hold: its failure ends that.
+    if (checkout.status === 'processing') await hold({ attemptId: checkout.attemptId })
+    return confirmation
+  }
   return { checkoutUrl: paymentLink(siteUrl, 'registrations', registrationId, checkout.checkoutUrl), registrationId }
 }
