@@ -1,3 +1,4 @@
+import { unavailable } from '@robokids/runtime/errors'
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
@@ -5,7 +6,7 @@ import { createSigner } from 'fast-jwt'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { startAccessTokens } from './access-tokens.ts'
 import type { Config } from './config.ts'
-import { unavailable, type Upstream } from './upstream.ts'
+import type { Upstream } from './upstream.ts'
 
 const hour = 3_600_000
 

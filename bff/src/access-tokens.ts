@@ -1,11 +1,11 @@
 import { createPublicKey } from 'node:crypto'
-import { DomainError } from '@robokids/runtime/errors'
+import { DomainError, unavailable } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
 import { createVerifier } from 'fast-jwt'
 import { z } from 'zod'
 import type { Config } from './config.ts'
-import { unavailable, type Upstream } from './upstream.ts'
+import type { Upstream } from './upstream.ts'
 
 const claimsSchema = z.object({
   token_use: z.literal('access'),

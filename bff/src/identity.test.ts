@@ -1,8 +1,8 @@
-import { DomainError } from '@robokids/runtime/errors'
+import { DomainError, unavailable } from '@robokids/runtime/errors'
 import { describe, expect, it } from 'vitest'
 import type { Config } from './config.ts'
 import { Identity, pauseAfter } from './identity.ts'
-import { unavailable, type Upstream } from './upstream.ts'
+import type { Upstream } from './upstream.ts'
 
 const noConnection = () => Promise.reject(unavailable(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })))
 const lostAnswer = () => Promise.reject(unavailable(Object.assign(new Error('reset'), { code: 'UND_ERR_SOCKET' })))

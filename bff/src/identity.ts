@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { identityErrorStatus, type IdentityErrorName } from '@robokids/contracts/errors'
-import { DomainError } from '@robokids/runtime/errors'
+import { DomainError, unavailable } from '@robokids/runtime/errors'
 import { z } from 'zod'
 import type { Config } from './config.ts'
-import { busy, unavailable, type Services } from './upstream.ts'
+import { busy, type Services } from './upstream.ts'
 
 const codeDelivery = z.object({ Destination: z.string(), DeliveryMedium: z.enum(['EMAIL', 'SMS']) })
 

@@ -1,13 +1,12 @@
 import type { RegistrationView } from '@robokids/contracts/bff'
 import { receiptDetails, receiptNote, receiptTitle } from '@robokids/contracts/receipt'
-import { DomainError } from '@robokids/runtime/errors'
+import { DomainError, unavailable } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import type { FactSheet } from '@robokids/typesetting/fact-sheet'
 import { isolate } from '@robokids/contracts/isolate'
 import { Typesetter } from '@robokids/typesetting/typesetter'
 import { ConcurrencyLimit } from './concurrency-limit.ts'
 import type { Config } from './config.ts'
-import { unavailable } from './upstream.ts'
 
 /** Receipts that may be made or wait for that at once. Each takes a tenth of a second, and the longest names in many scripts one. */
 const longestLine = 12

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { emailKey } from '@robokids/contracts/fields'
 import { accessCheck } from '@robokids/runtime/access-check'
-import { DomainError } from '@robokids/runtime/errors'
+import { DomainError, unavailable } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { AccessTokens } from './access-tokens.ts'
@@ -9,7 +9,6 @@ import type { Config } from './config.ts'
 import type { Cookies, SignInSession } from './cookies.ts'
 import type { Identity, TokenAnswer, UserAnswer } from './identity.ts'
 import { says } from './identity-refusals.ts'
-import { unavailable } from './upstream.ts'
 import { within } from './within.ts'
 
 /** How long before its end a token is not used any more: it may take a while on its way, and clocks differ. */

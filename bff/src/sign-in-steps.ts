@@ -1,11 +1,10 @@
 import type { MfaType, SignInStep } from '@robokids/contracts/auth'
 import { firstFactors } from '@robokids/contracts/auth'
 import { readCode } from '@robokids/contracts/code'
-import { DomainError } from '@robokids/runtime/errors'
+import { DomainError, unavailable } from '@robokids/runtime/errors'
 import { z } from 'zod'
 import type { StepCookie } from './cookies.ts'
 import type { AuthAnswer, Identity } from './identity.ts'
-import { unavailable } from './upstream.ts'
 
 /** What a sign-in has come to: the step that the browser is shown, and what its answer will need. */
 interface Asked {

@@ -62,8 +62,10 @@ export async function startCheckout(
       throw toFormError(error)
     })
   if (checkout.checkoutUrl === null) {
-    // A payment that takes days has no page left to open, which would bind it to the renewed hold: its failure ends that.
-    if (checkout.status === 'processing') await hold({ attemptId: checkout.attemptId })
+    // A checkout is bound to a renewed hold when its page is opened. That of a payment that takes days has been: it is bound here,
+    // so that the hold ends when the payment fails.
+    const isRenewed = held.heldUntil !== registration.heldUntil
+    if (checkout.status === 'processing' && isRenewed) await hold({ attemptId: checkout.attemptId })
     return confirmation
   }
   return { checkoutUrl: paymentLink(siteUrl, 'registrations', registrationId, checkout.checkoutUrl), registrationId }

@@ -1,6 +1,6 @@
 import { errorBodySchema } from '@robokids/contracts/errors'
-import { DomainError } from '@robokids/runtime/errors'
-import { currentRequestId, currentTraceparent } from '@robokids/runtime/telemetry'
+import { DomainError, unavailable } from '@robokids/runtime/errors'
+import { traceHeaders } from '@robokids/runtime/telemetry'
 import { Pool } from 'undici'
 import type { z } from 'zod'
 import { ConcurrencyLimit } from './concurrency-limit.ts'
@@ -57,13 +57,6 @@ export interface Services {
   close(): Promise<void>
 }
 
-/** What a service could not be asked is told as, with its cause for the log. */
-export function unavailable(cause: unknown): DomainError {
-  const error = new DomainError('upstream_unavailable', 'Please try again in a moment.')
-  error.cause = cause
-  return error
-}
-
 class UnknownRoute extends Error {}
 
 /**
@@ -98,8 +91,8 @@ function upstream(
     path: string,
     { headers, body, signal }: RawCall = {},
   ): Promise<RawAnswer> {
-    const traceparent = currentTraceparent()
-    const requestId = currentRequestId()
+    // Read before the wait for a connection.
+    const tracing = traceHeaders()
     const givenUp = new AbortController()
     const timer = setTimeout(
       () => givenUp.abort(new Error(`${named(method, path)} was not answered within ${timeoutMs} ms`)),
@@ -112,11 +105,7 @@ function upstream(
           method,
           path,
           body: body ?? null,
-          headers: {
-            ...headers,
-            ...(traceparent === undefined ? {} : { traceparent }),
-            ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
-          },
+          headers: { ...headers, ...tracing },
           signal: givenUp.signal,
         })
         return {

@@ -264,6 +264,32 @@ describe('what a page shows before it leads to the payment', () => {
     },
   )
 
+  it.each([
+    ['expired', true],
+    ['held', true],
+    ['held', false],
+  ] as const)(
+    'of a payment that takes days is bound to its hold exactly if that was renewed: %s, renewed: %s',
+    async (status, isRenewed) => {
+      const { registrationId } = sample
+      const before = status === 'held' ? minutesFromNow(1) : null
+      const heldUntil = isRenewed ? before : sample.heldUntil
+      const checkout: Checkout = { ...checkoutOf(registrationId), status: 'processing', checkoutUrl: null }
+      const hold = `POST /registrations/${registrationId}/hold`
+      const { post, asked } = await frontWith({
+        [`GET /registrations/${registrationId}`]: () => [200, { ...sample, status, heldUntil }],
+        [hold]: () => [200, sample],
+        'POST /checkouts': () => [200, checkout],
+      })
+      expect(await post(`/api/registrations/${registrationId}/checkout`)).toMatchObject({
+        status: 200,
+        body: { checkoutUrl: expect.stringContaining('/robokids/success?') },
+      })
+      const bound = asked.filter(({ call }) => call === hold).map(({ body }) => body['attemptId'])
+      expect(bound).toEqual(isRenewed ? [undefined, checkout.attemptId] : [undefined])
+    },
+  )
+
   it('is refused where the child has a seat by another registration since', async () => {
     const { registrationId } = sample
     const { post, calls } = await frontWith({

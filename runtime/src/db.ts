@@ -101,7 +101,7 @@ export class ConnectionPool implements Pool {
       query_timeout: timeouts.response,
       connectionTimeoutMillis: timeouts.connect,
       idleTimeoutMillis: 60_000,
-      // Of what one lease alone sends together.
+      // Only `queryAll` sends statements before the responses to earlier ones; all others wait for each other in the lease.
       pipeline: true,
       keepAlive: true,
       keepAliveInitialDelayMillis: keepalives.tcp_keepalives_idle * 1000,
@@ -169,7 +169,7 @@ export class ConnectionLease implements Lease {
     return this.#run(() => this.#client.query(statement, values))
   }
 
-  /** @throws what the first statement that failed was refused for, and ConnectionError where the connection is lost. */
+  /** @throws the error of the first statement that failed, or ConnectionError if the connection is lost. */
   queryAll(statements: pg.QueryConfig[]): Promise<pg.QueryResult[]> {
     return this.#run(async () => {
       const sent = await Promise.allSettled(statements.map((statement) => this.#client.query(statement)))

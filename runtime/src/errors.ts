@@ -24,6 +24,13 @@ export class DomainError extends Error {
   }
 }
 
+/** Returns the error of a service or provider that could not be reached, or did not respond as agreed, with its cause for the log. */
+export function unavailable(cause: unknown): DomainError {
+  const error = new DomainError('upstream_unavailable', 'Please try again in a moment.')
+  error.cause = cause
+  return error
+}
+
 /** A connection was lost or not available, and the original error has no code for it. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'

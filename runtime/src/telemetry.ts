@@ -32,15 +32,20 @@ export function inTrace<T>(traceparent: string | undefined, requestId: string | 
   return traces.run(trace, work)
 }
 
-/** Returns the `traceparent` to send with a request or an event; undefined outside of a trace. */
+/** Returns the `traceparent` of an event; undefined outside of a trace. */
 export function currentTraceparent(): string | undefined {
   const trace = traces.getStore()
   return trace && `00-${trace.traceId}-${trace.spanId}-01`
 }
 
-/** Returns the id of the current HTTP request, to send to the next service. */
-export function currentRequestId(): string | undefined {
-  return traces.getStore()?.requestId
+/** Returns the headers by which the next service continues the trace and names the same request; none outside of a trace. */
+export function traceHeaders(): Record<string, string> {
+  const traceparent = currentTraceparent()
+  const requestId = traces.getStore()?.requestId
+  return {
+    ...(traceparent === undefined ? {} : { traceparent }),
+    ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
+  }
 }
 
 const addressPattern = /[^\s@<>"'(),:;]+@[\w.-]+\.\w+/g

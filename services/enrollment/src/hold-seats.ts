@@ -9,7 +9,7 @@ import { runTogether, type Database, type Transaction } from '@robokids/runtime/
 import { sqlState } from '@robokids/runtime/errors'
 import { newEvent } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
-import { eq, sql, type SQL } from 'drizzle-orm'
+import { eq, getTableColumns, sql, type SQL } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { letGo } from './end-hold.ts'
 import { holdStatement, type Found } from './hold-statement.ts'
@@ -25,7 +25,7 @@ import {
 } from './judge-registration.ts'
 import { lockStatement, standsFor } from './lock-family.ts'
 import { isoTime, readRegistration } from './read-registrations.ts'
-import { classFull, classNotOffered, isOffered, refuseOneChildTwice } from './rules.ts'
+import { classFull, classNotOffered, isOffered, refuseOneChildTwice, seatsLeft } from './rules.ts'
 import { classSessions, registrations } from './schema.ts'
 import { tellFamilies } from './tell-families.ts'
 import { hasRoom, lockUnpaid, refuseTooMany, unpaidNames } from './unpaid-seats.ts'
@@ -51,24 +51,22 @@ async function explain(
 }
 
 /**
- * Of two hundred parents who want the last seats, nearly all are refused: at once, without locks, where nothing but the class
- * stands in their way.
- * @param isClear as the statement that held nothing was told.
+ * Rejects a request that held nothing only because of the class, without locks: of two hundred parents who want the last seats,
+ * nearly all get this response. Returns if the family has to be judged.
+ * @param isClear the condition of the statement that held nothing.
  * @throws DomainError `class_full`, `class_not_offered`
  */
-async function refuseUnheld(db: Database, content: Content, seats: number, isClear: SQL, now: string): Promise<void> {
-  const { rows } = await db.execute<{ isOffered: boolean; hasSeats: boolean }>(sql`
-    select coalesce(bool_or(is_offered), false) as "isOffered", coalesce(bool_or(is_offered and has_seats), false) as "hasSeats"
-    from (values (not exists (select from registrations where id = ${content.id}) and ${isClear})) as family (is_clear)
-    left join (
-      select status = 'open' and starts_at > ${now} as is_offered, held + sold + ${seats} <= capacity as has_seats
-      from class_sessions where class_type = ${content.classType} and date = ${content.startDate}
-    ) as class_session on true
-    where is_clear
-    group by is_clear`)
-  const [found] = rows
-  if (found && !found.isOffered) throw classNotOffered()
-  if (found && !found.hasSeats) throw classFull()
+async function refuseUnheld(db: Database, content: Content, seats: number, isClear: SQL, now: Temporal.Instant) {
+  const [classSession] = await db
+    .select({
+      ...getTableColumns(classSessions),
+      isClear: sql<boolean>`not exists (select from registrations where id = ${content.id}) and ${isClear}`,
+    })
+    .from(classSessions)
+    .where(classSessionOf(content))
+  if (!classSession?.isClear) return
+  if (!isOffered(classSession, now)) throw classNotOffered()
+  if (seatsLeft(classSession) < seats) throw classFull()
 }
 
 /**
@@ -154,7 +152,7 @@ export async function holdSeats(request: HoldSeats, context: Context<Config>): P
         }),
       )
       if (registration) return registration
-      await refuseUnheld(context.db, content, requested.children.length, isClear, now)
+      await refuseUnheld(context.db, content, requested.children.length, isClear, instant)
     }
     return await context.db.transaction(async (tx) => {
       await lockUnpaid(tx, applicant)
