@@ -21,8 +21,11 @@ const publishedSecrets = ['local', 'local-admin', 'local-client-secret', 'whsec_
 /** The sealing key of `npm start` and the tests. */
 export const publishedKey = Buffer.alloc(32, 'robokids')
 
-/** More than anyone can try over a network; 16 random bytes are estimated above it in any encoding. */
-const minBits = 60
+/**
+ * More than anyone can try over a network. Of 16 random bytes the estimate is about 90, and below this once in ten million:
+ * chance makes words and sequences too.
+ */
+export const minBits = 44
 /** Random bytes have few repeated values: 32 of them have fewer than 20 distinct ones once in 10¹³ keys. */
 const minDistinctBytes = 20
 
@@ -44,8 +47,8 @@ const lettersAndDigits = (text: string) => normalize(text).replaceAll(/[^\p{L}\p
 const publishedTexts = new Set(publishedSecrets.map(lettersAndDigits))
 
 /**
- * Returns an upper bound for the entropy of a secret in bits. Known words, repeated characters and sequences (`abc`, `321`) are
- * left out; the rest counts by the frequency of its characters.
+ * Returns an upper bound for the entropy of a secret in bits. Known words, repeated characters, sequences (`abc`, `321`) and
+ * whatever repeats an earlier part are left out; the rest counts by the frequency of its characters.
  */
 export function estimateEntropyBits(secret: string): number {
   const plain = normalize(secret)
@@ -55,9 +58,13 @@ export function estimateEntropyBits(secret: string): number {
     for (let place = index; place < index + word.length; place += 1) inWord.add(place)
   const codes = [...plain].filter((_, place) => !inWord.has(place)).map((sign) => sign.codePointAt(0) ?? 0)
   const steps = codes.map((code, place) => code - (codes[place - 1] ?? Infinity))
+  const earlierTriples = new Set<string>()
   const kept = codes.filter((_, place) => {
     const step = steps[place] ?? 0
-    return step !== 0 && !(Math.abs(step) === 1 && step === steps[place - 1])
+    const triple = codes.slice(Math.max(place - 2, 0), place + 1).join(' ')
+    const isRepeat = earlierTriples.has(triple)
+    earlierTriples.add(triple)
+    return step !== 0 && !isRepeat && !(Math.abs(step) === 1 && step === steps[place - 1])
   })
   const counts = new Map<number, number>()
   for (const code of kept) counts.set(code, (counts.get(code) ?? 0) + 1)

@@ -100,8 +100,10 @@ export async function presentMembership(db: Database, membership: Membership): P
       .orderBy(desc(payments.paidAt), desc(payments.receiptNumber)),
   ])
   const isOver = membership.status !== 'active'
-  // Of one that is not renewed nothing is asked for any more.
-  const isBehind = /^(past_due|unpaid)$/.test(membership.subscriptionStatus) && cancelAt === null
+  // Nothing more is asked of a membership that is not renewed. The provider says `past_due` until a moment after the payment.
+  const { subscriptionStatus } = membership
+  const isUnpaid = subscriptionStatus === 'unpaid' || (subscriptionStatus === 'past_due' && unpaid !== null)
+  const isBehind = isUnpaid && cancelAt === null
   const paidUntil = membership.paidUntil ?? activatedAt
   const charge = { amount: membership.nextAmount ?? amount, currency }
   return {
