@@ -20,11 +20,11 @@ export function AccountPage({ title, lead, step = '', children }: AccountPagePro
     sheet.current?.querySelector<HTMLElement>('h1')?.focus()
   }, [step])
   return (
-    <div className={styles['ground']}>
-      <div ref={sheet} className={styles['sheet']}>
-        <header className={styles['head']}>
+    <div className={styles.ground}>
+      <div ref={sheet} className={styles.sheet}>
+        <header className={styles.head}>
           <h1 tabIndex={-1}>{title}</h1>
-          {lead && <p className={styles['lead']}>{lead}</p>}
+          {lead && <p className={styles.lead}>{lead}</p>}
         </header>
         {children}
       </div>

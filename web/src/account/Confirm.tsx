@@ -18,10 +18,10 @@ const nobody: { pending: PendingUser | undefined; email: string } = { pending: u
 const confirmed: Message = { kind: 'success', text: '✅ Account confirmed! You can now log in.' }
 
 export function Confirm() {
-  const search = useSearch({ strict: false })
+  const search = useSearch({ from: '/confirm' })
   const [{ pending, email }] = useClientState(nobody, () => {
     const pending = readPendingUser()
-    return { pending, email: search['email'] || pending?.email || '' }
+    return { pending, email: search.email || pending?.email || '' }
   })
   const [done, setDone] = useState<{ signedIn: boolean } | null>(null)
   const user = useUser()

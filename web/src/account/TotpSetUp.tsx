@@ -25,8 +25,8 @@ interface TotpSetUpProps {
 export function TotpSetUp({ secret, uri }: TotpSetUpProps) {
   const code = useQuery({ queryKey: ['qr-code', uri], queryFn: () => drawCode(uri), gcTime: 0, staleTime: Infinity })
   return (
-    <div className={styles['setUp']}>
-      <div className={styles['picture']} aria-busy={code.isPending}>
+    <div className={styles.setUp}>
+      <div className={styles.picture} aria-busy={code.isPending}>
         {code.data && (
           <svg
             viewBox={`0 0 ${code.data.size} ${code.data.size}`}
@@ -38,11 +38,11 @@ export function TotpSetUp({ secret, uri }: TotpSetUpProps) {
           </svg>
         )}
         {code.isPending && <Skeleton height="100%" />}
-        {code.isError && <p className={styles['missing']}>The picture could not be loaded. Please type the key.</p>}
+        {code.isError && <p className={styles.missing}>The picture could not be loaded. Please type the key.</p>}
       </div>
-      <div className={styles['words']}>
+      <div className={styles.words}>
         <p>Scan this with your authenticator app, or type the key into it:</p>
-        <code className={styles['secret']}>{secret.replaceAll(/(.{4})(?=.)/g, '$1 ')}</code>
+        <code className={styles.secret}>{secret.replaceAll(/(.{4})(?=.)/g, '$1 ')}</code>
         <a href={uri}>Open it in an app on this device</a>
       </div>
     </div>

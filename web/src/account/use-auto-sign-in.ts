@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import { ApiError } from '../api/api.ts'
 import { provenWhereAsked } from '../proof-of-work/proven.ts'
 import { signInStep } from './answers.ts'
-import { askSession } from './session.ts'
+import { refetchSession } from './session.ts'
 
 const askEveryMs = 5_000
 /** What has it asked at once, and then again at once, has it asked once. */
@@ -52,7 +52,7 @@ export function useAutoSignIn(signedUpAt: number | undefined): AutoSignIn {
           signal: over.signal,
         })
         if (step === 'DONE') {
-          await askSession(queryClient).catch(() => undefined)
+          await refetchSession(queryClient).catch(() => undefined)
           return finish({ state: 'signed in' })
         }
         if (step !== 'waiting') return finish({ state: 'unfinished' })

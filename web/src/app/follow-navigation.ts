@@ -1,5 +1,5 @@
 import type { AnyRouter } from '@tanstack/react-router'
-import { composeAnew } from '../api/api.ts'
+import { adoptSignedInAccount } from '../api/api.ts'
 import { focusHeading } from '../ui/focus-heading.ts'
 
 /** Gives each page its head, and takes keyboards and screen readers to its heading when one comes from another page. */
@@ -10,7 +10,7 @@ export function followNavigation(router: AnyRouter): void {
     const title = router.state.matches.at(-1)?.staticData.title ?? 'Page not found'
     document.title = `${title} · Robo Kids Learning`
     if (!pathChanged) return
-    composeAnew()
+    adoptSignedInAccount()
     focusHeading()
     void changeHead(toLocation.pathname, title)
   })

@@ -30,7 +30,7 @@ if (pageData) {
   answerQueries(queryClient, JSON.parse(pageData) as PageData, navigation?.type === 'back_forward' ? 1 : Date.now())
 }
 
-function takeOver(place: HTMLElement): void {
+function hydrate(place: HTMLElement): void {
   const router = buildRouter(queryClient)
   followNavigation(router)
   followFooter(router)
@@ -55,4 +55,4 @@ followComingBack(queryClient)
 const place = document.getElementById('root')
 if (!place) throw new Error('The document has no #root')
 // Apart from what the scripts did as they were read: on a phone each is long enough.
-setTimeout(takeOver, 0, place)
+setTimeout(hydrate, 0, place)

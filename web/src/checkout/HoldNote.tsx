@@ -4,7 +4,7 @@ import styles from '../forms/Form.module.css'
 /** How long a seat waits for its payment. */
 export function HoldNote() {
   return (
-    <p className={styles['aside']}>
+    <p className={styles.aside}>
       {`A seat is held for ${unopenedHoldMinutes} minutes. Once the card page is open, it is held for as long as you can pay there: ${paymentPageMinutes} minutes.`}
     </p>
   )

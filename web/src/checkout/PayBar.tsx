@@ -20,9 +20,9 @@ export function PayBar({ total, saving, children }: PayBarProps) {
   const bar = useRef<HTMLDivElement>(null)
 
   useEffect(() => {
-    const banner = document.querySelector<HTMLElement>(`.${cookies['banner']}`)
+    const banner = document.querySelector<HTMLElement>(`.${cookies.banner}`)
     if (!banner) return
-    // It is told of, with no height, when the banner goes as well.
+    // Also called, with a height of zero, when the banner disappears.
     const watch = new ResizeObserver(() => {
       if (bar.current) bar.current.style.bottom = `${banner.offsetHeight}px`
     })
@@ -31,10 +31,10 @@ export function PayBar({ total, saving, children }: PayBarProps) {
   }, [])
 
   return (
-    <div ref={bar} className={styles['bar']} data-pay-bar="">
-      <div className={styles['told']} aria-live="polite">
-        <div className={styles['total']}>{total}</div>
-        {saving && <p className={styles['saving']}>{saving}</p>}
+    <div ref={bar} className={styles.bar} data-pay-bar="">
+      <div className={styles.told} aria-live="polite">
+        <div className={styles.total}>{total}</div>
+        {saving && <p className={styles.saving}>{saving}</p>}
       </div>
       {children}
       <SaleTerms />

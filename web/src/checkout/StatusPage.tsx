@@ -14,7 +14,7 @@ interface StatusPageProps {
 /** A screen of the way after the form: where one is, what is true, and what to do now. */
 export function StatusPage({ step, title, children }: StatusPageProps) {
   return (
-    <div className={styles['page']}>
+    <div className={styles.page}>
       {step && <Steps current={step} />}
       <h1 aria-live="polite">{title}</h1>
       {children}
@@ -25,7 +25,7 @@ export function StatusPage({ step, title, children }: StatusPageProps) {
 /** While the registration is on its way: nothing is said that could turn out to be wrong. */
 export function StatusLoading({ step }: Pick<StatusPageProps, 'step'>) {
   return (
-    <div className={styles['page']} aria-busy="true">
+    <div className={styles.page} aria-busy="true">
       {step && <Steps current={step} />}
       <h1>One moment</h1>
       <p aria-live="polite">Loading your registration...</p>
@@ -36,5 +36,5 @@ export function StatusLoading({ step }: Pick<StatusPageProps, 'step'>) {
 }
 
 export function Actions({ children }: { children: ReactNode }) {
-  return <div className={styles['actions']}>{children}</div>
+  return <div className={styles.actions}>{children}</div>
 }

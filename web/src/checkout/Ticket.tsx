@@ -17,16 +17,16 @@ interface TicketProps {
 /** What has been paid for, as something to look forward to. */
 export function Ticket({ who, what, when, picture, accent, children }: TicketProps) {
   return (
-    <Card as="section" accent={accent} aria-labelledby="ticket-heading" className={styles['ticket'] ?? ''}>
-      <div className={styles['picture']}>{picture}</div>
-      <div className={styles['words']}>
-        <h2 id="ticket-heading" className={styles['who']}>
+    <Card as="section" accent={accent} aria-labelledby="ticket-heading" className={styles.ticket ?? ''}>
+      <div className={styles.picture}>{picture}</div>
+      <div className={styles.words}>
+        <h2 id="ticket-heading" className={styles.who}>
           <bdi>{who}</bdi>
         </h2>
-        <p className={styles['what']}>{what}</p>
+        <p className={styles.what}>{what}</p>
       </div>
-      {when && <div className={styles['when']}>{when}</div>}
-      <div className={styles['actions']}>
+      {when && <div className={styles.when}>{when}</div>}
+      <div className={styles.actions}>
         <Actions>{children}</Actions>
       </div>
     </Card>

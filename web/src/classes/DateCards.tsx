@@ -50,7 +50,7 @@ export function DateCards({ label, hint, name, id, dates, length, value, error, 
     <fieldset
       id={groupId}
       role="radiogroup"
-      className={styles['group']}
+      className={styles.group}
       tabIndex={-1}
       aria-labelledby={`${groupId}-label`}
       aria-describedby={`${error ? `${groupId}-error ` : ''}${groupId}-hint`}
@@ -60,11 +60,11 @@ export function DateCards({ label, hint, name, id, dates, length, value, error, 
     >
       <legend id={`${groupId}-label`}>{label}</legend>
       <FieldError id={`${groupId}-error`} error={error} />
-      <p id={`${groupId}-hint`} className={styles['hint']}>
+      <p id={`${groupId}-hint`} className={styles.hint}>
         {hint}
       </p>
       {!dates && (
-        <div className={styles['waiting']}>
+        <div className={styles.waiting}>
           {Array.from({ length: 4 }, (_, line) => (
             <Skeleton key={line} height="var(--card)" />
           ))}
@@ -72,7 +72,7 @@ export function DateCards({ label, hint, name, id, dates, length, value, error, 
         </div>
       )}
       {dates?.map((option) => (
-        <label key={option.date} className={`${styles['card']} ${isOpen(option) ? '' : styles['full']}`}>
+        <label key={option.date} className={`${styles.card} ${isOpen(option) ? '' : styles.full}`}>
           <input
             type="radio"
             name={name}
@@ -81,24 +81,24 @@ export function DateCards({ label, hint, name, id, dates, length, value, error, 
             disabled={!isOpen(option)}
             onChange={() => onChoose(option.date)}
           />
-          <span className={styles['when']}>
+          <span className={styles.when}>
             <strong>{formatClassDate(option.date)}</strong>
-            <span className={styles['soft']}>
+            <span className={styles.soft}>
               {option.startTime && <ClassTime date={option.date} time={option.startTime} />}
             </span>
           </span>
-          <span className={styles['left']}>
+          <span className={styles.left}>
             {option.seatsLeft === 0 && option.held ? (
-              <span className={styles['soft']}>Full, but you may hold a seat</span>
+              <span className={styles.soft}>Full, but you may hold a seat</span>
             ) : (
               <SeatsLeft of={option.seatsLeft} />
             )}
-            {length && <span className={styles['soft']}>{length}</span>}
+            {length && <span className={styles.soft}>{length}</span>}
           </span>
         </label>
       ))}
       {(next || gone || (wanted && !isOpen(wanted))) && (
-        <output className={styles['next']}>
+        <output className={styles.next}>
           <span>{`${formatClassDate(value)} ${gone ? 'is not on offer' : 'is full'}.`}</span>{' '}
           {next && (
             <button type="button" onClick={() => onChoose(next.date)}>

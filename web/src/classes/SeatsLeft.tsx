@@ -2,9 +2,9 @@ import styles from './SeatsLeft.module.css'
 
 /** How many seats a class date has left; the last few stand out. */
 export function SeatsLeft({ of: left }: { of: number }) {
-  if (left === 0) return <span className={styles['seats']}>Class full</span>
+  if (left === 0) return <span className={styles.seats}>Class full</span>
   return (
-    <span className={`${styles['seats']} ${left <= 3 ? styles['few'] : styles['free']}`}>
+    <span className={`${styles.seats} ${left <= 3 ? styles.few : styles.free}`}>
       {left === 1 ? '1 seat left' : `${left} seats left`}
     </span>
   )

@@ -1,10 +1,10 @@
 import type { LevelClassType } from '@robokids/contracts/enrollment'
-import { levelPages, type PagePath } from '@robokids/contracts/pages'
+import { levelPages } from '@robokids/contracts/pages'
 import type { Accent } from '../ui/Card.tsx'
 
 interface LevelLooks {
   /** Its sign-up page. */
-  path: PagePath
+  path: (typeof levelPages)[LevelClassType]
   accent: Accent
   /** What the child will be able to do, in one breath. */
   promise: string

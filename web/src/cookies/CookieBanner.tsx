@@ -4,8 +4,8 @@ import styles from './CookieBanner.module.css'
 /** Of the document, like the footer; `follow-cookie-banner.ts` makes it answer, for those who have not accepted it. */
 export function CookieBanner() {
   return (
-    <section className={styles['banner']} aria-label="Cookies">
-      <div className={styles['inner']}>
+    <section className={styles.banner} aria-label="Cookies">
+      <div className={styles.inner}>
         <p>
           This site uses cookies. Read our{' '}
           <a href="/privacy" target="_blank" rel="noopener noreferrer">

@@ -3,7 +3,7 @@ import styles from './CookieBanner.module.css'
 
 /** Has the cookie banner answer. It is the document's, and found by its class as the footer is: `followFooter` says why. */
 export function followCookieBanner(): void {
-  const banner = document.querySelector(`.${styles['banner']}`)
+  const banner = document.querySelector(`.${styles.banner}`)
   banner?.querySelector('button')?.addEventListener('click', () => {
     local.set('cookiesAccepted', 'true')
     document.documentElement.dataset['cookies'] = ''

@@ -3,7 +3,7 @@ import { type FormEvent, type MouseEvent, type ReactNode, useEffect, useRef, use
 import { DisabledUntilHydrated } from '../ui/DisabledUntilHydrated.tsx'
 import type { FieldErrors } from './field-errors.ts'
 import styles from './Form.module.css'
-import type { Message, Sending } from './use-submit.ts'
+import type { Message } from './use-submit.ts'
 
 /** What a form has to say, in a line above it; null keeps the place from which it is read out. */
 export function MessageLine({ message }: { message: Message | null }) {
@@ -23,11 +23,11 @@ export function MessageLine({ message }: { message: Message | null }) {
       ref={line}
       tabIndex={-1}
       role={message?.kind === 'success' ? 'status' : 'alert'}
-      className={`${styles['line']} ${message ? styles[message.kind] : ''}`}
+      className={`${styles.line} ${message ? styles[message.kind] : ''}`}
     >
       {message && <span key={latest.nth}>{message.text}</span>}
       {message?.advice && (
-        <span key={`advice ${latest.nth}`} className={styles['advice']}>
+        <span key={`advice ${latest.nth}`} className={styles.advice}>
           <span>{message.advice.text}</span> {message.advice.writeToUs && <Link to="/contact">write to us</Link>}
         </span>
       )}
@@ -44,7 +44,7 @@ export function Problems({ errors, order }: { errors: FieldErrors; order: readon
     event.currentTarget.closest('form')?.querySelector<HTMLElement>(`[name="${name}"]:enabled`)?.focus()
   }
   return (
-    <ul className={styles['problems']} aria-label="What to correct">
+    <ul className={styles.problems} aria-label="What to correct">
       {wrong.map((name) => (
         <li key={name}>
           <a href={`#${name}`} onClick={(event) => go(event, name)}>
@@ -57,8 +57,7 @@ export function Problems({ errors, order }: { errors: FieldErrors; order: readon
 }
 
 interface FormProps {
-  /** With `forget`, what is said of a field goes once somebody corrects it: by its `name`. */
-  state: Pick<Sending, 'message'> & Partial<Pick<Sending, 'forget'>>
+  message: Message | null
   onSubmit: () => void
   /** The id of what names it. */
   labelledBy?: string
@@ -66,21 +65,14 @@ interface FormProps {
 }
 
 /** Fields below each other, with the line for messages above them. */
-export function Form({ state, onSubmit, labelledBy, children }: FormProps) {
+export function Form({ message, onSubmit, labelledBy, children }: FormProps) {
   const submit = (event: FormEvent) => {
     event.preventDefault()
     onSubmit()
   }
   return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- it hears of its fields
-    <form
-      className={styles['form']}
-      onSubmit={submit}
-      onChange={(event) => state.forget?.((event.target as unknown as HTMLInputElement).name)}
-      noValidate
-      aria-labelledby={labelledBy}
-    >
-      <MessageLine message={state.message} />
+    <form className={styles.form} onSubmit={submit} noValidate aria-labelledby={labelledBy}>
+      <MessageLine message={message} />
       <DisabledUntilHydrated>{children}</DisabledUntilHydrated>
     </form>
   )
@@ -92,18 +84,18 @@ export function AccountName({ email }: { email: string }) {
 }
 
 export function Aside({ children }: { children: ReactNode }) {
-  return <p className={styles['aside']}>{children}</p>
+  return <p className={styles.aside}>{children}</p>
 }
 
 /** Buttons in a row that wraps. */
 export function Row({ children }: { children: ReactNode }) {
-  return <div className={styles['row']}>{children}</div>
+  return <div className={styles.row}>{children}</div>
 }
 
 /** Between the way that most take and the others. */
 export function Or() {
   return (
-    <div className={styles['or']} aria-hidden="true">
+    <div className={styles.or} aria-hidden="true">
       or
     </div>
   )
@@ -111,5 +103,5 @@ export function Or() {
 
 /** Buttons below each other, as wide as their place. */
 export function Stack({ children }: { children: ReactNode }) {
-  return <div className={styles['stack']}>{children}</div>
+  return <div className={styles.stack}>{children}</div>
 }

@@ -26,7 +26,7 @@ export function Frame() {
   }, [data])
   const hydrated = useHydrated()
   useEffect(() => {
-    // From now on it answers, and its forms take what is typed: for whoever measures that, or waits for it.
+    // Marks the page as interactive, for measurements and tests.
     if (hydrated) document.documentElement.dataset['hydrated'] = ''
   }, [hydrated])
   const [dialog, setDialog] = useState<ReactNode>(null)
@@ -49,10 +49,10 @@ export function Frame() {
     })
   }
   return (
-    <div className={styles['frame']}>
+    <div className={styles.frame}>
       <a
         href="#main"
-        className={styles['skip']}
+        className={styles.skip}
         onClick={(event) => {
           // The address stays as it is: a fragment would be one more page to go back from.
           event.preventDefault()
@@ -62,7 +62,7 @@ export function Frame() {
         Skip to content
       </a>
       <TopNavigation email={user?.email} onLogout={logout} expected={!data && !isError} />
-      <main id="main" tabIndex={-1} className={styles['main']}>
+      <main id="main" tabIndex={-1} className={styles.main}>
         <Outlet />
       </main>
       {dialog}

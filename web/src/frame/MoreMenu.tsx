@@ -28,7 +28,7 @@ export function MoreMenu() {
   return (
     // oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- it only watches over the button and the links in it
     <div
-      className={styles['more']}
+      className={styles.more}
       onPointerEnter={enter}
       onPointerLeave={leave}
       onBlur={(event) => {
@@ -37,7 +37,7 @@ export function MoreMenu() {
     >
       <button
         type="button"
-        className={styles['button']}
+        className={styles.button}
         popoverTarget={listId}
         onPointerDown={(event) => {
           lastPointer.current = event.pointerType
@@ -52,11 +52,11 @@ export function MoreMenu() {
         More
         <Icon name="down" size={14} />
       </button>
-      <div ref={list} id={listId} popover="auto" className={styles['drop']}>
-        <ul className={styles['list']}>
+      <div ref={list} id={listId} popover="auto" className={styles.drop}>
+        <ul className={styles.list}>
           {moreLinks.map(({ label, to }) => (
             <li key={to}>
-              <Link to={to} className={styles['link']} onClick={() => show(false)}>
+              <Link to={to} className={styles.link} onClick={() => show(false)}>
                 {label}
               </Link>
             </li>

@@ -34,51 +34,51 @@ export function TopNavigation({ email, onLogout, expected = false }: TopNavigati
       () => document.getElementById('footer')?.focus(),
     )
   return (
-    <header className={styles['header']}>
-      <div className={styles['bar']}>
+    <header className={styles.header}>
+      <div className={styles.bar}>
         <Brand />
         <nav aria-label="Main">
-          <ul className={styles['links']}>
+          <ul className={styles.links}>
             {mainLinks.map(({ label, to }) => (
-              <li key={to} className={styles['wide']}>
-                <Link to={to} className={styles['link']} activeOptions={{ exact: true }}>
+              <li key={to} className={styles.wide}>
+                <Link to={to} className={styles.link} activeOptions={{ exact: true }}>
                   {label}
                 </Link>
               </li>
             ))}
-            <li className={styles['wide']}>
+            <li className={styles.wide}>
               <MoreMenu />
             </li>
-            <li className={styles['narrow']}>
-              <Link to="/robokidslanding" className={styles['link']}>
+            <li className={styles.narrow}>
+              <Link to="/robokidslanding" className={styles.link}>
                 Classes
               </Link>
             </li>
-            <li className={styles['cart']}>
+            <li className={styles.cart}>
               <CartLink />
             </li>
             {!email && expected && (
-              <li className={`${styles['links']} ${styles['reserved']}`} aria-hidden="true">
-                <span className={styles['link']}>Profile</span>
-                <span className={`${styles['link']} ${styles['wide']}`}>Logout</span>
+              <li className={`${styles.links} ${styles.reserved}`} aria-hidden="true">
+                <span className={styles.link}>Profile</span>
+                <span className={`${styles.link} ${styles.wide}`}>Logout</span>
               </li>
             )}
             {email ? (
               <>
                 <li>
-                  <Link to="/profile" className={styles['link']} title={email}>
+                  <Link to="/profile" className={styles.link} title={email}>
                     Profile
                   </Link>
                 </li>
-                <li className={styles['wide']}>
-                  <button type="button" className={styles['link']} onClick={onLogout}>
+                <li className={styles.wide}>
+                  <button type="button" className={styles.link} onClick={onLogout}>
                     Logout
                   </button>
                 </li>
               </>
             ) : (
-              <li className={expected ? styles['unlessKnown'] : undefined}>
-                <Link to="/membership/login" className={styles['link']}>
+              <li className={expected ? styles.unlessKnown : undefined}>
+                <Link to="/membership/login" className={styles.link}>
                   Log in
                 </Link>
               </li>
@@ -87,7 +87,7 @@ export function TopNavigation({ email, onLogout, expected = false }: TopNavigati
         </nav>
         <button
           type="button"
-          className={styles['menu']}
+          className={styles.menu}
           aria-haspopup="dialog"
           aria-expanded={sheetOpen}
           onClick={() => void openSheet()}

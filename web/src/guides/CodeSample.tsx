@@ -28,16 +28,16 @@ export function CodeSample({ sketch }: { sketch: Sketch }) {
   }
 
   return (
-    <figure className={styles['sample']}>
-      <figcaption className={styles['head']}>
-        <span className={styles['name']}>{sketch.name}</span>
-        <output className={styles['said']}>{said}</output>
+    <figure className={styles.sample}>
+      <figcaption className={styles.head}>
+        <span className={styles.name}>{sketch.name}</span>
+        <output className={styles.said}>{said}</output>
         <Button variant="secondary" onClick={() => void copy()}>
           Copy<span className="visually-hidden"> {sketch.name}</span>
         </Button>
       </figcaption>
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- keys have to reach what is scrolled sideways */}
-      <section className={styles['code']} tabIndex={0} aria-label={`Sketch ${sketch.name}`}>
+      <section className={styles.code} tabIndex={0} aria-label={`Sketch ${sketch.name}`}>
         <pre>
           <code ref={code}>
             {sketch.lines.map((line, index) => (

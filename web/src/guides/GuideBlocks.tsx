@@ -13,7 +13,7 @@ export function showGuideBlock(block: OwnBlock) {
       return <WiringGuide wiring={block.wiring} />
     case 'troubles':
       return (
-        <dl className={styles['troubles']}>
+        <dl className={styles.troubles}>
           {block.items.map(({ symptom, help }) => (
             <div key={symptom}>
               <dt>{symptom}</dt>

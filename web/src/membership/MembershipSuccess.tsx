@@ -33,7 +33,7 @@ import { isUnknown, memberSeatQuery, outcomeQuery } from './queries.ts'
 
 /** What is paid is the server's to say; without a reference to ask it about, the page shows what this browser knows. */
 export function MembershipSuccess() {
-  const { reference } = useSearch({ strict: false })
+  const { reference } = useSearch({ from: '/success' })
   const [pending] = useState(readPendingUser)
   const [record] = useState(savedRecord)
   if (reference) return <Asked reference={reference} pending={pending} />
@@ -58,7 +58,7 @@ export function MembershipSuccess() {
 
 function Page({ title, children }: { title: string; children: ReactNode }) {
   return (
-    <div className={styles['page']}>
+    <div className={styles.page}>
       <h1>{title}</h1>
       {children}
     </div>
@@ -72,7 +72,7 @@ interface ToWaiverProps {
 
 function ToWaiver({ membershipId }: ToWaiverProps) {
   return (
-    <ButtonLink to="/waiver" {...(membershipId ? { search: { membership: membershipId } } : {})}>
+    <ButtonLink to="/waiver" search={{ membership: membershipId }}>
       Complete Waiver Form
     </ButtonLink>
   )
@@ -397,7 +397,7 @@ function Member({ pending, plan, rows, reference = '', startTime = null }: Membe
           </ButtonLink>
         </Notice>
       ) : (
-        <Card as="section" className={styles['confirm']} aria-labelledby="confirm-heading">
+        <Card as="section" className={styles.confirm} aria-labelledby="confirm-heading">
           <h2 id="confirm-heading">Confirm your email</h2>
           <p>
             We mailed a code to <strong translate="no">{pending.codeSentTo || pending.email}</strong>. Enter it, and

@@ -4,7 +4,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { changeProfile } from '../account/profile.ts'
 import { Form, Row } from '../forms/Form.tsx'
-import { useSubmit } from '../forms/use-submit.ts'
+import { useForm } from '../forms/use-form.ts'
 import { Button } from '../ui/Button.tsx'
 import { Field } from '../ui/Field.tsx'
 import { type ProfileValues, readProfileChange } from './read-profile.ts'
@@ -22,21 +22,14 @@ export function EditDetails({ profile, onSaved, onCancel }: EditDetailsProps) {
     const { email, givenName, familyName, birthdate, phoneNumber, address } = profile
     return { email, givenName, familyName, birthdate, phoneNumber, address }
   })
-  const [values, setValues] = useState(before)
   const [latestBirthdate] = useState(() => latestAdultBirthdate(new Date().toISOString()))
-  const state = useSubmit('Something went wrong.')
+  const form = useForm(useState(before), 'Something went wrong.')
   const queryClient = useQueryClient()
 
-  const text = (name: keyof ProfileValues) => ({
-    name,
-    value: values[name],
-    error: state.errors[name],
-    onChange: (event: { target: { value: string } }) => setValues({ ...values, [name]: event.target.value }),
-  })
   const save = () => {
-    const read = readProfileChange(values, before, new Date())
+    const read = readProfileChange(form.values, before, new Date())
     if ('errors' in read) {
-      state.refuse('Please check the marked fields.', read.errors)
+      form.showError('Please check the marked fields.', read.errors)
       return
     }
     const { change } = read
@@ -44,18 +37,18 @@ export function EditDetails({ profile, onSaved, onCancel }: EditDetailsProps) {
       onSaved()
       return
     }
-    state.send(async () => {
+    form.submit(async () => {
       await changeProfile(queryClient, '/api/profile', { method: 'PATCH', body: change })
       onSaved(change.email)
     })
   }
 
   return (
-    <Form state={state} onSubmit={save}>
-      <Field {...text('givenName')} label="First name" autoComplete="given-name" required />
-      <Field {...text('familyName')} label="Last name" autoComplete="family-name" required />
+    <Form message={form.message} onSubmit={save}>
+      <Field {...form.field('givenName')} label="First name" autoComplete="given-name" required />
+      <Field {...form.field('familyName')} label="Last name" autoComplete="family-name" required />
       <Field
-        {...text('email')}
+        {...form.field('email')}
         label="Email"
         hint="A new address counts once you have entered the code that we mail to it."
         type="email"
@@ -65,15 +58,15 @@ export function EditDetails({ profile, onSaved, onCancel }: EditDetailsProps) {
         spellCheck={false}
         required
       />
-      <Field {...text('birthdate')} label="Birthdate" type="date" max={latestBirthdate} autoComplete="bday" />
-      <Field {...text('phoneNumber')} label="Phone number" type="tel" inputMode="tel" autoComplete="tel" />
+      <Field {...form.field('birthdate')} label="Birthdate" type="date" max={latestBirthdate} autoComplete="bday" />
+      <Field {...form.field('phoneNumber')} label="Phone number" type="tel" inputMode="tel" autoComplete="tel" />
       {/* No browser keeps a whole address in one line: it would put the street in its place. */}
-      <Field {...text('address')} label="Address" autoComplete="off" />
+      <Field {...form.field('address')} label="Address" autoComplete="off" />
       <Row>
-        <Button type="submit" pending={state.sending}>
+        <Button type="submit" pending={form.pending}>
           Save
         </Button>
-        <Button variant="quiet" disabled={state.sending} onClick={onCancel}>
+        <Button variant="quiet" disabled={form.pending} onClick={onCancel}>
           Cancel
         </Button>
       </Row>

@@ -12,7 +12,7 @@ export function prepareProof(form: ProofForm): void {
   )
 }
 
-/** As `api`, with the proof of work of a form. Whoever is signed in needs none. */
+/** Calls `api` with a form's proof of work. A signed-in user needs none. */
 export async function provenApi<T>(form: ProofForm, path: `/api/${string}`, call: Call<T>): Promise<T> {
   const prover = await loadProver().catch(() => undefined)
   return prover ? prover.sendProven(form, (headers) => api(path, { ...call, headers })) : api(path, call)

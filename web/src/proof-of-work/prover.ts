@@ -6,7 +6,7 @@ import { solve } from './solve.ts'
 // As the contracts have it, without what checks their other parts.
 const proofHeaderName: typeof proofHeader = 'x-proof'
 
-/** Less than the server lets a challenge live. What it does not take any more is solved anew all the same. */
+/** Shorter than the server's lifetime of a challenge. An expired one is solved again anyway. */
 const freshForMs = 15 * 60_000
 
 interface Ready {

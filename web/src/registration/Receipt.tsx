@@ -28,9 +28,9 @@ function savedReceipt(): ReceiptRecord | undefined {
 }
 
 export function Receipt() {
-  const search = useSearch({ strict: false })
+  const search = useSearch({ from: '/robokids/receipt' })
   const [saved] = useState(savedReceipt)
-  const reference = search['reference'] || saved?.registrationId || null
+  const reference = search.reference || saved?.registrationId || null
   const own = saved?.registrationId === reference || !reference ? saved : undefined
   const watched = useRegistration(reference)
   const view = watched.state === 'known' ? watched.view : undefined
@@ -55,9 +55,9 @@ function BackToForm() {
 }
 
 /** Where the way has come to: nothing that comes after a payment which went back. */
-function stepOf(standing: DisplayStatus | undefined, signed: boolean) {
-  if (!standing) return 'kit'
-  if (standing.kind !== 'registered' || standing.disputed) return 'pay'
+function stepOf(displayStatus: DisplayStatus | undefined, signed: boolean) {
+  if (!displayStatus) return 'kit'
+  if (displayStatus.kind !== 'registered' || displayStatus.disputed) return 'pay'
   return signed ? 'kit' : 'waiver'
 }
 
@@ -101,14 +101,14 @@ function Paper({ kept, view }: PaperProps) {
     window.print()
   }
 
-  const standing = view && toDisplayStatus(view)
+  const displayStatus = view && toDisplayStatus(view)
   const note = view && receiptNote(view)
   // Of what is not paid there is none.
   const file = view?.checkout?.paidAt ? (`/api/registrations/${view.registrationId}/receipt.pdf` as const) : undefined
   return (
-    <StatusPage step={stepOf(standing, view?.waiverSignedAt !== null)} title="Receipt">
-      <Card className={styles['paper'] ?? ''}>
-        <p className={styles['from']}>{receiptTitle}</p>
+    <StatusPage step={stepOf(displayStatus, view?.waiverSignedAt !== null)} title="Receipt">
+      <Card className={styles.paper ?? ''}>
+        <p className={styles.from}>{receiptTitle}</p>
         <Details
           rows={receiptDetails(view, kept, isolate).map((detail) =>
             detail[0] === startName && view ? startRow(view.startDate, view.startTime) : rowOf(detail),
@@ -116,7 +116,7 @@ function Paper({ kept, view }: PaperProps) {
         />
       </Card>
       {note && (
-        <Notice title={note.title} live={standing?.kind === 'registered'}>
+        <Notice title={note.title} live={displayStatus?.kind === 'registered'}>
           <p>{note.text}</p>
         </Notice>
       )}
@@ -141,7 +141,7 @@ function Paper({ kept, view }: PaperProps) {
         <Button variant={file ? 'secondary' : 'primary'} onClick={downloadAndClose}>
           Download & Close
         </Button>
-        <p className={styles['aside']}>
+        <p className={styles.aside}>
           {file
             ? '“Download & Close” opens the print dialog. This page then closes and forgets your data.'
             : 'In the print dialog, choose “Save as PDF” to keep a copy. This page then closes and forgets your data.'}

@@ -1,5 +1,4 @@
 import type { RegistrationView } from '@robokids/contracts/bff'
-import type { Search } from '../browser/search.ts'
 import { local, session } from '../browser/storage.ts'
 import { memberClass, waiverKey } from '../browser/stored-data.ts'
 import type { RegistrationContent } from './registration-content.ts'
@@ -103,12 +102,17 @@ const queryFields = [
   'zipCode',
 ] as const
 
+/** A search parameter of the confirmation page that a record can be read from. */
+export type RecordParameter = (typeof queryFields)[number]
+
 /** The record that the confirmation page's own address carries; without an email there is none. */
-export function recordOfSearch(search: Search): RegistrationRecord | undefined {
-  if (!search['email']) return undefined
+export function recordOfSearch(search: { [Name in RecordParameter]?: string | undefined }):
+  | RegistrationRecord
+  | undefined {
+  if (!search.email) return undefined
   const fields = Object.fromEntries(queryFields.map((name) => [name, search[name] ?? '']))
   return {
-    ...(fields as Record<(typeof queryFields)[number], string>),
+    ...(fields as Record<RecordParameter, string>),
     registrationId: '',
     childAge: '',
     siblings: [],

@@ -4,7 +4,15 @@ import { api, ApiError } from '../api/api.ts'
 import { readersTimeZone } from '../browser/readers-time-zone.ts'
 import { provenApi } from '../proof-of-work/proven.ts'
 import { registerAnswer, registrationView } from './answers.ts'
-import { forgetSent, idToReplace, idToSend, isKnownToBeHeld, noteBeingPaid, noteHeld, noteRefused } from './draft.ts'
+import {
+  forgetSent,
+  idToReplace,
+  idToSend,
+  isKnownToBeHeld,
+  recordPaymentStarted,
+  recordHold,
+  recordRejection,
+} from './draft.ts'
 import type { RegistrationContent } from './registration-content.ts'
 
 export type Registered = ({ next: 'pay' } & RegisterResponse) | { next: 'confirmation'; registrationId: string }
@@ -30,7 +38,7 @@ async function findReplaced(id: string): Promise<string | undefined> {
   for (;;) {
     const replaced = idToReplace(id)
     if (replaced === undefined || isKnownToBeHeld(replaced) || (await exists(replaced))) return replaced
-    noteRefused(replaced)
+    recordRejection(replaced)
   }
 }
 
@@ -47,7 +55,7 @@ async function send(
     // Browsers without it wait as long as the line does.
     signal: AbortSignal.timeout?.(answerWithinMs),
   })
-  noteHeld(id, answer.registrationId, replaces)
+  recordHold(id, answer.registrationId, replaces)
   return answer
 }
 
@@ -59,7 +67,7 @@ async function isPaid(id: string): Promise<boolean> {
 
 /**
  * Sends the form. The same content always goes out under the same id, so pressing again after a lost answer makes no second
- * registration; when that id is used up (its seats were let go, say), a new one is taken once.
+ * registration; when that id is used up (its seats were released, say), a new one is taken once.
  * @param agreed what the page shows of it; undefined where it could not be loaded.
  */
 export async function register(content: RegistrationContent, agreed: AgreementTerms | undefined): Promise<Registered> {
@@ -68,11 +76,11 @@ export async function register(content: RegistrationContent, agreed: AgreementTe
     return { next: 'pay', ...(await send(id, content, agreed)) }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    if (['class_full', 'already_registered', 'too_many_unpaid'].includes(error.code)) noteRefused(id)
+    if (['class_full', 'already_registered', 'too_many_unpaid'].includes(error.code)) recordRejection(id)
     // What was to be replaced keeps its seats: the next try is one of its own.
     if (error.code === 'already_paid') {
-      noteRefused(id)
-      if (error.details.reference) noteBeingPaid(error.details.reference)
+      recordRejection(id)
+      if (error.details.reference) recordPaymentStarted(error.details.reference)
     }
     if (error.code !== 'id_reused' && error.code !== 'registration_closed') throw error
     if (error.code === 'registration_closed' && (await isPaid(id))) return { next: 'confirmation', registrationId: id }

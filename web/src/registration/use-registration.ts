@@ -33,7 +33,7 @@ export function registrationQuery(reference: string, paid = false) {
   })
 }
 
-/** The server knows no such registration, as against: it cannot be asked now. */
+/** A 404, as opposed to a network failure. */
 function isUnknown(error: unknown): boolean {
   return error instanceof ApiError && ['registration_not_found', 'not_found', 'validation_failed'].includes(error.code)
 }

@@ -59,7 +59,7 @@ export function useSignUpValues(linkedDate: string | undefined) {
       saveDraft({ ...next, ...Object.fromEntries(filledIn.map((name) => [name, ''])) }, owner)
     },
     /** Nothing of it needs typing again, unless this tab comes back from paying. */
-    noteSent: () => {
+    clearStoredDraft: () => {
       if (owner !== null) forgetStoredDraft(owner)
     },
   }

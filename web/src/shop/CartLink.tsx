@@ -24,11 +24,11 @@ export function CartLink() {
   }, [])
   if (count === 0) return null
   return (
-    <Link to="/shop" hash="cart" className={styles['cart']}>
+    <Link to="/shop" hash="cart" className={styles.cart}>
       <svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
         <path d="M3 4h3l2.500 11h10L21 7.500H7M10 19.500h.01M17 19.500h.01" />
       </svg>
-      <span className={styles['count']}>
+      <span className={styles.count}>
         <span className="visually-hidden">In your cart: </span>
         <span>{count}</span>
       </span>

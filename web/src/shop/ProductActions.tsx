@@ -43,7 +43,7 @@ export function ProductActions({ product, cart, onAdded, onAwait }: ProductActio
           <span>
             Add <span className="visually-hidden">{`${name} `}</span>to cart
           </span>
-          {inCart > 0 && <span className={styles['inCart']}>{` (${inCart} in it)`}</span>}
+          {inCart > 0 && <span className={styles.inCart}>{` (${inCart} in it)`}</span>}
         </Button>
       )}
       {canRequestStockAlert(state) && (

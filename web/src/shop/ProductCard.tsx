@@ -45,27 +45,27 @@ export function ProductCard({
   children,
 }: ProductCardProps) {
   return (
-    <article className={styles['card']} data-accent={accent}>
-      <div className={styles['picture']}>
+    <article className={styles.card} data-accent={accent}>
+      <div className={styles.picture}>
         <Drawing of={drawing} first={first} />
       </div>
-      <div className={styles['words']}>
-        <h2 className={styles['title']}>{to ? <Link to={to}>{name}</Link> : name}</h2>
-        <p className={styles['priceLine']}>
-          <span className={styles['price']}>{`${from ? 'From ' : ''}${formatMoney(price, wholePrice)}`}</span>
+      <div className={styles.words}>
+        <h2 className={styles.title}>{to ? <Link to={to}>{name}</Link> : name}</h2>
+        <p className={styles.priceLine}>
+          <span className={styles.price}>{`${from ? 'From ' : ''}${formatMoney(price, wholePrice)}`}</span>
           {marks.map((mark) => (
-            <span key={mark} className={styles['mark']}>
+            <span key={mark} className={styles.mark}>
               {mark}
             </span>
           ))}
         </p>
-        <p className={styles['text']}>{text}</p>
-        <ul className={styles['points']}>
+        <p className={styles.text}>{text}</p>
+        <ul className={styles.points}>
           {points.map((point) => (
             <li key={point}>{point}</li>
           ))}
         </ul>
-        <div className={styles['actions']}>{children}</div>
+        <div className={styles.actions}>{children}</div>
       </div>
     </article>
   )

@@ -9,14 +9,14 @@ interface AccordionProps {
 /** Questions that unfold their answers; the browser's own element, so that find-in-page opens them too. */
 export function Accordion({ items }: AccordionProps) {
   return (
-    <div className={styles['accordion']}>
+    <div className={styles.accordion}>
       {items.map(({ question, answer }) => (
-        <details key={question} className={styles['item']}>
-          <summary className={styles['question']}>
+        <details key={question} className={styles.item}>
+          <summary className={styles.question}>
             <span>{question}</span>
             <Icon name="down" />
           </summary>
-          <div className={styles['answer']}>{typeof answer === 'string' ? <p>{answer}</p> : answer}</div>
+          <div className={styles.answer}>{typeof answer === 'string' ? <p>{answer}</p> : answer}</div>
         </details>
       ))}
     </div>

@@ -14,14 +14,8 @@ interface AlertProps {
 export function Alert({ message, onClose }: AlertProps) {
   const messageId = useId()
   return (
-    <Modal
-      open={message !== null}
-      onClose={onClose}
-      role="alertdialog"
-      labelledBy={messageId}
-      className={styles['alert']}
-    >
-      <div className={styles['content']}>
+    <Modal open={message !== null} onClose={onClose} role="alertdialog" labelledBy={messageId} className={styles.alert}>
+      <div className={styles.content}>
         <p id={messageId}>{message}</p>
         <Button onClick={onClose}>OK</Button>
       </div>

@@ -11,10 +11,6 @@ interface CardProps extends ComponentProps<'div'> {
 
 export function Card({ as: Element = 'div', accent, className = '', ...rest }: CardProps) {
   return (
-    <Element
-      {...rest}
-      data-accent={accent}
-      className={`${styles['card']} ${accent ? styles['banded'] : ''} ${className}`}
-    />
+    <Element {...rest} data-accent={accent} className={`${styles.card} ${accent ? styles.banded : ''} ${className}`} />
   )
 }

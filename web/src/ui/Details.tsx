@@ -7,10 +7,10 @@ export type Row = readonly [name: string, value: ReactNode]
 /** What is known, a line each. */
 export function Details({ rows }: { rows: readonly Row[] }) {
   return (
-    <dl className={styles['details']}>
+    <dl className={styles.details}>
       {rows.map(([name, value], index) => (
         // By its place: a receipt may tell of two refunds.
-        <div key={index} className={styles['row']}>
+        <div key={index} className={styles.row}>
           <dt>{name}</dt>
           <dd>
             <bdi>{value}</bdi>

@@ -19,9 +19,9 @@ export function Dialog({ open, title, role, onClose, children }: DialogProps) {
     if (open && role) heading.current?.focus()
   }, [open, role])
   return (
-    <Modal open={open} onClose={onClose} {...(role ? { role } : {})} labelledBy={titleId} className={styles['dialog']}>
-      <div className={styles['content']}>
-        <h2 id={titleId} ref={heading} tabIndex={role && -1} className={styles['title']}>
+    <Modal open={open} onClose={onClose} {...(role ? { role } : {})} labelledBy={titleId} className={styles.dialog}>
+      <div className={styles.content}>
+        <h2 id={titleId} ref={heading} tabIndex={role && -1} className={styles.title}>
           {title}
         </h2>
         {children}

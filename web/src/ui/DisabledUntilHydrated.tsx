@@ -37,9 +37,9 @@ export function DisabledUntilHydrated({ children }: { children: ReactNode }) {
     else queueMicrotask(() => filled.current.splice(0).forEach(([input, text]) => type(input, text)))
   }, [hydrated])
   return (
-    <fieldset ref={fields} className={styles['fields']} disabled={!hydrated}>
+    <fieldset ref={fields} className={styles.fields} disabled={!hydrated}>
       <noscript>
-        <p className={styles['note']}>
+        <p className={styles.note}>
           This form needs JavaScript. Please turn it on in your browser and load the page again.
         </p>
       </noscript>

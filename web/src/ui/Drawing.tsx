@@ -23,7 +23,7 @@ export function Drawing({ of, first = false }: DrawingProps) {
       height={height}
       loading={first ? 'eager' : 'lazy'}
       decoding="async"
-      className={styles['drawing']}
+      className={styles.drawing}
     />
   )
 }

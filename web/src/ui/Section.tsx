@@ -13,11 +13,11 @@ interface SectionProps {
 export function Section({ title, lead, children }: SectionProps) {
   const headingId = useId()
   return (
-    <Card as="section" aria-labelledby={headingId} className={styles['section'] ?? ''}>
-      <h2 id={headingId} className={styles['title']}>
+    <Card as="section" aria-labelledby={headingId} className={styles.section ?? ''}>
+      <h2 id={headingId} className={styles.title}>
         {title}
       </h2>
-      {lead && <p className={styles['lead']}>{lead}</p>}
+      {lead && <p className={styles.lead}>{lead}</p>}
       {children}
     </Card>
   )
@@ -38,16 +38,16 @@ interface ItemProps {
 /** A line of a list: what it is, and what can be done with it. */
 export function Item({ name, badge, open = false, detail, note, children }: ItemProps) {
   return (
-    <li className={styles['item']}>
-      <div className={styles['what']}>
-        <span className={styles['name']}>
+    <li className={styles.item}>
+      <div className={styles.what}>
+        <span className={styles.name}>
           <span>{name}</span>
-          {badge && <span className={`${styles['badge']} ${open ? styles['open'] : ''}`}>{badge}</span>}
+          {badge && <span className={`${styles.badge} ${open ? styles.open : ''}`}>{badge}</span>}
         </span>
-        {detail && <span className={styles['detail']}>{detail}</span>}
-        {note && <span className={styles['note']}>{note}</span>}
+        {detail && <span className={styles.detail}>{detail}</span>}
+        {note && <span className={styles.note}>{note}</span>}
       </div>
-      {children && <div className={styles['do']}>{children}</div>}
+      {children && <div className={styles.do}>{children}</div>}
     </li>
   )
 }
@@ -61,7 +61,7 @@ interface ItemsProps {
 
 export function Items({ label, facts = false, children }: ItemsProps) {
   return (
-    <ul className={`${styles['items']} ${facts ? styles['facts'] : ''}`} aria-label={label}>
+    <ul className={`${styles.items} ${facts ? styles.facts : ''}`} aria-label={label}>
       {children}
     </ul>
   )
@@ -69,5 +69,5 @@ export function Items({ label, facts = false, children }: ItemsProps) {
 
 /** A small form that opens within a section. */
 export function Inset({ children }: { children: ReactNode }) {
-  return <div className={styles['inset']}>{children}</div>
+  return <div className={styles.inset}>{children}</div>
 }

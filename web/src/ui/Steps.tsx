@@ -13,14 +13,14 @@ export function Steps({ current }: { current: (typeof steps)[number]['id'] }) {
   const at = steps.findIndex(({ id }) => id === current)
   return (
     <nav aria-label="Enrollment steps">
-      <ol className={styles['steps']}>
+      <ol className={styles.steps}>
         {steps.map(({ id, label }, index) => (
           <li
             key={id}
-            className={`${styles['step']} ${index < at ? styles['done'] : ''} ${index === at ? styles['now'] : ''}`}
+            className={`${styles.step} ${index < at ? styles.done : ''} ${index === at ? styles.now : ''}`}
             aria-current={index === at ? 'step' : undefined}
           >
-            <span className={styles['dot']} aria-hidden="true">
+            <span className={styles.dot} aria-hidden="true">
               {index < at ? <Icon name="done" size={14} /> : index + 1}
             </span>
             <span>

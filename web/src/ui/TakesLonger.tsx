@@ -5,5 +5,5 @@ import styles from './TakesLonger.module.css'
  * script that is late. It has its room from the start.
  */
 export function TakesLonger() {
-  return <output className={styles['note']}>This is taking longer than usual.</output>
+  return <output className={styles.note}>This is taking longer than usual.</output>
 }

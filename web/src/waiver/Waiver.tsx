@@ -27,6 +27,7 @@ import { type Done, WaiverForm } from './WaiverForm.tsx'
 
 /** `?reference=` names a registration, `?membership=` a membership; else it is about what this tab remembers. */
 export function Waiver() {
+  // The page has two addresses.
   const { reference, membership } = useSearch({ strict: false })
   const [stored] = useState(readSessionRecord)
   const record = stored.state === 'found' ? stored.record : undefined
@@ -83,15 +84,15 @@ function Sign({ record }: { record: RegistrationRecord }) {
   const known = watched.state === 'known' ? watched.view : undefined
   if (done) return <Thanks done={done} record={record} arriving />
   if (watched.state === 'loading' && record.registrationId) return <StatusLoading step="waiver" />
-  const standing = known && toDisplayStatus(known)
-  if (standing && isEnded(standing)) {
+  const displayStatus = known && toDisplayStatus(known)
+  if (displayStatus && isEnded(displayStatus)) {
     return (
-      <StatusPage step="pay" title={endedTitle(standing)}>
-        <EndedOutcome view={known} standing={standing} />
+      <StatusPage step="pay" title={endedTitle(displayStatus)}>
+        <EndedOutcome view={known} displayStatus={displayStatus} />
       </StatusPage>
     )
   }
-  if (standing?.kind === 'registered' && standing.disputed) {
+  if (displayStatus?.kind === 'registered' && displayStatus.disputed) {
     return (
       <StatusPage step="pay" title="Your payment is disputed">
         <DisputedNotice>
@@ -108,7 +109,7 @@ function Sign({ record }: { record: RegistrationRecord }) {
     )
   }
   if (known?.status === 'waiver_signed') return <Thanks done="signed before" record={record} />
-  const isUnpaid = standing !== undefined && standing.kind !== 'registered'
+  const isUnpaid = displayStatus !== undefined && displayStatus.kind !== 'registered'
   return (
     <StatusPage step={isUnpaid ? 'pay' : 'waiver'} title="Sign the waiver">
       {isUnpaid && (
@@ -196,7 +197,7 @@ interface SignedByProps extends NonNullable<MemberSeat['signed']> {
 /** For the membership's own account: somebody else who had its link may have signed. */
 function SignedBy({ guardianName, childNames, onAgain }: SignedByProps) {
   return (
-    <Card className={styles['signedBy'] ?? ''}>
+    <Card className={styles.signedBy ?? ''}>
       <Details
         rows={[
           ['Signed by', asWritten(guardianName)],
@@ -259,7 +260,7 @@ function Thanks({ done, record, children, arriving = false }: ThanksProps) {
           <ButtonLink
             to="/robokids/receipt"
             variant="secondary"
-            {...(record.registrationId ? { search: { reference: record.registrationId } } : {})}
+            search={{ reference: record.registrationId || undefined }}
           >
             See your receipt
           </ButtonLink>
