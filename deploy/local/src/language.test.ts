@@ -33,7 +33,7 @@ const folders = [
   'services/identity/src',
   'test',
   'deploy/local',
-  'docs/adr',
+  'docs',
   'README.md',
   'CONTRIBUTING.md',
 ]
