@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IdentityErrorName } from '@robokids/contracts/errors'
 import { DomainError } from '@robokids/runtime/errors'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { says } from '../bff/src/identity-refusals.ts'
+import { isIdentityError } from '../bff/src/identity-errors.ts'
 import { openFrontDesk, password, publicClient, type FrontDesk } from '../services/identity/test/front-desk.ts'
 import { signInsAt, tokensOf } from '../services/identity/test/sign-ins.ts'
 
@@ -40,7 +40,8 @@ describe('Error messages of our own identity service', () => {
       await refresh(RefreshToken),
       await refresh('nonsense'),
     ]
-    for (const error of refusals) expect([error.message, says(error, 'sessionOver')]).toEqual([error.message, true])
+    for (const error of refusals)
+      expect([error.message, isIdentityError(error, 'sessionOver')]).toEqual([error.message, true])
   })
 
   it('The BFF recognizes identity’s messages about an expired token, an unknown device and a required password', async () => {
@@ -51,10 +52,10 @@ describe('Error messages of our own identity service', () => {
       AuthFlow: 'USER_PASSWORD_AUTH',
       AuthParameters: begin,
     })
-    expect(says(forgotten, 'deviceForgotten')).toBe(true)
+    expect(isIdentityError(forgotten, 'deviceForgotten')).toBe(true)
     const { clock } = identityFixture.service.context
     clock.advance({ hours: 2 })
-    expect(says(await refusal('GetUser', { AccessToken }), 'tokenExpired')).toBe(true)
+    expect(isIdentityError(await refusal('GetUser', { AccessToken }), 'tokenExpired')).toBe(true)
     clock.set(Temporal.Now.instant())
   })
 })
