@@ -3,12 +3,12 @@ import type { IdentityErrorName } from '@robokids/contracts/errors'
 import { DomainError } from '@robokids/runtime/errors'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isIdentityError } from '../bff/src/identity-errors.ts'
-import { openFrontDesk, password, publicClient, type FrontDesk } from '../services/identity/test/front-desk.ts'
-import { signInsAt, tokensOf } from '../services/identity/test/sign-ins.ts'
+import { startIdentity, password, publicClient, type IdentityFixture } from '../services/identity/test/fixture.ts'
+import { signInClient, tokensOf } from '../services/identity/test/sign-in-client.ts'
 
-let identityFixture: FrontDesk
+let identityFixture: IdentityFixture
 beforeAll(async () => {
-  identityFixture = await openFrontDesk({ EVEN_ANSWER_MS: '1' })
+  identityFixture = await startIdentity({ EVEN_ANSWER_MS: '1' })
 })
 afterAll(() => identityFixture.stop())
 
@@ -21,7 +21,7 @@ async function refusal(operation: string, input: object): Promise<DomainError> {
 
 async function signedIn() {
   const { username, userId } = await identityFixture.member()
-  const tokens = tokensOf(await signInsAt(identityFixture).byPassword(username))
+  const tokens = tokensOf(await signInClient(identityFixture).byPassword(username))
   return { username, userId, AccessToken: tokens['AccessToken'], RefreshToken: tokens['RefreshToken'] }
 }
 
@@ -32,7 +32,7 @@ describe('Error messages of our own identity service', () => {
       refusal('GetTokensFromRefreshToken', { ClientId: publicClient, RefreshToken: token })
     expect((await identityFixture.call('GlobalSignOut', { AccessToken })).status).toBe(200)
     const shut = await signedIn()
-    await signInsAt(identityFixture).change(shut.userId, { enabled: false })
+    await signInClient(identityFixture).change(shut.userId, { enabled: false })
     const refusals = [
       await refusal('GetUser', { AccessToken }),
       await refusal('GetUser', { AccessToken: shut.AccessToken }),
